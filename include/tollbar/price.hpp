@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan costs under LogP (Culler et al. 1993), by exact evaluation of its message graph.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tollbar {
+
+/// Latency, overhead a message on either side, gap between messages of one rank; all in microseconds.
+struct LogP {
+    double L;
+    double o;
+    double g;
+};
+
+/// When an incoming message takes its overhead `o` from the receiver's CPU.
+enum class Receive : std::uint8_t {
+    at_await,    ///< when its await set is reached; inside a set in order of arrival (ties: lower sender)
+    plan_order,  ///< when its own await is reached, one await after another as listed
+    on_arrival,  ///< as soon as CPU and receive port are free, awaited or not (LogGOPSim's rule)
+};
+
+/// A rank that enters `by_us` microseconds after the others, which all enter at 0.
+struct Late {
+    Rank rank;
+    double by_us;
+};
+
+/// One message of the evaluated run; times in microseconds.
+struct Message {
+    Rank from;
+    Rank to;
+    double sent_us;      ///< the sender's CPU starts on it
+    double arrived_us;   ///< sent + o + L
+    double received_us;  ///< the receiver's CPU is done with it
+};
+
+/// What one episode costs. The barrier's time is that of its last rank.
+struct Price {
+    double last_us = 0;
+    double first_us = 0;
+    double mean_us = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t operations = 0;        ///< steps and events evaluated: what the answer cost
+    std::vector<double> completion_us;   ///< of each rank
+};
+
+/// Evaluates one episode; Hoefler et al., "A practical approach to the rating of barrier algorithms using the
+/// LogP model and Open MPI", section 2, without its simplifications: sends and receives of a rank start at
+/// least max(o, g) apart (send and receive ports independent), a message arrives at send start + o + L.
+///
+/// Throws std::invalid_argument for negative or non-finite parameters, for a late rank that does not exist,
+/// and for a plan that cannot finish (verify says why).
+Price price(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await,
+            std::span<const Late> late = {});
+
+/// The same evaluation with every message, in order of (received_us, to, from).
+std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await,
+                                    std::span<const Late> late = {});
+
+}  // namespace tollbar

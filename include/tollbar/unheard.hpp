@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may be missing, seen from one rank: the ranks it has no proof of yet.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace tollbar {
+
+/// The ranks that need not have entered yet when `self` has finished the first `steps` steps of its program,
+/// in ascending order. Empty once `self` may leave. Awaits of one set that were met out of order do not count.
+/// Throws std::invalid_argument when self or steps are out of range.
+std::vector<Rank> unheard(const Plan& plan, Rank self, std::size_t steps);
+
+}  // namespace tollbar

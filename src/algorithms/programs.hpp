@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function a family: the program of one rank, from arithmetic alone.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+namespace tollbar {
+
+// exchange.cpp: everybody ends up knowing everybody, nobody leads.
+Program dissemination(Rank self, Rank ranks, Rank ways);
+Program pairwise(Rank self, Rank ranks);
+Program butterfly(Rank self, Rank ranks);
+
+// rooted.cpp: gather to rank 0, release from rank 0.
+Program central(Rank self, Rank ranks);
+Program combining(Rank self, Rank ranks, Rank n);
+Program fway_tournament(Rank self, Rank ranks, Rank f);
+Program mcs(Rank self, Rank ranks, Rank arrival_arity, Rank wakeup_arity);
+Program tournament(Rank self, Rank ranks);
+Program bst(Rank self, Rank ranks);
+
+}  // namespace tollbar
