@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# How every target is compiled: language level, warnings, sanitizers, and where results lie.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# Warnings belong to our own sources only: targets made by the helpers in cmake/ link this privately.
+add_library(tollbar_warnings INTERFACE)
+target_compile_options(tollbar_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+if(TOLLBAR_WERROR)
+    target_compile_options(tollbar_warnings INTERFACE -Werror)
+endif()
+
+if(TOLLBAR_SANITIZE)
+    add_compile_options(-fsanitize=${TOLLBAR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${TOLLBAR_SANITIZE})
+endif()
