@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command raises when it cannot answer: one line that says what to do, and the exit code."""
+
+
+class CommandError(Exception):
+    """One line for stderr. Raise one of the two below."""
+
+    exit_code = 2
+
+
+class WrongUse(CommandError):
+    """The question cannot be asked this way, or a file or program it needs is not there; exit code 2."""
+
+    exit_code = 2
+
+
+class CheckFailed(CommandError):
+    """What was asked for was tried and failed; exit code 1. With rows to show, use Table(failed=True)."""
+
+    exit_code = 1

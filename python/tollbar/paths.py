@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where things lie: the measuring programs, the build folder of a checkout, the user's cache and tuning file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def checkout() -> Path | None:
+    """The root of the checkout this package is run from; None when it is installed elsewhere."""
+    root = _PACKAGE.parent.parent
+    return root if (root / "include" / "tollbar" / "plan.hpp").is_file() else None
+
+
+def build_folder() -> Path | None:
+    """The build to take programs from: TOLLBAR_BUILD, else build/release of the checkout, else None."""
+    if named := os.environ.get("TOLLBAR_BUILD"):
+        return Path(named).expanduser()
+    root = checkout()
+    return root / "build" / "release" if root else None
+
+
+def program_folders() -> list[Path]:
+    """Where programs are looked for, first match first. TOLLBAR_BUILD goes before the installed package."""
+    build = build_folder()
+    built = [build / "bin", build] if build else []
+    installed = [_PACKAGE / "libexec"]
+    return built + installed if os.environ.get("TOLLBAR_BUILD") else installed + built
+
+
+def program(name: str) -> Path:
+    """The measuring program of that name. Raises FileNotFoundError, whose text says how to get it."""
+    for folder in program_folders():
+        path = folder / name
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    remedy = "run `make` in the checkout" if checkout() else "reinstall tollbar, or set TOLLBAR_BUILD"
+    raise FileNotFoundError(f"the program {name} is not there; {remedy}")
+
+
+def cache_folder() -> Path:
+    """The user's folder for what tollbar may measure again: ${XDG_CACHE_HOME:-~/.cache}/tollbar."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(base):  # the XDG rule: a relative path is as good as none
+        return Path(base) / "tollbar"
+    return Path("~/.cache/tollbar").expanduser()
+
+
+def tuning_file() -> Path:
+    """The tuning file: TOLLBAR_TUNING, else `tuning` in the cache folder."""
+    if named := os.environ.get("TOLLBAR_TUNING"):
+        return Path(named).expanduser()
+    return cache_folder() / "tuning"
