@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
+#include <tollbar/algorithms.hpp>
+#include <tollbar/draw.hpp>
+#include <tollbar/plan.hpp>
+#include <tollbar/price.hpp>
+#include <tollbar/unheard.hpp>
+#include <tollbar/verify.hpp>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace tollbar;
+
+namespace {
+
+/// The analysis runs on C++ values only, so other Python threads may go on (and show progress) meanwhile.
+using NoGil = nb::call_guard<nb::gil_scoped_release>;
+
+/// Python's whole numbers may be negative or too large; the library's may not.
+Rank to_rank(std::int64_t number, const char* meaning) {
+    if (number < 0 || number > max_ranks)
+        throw std::invalid_argument(std::string(meaning) + " " + std::to_string(number) + " is not one of 0.." +
+                                    std::to_string(max_ranks));
+    return static_cast<Rank>(number);
+}
+
+Plan plan_of(std::string_view spelling, std::int64_t ranks) {
+    return make_plan(spelling, to_rank(ranks, "number of ranks"));
+}
+
+Plan two_levels(std::int64_t ranks, const std::string& inner, std::int64_t group, const Plan& outer) {
+    return combine(
+        to_rank(ranks, "number of ranks"), [&inner](Rank members) { return make_plan(inner, members); },
+        to_rank(group, "group size"), outer);
+}
+
+std::vector<std::string> steps(const Plan& plan, std::int64_t self) {
+    std::vector<std::string> words;
+    for (const Step step : plan.program(to_rank(self, "rank"))) words.push_back(to_text(Program{step}));
+    return words;
+}
+
+LogP checked(LogP logp) {
+    for (const double us : {logp.L, logp.o, logp.g})
+        if (!std::isfinite(us) || us < 0)
+            throw std::invalid_argument("LogP takes microseconds of at least 0, not " + std::to_string(us));
+    return logp;
+}
+
+LogP parse_logp(std::string_view text) {
+    std::array<double, 3> numbers{};
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto [stop, error] = std::from_chars(at, end, numbers[i]);
+        const bool last = i + 1 == numbers.size();
+        if (error != std::errc{} || (last ? stop != end : stop == end || *stop != ','))
+            throw std::invalid_argument("'" + std::string(text) +
+                                        "' is not L,o,g: three numbers of microseconds, such as 10,5,3");
+        at = stop + 1;
+    }
+    return checked({.L = numbers[0], .o = numbers[1], .g = numbers[2]});
+}
+
+std::string show_number(double number) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
+std::string show_logp(const LogP& logp) {
+    return "LogP(L=" + show_number(logp.L) + ", o=" + show_number(logp.o) + ", g=" + show_number(logp.g) + ")";
+}
+
+std::optional<std::string_view> fault_name(const Verdict& verdict) {
+    switch (verdict.fault) {
+        case Verdict::Fault::none: return std::nullopt;
+        case Verdict::Fault::bad_peer: return "bad_peer";
+        case Verdict::Fault::channel_twice: return "channel_twice";
+        case Verdict::Fault::unawaited: return "unawaited";
+        case Verdict::Fault::unsignalled: return "unsignalled";
+        case Verdict::Fault::deadlock: return "deadlock";
+        case Verdict::Fault::unheard: return "unheard";
+    }
+    return std::nullopt;
+}
+
+std::optional<Rank> at_fault(const Verdict& verdict, Rank rank) {
+    return verdict.holds() ? std::nullopt : std::optional<Rank>(rank);
+}
+
+using LateRanks = std::map<std::int64_t, double>;
+
+std::vector<Late> to_late(const LateRanks& ranks) {
+    std::vector<Late> late;
+    for (const auto& [rank, by_us] : ranks) late.push_back({to_rank(rank, "late rank"), by_us});
+    return late;
+}
+
+void bind_plans(nb::module_& m) {
+    nb::class_<Algorithm>(m, "Algorithm", "One family of the catalogue, spelled `name` or `name:parameters`.")
+        .def_ro("name", &Algorithm::name, "The same string in C++, C, Python, the command and the documentation.")
+        .def_ro("parameters", &Algorithm::parameters, "What may follow the colon; empty when nothing may.")
+        .def_ro("defaults", &Algorithm::defaults, "What is taken when nothing follows.")
+        .def_ro("restrictions", &Algorithm::restrictions, "Accepted values, in words.")
+        .def_ro("paper", &Algorithm::paper, "Author and year of the first description.")
+        .def_ro("rooted", &Algorithm::rooted, "Whether it may stand in front of '@' in a two-level plan.");
+
+    nb::class_<Plan>(m, "Plan",
+                     "What every rank does in one episode, in order: `!p` signals rank p, `?p` awaits rank p.\n\n"
+                     "Made by plan(), parse_plan() or combine(). It need not be a barrier; verify() tells.")
+        .def_prop_ro("name", &Plan::name, "As its user spells it, such as 'mcs:4,2'.")
+        .def_prop_ro("ranks", &Plan::ranks, "Number of ranks.")
+        .def("program", &steps, "rank"_a, "The steps of one rank, such as ['!1', '?3'].")
+        .def_prop_ro("text", nb::overload_cast<const Plan&>(&to_text), NoGil(), "All words, one line a rank.")
+        .def("__repr__", [](const Plan& plan) {
+            return "<Plan " + plan.name() + ", " + std::to_string(plan.ranks()) + " ranks>";
+        });
+
+    m.attr("max_ranks") = max_ranks;
+    m.def(
+        "catalogue", [] { return std::vector<Algorithm>(catalogue().begin(), catalogue().end()); },
+        "All families of barriers, in the order of the documentation.");
+    m.def("plan", &plan_of, "spelling"_a, "ranks"_a,
+          "The plan with that spelling: `name[:parameters]`, or two levels `INNER@K/OUTER`.");
+    m.def("parse_plan", &parse_plan, "name"_a, "words"_a, NoGil(),
+          "Reads a plan written out as Plan.text writes it, one line a rank.");
+    m.def("combine", &two_levels, "ranks"_a, "inner"_a, "group"_a, "outer"_a,
+          "Two levels: groups of `group` ranks run the rooted plan spelled `inner`; between its gather and its\n"
+          "release their first ranks run `outer`, whose ranks are the groups.");
+    m.def("is_rooted", &is_rooted, "plan"_a, NoGil(),
+          "Whether the plan is a gather tree towards rank 0 followed by a release tree from rank 0.");
+}
+
+void bind_verify(nb::module_& m) {
+    nb::class_<Verdict>(m, "Verdict", "What verify() found; true when the plan is a barrier.")
+        .def_prop_ro("holds", &Verdict::holds, "Whether nobody can leave before everybody has entered.")
+        .def_prop_ro("fault", &fault_name,
+                     "None, or one of bad_peer, channel_twice, unawaited, unsignalled, deadlock, unheard.")
+        .def_prop_ro(
+            "from_rank", [](const Verdict& verdict) { return at_fault(verdict, verdict.from); },
+            "First pair at fault: the rank that is not heard of; None when the plan holds.")
+        .def_prop_ro(
+            "to_rank", [](const Verdict& verdict) { return at_fault(verdict, verdict.to); },
+            "First pair at fault: the rank that has not heard; None when the plan holds.")
+        .def_ro("operations", &Verdict::operations, "Steps taken and runs of ranks touched: what the proof cost.")
+        .def_prop_ro("explanation", &Verdict::explain, "One sentence, naming the first pair at fault.")
+        .def("__bool__", &Verdict::holds)
+        .def("__repr__", [](const Verdict& verdict) { return "<Verdict: " + verdict.explain() + ">"; });
+
+    m.def("verify", &verify, "plan"_a, NoGil(),
+          "Proves that the plan is a barrier for its number of ranks, without running it.\n\n"
+          "Awaits name their sender, so every run has the same order of events: checking one checks all.");
+    m.def(
+        "unheard",
+        [](const Plan& plan, std::int64_t self, std::int64_t steps_done) {
+            if (steps_done < 0) throw std::invalid_argument("a rank cannot have finished fewer than 0 steps");
+            return unheard(plan, to_rank(self, "rank"), static_cast<std::size_t>(steps_done));
+        },
+        "plan"_a, "rank"_a, "steps"_a, NoGil(),
+        "The ranks that need not have entered yet when `rank` has finished its first `steps` steps.");
+}
+
+void bind_price(nb::module_& m) {
+    nb::class_<LogP>(m, "LogP", "Parameters of the model of Culler et al. 1993, all in microseconds.")
+        .def(
+            "__init__", [](LogP* self, double L, double o, double g) { new (self) LogP(checked({L, o, g})); },
+            "L"_a, "o"_a, "g"_a)
+        .def_static("parse", &parse_logp, "text"_a, "Reads 'L,o,g', such as '10,5,3'.")
+        .def_ro("L", &LogP::L, "Latency of a message.")
+        .def_ro("o", &LogP::o, "CPU time a message costs its sender, and again its receiver.")
+        .def_ro("g", &LogP::g, "Least time between two sends, or two receives, of one rank.")
+        .def("__repr__", &show_logp);
+
+    nb::enum_<Receive>(m, "Receive", "When an incoming message takes its overhead o from the receiver.")
+        .value("at_await", Receive::at_await, "When its await set is reached; inside a set in order of arrival.")
+        .value("plan_order", Receive::plan_order, "When its own await is reached, one after another as listed.")
+        .value("on_arrival", Receive::on_arrival, "As soon as CPU and port are free (LogGOPSim's rule).");
+
+    nb::class_<Price>(m, "Price", "What one episode costs under LogP; times in microseconds.")
+        .def_ro("last_us", &Price::last_us, "Completion of the last rank: the barrier's time.")
+        .def_ro("first_us", &Price::first_us, "Completion of the first rank.")
+        .def_ro("mean_us", &Price::mean_us, "Mean over the ranks.")
+        .def_ro("messages", &Price::messages, "Signals of all ranks together.")
+        .def_ro("operations", &Price::operations, "Steps and events evaluated: what the answer cost.")
+        .def_ro("completion_us", &Price::completion_us, "Completion of each rank.")
+        .def("__repr__", [](const Price& price) {
+            return "<Price: last " + show_number(price.last_us) + " us, first " + show_number(price.first_us) +
+                   " us, " + std::to_string(price.messages) + " messages>";
+        });
+
+    nb::class_<Message>(m, "Message", "One message of the evaluated episode; times in microseconds.")
+        .def_ro("from_rank", &Message::from, "Who signals.")
+        .def_ro("to_rank", &Message::to, "Who awaits.")
+        .def_ro("sent_us", &Message::sent_us, "The sender's CPU starts on it.")
+        .def_ro("arrived_us", &Message::arrived_us, "Sent + o + L.")
+        .def_ro("received_us", &Message::received_us, "The receiver's CPU is done with it.");
+
+    m.def(
+        "price",
+        [](const Plan& plan, const LogP& logp, Receive receive, const LateRanks& late) {
+            return price(plan, logp, receive, to_late(late));
+        },
+        "plan"_a, "logp"_a, "receive"_a = Receive::at_await, "late"_a = LateRanks{}, NoGil(),
+        "Evaluates one episode exactly (Hoefler et al., section 2, without its simplifications).\n\n"
+        "`late` maps ranks to the microseconds by which they enter after the others.");
+    m.def(
+        "messages",
+        [](const Plan& plan, const LogP& logp, Receive receive, const LateRanks& late) {
+            return price_messages(plan, logp, receive, to_late(late));
+        },
+        "plan"_a, "logp"_a, "receive"_a = Receive::at_await, "late"_a = LateRanks{}, NoGil(),
+        "The same evaluation with every message, in order of (received_us, to_rank, from_rank).");
+    m.def("draw_svg", &draw_svg, "plan"_a, "logp"_a, NoGil(),
+          "A self-contained SVG: one lane a rank, messages as arrows, time downwards as price() gives it.");
+    m.def("to_goal", &to_goal, "plan"_a, NoGil(), "The plan in GOAL, the input language of LogGOPSim.");
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "Barriers as plans: make, prove, price and draw them.";
+    m.attr("__version__") = TOLLBAR_VERSION;
+    m.attr("__compiler__") = TOLLBAR_COMPILER;
+    bind_plans(m);
+    bind_verify(m);
+    bind_price(m);
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that several commands share: ranks and ranges of ranks, LogP parameters, late ranks, plans."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import chain
+
+import tollbar
+
+#: Every algorithm of the catalogue with its default parameters.
+DEFAULT_PLANS = tuple(algorithm.name for algorithm in tollbar.catalogue())
+
+
+def rank_count(text: str) -> int:
+    """A number of ranks, 1 or more."""
+    try:
+        ranks = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of ranks") from None
+    if not 1 <= ranks <= tollbar.max_ranks:
+        raise argparse.ArgumentTypeError(f"a plan has 1 to {tollbar.max_ranks} ranks, not {text}")
+    return ranks
+
+
+def rank_counts(text: str) -> list[range]:
+    """`A`, `A..B` or a list of both with commas, such as 1..64,100,128; as ranges, so that a long one is cheap."""
+    return [_rank_range(part) for part in text.split(",")]
+
+
+def _rank_range(text: str) -> range:
+    first, dots, last = text.partition("..")
+    if not dots:
+        return range(rank_count(first), rank_count(first) + 1)
+    if not first or not last:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a range; write A..B, such as 1..64")
+    if rank_count(first) > rank_count(last):
+        raise argparse.ArgumentTypeError(f"the range '{text}' is empty; write the smaller number first")
+    return range(rank_count(first), rank_count(last) + 1)
+
+
+def each(ranges: list[range]) -> list[int]:
+    """The sizes of `ranges` in the order given, each once."""
+    return list(dict.fromkeys(chain.from_iterable(ranges)))
+
+
+def logp(text: str) -> tollbar.LogP:
+    """`L,o,g` in microseconds."""
+    try:
+        return tollbar.LogP.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def late_rank(text: str) -> tuple[int, float]:
+    """`RANK:US`: this rank enters so many microseconds after the others."""
+    rank, _, by_us = text.partition(":")
+    try:
+        late = int(rank), float(by_us)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not RANK:US, such as 3:12.5") from None
+    if late[0] < 0:
+        raise argparse.ArgumentTypeError(f"'{text}': ranks start at 0")
+    return late

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar doctor: what works here, what does not, why, and the one command that would mend it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import tollbar
+from tollbar import cpus, environment, kernel, paths
+from tollbar.cli.table import Table, column, describe_columns
+
+OK, ABSENT, WRONG, BROKEN = "ok", "absent", "wrong", "broken"
+
+_TOOLS = {"g++": "g++", "clang++": "clang", "cmake": "cmake", "ninja": "ninja-build"}
+
+#: What `tollbar bench threads` compares with: package, and files one of which must be there.
+_PEERS = {
+    "Concurrency Kit": ("libck-dev", ("usr/include/ck_barrier.h", "usr/local/include/ck_barrier.h")),
+    "boost::barrier": (
+        "libboost-thread-dev",
+        ("usr/include/boost/thread/barrier.hpp", "usr/local/include/boost/thread/barrier.hpp"),
+    ),
+    "libgomp": ("libgomp1", ("usr/lib/*/libgomp.so.1", "usr/lib*/libgomp.so.1")),
+    "libomp": ("libomp-14-dev", ("usr/lib/llvm-*/lib/libomp.so*", "usr/lib*/libomp.so*", "usr/lib/*/libomp.so*")),
+}
+
+_PROGRAMS = ("tollbar-bench-threads", "tollbar-bench-omp-gomp", "tollbar-bench-omp-omp")
+
+
+@dataclass(frozen=True)
+class Finding:
+    what: str = column("what was looked at")
+    state: str = column("ok; absent: can be done without; wrong: should be mended; broken: cannot work (exit code 1)")
+    why: str = column("what was found")
+    remedy: str | None = column("the one command that would mend it")
+
+
+def add_parser(commands) -> None:
+    parser = commands.add_parser(
+        "doctor", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Table:
+    rows = [
+        _module(),
+        *_processors(),
+        *_calls(),
+        _shared_memory(Path("/dev/shm")),
+        *_tools(),
+        *_programs(),
+        *_peers(Path("/")),
+        _cache(paths.cache_folder()),
+        _tuning(paths.tuning_file()),
+        *_variables(),
+    ]
+    return Table(rows, failed=any(row.state == BROKEN for row in rows))
+
+
+def _module() -> Finding:
+    name, native = "native module", tollbar.__version__
+    found = f"version {native}, built by {tollbar._native.__compiler__}"
+    try:
+        package = metadata.version("tollbar")
+    except metadata.PackageNotFoundError:
+        return Finding(name, OK, found + ", not installed as a package", None)
+    if package != native:
+        return Finding(name, BROKEN, f"{found}, but the package is version {package}", "make")
+    return Finding(name, OK, found, None)
+
+
+def _processors() -> Iterator[Finding]:
+    found = cpus.usable()
+    yield Finding("usable CPUs", OK, f"{found.cpus}: {found.why}", None)
+    try:
+        grouped = Path("/proc/sys/kernel/sched_autogroup_enabled").read_text().strip() == "1"
+    except OSError:
+        grouped = False
+    if grouped:
+        why = "on: each session has its own share, and yielding does not reach other sessions (sleepers are woken)"
+        yield Finding("autogroup", OK, why, "sudo sysctl kernel.sched_autogroup_enabled=0")
+    else:
+        yield Finding("autogroup", OK, "off", None)
+
+
+def _calls() -> Iterator[Finding]:
+    problem = kernel.futex_problem()
+    advice = "allow the call futex in the sandbox or container"
+    yield Finding("futex", BROKEN if problem else OK, problem or "threads can sleep", advice if problem else None)
+    problem = kernel.membarrier_problem()
+    if problem:
+        why = f"{problem}; whoever wakes others pays a fence instead"
+        yield Finding("membarrier", ABSENT, why, "allow the call membarrier in the sandbox or container")
+    else:
+        yield Finding("membarrier", OK, "wakers need no fence", None)
+
+
+def _shared_memory(folder: Path) -> Finding:
+    name = "shared memory"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        why = f"{folder} is missing or not writable: no groups between processes"
+        return Finding(name, WRONG, why, f"sudo mount -t tmpfs -o mode=1777 tmpfs {folder}")
+    usage = shutil.disk_usage(folder)
+    found = f"{folder}: {usage.free >> 20} of {usage.total >> 20} MiB free"
+    if usage.free < 1 << 20:
+        return Finding(name, WRONG, found, f"sudo mount -o remount,size={(usage.total >> 20) + 64}M {folder}")
+    return Finding(name, OK, found, None)
+
+
+def _tools() -> Iterator[Finding]:
+    for tool, package in _TOOLS.items():
+        path = shutil.which(tool)
+        remedy = f"sudo apt-get install -y {package}"
+        yield Finding(tool, OK if path else ABSENT, path or "needed to build only", None if path else remedy)
+
+
+def _programs() -> Iterator[Finding]:
+    for name in _PROGRAMS:
+        try:
+            yield Finding(name, OK, str(paths.program(name)), None)
+        except FileNotFoundError as error:
+            remedy = "make" if paths.checkout() else "pip install --force-reinstall tollbar"
+            yield Finding(name, ABSENT, f"{error.args[0].partition(';')[0]}: not measured", remedy)
+
+
+def _peers(root: Path) -> Iterator[Finding]:
+    for name, (package, patterns) in _PEERS.items():
+        path = next((path for pattern in patterns for path in root.glob(pattern)), None)
+        if path:
+            yield Finding(name, OK, str(path), None)
+        else:
+            why = "not found: left out of the comparison"
+            yield Finding(name, ABSENT, why, f"sudo apt-get install -y {package}")
+
+
+def _cache(folder: Path) -> Finding:
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return Finding("cache folder", OK, str(folder) + ("" if existing == folder else " (not made yet)"), None)
+    why = f"{folder} cannot be written: choices cannot be stored"
+    return Finding("cache folder", WRONG, why, "export TOLLBAR_TUNING=FILE with a file you may write")
+
+
+def _tuning(file: Path) -> Finding:
+    name = "tuning file"
+    try:
+        problem = tuning_problem(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Finding(name, ABSENT, f"{file} is not there: the default plan is used", "tollbar tune")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not text"
+        return Finding(name, WRONG, f"{file} cannot be read: {reason}", f"chmod u+rw {file}")
+    if problem:
+        return Finding(name, WRONG, f"{file}: {problem}", f"rm {file} && tollbar tune")
+    if not os.access(file, os.W_OK):
+        return Finding(name, WRONG, f"{file} is read-only: `tollbar tune` cannot store", f"chmod u+w {file}")
+    return Finding(name, OK, str(file), None)
+
+
+def tuning_problem(text: str) -> str | None:
+    """What is wrong with the text of a tuning file; None when nothing is."""
+    lines = text.splitlines()
+    if not lines or lines[0].split() != ["tollbar-tuning", "1"]:
+        return "the first line is not 'tollbar-tuning 1'"
+    for number, line in enumerate(lines[1:], start=2):
+        if not all("=" in word for word in line.split()[1:]):
+            return f"line {number} is not 'threads key=value ...'"
+    return None
+
+
+def _variables() -> Iterator[Finding]:
+    wrong = dict(environment.complaints())
+    for name in sorted(name for name in os.environ if name.startswith("TOLLBAR_")):
+        if name in wrong:
+            yield Finding(name, WRONG, wrong[name], f"unset {name}")
+        else:
+            yield Finding(name, OK, os.environ[name], None)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar price: what each plan costs under LogP, before anything is run."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+import tollbar
+from tollbar.cli import arguments
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.progress import track
+from tollbar.cli.table import Table, column, describe_columns
+
+_RECEIVE = {receive.name.replace("_", "-"): receive for receive in tollbar.Receive}
+
+
+@dataclass(frozen=True)
+class Cost:
+    plan: str = column("the plan's spelling")
+    ranks: int = column("number of ranks")
+    last_us: float = column("when the last rank is through: the barrier's time, in microseconds")
+    first_us: float = column("when the first rank is through")
+    mean_us: float = column("mean over the ranks")
+    messages: int = column("messages of one episode")
+
+
+def add_parser(commands) -> None:
+    parser = commands.add_parser(
+        "price", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Cost)
+    )
+    parser.add_argument(
+        "plans",
+        nargs="*",
+        default=arguments.DEFAULT_PLANS,
+        metavar="PLAN",
+        help="default: every algorithm of the catalogue",
+    )
+    parser.add_argument(
+        "--ranks",
+        type=arguments.rank_counts,
+        required=True,
+        metavar="P[,P...]",
+        help="numbers of ranks; A..B stands for every size between",
+    )
+    parser.add_argument(
+        "--logp",
+        type=arguments.logp,
+        default=tollbar.LogP(L=10, o=5, g=3),
+        metavar="L,o,g",
+        help="latency, overhead, gap in microseconds (default: 10,5,3)",
+    )
+    parser.add_argument(
+        "--receive",
+        choices=tuple(_RECEIVE),
+        default="at-await",
+        help="when a message takes the receiver's time: when its await set is reached (default), "
+        "await by await in the listed order, or as soon as it is there",
+    )
+    parser.add_argument(
+        "--late",
+        type=arguments.late_rank,
+        action="append",
+        default=[],
+        metavar="RANK:US",
+        help="a rank that enters that many microseconds after the others; may be repeated",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Table:
+    late = dict(args.late)
+    if len(late) < len(args.late):
+        raise WrongUse("--late names a rank twice; give each late rank once")
+    cases = [(spelling, ranks) for ranks in arguments.each(args.ranks) for spelling in args.plans]
+    rows = [_cost(spelling, ranks, args, late) for spelling, ranks in track(cases, "pricing")]
+    return Table(sorted(rows, key=lambda row: (row.ranks, row.last_us)))
+
+
+def _cost(spelling: str, ranks: int, args: argparse.Namespace, late: dict[int, float]) -> Cost:
+    price = tollbar.price(tollbar.plan(spelling, ranks), args.logp, _RECEIVE[args.receive], late)
+    return Cost(spelling, ranks, price.last_us, price.first_us, price.mean_us, price.messages)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar show: one plan in words, as a drawing (SVG) or as LogGOPSim's GOAL."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+import tollbar
+from tollbar.cli import arguments
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.table import Table, column, describe_columns
+
+
+@dataclass(frozen=True)
+class Word:
+    rank: int = column("the rank")
+    program: str = column("its word: !p signals rank p, ?p awaits rank p")
+
+
+@dataclass(frozen=True)
+class Document:
+    plan: str = column("the plan's spelling")
+    ranks: int = column("number of ranks")
+    kind: str = column("svg or goal")
+    file: str | None = column("where it was written with -o")
+    document: str | None = column("the text itself, without -o")
+
+
+def add_parser(commands) -> None:
+    parser = commands.add_parser(
+        "show",
+        help=__doc__.partition(": ")[2],
+        description=__doc__,
+        epilog=f"--as text, {describe_columns(Word)}\n\n--as svg|goal, {describe_columns(Document)}",
+    )
+    parser.add_argument("plan", metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination")
+    parser.add_argument(
+        "--ranks", type=arguments.rank_count, required=True, metavar="P", help="number of ranks"
+    )
+    parser.add_argument(
+        "--as", dest="kind", choices=("text", "svg", "goal"), default="text", help="default: text"
+    )
+    parser.add_argument(
+        "--logp",
+        type=arguments.logp,
+        default=tollbar.LogP(L=10, o=5, g=3),
+        metavar="L,o,g",
+        help="microseconds that scale the drawing's time (default: 10,5,3)",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there, print nothing")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Table:
+    plan = tollbar.plan(args.plan, args.ranks)
+    text = _document(plan, args.kind, args.logp)
+    if args.output:
+        _write(args.output, text)
+    printed = "" if args.output else text
+    if args.kind == "text":
+        words = [Word(rank, " ".join(plan.program(rank))) for rank in range(plan.ranks)]
+        return Table(words, text=printed)
+    file = str(args.output) if args.output else None
+    return Table([Document(args.plan, args.ranks, args.kind, file, printed or None)], text=printed)
+
+
+def _document(plan: tollbar.Plan, kind: str, logp: tollbar.LogP) -> str:
+    if kind == "svg":
+        return tollbar.draw_svg(plan, logp)
+    return tollbar.to_goal(plan) if kind == "goal" else plan.text
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WrongUse(f"cannot write {path}: {error.strerror}; name another file with -o") from None

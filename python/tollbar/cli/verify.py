@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar verify: proves that plans are barriers, for every number of ranks asked for, without running them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import tollbar
+from tollbar.cli import arguments
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.progress import Progress
+from tollbar.cli.table import Table, column, describe_columns
+
+_DEFAULT_RANKS = "1..256"
+
+
+@dataclass(frozen=True)
+class Proof:
+    plan: str = column("the plan's spelling, or the file with its words")
+    ranks: str = column("the sizes that were asked for")
+    proved: int = column("how many of them were proved; stops at the first that fails")
+    holds: bool = column("whether all of them are barriers")
+    failed_ranks: int | None = column("the first size that fails")
+    fault: str | None = column("what is wrong there, such as unheard or deadlock")
+    from_rank: int | None = column("first missing pair: this rank is not heard of")
+    to_rank: int | None = column("first missing pair: by this rank")
+    explanation: str | None = column("the same in a sentence")
+    operations: int = column("steps taken and runs of ranks touched by the proofs")
+
+
+def add_parser(commands) -> None:
+    parser = commands.add_parser(
+        "verify", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Proof)
+    )
+    parser.add_argument(
+        "plans", nargs="*", metavar="PLAN", help="default: every algorithm of the catalogue"
+    )
+    parser.add_argument(
+        "--ranks",
+        metavar="A..B",
+        help=f"sizes to prove: A, A..B or a list with commas (default: {_DEFAULT_RANKS})",
+    )
+    parser.add_argument(
+        "--words",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also (or only) a plan written out as `tollbar show` prints it, one line a rank; may be repeated",
+    )
+    parser.set_defaults(run=run, error=parser.error)
+
+
+def run(args: argparse.Namespace) -> Table:
+    if args.words and not args.plans and args.ranks:
+        raise WrongUse("--words has its own number of ranks, one line each; leave out --ranks or name a PLAN")
+    written = [(str(path), _read(path)) for path in args.words]
+    spelled = args.plans or ([] if args.words else arguments.DEFAULT_PLANS)
+    asked = args.ranks or _DEFAULT_RANKS
+    sizes = _sizes(asked) if spelled else []
+    with Progress("proving", total=len(written) + len(spelled) * sum(sizes)) as progress:
+        rows = [_prove(name, str(plan.ranks), [plan.ranks], lambda _, plan=plan: plan) for name, plan in written]
+        progress.advance(len(written))
+        for spelling in spelled:
+            progress.advance(0, label=f"proving {spelling}")
+            rows.append(
+                _prove(spelling, asked, sizes, lambda ranks, s=spelling: tollbar.plan(s, ranks), progress.advance)
+            )
+    failures = [f"{row.plan} with {row.failed_ranks} ranks: {row.explanation}" for row in rows if not row.holds]
+    return Table(rows, failed=bool(failures), notes=failures)
+
+
+def _prove(
+    name: str,
+    asked: str,
+    sizes: list[int],
+    make: Callable[[int], tollbar.Plan],
+    done: Callable[[int], None] = lambda _: None,
+) -> Proof:
+    operations = 0
+    for proved, ranks in enumerate(sizes):
+        verdict = tollbar.verify(make(ranks))
+        operations += verdict.operations
+        done(ranks)
+        if not verdict.holds:
+            return Proof(
+                plan=name,
+                ranks=asked,
+                proved=proved,
+                holds=False,
+                failed_ranks=ranks,
+                fault=verdict.fault,
+                from_rank=verdict.from_rank,
+                to_rank=verdict.to_rank,
+                explanation=verdict.explanation,
+                operations=operations,
+            )
+    return Proof(name, asked, len(sizes), True, None, None, None, None, None, operations)
+
+
+def _sizes(asked: str) -> list[int]:
+    try:
+        return arguments.each(arguments.rank_counts(asked))
+    except argparse.ArgumentTypeError as error:
+        raise WrongUse(f"argument --ranks: {error}") from None
+
+
+def _read(path: Path) -> tollbar.Plan:
+    try:
+        return tollbar.parse_plan(str(path), path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongUse(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise WrongUse(f"{path}: {error}") from None

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics for barrier times: medians over launches, ratios paired by round, and a verdict that may be "tie".
+
+Launches vary more than the rounds inside one (Hunold, Carpen-Amarie 2016), and neighbouring episodes are not
+independent. So the launch is the unit everywhere: each gives one median, and resampling takes whole launches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.95
+RESAMPLES = 2000
+_SEED = 20
+
+#: launch -> round -> value
+Series = Mapping[int, Mapping[int, float]]
+
+
+class Verdict(str, Enum):
+    """How a candidate stands among the others of its situation."""
+
+    BEST = "best"
+    TIE = "tie"
+    SLOWER = "slower"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median with a confidence interval; low and high are None where there are too few values for one."""
+
+    value: float
+    low: float | None
+    high: float | None
+    count: int
+
+
+@dataclass(frozen=True)
+class Ratio(Interval):
+    """A ratio with its interval, and the chance of seeing one as far from 1 if there were no difference."""
+
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One candidate's ratio to the fastest, and what may be said about it."""
+
+    name: str
+    ratio: Ratio
+    verdict: Verdict
+
+
+def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
+    """The median and its interval from order statistics, with no assumption about the distribution.
+
+    Six values are the fewest with an interval of 95 %: the lowest and the highest hold the median but in 2 of 64 cases.
+    """
+    ordered = np.sort(np.asarray(values, dtype=float))
+    count = len(ordered)
+    if count == 0:
+        raise ValueError("there is no median of no values")
+    median = float(np.median(ordered))
+    ranks = np.arange(count)
+    safe = ranks[stats.binom.cdf(ranks, count, 0.5) <= (1 - level) / 2]
+    if len(safe) == 0:
+        return Interval(median, None, None, count)
+    return Interval(median, float(ordered[safe[-1]]), float(ordered[count - 1 - safe[-1]]), count)
+
+
+def launch_medians(series: Series) -> dict[int, float]:
+    """One number a launch: the median over its rounds."""
+    return {launch: float(np.median(list(rounds.values()))) for launch, rounds in series.items() if rounds}
+
+
+def summary(series: Series) -> Interval:
+    """The median over launches of the medians over rounds."""
+    return median_interval(list(launch_medians(series).values()))
+
+
+def quantiles(values: Sequence[float], at: Sequence[float]) -> list[float]:
+    return [float(value) for value in np.quantile(np.asarray(values, dtype=float), at)]
+
+
+def ratio(of: Series, to: Series) -> Ratio:
+    """The ratio of two candidates that took turns in the same processes, paired by round.
+
+    The interval is a block bootstrap of the median over launches, a whole launch being a block. With few launches
+    the spread of the resampled medians is too small, so it is corrected by sqrt(n / (n - 1)) and read as Student's t:
+    simulated, it covers 95 to 99 % for 3 to 12 launches, where the plain percentile bootstrap covers 75 to 94 %.
+    Raises ValueError when no round has both.
+    """
+    logs = []
+    for launch in sorted(of.keys() & to.keys()):
+        both = of[launch].keys() & to[launch].keys()
+        if both:
+            logs.append(float(np.median([np.log(of[launch][r] / to[launch][r]) for r in both])))
+    return _ratio_of_logs(logs)
+
+
+def ratio_between(of: Series, to: Series) -> Ratio:
+    """The ratio of two candidates from processes of their own, paired by group of launches.
+
+    Rounds of different processes have nothing in common, so each launch gives its median first. What is compared
+    should be multiples of each process's own floor.
+    """
+    one, other = launch_medians(of), launch_medians(to)
+    return _ratio_of_logs([float(np.log(one[launch] / other[launch])) for launch in sorted(one.keys() & other.keys())])
+
+
+def _ratio_of_logs(logs: Sequence[float]) -> Ratio:
+    count = len(logs)
+    if count == 0:
+        raise ValueError("the two candidates were never measured together")
+    middle = float(np.median(logs))
+    if count == 1:
+        return Ratio(float(np.exp(middle)), None, None, 1, 1.0)
+    error = _standard_error(np.asarray(logs)) * np.sqrt(count / (count - 1))
+    if error == 0.0:
+        return Ratio(float(np.exp(middle)), float(np.exp(middle)), float(np.exp(middle)), count, float(middle == 0.0))
+    reach = stats.t.ppf((1 + LEVEL) / 2, count - 1) * error
+    p_value = 2 * stats.t.sf(abs(middle) / error, count - 1)
+    low, high = np.exp([middle - reach, middle + reach])
+    return Ratio(float(np.exp(middle)), float(low), float(high), count, float(p_value))
+
+
+def _standard_error(values: np.ndarray) -> float:
+    if np.all(values == values[0]):
+        return 0.0
+    drawn = np.random.default_rng(_SEED).integers(0, len(values), (RESAMPLES, len(values)))
+    return float(np.median(values[drawn], axis=1).std(ddof=1))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values corrected for being several (Holm 1979): each may be compared with the level as it stands."""
+    order = np.argsort(p_values, kind="stable")
+    corrected = [0.0] * len(p_values)
+    worst = 0.0
+    for position, index in enumerate(order):
+        worst = max(worst, min(1.0, p_values[index] * (len(p_values) - position)))
+        corrected[index] = worst
+    return corrected
+
+
+def judge(candidates: Mapping[str, Series]) -> list[Standing]:
+    """All candidates of one situation, fastest first. The fastest is the best only if it beats every other one."""
+    if not candidates:
+        return []
+    middles = {name: summary(series).value for name, series in candidates.items()}
+    fastest = min(middles, key=lambda name: middles[name])
+    ratios = {name: ratio(series, candidates[fastest]) for name, series in candidates.items() if name != fastest}
+    corrected = dict(zip(ratios, holm([each.p_value for each in ratios.values()]), strict=True))
+    standings = [
+        Standing(name, each, Verdict.SLOWER if each.value > 1 and corrected[name] <= 1 - LEVEL else Verdict.TIE)
+        for name, each in sorted(ratios.items(), key=lambda item: item[1].value)
+    ]
+    alone = all(standing.verdict is Verdict.SLOWER for standing in standings)
+    itself = Ratio(1.0, 1.0, 1.0, len(launch_medians(candidates[fastest])), 1.0)
+    return [Standing(fastest, itself, Verdict.BEST if alone else Verdict.TIE), *standings]
