@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands of a checkout. Each sets up what is missing first, so that any one may be the first to run.
+JOBS ?= $(shell nproc)
+TOLLBAR = .venv/bin/tollbar
+
+.PHONY: build setup demo test bench lint clean help
+.NOTPARALLEL:
+
+build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
+	@test -e build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release -j $(JOBS)
+	@scripts/link
+
+setup:  ## install what is missing (Debian packages, .venv)
+	@scripts/setup
+
+demo: build  ## measure every barrier on this machine, name the best, write the report
+	$(TOLLBAR) bench threads
+	$(TOLLBAR) tune
+	$(TOLLBAR) report
+
+bench: build  ## the full measurement (minutes), results under build/results
+	$(TOLLBAR) bench threads
+
+test: setup  ## build and run every test
+	@JOBS=$(JOBS) scripts/test
+
+lint: setup  ## check format and lint
+	@JOBS=$(JOBS) scripts/lint
+
+clean:  ## remove what was built; .venv and the results stay
+	@for folder in dev release tsan asan test setup; do rm -rf build/$$folder; done
+	@rm -f python/tollbar/_native*.so
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{ printf "make %-8s%s\n", $$1, $$2 }'

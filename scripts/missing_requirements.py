@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints, one a line, the requirements of pyproject.toml that this Python does not have at a fitting version."""
+
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+from pip._vendor.packaging.requirements import Requirement
+
+
+def is_met(requirement: Requirement) -> bool:
+    try:
+        return requirement.specifier.contains(metadata.version(requirement.name), prereleases=True)
+    except metadata.PackageNotFoundError:
+        return False
+
+
+def main() -> None:
+    declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+    project = declared["project"]
+    wanted = declared["build-system"]["requires"] + project["dependencies"] + project["optional-dependencies"]["test"]
+    for text in wanted:
+        if not is_met(Requirement(text)):
+            print(text)
+
+
+if __name__ == "__main__":
+    main()
