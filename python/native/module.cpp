@@ -90,17 +90,13 @@ std::string show_logp(const LogP& logp) {
     return "LogP(L=" + show_number(logp.L) + ", o=" + show_number(logp.o) + ", g=" + show_number(logp.g) + ")";
 }
 
+/// In the order of Verdict::Fault.
+constexpr std::array fault_names{"none",        "bad_peer", "channel_twice", "unawaited",
+                                 "unsignalled", "deadlock", "unheard"};
+
 std::optional<std::string_view> fault_name(const Verdict& verdict) {
-    switch (verdict.fault) {
-        case Verdict::Fault::none: return std::nullopt;
-        case Verdict::Fault::bad_peer: return "bad_peer";
-        case Verdict::Fault::channel_twice: return "channel_twice";
-        case Verdict::Fault::unawaited: return "unawaited";
-        case Verdict::Fault::unsignalled: return "unsignalled";
-        case Verdict::Fault::deadlock: return "deadlock";
-        case Verdict::Fault::unheard: return "unheard";
-    }
-    return std::nullopt;
+    if (verdict.holds()) return std::nullopt;
+    return fault_names.at(static_cast<std::size_t>(verdict.fault));
 }
 
 std::optional<Rank> at_fault(const Verdict& verdict, Rank rank) {
@@ -131,9 +127,8 @@ void bind_plans(nb::module_& m) {
         .def_prop_ro("ranks", &Plan::ranks, "Number of ranks.")
         .def("program", &steps, "rank"_a, "The steps of one rank, such as ['!1', '?3'].")
         .def_prop_ro("text", nb::overload_cast<const Plan&>(&to_text), NoGil(), "All words, one line a rank.")
-        .def("__repr__", [](const Plan& plan) {
-            return "<Plan " + plan.name() + ", " + std::to_string(plan.ranks()) + " ranks>";
-        });
+        .def("__repr__",
+             [](const Plan& plan) { return "<Plan " + plan.name() + ", " + std::to_string(plan.ranks()) + " ranks>"; });
 
     m.attr("max_ranks") = max_ranks;
     m.def(
@@ -182,7 +177,10 @@ void bind_verify(nb::module_& m) {
 void bind_price(nb::module_& m) {
     nb::class_<LogP>(m, "LogP", "Parameters of the model of Culler et al. 1993, all in microseconds.")
         .def(
-            "__init__", [](LogP* self, double L, double o, double g) { new (self) LogP(checked({L, o, g})); },
+            "__init__",
+            [](LogP* self, double L, double o, double g) {
+                new (self) LogP(checked({L, o, g}));
+            },
             "L"_a, "o"_a, "g"_a)
         .def_static("parse", &parse_logp, "text"_a, "Reads 'L,o,g', such as '10,5,3'.")
         .def_ro("L", &LogP::L, "Latency of a message.")

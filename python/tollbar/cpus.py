@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many CPUs this process may use, and why: its affinity mask, and the cgroup quotas above it (v1 and v2)."""
+"""How many CPUs this process may use, and why: affinity mask, and cgroup quotas (v1 and v2)."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,8 +26,8 @@ class Usable:
 
     @property
     def cpus(self) -> int:
-        """What threads can count on: whole CPUs, at least one."""
-        return max(1, min(self.affinity, int(self.quota.cpus) if self.quota else self.affinity))
+        """What threads can count on; a part of a CPU counts as one, as the library counts it."""
+        return max(1, min(self.affinity, math.ceil(self.quota.cpus) if self.quota else self.affinity))
 
     @property
     def why(self) -> str:
@@ -65,11 +66,11 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 def _mounts(root: Path) -> Iterator[tuple[str, str, Path]]:
-    """("v2" or "cpu", the part of the hierarchy that is mounted, where) for each cgroup mount that matters."""
+    """("v2" or "cpu", the part of the hierarchy that is mounted, where) for each mount that matters."""
     for line in _lines(root / "proc/self/mountinfo"):
         front, _, back = line.partition(" - ")
         mounted, point = front.split()[3:5]
-        kind, _, options = (back.split() + ["", "", ""])[:3]
+        kind, _, options = [*back.split(), "", "", ""][:3]
         if kind == "cgroup2":
             yield "v2", mounted, root / point.lstrip("/")
         elif kind == "cgroup" and "cpu" in options.split(","):

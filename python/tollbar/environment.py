@@ -42,7 +42,7 @@ def _is_anything(_: str) -> bool:
 
 @dataclass(frozen=True)
 class Variable:
-    """One TOLLBAR_ variable: which values it accepts, in words and as a test, and what stands in for others."""
+    """One TOLLBAR_ variable: what it accepts, in words and as a test, and what stands in for the rest."""
 
     name: str
     accepted: str
@@ -53,7 +53,8 @@ class Variable:
         """One line saying that the value is not accepted; None when it is."""
         if self.accepts(value):
             return None
-        return f"{self.name}='{value}' is not accepted ({self.accepted}); taking the default, {self.default}"
+        wrong = f"{self.name}='{value}' is not accepted ({self.accepted})"
+        return f"{wrong}; taking the default, {self.default}"
 
 
 VARIABLES = (

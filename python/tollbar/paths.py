@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where things lie: the measuring programs, the build folder of a checkout, the user's cache and tuning file."""
+"""Where things lie: the measuring programs, the build of a checkout, the user's cache and tuning file."""
 
 from __future__ import annotations
 
@@ -37,8 +37,19 @@ def program(name: str) -> Path:
         path = folder / name
         if path.is_file() and os.access(path, os.X_OK):
             return path
-    remedy = "run `make` in the checkout" if checkout() else "reinstall tollbar, or set TOLLBAR_BUILD"
-    raise FileNotFoundError(f"the program {name} is not there; {remedy}")
+    raise FileNotFoundError(f"the program {name} is not there; {_remedy()}")
+
+
+def library() -> Path:
+    """libtollbar.so. Raises FileNotFoundError, whose text says how to get it."""
+    for folder in (_PACKAGE / "lib", build_folder()):
+        if folder and (path := folder / "libtollbar.so").is_file():
+            return path
+    raise FileNotFoundError(f"libtollbar.so is not there; {_remedy()}")
+
+
+def _remedy() -> str:
+    return "run `make` in the checkout" if checkout() else "reinstall tollbar, or set TOLLBAR_BUILD"
 
 
 def cache_folder() -> Path:

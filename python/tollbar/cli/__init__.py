@@ -15,6 +15,7 @@ from tollbar.cli.errors import CommandError
 from tollbar.cli.table import FORMATS, write
 
 #: Every verb, in the order of `--help`: a module with add_parser(commands) and run(args) -> Table.
+#: All of them are imported for any of them, so a module imports what is heavy (numpy, rich) inside run().
 COMMANDS = (plans, show, verify, price, doctor)
 
 _ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."

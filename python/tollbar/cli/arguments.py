@@ -24,7 +24,7 @@ def rank_count(text: str) -> int:
 
 
 def rank_counts(text: str) -> list[range]:
-    """`A`, `A..B` or a list of both with commas, such as 1..64,100,128; as ranges, so that a long one is cheap."""
+    """`A`, `A..B` or a list of both with commas, such as 1..64,100,128."""
     return [_rank_range(part) for part in text.split(",")]
 
 

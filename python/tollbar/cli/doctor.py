@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import tollbar
@@ -27,8 +27,10 @@ _PEERS = {
         ("usr/include/boost/thread/barrier.hpp", "usr/local/include/boost/thread/barrier.hpp"),
     ),
     "libgomp": ("libgomp1", ("usr/lib/*/libgomp.so.1", "usr/lib*/libgomp.so.1")),
-    "libomp": ("libomp-14-dev", ("usr/lib/llvm-*/lib/libomp.so*", "usr/lib*/libomp.so*", "usr/lib/*/libomp.so*")),
+    "libomp": ("libomp-14-dev", ("usr/lib/llvm-*/lib/libomp.so*", "usr/lib*/libomp.so*")),
 }
+
+_PACKAGES = ("rich", "numpy", "scipy", "matplotlib", "jinja2")
 
 _PROGRAMS = ("tollbar-bench-threads", "tollbar-bench-omp-gomp", "tollbar-bench-omp-omp")
 
@@ -36,7 +38,9 @@ _PROGRAMS = ("tollbar-bench-threads", "tollbar-bench-omp-gomp", "tollbar-bench-o
 @dataclass(frozen=True)
 class Finding:
     what: str = column("what was looked at")
-    state: str = column("ok; absent: can be done without; wrong: should be mended; broken: cannot work (exit code 1)")
+    state: str = column(
+        "ok; absent: can do without; wrong: should be mended; broken: cannot work (exit code 1)"
+    )
     why: str = column("what was found")
     remedy: str | None = column("the one command that would mend it")
 
@@ -51,6 +55,8 @@ def add_parser(commands) -> None:
 def run(args: argparse.Namespace) -> Table:
     rows = [
         _module(),
+        _library(),
+        _packages(),
         *_processors(),
         *_calls(),
         _shared_memory(Path("/dev/shm")),
@@ -67,6 +73,8 @@ def run(args: argparse.Namespace) -> Table:
 def _module() -> Finding:
     name, native = "native module", tollbar.__version__
     found = f"version {native}, built by {tollbar._native.__compiler__}"
+    from importlib import metadata  # slow to load, and nobody else needs it
+
     try:
         package = metadata.version("tollbar")
     except metadata.PackageNotFoundError:
@@ -74,6 +82,26 @@ def _module() -> Finding:
     if package != native:
         return Finding(name, BROKEN, f"{found}, but the package is version {package}", "make")
     return Finding(name, OK, found, None)
+
+
+def _library() -> Finding:
+    """What C++ and C programs link; the command itself does without."""
+    try:
+        return Finding("libtollbar", OK, str(paths.library()), None)
+    except FileNotFoundError as error:
+        return Finding("libtollbar", ABSENT, f"{error}: programs cannot link it", _mend())
+
+
+def _mend() -> str:
+    return "make" if paths.checkout() else "pip install --force-reinstall tollbar"
+
+
+def _packages() -> Finding:
+    lacking = [name for name in _PACKAGES if find_spec(name) is None]
+    if lacking:
+        why = f"{', '.join(lacking)} cannot be imported: no statistics, no report"
+        return Finding("Python packages", WRONG, why, f"pip install {' '.join(lacking)}")
+    return Finding("Python packages", OK, ", ".join(_PACKAGES), None)
 
 
 def _processors() -> Iterator[Finding]:
@@ -84,20 +112,21 @@ def _processors() -> Iterator[Finding]:
     except OSError:
         grouped = False
     if grouped:
-        why = "on: each session has its own share, and yielding does not reach other sessions (sleepers are woken)"
+        why = "on: yielding does not reach the threads of other sessions, only sleeping does"
         yield Finding("autogroup", OK, why, "sudo sysctl kernel.sched_autogroup_enabled=0")
     else:
         yield Finding("autogroup", OK, "off", None)
 
 
 def _calls() -> Iterator[Finding]:
-    problem = kernel.futex_problem()
-    advice = "allow the call futex in the sandbox or container"
-    yield Finding("futex", BROKEN if problem else OK, problem or "threads can sleep", advice if problem else None)
-    problem = kernel.membarrier_problem()
-    if problem:
+    remedy = "allow the call {} in the sandbox or container, or run outside it"
+    if problem := kernel.futex_problem():
+        yield Finding("futex", BROKEN, problem, remedy.format("futex"))
+    else:
+        yield Finding("futex", OK, "threads can sleep", None)
+    if problem := kernel.membarrier_problem():
         why = f"{problem}; whoever wakes others pays a fence instead"
-        yield Finding("membarrier", ABSENT, why, "allow the call membarrier in the sandbox or container")
+        yield Finding("membarrier", ABSENT, why, remedy.format("membarrier"))
     else:
         yield Finding("membarrier", OK, "wakers need no fence", None)
 
@@ -126,8 +155,7 @@ def _programs() -> Iterator[Finding]:
         try:
             yield Finding(name, OK, str(paths.program(name)), None)
         except FileNotFoundError as error:
-            remedy = "make" if paths.checkout() else "pip install --force-reinstall tollbar"
-            yield Finding(name, ABSENT, f"{error.args[0].partition(';')[0]}: not measured", remedy)
+            yield Finding(name, ABSENT, f"{error}: not measured", _mend())
 
 
 def _peers(root: Path) -> Iterator[Finding]:
@@ -143,7 +171,8 @@ def _peers(root: Path) -> Iterator[Finding]:
 def _cache(folder: Path) -> Finding:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        return Finding("cache folder", OK, str(folder) + ("" if existing == folder else " (not made yet)"), None)
+        found = str(folder) + ("" if existing == folder else " (not made yet)")
+        return Finding("cache folder", OK, found, None)
     why = f"{folder} cannot be written: choices cannot be stored"
     return Finding("cache folder", WRONG, why, "export TOLLBAR_TUNING=FILE with a file you may write")
 

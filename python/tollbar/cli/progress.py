@@ -15,9 +15,9 @@ PATIENCE_S = 2.0
 class Progress:
     """Counts steps towards `total`; shows them on stderr when stderr is a terminal.
 
-        with Progress("measuring", total=len(launches)) as progress:
-            for launch in launches:
-                progress.advance(label=launch.name)
+    with Progress("measuring", total=len(launches)) as progress:
+        for launch in launches:
+            progress.advance(label=launch.name)
     """
 
     def __init__(self, label: str, total: float) -> None:
@@ -57,8 +57,14 @@ class Progress:
         with self._lock:
             if not self._total:
                 return
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-            self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+            self._bar = RichProgress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
             self._bar.add_task(self._label, total=self._total, completed=self._done)
             self._bar.start()
 

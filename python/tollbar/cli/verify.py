@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar verify: proves that plans are barriers, for every number of ranks asked for, without running them."""
+"""tollbar verify: proves that plans are barriers, for every number of ranks asked for."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,9 +35,7 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         "verify", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Proof)
     )
-    parser.add_argument(
-        "plans", nargs="*", metavar="PLAN", help="default: every algorithm of the catalogue"
-    )
+    parser.add_argument("plans", nargs="*", metavar="PLAN", help="default: every algorithm of the catalogue")
     parser.add_argument(
         "--ranks",
         metavar="A..B",
@@ -49,9 +47,9 @@ def add_parser(commands) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="also (or only) a plan written out as `tollbar show` prints it, one line a rank; may be repeated",
+        help="a plan written out as `tollbar show` prints it, one line a rank; may be repeated",
     )
-    parser.set_defaults(run=run, error=parser.error)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -62,43 +60,48 @@ def run(args: argparse.Namespace) -> Table:
     asked = args.ranks or _DEFAULT_RANKS
     sizes = _sizes(asked) if spelled else []
     with Progress("proving", total=len(written) + len(spelled) * sum(sizes)) as progress:
-        rows = [_prove(name, str(plan.ranks), [plan.ranks], lambda _, plan=plan: plan) for name, plan in written]
-        progress.advance(len(written))
+        rows = []
+        for name, plan in written:
+            rows.append(_prove(name, str(plan.ranks), [plan]))
+            progress.advance()
         for spelling in spelled:
             progress.advance(0, label=f"proving {spelling}")
-            rows.append(
-                _prove(spelling, asked, sizes, lambda ranks, s=spelling: tollbar.plan(s, ranks), progress.advance)
-            )
-    failures = [f"{row.plan} with {row.failed_ranks} ranks: {row.explanation}" for row in rows if not row.holds]
+            plans = (tollbar.plan(spelling, ranks) for ranks in sizes)
+            rows.append(_prove(spelling, asked, plans, progress.advance))
+    failures = [_failure(row) for row in rows if not row.holds]
     return Table(rows, failed=bool(failures), notes=failures)
+
+
+def _failure(row: Proof) -> str:
+    return f"{row.plan} with {row.failed_ranks} ranks: {row.explanation}"
 
 
 def _prove(
     name: str,
     asked: str,
-    sizes: list[int],
-    make: Callable[[int], tollbar.Plan],
+    plans: Iterable[tollbar.Plan],
     done: Callable[[int], None] = lambda _: None,
 ) -> Proof:
-    operations = 0
-    for proved, ranks in enumerate(sizes):
-        verdict = tollbar.verify(make(ranks))
+    operations = proved = 0
+    for plan in plans:
+        verdict = tollbar.verify(plan)
         operations += verdict.operations
-        done(ranks)
+        done(plan.ranks)
         if not verdict.holds:
             return Proof(
                 plan=name,
                 ranks=asked,
                 proved=proved,
                 holds=False,
-                failed_ranks=ranks,
+                failed_ranks=plan.ranks,
                 fault=verdict.fault,
                 from_rank=verdict.from_rank,
                 to_rank=verdict.to_rank,
                 explanation=verdict.explanation,
                 operations=operations,
             )
-    return Proof(name, asked, len(sizes), True, None, None, None, None, None, operations)
+        proved += 1
+    return Proof(name, asked, proved, True, None, None, None, None, None, operations)
 
 
 def _sizes(asked: str) -> list[int]:

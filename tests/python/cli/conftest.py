@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the command inside the test's process and gives back what it said."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+
+import pytest
+from tollbar.cli import main
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def csv(self):
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+
+@pytest.fixture
+def tollbar(capsys, monkeypatch):
+    """tollbar("price", "mcs", ...) -> Said, without any TOLLBAR_ variable of the developer's."""
+    for name in ("PLAN", "WAIT", "TIMEOUT", "TUNING", "REPORT", "VERBOSE", "BUILD"):
+        monkeypatch.delenv(f"TOLLBAR_{name}", raising=False)
+
+    def run(*arguments: object) -> Said:
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return Said(code, *capsys.readouterr())
+
+    return run

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar price."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "logp_a_small.csv"
+COLUMNS = "plan,ranks,last_us,first_us,mean_us,messages"
+SPELLED = {
+    "central": "central",
+    "combining_n3": "combining:3",
+    "tournament": "tournament",
+    "fway_tournament_f8": "fway_tournament:8",
+    "mcs_4_2": "mcs",
+    "bst": "bst",
+    "butterfly": "butterfly",
+    "pairwise_exchange": "pairwise",
+    "dissemination_4way": "dissemination:4",
+}
+
+
+def golden(ranks):
+    with GOLDEN.open() as file:
+        return {
+            SPELLED[row["algorithm"]]: row
+            for row in csv.DictReader(file)
+            if int(row["P"]) == ranks and row["algorithm"] in SPELLED
+        }
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 13, 37, 64])
+def test_prices_equal_the_golden_ones(tollbar, ranks):
+    expected = golden(ranks)
+    assert set(expected) == set(SPELLED.values())
+    rows = tollbar("price", *expected, "--ranks", ranks, "--logp", "10,5,3", "--format", "csv").csv
+    assert {row["plan"] for row in rows} == set(expected)
+    for row in rows:
+        wanted = expected[row["plan"]]
+        assert float(row["last_us"]) == float(wanted["exact_last_us"])
+        assert float(row["first_us"]) == float(wanted["exact_first_us"])
+        assert float(row["mean_us"]) == pytest.approx(float(wanted["exact_mean_us"]), abs=1e-4)
+        assert row["messages"] == wanted["messages"]
+
+
+def test_the_columns_are_stable(tollbar):
+    assert tollbar("price", "mcs", "--ranks", 2, "--format", "csv").out.splitlines()[0] == COLUMNS
+    assert list(tollbar("price", "mcs", "--ranks", 2, "--format", "json").json[0]) == COLUMNS.split(",")
+    assert tollbar("price", "mcs", "--ranks", 2).out.split("\n")[0].split() == COLUMNS.split(",")
+
+
+def test_plans_are_sorted_by_ranks_and_then_by_price(tollbar):
+    rows = tollbar("price", "--ranks", "64,16", "--logp", "10,5,3", "--format", "json").json
+    assert [row["ranks"] for row in rows] == [16] * 9 + [64] * 9
+    for size in (16, 64):
+        prices = [row["last_us"] for row in rows if row["ranks"] == size]
+        assert prices == sorted(prices)
+
+
+def test_a_range_prices_every_size(tollbar):
+    rows = tollbar("price", "mcs", "--ranks", "3..5,9", "--format", "json").json
+    assert [row["ranks"] for row in rows] == [3, 4, 5, 9]
+
+
+def test_the_receive_semantics_may_be_chosen(tollbar):
+    def price(receive):
+        arguments = ("price", "central", "--ranks", 4, "--late", "1:50", "--format", "json")
+        (row,) = tollbar(*arguments, "--receive", receive).json
+        return row["last_us"]
+
+    assert price("plan-order") > price("at-await")
+    assert price("on-arrival") > 0
+
+
+def test_a_late_rank_delays_everybody(tollbar):
+    def price(*late):
+        (row,) = tollbar("price", "dissemination", "--ranks", 8, *late, "--format", "json").json
+        return row
+
+    late = price("--late", "3:100", "--late", "5:7")
+    assert late["last_us"] == price()["last_us"] + 100
+    assert late["first_us"] > 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("nosuch", "--ranks", "2"), "plan 'nosuch': there is no algorithm 'nosuch'"),
+        (("mcs", "--ranks", "0"), "argument --ranks: a plan has 1 to 16777216 ranks, not 0"),
+        (("mcs", "--ranks", "16777217"), "argument --ranks: a plan has 1 to 16777216 ranks, not 16777217"),
+        (("mcs", "--ranks", "4..2"), "argument --ranks: the range '4..2' is empty"),
+        (("mcs", "--ranks", "4", "--logp", "1,2"), "argument --logp: '1,2' is not L,o,g: three numbers"),
+        (("mcs", "--ranks", "4", "--logp", "1,2,3,4"), "argument --logp: '1,2,3,4' is not L,o,g"),
+        (("mcs", "--ranks", "4", "--logp", "1,-2,3"), "argument --logp: LogP takes microseconds of at least"),
+        (("mcs", "--ranks", "4", "--logp", "inf,2,3"), "argument --logp: LogP takes microseconds of at"),
+        (("mcs", "--ranks", "4", "--late", "4"), "argument --late: '4' is not RANK:US, such as 3:12.5"),
+        (("mcs", "--ranks", "4", "--late", "1:1", "--late", "1:2"), "--late names a rank twice"),
+        (("mcs", "--ranks", "4", "--receive", "soon"), "argument --receive: invalid choice: 'soon'"),
+        (("mcs",), "the following arguments are required: --ranks"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
+    said = tollbar("price", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"tollbar price: {line}")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("late", ["4:10", "0:-1", "0:nan", "99999999999:1"])
+def test_a_late_rank_that_cannot_be_is_refused(tollbar, late):
+    said = tollbar("price", "mcs", "--ranks", 4, "--late", late)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("tollbar price: ")
+    assert said.err.count("\n") == 1

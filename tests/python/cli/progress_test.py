@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A progress bar shows itself on a terminal only, and only when work takes long."""
+
+import io
+import sys
+import threading
+
+import pytest
+from tollbar.cli import progress
+
+
+class Terminal(io.StringIO):
+    """A terminal that says when it is first written to."""
+
+    def __init__(self):
+        super().__init__()
+        self.written = threading.Event()
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        count = super().write(text)
+        if text.strip():
+            self.written.set()
+        return count
+
+
+@pytest.fixture
+def stderr(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    return terminal
+
+
+def test_short_work_shows_nothing(stderr):
+    assert list(progress.track([1, 2, 3], "counting")) == [1, 2, 3]
+    assert stderr.getvalue() == ""
+
+
+def test_long_work_shows_its_label(stderr, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE_S", 0)
+    with progress.Progress("counting", total=3) as bar:
+        assert stderr.written.wait(timeout=60)
+        bar.advance(label="still counting")
+    assert "counting" in stderr.getvalue()
+
+
+def test_without_a_terminal_nothing_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE_S", 0)
+    with progress.Progress("counting", total=3) as bar:
+        bar.advance()
+        assert threading.active_count() == 1
+    assert capsys.readouterr().err == ""

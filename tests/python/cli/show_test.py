@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar show."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+MCS_OF_8 = """\
+0: ?1 ?2 ?3 ?4 !1 !2
+1: ?5 ?6 ?7 !0 ?0 !3 !4
+2: !0 ?0 !5 !6
+3: !0 ?1 !7
+4: !0 ?1
+5: !1 ?2
+6: !1 ?2
+7: !1 ?3
+"""
+
+
+def test_words_are_printed_one_rank_a_line(tollbar):
+    said = tollbar("show", "mcs", "--ranks", 8)
+    assert (said.code, said.out, said.err) == (0, MCS_OF_8, "")
+
+
+@pytest.mark.parametrize(
+    ("plan", "ranks", "rank", "word"),
+    [
+        ("dissemination", 4, 0, "!1 ?3 !2 ?2"),
+        ("dissemination:2", 7, 0, "!1 !2 ?6 ?5 !3 !6 ?4 ?1"),
+        ("pairwise", 6, 0, "?4 !1 ?1 !2 ?2 !4"),
+        ("butterfly", 3, 1, "!0 !2 ?0 ?2"),
+        ("fway_tournament:3", 7, 3, "?4 ?5 !0 ?0 !4 !5"),
+        ("central@2/dissemination", 4, 0, "?1 !2 ?2 !1"),
+        ("central", 1, 0, ""),
+    ],
+)
+def test_the_words_of_small_plans(tollbar, plan, ranks, rank, word):
+    rows = tollbar("show", plan, "--ranks", ranks, "--format", "json").json
+    assert rows[rank] == {"rank": rank, "program": word}
+    assert len(rows) == ranks
+
+
+def test_the_drawing_is_well_formed_xml(tollbar):
+    said = tollbar("show", "dissemination", "--ranks", 5, "--as", "svg")
+    assert said.code == 0
+    assert ElementTree.fromstring(said.out).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_parameters_of_the_model_change_the_drawing(tollbar):
+    fast = tollbar("show", "mcs", "--ranks", 5, "--as", "svg").out
+    assert tollbar("show", "mcs", "--ranks", 5, "--as", "svg", "--logp", "1,1,1").out != fast
+
+
+def test_goal_has_one_block_a_rank(tollbar):
+    text = tollbar("show", "central", "--ranks", 3, "--as", "goal").out
+    assert text.startswith("num_ranks 3\n")
+    assert text.count("send 1b to ") == 4
+    assert text.count("recv 1b from ") == 4
+
+
+def test_a_document_goes_to_a_file_and_nowhere_else(tollbar, tmp_path):
+    file = tmp_path / "mcs.txt"
+    said = tollbar("show", "mcs", "--ranks", 8, "-o", file)
+    assert (said.code, said.out, file.read_text()) == (0, "", MCS_OF_8)
+
+
+def test_json_names_the_file_it_was_written_to(tollbar, tmp_path):
+    file = tmp_path / "mcs.svg"
+    rows = tollbar("show", "mcs", "--ranks", 2, "--as", "svg", "-o", file, "--format", "json").json
+    assert rows == [{"plan": "mcs", "ranks": 2, "kind": "svg", "file": str(file), "document": None}]
+
+
+def test_a_file_that_cannot_be_written_is_one_line(tollbar, tmp_path):
+    file = tmp_path / "nowhere" / "mcs.svg"
+    said = tollbar("show", "mcs", "--ranks", 8, "-o", file)
+    assert said.code == 2
+    assert said.err == (
+        f"tollbar show: cannot write {file}: No such file or directory; name another file with -o\n"
+    )
+
+
+def test_an_unknown_plan_is_one_line_that_lists_the_known_ones(tollbar):
+    said = tollbar("show", "mcz", "--ranks", 8)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("tollbar show: plan 'mcz': there is no algorithm 'mcz'; there are central, ")
+    assert said.err.count("\n") == 1

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library as Python sees it."""
+
+import ast
+import inspect
+import threading
+from pathlib import Path
+
+import pytest
+import tollbar
+
+LOGP = tollbar.LogP(L=10, o=5, g=3)
+
+
+def test_a_plan_knows_its_name_ranks_and_words():
+    plan = tollbar.plan("dissemination", 4)
+    assert (plan.name, plan.ranks) == ("dissemination", 4)
+    assert plan.program(1) == ["!2", "?0", "!3", "?3"]
+    assert plan.text.splitlines()[1] == "1: !2 ?0 !3 ?3"
+    assert repr(plan) == "<Plan dissemination, 4 ranks>"
+
+
+def test_words_can_be_read_back():
+    plan = tollbar.plan("mcs", 9)
+    assert tollbar.parse_plan("again", plan.text).text == plan.text
+
+
+def test_combining_by_hand_equals_the_two_level_spelling():
+    outer = tollbar.plan("dissemination", 3)
+    assert tollbar.combine(8, "mcs", 3, outer).text == tollbar.plan("mcs@3/dissemination", 8).text
+
+
+def test_only_rooted_plans_can_be_inside():
+    assert tollbar.is_rooted(tollbar.plan("mcs", 8))
+    assert not tollbar.is_rooted(tollbar.plan("butterfly", 8))
+    with pytest.raises(ValueError, match="rooted"):
+        tollbar.combine(8, "butterfly", 4, tollbar.plan("mcs", 2))
+
+
+@pytest.mark.parametrize("algorithm", tollbar.catalogue(), ids=lambda algorithm: algorithm.name)
+def test_every_algorithm_of_the_catalogue_holds(algorithm):
+    for ranks in range(1, 65):
+        assert tollbar.verify(tollbar.plan(algorithm.name, ranks))
+
+
+def test_a_verdict_names_the_first_pair_at_fault():
+    verdict = tollbar.verify(tollbar.parse_plan("half", "0: !1\n1: ?0\n"))
+    assert not verdict
+    assert not verdict.holds
+    assert (verdict.fault, verdict.from_rank, verdict.to_rank) == ("unheard", 1, 0)
+    assert verdict.explanation == "rank 0 can leave although rank 1 has not entered"
+
+
+def test_a_plan_that_holds_has_no_pair_at_fault():
+    verdict = tollbar.verify(tollbar.plan("bst", 6))
+    assert (verdict.fault, verdict.from_rank, verdict.to_rank) == (None, None, None)
+    assert verdict.operations > 0
+
+
+def test_the_price_is_that_of_the_golden_readme():
+    price = tollbar.price(tollbar.plan("mcs", 8), LOGP)
+    assert (price.last_us, price.first_us, price.messages) == (110, 60, 14)
+    assert max(price.completion_us) == 110
+    assert price.mean_us == pytest.approx(sum(price.completion_us) / 8)
+
+
+def test_every_message_is_known_with_its_times():
+    plan = tollbar.plan("dissemination", 2)
+    told = tollbar.messages(plan, LOGP)
+    assert [(m.from_rank, m.to_rank, m.sent_us, m.arrived_us, m.received_us) for m in told] == [
+        (1, 0, 0, 15, 20),
+        (0, 1, 0, 15, 20),
+    ]
+
+
+def test_late_ranks_are_a_mapping():
+    plan = tollbar.plan("central", 4)
+    assert tollbar.price(plan, LOGP, late={2: 40}).last_us > tollbar.price(plan, LOGP).last_us
+
+
+def test_unheard_shrinks_step_by_step():
+    plan = tollbar.plan("dissemination", 4)
+    assert tollbar.unheard(plan, 0, 0) == [1, 2, 3]
+    assert tollbar.unheard(plan, 0, 2) == [1, 2]
+    assert tollbar.unheard(plan, 0, 4) == []
+
+
+def test_logp_is_read_and_shown():
+    logp = tollbar.LogP.parse("10,5,0.25")
+    assert (logp.L, logp.o, logp.g) == (10, 5, 0.25)
+    assert repr(logp) == "LogP(L=10, o=5, g=0.25)"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: tollbar.plan("nosuch", 4),
+        lambda: tollbar.plan("mcs:x,2", 4),
+        lambda: tollbar.plan("mcs", 0),
+        lambda: tollbar.plan("mcs", -3),
+        lambda: tollbar.plan("mcs", tollbar.max_ranks + 1),
+        lambda: tollbar.plan("mcs", 4).program(4),
+        lambda: tollbar.plan("mcs", 4).program(-1),
+        lambda: tollbar.parse_plan("bad", "0: 1!\n"),
+        lambda: tollbar.parse_plan("empty", ""),
+        lambda: tollbar.LogP(-1, 0, 0),
+        lambda: tollbar.LogP(float("nan"), 0, 0),
+        lambda: tollbar.LogP.parse("1,2,"),
+        lambda: tollbar.LogP.parse("1;2;3"),
+        lambda: tollbar.LogP.parse(""),
+        lambda: tollbar.price(tollbar.plan("mcs", 4), LOGP, late={4: 1}),
+        lambda: tollbar.price(tollbar.parse_plan("stuck", "0: ?1\n1: ?0\n"), LOGP),
+        lambda: tollbar.unheard(tollbar.plan("mcs", 4), 4, 0),
+        lambda: tollbar.unheard(tollbar.plan("mcs", 4), 0, -1),
+        lambda: tollbar.unheard(tollbar.plan("mcs", 4), 0, 99),
+    ],
+)
+def test_a_wrong_argument_is_a_value_error_that_says_so(wrong):
+    with pytest.raises(ValueError, match=r".+"):
+        wrong()
+
+
+def test_other_threads_run_while_a_long_answer_is_computed():
+    plan = tollbar.plan("dissemination", 4096)
+    inside, seen = threading.Event(), []
+    worker = threading.Thread(target=lambda: (inside.set(), tollbar.verify(plan), seen.append("verdict")))
+    worker.start()
+    inside.wait()
+    while worker.is_alive() and "us" not in seen:
+        seen.append("us")
+    worker.join()
+    assert seen[0] == "us"
+
+
+def test_everything_has_a_docstring():
+    for name in set(tollbar.__all__) - {"__version__", "max_ranks"}:
+        thing = getattr(tollbar, name)
+        assert inspect.getdoc(thing), name
+        if inspect.isclass(thing):
+            for member in [member for member in vars(thing) if not member.startswith("_")]:
+                assert inspect.getdoc(getattr(thing, member)), f"{name}.{member}"
+
+
+def test_the_type_stub_names_what_the_module_has():
+    stub = ast.parse((Path(tollbar.__file__).parent / "_native.pyi").read_text())
+    classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+    constants = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+    module = {name for name in vars(tollbar._native) if not name.startswith("__")}
+    assert module == (set(classes) | functions | constants) - {"__version__", "__compiler__"}
+    for name, node in classes.items():
+        members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        members |= {item.targets[0].id for item in node.body if isinstance(item, ast.Assign)}
+        real = {member for member in vars(getattr(tollbar, name)) if not member.startswith("_")}
+        assert {member for member in members if not member.startswith("_")} == real, name

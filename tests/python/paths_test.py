@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where programs, cache and tuning file are looked for."""
+
+from pathlib import Path
+
+import pytest
+from tollbar import paths
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    for name in ("TOLLBAR_BUILD", "TOLLBAR_TUNING", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def make_program(folder):
+    folder.mkdir(parents=True)
+    program = folder / "measure"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_the_named_build_comes_first(bare, monkeypatch, tmp_path):
+    made = make_program(tmp_path / "bin")
+    monkeypatch.setenv("TOLLBAR_BUILD", str(tmp_path))
+    assert paths.program("measure") == made
+
+
+def test_the_installed_program_comes_before_that_of_a_checkout(bare, monkeypatch, tmp_path):
+    installed = make_program(tmp_path / "package" / "libexec")
+    make_program(tmp_path / "build" / "bin")
+    monkeypatch.setattr(paths, "_PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(paths, "build_folder", lambda: tmp_path / "build")
+    assert paths.program("measure") == installed
+
+
+def test_a_checkout_is_known_by_its_headers(bare, monkeypatch, tmp_path):
+    package = tmp_path / "python" / "tollbar"
+    monkeypatch.setattr(paths, "_PACKAGE", package)
+    assert paths.checkout() is None
+    (tmp_path / "include" / "tollbar").mkdir(parents=True)
+    (tmp_path / "include" / "tollbar" / "plan.hpp").touch()
+    assert paths.checkout() == tmp_path
+    assert paths.build_folder() == tmp_path / "build" / "release"
+
+
+def test_a_file_that_cannot_be_run_is_no_program(bare, monkeypatch, tmp_path):
+    make_program(tmp_path / "bin").chmod(0o644)
+    monkeypatch.setenv("TOLLBAR_BUILD", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="the program measure is not there; "):
+        paths.program("measure")
+
+
+def test_the_cache_follows_the_xdg_rule(bare, monkeypatch):
+    assert paths.cache_folder() == Path.home() / ".cache" / "tollbar"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert paths.cache_folder() == Path.home() / ".cache" / "tollbar"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
+    assert paths.tuning_file() == Path("/elsewhere/tollbar/tuning")
+
+
+def test_the_tuning_file_may_be_named(bare, monkeypatch):
+    monkeypatch.setenv("TOLLBAR_TUNING", "/some/file")
+    assert paths.tuning_file() == Path("/some/file")
