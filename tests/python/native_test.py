@@ -33,7 +33,7 @@ def test_combining_by_hand_equals_the_two_level_spelling():
 def test_only_rooted_plans_can_be_inside():
     assert tollbar.is_rooted(tollbar.plan("mcs", 8))
     assert not tollbar.is_rooted(tollbar.plan("butterfly", 8))
-    with pytest.raises(ValueError, match="rooted"):
+    with pytest.raises(ValueError, match="'butterfly' cannot stand inside"):
         tollbar.combine(8, "butterfly", 4, tollbar.plan("mcs", 2))
 
 

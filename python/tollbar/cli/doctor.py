@@ -88,8 +88,8 @@ def _library() -> Finding:
     """What C++ and C programs link; the command itself does without."""
     try:
         return Finding("libtollbar", OK, str(paths.library()), None)
-    except FileNotFoundError as error:
-        return Finding("libtollbar", ABSENT, f"{error}: programs cannot link it", _mend())
+    except FileNotFoundError:
+        return Finding("libtollbar", ABSENT, "not built: programs cannot link it", _mend())
 
 
 def _mend() -> str:
@@ -154,8 +154,8 @@ def _programs() -> Iterator[Finding]:
     for name in _PROGRAMS:
         try:
             yield Finding(name, OK, str(paths.program(name)), None)
-        except FileNotFoundError as error:
-            yield Finding(name, ABSENT, f"{error}: not measured", _mend())
+        except FileNotFoundError:
+            yield Finding(name, ABSENT, "not built: what it measures is left out", _mend())
 
 
 def _peers(root: Path) -> Iterator[Finding]:

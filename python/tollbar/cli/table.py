@@ -20,7 +20,8 @@ def column(meaning: str, **options: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Rows of one dataclass; its field names are the columns' names in every format.
+    """Rows of one dataclass; its field names are the columns' names in every format. CSV and JSON have all
+    columns always, a table leaves out those without any value.
 
     `row_type` must be given when there may be no rows. A row prints None as an empty cell (null in JSON).
     """
@@ -36,8 +37,14 @@ class Table:
         row_type = self.row_type or type(self.rows[0])
         return [field.name for field in dataclasses.fields(row_type)]
 
-    def cells(self) -> list[list[Any]]:
-        return [[getattr(row, name) for name in self.columns] for row in self.rows]
+    @property
+    def filled_columns(self) -> list[str]:
+        """The columns without those that are empty in every row."""
+        filled = [name for name in self.columns if any(getattr(row, name) is not None for row in self.rows)]
+        return filled if self.rows else self.columns
+
+    def cells(self, columns: Sequence[str]) -> list[list[Any]]:
+        return [[getattr(row, name) for name in columns] for row in self.rows]
 
 
 def describe_columns(row_type: type) -> str:
@@ -66,7 +73,7 @@ def _as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows([_csv_cell(cell) for cell in row] for row in table.cells())
+    writer.writerows([_csv_cell(cell) for cell in row] for row in table.cells(table.columns))
     return text.getvalue()
 
 
@@ -76,7 +83,7 @@ def _csv_cell(cell: Any) -> Any:
 
 def _as_json(table: Table) -> str:
     columns = table.columns
-    lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in table.cells()]
+    lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in table.cells(columns)]
     return "[\n" + ",\n".join("  " + line for line in lines) + "\n]\n" if lines else "[]\n"
 
 
@@ -93,7 +100,8 @@ def _is_number(cell: Any) -> bool:
 
 
 def _right_aligned(table: Table) -> list[bool]:
-    by_column = zip(*table.cells(), strict=True) if table.rows else [()] * len(table.columns)
+    columns = table.filled_columns
+    by_column = zip(*table.cells(columns), strict=True) if table.rows else [()] * len(columns)
     return [
         any(map(_is_number, cells)) and all(cell is None or _is_number(cell) for cell in cells)
         for cells in by_column
@@ -102,7 +110,8 @@ def _right_aligned(table: Table) -> list[bool]:
 
 def _as_plain(table: Table) -> str:
     right = _right_aligned(table)
-    lines = [table.columns, *([_shown(cell) for cell in row] for row in table.cells())]
+    columns = table.filled_columns
+    lines = [columns, *([_shown(cell) for cell in row] for row in table.cells(columns))]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     return "".join(
         "  ".join(
@@ -121,8 +130,8 @@ def _print_rich(table: Table, out: TextIO) -> None:
     from rich.text import Text
 
     shown = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    for name, to_right in zip(table.columns, _right_aligned(table), strict=True):
+    for name, to_right in zip(table.filled_columns, _right_aligned(table), strict=True):
         shown.add_column(name, justify="right" if to_right else "left", overflow="fold")
-    for row in table.cells():
+    for row in table.cells(table.filled_columns):
         shown.add_row(*(Text(_shown(cell)) for cell in row))
     Console(file=out).print(shown)

@@ -58,6 +58,12 @@ def test_no_rows_still_have_columns():
     assert printed(empty, "table") == "name  count  time_us  ready\n"
 
 
+def test_a_column_without_any_value_is_left_out_of_the_table_only():
+    table = Table([Row("a", None, 1.0, True)])
+    assert printed(table, "table") == "name  time_us  ready\na           1  yes\n"
+    assert printed(table, "csv") == "name,count,time_us,ready\na,,1.0,true\n"
+
+
 def test_text_stands_in_for_the_table_only():
     table = Table(ROWS, text="words")
     assert printed(table, "table") == "words\n"
