@@ -45,8 +45,8 @@ struct Price {
     double first_us = 0;
     double mean_us = 0;
     std::uint64_t messages = 0;
-    std::uint64_t operations = 0;        ///< steps and events evaluated: what the answer cost
-    std::vector<double> completion_us;   ///< of each rank
+    std::uint64_t operations = 0;       ///< steps and events evaluated: what the answer cost
+    std::vector<double> completion_us;  ///< of each rank
 };
 
 /// Evaluates one episode; Hoefler et al., "A practical approach to the rating of barrier algorithms using the
@@ -55,8 +55,7 @@ struct Price {
 ///
 /// Throws std::invalid_argument for negative or non-finite parameters, for a late rank that does not exist,
 /// and for a plan that cannot finish (verify says why).
-Price price(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await,
-            std::span<const Late> late = {});
+Price price(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await, std::span<const Late> late = {});
 
 /// The same evaluation with every message, in order of (received_us, to, from).
 std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await,

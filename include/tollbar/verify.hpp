@@ -14,13 +14,13 @@ namespace tollbar {
 /// ever, and every channel (from, to) carries exactly one signal and one await.
 struct Verdict {
     enum class Fault : std::uint8_t {
-        none,          ///< it is a barrier
-        bad_peer,      ///< a step names itself or a rank that does not exist: from = the rank, to = the peer
-        channel_twice, ///< a channel is signalled or awaited twice in an episode
-        unawaited,     ///< from signals to, which never awaits it
-        unsignalled,   ///< to awaits from, which never signals it
-        deadlock,      ///< to awaits from, which cannot get so far
-        unheard,       ///< to can leave although from has not entered
+        none,           ///< it is a barrier
+        bad_peer,       ///< a step names itself or a rank that does not exist: from = the rank, to = the peer
+        channel_twice,  ///< a channel is signalled or awaited twice in an episode
+        unawaited,      ///< from signals to, which never awaits it
+        unsignalled,    ///< to awaits from, which never signals it
+        deadlock,       ///< to awaits from, which cannot get so far
+        unheard,        ///< to can leave although from has not entered
     };
 
     Fault fault = Fault::none;

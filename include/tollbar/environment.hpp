@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The TOLLBAR_ variables. A value nobody knows is reported once, in one line, and then ignored.
+#pragma once
+
+#include <tollbar/waiting.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace tollbar {
+
+/// "auto", "spin", "yield", "park".
+std::optional<wait_policy> wait_policy_named(std::string_view name) noexcept;
+std::string_view name_of(wait_policy policy) noexcept;
+
+/// TOLLBAR_WAIT; automatic when unset, empty or unknown (then with one line on stderr).
+wait_policy wait_policy_from_environment() noexcept;
+
+}  // namespace tollbar

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranked barriers between threads and processes: a group that runs any plan, and one participant a rank, with
+// split phase, time-outs that can be resumed, and the names of those who are missing.
+#pragma once
+
+#include <tollbar/plan.hpp>
+#include <tollbar/sync.hpp>
+#include <tollbar/waiting.hpp>
+#include <tollbar/wired.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace tollbar {
+
+/// A rank that has not arrived in the episode asked about.
+struct absent {
+    enum class state : std::uint8_t {
+        never_joined,  ///< nobody has this rank
+        left,          ///< whoever had it gave it up
+        running,       ///< its process lives
+        dead,          ///< its process is gone
+    };
+
+    Rank rank;
+    state where;
+    pid_t process;   ///< as its own pid namespace numbers it; 0 when never joined
+    pid_t thread;    ///< the thread that joined; 0 when never joined
+    Episode behind;  ///< how many episodes it has yet to enter
+};
+
+/// "rank 3 (process 4711, thread 4713) has not arrived"
+std::string to_text(const absent& one);
+
+/// What a timed wait found: true when the episode is over, else who is missing (in order of ranks).
+struct wait_result {
+    bool done;
+    std::vector<absent> missing;
+
+    explicit operator bool() const noexcept { return done; }
+};
+
+struct group_options {
+    /// A catalogue spelling ("mcs:4,2"), "turnstile", or "combination[:PROCESSORS]" (rank r lives on processor
+    /// r mod PROCESSORS; as many as there are usable CPUs by default). Empty: TOLLBAR_PLAN, else what `tollbar tune`
+    /// stored for this situation, else a default for the number of ranks and CPUs.
+    std::string plan = {};
+
+    /// How everybody waits. automatic: TOLLBAR_WAIT if set.
+    wait_policy wait = wait_policy::automatic;
+
+    /// shared: children made by fork(2) later may join too. Always so for a group that was opened by name.
+    Scope scope = Scope::process;
+};
+
+class participant;
+class Segment;
+
+/// The meeting place of a fixed number of ranks.
+///
+///     tollbar::group group(4, {.plan = "dissemination"});
+///     ...in thread r...
+///     tollbar::participant self = group.join(r);
+///     for (...) { compute(); self.arrive_and_wait(); }
+///
+/// A group may be destroyed as soon as its participants have left their last episode.
+class group {
+public:
+    /// A group of this process. Throws std::invalid_argument for what is wrong with ranks, plan or processors,
+    /// std::system_error when there is no memory.
+    explicit group(Rank ranks, const group_options& options = {});
+
+    /// A group that any process of this user can open by the same name (letters, digits, '.', '_', '-').
+    /// Whoever comes first makes it with its options; the others get what there is. A segment left behind by
+    /// processes that are all gone is replaced.
+    ///
+    /// Throws std::invalid_argument when ranks, plan (unless empty) or name do not fit or what is there is not
+    /// such a segment, std::system_error when shared memory cannot be had.
+    static group open(std::string_view name, Rank ranks, const group_options& options = {});
+
+    /// Takes a rank. Call it in the thread that will use it, after that thread has been pinned: the thread's CPUs
+    /// decide how everybody waits. A rank that was given up between episodes may be taken again.
+    /// Throws std::invalid_argument when there is no such rank or somebody has it, naming the process.
+    participant join(Rank rank);
+
+    Rank ranks() const noexcept;
+
+    /// The spelling of what the group runs, such as "mcs:4,2".
+    std::string plan() const;
+
+    /// Who has not arrived in the latest episode that anybody has entered. Any thread, at any time.
+    std::vector<absent> missing() const;
+
+private:
+    explicit group(std::shared_ptr<Segment> segment) noexcept : segment_(std::move(segment)) {}
+
+    std::shared_ptr<Segment> segment_;
+};
+
+/// One rank of a group, used by one thread at a time.
+///
+/// An episode is entered by arrive() and left when wait() returns, test() or a timed wait returns true. Arriving
+/// again before that waits for the rest first (checked builds stop and name the call); so does nobody harm.
+///
+/// Memory order, of all of them: what any rank did before it arrived is visible to every rank that has left the
+/// same episode.
+class alignas(line_bytes) participant {
+public:
+    participant(participant&&) noexcept;
+    participant& operator=(participant&&) noexcept;
+    ~participant();  ///< gives the rank up
+
+    /// Enters the next episode. Never blocks. Plans with several rounds need the participant to call test() or
+    /// wait() for the others to get on.
+    void arrive() noexcept {
+        enter();
+        runner_.advance();
+    }
+
+    /// Goes on as far as possible without blocking; true when the episode is over.
+    [[nodiscard]] bool test() noexcept {
+        if constexpr (checked) expect(stage_ != Stage::outside, "test without arrive");
+        const bool done = runner_.advance();
+        if constexpr (checked) stage_ = done ? Stage::tested : stage_;
+        return done;
+    }
+
+    /// Blocks until the episode is over.
+    void wait() noexcept {
+        if constexpr (checked) expect(stage_ != Stage::outside, "wait without arrive");
+        runner_.finish(Never{});
+        if constexpr (checked) stage_ = Stage::outside;
+    }
+
+    void arrive_and_wait() noexcept {
+        enter();
+        runner_.finish(Never{});
+        if constexpr (checked) stage_ = Stage::outside;
+    }
+
+    /// Waits at most that long. When time runs out the episode goes on: call any wait again, or test().
+    template <class Rep, class Period>
+    wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
+        return wait_until_deadline(deadline_after(at_most));
+    }
+
+    template <class Clock, class Duration>
+    wait_result wait_until(std::chrono::time_point<Clock, Duration> at) {
+        return wait_until_deadline(Deadline{on_steady_clock(at)});
+    }
+
+    /// Who has not arrived in this participant's current (or latest) episode. Any thread, at any time.
+    std::vector<absent> missing() const;
+
+    Rank rank() const noexcept { return rank_; }
+
+    /// The latest episode entered; 0 before the first.
+    Episode episode() const noexcept { return runner_.episode(); }
+
+private:
+    friend group;
+
+    /// Whether misuse is looked for: the build option TOLLBAR_CHECKED.
+#ifdef TOLLBAR_CHECKED
+    static constexpr bool checked = true;
+#else
+    static constexpr bool checked = false;
+#endif
+
+    enum class Stage : std::uint8_t { outside, entered, tested };
+
+    participant(std::shared_ptr<Segment> segment, Rank rank);
+
+    void enter() noexcept {
+        if constexpr (checked) {
+            expect(stage_ != Stage::entered, "arrive twice in one episode");
+            stage_ = Stage::entered;
+        }
+        if (!runner_.finished()) [[unlikely]] runner_.finish(Never{});
+        runner_.start();
+        arrived_->store(runner_.episode(), std::memory_order_relaxed);  // for missing(), which orders nothing
+    }
+
+    /// Ends the program with one line that names the rank and `misuse`, unless `sound`.
+    void expect(bool sound, const char* misuse) const noexcept;
+    wait_result wait_until_deadline(Deadline deadline);
+    void leave() noexcept;
+
+    Runner<NativeSync> runner_;
+    std::atomic<Episode>* arrived_ = nullptr;
+    Rank rank_ = 0;
+    Stage stage_ = Stage::outside;  // kept in checked builds only
+    std::shared_ptr<Segment> segment_;
+    std::vector<WiredStep<NativeSync>> steps_;
+};
+
+}  // namespace tollbar

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lays out, fills and checks the memory of a group, and hands out its seats.
+#include "segment.hpp"
+
+#include "process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace tollbar {
+
+namespace {
+
+constexpr std::string_view signature = "tollbar group 1\n";
+constexpr std::size_t longest_plan = 255;
+
+// What Seat::process says besides the number of a process.
+constexpr pid_t being_taken = -1;
+constexpr pid_t left_inside = -2;
+
+std::size_t in_lines(std::size_t bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
+
+}  // namespace
+
+/// The beginning of a segment. The first part is written once, before anybody else sees it.
+struct Segment::Header {
+    char signature[16];
+    std::uint64_t bytes;
+    std::uint32_t ranks;
+    std::uint32_t lines;
+    std::uint32_t bells;
+    std::uint32_t steps;
+    Episode start;
+    wait_policy wait;
+    Ringing ringing;
+    char plan[longest_plan + 1];
+
+    alignas(line_bytes) std::atomic<std::uint32_t> joined;
+    std::atomic<Crowding> crowding;
+
+    // Where the parts lie, in bytes from the beginning.
+    std::size_t seats() const { return in_lines(sizeof(Header)); }
+    std::size_t bells_at() const { return seats() + ranks * sizeof(Seat); }
+    std::size_t words() const { return bells_at() + bells * sizeof(Bell<NativeSync>); }
+    std::size_t first() const { return words() + std::size_t{lines} * line_bytes; }
+    std::size_t program() const { return in_lines(first() + (ranks + std::size_t{1}) * sizeof(std::uint32_t)); }
+    std::size_t end() const { return in_lines(program() + steps * sizeof(PlacedStep)); }
+
+    template <class T>
+    T* at(std::size_t offset) {
+        return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(this) + offset);
+    }
+
+    bool sound(std::size_t size) {
+        if (size < sizeof(Header) || std::string_view(signature, sizeof signature) != tollbar::signature) return false;
+        if (bytes != size || ranks == 0 || ranks > max_ranks || end() != size || plan[longest_plan] != '\0') return false;
+        const auto* begins = at<std::uint32_t>(first());
+        const auto* placed = at<PlacedStep>(program());
+        return begins[0] == 0 && begins[ranks] == steps && std::is_sorted(begins, begins + ranks + 1) &&
+               std::all_of(placed, placed + steps, [&](const PlacedStep& step) {
+                   return step.word < lines * Layout::words_a_line && step.bell < bells && step.deed <= Deed::meet &&
+                          step.skip < steps;
+               });
+    }
+};
+
+namespace {
+
+std::size_t bytes_for(const Blueprint& blueprint, auto header) {
+    if (blueprint.plan.size() > longest_plan)
+        throw std::invalid_argument("a plan's spelling has at most " + std::to_string(longest_plan) + " characters");
+    header.ranks = blueprint.ranks;
+    header.lines = blueprint.layout.lines;
+    header.bells = blueprint.layout.bells;
+    header.steps = static_cast<std::uint32_t>(blueprint.layout.steps.size());
+    return header.end();
+}
+
+/// Waiters that will usually find a CPU pay for the wakers; when crowded nobody should pay for membarrier.
+bool asymmetric(const Blueprint& blueprint) {
+    return blueprint.wait == wait_policy::automatic && blueprint.ranks <= std::min(usable_cpus(), quota_cpus()) &&
+           NativeSync::has_heavy_fence();
+}
+
+}  // namespace
+
+void Segment::build(const Blueprint& blueprint) {
+    const Layout& layout = blueprint.layout;
+    Header& header = *new (memory_) Header{};
+    std::ranges::copy(signature, header.signature);
+    header.bytes = bytes_;
+    header.ranks = blueprint.ranks;
+    header.lines = layout.lines;
+    header.bells = layout.bells;
+    header.steps = static_cast<std::uint32_t>(layout.steps.size());
+    header.start = blueprint.start;
+    header.wait = blueprint.wait;
+    const bool parks = blueprint.wait == wait_policy::automatic || blueprint.wait == wait_policy::park;
+    header.ringing = {.scope = blueprint.scope, .parks = parks, .asymmetric = asymmetric(blueprint)};
+    std::ranges::copy(blueprint.plan, header.plan);
+
+    for (Rank rank = 0; rank < header.ranks; ++rank)
+        (new (header.at<Seat>(header.seats()) + rank) Seat)->arrived.store(header.start, std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < header.bells; ++i) new (header.at<Bell<NativeSync>>(header.bells_at()) + i) Bell<NativeSync>;
+    auto* words = header.at<Word<NativeSync>>(header.words());
+    for (std::uint32_t i = 0; i < header.lines * Layout::words_a_line; ++i) new (words + i) Word<NativeSync>{0};
+    for (const PlacedStep& step : layout.steps) words[step.word].store(header.start * step.share, std::memory_order_relaxed);
+    std::ranges::copy(layout.first, header.at<std::uint32_t>(header.first()));
+    std::ranges::copy(layout.steps, header.at<PlacedStep>(header.program()));
+}
+
+Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for(blueprint, Header{})) {
+    const int sharing = blueprint.scope == Scope::shared ? MAP_SHARED : MAP_PRIVATE;
+    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        throw std::system_error(errno, std::generic_category(), "cannot get " + std::to_string(bytes_) + " bytes for a group");
+    memory_ = static_cast<std::byte*>(memory);
+    build(blueprint);
+}
+
+Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_plan) : name_(name) {
+    bytes_ = bytes_for(blueprint, Header{});
+    file_.open(name, signature, bytes_, [&](std::byte* memory) {
+        memory_ = memory;
+        build(blueprint);
+    });
+    memory_ = file_.map(bytes_);
+    const auto refuse = [&](const std::string& why) {
+        munmap(memory_, bytes_);
+        throw std::invalid_argument(what() + " " + why);
+    };
+    if (bytes_ < sizeof(Header) || !header().sound(bytes_)) refuse("is damaged, or another version of tollbar made it");
+    if (header().ranks != blueprint.ranks)
+        refuse("has " + std::to_string(header().ranks) + " ranks, not " + std::to_string(blueprint.ranks));
+    if (!any_plan && header().plan != blueprint.plan)
+        refuse("runs '" + std::string(header().plan) + "', not '" + blueprint.plan + "'");
+    if (header().ringing.asymmetric && !NativeSync::has_heavy_fence())
+        refuse("needs membarrier(2), which this process may not call");
+}
+
+Segment::~Segment() { munmap(memory_, bytes_); }
+
+Segment::Header& Segment::header() const noexcept { return *std::launder(reinterpret_cast<Header*>(memory_)); }
+
+std::string Segment::what() const { return name_.empty() ? "the group" : "group '" + name_ + "'"; }
+
+Rank Segment::ranks() const noexcept { return header().ranks; }
+
+std::string Segment::plan() const { return header().plan; }
+
+Episode Segment::start() const noexcept { return header().start; }
+
+Seat& Segment::seat(Rank rank) const noexcept { return header().at<Seat>(header().seats())[rank]; }
+
+void Segment::take_seat(Rank rank) {
+    if (rank >= ranks())
+        throw std::invalid_argument(what() + " has ranks 0.." + std::to_string(ranks() - 1) + ", no rank " +
+                                    std::to_string(rank));
+    Seat& seat = this->seat(rank);
+    pid_t holder = 0;
+    if (!seat.process.compare_exchange_strong(holder, being_taken, std::memory_order_acquire)) {
+        if (holder == left_inside)
+            throw std::invalid_argument("rank " + std::to_string(rank) + " of " + what() +
+                                        " was given up in the middle of an episode; the group must be made anew");
+        const bool alive = holder == being_taken || is_running(holder, seat.process_start);
+        throw std::invalid_argument("rank " + std::to_string(rank) + " of " + what() + " is taken by process " +
+                                    std::to_string(holder) + (alive ? "" : ", which is gone; the group must be made anew"));
+    }
+    seat.thread.store(gettid(), std::memory_order_relaxed);
+    seat.process_start = start_of(getpid());
+    seat.standing = {.cpus = affinity(), .quota = quota_cpus(), .group = scheduler_group()};
+    seat.last_process.store(getpid(), std::memory_order_relaxed);
+    seat.process.store(getpid(), std::memory_order_release);
+    if (header().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks()) judge_crowding();
+}
+
+void Segment::give_up_seat(Rank rank, Leaving leaving) noexcept {
+    header().crowding.store(Crowding::unknown, std::memory_order_relaxed);
+    header().joined.fetch_sub(1, std::memory_order_acq_rel);
+    seat(rank).process.store(leaving == Leaving::between_episodes ? 0 : left_inside, std::memory_order_release);
+}
+
+void Segment::judge_crowding() noexcept {
+    try {
+        std::vector<Standing> everybody;
+        for (Rank rank = 0; rank < ranks(); ++rank) everybody.push_back(seat(rank).standing);
+        header().crowding.store(crowding_of(everybody), std::memory_order_relaxed);
+    } catch (const std::bad_alloc&) {
+        header().crowding.store(Crowding::crowded, std::memory_order_relaxed);
+    }
+}
+
+std::vector<WiredStep<NativeSync>> Segment::wire(Rank rank) const {
+    Header& header = this->header();
+    const auto* first = header.at<std::uint32_t>(header.first());
+    const auto* placed = header.at<PlacedStep>(header.program());
+    auto* words = header.at<Word<NativeSync>>(header.words());
+    auto* bells = header.at<Bell<NativeSync>>(header.bells_at());
+
+    std::vector<WiredStep<NativeSync>> steps;
+    for (std::uint32_t i = first[rank]; i < first[rank + 1]; ++i)
+        steps.push_back({.word = words + placed[i].word,
+                         .bell = bells + placed[i].bell,
+                         .share = placed[i].share,
+                         .skip = placed[i].skip,
+                         .deed = placed[i].deed,
+                         .between_processors = placed[i].between_processors});
+    return steps;
+}
+
+Runner<NativeSync> Segment::runner(Rank rank, std::span<const WiredStep<NativeSync>> steps) const {
+    return {steps.data(), static_cast<std::uint32_t>(steps.size()), seat(rank).arrived.load(std::memory_order_relaxed),
+            header().wait, header().ringing, header().crowding};
+}
+
+Episode Segment::latest() const noexcept {
+    Episode latest = start();
+    for (Rank rank = 0; rank < ranks(); ++rank)
+        latest = std::max(latest, seat(rank).arrived.load(std::memory_order_relaxed));
+    return latest;
+}
+
+std::vector<absent> Segment::missing(Episode episode) const {
+    std::vector<absent> missing;
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+        const Seat& seat = this->seat(rank);
+        const Episode arrived = seat.arrived.load(std::memory_order_relaxed);
+        if (arrived >= episode) continue;
+        const pid_t holder = seat.process.load(std::memory_order_acquire);
+        const pid_t last = seat.last_process.load(std::memory_order_relaxed);
+        auto where = absent::state::running;
+        if (last == 0) where = absent::state::never_joined;
+        else if (holder == 0 || holder == left_inside) where = absent::state::left;
+        else if (holder > 0 && !is_running(holder, seat.process_start)) where = absent::state::dead;
+        missing.push_back({.rank = rank,
+                           .where = where,
+                           .process = last,
+                           .thread = seat.thread.load(std::memory_order_relaxed),
+                           .behind = episode - arrived});
+    }
+    return missing;
+}
+
+}  // namespace tollbar

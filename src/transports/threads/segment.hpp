@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of one group: a header, a seat for every rank, the placed programs, the bells and the words. Holds
+// no pointers, so that it can lie at different addresses in different processes.
+#pragma once
+
+#include "layout.hpp"
+#include "shared_file.hpp"
+
+#include <tollbar/crowding.hpp>
+#include <tollbar/participant.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace tollbar {
+
+/// What a group is made of.
+struct Blueprint {
+    Layout layout;
+    std::string plan;  ///< as spelled by the user
+    Rank ranks = 0;
+    wait_policy wait = wait_policy::automatic;
+    Scope scope = Scope::process;
+    Episode start = 0;  ///< the episode before the first; other than 0 in tests of wrap-around
+};
+
+/// One rank's entry: who has it and how far it has come.
+struct alignas(line_bytes) Seat {
+    std::atomic<Episode> arrived{0};  ///< the latest episode its holder has entered
+
+    alignas(line_bytes) std::atomic<pid_t> process{0};  ///< 0: free; negative: see segment.cpp
+    std::atomic<pid_t> thread{0};
+    std::atomic<pid_t> last_process{0};  ///< whoever had it last; 0: nobody yet
+    std::uint64_t process_start = 0;     ///< tells a process from a later one of the same number
+    Standing standing;
+};
+
+class Segment {
+public:
+    /// Makes the memory of a group. Throws std::system_error.
+    explicit Segment(const Blueprint& blueprint);
+
+    /// Makes or opens the memory of a named group. Throws as group::open.
+    Segment(std::string_view name, const Blueprint& blueprint, bool any_plan);
+
+    ~Segment();
+    Segment(const Segment&) = delete;
+    Segment& operator=(const Segment&) = delete;
+
+    Rank ranks() const noexcept;
+    std::string plan() const;
+    Episode start() const noexcept;
+    Seat& seat(Rank rank) const noexcept;
+
+    /// Takes the seat for the calling thread. Throws std::invalid_argument.
+    void take_seat(Rank rank);
+
+    /// A seat given up inside an episode cannot be taken again: nobody knows what its holder had yet to do.
+    enum class Leaving : std::uint8_t { between_episodes, inside_one };
+    void give_up_seat(Rank rank, Leaving leaving) noexcept;
+
+    /// The program of a rank with the addresses of this mapping.
+    std::vector<WiredStep<NativeSync>> wire(Rank rank) const;
+    Runner<NativeSync> runner(Rank rank, std::span<const WiredStep<NativeSync>> steps) const;
+
+    /// Who has not entered `episode`.
+    std::vector<absent> missing(Episode episode) const;
+
+    /// The latest episode anybody has entered.
+    Episode latest() const noexcept;
+
+private:
+    struct Header;
+
+    void build(const Blueprint& blueprint);
+    void judge_crowding() noexcept;
+    Header& header() const noexcept;
+    std::string what() const;  ///< "the group" or "group 'name'"
+
+    SharedFile file_;  ///< of a named group
+    std::string name_;
+    std::byte* memory_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace tollbar

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A named piece of shared memory that knows whether anybody still uses it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+
+namespace tollbar {
+
+/// A file in /dev/shm, one per user and name. Whoever uses it holds a shared flock(2) on it; the kernel lets go
+/// of that lock when a process dies however it dies, so a file nobody holds is a left-over.
+class SharedFile {
+public:
+    SharedFile() = default;
+    SharedFile(const SharedFile&) = delete;
+    SharedFile& operator=(const SharedFile&) = delete;
+
+    /// Lets go; the last to do so removes the file.
+    ~SharedFile();
+
+    /// Opens the file of that name. When nobody uses it, it is first made anew: `bytes` long, all zero, then
+    /// filled by `fill`, which nobody can observe half done. A left-over must begin with `signature` (or be
+    /// empty), or else it is not ours to replace. `bytes` 0 or more; the caller checks what others made.
+    ///
+    /// Throws std::invalid_argument for a bad name or a foreign file, std::system_error when it cannot be had.
+    void open(std::string_view name, std::string_view signature, std::size_t bytes,
+              const std::function<void(std::byte*)>& fill);
+
+    /// Maps the file as long as it is now.
+    std::byte* map(std::size_t& bytes) const;
+
+private:
+    bool open_once(std::string_view signature, std::size_t bytes, const std::function<void(std::byte*)>& fill);
+    void close() noexcept;
+
+    std::string path_;
+    int descriptor_ = -1;
+    pid_t opener_ = 0;  ///< a child after fork(2) shares the lock and must leave it alone
+};
+
+}  // namespace tollbar
