@@ -59,10 +59,15 @@ std::vector<std::string> steps(const Plan& plan, std::int64_t self) {
     return words;
 }
 
+std::string show_number(double number) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
 LogP checked(LogP logp) {
     for (const double us : {logp.L, logp.o, logp.g})
         if (!std::isfinite(us) || us < 0)
-            throw std::invalid_argument("LogP takes microseconds of at least 0, not " + std::to_string(us));
+            throw std::invalid_argument("LogP takes microseconds of at least 0, not " + show_number(us));
     return logp;
 }
 
@@ -79,11 +84,6 @@ LogP parse_logp(std::string_view text) {
         at = stop + 1;
     }
     return checked({.L = numbers[0], .o = numbers[1], .g = numbers[2]});
-}
-
-std::string show_number(double number) {
-    std::array<char, 32> text{};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 std::string show_logp(const LogP& logp) {

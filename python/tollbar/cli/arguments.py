@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import chain
 
 import tollbar
@@ -39,8 +40,10 @@ def _rank_range(text: str) -> range:
     return range(rank_count(first), rank_count(last) + 1)
 
 
-def each(ranges: list[range]) -> list[int]:
+def each(ranges: list[range]) -> Sequence[int]:
     """The sizes of `ranges` in the order given, each once."""
+    if len(ranges) == 1:
+        return ranges[0]  # perhaps millions of sizes: do not write them out
     return list(dict.fromkeys(chain.from_iterable(ranges)))
 
 

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> Table:
         _write(args.output, text)
     printed = "" if args.output else text
     if args.kind == "text":
-        words = [Word(rank, " ".join(plan.program(rank))) for rank in range(plan.ranks)]
+        words = [Word(rank, line.partition(":")[2].strip()) for rank, line in enumerate(text.splitlines())]
         return Table(words, text=printed)
     file = str(args.output) if args.output else None
     return Table([Document(args.plan, args.ranks, args.kind, file, printed or None)], text=printed)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,7 +104,7 @@ def _prove(
     return Proof(name, asked, proved, True, None, None, None, None, None, operations)
 
 
-def _sizes(asked: str) -> list[int]:
+def _sizes(asked: str) -> Sequence[int]:
     try:
         return arguments.each(arguments.rank_counts(asked))
     except argparse.ArgumentTypeError as error:
@@ -116,5 +116,7 @@ def _read(path: Path) -> tollbar.Plan:
         return tollbar.parse_plan(str(path), path.read_text(encoding="utf-8"))
     except OSError as error:
         raise WrongUse(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise WrongUse(f"{path} is not text; write a plan as `tollbar show` prints it") from None
     except ValueError as error:
         raise WrongUse(f"{path}: {error}") from None

@@ -100,6 +100,13 @@ def test_a_word_that_is_no_step_is_named_with_its_file_and_line(tollbar, words):
     )
 
 
+def test_a_file_that_is_not_text_is_one_line(tollbar, tmp_path):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\xde")
+    said = tollbar("verify", "--words", tmp_path / "binary")
+    assert said.code == 2
+    assert said.err.startswith(f"tollbar verify: {tmp_path / 'binary'} is not text; ")
+
+
 def test_ranks_have_no_meaning_for_words_alone(tollbar, words):
     said = tollbar("verify", "--words", words("0:\n"), "--ranks", "3")
     assert said.code == 2
