@@ -14,7 +14,7 @@ enum class wait_policy : std::uint8_t {
     automatic,  ///< spins only while every participant has a CPU, yields a few times, then parks
     spin,       ///< never gives the CPU away: for one participant a CPU, nothing else running
     yield,      ///< gives way for ever, never sleeps
-    park,       ///< sleeps at once
+    park,       ///< sleeps at once (a processor's representative looks first for as long as a wake-up takes)
 };
 
 /// How long to try each way of waiting before the next.

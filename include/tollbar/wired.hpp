@@ -84,10 +84,17 @@ private:
 
     template <class Deadline>
     bool wait_for(const Step& step, Deadline deadline) noexcept {
+        return await(*step.word, episode_ * step.share, *step.bell, patience(step), ringing_, deadline);
+    }
+
+    Patience patience(const Step& step) const noexcept {
+        // A sleeping representative would leave its processor idle, and waking it from another one costs more than
+        // the others are late.
+        if (step.between_processors && policy_ == wait_policy::park)
+            return patience_for<Sync>(wait_policy::automatic, Crowding::roomy);
         const Crowding crowding =
             step.between_processors ? Crowding::roomy : crowding_->load(std::memory_order_relaxed);
-        return await(*step.word, episode_ * step.share, *step.bell, patience_for<Sync>(policy_, crowding), ringing_,
-                     deadline);
+        return patience_for<Sync>(policy_, crowding);
     }
 
     /// Does a step that nothing stands in the way of, and goes to the next.
