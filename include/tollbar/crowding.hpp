@@ -32,8 +32,8 @@ std::uint32_t quota_cpus();
 /// As quota_cpus(), from the files below `root` (for tests): root/proc/self/cgroup and root/sys/fs/cgroup.
 std::uint32_t quota_cpus(const std::string& root);
 
-/// Which of the kernel's groups the calling process is scheduled in (its cpu cgroup and, in the root cgroup, its
-/// session's autogroup): sched_yield(2) gives way inside one group only. Never 0.
+/// Which of the kernel's groups the calling process is scheduled in: its cpu cgroup and, in the root cgroup, its
+/// session's autogroup. A quota belongs to a group; sched_yield(2) may give way inside one only. Never 0.
 std::uint64_t scheduler_group();
 
 /// CPUs this process may use: the smaller of the affinity mask it was started with and quota_cpus(); at least 1.

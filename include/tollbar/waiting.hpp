@@ -27,14 +27,13 @@ struct Patience {
 
 /// How the participants of a barrier and the CPUs they may use stand to each other.
 enum class Crowding : std::uint8_t {
-    unknown,    ///< not everybody has joined: be polite
-    roomy,      ///< everybody has a CPU of their own
-    crowded,    ///< somebody has to give way
-    scattered,  ///< crowded, and yielding does not reach the others: they are in other scheduler groups
+    unknown,  ///< not everybody has joined: be polite
+    roomy,    ///< everybody has a CPU of their own
+    crowded,  ///< somebody has to give way
 };
 
-/// Yields before parking. One is not enough when two share a CPU; eight cost little and reach the yielding
-/// optimum (docs/design/waiting.md).
+/// Yields before parking. One is not enough when two share a CPU; eight reach what yielding for ever does inside
+/// one scheduler group, and beat both it and parking at once between groups (docs/design/waiting.md).
 inline constexpr std::uint32_t bounded_yields = 8;
 
 template <class Sync>
@@ -45,11 +44,7 @@ Patience patience_for(wait_policy policy, Crowding crowding) noexcept {
         case wait_policy::park: return {0, 0};
         case wait_policy::automatic: break;
     }
-    switch (crowding) {
-        case Crowding::roomy: return {Sync::spins_worth_a_wake(), bounded_yields};
-        case Crowding::scattered: return {0, 0};
-        default: return {0, bounded_yields};
-    }
+    return {crowding == Crowding::roomy ? Sync::spins_worth_a_wake() : 0, bounded_yields};
 }
 
 /// Who sleeps. Kept apart from the words themselves: it is hardly ever written, so looking at it costs the

@@ -179,8 +179,7 @@ Crowding crowding_of(std::span<const Standing> everybody) {
     const bool crowded =
         std::ranges::any_of(masks, [&](const CpuSet& mask) { return confined(mask) > mask.count(); }) ||
         std::ranges::any_of(groups, [&](const Standing& group) { return members(group.group) > group.quota; });
-    if (!crowded) return Crowding::roomy;
-    return groups.size() > 1 ? Crowding::scattered : Crowding::crowded;
+    return crowded ? Crowding::crowded : Crowding::roomy;
 }
 
 }  // namespace tollbar

@@ -72,9 +72,11 @@ struct Segment::Header {
 
 namespace {
 
-std::size_t bytes_for(const Blueprint& blueprint, auto header) {
+template <class Header>
+std::size_t bytes_for(const Blueprint& blueprint) {
     if (blueprint.plan.size() > longest_plan)
         throw std::invalid_argument("a plan's spelling has at most " + std::to_string(longest_plan) + " characters");
+    Header header{};
     header.ranks = blueprint.ranks;
     header.lines = blueprint.layout.lines;
     header.bells = blueprint.layout.bells;
@@ -115,7 +117,7 @@ void Segment::build(const Blueprint& blueprint) {
     std::ranges::copy(layout.steps, header.at<PlacedStep>(header.program()));
 }
 
-Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for(blueprint, Header{})) {
+Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for<Header>(blueprint)) {
     const int sharing = blueprint.scope == Scope::shared ? MAP_SHARED : MAP_PRIVATE;
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
@@ -125,7 +127,7 @@ Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for(blueprint, Heade
 }
 
 Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_plan) : name_(name) {
-    bytes_ = bytes_for(blueprint, Header{});
+    bytes_ = bytes_for<Header>(blueprint);
     file_.open(name, signature, bytes_, [&](std::byte* memory) {
         memory_ = memory;
         build(blueprint);
