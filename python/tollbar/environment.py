@@ -68,6 +68,7 @@ VARIABLES = (
     Variable("TOLLBAR_TIMEOUT", "seconds, at least 0", "no time-out", _is_seconds),
     Variable("TOLLBAR_TUNING", "a file", "tollbar/tuning in the cache folder"),
     Variable("TOLLBAR_REPORT", "a file, or - for stderr", "no report"),
+    Variable("TOLLBAR_RESULTS", "a folder", "build/results of the checkout, or results in the cache folder"),
     Variable("TOLLBAR_VERBOSE", "anything", "silent"),
     Variable("TOLLBAR_BUILD", "a build folder", "the installed programs"),
 )

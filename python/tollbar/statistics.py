@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics for barrier times: medians over launches, ratios paired by round, and a verdict that may be "tie".
+"""Statistics for barrier times: medians over launches, ratios paired by round, verdicts that may be "tie".
 
 Launches vary more than the rounds inside one (Hunold, Carpen-Amarie 2016), and neighbouring episodes are not
 independent. So the launch is the unit everywhere: each gives one median, and resampling takes whole launches.
@@ -7,9 +7,9 @@ independent. So the launch is the unit everywhere: each gives one median, and re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 import numpy as np
 from scipy import stats
@@ -22,7 +22,7 @@ _SEED = 20
 Series = Mapping[int, Mapping[int, float]]
 
 
-class Verdict(str, Enum):
+class Verdict(StrEnum):
     """How a candidate stands among the others of its situation."""
 
     BEST = "best"
@@ -51,7 +51,7 @@ class Ratio(Interval):
 class Standing:
     """One candidate's ratio to the fastest, and what may be said about it."""
 
-    name: str
+    candidate: Hashable
     ratio: Ratio
     verdict: Verdict
 
@@ -59,7 +59,7 @@ class Standing:
 def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     """The median and its interval from order statistics, with no assumption about the distribution.
 
-    Six values are the fewest with an interval of 95 %: the lowest and the highest hold the median but in 2 of 64 cases.
+    Six values are the fewest with one of 95 %: all of them lie on one side of the median in 2 of 64 cases.
     """
     ordered = np.sort(np.asarray(values, dtype=float))
     count = len(ordered)
@@ -90,10 +90,10 @@ def quantiles(values: Sequence[float], at: Sequence[float]) -> list[float]:
 def ratio(of: Series, to: Series) -> Ratio:
     """The ratio of two candidates that took turns in the same processes, paired by round.
 
-    The interval is a block bootstrap of the median over launches, a whole launch being a block. With few launches
-    the spread of the resampled medians is too small, so it is corrected by sqrt(n / (n - 1)) and read as Student's t:
-    simulated, it covers 95 to 99 % for 3 to 12 launches, where the plain percentile bootstrap covers 75 to 94 %.
-    Raises ValueError when no round has both.
+    The interval is a block bootstrap of the median over launches, a whole launch being a block. With few
+    launches the resampled medians spread too little, so their spread is corrected by sqrt(n / (n - 1)) and
+    read as Student's t: simulated, that covers 95 to 99 % for 3 to 12 launches, where the plain percentile
+    bootstrap covers 75 to 94 %. Raises ValueError when no round has both.
     """
     logs = []
     for launch in sorted(of.keys() & to.keys()):
@@ -106,11 +106,13 @@ def ratio(of: Series, to: Series) -> Ratio:
 def ratio_between(of: Series, to: Series) -> Ratio:
     """The ratio of two candidates from processes of their own, paired by group of launches.
 
-    Rounds of different processes have nothing in common, so each launch gives its median first. What is compared
-    should be multiples of each process's own floor.
+    Rounds of different processes have nothing in common, so each launch gives its median first. What is
+    compared should be multiples of each process's own floor.
     """
     one, other = launch_medians(of), launch_medians(to)
-    return _ratio_of_logs([float(np.log(one[launch] / other[launch])) for launch in sorted(one.keys() & other.keys())])
+    return _ratio_of_logs(
+        [float(np.log(one[launch] / other[launch])) for launch in sorted(one.keys() & other.keys())]
+    )
 
 
 def _ratio_of_logs(logs: Sequence[float]) -> Ratio:
@@ -122,7 +124,9 @@ def _ratio_of_logs(logs: Sequence[float]) -> Ratio:
         return Ratio(float(np.exp(middle)), None, None, 1, 1.0)
     error = _standard_error(np.asarray(logs)) * np.sqrt(count / (count - 1))
     if error == 0.0:
-        return Ratio(float(np.exp(middle)), float(np.exp(middle)), float(np.exp(middle)), count, float(middle == 0.0))
+        return Ratio(
+            float(np.exp(middle)), float(np.exp(middle)), float(np.exp(middle)), count, float(middle == 0.0)
+        )
     reach = stats.t.ppf((1 + LEVEL) / 2, count - 1) * error
     p_value = 2 * stats.t.sf(abs(middle) / error, count - 1)
     low, high = np.exp([middle - reach, middle + reach])
@@ -137,7 +141,7 @@ def _standard_error(values: np.ndarray) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values corrected for being several (Holm 1979): each may be compared with the level as it stands."""
+    """The p-values corrected for being several (Holm 1979): each may be compared with the level."""
     order = np.argsort(p_values, kind="stable")
     corrected = [0.0] * len(p_values)
     worst = 0.0
@@ -147,17 +151,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def judge(candidates: Mapping[str, Series]) -> list[Standing]:
-    """All candidates of one situation, fastest first. The fastest is the best only if it beats every other one."""
+def judge(candidates: Mapping[Hashable, Series]) -> list[Standing]:
+    """All candidates of one situation, fastest first; it is the best only if it beats every other one."""
     if not candidates:
         return []
-    middles = {name: summary(series).value for name, series in candidates.items()}
-    fastest = min(middles, key=lambda name: middles[name])
-    ratios = {name: ratio(series, candidates[fastest]) for name, series in candidates.items() if name != fastest}
+    middles = {candidate: summary(series).value for candidate, series in candidates.items()}
+    fastest = min(middles, key=lambda candidate: middles[candidate])
+    ratios = {
+        each: ratio(series, candidates[fastest]) for each, series in candidates.items() if each != fastest
+    }
     corrected = dict(zip(ratios, holm([each.p_value for each in ratios.values()]), strict=True))
     standings = [
-        Standing(name, each, Verdict.SLOWER if each.value > 1 and corrected[name] <= 1 - LEVEL else Verdict.TIE)
-        for name, each in sorted(ratios.items(), key=lambda item: item[1].value)
+        Standing(
+            each, found, Verdict.SLOWER if found.value > 1 and corrected[each] <= 1 - LEVEL else Verdict.TIE
+        )
+        for each, found in sorted(ratios.items(), key=lambda item: item[1].value)
     ]
     alone = all(standing.verdict is Verdict.SLOWER for standing in standings)
     itself = Ratio(1.0, 1.0, 1.0, len(launch_medians(candidates[fastest])), 1.0)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar bench: measures the barriers of this machine, keeps every sample, compares with the targets."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+from tollbar.cli.errors import CheckFailed, WrongUse
+from tollbar.cli.progress import Progress
+from tollbar.cli.table import Table, describe_columns
+from tollbar.target import Target
+
+RANKS = (2, 3, 4, 6, 8, 12, 16)
+PLACEMENTS = ("pinned", "free")
+LAUNCHES = 6  # the fewest with a 95 % interval for a median
+ROUNDS = 4
+BUDGET_S = 210.0
+QUICK = {"ranks": (2, 4, 8), "launches": 3, "rounds": 2, "budget": 30.0}
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("bench", help=__doc__.partition(": ")[2], epilog=describe_columns(Target))
+    parser.add_argument("kind", choices=("threads",), help="threads: the barriers between threads")
+    parser.add_argument(
+        "--ranks", type=_ranks, metavar="P[,P...]", help=f"default: {','.join(map(str, RANKS))}"
+    )
+    parser.add_argument(
+        "--placement", type=_placements, default=PLACEMENTS, metavar="pinned,free", help="default: both"
+    )
+    parser.add_argument(
+        "--launches",
+        type=_positive,
+        metavar="L",
+        help=f"processes a program and situation (default: {LAUNCHES})",
+    )
+    parser.add_argument(
+        "--rounds", type=_positive, metavar="R", help=f"turns in a launch, at most (default: {ROUNDS})"
+    )
+    parser.add_argument(
+        "--budget", type=_seconds, metavar="SECONDS", help=f"stop after that long (default: {BUDGET_S:.0f})"
+    )
+    parser.add_argument(
+        "--only", type=_names, default=(), metavar="NAME[,NAME...]", help="only these barriers"
+    )
+    parser.add_argument("--quick", action="store_true", help="half a minute, for a first look")
+    parser.add_argument(
+        "--spinners", action="store_true",
+        help="also what only spins where threads share processors: it takes thousands of times as long",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="of the shuffling; recorded (default: from the clock)"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
+    )
+    parser.set_defaults(run=run)
+
+
+def _ranks(text: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(_at_least_two(part) for part in text.split(",")))
+
+
+def _at_least_two(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 2 <= int(text) <= 4096):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of threads from 2 to 4096")
+    return int(text)
+
+
+def _placements(text: str) -> tuple[str, ...]:
+    for part in text.split(","):
+        if part not in PLACEMENTS:
+            raise argparse.ArgumentTypeError(f"'{part}' is not one of {', '.join(PLACEMENTS)}")
+    return tuple(dict.fromkeys(text.split(",")))
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, at least 1")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
+    return seconds
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(",") if part)
+
+
+def run(args: argparse.Namespace) -> Table:
+    from tollbar import comparison, results, targets
+
+    folder = measure(args)
+    rows = targets.evaluate(comparison.compare(results.read_run(folder).launches))
+    return Table(rows, Target, notes=[f"every sample is in {folder}"])
+
+
+def measure(args: argparse.Namespace) -> Path:
+    """Runs what the arguments ask for; gives the folder of the run. Says on stderr what could not be had."""
+    from tollbar import campaign, results
+
+    settings = campaign.Settings(
+        ranks=args.ranks or (QUICK["ranks"] if args.quick else RANKS),
+        placements=args.placement,
+        launches=args.launches or (QUICK["launches"] if args.quick else LAUNCHES),
+        rounds=args.rounds or (QUICK["rounds"] if args.quick else ROUNDS),
+        budget_s=args.budget or (QUICK["budget"] if args.quick else BUDGET_S),
+        only=args.only,
+        spinners=args.spinners,
+        seed=time.time_ns() % 2**31 if args.seed is None else args.seed,
+    )
+    try:
+        with Watcher(settings.launches * len(settings.situations)) as watcher:
+            outcome = campaign.measure(settings, args.output or results.folder(), watcher.report)
+    except FileNotFoundError as error:
+        raise WrongUse(error) from None
+    for line in (*outcome.notes, *outcome.failures):
+        print(f"tollbar bench: {line}", file=sys.stderr)
+    if not any(outcome.folder.glob("*.jsonl.gz")):
+        raise CheckFailed(
+            f"no program could measure: {outcome.failures[0] if outcome.failures else 'nothing ran'}"
+        )
+    return outcome.folder
+
+
+class Watcher:
+    """Shows how far the measuring is: a bar on a terminal, else a line about every ten seconds."""
+
+    _EVERY_S = 10.0
+
+    def __init__(self, total: int) -> None:
+        self._progress = Progress("measuring", total)
+        self._began = self._said = time.monotonic()
+
+    def __enter__(self) -> Watcher:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.__exit__(kind, error, trace)
+
+    def report(self, done: int, total: int, what: str) -> None:
+        if done:
+            self._progress.advance(label=what)
+        now = time.monotonic()
+        if not sys.stderr.isatty() and done and (now - self._said > self._EVERY_S or done == total):
+            left = (now - self._began) / done * (total - done)
+            print(
+                f"measured {done} of {total} ({what}); about {left:.0f} s left", file=sys.stderr, flush=True
+            )
+            self._said = now

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar tune: picks the fastest safe barrier for each situation and stores it for the library to use."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tollbar.cli import bench
+from tollbar.cli.errors import CheckFailed, WrongUse
+from tollbar.cli.table import Table, column, describe_columns
+
+if TYPE_CHECKING:
+    from tollbar.choice import Choice
+    from tollbar.tuning import Entry
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """One situation and what to use in it."""
+
+    ranks: int = column("how many threads")
+    cpus: int = column("how many processors they may use")
+    placement: str = column("pinned to processors, or free")
+    plan: str = column("what to use: a plan, turnstile or combination")
+    verdict: str = column(
+        "best: faster than every other; tie: as fast as others, and the one the model favours"
+    )
+    latency_ns: float = column("last entry to last exit, median over launches")
+    runner_up: str | None = column("the next best, or the fastest of those it ties with")
+    ratio: float | None = column("the latency of the next best over that of the choice")
+    low: float | None = column("lower end of its 95 % interval; empty with a single launch")
+    high: float | None = column("upper end of it")
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("tune", help=__doc__.partition(": ")[2], epilog=describe_columns(Tuned))
+    parser.add_argument("kind", nargs="?", choices=("threads",), default="threads", help="default: threads")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="DIR",
+        help="a stored run (default: the newest; measures briefly if there is none)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Table:
+    from tollbar import choice, comparison, machine, paths, results
+
+    folder = args.results or results.newest(results.folder(), args.kind)
+    if folder is None:
+        print("tollbar tune: nothing is stored yet; measuring for half a minute", file=sys.stderr)
+        folder = bench.measure(_briefly())
+    try:
+        stored = results.read_run(folder)
+    except FileNotFoundError:
+        raise WrongUse(f"{folder} holds no run; `tollbar bench {args.kind}` makes one") from None
+    compared = comparison.compare(stored.launches)
+    choices = [chosen for each in compared.values() if (chosen := choice.choose(each)) is not None]
+    if not choices:
+        raise WrongUse(
+            f"{folder} holds none of tollbar's own barriers; `tollbar bench {args.kind}` measures them"
+        )
+    path = paths.tuning_file()
+    store(path, [entry(chosen, machine.short_id(stored.environment)) for chosen in choices])
+    return Table([_row(chosen) for chosen in choices], Tuned, notes=[f"stored in {path}, from {folder.name}"])
+
+
+def _briefly() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    bench.add_parser(parser.add_subparsers())
+    return parser.parse_args(["bench", "threads", "--quick"])
+
+
+def store(path: Path, entries: list[Entry]) -> None:
+    """Merges the entries into the file; one line on stderr when a corrupt one had to be put aside."""
+    from tollbar import tuning
+
+    try:
+        written = tuning.write(path, entries)
+    except OSError as error:
+        raise CheckFailed(
+            f"{error.filename or path}: {error.strerror}; set TOLLBAR_TUNING to a file that can be written"
+        ) from None
+    if written.put_aside:
+        print(
+            f"tollbar tune: {path} was corrupt ({written.why_corrupt}); kept as {written.put_aside.name}",
+            file=sys.stderr,
+        )
+
+
+def entry(chosen: Choice, machine: str) -> Entry:
+    """The choice as a line of the tuning file."""
+    from tollbar.tuning import Entry
+
+    pairs = {
+        "ranks": str(chosen.situation.ranks),
+        "cpus": str(chosen.usable),
+        "pinned": "yes" if chosen.situation.placement == "pinned" else "no",
+        "plan": chosen.pick.name,
+        "wait": chosen.pick.wait,
+        "verdict": chosen.verdict.value,
+        "latency_ns": f"{chosen.latency.value:.1f}",
+    }
+    if chosen.runner_up and chosen.ratio:
+        pairs |= {"runner_up": chosen.runner_up.name, "ratio": f"{chosen.ratio.value:.3f}"}
+        if chosen.ratio.low is not None and chosen.ratio.high is not None:
+            pairs |= {"low": f"{chosen.ratio.low:.3f}", "high": f"{chosen.ratio.high:.3f}"}
+    return Entry("threads", pairs | {"machine": machine})
+
+
+def _row(chosen: Choice) -> Tuned:
+    ratio = chosen.ratio
+    return Tuned(
+        chosen.situation.ranks,
+        chosen.usable,
+        chosen.situation.placement,
+        chosen.pick.name,
+        chosen.verdict.value,
+        chosen.latency.value,
+        chosen.runner_up.name if chosen.runner_up else None,
+        ratio.value if ratio else None,
+        ratio.low if ratio else None,
+        ratio.high if ratio else None,
+    )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the numbers of a run depend on: processors, kernel, limits, load and versions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def _first_line(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()[0].strip()
+    except (OSError, IndexError):
+        return None
+
+
+def processor_model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    try:
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = [
+        value.strip()
+        for key, _, value in (line.partition(":") for line in lines)
+        if key.strip() == "model name"
+    ]
+    return names[0] if names else platform.machine()
+
+
+def _memory_mb() -> int | None:
+    line = _first_line("/proc/meminfo")
+    return int(line.split()[1]) // 1024 if line else None
+
+
+def _quota() -> str | None:
+    """The processor quota of this cgroup as "quota period" (version 2) or quota/period (version 1)."""
+    own = next((line[3:] for line in _lines("/proc/self/cgroup") if line.startswith("0::")), "/")
+    for folder in (f"/sys/fs/cgroup{own}", "/sys/fs/cgroup"):
+        if quota := _first_line(f"{folder}/cpu.max"):
+            return quota
+    quota, period = (_first_line(f"/sys/fs/cgroup/cpu/cpu.cfs_{each}_us") for each in ("quota", "period"))
+    return f"{quota} {period}" if quota and period else None
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+
+
+def _hypervisor() -> bool:
+    return any(line.startswith("flags") and " hypervisor" in line for line in _lines("/proc/cpuinfo"))
+
+
+def facts() -> dict[str, Any]:
+    """The machine as it is now. What cannot be known is None."""
+    from tollbar import __version__
+
+    return {
+        "model": processor_model(),
+        "architecture": platform.machine(),
+        "cpus": os.cpu_count(),
+        "usable": sorted(os.sched_getaffinity(0)),
+        "quota": _quota(),
+        "virtual": _hypervisor(),
+        "smt": _first_line("/sys/devices/system/cpu/smt/active"),
+        "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "memory_mb": _memory_mb(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "system": _system(),
+        "libc": " ".join(platform.libc_ver()),
+        "python": platform.python_version(),
+        "tollbar": __version__,
+        "load": list(os.getloadavg()),
+    }
+
+
+def _system() -> str | None:
+    names = [
+        line.partition("=")[2].strip('"')
+        for line in _lines("/etc/os-release")
+        if line.startswith("PRETTY_NAME=")
+    ]
+    return names[0] if names else None
+
+
+def short_id(known: Mapping[str, Any]) -> str:
+    """Eight letters that stay the same for one kind of machine, to tell its choices from another's."""
+    text = "|".join(str(known.get(key)) for key in ("model", "architecture", "cpus"))
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

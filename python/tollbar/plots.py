@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as SVG text to stand inside a page: they take the page's font and its light or dark colours."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+# Colours that no figure uses stand for the page's own ones, and are put in after drawing.
+_INK, _MUTED, _GRID = "#010101", "#010102", "#010103"
+COLOURS = 10
+_SERIES = [f"#0102{number:02x}" for number in range(COLOURS)]
+_PAGE = {_INK: "var(--ink)", _MUTED: "var(--muted)", _GRID: "var(--grid)"} | {
+    colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)
+}
+_MARKERS = "osD^vP<X>*"
+_SIZE = (5.4, 3.5)
+_STYLE = {
+    "svg.fonttype": "none",
+    "font.size": 11,
+    "axes.edgecolor": _MUTED,
+    "axes.labelcolor": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": _INK,
+    "xtick.color": _MUTED,
+    "ytick.color": _MUTED,
+    "xtick.labelcolor": _INK,
+    "ytick.labelcolor": _INK,
+    "axes.grid": True,
+    "grid.color": _GRID,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve: a middle at each x, and the range in which eight of ten rounds lie. A bound has no range."""
+
+    label: str
+    x: Sequence[float]
+    middle: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    colour: int = 0
+    dashed: bool = False
+    bound: bool = False
+
+
+def time_text(ns: float) -> str:
+    """A time with the unit that suits it, to three digits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= size * 0.9995:
+            return f"{_digits(ns / size)} {unit}"
+    return f"{_digits(ns)} ns"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def _round_text(value: float) -> str:
+    return f"{value:g}"
+
+
+def against_threads(name: str, lines: Sequence[Line], ylabel: str, times: bool = True) -> str:
+    """Curves over the number of threads, both axes logarithmic; `name` makes the figure's ids its own."""
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+        figure, axes = _empty()
+        for line in lines:
+            _draw(axes, line)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        threads = sorted({int(x) for line in lines for x in line.x})
+        axes.set_xticks(threads, [str(each) for each in threads])
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel("threads")
+        _log_labels(axes.yaxis, time_text_short if times else _round_text)
+        axes.set_ylabel(ylabel)
+        return _finish(figure, axes, len(lines))
+
+
+def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> str:
+    """The share of episodes that took at most so long, for each candidate."""
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+        figure, axes = _empty()
+        for number, (label, values) in enumerate(samples.items()):
+            shares = np.linspace(0, 1, 201)  # 201 points draw the same curve as all samples
+            axes.step(np.quantile(values, shares), shares, where="post", color=_SERIES[number], label=label)
+        axes.set_xscale("log")
+        _log_labels(axes.xaxis, time_text_short)
+        axes.set_xlabel(xlabel)
+        axes.set_ylim(0, 1.01)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:.0%}"))
+        axes.set_ylabel("episodes")
+        return _finish(figure, axes, len(samples))
+
+
+def time_text_short(ns: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= size:
+            return f"{ns / size:g} {unit}"
+    return f"{ns:g} ns"
+
+
+def _empty() -> tuple[Figure, Any]:
+    figure = Figure(figsize=_SIZE)
+    figure.patch.set_alpha(0)
+    axes = figure.subplots()
+    axes.patch.set_alpha(0)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _draw(axes: Any, line: Line) -> None:
+    if line.bound:
+        axes.plot(line.x, line.middle, color=_INK, linestyle=(0, (1, 1.5)), linewidth=2, label=line.label)
+        return
+    colour = _SERIES[line.colour % len(_SERIES)]
+    if line.low is not None and line.high is not None:
+        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
+    axes.plot(
+        line.x, line.middle, color=colour, label=line.label, marker=_MARKERS[line.colour % len(_MARKERS)],
+        linestyle=(0, (4, 2)) if line.dashed else "-",
+    )  # fmt: skip
+
+
+def _log_labels(axis: Any, text: Any) -> None:
+    low, high = axis.get_view_interval()
+    steps = (1.0, 2.0, 5.0) if high / low < 300 else (1.0,)
+    axis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+
+
+def _finish(figure: Figure, axes: Any, entries: int) -> str:
+    columns = 2 if entries <= 4 else 3
+    rows = -(-entries // columns)
+    height = _SIZE[1] + 0.22 * rows
+    figure.set_size_inches(_SIZE[0], height)
+    figure.subplots_adjust(left=0.155, right=0.985, top=0.975, bottom=(0.58 + 0.22 * rows) / height)
+    figure.legend(*axes.get_legend_handles_labels(), loc="lower center", ncols=columns, borderaxespad=0.2)
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return _for_page(text.getvalue())
+
+
+def _for_page(svg: str) -> str:
+    """What may stand inside HTML: no prologue, no metadata, no fixed size, the page's font and colours."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg)
+    svg = re.sub(r'(<svg\b[^>]*?)\swidth="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg\b[^>]*?)\sheight="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--font)", svg)
+    svg = svg.replace("xlink:href", "href")
+    return re.sub(r"#0102\d\d|#01010[123]", lambda colour: _PAGE[colour[0]], svg)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measuring programs print, line by line, and a strict reader of it. Times are nanoseconds.
+
+The reader names the line of whatever it does not accept; keys that it does not know are left to later
+readers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+PLACEMENTS = ("pinned", "free")
+
+
+class MalformedRecord(ValueError):
+    """A stored line that is not what a measuring program prints; the text names the file and the line."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What a measuring program says about itself and the machine; `facts` is the whole record."""
+
+    ranks: int
+    placement: str
+    usable: int
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What the machine cannot go below, measured in the same process and round; None where it cannot be."""
+
+    round: int
+    one_way_ns: float | None
+    yield_switch_ns: float | None
+    exchange_ns: float | None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Episodes back to back: elapsed_ns / episodes is the loop period."""
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    episodes: int
+    elapsed_ns: float
+    cpu_ns: float
+    voluntary: int
+    involuntary: int
+    cut: bool
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """Stamped episodes, one value each.
+
+    Latency is last entry to last exit, skew first exit to last exit, span first entry to last exit.
+    """
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    latency_ns: tuple[float, ...]
+    skew_ns: tuple[float, ...]
+    span_ns: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.latency_ns) == len(self.skew_ns) == len(self.span_ns):
+            raise ValueError("latency_ns, skew_ns and span_ns must be of one length")
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A candidate that was not measured, and why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One process that measured. Launches of one group ran right after each other, in one situation."""
+
+    group: int
+    program: str
+    environment: Environment
+    floors: Mapping[int, Floor]
+    batches: tuple[Batch, ...]
+    episodes: tuple[Episodes, ...]
+    skipped: tuple[Skipped, ...]
+
+
+_RECORDS = {"floor": Floor, "batch": Batch, "episodes": Episodes, "skipped": Skipped}
+
+
+def _number(value: Any, optional: bool = False) -> bool:
+    if value is None:
+        return optional
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
+
+
+_ACCEPTS = {
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+    "float": _number,
+    "float | None": lambda value: _number(value, optional=True),
+    "str": lambda value: isinstance(value, str) and bool(value),
+    "bool": lambda value: isinstance(value, bool),
+    "tuple[float, ...]": lambda value: isinstance(value, list) and all(map(_number, value)),
+}
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number, at least 0",
+    "float | None": "a number, at least 0, or null",
+    "str": "text",
+    "bool": "true or false",
+    "tuple[float, ...]": "a list of numbers, at least 0",
+}
+
+
+def parse_record(line: str) -> Environment | Floor | Batch | Episodes | Skipped | None:
+    """The record of one line; None for the closing one. Raises ValueError that says what is wrong with it."""
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(record, dict) or "record" not in record:
+        raise ValueError("not an object with a key 'record'")
+    kind = record["record"]
+    if kind == "done":
+        return None
+    if kind == "environment":
+        return _environment(record)
+    if kind not in _RECORDS:
+        raise ValueError(f"record '{kind}' is not one of environment, {', '.join(_RECORDS)}, done")
+    made = _RECORDS[kind](**_fields(_RECORDS[kind], record))
+    if isinstance(made, Batch) and (made.episodes < 1 or made.elapsed_ns <= 0):
+        raise ValueError("a batch has at least one episode and takes time")
+    return made
+
+
+def _fields(kind: type, record: Mapping[str, Any]) -> dict[str, Any]:
+    values = {}
+    for wanted in dataclasses.fields(kind):
+        type_name = str(wanted.type)
+        if wanted.name not in record:
+            raise ValueError(f"'{wanted.name}' is missing")
+        value = record[wanted.name]
+        if not _ACCEPTS[type_name](value):
+            raise ValueError(f"'{wanted.name}' is {json.dumps(value)[:40]}, not {_WORDS[type_name]}")
+        values[wanted.name] = tuple(value) if isinstance(value, list) else value
+    return values
+
+
+def _environment(record: Mapping[str, Any]) -> Environment:
+    facts = {key: value for key, value in record.items() if key != "record"}
+    for key in ("ranks", "usable"):
+        if not _ACCEPTS["int"](facts.get(key)) or facts[key] < 1:
+            raise ValueError(f"'{key}' is missing or not a whole number, at least 1")
+    if facts.get("placement") not in PLACEMENTS:
+        raise ValueError(f"'placement' is missing or not one of {', '.join(PLACEMENTS)}")
+    return Environment(facts["ranks"], facts["placement"], facts["usable"], facts)
+
+
+def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: str = "") -> Launch:
+    """The launch that printed these lines. Raises MalformedRecord with `source` and the line's number."""
+    records: list[Any] = []
+    number = 0
+    done = False
+    for number, line in enumerate(lines, 1):
+        try:
+            if done:
+                raise ValueError("there is a line after the closing record")
+            record = parse_record(line)
+            if isinstance(record, Environment) != (number == 1):
+                raise ValueError("the environment record comes first, and once")
+        except ValueError as error:
+            raise MalformedRecord(f"{source}:{number}: {error}") from None
+        done = record is None
+        if record is not None:
+            records.append(record)
+    if not done:
+        raise MalformedRecord(f"{source}:{number}: ends without the record 'done'")
+    kinds: dict[type, list[Any]] = {kind: [] for kind in (Environment, Floor, Batch, Episodes, Skipped)}
+    for record in records:
+        kinds[type(record)].append(record)
+    return Launch(
+        group,
+        program,
+        kinds[Environment][0],
+        {floor.round: floor for floor in kinds[Floor]},
+        tuple(kinds[Batch]),
+        tuple(kinds[Episodes]),
+        tuple(kinds[Skipped]),
+    )

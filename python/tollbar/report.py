@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns a stored run into one page that needs nothing else: figures, tables and the numbers to download."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from tollbar import choice, comparison, curves, tables, targets
+from tollbar.comparison import Comparison, Situation
+from tollbar.plots import distribution, time_text
+from tollbar.records import Batch
+from tollbar.results import Run
+
+Comparisons = Mapping[Situation, Comparison]
+
+_MOST_SAMPLES = 6_000_000
+_WHERE = ("group", "program", "placement", "ranks")
+_BATCH = tuple(field.name for field in dataclasses.fields(Batch))
+
+
+def page(run: Run) -> str:
+    """The whole report."""
+    compared = comparison.compare(run.launches)
+    choices = [chosen for each in compared.values() if (chosen := choice.choose(each)) is not None]
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    environment.filters |= {"time": time_text, "times": tables.times_text, "interval": tables.interval_text}
+    return environment.get_template("report.html.j2").render(
+        run=run,
+        machine=run.environment,
+        advice=tables.advice(choices),
+        choices=[(chosen, tables.gains(compared[chosen.situation], chosen.pick)) for chosen in choices],
+        peers=tables.PEERS,
+        placements=list(dict.fromkeys(situation.placement for situation in compared)),
+        figures=figures(compared),
+        heat={placement: tables.heat(compared, placement) for placement in ("pinned", "free")},
+        crowded=tables.crowded(compared),
+        uneven=uneven(compared),
+        targets=targets.evaluate(compared),
+        everything=tables.everything(compared),
+        downloads=downloads(run),
+        launches=tables.launches(compared),
+        versions=tables.versions(run),
+    )
+
+
+def figures(compared: Comparisons) -> dict[str, Markup]:
+    """Every figure by name; an empty one where its candidates were not measured."""
+    own = curves.named(compared, choice.OWN, waits=("auto",))
+    turnstile, mcs = curves.find(compared, "turnstile", "auto"), curves.find(compared, "mcs", "auto")
+    today = [curves.find(compared, name) for name in ("tollbar::barrier", *tables.PEERS)]
+    users = [candidate for candidate in today if candidate]
+    waits = [curves.find(compared, "tollbar::barrier", wait) for wait in ("auto", "yield", "park")]
+    busy = [*waits, curves.find(compared, "combination", "auto"), *users[1:]]
+    made = {
+        "fig7": curves.figure("fig7", curves.paper(compared, [turnstile] if turnstile else []), "latency"),
+        "fig8": curves.figure("fig8", curves.paper(compared, [mcs] if mcs else []), "latency"),
+        "fig9": curves.figure(
+            "fig9", curves.paper(compared, [each for each in (turnstile, mcs) if each]), "latency"
+        ),
+    }
+    crowded_only = {situation: each for situation, each in compared.items() if each.crowded}
+    for placement in ("pinned", "free"):
+        lines = curves.several(compared, placement, own, curves.latency)
+        made[f"own-{placement}"] = curves.figure(f"own-{placement}", lines, "latency")
+        lines = curves.several(compared, placement, users, curves.period)
+        made[f"users-{placement}"] = curves.figure(f"users-{placement}", lines, "loop period")
+        near = [each for each in (turnstile, curves.find(compared, "combination", "auto"), mcs) if each]
+        lines = curves.several(compared, placement, [*near, *users], curves.over_floor, with_floor=False)
+        made[f"floor-{placement}"] = curves.figure(
+            f"floor-{placement}", lines, "times the floor", times=False
+        )
+        some = [each for each in dict.fromkeys(busy) if each]
+        lines = curves.several(crowded_only, placement, some, curves.period, with_floor=False)
+        bound = curves.floor(crowded_only, placement, crowded_only=True)
+        lines += [bound] if bound and lines else []
+        made[f"crowded-{placement}"] = curves.figure(f"crowded-{placement}", lines, "loop period")
+    return {name: Markup(svg) for name, svg in made.items()}
+
+
+def uneven(compared: Comparisons) -> list[tuple[Situation, Markup]]:
+    """Distributions of uneven episodes: the smallest situation with and without processors to spare."""
+    shown: dict[tuple[str, bool], tuple[Situation, Markup]] = {}
+    for situation, each in compared.items():
+        key = situation.placement, each.crowded
+        if key not in shown and (samples := curves.modes(each)):
+            name = f"modes-{situation.placement}-{situation.ranks}"
+            shown[key] = situation, Markup(distribution(name, samples, "latency"))
+    return list(shown.values())
+
+
+def downloads(run: Run) -> list[tuple[str, str, Markup]]:
+    """Name, what it is, and the address that holds the data itself."""
+    files = [
+        ("batches.csv", "every timed batch", _uri("text/csv", batches_csv(run).encode())),
+        (
+            "environment.json",
+            "the machine and the run",
+            _uri("application/json", json.dumps(run.environment, indent=2).encode()),
+        ),
+    ]
+    stored = sorted(run.folder.glob("*.jsonl.gz"))
+    if sum(path.stat().st_size for path in stored) <= _MOST_SAMPLES:
+        samples = b"".join(
+            path.read_bytes() for path in stored
+        )  # gzip files one after another are one gzip file
+        files.append(("samples.jsonl.gz", "every line that was measured", _uri("application/gzip", samples)))
+    return files
+
+
+def _uri(kind: str, content: bytes) -> Markup:
+    return Markup(f"data:{kind};base64,{base64.b64encode(content).decode()}")
+
+
+def batches_csv(run: Run) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*_WHERE, *_BATCH])
+    for launch in run.launches:
+        where = (launch.group, launch.program, launch.environment.placement, launch.environment.ranks)
+        for batch in launch.batches:
+            writer.writerow([*where, *(getattr(batch, name) for name in _BATCH)])
+    return text.getvalue()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the report, and its advice in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tollbar import comparison, statistics
+from tollbar.choice import Choice
+from tollbar.comparison import Candidate, Comparison, Situation
+from tollbar.results import Run
+
+Comparisons = Mapping[Situation, Comparison]
+
+#: What users have today, in the order of the tables.
+PEERS = ("std::barrier", "pthread_barrier", "boost::barrier", "libgomp", "libomp")
+
+
+def times_text(value: float | None) -> str:
+    """A ratio to three digits."""
+    if value is None:
+        return ""
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
+
+
+def interval_text(found: statistics.Interval | None) -> str:
+    if found is None or found.low is None or found.high is None:
+        return ""
+    return f"{times_text(found.low)} to {times_text(found.high)}"
+
+
+def advice(choices: Sequence[Choice]) -> list[tuple[str, list[str]]]:
+    """What to use, in words: for each placement a sentence for each stretch of thread counts."""
+    by_placement: dict[str, list[Choice]] = {}
+    for chosen in choices:
+        by_placement.setdefault(chosen.situation.placement, []).append(chosen)
+    return [
+        (placement, [_sentence(stretch) for stretch in _stretches(each)])
+        for placement, each in by_placement.items()
+    ]
+
+
+def _stretches(choices: Iterable[Choice]) -> list[list[Choice]]:
+    stretches: list[list[Choice]] = []
+    for chosen in choices:
+        last = stretches[-1][-1] if stretches else None
+        if last and (last.pick, last.verdict) == (chosen.pick, chosen.verdict):
+            stretches[-1].append(chosen)
+        else:
+            stretches.append([chosen])
+    return stretches
+
+
+def _sentence(stretch: Sequence[Choice]) -> str:
+    ranks = [chosen.situation.ranks for chosen in stretch]
+    threads = f"{ranks[0]} threads" if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]} threads"
+    pick = stretch[0].pick.label
+    if stretch[0].runner_up is None:
+        return f"With {threads} use {pick}, the only one measured."
+    if stretch[0].verdict is statistics.Verdict.TIE:
+        tied = dict.fromkeys(each.label for chosen in stretch for each in chosen.tied if each != chosen.pick)
+        shown = list(tied)[:3]
+        more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
+        others = f"{', '.join(shown)}{more}"
+        return f"With {threads} use {pick}: it cannot be told from {others}, and the model favours it."
+    ahead = [chosen.ratio.value for chosen in stretch if chosen.ratio]
+    second = " or ".join(dict.fromkeys(chosen.runner_up.label for chosen in stretch if chosen.runner_up))
+    factor = times_text(min(ahead))
+    if times_text(max(ahead)) != factor:
+        factor += f" to {times_text(max(ahead))}"
+    return f"With {threads} use {pick}: the next best, {second}, takes {factor} times as long."
+
+
+def gains(compared: Comparison, pick: Candidate) -> dict[str, statistics.Ratio | None]:
+    """How many times as long a loop over each peer takes."""
+    found = {name: compared.find(name) for name in PEERS}
+    return {name: compared.ratio(peer, pick) if peer else None for name, peer in found.items()}
+
+
+def heat(compared: Comparisons, placement: str) -> dict[str, Any]:
+    """Who wins where: each candidate's latency over that of the fastest, for each number of threads."""
+    here = {situation.ranks: each for situation, each in compared.items() if situation.placement == placement}
+    columns = {ranks: _to_the_fastest(each) for ranks, each in here.items()}
+    rows = []
+    for candidate in dict.fromkeys(candidate for column in columns.values() for candidate in column):
+        ratios = [column.get(candidate) for column in columns.values()]
+        known = [np.log(ratio) for ratio in ratios if ratio is not None]
+        rows.append((float(np.mean(known)), candidate, [(ratio, _warmth(ratio)) for ratio in ratios]))
+    rows.sort(key=lambda row: row[0])
+    return {"ranks": list(columns), "rows": [row[1:] for row in rows]}
+
+
+def _to_the_fastest(each: Comparison) -> dict[Candidate, float]:
+    stamped = [candidate for candidate, measured in each.candidates.items() if measured.latency]
+    if not stamped:
+        return {}
+    to_one = {candidate: each.ratio(candidate, stamped[0], "latency").value for candidate in stamped}
+    return {candidate: ratio / min(to_one.values()) for candidate, ratio in to_one.items()}
+
+
+def _warmth(ratio: float | None) -> int | None:
+    """0 for the fastest, 100 for ten times as slow and worse."""
+    return None if ratio is None else round(min(1.0, float(np.log10(ratio))) * 100)
+
+
+def crowded(compared: Comparisons) -> list[dict[str, Any]]:
+    """Candidates where threads outnumber processors: distance to the bound, switches, tail."""
+    rows = []
+    for situation, each in compared.items():
+        if not each.crowded:
+            continue
+        for candidate, measured in each.candidates.items():
+            if candidate.kind == "plan" or not measured.floor:
+                continue
+            rows.append({
+                "situation": situation,
+                "candidate": candidate,
+                "over_bound": statistics.summary(measured.over_floor("period")),
+                "bound_ns": statistics.summary(each.floor).value,
+                "period": statistics.summary(measured.period).value,
+                "switches": statistics.summary(measured.switches).value,
+                "fewest": situation.ranks - each.usable,
+                "tail": comparison.tail_ratio(measured),
+            })  # fmt: skip
+    return sorted(
+        rows, key=lambda row: (row["situation"] != rows[0]["situation"], row["situation"], row["period"])
+    )
+
+
+def everything(compared: Comparisons) -> list[tuple[Comparison, list[dict[str, Any]]]]:
+    """Every candidate of every situation, shortest latency first; what has no stamped episodes comes last."""
+    found = []
+    for each in compared.values():
+        rows = []
+        for candidate, measured in each.candidates.items():
+            values = measured.latencies()
+            p95, p99 = statistics.quantiles(values, (0.95, 0.99)) if len(values) else (None, None)
+            rows.append({"candidate": candidate, "p95": p95, "p99": p99} | {
+                name: comparison.summarise(getattr(measured, name))
+                for name in (*comparison.TIMES, "switches", "cpu")
+            } | {"over_floor": comparison.summarise(measured.over_floor("period"))})  # fmt: skip
+        rows.sort(key=lambda row: row["latency"].value if row["latency"] else float("inf"))
+        found.append((each, rows))
+    return found
+
+
+def launches(compared: Comparisons) -> tuple[int, int]:
+    """The fewest and the most launches that a candidate had in a situation."""
+    counts = [len(measured.period) for each in compared.values() for measured in each.candidates.values()]
+    return min(counts), max(counts)
+
+
+def versions(run: Run) -> dict[str, Any]:
+    """What the measuring programs say of themselves beyond what is known of the machine."""
+    first: dict[str, Any] = {}
+    for launch in run.launches:
+        for name, value in launch.environment.facts.items():
+            first.setdefault(name, value)
+    told = {"ranks", "placement", "seed", "cpus", "usable", "model", "kernel", "rounds", *run.environment}
+    return {name: value for name, value in first.items() if name not in told}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures that tollbar wants to reach, each a ratio to a floor or to a peer of the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from tollbar import statistics
+from tollbar.comparison import Candidate, Comparison, Situation, tail_ratio
+from tollbar.statistics import Interval
+from tollbar.target import Target, Wanted
+
+EXCHANGE = ("butterfly", "pairwise", "dissemination")
+CROWDED = {4: 1.5, 8: 1.25, 16: 1.25, 64: 1.25}
+
+Comparisons = Mapping[Situation, Comparison]
+Value = Callable[[Comparison, Candidate], Interval | None]
+
+
+def over_floor(comparison: Comparison, candidate: Candidate) -> Interval | None:
+    """Loop period over the floor of the same round."""
+    series = comparison.candidates[candidate].over_floor("period")
+    return statistics.summary(series) if series else None
+
+
+def evaluate(comparisons: Comparisons) -> list[Target]:
+    """Every target, in the order of the design: two threads, then crowded."""
+    return [*_two_threads(comparisons), *_crowded(comparisons)]
+
+
+def _two_threads(comparisons: Comparisons) -> Iterator[Target]:
+    here = _Case(comparisons, Situation("pinned", 2))
+    yield here.row("loop period / one cache-line transfer", "tollbar::barrier", over_floor, Wanted(1.1))
+    for name in EXCHANGE:
+        yield here.row("loop period / one cache-line transfer", name, over_floor, Wanted(1.4))
+    for name in ("mcs", "tournament"):
+        yield here.against(name, f"ck_{name}", Wanted(0.5))
+
+
+def _crowded(comparisons: Comparisons) -> Iterator[Target]:
+    for ranks, most in CROWDED.items():
+        here = _Case(comparisons, Situation("free", ranks), crowded=True)
+        yield here.row("loop period / B(N)", "tollbar::barrier", over_floor, Wanted(most))
+    for ranks in (4, 8, 16):
+        here = _Case(comparisons, Situation("pinned", ranks), crowded=True)
+        yield here.row("loop period / B(N)", "combination", over_floor, Wanted(1.1))
+        yield here.row("switches an episode / (N - C)", "combination", _switches, here.switches_wanted)
+    for ranks in (4, 8, 16):
+        here = _Case(comparisons, Situation("free", ranks), crowded=True)
+        yield here.row("loop period / B(N)", "tollbar::barrier", over_floor, Wanted(2.5), "park")
+        yield here.against("tollbar::barrier", "pthread_barrier", Wanted(0.5), "park")
+    for ranks in (4, 8, 16):
+        here = _Case(comparisons, Situation("free", ranks), crowded=True)
+        yield here.row("p99 / median of an episode's latency", "tollbar::barrier", _tail, Wanted(2.0))
+
+
+def _tail(comparison: Comparison, candidate: Candidate) -> Interval | None:
+    return tail_ratio(comparison.candidates[candidate])
+
+
+def _switches(comparison: Comparison, candidate: Candidate) -> Interval | None:
+    spare = comparison.situation.ranks - comparison.usable
+    found = statistics.summary(comparison.candidates[candidate].switches)
+    ends = [None if end is None else end / spare for end in (found.low, found.high)]
+    return Interval(found.value / spare, *ends, found.count)
+
+
+class _Case:
+    """The rows of one situation; says why where there is nothing to say."""
+
+    def __init__(self, comparisons: Comparisons, situation: Situation, crowded: bool = False) -> None:
+        self._situation = situation
+        self._comparison = comparisons.get(situation)
+        self._crowded = crowded
+
+    @property
+    def switches_wanted(self) -> Wanted:
+        spare = self._situation.ranks - (self._comparison.usable if self._comparison else 2)
+        return Wanted(1 + 0.1 / spare, 1 - 0.1 / spare) if spare > 0 else Wanted(1.0)
+
+    def row(self, case: str, name: str, value: Value, wanted: Wanted, wait: str | None = None) -> Target:
+        candidate, why = self._find(name, wait)
+        reached = value(self._comparison, candidate) if candidate and self._comparison else None
+        if candidate and reached is None:
+            why = "not measurable here: the floor could not be measured"
+        return self._made(case, candidate.label if candidate else name, reached, wanted, why)
+
+    def against(self, name: str, peer: str, wanted: Wanted, wait: str | None = None) -> Target:
+        candidate, why = self._find(name, wait)
+        other, why_other = self._find(peer, None)
+        reached = (
+            self._comparison.ratio(candidate, other) if self._comparison and candidate and other else None
+        )
+        label = candidate.label if candidate else name
+        return self._made(f"loop period / that of {peer}", label, reached, wanted, why or why_other)
+
+    def _find(self, name: str, wait: str | None) -> tuple[Candidate | None, str]:
+        comparison, ranks = self._comparison, self._situation.ranks
+        if comparison is None:
+            return (
+                None,
+                f"not measured: --ranks has no {ranks}, or --placement no {self._situation.placement}",
+            )
+        if comparison.crowded != self._crowded:
+            return None, f"not measurable here: {ranks} threads on {comparison.usable} processors"
+        candidate = comparison.find(name, wait)
+        if candidate is None:
+            return None, f"not measured: {comparison.skipped.get(name, f'{name} is not in the results')}"
+        return candidate, ""
+
+    def _made(self, case: str, label: str, reached: Interval | None, wanted: Wanted, why: str) -> Target:
+        ranks, placement = self._situation.ranks, self._situation.placement
+        if reached is None:
+            return Target(case, ranks, placement, label, None, None, None, wanted.text, why)
+        ends = reached.value, reached.low, reached.high
+        return Target(case, ranks, placement, label, *ends, wanted.text, wanted.verdict(reached))
