@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command in README.md and docs/ is run, and prints what the page says it prints.
+
+```console   a session: lines after `$ ` are commands, the lines below them what they print; `...` stands for
+             any text inside a line or, alone, for any lines. Files named by an earlier ```cpp, ```c, ```python
+             or ```text block of the page (first line `// NAME`, `/* NAME */` or `# NAME`) lie in the folder.
+```sh        what the tests cannot run inside themselves: `make` targets, which must exist, and git clone, cd.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"^(?://|#|/\*) ([\w.-]+\.\w+)")
+
+
+@dataclass
+class Command:
+    line: str
+    printed: list[str] = field(default_factory=list)
+
+
+def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
+    return [(language, body) for language, body in FENCE.findall(page.read_text()) if language in languages]
+
+
+def commands(session: str) -> list[Command]:
+    found: list[Command] = []
+    for line in session.splitlines():
+        if line.startswith("$ "):
+            found.append(Command(line[2:]))
+        elif found and found[-1].line.endswith("\\"):
+            found[-1].line += "\n" + line
+        elif found:
+            found[-1].printed.append(line)
+    return found
+
+
+def pattern(lines: list[str]) -> re.Pattern[str]:
+    expression = ""
+    for line in lines:
+        if line.strip() == "...":
+            expression += r"(?:.*\n)*?"
+        else:
+            expression += ".*?".join(re.escape(part) for part in line.rstrip().split("...")) + r"[ ]*\n"
+    return re.compile(expression)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory) -> dict[str, str]:
+    """What a user has after `make` and `cmake --install build/release`."""
+    build = Path(os.environ.get("TOLLBAR_BUILD", ROOT / "build" / "release"))
+    prefix = tmp_path_factory.mktemp("prefix")
+    subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, capture_output=True)
+    libraries = next(prefix.rglob("libtollbar.so")).parent
+    return {
+        **os.environ,
+        "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}",
+        "PKG_CONFIG_PATH": str(libraries / "pkgconfig"),
+        "CMAKE_PREFIX_PATH": str(prefix),
+        "LD_LIBRARY_PATH": str(libraries),
+        "XDG_CACHE_HOME": str(prefix / "cache"),
+        "COLUMNS": "100",
+    }
+
+
+def write_files(page: Path, folder: Path) -> None:
+    for _, body in blocks(page, "cpp", "c", "python", "text"):
+        if name := FILE_NAME.match(body):
+            (folder / name[1]).write_text(body)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_command_prints_what_the_page_says(page, environment, tmp_path):
+    write_files(page, tmp_path)
+    for _, session in blocks(page, "console"):
+        for command in commands(session):
+            done = subprocess.run(
+                ["bash", "-c", command.line],
+                cwd=tmp_path,
+                env=environment,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=300,
+            )
+            # A page that shows a failing command ends its output with the status the shell would tell.
+            printed = done.stdout + (f"[exit {done.returncode}]\n" if done.returncode else "")
+            assert pattern(command.printed).fullmatch(printed), (
+                f"{page.name}: `{command.line}` printed\n{printed}\ninstead of\n" + "\n".join(command.printed)
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_is_not_run_here_is_a_make_target(page):
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for _, body in blocks(page, "sh"):
+        for line in filter(None, map(str.strip, body.splitlines())):
+            words = line.partition("#")[0].split()
+            if words[0] == "make":
+                assert set(words[1:]) <= targets, line
+            else:
+                assert words[:2] == ["git", "clone"] or words[0] == "cd", line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in link:
+            assert (page.parent / link).exists(), link
