@@ -4,6 +4,7 @@
 
 #include <tollbar/waiting.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -15,5 +16,8 @@ std::string_view name_of(wait_policy policy) noexcept;
 
 /// TOLLBAR_WAIT; automatic when unset, empty or unknown (then with one line on stderr).
 wait_policy wait_policy_from_environment() noexcept;
+
+/// TOLLBAR_TIMEOUT, in seconds; nothing when unset or empty, or no positive number (then with one line on stderr).
+std::optional<std::chrono::duration<double>> timeout_from_environment() noexcept;
 
 }  // namespace tollbar

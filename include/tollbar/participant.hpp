@@ -130,16 +130,16 @@ public:
         return done;
     }
 
-    /// Blocks until the episode is over.
+    /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it says on stderr every S seconds who is missing.
     void wait() noexcept {
         if constexpr (checked) expect(stage_ != Stage::outside, "wait without arrive");
-        runner_.finish(Never{});
+        if (!runner_.advance()) finish();
         if constexpr (checked) stage_ = Stage::outside;
     }
 
     void arrive_and_wait() noexcept {
         enter();
-        runner_.finish(Never{});
+        if (!runner_.advance()) finish();
         if constexpr (checked) stage_ = Stage::outside;
     }
 
@@ -181,10 +181,12 @@ private:
             expect(stage_ != Stage::entered, "arrive twice in one episode");
             stage_ = Stage::entered;
         }
-        if (!runner_.finished()) [[unlikely]] runner_.finish(Never{});
+        if (!runner_.finished()) [[unlikely]] finish();
         runner_.start();
         arrived_->store(runner_.episode(), std::memory_order_relaxed);  // for missing(), which orders nothing
     }
+
+    void finish() noexcept;
 
     /// Ends the program with one line that names the rank and `misuse`, unless `sound`.
     void expect(bool sound, const char* misuse) const noexcept;

@@ -76,8 +76,9 @@ struct NativeSync {
     /// membarrier(2): as if every thread of the registered processes executed a full fence now.
     static void heavy_fence(Scope scope) noexcept;
 
-    /// Whether heavy_fence works here; registers this process for it on the first call.
-    static bool has_heavy_fence() noexcept;
+    /// Registers this process with those that heavy_fence reaches; false when the kernel refuses. Every process
+    /// that takes part must call it, a child after fork(2) too; again does no harm.
+    static bool register_for_heavy_fence() noexcept;
 
     /// Sleeps while the low half of `word` is that of `seen`, until woken (or for no reason). False when the
     /// deadline has passed. Memory order: none; load the word again.

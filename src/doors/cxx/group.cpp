@@ -43,7 +43,7 @@ Choice choose(Rank ranks, std::uint32_t cpus, const group_options& options) {
 /// What the user said in the program, else in TOLLBAR_WAIT, else what was chosen.
 wait_policy policy_for(const group_options& options, const Choice& choice) {
     if (options.wait != wait_policy::automatic) return options.wait;
-    const wait_policy from_environment = wait_policy_from_environment();
+    static const wait_policy from_environment = wait_policy_from_environment();
     if (from_environment != wait_policy::automatic) return from_environment;
     return wait_policy_named(choice.wait).value_or(wait_policy::automatic);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads TOLLBAR_WAIT.
+// Reads TOLLBAR_WAIT and TOLLBAR_TIMEOUT.
 #include <tollbar/environment.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -29,6 +30,16 @@ wait_policy wait_policy_from_environment() noexcept {
     if (!policy)
         std::fprintf(stderr, "tollbar: TOLLBAR_WAIT='%s' is none of auto, spin, yield, park; taking auto\n", value);
     return policy.value_or(wait_policy::automatic);
+}
+
+std::optional<std::chrono::duration<double>> timeout_from_environment() noexcept {
+    const char* value = std::getenv("TOLLBAR_TIMEOUT");
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    char* end = nullptr;
+    const double seconds = std::strtod(value, &end);
+    if (*end == '\0' && std::isfinite(seconds) && seconds > 0) return std::chrono::duration<double>(seconds);
+    std::fprintf(stderr, "tollbar: TOLLBAR_TIMEOUT='%s' is not a positive number of seconds; waiting without\n", value);
+    return std::nullopt;
 }
 
 }  // namespace tollbar

@@ -4,8 +4,11 @@
 
 #include "segment.hpp"
 
+#include <tollbar/environment.hpp>
+
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <unistd.h>
 #include <utility>
 
@@ -47,6 +50,20 @@ void participant::expect(bool sound, const char* misuse) const noexcept {
     if (sound) return;
     std::fprintf(stderr, "tollbar: rank %u: %s\n", static_cast<unsigned>(rank_), misuse);
     std::abort();
+}
+
+void participant::finish() noexcept {
+    static const auto timeout = timeout_from_environment();
+    if (!timeout) {
+        runner_.finish(Never{});
+        return;
+    }
+    for (auto waited = *timeout; !runner_.finish(deadline_after(*timeout)); waited += *timeout) {
+        try {
+            segment_->report_missing(rank_, runner_.episode(), waited);
+        } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
+        }
+    }
 }
 
 wait_result participant::wait_until_deadline(Deadline deadline) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -62,11 +63,13 @@ struct Segment::Header {
         if (bytes != size || ranks == 0 || ranks > max_ranks || end() != size || plan[longest_plan] != '\0') return false;
         const auto* begins = at<std::uint32_t>(first());
         const auto* placed = at<PlacedStep>(program());
-        return begins[0] == 0 && begins[ranks] == steps && std::is_sorted(begins, begins + ranks + 1) &&
-               std::all_of(placed, placed + steps, [&](const PlacedStep& step) {
-                   return step.word < lines * Layout::words_a_line && step.bell < bells && step.deed <= Deed::meet &&
-                          step.skip < steps;
-               });
+        if (begins[0] != 0 || begins[ranks] != steps || !std::is_sorted(begins, begins + ranks + 1)) return false;
+        for (Rank rank = 0; rank < ranks; ++rank)
+            for (std::uint32_t i = begins[rank]; i < begins[rank + 1]; ++i)
+                if (placed[i].word >= lines * Layout::words_a_line || placed[i].bell >= bells ||
+                    placed[i].deed > Deed::meet || placed[i].skip >= begins[rank + 1] - i)
+                    return false;
+        return true;
     }
 };
 
@@ -87,7 +90,7 @@ std::size_t bytes_for(const Blueprint& blueprint) {
 /// Waiters that will usually find a CPU pay for the wakers; when crowded nobody should pay for membarrier.
 bool asymmetric(const Blueprint& blueprint) {
     return blueprint.wait == wait_policy::automatic && blueprint.ranks <= std::min(usable_cpus(), quota_cpus()) &&
-           NativeSync::has_heavy_fence();
+           NativeSync::register_for_heavy_fence();
 }
 
 }  // namespace
@@ -142,8 +145,6 @@ Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_pla
         refuse("has " + std::to_string(header().ranks) + " ranks, not " + std::to_string(blueprint.ranks));
     if (!any_plan && header().plan != blueprint.plan)
         refuse("runs '" + std::string(header().plan) + "', not '" + blueprint.plan + "'");
-    if (header().ringing.asymmetric && !NativeSync::has_heavy_fence())
-        refuse("needs membarrier(2), which this process may not call");
 }
 
 Segment::~Segment() { munmap(memory_, bytes_); }
@@ -164,6 +165,8 @@ void Segment::take_seat(Rank rank) {
     if (rank >= ranks())
         throw std::invalid_argument(what() + " has ranks 0.." + std::to_string(ranks() - 1) + ", no rank " +
                                     std::to_string(rank));
+    if (header().ringing.asymmetric && !NativeSync::register_for_heavy_fence())
+        throw std::invalid_argument(what() + " needs membarrier(2), which this process may not call");
     Seat& seat = this->seat(rank);
     pid_t holder = 0;
     if (!seat.process.compare_exchange_strong(holder, being_taken, std::memory_order_acquire)) {
@@ -219,6 +222,15 @@ std::vector<WiredStep<NativeSync>> Segment::wire(Rank rank) const {
 Runner<NativeSync> Segment::runner(Rank rank, std::span<const WiredStep<NativeSync>> steps) const {
     return {steps.data(), static_cast<std::uint32_t>(steps.size()), seat(rank).arrived.load(std::memory_order_relaxed),
             header().wait, header().ringing, header().crowding};
+}
+
+void Segment::report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {
+    std::string line;
+    for (const absent& one : missing(episode)) line += (line.empty() ? "" : "; ") + to_text(one);
+    if (line.empty()) line = "everybody has arrived, but the news has not come through";
+    std::fprintf(stderr, "tollbar: %s (%u ranks, %s): rank %u has waited %.1f s in episode %llu: %s\n", what().c_str(),
+                 static_cast<unsigned>(ranks()), header().plan, static_cast<unsigned>(waiting), waited.count(),
+                 static_cast<unsigned long long>(episode), line.c_str());
 }
 
 Episode Segment::latest() const noexcept {

@@ -68,6 +68,9 @@ public:
     /// Who has not entered `episode`.
     std::vector<absent> missing(Episode episode) const;
 
+    /// One line on stderr: who has waited how long for whom.
+    void report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const;
+
     /// The latest episode anybody has entered.
     Episode latest() const noexcept;
 

@@ -40,11 +40,6 @@ void futex_wait(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scop
 
 long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
 
-bool register_for_heavy_fence() noexcept {
-    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
-           membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
-}
-
 std::uint32_t measure_spins_worth_a_wake() noexcept {
     using namespace std::chrono;
     constexpr std::uint32_t sample = 512;
@@ -62,15 +57,13 @@ std::uint32_t measure_spins_worth_a_wake() noexcept {
 
 void NativeSync::yield() noexcept { sched_yield(); }
 
-void NativeSync::heavy_fence(Scope scope) noexcept {
-    const int command =
-        scope == Scope::process ? MEMBARRIER_CMD_PRIVATE_EXPEDITED : MEMBARRIER_CMD_GLOBAL_EXPEDITED;
-    if (membarrier(command) != 0 && register_for_heavy_fence()) membarrier(command);  // a child after fork(2)
+bool NativeSync::register_for_heavy_fence() noexcept {
+    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+           membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
-bool NativeSync::has_heavy_fence() noexcept {
-    static const bool registered = register_for_heavy_fence();
-    return registered;
+void NativeSync::heavy_fence(Scope scope) noexcept {
+    membarrier(scope == Scope::process ? MEMBARRIER_CMD_PRIVATE_EXPEDITED : MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 bool NativeSync::sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept {
