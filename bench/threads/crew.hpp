@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a measuring program: threads that run one job together, asleep in between.
+#pragma once
+
+#include "cpus.hpp"
+
+#include <tollbar/plan.hpp>
+
+#include <pthread.h>
+
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace tollbar::bench {
+
+using Job = std::function<void(Rank)>;
+
+/// Where threads meet outside of what is measured: a pthread barrier, so whoever waits here sleeps.
+/// Memory order: what anybody did before meet() is visible to everybody after it.
+class Meeting {
+public:
+    explicit Meeting(unsigned threads);
+    ~Meeting();
+    Meeting(const Meeting&) = delete;
+    Meeting& operator=(const Meeting&) = delete;
+
+    void meet() noexcept { pthread_barrier_wait(&barrier_); }
+
+private:
+    pthread_barrier_t barrier_;
+};
+
+/// Who runs the jobs: pthreads here, an OpenMP team in openmp.cpp.
+class Crew {
+public:
+    virtual ~Crew() = default;
+    virtual Rank ranks() const noexcept = 0;
+
+    /// Runs job(rank) on every rank at once and returns when all are done. A job that throws ends the program:
+    /// its rank would be missed in every later episode.
+    virtual void run(const Job& job) = 0;
+
+    /// Before the floors are measured: nobody may be spinning.
+    virtual void rest() = 0;
+};
+
+/// Takes the rank's place and runs the job; when either throws, says so in one line and ends the program with status 1.
+void run_or_exit(const Places& places, const Job& job, Rank rank) noexcept;
+
+/// One thread a rank; each takes its place anew before every job.
+class ThreadCrew final : public Crew {
+public:
+    ThreadCrew(Rank ranks, Places places);
+    ~ThreadCrew() override;
+
+    Rank ranks() const noexcept override { return ranks_; }
+    void run(const Job& job) override;
+    void rest() override {}
+
+private:
+    void work(Rank rank);
+
+    Rank ranks_;
+    Places places_;
+    Meeting gate_;
+    const Job* job_ = nullptr;  // null when they are asked to leave
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace tollbar::bench

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine cannot do faster: one cache-line transfer, one exchange, one switch by sched_yield.
+#include "floors.hpp"
+
+#include "clock.hpp"
+#include "cpus.hpp"
+
+#include <tollbar/sync.hpp>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <thread>
+
+namespace tollbar::bench {
+
+namespace {
+
+using Word = std::atomic<std::uint64_t>;
+
+struct alignas(line_bytes) Line {
+    Word word{0};
+};
+
+constexpr std::uint64_t trips = 400;
+constexpr std::size_t repeats = 7;
+using Samples = std::array<double, repeats>;
+
+double median(Samples samples) {
+    std::ranges::nth_element(samples, samples.begin() + repeats / 2);
+    return samples[repeats / 2];
+}
+
+/// Memory order: acquire; pairs with the release of the other side's store.
+template <class Relax>
+void await(const Word& word, std::uint64_t value, Relax relax) {
+    while (word.load(std::memory_order_acquire) < value) relax();
+}
+
+/// Runs one side on each of two CPUs; the first side is timed and gives ns a trip.
+template <class First, class Second>
+double median_of_two_sides(const std::vector<int>& cpus, First first, Second second) {
+    Samples samples{};
+    std::thread other([&] {
+        pin_to(cpus[1]);
+        for (std::size_t i = 0; i <= repeats; ++i) second(i * trips);
+    });
+    std::thread timed([&] {
+        pin_to(cpus[0]);
+        first(0);  // brings both sides and the lines into place
+        for (std::size_t i = 1; i <= repeats; ++i) {
+            const Ticks start = ticks();
+            first(i * trips);
+            samples[i - 1] = nanoseconds(ticks() - start) / static_cast<double>(trips);
+        }
+    });
+    timed.join();
+    other.join();
+    return median(samples);
+}
+
+/// One word is written in turn: 2k-1 by the first side, 2k by the second; a round trip is two transfers.
+template <class Relax>
+double one_way(const std::vector<int>& cpus, Relax relax) {
+    Line line;
+    const double round_trip = median_of_two_sides(
+        cpus,
+        [&](std::uint64_t done) {
+            for (std::uint64_t k = done + 1; k <= done + trips; ++k) {
+                line.word.store(2 * k - 1, std::memory_order_release);  // pairs with await() of the second side
+                await(line.word, 2 * k, relax);
+            }
+        },
+        [&](std::uint64_t done) {
+            for (std::uint64_t k = done + 1; k <= done + trips; ++k) {
+                await(line.word, 2 * k - 1, relax);
+                line.word.store(2 * k, std::memory_order_release);  // pairs with await() of the first side
+            }
+        });
+    return round_trip / 2;
+}
+
+double exchange(const std::vector<int>& cpus) {
+    std::array<Line, 2> lines;
+    const auto side = [&](Word& own, const Word& others) {
+        return [&own, &others](std::uint64_t done) {
+            for (std::uint64_t k = done + 1; k <= done + trips; ++k) {
+                own.store(k, std::memory_order_release);  // pairs with await() of the other side
+                await(others, k, NativeSync::pause);
+            }
+        };
+    };
+    return median_of_two_sides(cpus, side(lines[0].word, lines[1].word), side(lines[1].word, lines[0].word));
+}
+
+/// `members` threads on one CPU that do nothing but yield: round robin, so each yield of one costs a switch to everybody.
+double yield_ring(int cpu, unsigned members) {
+    constexpr unsigned yields = 40;
+    std::atomic<unsigned> present{0};
+    std::atomic<bool> over{false};
+    Samples samples{};
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < members; ++i)
+        others.emplace_back([&] {
+            pin_to(cpu);
+            present.fetch_add(1, std::memory_order_relaxed);
+            while (!over.load(std::memory_order_relaxed)) sched_yield();
+        });
+    std::thread timed([&] {
+        pin_to(cpu);
+        while (present.load(std::memory_order_relaxed) != members - 1) sched_yield();
+        for (double& sample : samples) {
+            const Ticks start = ticks();
+            for (unsigned i = 0; i < yields; ++i) sched_yield();
+            sample = nanoseconds(ticks() - start) / (yields * members);
+        }
+        over.store(true, std::memory_order_relaxed);
+    });
+    timed.join();
+    for (std::thread& other : others) other.join();
+    return median(samples);
+}
+
+}  // namespace
+
+std::optional<double> Floors::one_way() const {
+    if (!one_way_pause || !one_way_tight) return std::nullopt;
+    return std::min(*one_way_pause, *one_way_tight);
+}
+
+double Floors::yield_switch() const { return std::min(yield_switch_4, yield_switch_8); }
+
+Floors measure_floors(const std::vector<int>& cpus) {
+    Floors floors;
+    if (cpus.size() >= 2) {
+        floors.one_way_pause = one_way(cpus, NativeSync::pause);
+        floors.one_way_tight = one_way(cpus, [] {});
+        floors.exchange = exchange(cpus);
+    }
+    floors.yield_switch_4 = yield_ring(cpus.front(), 4);
+    floors.yield_switch_8 = yield_ring(cpus.front(), 8);
+    return floors;
+}
+
+}  // namespace tollbar::bench

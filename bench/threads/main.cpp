@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// tollbar-bench-threads: every barrier between the threads of one process, side by side.
+#include "rounds.hpp"
+#include "selection.hpp"
+
+#include <stdexcept>
+
+namespace tollbar::bench {
+
+namespace {
+
+bool add_if_a_plan(Roster& roster, Rank ranks, const std::string& name, const std::string& wait) {
+    try {
+        add_plan(roster, ranks, name, wait);
+        return true;
+    } catch (const std::invalid_argument&) {
+        return false;  // select() says what there is
+    }
+}
+
+Roster prepare(const Options& options) {
+    Roster roster;
+    add_tollbar(roster, options.ranks);
+    add_standard_peers(roster, options.ranks);
+    add_boost(roster, options.ranks);
+    add_concurrency_kit(roster, options.ranks);
+    if (!options.only.empty())
+        select(roster, options.only, [&](Roster& to, const std::string& name, const std::string& wait) {
+            return add_if_a_plan(to, options.ranks, name, wait);
+        });
+    return roster;
+}
+
+}  // namespace
+
+}  // namespace tollbar::bench
+
+int main(int count, char** words) {
+    using namespace tollbar::bench;
+    return run_program("tollbar-bench-threads", count, words, prepare, [](const Options& options, const Places& places) {
+        return std::make_unique<ThreadCrew>(options.ranks, places);
+    });
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the measuring programs are asked to do, read from the command line.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace tollbar::bench {
+
+enum class Placement : std::uint8_t { pinned, free };
+enum class Depth : std::uint8_t { full, quick };
+
+/// Wrong use: one line that says what was wrong and what is accepted.
+struct WrongUse : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct Options {
+    Rank ranks = 2;
+    Placement placement = Placement::free;
+    std::uint32_t rounds = 10;
+    std::uint64_t seed = 1;
+    double batch_ns = 0;   ///< 0: 1 ms with a CPU for every rank, 12 ms otherwise
+    double budget_ns = 0;  ///< 0: no limit
+    Depth depth = Depth::full;
+    std::string only;      ///< empty: everything
+    bool list = false;
+    bool help = false;
+};
+
+inline constexpr Rank most_ranks = 1024;
+
+std::string_view spelled(Placement placement) noexcept;
+
+/// Throws WrongUse.
+Options parse_options(int count, const char* const* words);
+
+/// The text behind --help.
+std::string usage(std::string_view program);
+
+}  // namespace tollbar::bench

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all measuring programs do with their command line.
+#include "cpus.hpp"
+#include "environment.hpp"
+#include "json.hpp"
+#include "rounds.hpp"
+
+#include <cstdio>
+#include <exception>
+
+namespace tollbar::bench {
+
+namespace {
+
+void print_list(const Roster& roster) {
+    for (const auto& one : roster.candidates) {
+        const Label& label = one->label();
+        Record("candidate")
+            .field("name", label.name)
+            .field("kind", label.kind)
+            .field("wait", label.wait)
+            .field("spins", label.manners == Manners::spins)
+            .print();
+    }
+    for (const Skipped& one : roster.skipped) Record("skipped").field("name", one.name).field("why", one.why).print();
+}
+
+int complain(const char* name, const char* what, int status) {
+    std::fprintf(stderr, "%s: %s\n", name, what);
+    return status;
+}
+
+}  // namespace
+
+int run_program(const char* name, int count, const char* const* words,
+                const std::function<Roster(const Options&)>& prepare,
+                const std::function<std::unique_ptr<Crew>(const Options&, const Places& places)>& hire) {
+    try {
+        const Options options = parse_options(count, words);
+        if (options.help) {
+            std::fputs(usage(name).c_str(), stdout);
+            return 0;
+        }
+        Roster roster = prepare(options);
+        if (options.list) {
+            print_list(roster);
+            return 0;
+        }
+        const std::vector<int> cpus = usable_cpus();
+        const Pace pace = pace_for(options, cpus.size());
+        print_environment(name, options, cpus, pace, roster.versions);
+        const std::unique_ptr<Crew> crew = hire(options, Places(options.placement, cpus));
+        return run_rounds(*crew, roster, options, cpus, pace) ? 0 : 1;
+    } catch (const WrongUse& wrong) {
+        return complain(name, wrong.what(), 2);
+    } catch (const std::exception& error) {
+        return complain(name, error.what(), 1);
+    }
+}
+
+}  // namespace tollbar::bench

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch: rounds in which the floors and then all candidates, in an order drawn anew, are measured once each.
+#include "rounds.hpp"
+
+#include "floors.hpp"
+#include "json.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <random>
+
+namespace tollbar::bench {
+
+namespace {
+
+constexpr double too_slow_ns = 6e6;         // an episode; then only every so many rounds
+constexpr std::uint32_t slow_rounds = 8;
+constexpr std::uint64_t episodes_of_a_crowded_spinner = 3;
+constexpr double share_of_crowded_spinners = 0.2;  // of the time budget
+
+/// What is known of a candidate from earlier rounds.
+struct Known {
+    std::uint64_t episodes = 0;  ///< in the next batch; 0: to be calibrated
+    double period_ns = std::numeric_limits<double>::infinity();  ///< the shortest so far: some have two speeds
+};
+
+class Launch {
+public:
+    Launch(Crew& crew, Roster& roster, const Options& options, const std::vector<int>& cpus, const Pace& pace)
+        : crew_(crew), roster_(roster), options_(options), cpus_(cpus), pace_(pace), random_(options.seed) {
+        for (const auto& one : roster.candidates) order_.push_back(one.get());
+    }
+
+    bool run() {
+        for (const Skipped& one : roster_.skipped) print_skipped(one.name, one.why);
+        std::uint32_t round = 0;
+        bool sound = true;
+        for (; sound && round < options_.rounds && another_fits(); ++round) {
+            const Ticks start = ticks();
+            spinners_ns_ = 0;
+            sound = run_round(round);
+            longest_round_ns_ = std::max(longest_round_ns_, nanoseconds(ticks() - start) - spinners_ns_);
+        }
+        if (sound) Record("done").field("rounds", round).field("elapsed_ms", spent_ns() / 1e6).print();
+        return sound;
+    }
+
+private:
+    double spent_ns() const { return nanoseconds(ticks() - began_); }
+    bool another_fits() const { return options_.budget_ns == 0 || spent_ns() + longest_round_ns_ <= options_.budget_ns; }
+    bool crowded() const { return crew_.ranks() > cpus_.size(); }
+
+    static void print_skipped(const std::string& name, const std::string& why, const std::string& wait = "auto") {
+        Record("skipped").field("name", name).field("wait", wait).field("why", why).print();
+    }
+
+    bool run_round(std::uint32_t round) {
+        crew_.rest();
+        print_floors(round);
+        // Not std::shuffle: the order a seed gives must not depend on the library.
+        for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_() % i]);
+        for (Candidate* one : order_) {
+            const bool spinning = crowded() && one->label().manners == Manners::spins;
+            if (spinning ? !visit_spinner(*one, round) : !visit_polite(*one, round)) return false;
+        }
+        return true;
+    }
+
+    void print_floors(std::uint32_t round) const {
+        const Floors floors = measure_floors(cpus_);
+        Record("floor")
+            .field("round", round)
+            .field("one_way_ns", floors.one_way())
+            .field("one_way_pause_ns", floors.one_way_pause)
+            .field("one_way_tight_ns", floors.one_way_tight)
+            .field("exchange_ns", floors.exchange)
+            .field("yield_switch_ns", floors.yield_switch())
+            .field("yield_switch_4_ns", floors.yield_switch_4)
+            .field("yield_switch_8_ns", floors.yield_switch_8)
+            .print();
+    }
+
+    bool visit_polite(Candidate& one, std::uint32_t round) {
+        Known& known = known_[&one];
+        const bool slow = known.episodes != 0 && known.period_ns > too_slow_ns;
+        if (slow && round % slow_rounds != 0) return true;
+        Pace pace = pace_;
+        if (slow) pace.warm_up = 0;
+        Visit visit(crew_.ranks(), pace, known.episodes);
+        one.receive(crew_, visit);
+        known.period_ns = std::min(known.period_ns, visit.elapsed_ns / static_cast<double>(visit.timed));
+        const auto fitting = static_cast<std::uint64_t>(pace_.batch_ns / std::max(known.period_ns, 1.0));
+        known.episodes = std::clamp<std::uint64_t>(fitting, 1, pace_.most);
+        return print_visit(one.label(), round, visit);
+    }
+
+    /// Every episode costs time slices: a handful in the first round is all that the others can spare.
+    bool visit_spinner(Candidate& one, std::uint32_t round) {
+        if (round != 0) return true;
+        const Label& label = one.label();
+        if (options_.depth == Depth::quick) {
+            print_skipped(label.name, "it never gives its CPU away and there are more ranks than CPUs (--quick)", label.wait);
+            return true;
+        }
+        if (options_.budget_ns != 0 && spinners_ns_ > share_of_crowded_spinners * options_.budget_ns) {
+            print_skipped(label.name, "it never gives its CPU away, there are more ranks than CPUs, and the share of the "
+                                      "time budget for such is used up", label.wait);
+            return true;
+        }
+        Pace pace = pace_;
+        pace.warm_up = 0;
+        pace.stamped = episodes_of_a_crowded_spinner;
+        const Ticks start = ticks();
+        Visit visit(crew_.ranks(), pace, episodes_of_a_crowded_spinner);
+        one.receive(crew_, visit);
+        spinners_ns_ += nanoseconds(ticks() - start);
+        return print_visit(label, round, visit);
+    }
+
+    static Record start_record(const char* kind, const Label& label, std::uint32_t round) {
+        Record record(kind);
+        record.field("round", round).field("name", label.name).field("kind", label.kind).field("wait", label.wait);
+        return record;
+    }
+
+    /// False, and nothing but the violation, when somebody left early.
+    static bool print_visit(const Label& label, std::uint32_t round, const Visit& visit) {
+        const Samples samples = visit.stamps.evaluate(visit.stamped);
+        if (samples.violation) {
+            start_record("violation", label, round)
+                .field("episode", samples.violation->episode)
+                .field("left", samples.violation->left)
+                .field("missing", samples.violation->missing)
+                .field("early_ns", samples.violation->early_ns)
+                .print();
+            return false;
+        }
+        start_record("batch", label, round)
+            .field("episodes", visit.timed)
+            .field("elapsed_ns", visit.elapsed_ns)
+            .field("cpu_ns", visit.usage.cpu_ns)
+            .field("voluntary", visit.usage.voluntary)
+            .field("involuntary", visit.usage.involuntary)
+            .field("cut", visit.cut)
+            .field("first_ns", visit.first_ns)
+            .print();
+        start_record("episodes", label, round)
+            .field("voluntary", visit.stamped_usage.voluntary)
+            .field("involuntary", visit.stamped_usage.involuntary)
+            .field("latency_ns", samples.latency)
+            .field("skew_ns", samples.skew)
+            .field("span_ns", samples.span)
+            .print();
+        return true;
+    }
+
+    Crew& crew_;
+    Roster& roster_;
+    const Options& options_;
+    const std::vector<int>& cpus_;
+    const Pace pace_;
+    std::mt19937_64 random_;
+    std::vector<Candidate*> order_;
+    std::map<const Candidate*, Known> known_;
+    const Ticks began_ = ticks();
+    double longest_round_ns_ = 0;
+    double spinners_ns_ = 0;
+};
+
+}  // namespace
+
+Pace pace_for(const Options& options, std::size_t cpus) {
+    const bool crowded = options.ranks > cpus;
+    Pace pace{};
+    pace.batch_ns = options.batch_ns != 0 ? options.batch_ns : crowded ? 12e6 : 1e6;
+    pace.cut_ns = std::max(60e6, 5 * pace.batch_ns);
+    // Without pins two ranks may come to share a CPU in mid-batch, and then spin away whole slices.
+    pace.most = !crowded && options.placement == Placement::free ? 300 : 5000;
+    pace.warm_up = crowded ? 2 : 100;
+    pace.stamped = 200;
+    return pace;
+}
+
+bool run_rounds(Crew& crew, Roster& roster, const Options& options, const std::vector<int>& cpus, const Pace& pace) {
+    return Launch(crew, roster, options, cpus, pace).run();
+}
+
+}  // namespace tollbar::bench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry and exit times of single episodes, one row a rank, and what they say about the barrier.
+#include "stamps.hpp"
+
+namespace tollbar::bench {
+
+Stamps::Stamps(Rank ranks, std::size_t episodes)
+    : ranks_(ranks), episodes_(episodes), stride_((episodes / in_a_line + 2) * in_a_line), stamps_(ranks * stride_) {}
+
+Samples Stamps::evaluate(std::size_t episodes) const {
+    Samples samples;
+    for (std::size_t episode = 0; episode < episodes; ++episode) {
+        Rank last_in = 0;
+        Rank first_in = 0;
+        Rank last_out = 0;
+        Rank first_out = 0;
+        const auto at = [&](Rank rank) -> const Stamp& { return stamps_[rank * stride_ + episode]; };
+        for (Rank rank = 1; rank < ranks_; ++rank) {
+            if (at(rank).entry > at(last_in).entry) last_in = rank;
+            if (at(rank).entry < at(first_in).entry) first_in = rank;
+            if (at(rank).exit > at(last_out).exit) last_out = rank;
+            if (at(rank).exit < at(first_out).exit) first_out = rank;
+        }
+        const Ticks entered = at(last_in).entry;
+        const Ticks left = at(last_out).exit;
+        if (at(first_out).exit < entered) {
+            samples.violation = {episode, first_out, last_in, nanoseconds(entered - at(first_out).exit)};
+            return samples;
+        }
+        samples.latency.push_back(nanoseconds(left - entered));
+        samples.skew.push_back(nanoseconds(left - at(first_out).exit));
+        samples.span.push_back(nanoseconds(left - at(first_in).entry));
+    }
+    return samples;
+}
+
+}  // namespace tollbar::bench

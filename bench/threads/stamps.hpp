@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry and exit times of single episodes, one row a rank, and what they say about the barrier.
+#pragma once
+
+#include "clock.hpp"
+
+#include <tollbar/plan.hpp>
+#include <tollbar/sync.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace tollbar::bench {
+
+struct Stamp {
+    Ticks entry;
+    Ticks exit;
+};
+
+/// Somebody left an episode before somebody else had entered it: the one thing a barrier must not do.
+struct Violation {
+    std::size_t episode;
+    Rank left;        ///< the first to leave
+    Rank missing;     ///< the last to enter
+    double early_ns;  ///< how long before the entry it left
+};
+
+/// What the stamps of one visit say; one sample an episode, in nanoseconds.
+struct Samples {
+    std::vector<double> latency;  ///< last exit - last entry
+    std::vector<double> skew;     ///< last exit - first exit
+    std::vector<double> span;     ///< last exit - first entry
+    std::optional<Violation> violation;
+};
+
+/// Room for the stamps of every rank, allocated and touched beforehand so that stamping never faults.
+class Stamps {
+public:
+    Stamps(Rank ranks, std::size_t episodes);
+
+    std::size_t capacity() const noexcept { return episodes_; }
+
+    /// Where `rank` writes; rows of different ranks share no cache line.
+    Stamp* row(Rank rank) noexcept { return stamps_.data() + rank * stride_; }
+
+    /// Evaluates the first `episodes` of all rows.
+    Samples evaluate(std::size_t episodes) const;
+
+private:
+    static constexpr std::size_t in_a_line = line_bytes / sizeof(Stamp);
+
+    Rank ranks_;
+    std::size_t episodes_;
+    std::size_t stride_;
+    std::vector<Stamp> stamps_;
+};
+
+}  // namespace tollbar::bench
