@@ -28,6 +28,8 @@ struct Maker {
 
 constexpr std::string_view any_arity = "at least 2";
 
+// One algorithm, two lines.
+// clang-format off
 constexpr std::array makers{
     Maker{{"central", "", "", "", "central counter", true}, 0, {}, 0, 0,
           [](Rank self, Rank ranks, const Parameters&) { return central(self, ranks); }},
@@ -49,6 +51,7 @@ constexpr std::array makers{
           1, {1}, 1, 7,
           [](Rank self, Rank ranks, const Parameters& p) { return dissemination(self, ranks, p[0]); }},
 };
+// clang-format on
 
 constexpr auto algorithms = [] {
     std::array<Algorithm, makers.size()> table{};
@@ -73,8 +76,8 @@ const Maker& find_maker(std::string_view name, std::string_view spelling) {
     if (found != makers.end()) return *found;
     std::string names;
     for (const Algorithm& algorithm : algorithms) names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
-    throw refuse(spelling, "there is no algorithm '" + std::string(name) + "'; there are " + names +
-                               ", and INNER@K/OUTER");
+    throw refuse(spelling,
+                 "there is no algorithm '" + std::string(name) + "'; there are " + names + ", and INNER@K/OUTER");
 }
 
 Parameters parse_parameters(const Maker& maker, std::string_view text, std::string_view spelling) {
@@ -119,9 +122,11 @@ Plan make_plan(std::string_view spelling, Rank ranks) {
     if (group == 0) throw refuse(spelling, "a group has at least 1 rank, not 0");
     const Plan outer = make_plan(spelling.substr(slash + 1), (ranks - 1) / group + 1);
     if (!find_maker(inner.substr(0, inner.find(':')), spelling).algorithm.rooted)
-        throw refuse(spelling, "'" + std::string(inner) + "' cannot stand in front of '@': its first rank does not "
-                                                          "gather everybody before it releases anybody");
-    return combine(ranks, [inner](Rank members) { return make_one_level(inner, members); }, group, outer);
+        throw refuse(spelling, "'" + std::string(inner) +
+                                   "' cannot stand in front of '@': its first rank does not "
+                                   "gather everybody before it releases anybody");
+    return combine(
+        ranks, [inner](Rank members) { return make_one_level(inner, members); }, group, outer);
 }
 
 }  // namespace tollbar

@@ -24,8 +24,8 @@ Halves halves_of(Rank self, const Program& program) {
     halves.release_begin = halves.gather_end + (self == 0 ? 0 : 2);
     if (halves.release_begin > program.size()) return halves;
     if (self != 0 && !is_await(program[halves.gather_end + 1])) return halves;
-    halves.well_formed = std::all_of(program.begin() + static_cast<std::ptrdiff_t>(halves.release_begin),
-                                     program.end(), is_signal);
+    halves.well_formed = std::all_of(program.begin() + static_cast<std::ptrdiff_t>(halves.release_begin), program.end(),
+                                     is_signal);
     return halves;
 }
 

@@ -2,6 +2,7 @@
 // Plans as values: a name, a number of ranks, and the rule that gives each rank its program.
 #include <tollbar/plan.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -14,14 +15,16 @@ Plan::Plan(std::string name, Rank ranks, Rule rule)
                                     std::to_string(ranks));
 }
 
+// In braces the size is read before the words are moved.
 Plan::Plan(std::string name, std::vector<Program> programs)
-    : Plan(std::move(name), static_cast<Rank>(std::min<std::size_t>(programs.size(), max_ranks + std::size_t{1})),
-           [words = std::make_shared<const std::vector<Program>>(programs)](Rank self) { return (*words)[self]; }) {}
+    : Plan{std::move(name), static_cast<Rank>(std::min<std::size_t>(programs.size(), max_ranks + std::size_t{1})),
+           [words = std::make_shared<const std::vector<Program>>(std::move(programs))](Rank self) {
+               return (*words)[self];
+           }} {}
 
 Program Plan::program(Rank self) const {
     if (self >= ranks_)
-        throw std::invalid_argument("rank " + std::to_string(self) + " is not one of 0.." +
-                                    std::to_string(ranks_ - 1));
+        throw std::invalid_argument("rank " + std::to_string(self) + " is not one of 0.." + std::to_string(ranks_ - 1));
     return (*rule_)(self);
 }
 
