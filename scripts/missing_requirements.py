@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints, one a line, the requirements of pyproject.toml that this Python does not have at a fitting version."""
+"""Prints, one a line, the requirements of pyproject.toml that this Python does not meet."""
 
 import tomllib
 from importlib import metadata
@@ -18,8 +18,8 @@ def is_met(requirement: Requirement) -> bool:
 def main() -> None:
     declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
     project = declared["project"]
-    wanted = declared["build-system"]["requires"] + project["dependencies"] + project["optional-dependencies"]["test"]
-    for text in wanted:
+    build, run, test = declared["build-system"], project["dependencies"], project["optional-dependencies"]
+    for text in build["requires"] + run + test["test"]:
         if not is_met(Requirement(text)):
             print(text)
 

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of the tree: which folder may include which, licence lines, lengths, no machine's own paths."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Which folders' headers a folder may include, besides its own:
+# plan <- algorithms, analysis <- tuner <- doors, and plan <- transports <- doors.
+MAY_INCLUDE = {
+    "plan": set(),
+    "algorithms": {"plan"},
+    "analysis": {"plan"},
+    "transports/threads": {"plan"},
+    "tuner": {"plan", "algorithms", "analysis"},
+    "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "transports/threads"},
+    "doors/c": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "doors/cxx"},
+}
+
+# Whose promise a public header states. Everything unlisted is the thread transport's.
+HEADER_OF = {
+    "plan.hpp": "plan",
+    "algorithms.hpp": "algorithms",
+    "verify.hpp": "analysis",
+    "price.hpp": "analysis",
+    "draw.hpp": "analysis",
+    "unheard.hpp": "analysis",
+    "tuning.hpp": "tuner",
+    "barrier.hpp": "doors/cxx",
+    "tollbar.h": "doors/c",
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+CODE = {".cpp", ".hpp", ".c", ".h", ".py"}
+COMMENTED = CODE | {".cmake", ".toml", ".in"}
+COMMENTED_NAMES = {"CMakeLists.txt", "Makefile", ".clang-format", ".clang-tidy"}
+
+
+def tracked() -> list[Path]:
+    git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in git.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def folder_of(source: Path) -> str | None:
+    """The folder of src/ a source file belongs to, as MAY_INCLUDE spells it."""
+    parts = source.relative_to(ROOT / "src").parts[:-1]
+    return next((name for name in ("/".join(parts[:n]) for n in (2, 1)) if name in MAY_INCLUDE), None)
+
+
+def owner_of(header: str) -> str:
+    """The folder that the public header of that name belongs to."""
+    return HEADER_OF.get(header, "transports/threads")
+
+
+def includes(path: Path) -> list[tuple[str, str]]:
+    return INCLUDE.findall(path.read_text())
+
+
+def wrong_includes(source: Path, folder: str) -> list[str]:
+    allowed = MAY_INCLUDE[folder] | {folder}
+    wrong = []
+    for bracket, name in includes(source):
+        if name.startswith("tollbar/"):
+            owner = owner_of(name.removeprefix("tollbar/"))
+        elif bracket == '"':
+            beside = (source.parent / name).resolve()
+            target = beside if beside.is_file() else ROOT / "src" / name
+            owner = folder_of(target) if target.is_file() else f"(no file {name})"
+        else:
+            continue
+        if owner not in allowed:
+            wrong.append(f"{relative(source)} includes {name}, which is {owner}'s")
+    return wrong
+
+
+def sources_of_src() -> list[Path]:
+    return [path for path in tracked() if relative(path).startswith("src/") and path.suffix in CODE]
+
+
+def test_every_source_file_lies_in_a_folder_with_known_dependencies():
+    assert [relative(path) for path in sources_of_src() if folder_of(path) is None] == []
+
+
+@pytest.mark.parametrize("folder", MAY_INCLUDE)
+def test_includes_point_only_in_the_direction_of_dependencies(folder):
+    wrong = []
+    for path in sources_of_src():
+        if folder_of(path) == folder:
+            wrong += wrong_includes(path, folder)
+    assert wrong == []
+
+
+def test_an_include_against_the_direction_is_noticed(tmp_path, monkeypatch):
+    source = tmp_path / "src" / "plan" / "wrong.cpp"
+    source.parent.mkdir(parents=True)
+    source.write_text("#include <tollbar/price.hpp>\n#include <vector>\n")
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    said = "src/plan/wrong.cpp includes tollbar/price.hpp, which is analysis's"
+    assert wrong_includes(source, "plan") == [said]
+
+
+def test_plan_includes_only_the_standard_library_and_its_own_header():
+    header = ROOT / "include" / "tollbar" / "plan.hpp"
+    names = {name for path in sources_of_src() if folder_of(path) == "plan" for _, name in includes(path)}
+    names |= {name for _, name in includes(header)}
+    assert {name for name in names if not re.fullmatch(r"[a-z_]+", name)} == {"tollbar/plan.hpp"}
+
+
+def test_public_headers_include_only_in_the_direction_of_dependencies():
+    wrong = []
+    for path in sorted((ROOT / "include" / "tollbar").iterdir()):
+        wrong += wrong_includes(path, owner_of(path.name))
+    assert wrong == []
+
+
+def test_every_source_file_opens_with_its_licence():
+    def opening(path: Path) -> str:
+        return "\n".join(path.read_text().split("\n")[:2])  # the second line where the first is #!
+
+    files = [p for p in tracked() if p.suffix in COMMENTED or p.name in COMMENTED_NAMES or is_script(p)]
+    assert [relative(p) for p in files if "SPDX-License-Identifier: Apache-2.0" not in opening(p)] == []
+
+
+def is_script(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
+def test_no_source_file_is_longer_than_400_lines():
+    lengths = {relative(p): p.read_text().count("\n") for p in tracked() if p.suffix in CODE}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+def test_no_tracked_file_names_a_path_of_one_machine():
+    own_path = re.compile(rb"(?<![\w.~$}/-])/(home|root|work)/\w")
+    assert [relative(p) for p in tracked() if own_path.search(p.read_bytes())] == []
