@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the packaging tests share: running programs, the installed tree, the wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def succeed(*command: str | Path, **changed: str) -> str:
+    """The output of a command that must succeed; `changed` is added to the environment."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TOLLBAR_")}
+    done = subprocess.run(
+        [str(word) for word in command],
+        env=environment | changed,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def run():
+    return succeed
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory) -> Path:
+    """build/release, installed and then moved: an installed tree may not remember where it was made."""
+    if not (ROOT / "build" / "release" / "libtollbar.so").exists():
+        pytest.skip("build/release is not there; run `make`")
+    first, moved = tmp_path_factory.mktemp("made") / "prefix", tmp_path_factory.mktemp("moved") / "prefix"
+    succeed("cmake", "--install", ROOT / "build" / "release", "--prefix", first)
+    return first.rename(moved)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel of this checkout; build/wheel keeps what was compiled for the next time."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index")
+    succeed(*pip, "-q", "-w", folder, f"-Cbuild-dir={ROOT / 'build' / 'wheel'}", ROOT)
+    (made,) = folder.glob("tollbar-*.whl")
+    return made
