@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// LogP with receives on arrival, LogGOPSim's rule: a message takes the CPU whether the plan awaits it yet or not.
+#include "evaluate.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+namespace tollbar {
+
+namespace {
+
+/// Events in order of time; at equal time messages before sends, else first created first. An event whose CPU
+/// or port is busy is put back to when both are free. Of the messages that wait at one rank only the first
+/// created is put back, because the others could not go before it: P messages to one rank stay P log P work.
+class Simulation {
+public:
+    Simulation(const Wiring& wiring, const LogP& logp, const std::vector<double>& entered_us)
+        : wiring_(wiring), logp_(logp), next_(wiring.first.begin(), wiring.first.end() - 1), received_(wiring.messages),
+          waiting_(wiring.ranks) {
+        evaluation_.sent_us.resize(wiring.messages);
+        evaluation_.received_us.resize(wiring.messages);
+        clocks_.reserve(wiring.ranks);
+        for (const double entered : entered_us) clocks_.push_back({.cpu = entered});
+    }
+
+    Evaluation run() && {
+        for (Rank rank = 0; rank < wiring_.ranks; ++rank) go_on(rank, clocks_[rank].cpu);
+        for (; !events_.empty(); ++evaluation_.operations) {
+            const Event event = events_.top();
+            events_.pop();
+            if (event.kind == Event::send)
+                send(event);
+            else
+                receive(event);
+        }
+        evaluation_.finished = true;
+        for (Rank rank = 0; rank < wiring_.ranks; ++rank) {
+            if (next_[rank] != wiring_.first[rank + 1]) evaluation_.finished = false;
+            evaluation_.completion_us.push_back(clocks_[rank].cpu);
+        }
+        return std::move(evaluation_);
+    }
+
+private:
+    struct Event {
+        enum Kind : std::uint8_t { message, send };
+
+        double at_us;
+        Kind kind;
+        std::uint64_t created;
+        Rank rank;
+        Index message_number;
+        bool put_back = false;
+
+        auto operator<=>(const Event&) const = default;
+    };
+
+    struct Waiting {
+        std::uint64_t created;
+        Index message;
+
+        auto operator<=>(const Waiting&) const = default;
+    };
+
+    template <class T>
+    using Lowest = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+    /// Passes the awaits that are met, up to one that is not, or to a signal, for which it makes an event.
+    void go_on(Rank self, double now_us) {
+        Index& step = next_[self];
+        const Index end = wiring_.first[self + 1];
+        for (; step < end && is_await(wiring_.steps[step]) && received_[wiring_.message[step]]; ++step)
+            ++evaluation_.operations;
+        if (step < end && is_signal(wiring_.steps[step]))
+            events_.push({std::max(now_us, clocks_[self].cpu), Event::send, births_++, self, wiring_.message[step]});
+    }
+
+    void send(Event event) {
+        Clock& clock = clocks_[event.rank];
+        if (const double free_us = std::max(clock.cpu, clock.sent + logp_.g); free_us > event.at_us) {
+            event.at_us = free_us;
+            events_.push(event);
+            return;
+        }
+        clock.sent = event.at_us;
+        clock.cpu = event.at_us + logp_.o;
+        evaluation_.sent_us[event.message_number] = clock.sent;
+        const Rank to = wiring_.steps[next_[event.rank]++].peer;
+        events_.push({clock.cpu + logp_.L, Event::message, births_++, to, event.message_number});
+        go_on(event.rank, event.at_us);
+    }
+
+    void receive(const Event& event) {
+        Lowest<Waiting>& waiting = waiting_[event.rank];
+        const auto is_first = [&] { return !waiting.empty() && waiting.top().message == event.message_number; };
+        if (event.put_back && !is_first()) return;  // another is put back in its place
+
+        Clock& clock = clocks_[event.rank];
+        if (std::max(clock.cpu, clock.received + logp_.g) > event.at_us) {
+            if (!event.put_back) waiting.push({event.created, event.message_number});
+            if (is_first()) put_back_first(event.rank);
+            return;
+        }
+        if (event.put_back) waiting.pop();
+        clock.received = event.at_us;
+        clock.cpu = event.at_us + logp_.o;
+        evaluation_.received_us[event.message_number] = clock.cpu;
+        received_[event.message_number] = true;
+        if (!waiting.empty()) put_back_first(event.rank);
+        const Index step = next_[event.rank];
+        if (step < wiring_.first[event.rank + 1] && is_await(wiring_.steps[step])) go_on(event.rank, event.at_us);
+    }
+
+    void put_back_first(Rank rank) {
+        const Clock& clock = clocks_[rank];
+        const Waiting& first = waiting_[rank].top();
+        events_.push(
+            {std::max(clock.cpu, clock.received + logp_.g), Event::message, first.created, rank, first.message, true});
+    }
+
+    const Wiring& wiring_;
+    LogP logp_;
+    std::vector<Index> next_;
+    std::vector<bool> received_;
+    std::vector<Lowest<Waiting>> waiting_;
+    std::vector<Clock> clocks_;
+    Lowest<Event> events_;
+    std::uint64_t births_ = 0;
+    Evaluation evaluation_;
+};
+
+}  // namespace
+
+Evaluation evaluate_on_arrival(const Wiring& wiring, const LogP& logp, const std::vector<double>& entered_us) {
+    return Simulation(wiring, logp, entered_us).run();
+}
+
+}  // namespace tollbar

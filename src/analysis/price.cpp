@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an evaluated episode to its price and its messages; wrong arguments are refused here.
+#include <tollbar/price.hpp>
+
+#include "evaluate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+namespace tollbar {
+
+namespace {
+
+void check_time(double time_us, const std::string& name) {
+    if (!std::isfinite(time_us) || time_us < 0)
+        throw std::invalid_argument(name + " is a time of at least 0 us, not " + std::to_string(time_us));
+}
+
+std::vector<double> entries(Rank ranks, std::span<const Late> late) {
+    std::vector<double> entered_us(ranks);
+    for (const Late& one : late) {
+        if (one.rank >= ranks)
+            throw std::invalid_argument("late rank " + std::to_string(one.rank) + " is not one of 0.." +
+                                        std::to_string(ranks - 1));
+        check_time(one.by_us, "the lateness of rank " + std::to_string(one.rank));
+        entered_us[one.rank] = std::max(entered_us[one.rank], one.by_us);
+    }
+    return entered_us;
+}
+
+Evaluation evaluate(const Plan& plan, const Wiring& wiring, const LogP& logp, Receive receive,
+                    std::span<const Late> late) {
+    check_time(logp.L, "L");
+    check_time(logp.o, "o");
+    check_time(logp.g, "g");
+    const std::vector<double> entered_us = entries(plan.ranks(), late);
+    const auto refuse = [&](const Verdict& verdict) {
+        return std::invalid_argument("plan '" + plan.name() + "' has no price: " + verdict.explain());
+    };
+    if (!wiring.fault.holds()) throw refuse(wiring.fault);
+
+    Evaluation evaluation = receive == Receive::on_arrival ? evaluate_on_arrival(wiring, logp, entered_us)
+                                                           : evaluate_at_await(wiring, logp, receive, entered_us);
+    if (!evaluation.finished) throw refuse(verify(plan));
+    return evaluation;
+}
+
+}  // namespace
+
+Price price(const Plan& plan, const LogP& logp, Receive receive, std::span<const Late> late) {
+    const Wiring wiring = wire(plan);
+    Evaluation evaluation = evaluate(plan, wiring, logp, receive, late);
+    Price price;
+    price.completion_us = std::move(evaluation.completion_us);
+    const auto [first, last] = std::ranges::minmax(price.completion_us);
+    price.first_us = first;
+    price.last_us = last;
+    price.mean_us = std::accumulate(price.completion_us.begin(), price.completion_us.end(), 0.0) / plan.ranks();
+    price.messages = wiring.messages;
+    price.operations = evaluation.operations;
+    return price;
+}
+
+std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive receive, std::span<const Late> late) {
+    const Wiring wiring = wire(plan);
+    const Evaluation evaluation = evaluate(plan, wiring, logp, receive, late);
+    std::vector<Message> messages;
+    messages.reserve(wiring.messages);
+    for (Rank to = 0; to < wiring.ranks; ++to)
+        for (Index step = wiring.first[to]; step < wiring.first[to + 1]; ++step) {
+            if (!is_await(wiring.steps[step])) continue;
+            const Index message = wiring.message[step];
+            const double sent_us = evaluation.sent_us[message];
+            messages.push_back({.from = wiring.steps[step].peer,
+                                .to = to,
+                                .sent_us = sent_us,
+                                .arrived_us = sent_us + logp.o + logp.L,
+                                .received_us = evaluation.received_us[message]});
+        }
+    std::ranges::sort(messages, {}, [](const Message& m) { return std::tuple(m.received_us, m.to, m.from); });
+    return messages;
+}
+
+}  // namespace tollbar
