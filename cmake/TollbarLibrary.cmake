@@ -12,6 +12,9 @@ add_library(tollbar_static STATIC ${objects})
 add_library(tollbar::tollbar ALIAS tollbar)
 add_library(tollbar::static ALIAS tollbar_static)
 set_target_properties(tollbar_static PROPERTIES OUTPUT_NAME tollbar EXPORT_NAME static)
+if(NOT TOLLBAR_SANITIZE)  # a sanitizer's symbols come from the program
+    target_link_options(tollbar PRIVATE -Wl,--no-undefined)
+endif()
 if(NOT SKBUILD)  # a wheel holds no symbolic links
     set_target_properties(tollbar PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 endif()

@@ -48,6 +48,6 @@ def wheel(tmp_path_factory) -> Path:
     """The wheel of this checkout; build/wheel keeps what was compiled for the next time."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index")
-    succeed(*pip, "-q", "-w", folder, f"-Cbuild-dir={ROOT / 'build' / 'wheel'}", ROOT)
+    succeed(*pip, "-q", "-w", folder, f"--config-settings=build-dir={ROOT / 'build' / 'wheel'}", ROOT)
     (made,) = folder.glob("tollbar-*.whl")
     return made
