@@ -54,6 +54,7 @@ class Outcome:
     passes: int = 0
     notes: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    unsafe: bool = False  #: somebody left an episode before everybody had entered it
 
 
 #: Called after each situation with: situations done, situations in all, the next thing to be done, in words.
@@ -157,6 +158,9 @@ def _command(
     command += ["--rounds", str(rounds), "--seed", str(seed)]
     if name == MAIN and not settings.spinners:
         command.append("--quick")
+    if name == MAIN and settings.spinners:
+        share = settings.budget_s / settings.launches / len(settings.situations)
+        command += ["--budget-ms", f"{1e3 * share:.0f}"]
     if name == MAIN and settings.only:
         command += ["--only", ",".join(each for each in settings.only if each not in PEERS.values())]
     return command
@@ -176,6 +180,10 @@ def _keep(outcome: Outcome, finished: Finished, group: int, program: str, where:
             outcome.failures.append(f"{where}: {error}")
             return
         results.write_launch(outcome.folder, group, program, finished.output)
+        return
+    if early := [line for line in finished.output.splitlines() if '"record":"violation"' in line]:
+        outcome.unsafe = True
+        outcome.failures.append(f"{where}: {program}: NOT A BARRIER, {early[0]}")
         return
     why = "ran past its time limit" if finished.exit_code is None else f"ended with {finished.exit_code}"
     last = finished.errors.strip().splitlines()[-1:] or [""]

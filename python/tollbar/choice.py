@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of tollbar's own barriers to use: the fastest safe one, or in a tie the one the model favours.
 
-Fastest means the shortest latency, last entry to last exit, and no longer loop period than the others: the
-two may disagree, because in a loop the episodes of a tree overlap. Safe means the policy `auto`: bare
-spinning never gives the processor away, so with one thread too many it is thousands of times slower.
+Two clocks decide together: the latency, last entry to last exit, and the loop period. Either alone
+misleads: in a loop the episodes of a tree overlap, and a latency of some ten nanoseconds is lost in the
+stamps around it. Safe means the policy `auto`: bare spinning never gives the processor away, so with one thread too
+many it is thousands of times slower.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 
 import tollbar
 from tollbar import statistics
-from tollbar.comparison import Candidate, Comparison, Situation
-from tollbar.statistics import Interval, Ratio, Standing, Verdict
+from tollbar.comparison import Candidate, Comparison, Measured, Situation
+from tollbar.statistics import Interval, Ratio, Series, Verdict
 
 #: What a group can run, the model's favourite kind first. A thread's signal is a cache line that moves:
 #: a turnstile moves one word, a combination one word a processor, and a plan one line a message.
@@ -26,7 +27,7 @@ _WORTH_A_TIE = 1.1
 
 @dataclass(frozen=True)
 class Choice:
-    """The candidate to use, and by how much the next best is slower (the ratio of their latencies)."""
+    """The candidate to use, and by how much the next best is slower, by the clock that tells them apart."""
 
     situation: Situation
     usable: int
@@ -35,6 +36,7 @@ class Choice:
     latency: Interval
     runner_up: Candidate | None
     ratio: Ratio | None
+    by: str
     tied: Sequence[Candidate]
 
 
@@ -52,40 +54,34 @@ def choose(comparison: Comparison) -> Choice | None:
     own = rivals(comparison)
     if not own:
         return None
-    standings = statistics.judge({candidate: comparison.candidates[candidate].latency for candidate in own})
-    tied, eligible = _tied(comparison, standings)
+    standings = statistics.judge({candidate: _clocks(comparison.candidates[candidate]) for candidate in own})
+    tied = [each.candidate for each in standings if each.verdict is not Verdict.SLOWER]
+    eligible = [
+        each.candidate
+        for each in standings
+        if each.candidate in tied and max(found.value for found in each.ratios.values()) <= _WORTH_A_TIE
+    ]
     pick = min(eligible, key=lambda candidate: favour(candidate, comparison.situation.ranks))
-    others = [each for each in tied if each != pick] or [each.candidate for each in standings[1:]]
-    runner_up = others[0] if others else None
+    others = [each for each in standings if each.candidate in tied and each.candidate != pick] or standings[
+        1:
+    ]
+    next_best = others[0] if others else None
+    by = next_best.by if next_best else "latency"
     return Choice(
         comparison.situation,
         comparison.usable,
         pick,
-        Verdict.TIE if len(tied) > 1 else Verdict.BEST,
+        standings[0].verdict,
         statistics.summary(comparison.candidates[pick].latency),
-        runner_up,
-        comparison.ratio(runner_up, pick, "latency") if runner_up else None,
+        next_best.candidate if next_best else None,
+        comparison.ratio(next_best.candidate, pick, by) if next_best else None,
+        by,
         tied,
     )
 
 
-def _tied(comparison: Comparison, standings: Sequence[Standing]) -> tuple[list[Candidate], list[Candidate]]:
-    """The fastest with those that cannot be told from it, and with those that the loop period puts before it.
-
-    Also those of them that may be picked: by neither clock more than a little slower than the fastest.
-    """
-    fastest = standings[0].candidate
-    periods = [comparison.ratio(each.candidate, fastest, "period") for each in standings[1:]]
-    certain = [p <= 1 - statistics.LEVEL for p in statistics.holm([period.p_value for period in periods])]
-    tied, eligible = [fastest], [fastest]
-    for standing, period, differs in zip(standings[1:], periods, certain, strict=True):
-        faster_in_a_loop = differs and period.value < 1
-        slower_in_a_loop = differs and period.value > 1
-        if standing.verdict is Verdict.TIE or faster_in_a_loop:
-            tied.append(standing.candidate)
-            if not slower_in_a_loop and max(standing.ratio.value, period.value) <= _WORTH_A_TIE:
-                eligible.append(standing.candidate)
-    return tied, eligible
+def _clocks(measured: Measured) -> dict[str, Series]:
+    return {"latency": measured.latency, "period": measured.period}
 
 
 def favour(candidate: Candidate, ranks: int) -> tuple[int, int, int]:

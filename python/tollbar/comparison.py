@@ -75,7 +75,7 @@ class Comparison:
     situation: Situation
     usable: int
     candidates: dict[Candidate, Measured] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
+    skipped: dict[tuple[str, str], str] = field(default_factory=dict)  #: (name, policy) -> why
 
     @property
     def crowded(self) -> bool:
@@ -136,7 +136,7 @@ def _add(comparison: Comparison, launch: Launch) -> None:
         if (value := floor_ns(floor, comparison.situation.ranks, comparison.usable))
     }
     for skipped in launch.skipped:
-        comparison.skipped[skipped.name] = skipped.why
+        comparison.skipped[skipped.name, skipped.wait] = skipped.why
     for batch in launch.batches:
         measured = _measured(comparison, launch, batch)
         period = batch.elapsed_ns / batch.episodes

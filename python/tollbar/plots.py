@@ -139,26 +139,27 @@ def _draw(axes: Any, line: Line) -> None:
 
 def _log_labels(axis: Any, text: Any) -> None:
     low, high = axis.get_view_interval()
-    steps = (1.0, 2.0, 5.0) if high / low < 300 else (1.0,)
+    steps = (1.0, 2.0, 5.0) if high / low < 100 else (1.0, 3.0) if high / low < 3000 else (1.0,)
     axis.set_major_locator(LogLocator(subs=steps, numticks=20))
     axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
 
 
 def _finish(figure: Figure, axes: Any, entries: int) -> str:
-    columns = 2 if entries <= 4 else 3
+    handles, labels = axes.get_legend_handles_labels()
+    columns = 2 if entries <= 4 or max(map(len, labels)) > 20 else 3
     rows = -(-entries // columns)
     height = _SIZE[1] + 0.22 * rows
     figure.set_size_inches(_SIZE[0], height)
     figure.subplots_adjust(left=0.155, right=0.985, top=0.975, bottom=(0.58 + 0.22 * rows) / height)
-    figure.legend(*axes.get_legend_handles_labels(), loc="lower center", ncols=columns, borderaxespad=0.2)
+    figure.legend(handles, labels, loc="lower center", ncols=columns, borderaxespad=0.2)
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return _for_page(text.getvalue())
 
 
 def _for_page(svg: str) -> str:
-    """What may stand inside HTML: no prologue, no metadata, no fixed size, the page's font and colours."""
+    """What may stand inside HTML: no prologue, no fixed size, ids of its own, the page's font and colours."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", svg)
@@ -166,4 +167,6 @@ def _for_page(svg: str) -> str:
     svg = re.sub(r'(<svg\b[^>]*?)\sheight="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--font)", svg)
     svg = svg.replace("xlink:href", "href")
+    used = set(re.findall(r"#([\w-]+)[\")]", svg))
+    svg = re.sub(r'\sid="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
     return re.sub(r"#0102\d\d|#01010[123]", lambda colour: _PAGE[colour[0]], svg)

@@ -78,10 +78,11 @@ class Episodes:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A candidate that was not measured, and why."""
+    """A candidate that was not measured under this policy, and why."""
 
     name: str
     why: str
+    wait: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,8 @@ def _fields(kind: type, record: Mapping[str, Any]) -> dict[str, Any]:
     for wanted in dataclasses.fields(kind):
         type_name = str(wanted.type)
         if wanted.name not in record:
+            if wanted.default is not dataclasses.MISSING:
+                continue
             raise ValueError(f"'{wanted.name}' is missing")
         value = record[wanted.name]
         if not _ACCEPTS[type_name](value):

@@ -8,6 +8,7 @@ import csv
 import dataclasses
 import io
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def page(run: Run) -> str:
     environment.filters |= {"time": time_text, "times": tables.times_text, "interval": tables.interval_text}
     return environment.get_template("report.html.j2").render(
         run=run,
-        machine=run.environment,
+        machine=defaultdict(lambda: None, run.environment),  # an interrupted run knows less of itself
         advice=tables.advice(choices),
         choices=[(chosen, tables.gains(compared[chosen.situation], chosen.pick)) for chosen in choices],
         peers=tables.PEERS,
@@ -61,8 +62,8 @@ def figures(compared: Comparisons) -> dict[str, Markup]:
     turnstile, mcs = curves.find(compared, "turnstile", "auto"), curves.find(compared, "mcs", "auto")
     today = [curves.find(compared, name) for name in ("tollbar::barrier", *tables.PEERS)]
     users = [candidate for candidate in today if candidate]
-    waits = [curves.find(compared, "tollbar::barrier", wait) for wait in ("auto", "yield", "park")]
-    busy = [*waits, curves.find(compared, "combination", "auto"), *users[1:]]
+    waits = [curves.find(compared, "turnstile", wait) for wait in ("auto", "yield", "park")]
+    busy = [*waits, curves.find(compared, "combination", "auto"), *users]
     made = {
         "fig7": curves.figure("fig7", curves.paper(compared, [turnstile] if turnstile else []), "latency"),
         "fig8": curves.figure("fig8", curves.paper(compared, [mcs] if mcs else []), "latency"),

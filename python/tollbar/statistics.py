@@ -8,7 +8,7 @@ independent. So the launch is the unit everywhere: each gives one median, and re
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -49,11 +49,24 @@ class Ratio(Interval):
 
 @dataclass(frozen=True)
 class Standing:
-    """One candidate's ratio to the fastest, and what may be said about it."""
+    """One candidate's ratios to the fastest by each clock, and what may be said about it.
+
+    `by` is the clock that tells it from the fastest, or where none does, the first one.
+    """
 
     candidate: Hashable
-    ratio: Ratio
+    ratios: Mapping[str, Ratio]
     verdict: Verdict
+    by: str
+
+    @property
+    def ratio(self) -> Ratio:
+        return self.ratios[self.by]
+
+    @property
+    def together(self) -> float:
+        """The geometric mean over the clocks."""
+        return float(np.exp(np.mean([np.log(each.value) for each in self.ratios.values()])))
 
 
 def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
@@ -151,22 +164,37 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def judge(candidates: Mapping[Hashable, Series]) -> list[Standing]:
-    """All candidates of one situation, fastest first; it is the best only if it beats every other one."""
+def judge(candidates: Mapping[Hashable, Mapping[str, Series]]) -> list[Standing]:
+    """All candidates of one situation, fastest first, each timed by the same one or several clocks.
+
+    The fastest has the smallest geometric mean over the clocks. Another one is slower when a clock tells so
+    after Holm's correction and no clock tells the opposite; else it is a tie. The fastest is the best only if
+    every other one is slower.
+    """
     if not candidates:
         return []
-    middles = {candidate: summary(series).value for candidate, series in candidates.items()}
-    fastest = min(middles, key=lambda candidate: middles[candidate])
-    ratios = {
-        each: ratio(series, candidates[fastest]) for each, series in candidates.items() if each != fastest
+    any_one = next(iter(candidates))
+    fastest = min(candidates, key=lambda each: _ratios(candidates, each, any_one).together)
+    others = [_ratios(candidates, each, fastest) for each in candidates if each != fastest]
+    corrected = iter(holm([found.p_value for each in others for found in each.ratios.values()]))
+    judged = [_judged(each, [next(corrected) for _ in each.ratios]) for each in others]
+    alone = all(standing.verdict is Verdict.SLOWER for standing in judged)
+    itself = _ratios(candidates, fastest, fastest)
+    first = replace(itself, verdict=Verdict.BEST if alone else Verdict.TIE)
+    return [first, *sorted(judged, key=lambda standing: standing.together)]
+
+
+def _ratios(candidates: Mapping[Hashable, Mapping[str, Series]], of: Hashable, to: Hashable) -> Standing:
+    ratios = {clock: ratio(series, candidates[to][clock]) for clock, series in candidates[of].items()}
+    return Standing(of, ratios, Verdict.TIE, next(iter(ratios)))
+
+
+def _judged(standing: Standing, corrected: Sequence[float]) -> Standing:
+    sure = {
+        clock: found.value
+        for (clock, found), p_value in zip(standing.ratios.items(), corrected, strict=True)
+        if p_value <= 1 - LEVEL
     }
-    corrected = dict(zip(ratios, holm([each.p_value for each in ratios.values()]), strict=True))
-    standings = [
-        Standing(
-            each, found, Verdict.SLOWER if found.value > 1 and corrected[each] <= 1 - LEVEL else Verdict.TIE
-        )
-        for each, found in sorted(ratios.items(), key=lambda item: item[1].value)
-    ]
-    alone = all(standing.verdict is Verdict.SLOWER for standing in standings)
-    itself = Ratio(1.0, 1.0, 1.0, len(launch_medians(candidates[fastest])), 1.0)
-    return [Standing(fastest, itself, Verdict.BEST if alone else Verdict.TIE), *standings]
+    if not sure or min(sure.values()) < 1:
+        return standing
+    return replace(standing, verdict=Verdict.SLOWER, by=next(iter(sure)))

@@ -94,7 +94,8 @@ def heat(compared: Comparisons, placement: str) -> dict[str, Any]:
 
 
 def _to_the_fastest(each: Comparison) -> dict[Candidate, float]:
-    stamped = [candidate for candidate, measured in each.candidates.items() if measured.latency]
+    usual = [candidate for candidate in each.candidates if candidate.wait == "auto"]
+    stamped = [candidate for candidate in usual if each.candidates[candidate].latency]
     if not stamped:
         return {}
     to_one = {candidate: each.ratio(candidate, stamped[0], "latency").value for candidate in stamped}
@@ -154,10 +155,13 @@ def launches(compared: Comparisons) -> tuple[int, int]:
 
 
 def versions(run: Run) -> dict[str, Any]:
-    """What the measuring programs say of themselves beyond what is known of the machine."""
-    first: dict[str, Any] = {}
+    """What all measuring programs say alike, beyond what is known of the machine already."""
+    told: dict[str, list[Any]] = {}
     for launch in run.launches:
         for name, value in launch.environment.facts.items():
-            first.setdefault(name, value)
-    told = {"ranks", "placement", "seed", "cpus", "usable", "model", "kernel", "rounds", *run.environment}
-    return {name: value for name, value in first.items() if name not in told}
+            told.setdefault(name, []).append(value)
+    return {
+        name: values[0]
+        for name, values in told.items()
+        if name not in run.environment and all(value == values[0] for value in values)
+    }

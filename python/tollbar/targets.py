@@ -45,10 +45,11 @@ def _crowded(comparisons: Comparisons) -> Iterator[Target]:
         here = _Case(comparisons, Situation("pinned", ranks), crowded=True)
         yield here.row("loop period / B(N)", "combination", over_floor, Wanted(1.1))
         yield here.row("switches an episode / (N - C)", "combination", _switches, here.switches_wanted)
-    for ranks in (4, 8, 16):
-        here = _Case(comparisons, Situation("free", ranks), crowded=True)
-        yield here.row("loop period / B(N)", "tollbar::barrier", over_floor, Wanted(2.5), "park")
-        yield here.against("tollbar::barrier", "pthread_barrier", Wanted(0.5), "park")
+    for name, placement in (("turnstile", "free"), ("combination", "pinned")):
+        for ranks in (4, 8, 16):
+            here = _Case(comparisons, Situation(placement, ranks), crowded=True)
+            yield here.row("loop period / B(N)", name, over_floor, Wanted(2.5), "park")
+            yield here.against(name, "pthread_barrier", Wanted(0.5), "park")
     for ranks in (4, 8, 16):
         here = _Case(comparisons, Situation("free", ranks), crowded=True)
         yield here.row("p99 / median of an episode's latency", "tollbar::barrier", _tail, Wanted(2.0))
@@ -97,15 +98,14 @@ class _Case:
     def _find(self, name: str, wait: str | None) -> tuple[Candidate | None, str]:
         comparison, ranks = self._comparison, self._situation.ranks
         if comparison is None:
-            return (
-                None,
-                f"not measured: --ranks has no {ranks}, or --placement no {self._situation.placement}",
-            )
+            placement = self._situation.placement
+            return None, f"not measured: --ranks has no {ranks}, or --placement no {placement}"
         if comparison.crowded != self._crowded:
             return None, f"not measurable here: {ranks} threads on {comparison.usable} processors"
         candidate = comparison.find(name, wait)
         if candidate is None:
-            return None, f"not measured: {comparison.skipped.get(name, f'{name} is not in the results')}"
+            why = comparison.skipped.get((name, wait or "auto"), f"{name} is not in the results")
+            return None, f"not measured: {why}"
         return candidate, ""
 
     def _made(self, case: str, label: str, reached: Interval | None, wanted: Wanted, why: str) -> Target:

@@ -100,13 +100,16 @@ def _names(text: str) -> tuple[str, ...]:
 def run(args: argparse.Namespace) -> Table:
     from tollbar import comparison, results, targets
 
-    folder = measure(args)
+    folder, unsafe = measure(args)
     rows = targets.evaluate(comparison.compare(results.read_run(folder).launches))
-    return Table(rows, Target, notes=[f"every sample is in {folder}"])
+    return Table(rows, Target, failed=unsafe, notes=[f"every sample is in {folder}"])
 
 
-def measure(args: argparse.Namespace) -> Path:
-    """Runs what the arguments ask for; gives the folder of the run. Says on stderr what could not be had."""
+def measure(args: argparse.Namespace) -> tuple[Path, bool]:
+    """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early.
+
+    Says on stderr what could not be had.
+    """
     from tollbar import campaign, results
 
     settings = campaign.Settings(
@@ -130,7 +133,7 @@ def measure(args: argparse.Namespace) -> Path:
         raise CheckFailed(
             f"no program could measure: {outcome.failures[0] if outcome.failures else 'nothing ran'}"
         )
-    return outcome.folder
+    return outcome.folder, outcome.unsafe
 
 
 class Watcher:

@@ -31,7 +31,8 @@ class Tuned:
     )
     latency_ns: float = column("last entry to last exit, median over launches")
     runner_up: str | None = column("the next best, or the fastest of those it ties with")
-    ratio: float | None = column("the latency of the next best over that of the choice")
+    by: str = column("what is compared with the next best: latency, or the period of a loop")
+    ratio: float | None = column("that of the next best over that of the choice")
     low: float | None = column("lower end of its 95 % interval; empty with a single launch")
     high: float | None = column("upper end of it")
 
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> Table:
     folder = args.results or results.newest(results.folder(), args.kind)
     if folder is None:
         print("tollbar tune: nothing is stored yet; measuring for half a minute", file=sys.stderr)
-        folder = bench.measure(_briefly())
+        folder, _ = bench.measure(_briefly())
     try:
         stored = results.read_run(folder)
     except FileNotFoundError:
@@ -107,7 +108,7 @@ def entry(chosen: Choice, machine: str) -> Entry:
         "latency_ns": f"{chosen.latency.value:.1f}",
     }
     if chosen.runner_up and chosen.ratio:
-        pairs |= {"runner_up": chosen.runner_up.name, "ratio": f"{chosen.ratio.value:.3f}"}
+        pairs |= {"runner_up": chosen.runner_up.name, "by": chosen.by, "ratio": f"{chosen.ratio.value:.3f}"}
         if chosen.ratio.low is not None and chosen.ratio.high is not None:
             pairs |= {"low": f"{chosen.ratio.low:.3f}", "high": f"{chosen.ratio.high:.3f}"}
     return Entry("threads", pairs | {"machine": machine})
@@ -123,6 +124,7 @@ def _row(chosen: Choice) -> Tuned:
         chosen.verdict.value,
         chosen.latency.value,
         chosen.runner_up.name if chosen.runner_up else None,
+        chosen.by,
         ratio.value if ratio else None,
         ratio.low if ratio else None,
         ratio.high if ratio else None,

@@ -30,7 +30,7 @@ class Said:
 @pytest.fixture
 def tollbar(capsys, monkeypatch):
     """tollbar("price", "mcs", ...) -> Said, without any TOLLBAR_ variable of the developer's."""
-    for name in ("PLAN", "WAIT", "TIMEOUT", "TUNING", "REPORT", "VERBOSE", "BUILD"):
+    for name in ("PLAN", "WAIT", "TIMEOUT", "TUNING", "REPORT", "RESULTS", "VERBOSE", "BUILD"):
         monkeypatch.delenv(f"TOLLBAR_{name}", raising=False)
 
     def run(*arguments: object) -> Said:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar bench, with replays in place of the measuring programs."""
+
+import pytest
+from tollbar import results
+
+
+@pytest.fixture
+def bench(tollbar, programs, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOLLBAR_BUILD", str(programs.parent))
+    monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
+    return lambda *arguments: tollbar("bench", *arguments)
+
+
+def test_bench_prints_the_targets_and_stores_every_launch(bench, tmp_path):
+    said = bench("threads", "--ranks", "2,8", "--launches", "6", "--rounds", "2", "--format", "json")
+    assert said.code == 0
+    row = next(row for row in said.json if row["ranks"] == 8 and row["candidate"] == "combination")
+    assert row["verdict"] == "met"
+    assert row["low"] <= row["value"] <= row["high"]
+    run = results.read_run(results.newest(tmp_path / "results", "threads"))
+    assert len(run.launches) == 6 * 4 * 3
+
+
+def test_no_ratio_stands_without_what_it_is_a_ratio_to(bench):
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--format", "json")
+    assert all(" / " in row["case"] for row in said.json)
+
+
+def test_the_table_says_where_the_samples_are(bench, tmp_path):
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "pinned")
+    assert f"every sample is in {tmp_path}/results/threads-" in said.err
+    assert "measured 1 of 1" in said.err
+
+
+def test_results_go_where_they_are_sent(bench, tmp_path):
+    assert bench("threads", "--ranks", "2", "--launches", "1", "--output", tmp_path / "here").code == 0
+    assert results.newest(tmp_path / "here", "threads")
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("kind", ["mpi", "hybrid", "shmem", "udp", "nic"])
+def test_what_cannot_be_measured_yet_is_not_offered(bench, kind):
+    assert bench(kind).code == 2
+    assert kind not in bench("--help").out.split("columns:")[0].split("usage:")[1].split("threads")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--ranks", "1"], "'1' is not a number of threads from 2 to 4096"),
+        (["--ranks", "2,x"], "'x' is not a number of threads"),
+        (["--placement", "here"], "'here' is not one of pinned, free"),
+        (["--launches", "0"], "'0' is not a whole number, at least 1"),
+        (["--budget", "-1"], "'-1' is not a number of seconds above 0"),
+        (["--budget", "nan"], "'nan' is not a number of seconds above 0"),
+    ],
+)
+def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
+    said = bench("threads", *arguments)
+    assert said.code == 2
+    assert complaint in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, programs):
+    (programs / "tollbar-bench-threads").unlink()
+    said = bench("threads", "--ranks", "2")
+    assert said.code == 2
+    assert "the program tollbar-bench-threads is not there" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_barrier_that_is_none_fails_the_check_although_others_were_measured(bench, programs):
+    line = '{"record":"violation","name":"mcs"}'
+    (programs / "tollbar-bench-threads").write_text(f"#!/bin/sh\necho '{line}'\nexit 1\n")
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "free")
+    assert said.code == 1
+    assert "NOT A BARRIER" in said.err
+
+
+def test_when_nothing_could_be_measured_the_check_has_failed(bench, programs):
+    for program in programs.iterdir():
+        program.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "free")
+    assert said.code == 1
+    assert said.err.splitlines()[-1].startswith("tollbar bench: no program could measure: 2 threads, free")

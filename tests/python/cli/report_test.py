@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar report: where the page goes and what is said when there is none."""
+
+import pytest
+
+
+@pytest.fixture
+def report(tollbar, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: tollbar("report", *arguments)
+
+
+def test_the_page_is_report_html_here(report, stored, tmp_path):
+    run = stored(ranks=(2,), launches=2)
+    said = report("--format", "json")
+    page = tmp_path / "report.html"
+    assert said.code == 0
+    assert said.json == [
+        {"file": "report.html", "bytes": page.stat().st_size, "launches": 12, "run": run.name}
+    ]
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_the_page_goes_where_it_is_sent(report, stored, tmp_path):
+    stored(ranks=(2,), launches=1)
+    assert report("-o", tmp_path / "other.html").code == 0
+    assert (tmp_path / "other.html").is_file()
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_without_results_it_says_how_to_get_some(report):
+    said = report()
+    assert said.code == 2
+    assert "run `tollbar bench threads` first" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_damaged_result_is_named(report, stored):
+    run = stored(ranks=(2,), launches=1)
+    (run / "0000.tollbar-bench-threads.jsonl.gz").write_text("")
+    (run / "0000.tollbar-bench-threads.jsonl.gz").write_bytes(b"x")
+    said = report()
+    assert said.code == 2
+    assert "0000.tollbar-bench-threads.jsonl.gz: is damaged" in said.err
+
+
+def test_a_place_that_cannot_be_written_is_one_line(report, stored, tmp_path):
+    stored(ranks=(2,), launches=1)
+    said = report("-o", tmp_path / "nowhere" / "report.html")
+    assert said.code == 2
+    assert "No such file or directory" in said.err
+    assert said.err.count("\n") == 1

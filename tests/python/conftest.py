@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measuring programs and stored runs whose times are known, so that a test decides on something."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+_REPLAY = Path(__file__).with_name("replay.py")
+
+
+@pytest.fixture(scope="session")
+def replay():
+    """The module that makes up what measuring programs print."""
+    found = importlib.util.spec_from_file_location("replay", _REPLAY)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch, replay):
+    """A build folder in which replays lie in place of the measuring programs."""
+    folder = tmp_path / "programs" / "bin"
+    folder.mkdir(parents=True)
+    for name in replay.BARRIERS:
+        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -S {_REPLAY} {name} "$@"\n')
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("TOLLBAR_BUILD", str(folder.parent))
+    return folder
+
+
+@pytest.fixture
+def stored(tmp_path, replay):
+    """Stores a run: stored(ranks=(2, 8), launches=6) -> its folder."""
+    from tollbar import machine, results
+
+    def store(ranks=(2, 4, 8), launches=6, rounds=3, within=tmp_path / "results", omit=()) -> Path:
+        run = results.new_run(within, "threads")
+        results.write_environment(run, machine.facts() | {"seed": 1, "began": "2025-01-01T00:00:00Z"})
+        situations = [(each, placement) for each in ranks for placement in ("pinned", "free")] * launches
+        for group, (each, placement) in enumerate(situations):
+            for program in (program for program in replay.BARRIERS if program not in omit):
+                text = replay.text(program, each, placement, rounds, group)
+                results.write_launch(run, group, program, text)
+        return run
+
+    return store

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The targets: a figure is met or missed only when its whole interval is on one side."""
+
+import pytest
+from tollbar import comparison, results, targets
+from tollbar.statistics import Interval
+from tollbar.target import Wanted
+
+
+@pytest.fixture
+def rows(stored):
+    return targets.evaluate(comparison.compare(results.read_run(stored(ranks=(2, 4, 8, 16))).launches))
+
+
+def find(rows, case, ranks, candidate):
+    return next(row for row in rows if (row.case, row.ranks, row.candidate) == (case, ranks, candidate))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.9, 1.0, "met"),
+        (0.9, 1.1, "met"),
+        (1.05, 1.2, "tie"),
+        (1.11, 1.2, "missed"),
+        (None, None, "too few"),
+    ],
+)
+def test_the_interval_decides(low, high, verdict):
+    assert Wanted(1.1).verdict(Interval(1.0, low, high, 6)).startswith(verdict)
+
+
+def test_a_target_with_two_ends_is_missed_below_and_above():
+    assert Wanted(1.1, 0.9).verdict(Interval(0.5, 0.4, 0.6, 6)) == "missed"
+    assert Wanted(1.1, 0.9).verdict(Interval(1.0, 0.95, 1.05, 6)) == "met"
+
+
+def test_a_ratio_to_the_floor_is_judged(rows):
+    row = find(rows, "loop period / one cache-line transfer", 2, "dissemination")
+    assert row.value == pytest.approx(1.3, rel=0.05)
+    assert row.low <= row.value <= row.high
+    assert find(rows, "loop period / B(N)", 8, "tollbar::barrier").verdict == "met"
+
+
+def test_switches_are_counted_against_the_fewest_possible(rows):
+    row = find(rows, "switches an episode / (N - C)", 8, "combination")
+    assert (row.value, row.verdict) == (1.0, "met")
+
+
+def test_parking_is_compared_with_the_system_s_barrier(rows):
+    row = find(rows, "loop period / that of pthread_barrier", 8, "turnstile (park)")
+    assert row.value == pytest.approx(2.3 / 6.0, rel=0.1)
+    assert row.verdict == "met"
+
+
+def test_what_was_left_out_says_why(rows):
+    row = find(rows, "loop period / that of ck_mcs", 2, "mcs")
+    assert (row.value, row.verdict) == (None, "not measured: spins")
+
+
+def test_what_was_not_asked_for_says_so(rows):
+    assert "--ranks has no 64" in find(rows, "loop period / B(N)", 64, "tollbar::barrier").verdict
+
+
+def test_a_crowded_target_cannot_be_measured_with_processors_to_spare(stored, replay, monkeypatch):
+    monkeypatch.setattr(replay, "USABLE", 16)
+    rows = targets.evaluate(comparison.compare(results.read_run(stored(ranks=(8,), launches=2)).launches))
+    row = find(rows, "loop period / B(N)", 8, "tollbar::barrier")
+    assert row.verdict == "not measurable here: 8 threads on 16 processors"
