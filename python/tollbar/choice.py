@@ -3,8 +3,8 @@
 
 Two clocks decide together: the latency, last entry to last exit, and the loop period. Either alone
 misleads: in a loop the episodes of a tree overlap, and a latency of some ten nanoseconds is lost in the
-stamps around it. Safe means the policy `auto`: bare spinning never gives the processor away, so with one thread too
-many it is thousands of times slower.
+stamps around it. Safe means the policy `auto`: bare spinning never gives the processor away, so with one
+thread too many it is thousands of times slower.
 """
 
 from __future__ import annotations

@@ -13,6 +13,25 @@ from tollbar.target import Target, Wanted
 EXCHANGE = ("butterfly", "pairwise", "dissemination")
 CROWDED = {4: 1.5, 8: 1.25, 16: 1.25, 64: 1.25}
 
+#: What this command cannot say: its programs measure threads of one process that wait in a loop.
+_ELSEWHERE = (
+    Target(
+        "loop period of processes in sessions of their own / of one session",
+        None, None, "turnstile", None, None, None, Wanted(2.0).text,
+        "not measurable here: the programs measure threads of one process",
+    ),
+    Target(
+        "CPU time of 64 waiters during a wait of 0.5 s / that time",
+        None, None, "turnstile", None, None, None, Wanted(0.1).text,
+        "not measurable here: in a loop nobody waits that long",
+    ),
+    Target(
+        "time that unused wait_for and missing() add to an episode / 5 ns",
+        None, None, "turnstile", None, None, None, Wanted(1.0).text,
+        "not measurable here: there is no build without them",
+    ),
+)  # fmt: skip
+
 Comparisons = Mapping[Situation, Comparison]
 Value = Callable[[Comparison, Candidate], Interval | None]
 
@@ -24,8 +43,8 @@ def over_floor(comparison: Comparison, candidate: Candidate) -> Interval | None:
 
 
 def evaluate(comparisons: Comparisons) -> list[Target]:
-    """Every target, in the order of the design: two threads, then crowded."""
-    return [*_two_threads(comparisons), *_crowded(comparisons)]
+    """Every target, in the order of the design: two threads, crowded, what cannot be said here."""
+    return [*_two_threads(comparisons), *_crowded(comparisons), *_ELSEWHERE]
 
 
 def _two_threads(comparisons: Comparisons) -> Iterator[Target]:

@@ -67,3 +67,9 @@ def test_a_crowded_target_cannot_be_measured_with_processors_to_spare(stored, re
     rows = targets.evaluate(comparison.compare(results.read_run(stored(ranks=(8,), launches=2)).launches))
     row = find(rows, "loop period / B(N)", 8, "tollbar::barrier")
     assert row.verdict == "not measurable here: 8 threads on 16 processors"
+
+
+def test_what_these_programs_cannot_measure_is_listed_with_the_reason(rows):
+    here = [row for row in rows if row.ranks is None]
+    assert len(here) == 3
+    assert all(row.value is None and row.verdict.startswith("not measurable here: ") for row in here)
