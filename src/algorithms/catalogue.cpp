@@ -2,6 +2,8 @@
 // The one table that defines algorithm names, and the parser of their spellings.
 #include <tollbar/algorithms.hpp>
 
+#include "plan/combine.hpp"
+#include "plan/ranks.hpp"
 #include "programs.hpp"
 
 #include <algorithm>
@@ -111,12 +113,12 @@ Plan make_one_level(std::string_view spelling, Rank ranks) {
 std::span<const Algorithm> catalogue() noexcept { return algorithms; }
 
 Plan make_plan(std::string_view spelling, Rank ranks) {
+    check_ranks(ranks);
     const std::size_t at = spelling.find('@');
     if (at == std::string_view::npos) return make_one_level(spelling, ranks);
 
     const std::size_t slash = spelling.find('/', at);
     if (slash == std::string_view::npos) throw refuse(spelling, "expected INNER@K/OUTER");
-    if (ranks == 0 || ranks > max_ranks) return make_one_level(spelling.substr(0, at), ranks);  // throws
     const std::string_view inner = spelling.substr(0, at);
     const Rank group = parse_number(spelling.substr(at + 1, slash - at - 1), spelling, "a group size K, at least 1");
     if (group == 0) throw refuse(spelling, "a group has at least 1 rank, not 0");
@@ -125,7 +127,7 @@ Plan make_plan(std::string_view spelling, Rank ranks) {
         throw refuse(spelling, "'" + std::string(inner) +
                                    "' cannot stand in front of '@': its first rank does not "
                                    "gather everybody before it releases anybody");
-    return combine(
+    return combine_rooted(
         ranks, [inner](Rank members) { return make_one_level(inner, members); }, group, outer);
 }
 

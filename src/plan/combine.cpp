@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two plans make one: groups gather, their first ranks run the outer plan, groups release.
-#include <tollbar/plan.hpp>
+#include "combine.hpp"
+
+#include "ranks.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -64,6 +66,7 @@ bool is_rooted(const Plan& plan) {
         const Halves halves = halves_of(self, programs[self]);
         for (std::size_t i = 0; i < programs[self].size(); ++i) {
             const Rank child = programs[self][i].peer;
+            if (child >= ranks) return false;
             if (child == 0 && (i < halves.gather_end || i >= halves.release_begin)) return false;
             if (i < halves.gather_end && (gather_parent[child] != self || gathered[child]++ != 0)) return false;
             if (i >= halves.release_begin && (release_parent[child] != self || released[child]++ != 0)) return false;
@@ -75,27 +78,40 @@ bool is_rooted(const Plan& plan) {
            leads_to_root(release_parent);
 }
 
-Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
+namespace {
+
+/// The groups of a two-level plan: all are alike but the last, which may be smaller.
+struct Groups {
+    Rank number;
+    Plan full;
+    Plan last;
+};
+
+Plan group_plan(const Family& inner, Rank members) {
+    Plan plan = inner(members);
+    if (plan.ranks() != members)
+        throw std::invalid_argument("a group of " + std::to_string(members) + " ranks was given '" + plan.name() +
+                                    "' for " + std::to_string(plan.ranks()) + " ranks");
+    return plan;
+}
+
+Groups groups_of(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
+    check_ranks(ranks);
     if (group == 0) throw std::invalid_argument("a group has at least 1 rank, not 0");
-    const Rank groups = (ranks - 1) / group + 1;
-    if (outer.ranks() != groups)
+    const Rank number = (ranks - 1) / group + 1;
+    if (outer.ranks() != number)
         throw std::invalid_argument(std::to_string(ranks) + " ranks in groups of " + std::to_string(group) +
-                                    " need an outer plan of " + std::to_string(groups) + " ranks, not " +
+                                    " need an outer plan of " + std::to_string(number) + " ranks, not " +
                                     std::to_string(outer.ranks()));
+    return {number, group_plan(inner, std::min(group, ranks)), group_plan(inner, ranks - (number - 1) * group)};
+}
 
-    const Plan full = inner(std::min(group, ranks));
-    const Plan last = inner(ranks - (groups - 1) * group);
-    for (const Plan& plan : {full, last})
-        if (!is_rooted(plan))
-            throw std::invalid_argument("'" + plan.name() + "' cannot stand inside a group of " +
-                                        std::to_string(plan.ranks()) +
-                                        ": its rank 0 does not gather everybody before it releases anybody");
-
-    std::string name = full.name() + '@' + std::to_string(group) + '/' + outer.name();
-    return {std::move(name), ranks, [full, last, outer, group, groups](Rank self) {
+Plan join(Rank ranks, const Groups& groups, Rank group, const Plan& outer) {
+    std::string name = groups.full.name() + '@' + std::to_string(group) + '/' + outer.name();
+    return {std::move(name), ranks, [groups, group, outer](Rank self) {
                 const Rank number = self / group;
                 const Rank first = number * group;
-                Program program = (number + 1 == groups ? last : full).program(self - first);
+                Program program = (number + 1 == groups.number ? groups.last : groups.full).program(self - first);
                 for (Step& step : program) step.peer += first;
                 if (self == first) {
                     Program among_leaders = outer.program(number);
@@ -105,6 +121,22 @@ Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
                 }
                 return program;
             }};
+}
+
+}  // namespace
+
+Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
+    const Groups groups = groups_of(ranks, inner, group, outer);
+    for (const Plan& plan : {groups.full, groups.last})
+        if (!is_rooted(plan))
+            throw std::invalid_argument("'" + plan.name() + "' cannot stand inside a group of " +
+                                        std::to_string(plan.ranks()) +
+                                        ": its rank 0 does not gather everybody before it releases anybody");
+    return join(ranks, groups, group, outer);
+}
+
+Plan combine_rooted(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
+    return join(ranks, groups_of(ranks, inner, group, outer), group, outer);
 }
 
 }  // namespace tollbar

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as values: a name, a number of ranks, and the rule that gives each rank its program.
-#include <tollbar/plan.hpp>
+#include "ranks.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -8,11 +8,15 @@
 
 namespace tollbar {
 
-Plan::Plan(std::string name, Rank ranks, Rule rule)
-    : name_(std::move(name)), ranks_(ranks), rule_(std::make_shared<const Rule>(std::move(rule))) {
+void check_ranks(Rank ranks) {
     if (ranks == 0 || ranks > max_ranks)
         throw std::invalid_argument("a plan has 1 to " + std::to_string(max_ranks) + " ranks, not " +
                                     std::to_string(ranks));
+}
+
+Plan::Plan(std::string name, Rank ranks, Rule rule)
+    : name_(std::move(name)), ranks_(ranks), rule_(std::make_shared<const Rule>(std::move(rule))) {
+    check_ranks(ranks);
 }
 
 // In braces the size is read before the words are moved.

@@ -2,6 +2,7 @@
 // The written form of programs and plans: "0: !1 ?3 !2 ?2".
 #include <tollbar/plan.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -34,8 +35,9 @@ Rank parse_rank(std::string_view digits, std::size_t line, std::string_view word
 
 Program parse_program(std::string_view words, std::size_t line, std::size_t rank) {
     Program program;
+    bool labelled = false;
     for (std::string_view word = next_word(words); !word.empty(); word = next_word(words)) {
-        if (word.back() == ':' && program.empty()) {
+        if (word.back() == ':' && program.empty() && !std::exchange(labelled, true)) {
             if (parse_rank(word.substr(0, word.size() - 1), line, word) != rank)
                 throw std::invalid_argument("line " + std::to_string(line) + ": '" + std::string(word) +
                                             "' stands where rank " + std::to_string(rank) + " was expected");
