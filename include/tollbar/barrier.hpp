@@ -80,7 +80,12 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] bool wait_until(const arrival_token& phase, std::chrono::time_point<Clock, Duration> at) const {
         if (turnstile_.reached(phase.target_)) return true;
-        return turnstile_.wait(phase.target_, default_patience(turnstile_.expected()), Deadline{on_steady_clock(at)});
+        Deadline deadline{on_steady_clock(at)};
+        do {
+            if (turnstile_.wait(phase.target_, default_patience(turnstile_.expected()), deadline)) return true;
+            deadline.at = on_steady_clock(at);  // other clocks may have been set meanwhile
+        } while (!deadline.passed());
+        return false;
     }
 
 private:
