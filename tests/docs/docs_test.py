@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import tollbar
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -118,3 +119,10 @@ def test_links_between_pages_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in link:
             assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").glob("*-8.svg")), ids=lambda path: path.stem)
+def test_pictures_are_what_the_command_draws(picture):
+    name = picture.stem.removesuffix("-8")
+    plan = tollbar.plan("central@4/dissemination" if name == "two-level" else name, 8)
+    assert picture.read_text().strip() == tollbar.draw_svg(plan, tollbar.LogP(L=10, o=5, g=3)).strip()
