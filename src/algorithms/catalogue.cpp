@@ -28,7 +28,7 @@ struct Maker {
     Program (*program)(Rank self, Rank ranks, const Parameters& parameters);
 };
 
-constexpr std::string_view any_arity = "at least 2";
+constexpr std::string_view any_arity = "2 to 16777216";
 
 // One algorithm, two lines.
 // clang-format off

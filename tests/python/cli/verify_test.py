@@ -76,7 +76,7 @@ def test_words_and_plans_may_be_mixed(tollbar, words):
     ("arguments", "line"),
     [
         (("nosuch", "--ranks", "2"), "plan 'nosuch': there is no algorithm 'nosuch'; there are "),
-        (("mcs:1,2", "--ranks", "2"), "plan 'mcs:1,2': 1 is not ARRIVAL,WAKEUP (at least 2)"),
+        (("mcs:1,2", "--ranks", "2"), "plan 'mcs:1,2': 1 is not ARRIVAL,WAKEUP (2 to 16777216)"),
         (("mcs", "--ranks", "0"), "argument --ranks: a plan has 1 to 16777216 ranks, not 0"),
         (("mcs", "--ranks", "9..3"), "argument --ranks: the range '9..3' is empty; write the smaller"),
         (("mcs", "--ranks", "3.."), "argument --ranks: '3..' is not a range; write A..B, such as 1..64"),
