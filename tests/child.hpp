@@ -5,6 +5,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <sys/resource.h>
@@ -35,6 +36,7 @@ template <class Action>
 Outcome in_child(Action action) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) std::abort();
+    std::fflush(nullptr);  // or else the child would say again what is still in the buffers
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
@@ -45,6 +47,7 @@ Outcome in_child(Action action) {
         setrlimit(RLIMIT_CORE, &no_core);
         std::signal(SIGABRT, SIG_DFL);  // the test framework's handler would report a failure of the test
         action();
+        std::fflush(nullptr);
         _exit(0);
     }
     close(ends[1]);

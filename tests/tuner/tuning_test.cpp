@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuning file is read as it is written, and what is wrong with it is named.
+#include <tollbar/tuning.hpp>
+
+#include "child.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace tollbar;
+
+namespace {
+
+const std::string header = "tollbar-tuning 1\n";
+const std::string good = "threads ranks=8 cpus=2 pinned=no plan=turnstile wait=auto";
+
+std::vector<Tuned> read(const std::string& text) {
+    std::istringstream file(text);
+    return read_tuning(file);
+}
+
+/// What read_tuning objects to; "" when it does not.
+std::string objection(const std::string& text) {
+    try {
+        read(text);
+        return "";
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+}
+
+/// A file of that content, gone with this object.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(const std::string& text) {
+        const int descriptor = mkstemp(path_.data());
+        REQUIRE(descriptor >= 0);
+        REQUIRE(write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+        close(descriptor);
+    }
+    ~TemporaryFile() { std::remove(path_.c_str()); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_ = "/tmp/tollbar-tuning-XXXXXX";
+};
+
+/// Says on stdout what tuned_choice finds for eight ranks on two CPUs; in a child, because the file is read once.
+testing::Outcome choice_in_child(const std::string& tuning) {
+    return testing::in_child([&] {
+        setenv("TOLLBAR_TUNING", tuning.c_str(), 1);
+        for (int i = 0; i < 2; ++i) {
+            const auto choice = tuned_choice({.ranks = 8, .cpus = 2, .pinned = false});
+            std::printf("<%s>\n", choice ? (choice->plan + " " + choice->wait).c_str() : "nothing");
+        }
+    });
+}
+
+}  // namespace
+
+TEST_CASE("every line for threads becomes an entry") {
+    const auto all = read(header + good + " verdict=best latency_ns=5100\n" +
+                          "threads ranks=4 cpus=4 pinned=yes plan=mcs:4,2 wait=park\n");
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].situation == Situation{.ranks = 8, .cpus = 2, .pinned = false});
+    CHECK(all[0].choice == Choice{"turnstile", "auto"});
+    CHECK(all[1].situation == Situation{.ranks = 4, .cpus = 4, .pinned = true});
+    CHECK(all[1].choice == Choice{"mcs:4,2", "park"});
+}
+
+TEST_CASE("other kinds, other keys and empty lines are passed over") {
+    CHECK(read(header).empty());
+    CHECK(read(header + "\n" + "mpi hosts=3 whatever\n").empty());
+    CHECK(read(header + good + " machine=a=b ratio=1.08\n").size() == 1);
+    CHECK(read(header + good).size() == 1);  // no newline at the end
+}
+
+TEST_CASE("a line that is wrong is named with what is accepted") {
+    CHECK(objection("") == "line 1: expected 'tollbar-tuning 1'");
+    CHECK(objection("tollbar-tuning 2\n" + good) == "line 1: expected 'tollbar-tuning 1'");
+    CHECK(objection(header + good + " nonsense\n") == "line 2: 'nonsense' is not KEY=VALUE");
+    CHECK(objection(header + good + "\n" + "threads ranks=8 cpus=2 pinned=no plan=turnstile\n") ==
+          "line 3: needs ranks, cpus, pinned, plan and wait");
+    CHECK(objection(header + "threads ranks=0 cpus=2 pinned=no plan=mcs wait=auto") ==
+          "line 2: '0' is not a number of at least 1");
+    CHECK(objection(header + "threads ranks=8x cpus=2 pinned=no plan=mcs wait=auto") ==
+          "line 2: '8x' is not a number of at least 1");
+    CHECK(objection(header + "threads ranks=99999999999 cpus=2 pinned=no plan=mcs wait=auto") ==
+          "line 2: '99999999999' is not a number of at least 1");
+    CHECK(objection(header + "threads ranks=8 cpus=2 pinned=maybe plan=mcs wait=auto") ==
+          "line 2: 'maybe' is neither no nor yes");
+    CHECK(objection(header + "threads ranks=8 cpus=2 pinned=no plan=mcs wait=never") ==
+          "line 2: 'never' is neither auto nor park");
+    CHECK(objection(header + "threads ranks=8 cpus=2 pinned=no plan= wait=auto") ==
+          "line 2: needs ranks, cpus, pinned, plan and wait");
+}
+
+TEST_CASE("the file is that of TOLLBAR_TUNING, else in the user's cache") {
+    const auto found = testing::in_child([] {
+        setenv("HOME", "/home/somebody", 1);
+        unsetenv("XDG_CACHE_HOME");
+        unsetenv("TOLLBAR_TUNING");
+        std::printf("<%s>", tuning_file().c_str());
+        setenv("XDG_CACHE_HOME", "/cache", 1);
+        std::printf("<%s>", tuning_file().c_str());
+        setenv("TOLLBAR_TUNING", "here", 1);
+        std::printf("<%s>", tuning_file().c_str());
+        setenv("TOLLBAR_TUNING", "", 1);
+        unsetenv("XDG_CACHE_HOME");
+        unsetenv("HOME");
+        std::printf("<%s>", tuning_file().c_str());
+    });
+    CHECK(found.said == "</home/somebody/.cache/tollbar/tuning></cache/tollbar/tuning><here><>");
+}
+
+TEST_CASE("a stored choice is found for exactly its situation") {
+    const TemporaryFile file(header + "threads ranks=8 cpus=4 pinned=no plan=central wait=auto\n" +
+                             "threads ranks=8 cpus=2 pinned=yes plan=central wait=auto\n" + good + "\n");
+    CHECK(choice_in_child(file.path()).said == "<turnstile auto>\n<turnstile auto>\n");
+    const TemporaryFile others(header + "threads ranks=8 cpus=4 pinned=no plan=central wait=auto\n");
+    CHECK(choice_in_child(others.path()).said == "<nothing>\n<nothing>\n");
+}
+
+TEST_CASE("a damaged file is reported once and counts as empty") {
+    const TemporaryFile file(header + "threads ranks=8\n");
+    const auto outcome = choice_in_child(file.path());
+    CHECK(outcome.times_said("<nothing>") == 2);
+    CHECK(outcome.times_said("tollbar: " + file.path() + ": line 2: needs ranks, cpus, pinned, plan and wait") == 1);
+    CHECK(outcome.times_said("\n") == 3);
+
+    const TemporaryFile binary(std::string("\0\1\2\xff", 4));
+    CHECK(choice_in_child(binary.path()).times_said("line 1: expected 'tollbar-tuning 1'") == 1);
+    CHECK(choice_in_child("/").times_said("line 1: expected 'tollbar-tuning 1'") == 1);  // a folder
+}
+
+TEST_CASE("a missing file counts as empty and is nothing to speak of") {
+    CHECK(choice_in_child("/nowhere/tuning").said == "<nothing>\n<nothing>\n");
+}
+
+TEST_CASE("without a measurement few or crowded ranks meet at one word") {
+    CHECK(default_choice({.ranks = 4, .cpus = 8, .pinned = true}) == Choice{"turnstile", "auto"});
+    CHECK(default_choice({.ranks = 64, .cpus = 8, .pinned = false}) == Choice{"turnstile", "auto"});
+    CHECK(default_choice({.ranks = 64, .cpus = 8, .pinned = true}) == Choice{"combination", "auto"});
+    CHECK(default_choice({.ranks = 64, .cpus = 64, .pinned = true}) == Choice{"dissemination", "auto"});
+}
