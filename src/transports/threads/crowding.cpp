@@ -157,12 +157,21 @@ std::uint32_t usable_cpus() noexcept {
 }
 
 Crowding crowding_of(std::span<const Standing> everybody) {
-    CpuSet all;
     std::vector<CpuSet> masks;
+    std::vector<CpuSet> regions;   // masks that overlap, taken together
     std::vector<Standing> groups;  // one a scheduler group, with the tightest quota in it
     for (const Standing& one : everybody) {
-        all = all | one.cpus;
-        if (std::ranges::find(masks, one.cpus) == masks.end()) masks.push_back(one.cpus);
+        if (std::ranges::find(masks, one.cpus) == masks.end()) {
+            masks.push_back(one.cpus);
+            CpuSet region = one.cpus;
+            std::erase_if(regions, [&](const CpuSet& other) {
+                const CpuSet both = region | other;
+                if (both.count() == region.count() + other.count()) return false;
+                region = both;
+                return true;
+            });
+            regions.push_back(region);
+        }
         const auto group = std::ranges::find(groups, one.group, &Standing::group);
         if (group == groups.end()) {
             groups.push_back(one);
@@ -170,15 +179,16 @@ Crowding crowding_of(std::span<const Standing> everybody) {
             group->quota = std::min(group->quota, one.quota);
         }
     }
-    masks.push_back(all);
+    masks.insert(masks.end(), regions.begin(), regions.end());
 
     const auto confined = [&](const CpuSet& mask) {
         return std::ranges::count_if(everybody, [&](const Standing& one) { return one.cpus.within(mask); });
     };
     const auto members = [&](std::uint64_t group) { return std::ranges::count(everybody, group, &Standing::group); };
-    const bool crowded =
-        std::ranges::any_of(masks, [&](const CpuSet& mask) { return confined(mask) > mask.count(); }) ||
-        std::ranges::any_of(groups, [&](const Standing& group) { return members(group.group) > group.quota; });
+    const bool crowded = std::ranges::any_of(masks,
+                                             [&](const CpuSet& mask) { return confined(mask) > mask.count(); }) ||
+                         std::ranges::any_of(groups,
+                                             [&](const Standing& group) { return members(group.group) > group.quota; });
     return crowded ? Crowding::crowded : Crowding::roomy;
 }
 
