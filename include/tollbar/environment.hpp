@@ -14,7 +14,7 @@ namespace tollbar {
 std::optional<wait_policy> wait_policy_named(std::string_view name) noexcept;
 std::string_view name_of(wait_policy policy) noexcept;
 
-/// TOLLBAR_WAIT; automatic when unset, empty or unknown (then with one line on stderr).
+/// TOLLBAR_WAIT, read once a process; automatic when unset, empty or unknown (then with one line on stderr).
 wait_policy wait_policy_from_environment() noexcept;
 
 /// TOLLBAR_TIMEOUT, in seconds; nothing when unset or empty, or no positive number (then with one line on stderr).

@@ -3,6 +3,7 @@
 // grows is both the counter and the release, so an episode moves one cache line once.
 #pragma once
 
+#include <tollbar/checked.hpp>
 #include <tollbar/waiting.hpp>
 
 #include <algorithm>
@@ -34,21 +35,23 @@ public:
 
     /// `start` is where the word begins, for tests of wrap-around; it is rounded down to a multiple of the stride.
     constexpr explicit Turnstile(std::uint64_t expected, std::uint64_t start = 0) noexcept
-        : expected_(expected), stride_(std::max<std::uint64_t>(expected, 1) + closing_step),
-          word_{start - start % stride_} {}
+        : expected_(expected),
+          stride_(std::max<std::uint64_t>(expected, 1) + closing_step), word_{start - start % stride_} {}
 
     Turnstile(const Turnstile&) = delete;
     Turnstile& operator=(const Turnstile&) = delete;
 
     std::uint64_t expected() const noexcept { return expected_; }
 
-    /// Arrives `times` (at least 1, at most what the phase still expects) and returns the value that ends the phase.
-    /// The last arrival runs `complete` (with a closing step only), then releases.
+    /// Arrives `times` (at least 1, at most what the phase still expects; checked builds stop otherwise) and returns
+    /// the value that ends the phase. The last arrival runs `complete` (with a closing step only), then releases.
     /// Memory order: release of what the caller did before; what every arriver did happens before `complete`.
     template <class Complete = Nothing>
     std::uint64_t arrive(std::uint64_t times, Complete&& complete = {}) noexcept {
         const std::uint64_t before = word_.fetch_add(times, std::memory_order_seq_cst);
         const std::uint64_t in_phase = before % stride_;
+        if constexpr (checked)
+            expect_room(static_cast<std::int64_t>(times), static_cast<std::int64_t>(expected_ - in_phase));
         const std::uint64_t target = before - in_phase + stride_;
         // The last arrival is soon the first of the next phase: the less it does here, the likelier its cache still
         // has the word by then.
@@ -67,9 +70,7 @@ public:
     }
 
     /// Whether the phase that ends at `target` is over. Memory order: acquire of all arrivals and the completion.
-    bool reached(std::uint64_t target) const noexcept {
-        return word_.load(std::memory_order_acquire) >= target;
-    }
+    bool reached(std::uint64_t target) const noexcept { return word_.load(std::memory_order_acquire) >= target; }
 
     /// Waits until it is over; false when the deadline passed first, and may then be called again.
     /// Memory order: as reached().

@@ -10,24 +10,40 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 
 namespace tollbar {
 
 namespace {
 
-/// TOLLBAR_PLAN if a group of that many ranks can run it; said once on stderr if not.
-std::string plan_from_environment(Rank ranks, std::uint32_t cpus) {
-    const char* value = std::getenv("TOLLBAR_PLAN");
-    if (value == nullptr || *value == '\0') return "";
+/// Whether a group of that many ranks can run what somebody wished for outside the program; if not, who wished is
+/// named on stderr, the first time.
+bool can_run(const std::string& plan, Rank ranks, std::uint32_t cpus, const std::string& who, std::once_flag& said) {
     try {
-        lay_out_spelled(value, ranks, cpus);
-        return value;
+        lay_out_spelled(plan, ranks, cpus);
+        return true;
     } catch (const std::invalid_argument& error) {
-        static const bool said = std::fprintf(stderr, "tollbar: TOLLBAR_PLAN: %s; choosing one\n", error.what()) > 0;
-        static_cast<void>(said);
-        return "";
+        std::call_once(said,
+                       [&] { std::fprintf(stderr, "tollbar: %s: %s; choosing a plan\n", who.c_str(), error.what()); });
+        return false;
     }
+}
+
+/// TOLLBAR_PLAN if it can be run, else "".
+std::string plan_from_environment(Rank ranks, std::uint32_t cpus) {
+    static std::once_flag said;
+    const char* value = std::getenv("TOLLBAR_PLAN");
+    const std::string plan = value == nullptr ? "" : value;
+    return plan.empty() || can_run(plan, ranks, cpus, "TOLLBAR_PLAN", said) ? plan : "";
+}
+
+/// What was tuned for the situation if it can be run, else the default.
+Choice choice_for(const Situation& situation) {
+    static std::once_flag said;
+    const auto tuned = tuned_choice(situation);
+    if (tuned && can_run(tuned->plan, situation.ranks, situation.cpus, tuning_file(), said)) return *tuned;
+    return default_choice(situation);
 }
 
 Choice choose(Rank ranks, std::uint32_t cpus, const group_options& options) {
@@ -35,7 +51,7 @@ Choice choose(Rank ranks, std::uint32_t cpus, const group_options& options) {
     if (!options.plan.empty()) return {options.plan, wait};
     if (std::string plan = plan_from_environment(ranks, cpus); !plan.empty()) return {plan, wait};
     const Situation situation{.ranks = ranks, .cpus = cpus, .pinned = affinity().count() == 1};
-    Choice choice = tuned_choice(situation).value_or(default_choice(situation));
+    Choice choice = choice_for(situation);
     if (options.wait != wait_policy::automatic) choice.wait = wait;
     return choice;
 }
@@ -43,7 +59,7 @@ Choice choose(Rank ranks, std::uint32_t cpus, const group_options& options) {
 /// What the user said in the program, else in TOLLBAR_WAIT, else what was chosen.
 wait_policy policy_for(const group_options& options, const Choice& choice) {
     if (options.wait != wait_policy::automatic) return options.wait;
-    static const wait_policy from_environment = wait_policy_from_environment();
+    const wait_policy from_environment = wait_policy_from_environment();
     if (from_environment != wait_policy::automatic) return from_environment;
     return wait_policy_named(choice.wait).value_or(wait_policy::automatic);
 }

@@ -23,13 +23,22 @@ std::optional<wait_policy> wait_policy_named(std::string_view name) noexcept {
 
 std::string_view name_of(wait_policy policy) noexcept { return names[static_cast<std::size_t>(policy)]; }
 
-wait_policy wait_policy_from_environment() noexcept {
+namespace {
+
+wait_policy read_wait_policy() noexcept {
     const char* value = std::getenv("TOLLBAR_WAIT");
     if (value == nullptr || *value == '\0') return wait_policy::automatic;
     const auto policy = wait_policy_named(value);
     if (!policy)
         std::fprintf(stderr, "tollbar: TOLLBAR_WAIT='%s' is none of auto, spin, yield, park; taking auto\n", value);
     return policy.value_or(wait_policy::automatic);
+}
+
+}  // namespace
+
+wait_policy wait_policy_from_environment() noexcept {
+    static const wait_policy policy = read_wait_policy();
+    return policy;
 }
 
 std::optional<std::chrono::duration<double>> timeout_from_environment() noexcept {

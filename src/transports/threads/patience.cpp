@@ -47,7 +47,7 @@ private:
 std::atomic<std::uint64_t> roomy_up_to{0};
 
 Patience default_patience(std::uint64_t participants) noexcept {
-    static const wait_policy policy = wait_policy_from_environment();
+    const wait_policy policy = wait_policy_from_environment();
     thread_local const Pin pin;
     const std::uint64_t cpus = usable_cpus();
     roomy_up_to.store(policy == wait_policy::automatic && collisions.load(std::memory_order_relaxed) == 0 ? cpus : 0,

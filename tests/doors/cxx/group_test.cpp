@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// A group runs what its options, the environment and the tuning file say, in this order; what they say wrongly is
+// named once.
+#include <tollbar/crowding.hpp>
+#include <tollbar/participant.hpp>
+#include <tollbar/tuning.hpp>
+
+#include "child.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tollbar;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+/// What a program of `ranks` ranks says when it runs with these variables and no tuning file (unless named there).
+testing::Outcome probe(Rank ranks, Variables variables) {
+    variables.insert(variables.begin(), {{"TOLLBAR_TUNING", "/nowhere"}, {"TOLLBAR_PLAN", ""}, {"TOLLBAR_WAIT", ""}});
+    return testing::run({TOLLBAR_PROBE, std::to_string(ranks)}, variables);
+}
+
+/// A tuning file whose lines for 3 ranks name that plan, in every situation of this machine.
+class TuningFile {
+public:
+    explicit TuningFile(const std::string& plan) {
+        std::ofstream file(path_);
+        file << "tollbar-tuning 1\n";
+        for (const char* pinned : {"yes", "no"})
+            file << "threads ranks=3 cpus=" << usable_cpus() << " pinned=" << pinned << " plan=" << plan
+                 << " wait=auto\n";
+    }
+    ~TuningFile() { std::remove(path_.c_str()); }
+    TuningFile(const TuningFile&) = delete;
+    TuningFile& operator=(const TuningFile&) = delete;
+
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_ = "/tmp/tollbar-group-test-" + std::to_string(getpid());
+};
+
+std::string refusal(Rank ranks, const group_options& options) {
+    try {
+        group{ranks, options};
+        return "";
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("a group runs the plan of its options as spelled") {
+    for (const char* plan :
+         {"mcs:4,2", "dissemination", "turnstile", "combination:2", "combination:3/central", "central@2/mcs"}) {
+        const group made(5, {.plan = plan});
+        CHECK(made.plan() == plan);
+        CHECK(made.ranks() == 5);
+    }
+}
+
+TEST_CASE("without any wish a group runs the default for its situation") {
+    const auto outcome = probe(3, {});
+    const bool pinned = affinity().count() == 1;
+    const Choice expected = default_choice({.ranks = 3, .cpus = usable_cpus(), .pinned = pinned});
+    CHECK(outcome.said == "plan " + expected.plan + "\nplan " + expected.plan + "\n");
+}
+
+TEST_CASE("TOLLBAR_PLAN names the plan of a group that does not say") {
+    CHECK(probe(3, {{"TOLLBAR_PLAN", "mcs"}}).said == "plan mcs\nplan mcs\n");
+    CHECK(probe(3, {{"TOLLBAR_PLAN", "combination:2"}}).said == "plan combination:2\nplan combination:2\n");
+}
+
+TEST_CASE("a TOLLBAR_PLAN that cannot be run is named once with what is accepted, then one is chosen") {
+    for (const char* plan : {"fastest", "mcs:0", "combination:9", "combination:x"}) {
+        CAPTURE(plan);
+        const auto outcome = probe(3, {{"TOLLBAR_PLAN", plan}});
+        CAPTURE(outcome.said);
+        CHECK(outcome.succeeded());
+        CHECK(outcome.times_said("tollbar: TOLLBAR_PLAN: ") == 1);
+        CHECK(outcome.times_said("\n") == 3);
+    }
+    const auto unknown = probe(3, {{"TOLLBAR_PLAN", "fastest"}});
+    for (const char* accepted : {"fastest", "dissemination", "mcs", "turnstile", "combination"})
+        CHECK(unknown.times_said(accepted) >= 1);
+}
+
+TEST_CASE("an unknown TOLLBAR_WAIT is named once with what is accepted") {
+    const auto outcome = probe(3, {{"TOLLBAR_WAIT", "never"}});
+    CHECK(outcome.succeeded());
+    CHECK(outcome.times_said("tollbar: TOLLBAR_WAIT='never' is none of auto, spin, yield, park; taking auto\n") == 1);
+    CHECK(outcome.times_said("\n") == 3);
+    for (const char* known : {"auto", "spin", "yield", "park"})
+        CHECK(probe(3, {{"TOLLBAR_WAIT", known}}).times_said("\n") == 2);
+}
+
+TEST_CASE("what was tuned for the situation is taken, unless TOLLBAR_PLAN says otherwise") {
+    const TuningFile file("tournament");
+    CHECK(probe(3, {{"TOLLBAR_TUNING", file.path()}}).said == "plan tournament\nplan tournament\n");
+    CHECK(probe(3, {{"TOLLBAR_TUNING", file.path()}, {"TOLLBAR_PLAN", "bst"}}).said == "plan bst\nplan bst\n");
+    CHECK_FALSE(probe(4, {{"TOLLBAR_TUNING", file.path()}}).times_said("tournament"));
+}
+
+TEST_CASE("a tuned plan that cannot be run is named once, then one is chosen") {
+    for (const char* plan : {"fastest", "combination:9"}) {
+        const TuningFile file(plan);
+        const auto outcome = probe(3, {{"TOLLBAR_TUNING", file.path()}});
+        CAPTURE(outcome.said);
+        CHECK(outcome.succeeded());
+        CHECK(outcome.times_said("tollbar: " + file.path() + ": ") == 1);
+        CHECK(outcome.times_said("\nplan ") == 2);
+        CHECK(outcome.times_said("\n") == 3);
+    }
+}
+
+TEST_CASE("a group of no ranks, or of too many, is refused with what is accepted") {
+    CHECK(refusal(0, {.plan = "mcs"}) == "a group has 1 to 16777216 ranks, not 0");
+    CHECK(refusal(max_ranks + 1, {.plan = "turnstile"}) == "a group has 1 to 16777216 ranks, not 16777217");
+}
+
+TEST_CASE("an option that cannot be run is refused with what is accepted") {
+    const std::string unknown = refusal(4, {.plan = "fastest"});
+    for (const char* part : {"fastest", "dissemination", "turnstile", "combination[:PROCESSORS[/PLAN]]"})
+        CHECK(says(unknown, part));
+    CHECK(says(refusal(4, {.plan = "mcs:0"}), "mcs:0"));
+    CHECK(says(refusal(4, {.plan = "combination:5"}), "1 to 4 processors, not 5"));
+    CHECK(refusal(4, {.plan = std::string(1000, 'x')}).size() > 1000);
+}
+
+TEST_CASE("a rank can be joined once at a time, and only if it exists") {
+    group pair(2, {.plan = "turnstile"});
+    {
+        const participant first = pair.join(0);
+        CHECK_THROWS_WITH_AS(pair.join(0), doctest::Contains(("process " + std::to_string(getpid())).c_str()),
+                             std::invalid_argument);
+        CHECK_THROWS_WITH_AS(pair.join(2), doctest::Contains("ranks 0..1, no rank 2"), std::invalid_argument);
+    }
+    CHECK(pair.join(0).rank() == 0);  // given up above
+}
