@@ -13,15 +13,18 @@ from typing import Any, TextIO
 FORMATS = ("table", "csv", "json")
 
 
-def column(meaning: str, **options: Any) -> Any:
-    """A field of a row, with the meaning that `--help` shows. Options are those of dataclasses.field."""
-    return dataclasses.field(metadata={"meaning": meaning}, **options)
+def column(meaning: str, detail: bool = False, **options: Any) -> Any:
+    """A field of a row, with the meaning that `--help` shows. A detail is for CSV and JSON only.
+
+    Options are those of dataclasses.field.
+    """
+    return dataclasses.field(metadata={"meaning": meaning, "detail": detail}, **options)
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
     """Rows of one dataclass; its field names are the columns' names in every format. CSV and JSON have all
-    columns always, a table leaves out those without any value.
+    columns always, a table leaves out details and columns without any value.
 
     `row_type` must be given when there may be no rows. A row prints None as an empty cell (null in JSON).
     """
@@ -34,14 +37,17 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        row_type = self.row_type or type(self.rows[0])
-        return [field.name for field in dataclasses.fields(row_type)]
+        return [field.name for field in self._fields()]
 
     @property
-    def filled_columns(self) -> list[str]:
-        """The columns without those that are empty in every row."""
-        filled = [name for name in self.columns if any(getattr(row, name) is not None for row in self.rows)]
-        return filled if self.rows else self.columns
+    def shown_columns(self) -> list[str]:
+        """The columns of a table: no details, and none that is empty in every row."""
+        brief = [field.name for field in self._fields() if not field.metadata.get("detail")]
+        filled = [name for name in brief if any(getattr(row, name) is not None for row in self.rows)]
+        return filled if self.rows else brief
+
+    def _fields(self) -> tuple[dataclasses.Field[Any], ...]:
+        return dataclasses.fields(self.row_type or type(self.rows[0]))
 
     def cells(self, columns: Sequence[str]) -> list[list[Any]]:
         return [[getattr(row, name) for name in columns] for row in self.rows]
@@ -100,7 +106,7 @@ def _is_number(cell: Any) -> bool:
 
 
 def _right_aligned(table: Table) -> list[bool]:
-    columns = table.filled_columns
+    columns = table.shown_columns
     by_column = zip(*table.cells(columns), strict=True) if table.rows else [()] * len(columns)
     return [
         any(map(_is_number, cells)) and all(cell is None or _is_number(cell) for cell in cells)
@@ -110,7 +116,7 @@ def _right_aligned(table: Table) -> list[bool]:
 
 def _as_plain(table: Table) -> str:
     right = _right_aligned(table)
-    columns = table.filled_columns
+    columns = table.shown_columns
     lines = [columns, *([_shown(cell) for cell in row] for row in table.cells(columns))]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     return "".join(
@@ -130,8 +136,14 @@ def _print_rich(table: Table, out: TextIO) -> None:
     from rich.text import Text
 
     shown = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    for name, to_right in zip(table.filled_columns, _right_aligned(table), strict=True):
-        shown.add_column(name, justify="right" if to_right else "left", overflow="fold")
-    for row in table.cells(table.filled_columns):
+    for name, to_right in zip(table.shown_columns, _right_aligned(table), strict=True):
+        shown.add_column(
+            name,
+            justify="right" if to_right else "left",
+            overflow="fold",
+            no_wrap=to_right,
+            min_width=len(name),
+        )
+    for row in table.cells(table.shown_columns):
         shown.add_row(*(Text(_shown(cell)) for cell in row))
     Console(file=out).print(shown)

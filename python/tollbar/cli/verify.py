@@ -24,10 +24,10 @@ class Proof:
     proved: int = column("how many of them were proved; stops at the first that fails")
     holds: bool = column("whether all of them are barriers")
     failed_ranks: int | None = column("the first size that fails")
-    fault: str | None = column("what is wrong there, such as unheard or deadlock")
+    fault: str | None = column("what is wrong there, such as unheard or deadlock", detail=True)
     from_rank: int | None = column("first missing pair: this rank is not heard of")
     to_rank: int | None = column("first missing pair: by this rank")
-    explanation: str | None = column("the same in a sentence")
+    explanation: str | None = column("the same in a sentence", detail=True)
     operations: int = column("steps taken and runs of ranks touched by the proofs")
 
 

@@ -64,6 +64,19 @@ def test_a_column_without_any_value_is_left_out_of_the_table_only():
     assert printed(table, "csv") == "name,count,time_us,ready\na,,1.0,true\n"
 
 
+@dataclass(frozen=True)
+class Detailed:
+    name: str = column("what it is called")
+    proof: str = column("how it is known", detail=True)
+
+
+def test_a_detail_is_left_out_of_the_table_only():
+    table = Table([Detailed("a", "because")])
+    assert printed(table, "table") == "name\na\n"
+    assert printed(table, "csv") == "name,proof\na,because\n"
+    assert printed(Table([], Detailed), "table") == "name\n"
+
+
 def test_text_stands_in_for_the_table_only():
     table = Table(ROWS, text="words")
     assert printed(table, "table") == "words\n"

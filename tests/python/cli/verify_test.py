@@ -62,6 +62,7 @@ def test_a_failure_is_repeated_on_stderr_below_the_table(tollbar, words):
     file = words("0: ?1 !1\n1: ?0 !0\n")
     said = tollbar("verify", "--words", file)
     assert said.code == 1
+    assert said.out.splitlines()[0].split() == [*COLUMNS.split(",")[:5], "from_rank", "to_rank", "operations"]
     assert said.err.startswith(f"{file} with 2 ranks: ")
     assert said.err.count("\n") == 1
 
