@@ -9,13 +9,13 @@ import dataclasses
 import io
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 
-from tollbar import choice, comparison, curves, tables, targets
+from tollbar import choice, comparison, curves, statistics, tables, targets
 from tollbar.comparison import Comparison, Situation
 from tollbar.plots import distribution, time_text
 from tollbar.records import Batch
@@ -23,8 +23,12 @@ from tollbar.results import Run
 
 Comparisons = Mapping[Situation, Comparison]
 
-_MOST_SAMPLES = 6_000_000
+_MOST_SAMPLES = 2_000_000  # a page for a phone
 _WHERE = ("group", "program", "placement", "ranks")
+_EPISODES = (
+    "round", "name", "kind", "wait", "episodes", "latency_p50_ns", "latency_p95_ns", "latency_p99_ns",
+    "latency_max_ns", "skew_p50_ns", "span_p50_ns",
+)  # fmt: skip
 _BATCH = tuple(field.name for field in dataclasses.fields(Batch))
 
 
@@ -105,6 +109,7 @@ def downloads(run: Run) -> list[tuple[str, str, Markup]]:
     """Name, what it is, and the address that holds the data itself."""
     files = [
         ("batches.csv", "every timed batch", _uri("text/csv", batches_csv(run).encode())),
+        ("episodes.csv", "quantiles of the stamped episodes", _uri("text/csv", episodes_csv(run).encode())),
         (
             "environment.json",
             "the machine and the run",
@@ -124,12 +129,31 @@ def _uri(kind: str, content: bytes) -> Markup:
     return Markup(f"data:{kind};base64,{base64.b64encode(content).decode()}")
 
 
-def batches_csv(run: Run) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_WHERE, *_BATCH])
+def episodes_csv(run: Run) -> str:
+    """The quantiles of each candidate's stamped episodes in each round of each launch."""
+    rows = []
     for launch in run.launches:
         where = (launch.group, launch.program, launch.environment.placement, launch.environment.ranks)
-        for batch in launch.batches:
-            writer.writerow([*where, *(getattr(batch, name) for name in _BATCH)])
+        for each in (each for each in launch.episodes if each.latency_ns):
+            latency = statistics.quantiles(each.latency_ns, (0.5, 0.95, 0.99, 1.0))
+            others = [statistics.quantiles(values, (0.5,))[0] for values in (each.skew_ns, each.span_ns)]
+            label = (each.round, each.name, each.kind, each.wait, len(each.latency_ns))
+            rows.append([*where, *label, *latency, *others])
+    return _csv([*_WHERE, *_EPISODES], rows)
+
+
+def batches_csv(run: Run) -> str:
+    """Every timed batch."""
+    rows = []
+    for launch in run.launches:
+        where = (launch.group, launch.program, launch.environment.placement, launch.environment.ranks)
+        rows += [[*where, *(getattr(batch, name) for name in _BATCH)] for batch in launch.batches]
+    return _csv([*_WHERE, *_BATCH], rows)
+
+
+def _csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
     return text.getvalue()

@@ -126,9 +126,8 @@ def crowded(compared: Comparisons) -> list[dict[str, Any]]:
                 "fewest": situation.ranks - each.usable,
                 "tail": comparison.tail_ratio(measured),
             })  # fmt: skip
-    return sorted(
-        rows, key=lambda row: (row["situation"] != rows[0]["situation"], row["situation"], row["period"])
-    )
+    place = {situation: number for number, situation in enumerate(compared)}
+    return sorted(rows, key=lambda row: (place[row["situation"]], row["period"]))
 
 
 def everything(compared: Comparisons) -> list[tuple[Comparison, list[dict[str, Any]]]]:

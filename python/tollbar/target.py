@@ -3,31 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tollbar.statistics import Interval
 
 
-def column(meaning: str) -> Any:
-    """A field with the meaning that `tollbar bench --help` shows."""
-    return field(metadata={"meaning": meaning})
-
-
 @dataclass(frozen=True)
 class Target:
-    """One figure: what was reached, with its confidence interval, and what was wanted."""
+    """A ratio that was reached, its 95 % interval, the ratio wanted, and what can be said of them."""
 
-    case: str = column("what is compared with what")
-    ranks: int | None = column("how many threads")
-    placement: str | None = column("pinned to processors, or free")
-    candidate: str | None = column("the barrier")
-    value: float | None = column("the ratio reached")
-    low: float | None = column("lower end of its 95 % interval; empty with too few launches")
-    high: float | None = column("upper end of it")
-    target: str = column("the ratio wanted")
-    verdict: str = column("met, missed, tie (the interval holds the target), or why it cannot be said here")
+    case: str
+    ranks: int | None
+    placement: str | None
+    candidate: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    target: str
+    verdict: str
 
 
 @dataclass(frozen=True)

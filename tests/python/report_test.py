@@ -137,6 +137,13 @@ def test_every_batch_can_be_downloaded(run, page):
     assert {row["name"] for row in rows} >= {"mcs", "libgomp", "std::barrier"}
 
 
+def test_the_quantiles_of_every_round_can_be_downloaded(run, page):
+    rows = list(csv.DictReader(io.StringIO(page.downloads["episodes.csv"][1].decode())))
+    assert len(rows) == sum(len(launch.episodes) for launch in run.launches)
+    assert all(float(row["latency_p50_ns"]) <= float(row["latency_p99_ns"]) for row in rows)
+    assert {row["episodes"] for row in rows} == {"40"}
+
+
 def test_every_measured_line_can_be_downloaded(run, page):
     lines = gzip.decompress(page.downloads["samples.jsonl.gz"][1]).decode().splitlines()
     assert sum(json.loads(line)["record"] == "episodes" for line in lines) == sum(

@@ -6,13 +6,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import Progress
-from tollbar.cli.table import Table, describe_columns
-from tollbar.target import Target
+from tollbar.cli.table import Table, column, describe_columns
 
 RANKS = (2, 3, 4, 6, 8, 12, 16)
 PLACEMENTS = ("pinned", "free")
@@ -22,8 +22,23 @@ BUDGET_S = 210.0
 QUICK = {"ranks": (2, 4, 8), "launches": 3, "rounds": 2, "budget": 30.0}
 
 
+@dataclass(frozen=True)
+class Compared:
+    """One target and how far this machine is from it."""
+
+    case: str = column("what is compared with what")
+    ranks: int | None = column("how many threads")
+    placement: str | None = column("pinned to processors, or free")
+    candidate: str | None = column("the barrier")
+    value: float | None = column("the ratio reached")
+    low: float | None = column("lower end of its 95 % interval; empty with too few launches")
+    high: float | None = column("upper end of it")
+    target: str = column("the ratio wanted")
+    verdict: str = column("met, missed, tie (the interval holds the target), or why it cannot be said here")
+
+
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser("bench", help=__doc__.partition(": ")[2], epilog=describe_columns(Target))
+    parser = commands.add_parser("bench", help=__doc__.partition(": ")[2], epilog=describe_columns(Compared))
     parser.add_argument("kind", choices=("threads",), help="threads: the barriers between threads")
     parser.add_argument(
         "--ranks", type=_ranks, metavar="P[,P...]", help=f"default: {','.join(map(str, RANKS))}"
@@ -101,8 +116,9 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar import comparison, results, targets
 
     folder, unsafe = measure(args)
-    rows = targets.evaluate(comparison.compare(results.read_run(folder).launches))
-    return Table(rows, Target, failed=unsafe, notes=[f"every sample is in {folder}"])
+    reached = targets.evaluate(comparison.compare(results.read_run(folder).launches))
+    rows = [Compared(**vars(each)) for each in reached]
+    return Table(rows, Compared, failed=unsafe, notes=[f"every sample is in {folder}"])
 
 
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:
