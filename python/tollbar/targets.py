@@ -4,14 +4,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from tollbar import statistics
 from tollbar.comparison import Candidate, Comparison, Situation, tail_ratio
 from tollbar.statistics import Interval
-from tollbar.target import Target, Wanted
 
 EXCHANGE = ("butterfly", "pairwise", "dissemination")
 CROWDED = {4: 1.5, 8: 1.25, 16: 1.25, 64: 1.25}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A ratio that was reached, its 95 % interval, the ratio wanted, and what can be said of them."""
+
+    case: str
+    ranks: int | None
+    placement: str | None
+    candidate: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    target: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A ratio wanted: at most `most` and at least `least`."""
+
+    most: float
+    least: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return f"{self.least:.3g} to {self.most:.3g}" if self.least else f"at most {self.most:.3g}"
+
+    def verdict(self, reached: Interval) -> str:
+        if reached.low is None or reached.high is None:
+            return "too few launches for an interval"
+        if self.least <= reached.low and reached.high <= self.most:
+            return "met"
+        if reached.low > self.most or reached.high < self.least:
+            return "missed"
+        return "tie"
+
 
 #: What this command cannot say: its programs measure threads of one process that wait in a loop.
 _ELSEWHERE = (

@@ -4,7 +4,7 @@
 import pytest
 from tollbar import comparison, results, targets
 from tollbar.statistics import Interval
-from tollbar.target import Wanted
+from tollbar.targets import Wanted
 
 
 @pytest.fixture
