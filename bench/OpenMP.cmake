@@ -2,10 +2,6 @@
 # The OpenMP programs: one source, compiled once for each runtime, each by the compiler that brings it. They are
 # built by custom commands because a CMake project has one C++ compiler.
 
-set(openmp_sources ${CMAKE_CURRENT_SOURCE_DIR}/openmp.cpp)
-foreach(source IN LISTS tollbar_bench_engine)
-    list(APPEND openmp_sources ${CMAKE_CURRENT_SOURCE_DIR}/threads/${source})
-endforeach()
 file(GLOB openmp_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/threads/*.hpp)
 set(openmp_flags -std=c++20 -O2 -Wall -Wextra -Wpedantic -fopenmp -I${PROJECT_SOURCE_DIR}/include)
 
@@ -27,12 +23,14 @@ function(tollbar_openmp_program short runtime)
         return()
     endif()
 
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/openmp.cpp)
     set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
     add_custom_command(
         OUTPUT ${program}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-        COMMAND ${compiler} ${openmp_flags} -DTOLLBAR_OMP_RUNTIME="${runtime}" ${openmp_sources} -o ${program} -lpthread
-        DEPENDS ${openmp_sources} ${openmp_headers} ${PROJECT_SOURCE_DIR}/include/tollbar/sync.hpp
+        COMMAND ${compiler} ${openmp_flags} -DTOLLBAR_OMP_RUNTIME="${runtime}" ${source} -o ${program}
+                $<TARGET_FILE:tollbar_bench_engine> -lpthread
+        DEPENDS ${source} ${openmp_headers} tollbar_bench_engine
         COMMENT "Building ${name} with ${compiler}"
         VERBATIM)
     add_custom_target(tollbar_bench_omp_${short} ALL DEPENDS ${program})

@@ -8,9 +8,11 @@
 #include <gnu/libc-version.h>
 #include <omp.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 namespace tollbar::bench {
 
@@ -39,8 +41,19 @@ public:
                                      std::to_string(ranks_) + "; is OMP_THREAD_LIMIT set?");
     }
 
-    /// The pool's threads may spin for a while after a region, and would do so beside the floors.
-    void rest() override { omp_pause_resource_all(omp_pause_soft); }
+    /// The pool's threads may spin for a while after a region, and would do so beside the floors. Not every runtime
+    /// puts them to sleep when asked to, so this waits until the process uses no more CPU time. A hard pause is
+    /// no way out: libomp 14 hangs in the next region when there are more threads than CPUs.
+    void rest() override {
+        omp_pause_resource_all(omp_pause_soft);
+        constexpr std::chrono::milliseconds glance{10};
+        constexpr double asleep_ns = 1e6;
+        for (int glances = 0; glances < 50; ++glances) {
+            const Usage before = Usage::of_process();
+            std::this_thread::sleep_for(glance);
+            if ((Usage::of_process() - before).cpu_ns < asleep_ns) return;
+        }
+    }
 
 private:
     Rank ranks_;

@@ -20,6 +20,7 @@ struct Pace {
     double batch_ns;        ///< what a batch is calibrated to
     double cut_ns;          ///< a batch that has taken this long ends at its next chunk
     std::uint64_t most;     ///< episodes in a batch
+    std::uint64_t chunk;    ///< episodes between two looks at the clock, at most
     std::uint64_t warm_up;  ///< episodes before a batch
     std::uint64_t stamped;  ///< stamped episodes, at most
 };
@@ -49,7 +50,9 @@ struct Chunks {
     std::uint64_t growth;    ///< each chunk is this many times the one before
 };
 
-inline Chunks sixteenths(std::uint64_t episodes) { return {episodes, std::max<std::uint64_t>(episodes / 16, 1), 1}; }
+inline Chunks sixteenths(std::uint64_t episodes, const Pace& pace) {
+    return {episodes, std::clamp<std::uint64_t>(episodes / 16, 1, pace.chunk), 1};
+}
 
 /// Runs episode(i) until all are done or rank 0 finds `limit_ns` passed; returns how many were run, the same on every rank.
 template <class Episode>
@@ -104,7 +107,7 @@ void attend(Rank rank, Seat& seat, Visit& visit) {
     Ticks start = ticks();
     seat.episode();
     if (first_rank) visit.first_ns = nanoseconds(ticks() - start);
-    run_chunks(rank, sixteenths(pace.warm_up), pace.cut_ns / 4, visit.warming, once);
+    run_chunks(rank, sixteenths(pace.warm_up, pace), pace.cut_ns / 4, visit.warming, once);
 
     if (visit.episodes == 0) {
         start = ticks();
@@ -121,7 +124,7 @@ void attend(Rank rank, Seat& seat, Visit& visit) {
 
     const Usage before = first_rank ? Usage::of_process() : Usage{};
     start = ticks();
-    const std::uint64_t timed = run_chunks(rank, sixteenths(visit.episodes), pace.cut_ns, visit.timing, once);
+    const std::uint64_t timed = run_chunks(rank, sixteenths(visit.episodes, pace), pace.cut_ns, visit.timing, once);
     if (first_rank) {
         visit.elapsed_ns = nanoseconds(ticks() - start);
         visit.usage = Usage::of_process() - before;
@@ -138,7 +141,7 @@ void attend(Rank rank, Seat& seat, Visit& visit) {
         row[i].exit = ticks();
     };
     const std::uint64_t stamped =
-        run_chunks(rank, sixteenths(visit.stamps.capacity()), pace.cut_ns / 2, visit.stamping, stamp);
+        run_chunks(rank, sixteenths(visit.stamps.capacity(), pace), pace.cut_ns / 2, visit.stamping, stamp);
     if (first_rank) {
         visit.stamped_usage = Usage::of_process() - before_stamps;
         visit.stamped = stamped;

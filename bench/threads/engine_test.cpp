@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the measuring engine: what it says of stamps, what --only keeps, and that all ranks agree when to stop.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "rounds.hpp"
+#include "selection.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tollbar::bench {
+namespace {
+
+struct Nothing {
+    explicit Nothing(Rank) {}
+    void episode() {}
+};
+
+struct Counter {
+    explicit Counter(Rank ranks) : meeting(ranks) {}
+    void episode() { meeting.meet(); }
+    Meeting meeting;
+};
+
+Roster roster_of(std::initializer_list<Label> labels) {
+    Roster roster;
+    for (const Label& label : labels) roster.add<Everywhere<Nothing>>(label, Rank{2});
+    return roster;
+}
+
+std::string names(const Roster& roster) {
+    std::string all;
+    for (const auto& one : roster.candidates) all += one->label().name + "+" + one->label().wait + " ";
+    return all;
+}
+
+const Add nothing_more = [](Roster&, const std::string&, const std::string&) { return false; };
+const Places anywhere(Placement::free, usable_cpus());
+
+TEST_CASE("latency runs from the last entry, skew from the first exit, span from the first entry, to the last exit") {
+    Stamps stamps(3, 1);
+    const Ticks unit = ticks_of(1e6);
+    *stamps.row(0) = {10 * unit, 40 * unit};
+    *stamps.row(1) = {20 * unit, 35 * unit};
+    *stamps.row(2) = {15 * unit, 50 * unit};
+    const Samples samples = stamps.evaluate(1);
+    CHECK(!samples.violation);
+    CHECK(std::round(samples.latency.at(0) / 1e6) == 30);
+    CHECK(std::round(samples.skew.at(0) / 1e6) == 15);
+    CHECK(std::round(samples.span.at(0) / 1e6) == 40);
+}
+
+TEST_CASE("an exit before the last entry is a violation that names both ranks") {
+    Stamps stamps(3, 2);
+    for (Rank rank = 0; rank < 3; ++rank) stamps.row(rank)[0] = {10, 20};
+    stamps.row(0)[1] = {30, 60};
+    stamps.row(1)[1] = {31, 39};
+    stamps.row(2)[1] = {40, 61};
+    const Samples samples = stamps.evaluate(2);
+    REQUIRE(samples.violation);
+    CHECK(samples.violation->episode == 1);
+    CHECK(samples.violation->left == 1);
+    CHECK(samples.violation->missing == 2);
+}
+
+TEST_CASE("a barrier that does nothing is found out") {
+    // Rank 1 enters when rank 0 has left: a meeting orders them, no delay does.
+    Meeting meeting(2);
+    Stamps stamps(2, 1);
+    ThreadCrew crew(2, anywhere);
+    crew.run([&](Rank rank) {
+        if (rank == 1) meeting.meet();
+        const Ticks entry = ticks();
+        *stamps.row(rank) = {entry, ticks()};
+        if (rank == 0) meeting.meet();
+    });
+    REQUIRE(stamps.evaluate(1).violation);
+    CHECK(stamps.evaluate(1).violation->missing == 1);
+}
+
+TEST_CASE("all ranks run the same number of episodes when a loop is cut short") {
+    for (const Rank ranks : {2U, 3U, 5U}) {
+        ThreadCrew crew(ranks, anywhere);
+        Counter barrier(ranks);
+        StopFlags flags;
+        std::vector<std::uint64_t> done(ranks);
+        const auto episode = [&](std::uint64_t) { barrier.episode(); };
+        crew.run([&](Rank rank) { done[rank] = run_chunks(rank, {1'000'000'000, 3, 1}, 1e6, flags, episode); });
+        CHECK(done[0] < 1'000'000'000);
+        CHECK(done[0] % 3 == 0);
+        for (Rank rank = 1; rank < ranks; ++rank) CHECK(done[rank] == done[0]);
+    }
+}
+
+TEST_CASE("a loop that is not cut short runs every episode once") {
+    StopFlags flags;
+    std::uint64_t sum = 0;
+    CHECK(run_chunks(0, {100, 1, 2}, 1e12, flags, [&](std::uint64_t i) { sum += i; }) == 100);
+    CHECK(sum == 99 * 100 / 2);
+}
+
+TEST_CASE("--only knows names with commas in them") {
+    Roster roster = roster_of({{"mcs", "plan"}, {"mcs:2,2", "plan"}, {"central", "plan"}, {"bst", "plan"}});
+    select(roster, "mcs:2,2,central", nothing_more);
+    CHECK(names(roster) == "mcs:2,2+auto central+auto ");
+}
+
+TEST_CASE("--only keeps all waiting policies of a name, or the one asked for") {
+    const std::initializer_list<Label> labels{{"mcs", "plan", "auto"}, {"mcs", "plan", "spin"}, {"bst", "plan", "auto"}};
+    Roster all = roster_of(labels);
+    select(all, "mcs", nothing_more);
+    CHECK(names(all) == "mcs+auto mcs+spin ");
+    Roster one = roster_of(labels);
+    select(one, "mcs+spin", nothing_more);
+    CHECK(names(one) == "mcs+spin ");
+}
+
+TEST_CASE("--only refuses a name nobody knows") {
+    for (const char* list : {"no", "mcs,no", ",", "mcs,,bst", "mcs+often"}) {
+        Roster roster = roster_of({{"mcs", "plan"}, {"bst", "plan"}});
+        CHECK_THROWS_AS(select(roster, list, nothing_more), WrongUse);
+    }
+}
+
+TEST_CASE("wrong flags and values are refused") {
+    for (const auto& words : std::vector<std::vector<const char*>>{{"--ranks", "1"}, {"--ranks", "1025"}, {"--ranks", "2x"},
+                                                                   {"--ranks"}, {"--placement", "there"}, {"--no"}}) {
+        std::vector<const char*> line{"program"};
+        line.insert(line.end(), words.begin(), words.end());
+        CHECK_THROWS_AS(parse_options(static_cast<int>(line.size()), line.data()), WrongUse);
+    }
+}
+
+}  // namespace
+}  // namespace tollbar::bench
