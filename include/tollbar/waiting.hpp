@@ -14,7 +14,7 @@ enum class wait_policy : std::uint8_t {
     automatic,  ///< spins only while every participant has a CPU, yields a few times, then parks
     spin,       ///< never gives the CPU away: for one participant a CPU, nothing else running
     yield,      ///< gives way for ever, never sleeps
-    park,       ///< sleeps at once (a processor's representative looks first for as long as a wake-up takes)
+    park,       ///< gives way twice, then sleeps (a processor's representative first polls for as long as a wake-up takes)
 };
 
 /// How long to try each way of waiting before the next.
@@ -36,12 +36,15 @@ enum class Crowding : std::uint8_t {
 /// one scheduler group, and beat both it and parking at once between groups (docs/design/waiting.md).
 inline constexpr std::uint32_t bounded_yields = 8;
 
+/// Yields before sleeping where sleeping is asked for: enough to find that the others only needed the CPU.
+inline constexpr std::uint32_t yields_before_sleep = 2;
+
 template <class Sync>
 Patience patience_for(wait_policy policy, Crowding crowding) noexcept {
     switch (policy) {
         case wait_policy::spin: return {Patience::for_ever, 0};
         case wait_policy::yield: return {0, Patience::for_ever};
-        case wait_policy::park: return {0, 0};
+        case wait_policy::park: return {0, yields_before_sleep};
         case wait_policy::automatic: break;
     }
     return {crowding == Crowding::roomy ? Sync::spins_worth_a_wake() : 0, bounded_yields};
