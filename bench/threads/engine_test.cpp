@@ -108,7 +108,8 @@ TEST_CASE("--only knows names with commas in them") {
 }
 
 TEST_CASE("--only keeps all waiting policies of a name, or the one asked for") {
-    const std::initializer_list<Label> labels{{"mcs", "plan", "auto"}, {"mcs", "plan", "spin"}, {"bst", "plan", "auto"}};
+    const std::initializer_list<Label> labels{
+        {"mcs", "plan", "auto"}, {"mcs", "plan", "spin"}, {"bst", "plan", "auto"}};
     Roster all = roster_of(labels);
     select(all, "mcs", nothing_more);
     CHECK(names(all) == "mcs+auto mcs+spin ");
@@ -125,8 +126,12 @@ TEST_CASE("--only refuses a name nobody knows") {
 }
 
 TEST_CASE("wrong flags and values are refused") {
-    for (const auto& words : std::vector<std::vector<const char*>>{{"--ranks", "1"}, {"--ranks", "1025"}, {"--ranks", "2x"},
-                                                                   {"--ranks"}, {"--placement", "there"}, {"--no"}}) {
+    for (const auto& words : std::vector<std::vector<const char*>>{{"--ranks", "1"},
+                                                                   {"--ranks", "1025"},
+                                                                   {"--ranks", "2x"},
+                                                                   {"--ranks"},
+                                                                   {"--placement", "there"},
+                                                                   {"--no"}}) {
         std::vector<const char*> line{"program"};
         line.insert(line.end(), words.begin(), words.end());
         CHECK_THROWS_AS(parse_options(static_cast<int>(line.size()), line.data()), WrongUse);

@@ -37,9 +37,9 @@ std::string kernel() {
 }
 
 /// Variables that change how somebody here waits.
-constexpr const char* variables[] = {"TOLLBAR_PLAN",    "TOLLBAR_WAIT",   "TOLLBAR_TUNING",   "OMP_WAIT_POLICY",
-                                     "OMP_PROC_BIND",   "GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "KMP_BLOCKTIME",
-                                     "KMP_USE_YIELD",   "KMP_AFFINITY",   "KMP_LIBRARY",      "LD_PRELOAD"};
+constexpr const char* variables[] = {"TOLLBAR_PLAN",  "TOLLBAR_WAIT",   "TOLLBAR_TUNING",    "OMP_WAIT_POLICY",
+                                     "OMP_PROC_BIND", "GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "KMP_BLOCKTIME",
+                                     "KMP_USE_YIELD", "KMP_AFFINITY",   "KMP_LIBRARY",       "LD_PRELOAD"};
 
 }  // namespace
 

@@ -95,7 +95,8 @@ double exchange(const std::vector<int>& cpus) {
     return median_of_two_sides(cpus, side(lines[0].word, lines[1].word), side(lines[1].word, lines[0].word));
 }
 
-/// `members` threads on one CPU that do nothing but yield: round robin, so each yield of one costs a switch to everybody.
+/// `members` threads on one CPU that do nothing but yield: round robin, so each yield of one costs a switch to
+/// everybody.
 double yield_ring(int cpu, unsigned members) {
     constexpr unsigned yields = 40;
     std::atomic<unsigned> present{0};

@@ -37,7 +37,8 @@ Roster prepare(const Options& options) {
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_program("tollbar-bench-threads", count, words, prepare, [](const Options& options, const Places& places) {
-        return std::make_unique<ThreadCrew>(options.ranks, places);
-    });
+    return run_program("tollbar-bench-threads", count, words, prepare,
+                       [](const Options& options, const Places& places) {
+                           return std::make_unique<ThreadCrew>(options.ranks, places);
+                       });
 }

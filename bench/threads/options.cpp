@@ -35,19 +35,27 @@ struct Flag {
 
 constexpr std::array flags{
     Flag{"--ranks", "N", "threads, 2 to 1024 (default 2)",
-         [](Options& o, std::string_view f, std::string_view t) { o.ranks = static_cast<Rank>(number(f, t, 2, most_ranks)); }},
+         [](Options& o, std::string_view f, std::string_view t) {
+             o.ranks = static_cast<Rank>(number(f, t, 2, most_ranks));
+         }},
     Flag{"--placement", "pinned|free", "rank r on usable CPU r mod C, or wherever the kernel puts it (default free)",
          [](Options& o, std::string_view, std::string_view t) { o.placement = placement(t); }},
     Flag{"--rounds", "R", "rounds, at most; each measures the floors and then everything once (default 10)",
-         [](Options& o, std::string_view f, std::string_view t) { o.rounds = static_cast<std::uint32_t>(number(f, t, 1, 1'000'000)); }},
+         [](Options& o, std::string_view f, std::string_view t) {
+             o.rounds = static_cast<std::uint32_t>(number(f, t, 1, 1'000'000));
+         }},
     Flag{"--seed", "S", "of the order within the rounds (default 1)",
          [](Options& o, std::string_view f, std::string_view t) { o.seed = number(f, t, 0, ~std::uint64_t{0}); }},
     Flag{"--only", "LIST", "names as --list gives them, separated by commas; NAME+WAIT for one waiting policy",
          [](Options& o, std::string_view, std::string_view t) { o.only = t; }},
     Flag{"--batch-us", "US", "length of a timed batch (default 1000 with a CPU for every rank, else 12000)",
-         [](Options& o, std::string_view f, std::string_view t) { o.batch_ns = 1e3 * static_cast<double>(number(f, t, 1, hour_us)); }},
+         [](Options& o, std::string_view f, std::string_view t) {
+             o.batch_ns = 1e3 * static_cast<double>(number(f, t, 1, hour_us));
+         }},
     Flag{"--budget-ms", "MS", "no round begins that would probably end later (default 0: no limit)",
-         [](Options& o, std::string_view f, std::string_view t) { o.budget_ns = 1e6 * static_cast<double>(number(f, t, 0, hour_us)); }},
+         [](Options& o, std::string_view f, std::string_view t) {
+             o.budget_ns = 1e6 * static_cast<double>(number(f, t, 0, hour_us));
+         }},
     Flag{"--list", "", "names what can be measured, measures nothing",
          [](Options& o, std::string_view, std::string_view) { o.list = true; }},
     Flag{"--quick", "", "leaves out what never gives its CPU away when there are more ranks than CPUs",
@@ -79,7 +87,8 @@ Options parse_options(int count, const char* const* words) {
 }
 
 std::string usage(std::string_view program) {
-    std::string text = "usage: " + std::string(program) + " [flags]\nMeasures barriers in this process; one JSON record a line on stdout.\n";
+    std::string text = "usage: " + std::string(program) +
+                       " [flags]\nMeasures barriers in this process; one JSON record a line on stdout.\n";
     for (const Flag& flag : flags) {
         std::string left = "  " + std::string(flag.name) + " " + std::string(flag.value);
         left.resize(std::max<std::size_t>(left.size() + 1, 28), ' ');

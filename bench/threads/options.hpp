@@ -27,7 +27,7 @@ struct Options {
     double batch_ns = 0;   ///< 0: 1 ms with a CPU for every rank, 12 ms otherwise
     double budget_ns = 0;  ///< 0: no limit
     Depth depth = Depth::full;
-    std::string only;      ///< empty: everything
+    std::string only;  ///< empty: everything
     bool list = false;
     bool help = false;
 };

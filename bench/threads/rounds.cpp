@@ -14,14 +14,14 @@ namespace tollbar::bench {
 
 namespace {
 
-constexpr double too_slow_ns = 6e6;         // an episode; then only every so many rounds
+constexpr double too_slow_ns = 6e6;  // an episode; then only every so many rounds
 constexpr std::uint32_t slow_rounds = 8;
 constexpr std::uint64_t episodes_of_a_crowded_spinner = 3;
 constexpr double share_of_crowded_spinners = 0.2;  // of the time budget
 
 /// What is known of a candidate from earlier rounds.
 struct Known {
-    std::uint64_t episodes = 0;  ///< in the next batch; 0: to be calibrated
+    std::uint64_t episodes = 0;                                  ///< in the next batch; 0: to be calibrated
     double period_ns = std::numeric_limits<double>::infinity();  ///< the shortest so far: some have two speeds
 };
 
@@ -48,7 +48,9 @@ public:
 
 private:
     double spent_ns() const { return nanoseconds(ticks() - began_); }
-    bool another_fits() const { return options_.budget_ns == 0 || spent_ns() + longest_round_ns_ <= options_.budget_ns; }
+    bool another_fits() const {
+        return options_.budget_ns == 0 || spent_ns() + longest_round_ns_ <= options_.budget_ns;
+    }
     bool crowded() const { return crew_.ranks() > cpus_.size(); }
 
     static void print_skipped(const std::string& name, const std::string& why, const std::string& wait = "auto") {
@@ -100,12 +102,15 @@ private:
         if (round != 0) return true;
         const Label& label = one.label();
         if (options_.depth == Depth::quick) {
-            print_skipped(label.name, "it never gives its CPU away and there are more ranks than CPUs (--quick)", label.wait);
+            print_skipped(label.name, "it never gives its CPU away and there are more ranks than CPUs (--quick)",
+                          label.wait);
             return true;
         }
         if (options_.budget_ns != 0 && spinners_ns_ > share_of_crowded_spinners * options_.budget_ns) {
-            print_skipped(label.name, "it never gives its CPU away, there are more ranks than CPUs, and the share of the "
-                                      "time budget for such is used up", label.wait);
+            print_skipped(label.name,
+                          "it never gives its CPU away, there are more ranks than CPUs, and the share of the "
+                          "time budget for such is used up",
+                          label.wait);
             return true;
         }
         Pace pace = pace_;

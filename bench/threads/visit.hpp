@@ -54,7 +54,8 @@ inline Chunks sixteenths(std::uint64_t episodes, const Pace& pace) {
     return {episodes, std::clamp<std::uint64_t>(episodes / 16, 1, pace.chunk), 1};
 }
 
-/// Runs episode(i) until all are done or rank 0 finds `limit_ns` passed; returns how many were run, the same on every rank.
+/// Runs episode(i) until all are done or rank 0 finds `limit_ns` passed; returns how many were run, the same on every
+/// rank.
 template <class Episode>
 std::uint64_t run_chunks(Rank rank, Chunks chunks, double limit_ns, StopFlags& flags, Episode&& episode) {
     const Ticks limit = ticks_of(limit_ns);
@@ -140,8 +141,8 @@ void attend(Rank rank, Seat& seat, Visit& visit) {
         seat.episode();
         row[i].exit = ticks();
     };
-    const std::uint64_t stamped =
-        run_chunks(rank, sixteenths(visit.stamps.capacity(), pace), pace.cut_ns / 2, visit.stamping, stamp);
+    const std::uint64_t stamped = run_chunks(rank, sixteenths(visit.stamps.capacity(), pace), pace.cut_ns / 2,
+                                             visit.stamping, stamp);
     if (first_rank) {
         visit.stamped_usage = Usage::of_process() - before_stamps;
         visit.stamped = stamped;
