@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// From C++ exceptions to errno values and the thread's last line.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tollbar::c_door {
+
+/// Keeps `line` as the thread's last error and returns `error`.
+int fail(int error, std::string_view line) noexcept;
+
+/// fail() with what the exception being handled says.
+int fail_with_current_exception() noexcept;
+
+/// Runs `action`; what it throws, or the error it returns, becomes the result.
+template <class Action>
+int guarded(Action&& action) noexcept {
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<Action>>) {
+            std::forward<Action>(action)();
+            return 0;
+        } else {
+            return std::forward<Action>(action)();
+        }
+    } catch (...) {
+        return fail_with_current_exception();
+    }
+}
+
+/// As much of `text` as fits, always with a closing '\0' where there is room for anything; true if all of it did.
+bool write_text(std::string_view text, char* to, std::size_t capacity) noexcept;
+
+}  // namespace tollbar::c_door
