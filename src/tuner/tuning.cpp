@@ -95,7 +95,7 @@ std::string tuning_file() {
         const char* value = std::getenv(name);
         return std::string(value == nullptr ? "" : value);
     };
-    if (const std::string named = variable("TOLLBAR_TUNING"); !named.empty()) return named;
+    if (std::string named = variable("TOLLBAR_TUNING"); !named.empty()) return named;
     if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache + "/tollbar/tuning";
     if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/tollbar/tuning";
     return "";

@@ -93,7 +93,7 @@ std::vector<Membership> memberships(const std::string& root) {
 
 std::uint32_t quota_cpus(const std::string& root) {
     double tightest = UINT32_MAX;
-    for (Membership membership : memberships(root)) {
+    for (const Membership& membership : memberships(root)) {
         const auto mounts = membership.v2 ? std::array{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
                                           : std::array{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
         for (std::string path = membership.path;; path.erase(path.rfind('/'))) {
