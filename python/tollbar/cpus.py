@@ -26,8 +26,8 @@ class Usable:
 
     @property
     def cpus(self) -> int:
-        """What threads can count on; a part of a CPU counts as one, as the library counts it."""
-        return max(1, min(self.affinity, math.ceil(self.quota.cpus) if self.quota else self.affinity))
+        """What threads can count on; a part of a CPU does not count, as in the library (quota_cpus())."""
+        return max(1, min(self.affinity, math.floor(self.quota.cpus) if self.quota else self.affinity))
 
     @property
     def why(self) -> str:

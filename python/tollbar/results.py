@@ -100,6 +100,12 @@ def read_run(run: Path) -> Run:
     return Run(run, environment, tuple(read_launch(launch) for launch in sorted(run.glob("*.jsonl.gz"))))
 
 
+def chosen(named: Path | None, kind: str) -> Path | None:
+    """The run a user means: the folder of one run, or the newest run in a folder of runs (by default folder())."""
+    within = named or folder()
+    return within if (within / "environment.json").exists() else newest(within, kind)
+
+
 def newest(within: Path, kind: str) -> Path | None:
     """The newest run of that kind that holds a launch; None when there is none."""
     runs = [

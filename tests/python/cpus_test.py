@@ -67,7 +67,7 @@ def test_a_machine_without_cgroups_has_no_quota(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("affinity", "quota", "usable"), [(8, None, 8), (8, 2.5, 3), (2, 6.0, 2), (4, 0.2, 1)]
+    ("affinity", "quota", "usable"), [(8, None, 8), (8, 2.5, 2), (2, 6.0, 2), (4, 0.2, 1)]
 )
 def test_the_smaller_of_affinity_and_quota_can_be_used(tmp_path, affinity, quota, usable):
     found = cpus.Usable(16, affinity, cpus.Quota(quota, tmp_path) if quota else None)

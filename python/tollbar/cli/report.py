@@ -27,20 +27,17 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
     )
-    parser.add_argument("--results", type=Path, metavar="DIR", help="a stored run (default: the newest)")
+    parser.add_argument("--results", type=Path, metavar="DIR", help="a stored run, or a folder of runs (default: the newest)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
     from tollbar import results
 
-    folder = args.results or results.newest(results.folder(), "threads")
+    folder = results.chosen(args.results, "threads")
     if folder is None:
-        raise WrongUse(f"nothing is stored in {results.folder()}; run `tollbar bench threads` first")
-    try:
-        stored = results.read_run(folder)
-    except FileNotFoundError:
-        raise WrongUse(f"{folder} holds no run; `tollbar bench threads` makes one") from None
+        raise WrongUse(f"{args.results or results.folder()} holds no run; `tollbar bench threads` makes one")
+    stored = results.read_run(folder)
     if not stored.launches:
         raise WrongUse(f"{folder} holds no launch; run `tollbar bench threads` again")
     from tollbar import report

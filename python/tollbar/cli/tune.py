@@ -44,7 +44,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "--results",
         type=Path,
         metavar="DIR",
-        help="a stored run (default: the newest; measures briefly if there is none)",
+        help="a stored run, or a folder of runs (default: the newest; measures briefly if there is none)",
     )
     parser.set_defaults(run=run)
 
@@ -52,14 +52,13 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> Table:
     from tollbar import choice, comparison, machine, paths, results
 
-    folder = args.results or results.newest(results.folder(), args.kind)
+    folder = results.chosen(args.results, args.kind)
+    if folder is None and args.results:
+        raise WrongUse(f"{args.results} holds no run; `tollbar bench {args.kind}` makes one")
     if folder is None:
         print("tollbar tune: nothing is stored yet; measuring for half a minute", file=sys.stderr)
         folder, _ = bench.measure(_briefly())
-    try:
-        stored = results.read_run(folder)
-    except FileNotFoundError:
-        raise WrongUse(f"{folder} holds no run; `tollbar bench {args.kind}` makes one") from None
+    stored = results.read_run(folder)
     compared = comparison.compare(stored.launches)
     choices = [chosen for each in compared.values() if (chosen := choice.choose(each)) is not None]
     if not choices:
