@@ -82,7 +82,7 @@ std::vector<Membership> memberships(const std::string& root) {
         const std::size_t first = line.find(':');
         const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
         if (second == std::string::npos) continue;
-        const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+        const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
         if (controllers == ",,") found.push_back({true, line.substr(second + 1)});
         if (controllers.find(",cpu,") != std::string::npos) found.push_back({false, line.substr(second + 1)});
     }
