@@ -32,7 +32,7 @@ def test_the_page_goes_where_it_is_sent(report, stored, tmp_path):
 def test_without_results_it_says_how_to_get_some(report):
     said = report()
     assert said.code == 2
-    assert "run `tollbar bench threads` first" in said.err
+    assert "`tollbar bench threads` makes one" in said.err
     assert said.err.count("\n") == 1
 
 
