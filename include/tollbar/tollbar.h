@@ -108,7 +108,7 @@ typedef struct tollbar_group_options {
     /* A catalogue spelling ("mcs:4,2"), "turnstile" or "combination[:PROCESSORS]". NULL or "": TOLLBAR_PLAN, else
      * what `tollbar tune` stored for this situation, else a default. */
     const char* plan;
-    tollbar_wait wait;
+    int wait; /* a tollbar_wait */
     /* Other than 0: children made by fork(2) later may join too. Always so for a group opened by name. */
     int shared;
 } tollbar_group_options;
@@ -239,10 +239,10 @@ typedef struct tollbar_price {
     uint64_t messages;
 } tollbar_price;
 
-/* Evaluates one episode under LogP, with `lates` late ranks (`late` may be NULL when there are none).
- * Errors: EINVAL (parameters, a late rank that does not exist, a plan that cannot finish), ENOMEM. */
-int tollbar_plan_price(const tollbar_plan* plan, tollbar_logp logp, tollbar_receive receive, const tollbar_late* late,
-                       size_t lates, tollbar_price* price);
+/* Evaluates one episode under LogP, with `lates` late ranks (`late` may be NULL when there are none); `receive` is a
+ * tollbar_receive. Errors: EINVAL (parameters, a late rank that does not exist, a plan that cannot finish), ENOMEM. */
+int tollbar_plan_price(const tollbar_plan* plan, tollbar_logp logp, int receive, const tollbar_late* late, size_t lates,
+                       tollbar_price* price);
 
 #ifdef __cplusplus
 }

@@ -40,7 +40,7 @@ static_assert(TOLLBAR_DEAD == static_cast<int>(tollbar::absent::state::dead));
 
 tollbar::group_options to_cxx(const tollbar_group_options* options) {
     if (options == nullptr) return {};
-    const int wait = static_cast<int>(options->wait);
+    const int wait = options->wait;
     if (wait < TOLLBAR_WAIT_AUTO || wait > TOLLBAR_WAIT_PARK)
         throw std::invalid_argument("wait is one of TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not " +
                                     std::to_string(wait));

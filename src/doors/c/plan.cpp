@@ -27,11 +27,10 @@ static_assert(TOLLBAR_RECEIVE_AT_AWAIT == static_cast<int>(tollbar::Receive::at_
 static_assert(TOLLBAR_RECEIVE_PLAN_ORDER == static_cast<int>(tollbar::Receive::plan_order));
 static_assert(TOLLBAR_RECEIVE_ON_ARRIVAL == static_cast<int>(tollbar::Receive::on_arrival));
 
-tollbar::Receive to_cxx(tollbar_receive receive) {
-    const int number = static_cast<int>(receive);
-    if (number < TOLLBAR_RECEIVE_AT_AWAIT || number > TOLLBAR_RECEIVE_ON_ARRIVAL)
+tollbar::Receive to_cxx(int receive) {
+    if (receive < TOLLBAR_RECEIVE_AT_AWAIT || receive > TOLLBAR_RECEIVE_ON_ARRIVAL)
         throw std::invalid_argument("receive is one of TOLLBAR_RECEIVE_AT_AWAIT, _PLAN_ORDER, _ON_ARRIVAL, not " +
-                                    std::to_string(number));
+                                    std::to_string(receive));
     return static_cast<tollbar::Receive>(number);
 }
 
@@ -85,8 +84,8 @@ int tollbar_plan_verify(const tollbar_plan* plan, int* holds, char* text, size_t
     });
 }
 
-int tollbar_plan_price(const tollbar_plan* plan, tollbar_logp logp, tollbar_receive receive, const tollbar_late* late,
-                       size_t lates, tollbar_price* price) {
+int tollbar_plan_price(const tollbar_plan* plan, tollbar_logp logp, int receive, const tollbar_late* late, size_t lates,
+                       tollbar_price* price) {
     return guarded([&] {
         if (plan == nullptr) return fail(EINVAL, no_plan);
         if (price == nullptr || (late == nullptr && lates != 0)) return fail(EINVAL, "price or late is NULL");

@@ -167,7 +167,7 @@ static void wrong_arguments_are_named(void) {
     options.plan = "combination:3";
     CHECK_FAILS(tollbar_group_create(&other, 2, &options), EINVAL, "1 to 2 processors, not 3");
     options.plan = NULL;
-    options.wait = (tollbar_wait)4;
+    options.wait = 4;
     CHECK_FAILS(tollbar_group_create(&other, 2, &options), EINVAL, "TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not 4");
     CHECK_FAILS(tollbar_group_create(&other, 0, NULL), EINVAL, "1 to 16777216 ranks, not 0");
     CHECK_FAILS(tollbar_group_create(&other, UINT32_MAX, NULL), EINVAL, "not 4294967295");

@@ -63,7 +63,7 @@ static void a_price_is_in_microseconds(void) {
     const tollbar_late nobody = {.rank = 2, .by_us = 100};
     CHECK_FAILS(tollbar_plan_price(plan, negative, TOLLBAR_RECEIVE_AT_AWAIT, NULL, 0, &price), EINVAL, "-1");
     CHECK_FAILS(tollbar_plan_price(plan, logp, TOLLBAR_RECEIVE_AT_AWAIT, &nobody, 1, &price), EINVAL, "2");
-    CHECK_FAILS(tollbar_plan_price(plan, logp, (tollbar_receive)3, NULL, 0, &price), EINVAL, "_ON_ARRIVAL, not 3");
+    CHECK_FAILS(tollbar_plan_price(plan, logp, 3, NULL, 0, &price), EINVAL, "_ON_ARRIVAL, not 3");
     CHECK_FAILS(tollbar_plan_price(plan, logp, TOLLBAR_RECEIVE_AT_AWAIT, NULL, 1, &price), EINVAL, "late is NULL");
     CHECK_FAILS(tollbar_plan_price(plan, logp, TOLLBAR_RECEIVE_AT_AWAIT, NULL, 0, NULL), EINVAL, "price");
     CHECK_FAILS(tollbar_plan_price(NULL, logp, TOLLBAR_RECEIVE_AT_AWAIT, NULL, 0, &price), EINVAL, "plan is NULL");
