@@ -18,7 +18,8 @@
 
 namespace tollbar {
 
-/// A rank that has not arrived in the episode asked about.
+/// A rank that has not arrived in the episode asked about; or has arrived, but its process died or it was given up
+/// before the episode was over, so that the others may wait for its part in vain.
 struct absent {
     enum class state : std::uint8_t {
         never_joined,  ///< nobody has this rank
@@ -31,7 +32,7 @@ struct absent {
     state where;
     pid_t process;   ///< as its own pid namespace numbers it; 0 when never joined
     pid_t thread;    ///< the thread that joined; 0 when never joined
-    Episode behind;  ///< how many episodes it has yet to enter
+    Episode behind;  ///< how many episodes it has yet to enter; 0 when it had arrived
 };
 
 /// "rank 3 (process 4711, thread 4713) has not arrived"
@@ -151,7 +152,12 @@ public:
 
     template <class Clock, class Duration>
     wait_result wait_until(std::chrono::time_point<Clock, Duration> at) {
-        return wait_until_deadline(Deadline{on_steady_clock(at)});
+        Deadline deadline{on_steady_clock(at)};
+        for (;;) {
+            wait_result result = wait_until_deadline(deadline);
+            deadline.at = on_steady_clock(at);  // other clocks may have been set meanwhile
+            if (result || deadline.passed()) return result;
+        }
     }
 
     /// Who has not arrived in this participant's current (or latest) episode. Any thread, at any time.

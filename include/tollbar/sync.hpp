@@ -26,28 +26,30 @@ struct Deadline {
     bool passed() const noexcept { return std::chrono::steady_clock::now() >= at; }
 };
 
+/// Waits longer than this are for ever. Clocks count in 64-bit nanoseconds and would overflow at three of them.
+inline constexpr std::chrono::duration<double> century{3.2e9};
+
 /// The deadline that far from now; the last instant of the clock when that is more than a century.
 template <class Rep, class Period>
 Deadline deadline_after(std::chrono::duration<Rep, Period> wait) noexcept {
     using Clock = std::chrono::steady_clock;
-    using Seconds = std::chrono::duration<double>;
-    constexpr Seconds century{3.2e9};
-    if (Seconds(wait) > century) return {Clock::time_point::max()};
+    if (!(std::chrono::duration<double>(wait) <= century)) return {Clock::time_point::max()};
+    if (wait <= wait.zero()) return {Clock::now()};
     return {Clock::now() + std::chrono::ceil<Clock::duration>(wait)};
 }
 
 /// Whether sleepers and wakers of a word may live in different processes.
 enum class Scope : std::uint8_t { process, shared };
 
-/// The same instant on the monotonic clock.
+/// The same instant on the monotonic clock; now for what is past, the last instant for more than a century ahead.
 template <class Clock, class Duration>
 std::chrono::steady_clock::time_point on_steady_clock(std::chrono::time_point<Clock, Duration> at) noexcept {
-    using Steady = std::chrono::steady_clock;
-    if constexpr (std::is_same_v<Clock, Steady>) {
-        return std::chrono::time_point_cast<Steady::duration>(at);
-    } else {
-        return deadline_after(at - Clock::now()).at;
-    }
+    using Seconds = std::chrono::duration<double>;
+    const auto now = Clock::now();
+    const Seconds ahead = Seconds(at.time_since_epoch()) - Seconds(now.time_since_epoch());
+    if (ahead > century) return deadline_after(ahead).at;
+    if (ahead < Seconds(-1)) return deadline_after(Seconds(0)).at;  // doubles are that exact at any date
+    return deadline_after(at - now).at;
 }
 
 /// Linux: std::atomic, futex(2), membarrier(2).
@@ -83,7 +85,8 @@ struct NativeSync {
     /// Sleeps while the low half of `word` is that of `seen`, until woken (or for no reason). False when the
     /// deadline has passed. Memory order: none; load the word again.
     static bool sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept;
-    static bool sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Deadline deadline) noexcept;
+    static bool sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+                      Deadline deadline) noexcept;
 
     /// Wakes everybody who sleeps on `word`.
     static void wake_all(const std::atomic<std::uint64_t>& word, Scope scope) noexcept;

@@ -15,8 +15,8 @@
 namespace tollbar {
 
 participant::participant(std::shared_ptr<Segment> segment, Rank rank) : rank_(rank), segment_(std::move(segment)) {
+    steps_ = segment_->wire(rank);  // may throw, and must before the seat is taken
     segment_->take_seat(rank);
-    steps_ = segment_->wire(rank);
     runner_ = segment_->runner(rank, steps_);
     arrived_ = &segment_->seat(rank).arrived;
 }
@@ -41,8 +41,8 @@ participant::~participant() { leave(); }
 void participant::leave() noexcept {
     // A child after fork(2) holds a copy of its parent's participants, not their seats.
     if (segment_ && segment_->seat(rank_).process.load(std::memory_order_relaxed) == getpid())
-        segment_->give_up_seat(
-            rank_, runner_.finished() ? Segment::Leaving::between_episodes : Segment::Leaving::inside_one);
+        segment_->give_up_seat(rank_,
+                               runner_.finished() ? Segment::Leaving::between_episodes : Segment::Leaving::inside_one);
     segment_.reset();
 }
 

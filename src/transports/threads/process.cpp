@@ -14,25 +14,32 @@ namespace tollbar {
 namespace {
 
 struct Life {
-    char state;  ///< '\0' when there is no such process
-    std::uint64_t start;
+    bool running = false;
+    std::uint64_t start = 0;
 };
 
 Life life_of(pid_t process) noexcept {
     std::array<char, 32> path{};
     std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(process));
     const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return {'\0', 0};
+    if (file < 0) return {};
     std::array<char, 1024> text{};
     const ssize_t length = read(file, text.data(), text.size() - 1);
     close(file);
     // The name in the second field may hold blanks and parentheses; the fields after it start at the last ')'.
-    const char* field = length > 0 ? std::strrchr(text.data(), ')') : nullptr;
-    if (field == nullptr || field[1] == '\0') return {'\0', 0};
-    const char state = field[2];
-    constexpr int fields_to_start_time = 20;  // field 22 of the line, proc(5)
-    for (int i = 0; i < fields_to_start_time && field != nullptr; ++i) field = std::strchr(field + 1, ' ');
-    return {state, field == nullptr ? 0 : std::strtoull(field, nullptr, 10)};
+    const char* after_name = length > 0 ? std::strrchr(text.data(), ')') : nullptr;
+    const auto field = [&](int number) {  // as proc(5) numbers them
+        const char* at = after_name;
+        for (int i = 2; i < number && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
+        return at;
+    };
+    const char* state = field(3);
+    const char* threads = field(20);
+    const char* start = field(22);
+    if (state == nullptr || threads == nullptr || start == nullptr) return {};
+    // A main thread that has ended is a zombie while its process goes on with others.
+    const bool ended = state[1] == 'Z' || state[1] == 'X';
+    return {.running = !ended || std::strtol(threads, nullptr, 10) > 1, .start = std::strtoull(start, nullptr, 10)};
 }
 
 }  // namespace
@@ -41,7 +48,7 @@ std::uint64_t start_of(pid_t process) noexcept { return life_of(process).start; 
 
 bool is_running(pid_t process, std::uint64_t start) noexcept {
     const Life life = life_of(process);
-    return life.state != '\0' && life.state != 'Z' && life.state != 'X' && life.start == start;
+    return life.running && (start == 0 || life.start == start);
 }
 
 }  // namespace tollbar

@@ -10,7 +10,7 @@ namespace tollbar {
 /// When the process started, in clock ticks since boot; 0 when there is no such process.
 std::uint64_t start_of(pid_t process) noexcept;
 
-/// Whether the process that had this number and start is there and not a zombie.
+/// Whether the process that had this number and start (0: any) is there and has not ended.
 bool is_running(pid_t process, std::uint64_t start) noexcept;
 
 }  // namespace tollbar

@@ -3,6 +3,7 @@
 #include "segment.hpp"
 
 #include "process.hpp"
+#include "refusals.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,8 +23,13 @@ constexpr std::string_view signature = "tollbar group 1\n";
 constexpr std::size_t longest_plan = 255;
 
 // What Seat::process says besides the number of a process.
-constexpr pid_t being_taken = -1;
-constexpr pid_t left_inside = -2;
+constexpr pid_t left_inside = -1;
+
+/// Fowler, Noll, Vo: FNV-1a. Finds damage, not malice.
+std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t sum = 0xcbf2'9ce4'8422'2325) {
+    for (const std::byte byte : bytes) sum = (sum ^ std::to_integer<std::uint64_t>(byte)) * 0x100'0000'01b3;
+    return sum;
+}
 
 std::size_t in_lines(std::size_t bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
 
@@ -32,6 +38,7 @@ std::size_t in_lines(std::size_t bytes) { return (bytes + line_bytes - 1) / line
 /// The beginning of a segment. The first part is written once, before anybody else sees it.
 struct Segment::Header {
     char signature[16];
+    std::uint64_t checksum;  ///< of all that is written once
     std::uint64_t bytes;
     std::uint32_t ranks;
     std::uint32_t lines;
@@ -58,9 +65,17 @@ struct Segment::Header {
         return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(this) + offset);
     }
 
+    /// What the checksum should be. For a header whose sizes are sound.
+    std::uint64_t sum() {
+        const auto* begin = at<const std::byte>(0);
+        const std::uint64_t header = tollbar::checksum(
+            {at<const std::byte>(offsetof(Header, bytes)), begin + offsetof(Header, joined)});
+        return tollbar::checksum({begin + first(), begin + end()}, header);
+    }
+
     bool sound(std::size_t size) {
         if (size < sizeof(Header) || std::string_view(signature, sizeof signature) != tollbar::signature) return false;
-        if (bytes != size || ranks == 0 || ranks > max_ranks || end() != size || plan[longest_plan] != '\0') return false;
+        if (bytes != size || ranks == 0 || ranks > max_ranks || end() != size || checksum != sum()) return false;
         const auto* begins = at<std::uint32_t>(first());
         const auto* placed = at<PlacedStep>(program());
         if (begins[0] != 0 || begins[ranks] != steps || !std::is_sorted(begins, begins + ranks + 1)) return false;
@@ -112,19 +127,23 @@ void Segment::build(const Blueprint& blueprint) {
 
     for (Rank rank = 0; rank < header.ranks; ++rank)
         (new (header.at<Seat>(header.seats()) + rank) Seat)->arrived.store(header.start, std::memory_order_relaxed);
-    for (std::uint32_t i = 0; i < header.bells; ++i) new (header.at<Bell<NativeSync>>(header.bells_at()) + i) Bell<NativeSync>;
+    for (std::uint32_t i = 0; i < header.bells; ++i)
+        new (header.at<Bell<NativeSync>>(header.bells_at()) + i) Bell<NativeSync>;
     auto* words = header.at<Word<NativeSync>>(header.words());
     for (std::uint32_t i = 0; i < header.lines * Layout::words_a_line; ++i) new (words + i) Word<NativeSync>{0};
-    for (const PlacedStep& step : layout.steps) words[step.word].store(header.start * step.share, std::memory_order_relaxed);
+    for (const PlacedStep& step : layout.steps)
+        words[step.word].store(header.start * step.share, std::memory_order_relaxed);
     std::ranges::copy(layout.first, header.at<std::uint32_t>(header.first()));
     std::ranges::copy(layout.steps, header.at<PlacedStep>(header.program()));
+    header.checksum = header.sum();
 }
 
 Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for<Header>(blueprint)) {
     const int sharing = blueprint.scope == Scope::shared ? MAP_SHARED : MAP_PRIVATE;
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        throw std::system_error(errno, std::generic_category(), "cannot get " + std::to_string(bytes_) + " bytes for a group");
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot get " + std::to_string(bytes_) + " bytes for a group");
     memory_ = static_cast<std::byte*>(memory);
     build(blueprint);
 }
@@ -138,7 +157,7 @@ Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_pla
     memory_ = file_.map(bytes_);
     const auto refuse = [&](const std::string& why) {
         munmap(memory_, bytes_);
-        throw std::invalid_argument(what() + " " + why);
+        throw OtherSegment(what() + " " + why);
     };
     if (bytes_ < sizeof(Header) || !header().sound(bytes_)) refuse("is damaged, or another version of tollbar made it");
     if (header().ranks != blueprint.ranks)
@@ -162,46 +181,55 @@ Episode Segment::start() const noexcept { return header().start; }
 Seat& Segment::seat(Rank rank) const noexcept { return header().at<Seat>(header().seats())[rank]; }
 
 void Segment::take_seat(Rank rank) {
-    if (rank >= ranks())
-        throw std::invalid_argument(what() + " has ranks 0.." + std::to_string(ranks() - 1) + ", no rank " +
-                                    std::to_string(rank));
     if (header().ringing.asymmetric && !NativeSync::register_for_heavy_fence())
         throw std::invalid_argument(what() + " needs membarrier(2), which this process may not call");
+    file_.hold_after_fork();
+    // All that may fail or take its time comes before the seat is ours.
+    const Standing standing{.cpus = affinity(), .quota = quota_cpus(), .group = scheduler_group()};
+    const std::uint64_t start = start_of(getpid());
     Seat& seat = this->seat(rank);
     pid_t holder = 0;
-    if (!seat.process.compare_exchange_strong(holder, being_taken, std::memory_order_acquire)) {
+    if (!seat.process.compare_exchange_strong(holder, getpid(), std::memory_order_acquire)) {
+        const std::string which = "rank " + std::to_string(rank) + " of " + what();
         if (holder == left_inside)
-            throw std::invalid_argument("rank " + std::to_string(rank) + " of " + what() +
-                                        " was given up in the middle of an episode; the group must be made anew");
-        const bool alive = holder == being_taken || is_running(holder, seat.process_start);
-        throw std::invalid_argument("rank " + std::to_string(rank) + " of " + what() + " is taken by process " +
-                                    std::to_string(holder) + (alive ? "" : ", which is gone; the group must be made anew"));
+            throw SeatTaken(which + " was given up in the middle of an episode; the group must be made anew");
+        const bool alive = is_running(holder, seat.process_start.load(std::memory_order_relaxed));
+        throw SeatTaken(which + " is taken by process " + std::to_string(holder) +
+                        (alive ? "" : ", which is gone; the group must be made anew"));
     }
+    seat.process_start.store(start, std::memory_order_relaxed);
     seat.thread.store(gettid(), std::memory_order_relaxed);
-    seat.process_start = start_of(getpid());
-    seat.standing = {.cpus = affinity(), .quota = quota_cpus(), .group = scheduler_group()};
     seat.last_process.store(getpid(), std::memory_order_relaxed);
-    seat.process.store(getpid(), std::memory_order_release);
+    seat.standing.set(standing);
     if (header().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks()) judge_crowding();
 }
 
 void Segment::give_up_seat(Rank rank, Leaving leaving) noexcept {
-    header().crowding.store(Crowding::unknown, std::memory_order_relaxed);
-    header().joined.fetch_sub(1, std::memory_order_acq_rel);
-    seat(rank).process.store(leaving == Leaving::between_episodes ? 0 : left_inside, std::memory_order_release);
+    Seat& seat = this->seat(rank);
+    header().joined.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the second look in judge_crowding()
+    header().crowding.store(Crowding::unknown, std::memory_order_seq_cst);
+    seat.process_start.store(0, std::memory_order_relaxed);  // so that nobody takes it for the next holder's
+    seat.process.store(leaving == Leaving::between_episodes ? 0 : left_inside, std::memory_order_release);
 }
 
 void Segment::judge_crowding() noexcept {
+    auto verdict = Crowding::crowded;
     try {
         std::vector<Standing> everybody;
-        for (Rank rank = 0; rank < ranks(); ++rank) everybody.push_back(seat(rank).standing);
-        header().crowding.store(crowding_of(everybody), std::memory_order_relaxed);
-    } catch (const std::bad_alloc&) {
-        header().crowding.store(Crowding::crowded, std::memory_order_relaxed);
+        for (Rank rank = 0; rank < ranks(); ++rank) everybody.push_back(seat(rank).standing.get());
+        verdict = crowding_of(everybody);
+    } catch (const std::bad_alloc&) {  // then nobody spins
     }
+    header().crowding.store(verdict, std::memory_order_seq_cst);
+    // Somebody may have left meanwhile.
+    if (header().joined.load(std::memory_order_seq_cst) != ranks())
+        header().crowding.store(Crowding::unknown, std::memory_order_relaxed);
 }
 
 std::vector<WiredStep<NativeSync>> Segment::wire(Rank rank) const {
+    if (rank >= ranks())
+        throw std::invalid_argument(what() + " has ranks 0.." + std::to_string(ranks() - 1) + ", no rank " +
+                                    std::to_string(rank));
     Header& header = this->header();
     const auto* first = header.at<std::uint32_t>(header.first());
     const auto* placed = header.at<PlacedStep>(header.program());
@@ -220,8 +248,12 @@ std::vector<WiredStep<NativeSync>> Segment::wire(Rank rank) const {
 }
 
 Runner<NativeSync> Segment::runner(Rank rank, std::span<const WiredStep<NativeSync>> steps) const {
-    return {steps.data(), static_cast<std::uint32_t>(steps.size()), seat(rank).arrived.load(std::memory_order_relaxed),
-            header().wait, header().ringing, header().crowding};
+    return {steps.data(),
+            static_cast<std::uint32_t>(steps.size()),
+            seat(rank).arrived.load(std::memory_order_relaxed),
+            header().wait,
+            header().ringing,
+            header().crowding};
 }
 
 void Segment::report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {
@@ -240,23 +272,29 @@ Episode Segment::latest() const noexcept {
     return latest;
 }
 
+absent::state Segment::state_of(const Seat& seat) const noexcept {
+    const pid_t holder = seat.process.load(std::memory_order_acquire);
+    if (holder > 0 && holder != getpid() && !is_running(holder, seat.process_start.load(std::memory_order_relaxed)))
+        return absent::state::dead;
+    if (holder > 0) return absent::state::running;
+    const bool ever = seat.last_process.load(std::memory_order_relaxed) != 0;
+    return ever ? absent::state::left : absent::state::never_joined;
+}
+
 std::vector<absent> Segment::missing(Episode episode) const {
     std::vector<absent> missing;
     for (Rank rank = 0; rank < ranks(); ++rank) {
         const Seat& seat = this->seat(rank);
         const Episode arrived = seat.arrived.load(std::memory_order_relaxed);
-        if (arrived >= episode) continue;
-        const pid_t holder = seat.process.load(std::memory_order_acquire);
-        const pid_t last = seat.last_process.load(std::memory_order_relaxed);
-        auto where = absent::state::running;
-        if (last == 0) where = absent::state::never_joined;
-        else if (holder == 0 || holder == left_inside) where = absent::state::left;
-        else if (holder > 0 && !is_running(holder, seat.process_start)) where = absent::state::dead;
+        const bool gone_inside = seat.process.load(std::memory_order_relaxed) == left_inside;
+        const auto where = state_of(seat);
+        if (arrived >= episode && where != absent::state::dead && !gone_inside) continue;
+        const pid_t holder = seat.process.load(std::memory_order_relaxed);
         missing.push_back({.rank = rank,
                            .where = where,
-                           .process = last,
+                           .process = holder > 0 ? holder : seat.last_process.load(std::memory_order_relaxed),
                            .thread = seat.thread.load(std::memory_order_relaxed),
-                           .behind = episode - arrived});
+                           .behind = episode - std::min(arrived, episode)});
     }
     return missing;
 }

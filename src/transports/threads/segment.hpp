@@ -9,10 +9,12 @@
 #include <tollbar/crowding.hpp>
 #include <tollbar/participant.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <tuple>
 
 namespace tollbar {
 
@@ -26,15 +28,38 @@ struct Blueprint {
     Episode start = 0;  ///< the episode before the first; other than 0 in tests of wrap-around
 };
 
+/// A Standing that may be read while its owner writes it: whoever reads may get a mixture, and judges again later.
+class SharedStanding {
+public:
+    void set(const Standing& standing) noexcept {
+        for (std::size_t i = 0; i < cpus_.size(); ++i) cpus_[i].store(standing.cpus.bits[i], std::memory_order_relaxed);
+        quota_.store(standing.quota, std::memory_order_relaxed);
+        group_.store(standing.group, std::memory_order_relaxed);
+    }
+
+    Standing get() const noexcept {
+        Standing standing;
+        for (std::size_t i = 0; i < cpus_.size(); ++i) standing.cpus.bits[i] = cpus_[i].load(std::memory_order_relaxed);
+        standing.quota = quota_.load(std::memory_order_relaxed);
+        standing.group = group_.load(std::memory_order_relaxed);
+        return standing;
+    }
+
+private:
+    std::array<std::atomic<std::uint64_t>, std::tuple_size_v<decltype(CpuSet::bits)>> cpus_{};
+    std::atomic<std::uint32_t> quota_{0};
+    std::atomic<std::uint64_t> group_{0};
+};
+
 /// One rank's entry: who has it and how far it has come.
 struct alignas(line_bytes) Seat {
     std::atomic<Episode> arrived{0};  ///< the latest episode its holder has entered
 
     alignas(line_bytes) std::atomic<pid_t> process{0};  ///< 0: free; negative: see segment.cpp
     std::atomic<pid_t> thread{0};
-    std::atomic<pid_t> last_process{0};  ///< whoever had it last; 0: nobody yet
-    std::uint64_t process_start = 0;     ///< tells a process from a later one of the same number
-    Standing standing;
+    std::atomic<pid_t> last_process{0};           ///< whoever had it last; 0: nobody yet
+    std::atomic<std::uint64_t> process_start{0};  ///< tells a process from a later one of the same number; 0: unknown
+    SharedStanding standing;
 };
 
 class Segment {
@@ -54,18 +79,18 @@ public:
     Episode start() const noexcept;
     Seat& seat(Rank rank) const noexcept;
 
-    /// Takes the seat for the calling thread. Throws std::invalid_argument.
+    /// Takes the seat for the calling thread. Throws std::invalid_argument when it is not to be had.
     void take_seat(Rank rank);
 
     /// A seat given up inside an episode cannot be taken again: nobody knows what its holder had yet to do.
     enum class Leaving : std::uint8_t { between_episodes, inside_one };
     void give_up_seat(Rank rank, Leaving leaving) noexcept;
 
-    /// The program of a rank with the addresses of this mapping.
+    /// The program of a rank with the addresses of this mapping. Throws std::invalid_argument for no such rank.
     std::vector<WiredStep<NativeSync>> wire(Rank rank) const;
     Runner<NativeSync> runner(Rank rank, std::span<const WiredStep<NativeSync>> steps) const;
 
-    /// Who has not entered `episode`.
+    /// Who has not entered `episode`, or entered it and cannot do its part any more.
     std::vector<absent> missing(Episode episode) const;
 
     /// One line on stderr: who has waited how long for whom.
@@ -79,6 +104,7 @@ private:
 
     void build(const Blueprint& blueprint);
     void judge_crowding() noexcept;
+    absent::state state_of(const Seat& seat) const noexcept;
     Header& header() const noexcept;
     std::string what() const;  ///< "the group" or "group 'name'"
 

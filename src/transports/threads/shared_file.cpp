@@ -2,10 +2,10 @@
 // Opens, fills and removes shared files; every step may race with other processes that do the same.
 #include "shared_file.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cctype>
+#include "refusals.hpp"
+
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <stdexcept>
 #include <sys/file.h>
@@ -18,20 +18,21 @@ namespace tollbar {
 
 namespace {
 
-constexpr std::string_view folder = "/dev/shm/";
+constexpr const char* folder = "/dev/shm/";
 
-std::system_error failed(const std::string& doing) {
-    return {errno, std::generic_category(), "cannot " + doing};
-}
+std::system_error failed(const std::string& doing) { return {errno, std::generic_category(), "cannot " + doing}; }
 
 std::string path_of(std::string_view name) {
     constexpr std::size_t longest = 200;
-    const auto accepted = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; };
-    if (name.empty() || name.size() > longest || !std::ranges::all_of(name, accepted))
+    constexpr std::string_view accepted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    if (name.empty() || name.size() > longest || name.find_first_not_of(accepted) != name.npos)
         throw std::invalid_argument("group name '" + std::string(name) +
                                     "' is not 1 to 200 letters, digits, '.', '_' or '-'");
-    return std::string(folder) + "tollbar." + std::to_string(getuid()) + "." + std::string(name);
+    return folder + ("tollbar." + std::to_string(geteuid()) + "." + std::string(name));
 }
+
+/// The name under which the kernel shows an open file.
+std::string proc_path(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
 /// Whether the path still leads to the open file: it does not when another process removed it meanwhile.
 bool still_linked(int descriptor, const std::string& path) {
@@ -41,12 +42,16 @@ bool still_linked(int descriptor, const std::string& path) {
            open_file.st_ino == named_file.st_ino && open_file.st_dev == named_file.st_dev;
 }
 
-bool begins_with(int descriptor, std::string_view signature) {
-    std::array<char, 64> begin{};
-    const ssize_t read = pread(descriptor, begin.data(), std::min(begin.size(), signature.size()), 0);
-    const bool never_filled = std::ranges::all_of(begin, [](char c) { return c == '\0'; });
-    return never_filled || (read == static_cast<ssize_t>(signature.size()) &&
-                         std::string_view(begin.data(), signature.size()) == signature);
+/// Throws unless the open file is one that this user's tollbar made.
+void refuse_foreign(int descriptor, std::string_view signature, const std::string& path) {
+    struct stat file {};
+    if (fstat(descriptor, &file) != 0) throw failed("look at " + path);
+    if (file.st_uid != geteuid())
+        throw OtherSegment(path + " belongs to another user (uid " + std::to_string(file.st_uid) +
+                           "); take another name");
+    std::string begin(signature.size(), '\0');
+    if (pread(descriptor, begin.data(), begin.size(), 0) != static_cast<ssize_t>(begin.size()) || begin != signature)
+        throw OtherSegment(path + " is not a tollbar group; remove it or take another name");
 }
 
 /// flock(2), again when a signal comes in between.
@@ -58,61 +63,99 @@ bool lock(int descriptor, int operation) noexcept {
     return result == 0;
 }
 
+/// posix_fallocate(3) with signals held back: a file of some size would take longer than the pauses of a signal
+/// that comes often, and what was got is given back at each of them.
+int reserve(int descriptor, std::size_t bytes) noexcept {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error;
+}
+
 }  // namespace
 
 SharedFile::~SharedFile() {
     if (descriptor_ < 0) return;
     // Whoever gets the exclusive lock was the last; those who come now see the path lead elsewhere and try again.
-    if (opener_ == getpid() && lock(descriptor_, LOCK_EX | LOCK_NB) && still_linked(descriptor_, path_)) unlink(path_.c_str());
+    if (holder_ == getpid() && lock(descriptor_, LOCK_EX | LOCK_NB) && still_linked(descriptor_, path_))
+        unlink(path_.c_str());
     close();
 }
 
 void SharedFile::close() noexcept {
-    ::close(descriptor_);
+    if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = -1;
 }
 
 void SharedFile::open(std::string_view name, std::string_view signature, std::size_t bytes,
                       const std::function<void(std::byte*)>& fill) {
     path_ = path_of(name);
-    opener_ = getpid();
     try {
-        while (!open_once(signature, bytes, fill)) close();
+        while (!open_used(signature) && !make(bytes, fill)) close();
     } catch (...) {
-        if (descriptor_ >= 0) close();
+        close();
         throw;
     }
+    holder_ = getpid();
 }
 
-bool SharedFile::open_once(std::string_view signature, std::size_t bytes, const std::function<void(std::byte*)>& fill) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    if (descriptor_ < 0) throw failed("open " + path_);
-    if (lock(descriptor_, LOCK_EX | LOCK_NB)) {
-        if (!still_linked(descriptor_, path_)) return false;
-        if (!begins_with(descriptor_, signature))
-            throw std::invalid_argument(path_ + " is not a tollbar group; remove it or take another name");
-        if (ftruncate(descriptor_, 0) != 0) throw failed("empty " + path_);
-        // Reserves the pages: a full /dev/shm is an error now and not a SIGBUS later.
-        if (const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes)); error != 0) {
-            unlink(path_.c_str());
-            errno = error;
-            throw failed("get " + std::to_string(bytes) + " bytes for " + path_);
-        }
-        std::size_t mapped = 0;
-        std::byte* memory = map(mapped);
-        fill(memory);
-        munmap(memory, mapped);
+bool SharedFile::open_used(std::string_view signature) {
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor_ < 0) {
+        if (errno == ENOENT) return false;
+        throw failed("open " + path_);
     }
-    // Not atomic: somebody may remove or refill the file before the shared lock is ours. Hence the second look.
+    refuse_foreign(descriptor_, signature, path_);
+    const bool left_over = lock(descriptor_, LOCK_EX | LOCK_NB);
+    if (!left_over && !lock(descriptor_, LOCK_SH)) throw failed("lock " + path_);
+    const bool linked = still_linked(descriptor_, path_);
+    if (linked && !left_over) return true;
+    if (linked) unlink(path_.c_str());
+    close();
+    return false;
+}
+
+bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& fill) {
+    // Without a name until it is complete and locked: whoever dies in between leaves nothing behind.
+    descriptor_ = ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (descriptor_ < 0) throw failed("make " + path_);
+    // Reserves the pages: a full /dev/shm is an error now and not a SIGBUS later.
+    if (const int error = reserve(descriptor_, bytes); error != 0) {
+        errno = error;
+        throw failed("get " + std::to_string(bytes) + " bytes for " + path_);
+    }
+    std::size_t mapped = 0;
+    std::byte* memory = map(mapped);
+    fill(memory);
+    munmap(memory, mapped);
     if (!lock(descriptor_, LOCK_SH)) throw failed("lock " + path_);
-    return still_linked(descriptor_, path_);
+    if (linkat(AT_FDCWD, proc_path(descriptor_).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (errno != EEXIST) throw failed("name " + path_);
+    return false;
+}
+
+void SharedFile::hold_after_fork() {
+    pid_t holder = holder_;
+    if (descriptor_ < 0 || holder == getpid() || !holder_.compare_exchange_strong(holder, getpid())) return;
+    const int own = ::open(proc_path(descriptor_).c_str(), O_RDWR | O_CLOEXEC);
+    if (own < 0) {
+        holder_ = holder;
+        throw failed("open " + path_ + " again");
+    }
+    // Refused only while the parent, who was the last, removes the file: then there is nothing left to hold.
+    lock(own, LOCK_SH | LOCK_NB);
+    ::close(descriptor_);
+    descriptor_ = own;
 }
 
 std::byte* SharedFile::map(std::size_t& bytes) const {
     struct stat file {};
     if (fstat(descriptor_, &file) != 0) throw failed("look at " + path_);
     bytes = static_cast<std::size_t>(file.st_size);
-    void* memory = bytes == 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
     if (memory == MAP_FAILED) throw failed("map " + path_);
     return static_cast<std::byte*>(memory);
 }

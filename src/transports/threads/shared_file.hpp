@@ -2,6 +2,7 @@
 // A named piece of shared memory that knows whether anybody still uses it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -22,23 +23,27 @@ public:
     ~SharedFile();
 
     /// Opens the file of that name. When nobody uses it, it is first made anew: `bytes` long, all zero, then
-    /// filled by `fill`, which nobody can observe half done. A left-over must begin with `signature` (or be
-    /// empty), or else it is not ours to replace. `bytes` 0 or more; the caller checks what others made.
+    /// filled by `fill`, which writes `signature` at the beginning; nobody can observe it half done.
     ///
-    /// Throws std::invalid_argument for a bad name or a foreign file, std::system_error when it cannot be had.
+    /// Throws std::invalid_argument for a bad name, another user's file or one that does not begin with
+    /// `signature`, std::system_error when it cannot be had.
     void open(std::string_view name, std::string_view signature, std::size_t bytes,
               const std::function<void(std::byte*)>& fill);
 
-    /// Maps the file as long as it is now.
+    /// Makes a child after fork(2) one of those who use the file; until then it counts on its parent.
+    void hold_after_fork();
+
+    /// Maps the file.
     std::byte* map(std::size_t& bytes) const;
 
 private:
-    bool open_once(std::string_view signature, std::size_t bytes, const std::function<void(std::byte*)>& fill);
+    bool open_used(std::string_view signature);
+    bool make(std::size_t bytes, const std::function<void(std::byte*)>& fill);
     void close() noexcept;
 
     std::string path_;
     int descriptor_ = -1;
-    pid_t opener_ = 0;  ///< a child after fork(2) shares the lock and must leave it alone
+    std::atomic<pid_t> holder_{0};  ///< a child after fork(2) shares its parent's lock and must leave it alone
 };
 
 }  // namespace tollbar
