@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tollbar itself offers: every plan of the catalogue, the turnstile, the combination, and tollbar::barrier.
+#include "barriers.hpp"
 #include "candidate.hpp"
 
 #include <tollbar/algorithms.hpp>
-#include <tollbar/barrier.hpp>
-#include <tollbar/participant.hpp>
 
 #include <array>
 #include <string>
@@ -12,28 +11,6 @@
 namespace tollbar::bench {
 
 namespace {
-
-class GroupBarrier {
-public:
-    struct Seat {
-        participant self;
-        void episode() noexcept { self.arrive_and_wait(); }
-    };
-
-    GroupBarrier(Rank ranks, const std::string& plan, wait_policy wait) : group_(ranks, {.plan = plan, .wait = wait}) {}
-
-    Seat seat(Rank rank) { return {group_.join(rank)}; }
-
-private:
-    group group_;
-};
-
-struct OwnBarrier {
-    explicit OwnBarrier(Rank ranks) : barrier(ranks) {}
-    void episode() { barrier.arrive_and_wait(); }
-
-    tollbar::barrier<> barrier;
-};
 
 struct Policy {
     const char* name;

@@ -4,6 +4,7 @@
 
 #include "clock.hpp"
 #include "cpus.hpp"
+#include "json.hpp"
 
 #include <tollbar/sync.hpp>
 
@@ -143,6 +144,19 @@ Floors measure_floors(const std::vector<int>& cpus) {
     floors.yield_switch_4 = yield_ring(cpus.front(), 4);
     floors.yield_switch_8 = yield_ring(cpus.front(), 8);
     return floors;
+}
+
+void print_floors(const Floors& floors, std::uint32_t round) {
+    Record("floor")
+        .field("round", round)
+        .field("one_way_ns", floors.one_way())
+        .field("one_way_pause_ns", floors.one_way_pause)
+        .field("one_way_tight_ns", floors.one_way_tight)
+        .field("exchange_ns", floors.exchange)
+        .field("yield_switch_ns", floors.yield_switch())
+        .field("yield_switch_4_ns", floors.yield_switch_4)
+        .field("yield_switch_8_ns", floors.yield_switch_8)
+        .print();
 }
 
 }  // namespace tollbar::bench

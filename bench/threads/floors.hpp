@@ -2,6 +2,7 @@
 // What the machine cannot do faster: one cache-line transfer, one exchange, one switch by sched_yield.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -23,5 +24,8 @@ struct Floors {
 /// Measures all of them with short-lived threads on the first two of `cpus`; takes about 10 ms on a quiet machine.
 /// The caller's other threads must be asleep.
 Floors measure_floors(const std::vector<int>& cpus);
+
+/// Prints them as a round's record.
+void print_floors(const Floors& floors, std::uint32_t round);
 
 }  // namespace tollbar::bench

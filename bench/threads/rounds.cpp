@@ -59,7 +59,7 @@ private:
 
     bool run_round(std::uint32_t round) {
         crew_.rest();
-        print_floors(round);
+        print_floors(measure_floors(cpus_), round);
         // Not std::shuffle: the order a seed gives must not depend on the library.
         for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_() % i]);
         for (Candidate* one : order_) {
@@ -67,20 +67,6 @@ private:
             if (spinning ? !visit_spinner(*one, round) : !visit_polite(*one, round)) return false;
         }
         return true;
-    }
-
-    void print_floors(std::uint32_t round) const {
-        const Floors floors = measure_floors(cpus_);
-        Record("floor")
-            .field("round", round)
-            .field("one_way_ns", floors.one_way())
-            .field("one_way_pause_ns", floors.one_way_pause)
-            .field("one_way_tight_ns", floors.one_way_tight)
-            .field("exchange_ns", floors.exchange)
-            .field("yield_switch_ns", floors.yield_switch())
-            .field("yield_switch_4_ns", floors.yield_switch_4)
-            .field("yield_switch_8_ns", floors.yield_switch_8)
-            .print();
     }
 
     bool visit_polite(Candidate& one, std::uint32_t round) {
@@ -92,8 +78,7 @@ private:
         Visit visit(crew_.ranks(), pace, known.episodes);
         one.receive(crew_, visit);
         known.period_ns = std::min(known.period_ns, visit.elapsed_ns / static_cast<double>(visit.timed));
-        const auto fitting = static_cast<std::uint64_t>(pace_.batch_ns / std::max(known.period_ns, 1.0));
-        known.episodes = std::clamp<std::uint64_t>(fitting, 1, pace_.most);
+        known.episodes = fitting(known.period_ns, pace_);
         return print_visit(one.label(), round, visit);
     }
 

@@ -26,4 +26,11 @@ int run_program(const char* name, int count, const char* const* words,
                 const std::function<Roster(const Options&)>& prepare,
                 const std::function<std::unique_ptr<Crew>(const Options&, const Places& places)>& hire);
 
+/// Measures and prints one round.
+using Round = std::function<void(std::uint32_t round)>;
+
+/// As run_program(), for a program that measures one thing in its own way.
+int run_single(const char* name, int count, const char* const* words,
+               const std::function<Round(const Options&, const std::vector<int>& cpus, const Pace& pace)>& prepare);
+
 }  // namespace tollbar::bench

@@ -25,6 +25,12 @@ struct Pace {
     std::uint64_t stamped;  ///< stamped episodes, at most
 };
 
+/// How many episodes of that length make a batch.
+inline std::uint64_t fitting(double period_ns, const Pace& pace) {
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(pace.batch_ns / std::max(period_ns, 1.0)), 1,
+                                     pace.most);
+}
+
 /// How rank 0 tells everybody, through the barrier under test itself, to end a loop early. Two flags alternate,
 /// so that nobody is overtaken: a flag is written again only after an episode that everybody entered after reading it.
 class StopFlags {
@@ -72,79 +78,90 @@ std::uint64_t run_chunks(Rank rank, Chunks chunks, double limit_ns, StopFlags& f
     return done;
 }
 
-/// What the ranks share during a visit, and what rank 0 found out.
-struct Visit {
-    Visit(Rank ranks, const Pace& how, std::uint64_t batch)
-        : pace(how), meeting(ranks), stamps(ranks, how.stamped), episodes(batch) {}
-
+/// What the ranks share while a batch is timed, and what rank 0 found out. Holds no pointers, so it may lie in
+/// memory that processes share.
+struct Timing {
     const Pace pace;
-    Meeting meeting;
-    Stamps stamps;
 
     std::uint64_t episodes;  ///< to be timed; 0: calibrate first
-    StopFlags warming, calibrating, settling, timing, stamping;
+    StopFlags warming{}, calibrating{}, settling{}, timing{};
 
     double first_ns = 0;  ///< rank 0's time in the very first episode: cold caches, unfaulted pages
     std::uint64_t timed = 0;
     double elapsed_ns = 0;
-    Usage usage;
+    Usage usage{};  ///< of rank 0's process
     bool cut = false;
-    std::uint64_t stamped = 0;
-    Usage stamped_usage;
 };
 
-/// What one rank does in a visit. Every rank calls it once, with a seat of the same new barrier; seat.episode()
-/// is one use of it.
-template <class Seat>
-void attend(Rank rank, Seat& seat, Visit& visit) {
-    const Pace& pace = visit.pace;
+/// First episode, warm-up, calibration and the timed batch. Every rank calls it once, with a seat of the same new
+/// barrier; seat.episode() is one use of it. meet() is somewhere else to meet.
+template <class Seat, class Meet>
+void time_batch(Rank rank, Seat& seat, Timing& timing, Meet&& meet) {
+    const Pace& pace = timing.pace;
     const bool first_rank = rank == 0;
     const auto once = [&](std::uint64_t) { seat.episode(); };
 
-    Stamp* const row = visit.stamps.row(rank);
-    std::fill_n(row, visit.stamps.capacity(), Stamp{});  // brings the row to this CPU
-
-    visit.meeting.meet();
+    meet();
     Ticks start = ticks();
     seat.episode();
-    if (first_rank) visit.first_ns = nanoseconds(ticks() - start);
-    run_chunks(rank, sixteenths(pace.warm_up, pace), pace.cut_ns / 4, visit.warming, once);
+    if (first_rank) timing.first_ns = nanoseconds(ticks() - start);
+    run_chunks(rank, sixteenths(pace.warm_up, pace), pace.cut_ns / 4, timing.warming, once);
 
-    if (visit.episodes == 0) {
+    if (timing.episodes == 0) {
         start = ticks();
-        const std::uint64_t tried = run_chunks(rank, {pace.most, 1, 2}, pace.batch_ns / 8, visit.calibrating, once);
+        const std::uint64_t tried = run_chunks(rank, {pace.most, 1, 2}, pace.batch_ns / 8, timing.calibrating, once);
         const double period = nanoseconds(ticks() - start) / static_cast<double>(tried);
-        visit.meeting.meet();  // everybody has seen that there was something to calibrate
-        if (first_rank) {
-            const auto fitting = static_cast<std::uint64_t>(pace.batch_ns / std::max(period, 1.0));
-            visit.episodes = std::clamp<std::uint64_t>(fitting, 1, pace.most);
-        }
-        visit.meeting.meet();
-        run_chunks(rank, {std::min<std::uint64_t>(pace.warm_up, 10), 1, 1}, pace.cut_ns / 4, visit.settling, once);
+        meet();  // everybody has seen that there was something to calibrate
+        if (first_rank) timing.episodes = fitting(period, pace);
+        meet();
+        run_chunks(rank, {std::min<std::uint64_t>(pace.warm_up, 10), 1, 1}, pace.cut_ns / 4, timing.settling, once);
     }
 
     const Usage before = first_rank ? Usage::of_process() : Usage{};
     start = ticks();
-    const std::uint64_t timed = run_chunks(rank, sixteenths(visit.episodes, pace), pace.cut_ns, visit.timing, once);
+    const std::uint64_t timed = run_chunks(rank, sixteenths(timing.episodes, pace), pace.cut_ns, timing.timing, once);
     if (first_rank) {
-        visit.elapsed_ns = nanoseconds(ticks() - start);
-        visit.usage = Usage::of_process() - before;
-        visit.timed = timed;
-        visit.cut = timed < visit.episodes;
+        timing.elapsed_ns = nanoseconds(ticks() - start);
+        timing.usage = Usage::of_process() - before;
+        timing.timed = timed;
+        timing.cut = timed < timing.episodes;
     }
     // Nobody goes to sleep in the meeting before rank 0 has counted the context switches.
     seat.episode();
+}
 
-    const Usage before_stamps = first_rank ? Usage::of_process() : Usage{};
+/// What the threads share during a visit: the timed batch, and the stamped episodes after it.
+struct Visit : Timing {
+    Visit(Rank ranks, const Pace& how, std::uint64_t batch)
+        : Timing{.pace = how, .episodes = batch}, meeting(ranks), stamps(ranks, how.stamped) {}
+
+    Meeting meeting;
+    Stamps stamps;
+    StopFlags stamping;
+
+    std::uint64_t stamped = 0;
+    Usage stamped_usage;
+};
+
+/// What one rank does in a visit.
+template <class Seat>
+void attend(Rank rank, Seat& seat, Visit& visit) {
+    Stamp* const row = visit.stamps.row(rank);
+    std::fill_n(row, visit.stamps.capacity(), Stamp{});  // brings the row to this CPU
+
+    time_batch(rank, seat, visit, [&] { visit.meeting.meet(); });
+
+    const bool first_rank = rank == 0;
+    const Usage before = first_rank ? Usage::of_process() : Usage{};
     const auto stamp = [&](std::uint64_t i) {
         row[i].entry = ticks();
         seat.episode();
         row[i].exit = ticks();
     };
-    const std::uint64_t stamped = run_chunks(rank, sixteenths(visit.stamps.capacity(), pace), pace.cut_ns / 2,
-                                             visit.stamping, stamp);
+    const std::uint64_t stamped = run_chunks(rank, sixteenths(visit.stamps.capacity(), visit.pace),
+                                             visit.pace.cut_ns / 2, visit.stamping, stamp);
     if (first_rank) {
-        visit.stamped_usage = Usage::of_process() - before_stamps;
+        visit.stamped_usage = Usage::of_process() - before;
         visit.stamped = stamped;
     }
     seat.episode();

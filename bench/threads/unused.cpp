@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// tollbar-bench-unused: what the features that nobody uses cost an episode. The same program is run by participants
+// (seat, arrived word, time-outs, missing()) and by bare runners on words of their own, in turns, by the same threads.
+#include "barriers.hpp"
+#include "candidate.hpp"
+#include "json.hpp"
+#include "layout.hpp"
+#include "rounds.hpp"
+
+#include <tollbar/algorithms.hpp>
+#include <tollbar/crowding.hpp>
+#include <tollbar/wired.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace tollbar::bench {
+
+namespace {
+
+constexpr std::size_t pairs = 60;      // of batches, in a round
+constexpr std::uint64_t batch = 2000;  // episodes, back to back
+constexpr std::uint64_t warm_up = 10 * batch;
+
+/// The words of a layout and nothing else. Only for threads that have a CPU each.
+class BareBarrier {
+public:
+    using Step = WiredStep<NativeSync>;
+
+    struct Seat {
+        Runner<NativeSync> runner;
+        void episode() noexcept {
+            runner.start();
+            if (!runner.advance()) runner.finish(Never{});
+        }
+    };
+
+    BareBarrier(const Layout& layout, Ringing ringing) : ringing_(ringing), lines_(layout.lines), bells_(layout.bells) {
+        for (std::size_t rank = 0; rank + 1 < layout.first.size(); ++rank) {
+            std::vector<Step>& steps = programs_.emplace_back();
+            for (std::uint32_t i = layout.first[rank]; i < layout.first[rank + 1]; ++i) {
+                const PlacedStep& placed = layout.steps[i];
+                Line& line = lines_[placed.word / Layout::words_a_line];
+                steps.push_back({.word = &line.words[placed.word % Layout::words_a_line],
+                                 .bell = &bells_[placed.bell],
+                                 .share = placed.share,
+                                 .skip = placed.skip,
+                                 .deed = placed.deed,
+                                 .between_processors = placed.between_processors});
+            }
+        }
+    }
+
+    Seat seat(Rank rank) {
+        const std::vector<Step>& steps = programs_[rank];
+        return {{steps.data(), static_cast<std::uint32_t>(steps.size()), 0, wait_policy::automatic, ringing_, roomy_}};
+    }
+
+private:
+    struct alignas(line_bytes) Line {
+        std::array<Word<NativeSync>, Layout::words_a_line> words{};
+    };
+
+    Ringing ringing_;
+    alignas(line_bytes) Runner<NativeSync>::CrowdingWord roomy_{Crowding::roomy};
+    std::vector<Line> lines_;
+    std::vector<Bell<NativeSync>> bells_;
+    std::vector<std::vector<Step>> programs_;
+};
+
+using Periods = std::array<double, pairs>;
+
+template <class Seat>
+double period(Seat& seat, std::uint64_t episodes) {
+    const Ticks start = ticks();
+    for (std::uint64_t i = 0; i < episodes; ++i) seat.episode();
+    return nanoseconds(ticks() - start) / static_cast<double>(episodes);
+}
+
+void measure(Crew& crew, std::uint32_t round, const std::string& name, const char* kind, const Layout& layout,
+             Ringing ringing) {
+    GroupBarrier group(crew.ranks(), name, wait_policy::automatic);
+    BareBarrier bare(layout, ringing);
+    Periods with{};
+    Periods without{};
+    crew.run([&](Rank rank) {
+        auto participant = group.seat(rank);
+        auto runner = bare.seat(rank);
+        Periods ours_with{};
+        Periods ours_without{};
+        period(participant, warm_up);
+        period(runner, warm_up);
+        for (std::size_t i = 0; i < pairs; ++i) {
+            if (i % 2 == 0) ours_with[i] = period(participant, batch);
+            ours_without[i] = period(runner, batch);
+            if (i % 2 == 1) ours_with[i] = period(participant, batch);
+        }
+        if (rank == 0) {
+            with = ours_with;
+            without = ours_without;
+        }
+    });
+    Record("unused")
+        .field("round", round)
+        .field("name", name)
+        .field("kind", kind)
+        .field("wait", "auto")
+        .field("episodes", batch)
+        .field("participant_ns", with)
+        .field("bare_ns", without)
+        .print();
+}
+
+Round prepare(const Options& options, const std::vector<int>& cpus, const Pace&) {
+    const Rank ranks = options.ranks;
+    if (ranks > std::min(tollbar::usable_cpus(), quota_cpus()))
+        return [](std::uint32_t round) {
+            if (round == 0)
+                Record("skipped")
+                    .field("name", "unused")
+                    .field("wait", "auto")
+                    .field("why", "a nanosecond cannot be seen without a CPU for every thread")
+                    .print();
+        };
+    // As a group rings when everybody has a CPU.
+    const Ringing ringing{.asymmetric = NativeSync::register_for_heavy_fence()};
+    const auto crew = std::make_shared<ThreadCrew>(ranks, Places(options.placement, cpus));
+    return [=](std::uint32_t round) {
+        measure(*crew, round, "turnstile", "turnstile", lay_out_turnstile(ranks), ringing);
+        measure(*crew, round, "dissemination", "plan", lay_out(make_plan("dissemination", ranks)), ringing);
+    };
+}
+
+}  // namespace
+
+}  // namespace tollbar::bench
+
+int main(int count, char** words) {
+    using namespace tollbar::bench;
+    return run_single("tollbar-bench-unused", count, words, prepare);
+}
