@@ -111,26 +111,27 @@ private:
     void close(std::uint64_t target, Complete&& complete) noexcept {
         if constexpr (closing == Closing::step) complete();
         if (anybody_gone_.load(std::memory_order_relaxed)) {
-            close_for_the_gone(target, complete);
+            close_for_the_gone(target);
         } else {
             if constexpr (closing == Closing::step) word_.fetch_add(closing_step, std::memory_order_seq_cst);
             ring_after_add(word_, bell_, Ringing{});
         }
     }
 
-    /// As close(), and arrives in the next phase for those who are gone. Without a closing step the next phase is
-    /// open already, so that these arrivals may be its last.
-    template <class Complete>
-    void close_for_the_gone(std::uint64_t target, Complete&& complete) noexcept {
-        const std::uint64_t phase = target / stride_ - 1;
-        const std::uint64_t gone = gone_[phase % 2].in(phase);
-        if (gone != 0) gone_[(phase + 1) % 2].add(phase + 1, gone);
-        std::uint64_t reached = target;
-        if (gone + closing_step != 0)
-            reached = word_.fetch_add(gone + closing_step, std::memory_order_seq_cst) + gone + closing_step;
-        ring_after_add(word_, bell_, Ringing{});
-        const bool next_is_over = closing == Closing::none && gone != 0 && reached == target + stride_;
-        if (next_is_over && gone != expected_) close(target + stride_, complete);
+    /// Releases, and arrives in the next phase for those who are gone. Without a closing step the next phase is open
+    /// already, so that these arrivals may be its last, and so on as long as the others are as fast.
+    void close_for_the_gone(std::uint64_t target) noexcept {
+        for (bool over = true; over; target += stride_) {
+            const std::uint64_t phase = target / stride_ - 1;
+            const std::uint64_t gone = gone_[phase % 2].in(phase);
+            if (gone != 0) gone_[(phase + 1) % 2].add(phase + 1, gone);
+            std::uint64_t reached = target;
+            if (gone + closing_step != 0)
+                reached = word_.fetch_add(gone + closing_step, std::memory_order_seq_cst) + gone + closing_step;
+            ring_after_add(word_, bell_, Ringing{});
+            const bool somebody_left = gone != 0 && gone != expected_;
+            over = closing == Closing::none && somebody_left && reached == target + stride_;
+        }
     }
 
     static constexpr std::uint64_t closing_step = closing == Closing::step ? 1 : 0;

@@ -31,7 +31,7 @@ tollbar::Receive to_cxx(int receive) {
     if (receive < TOLLBAR_RECEIVE_AT_AWAIT || receive > TOLLBAR_RECEIVE_ON_ARRIVAL)
         throw std::invalid_argument("receive is one of TOLLBAR_RECEIVE_AT_AWAIT, _PLAN_ORDER, _ON_ARRIVAL, not " +
                                     std::to_string(receive));
-    return static_cast<tollbar::Receive>(number);
+    return static_cast<tollbar::Receive>(receive);
 }
 
 }  // namespace

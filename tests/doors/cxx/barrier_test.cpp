@@ -289,6 +289,24 @@ TEST_CASE_TEMPLATE("several may drop at once in different phases", Kind, Standar
     }
 }
 
+TEST_CASE_TEMPLATE("a drop at any moment leaves the others their phases", Kind, Standard, Ours) {
+    constexpr int barriers = 3000;
+    std::vector<decltype(Kind::make(2))> all;
+    for (int i = 0; i < barriers; ++i) all.push_back(Kind::make(2));
+    auto start = Kind::make(2);
+    run_threads(2, [&](int rank) {
+        for (auto& barrier : all) {
+            start->arrive_and_wait();
+            if (rank == 0) {
+                barrier->arrive_and_drop();
+            } else {
+                for (int phase = 0; phase < 4; ++phase) barrier->arrive_and_wait();  // the dropper is still closing one
+            }
+        }
+    });
+    for (auto& barrier : all) barrier->arrive_and_wait();  // one is expected, no more
+}
+
 TEST_CASE_TEMPLATE("the largest count can be arrived at", Kind, Ours) {
     const auto most = tollbar::barrier<>::max();
     auto barrier = Kind::make(most);
