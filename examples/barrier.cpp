@@ -3,6 +3,7 @@
 // Two threads smooth a row of numbers; the completion function swaps the old and the new one.
 #include <tollbar/barrier.hpp>
 
+#include <cstddef>
 #include <cstdio>
 #include <thread>
 #include <utility>
@@ -10,15 +11,15 @@
 
 int main() {
     constexpr int threads = 2;
-    constexpr int cells = 8;
+    constexpr std::size_t cells = 8;
     constexpr int rounds = 1000;
     std::vector<double> now(cells, 0), next(cells, 0);
     now.back() = next.back() = 1;
 
     tollbar::barrier barrier(threads, [&]() noexcept { std::swap(now, next); });
-    const auto smooth = [&](int first, int last) {
+    const auto smooth = [&](std::size_t first, std::size_t last) {
         for (int round = 0; round < rounds; ++round) {
-            for (int i = first; i < last; ++i) next[i] = (now[i - 1] + now[i + 1]) / 2;
+            for (std::size_t i = first; i < last; ++i) next[i] = (now[i - 1] + now[i + 1]) / 2;
             barrier.arrive_and_wait();
         }
     };

@@ -42,19 +42,22 @@ void run_threads(int threads, Action action) {
 /// phase's writers meet nobody. The thread sanitizer sees every read that is not ordered after its write.
 class Toll {
 public:
-    explicit Toll(int threads) : notes_{std::vector<int>(static_cast<std::size_t>(threads)), notes_[0]} {}
+    explicit Toll(int threads) {
+        for (std::vector<int>& notes : notes_) notes.resize(at(threads));
+    }
 
-    void pay(int rank, int phase) { notes_[phase % 2][static_cast<std::size_t>(rank)] = phase; }
+    void pay(int rank, int phase) { notes_[at(phase % 2)][at(rank)] = phase; }
 
     /// How many of the ranks in [0, end) have not paid for that phase.
     int unpaid(int phase, int end) const {
         int unpaid = 0;
-        for (int rank = 0; rank < end; ++rank)
-            unpaid += notes_[phase % 2][static_cast<std::size_t>(rank)] != phase ? 1 : 0;
+        for (int rank = 0; rank < end; ++rank) unpaid += notes_[at(phase % 2)][at(rank)] != phase ? 1 : 0;
         return unpaid;
     }
 
 private:
+    static std::size_t at(int number) { return static_cast<std::size_t>(number); }
+
     std::array<std::vector<int>, 2> notes_;
 };
 

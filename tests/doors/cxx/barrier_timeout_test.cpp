@@ -21,7 +21,7 @@ struct SlowClock {
     using period = std::nano;
     using duration = std::chrono::nanoseconds;
     using time_point = std::chrono::time_point<SlowClock>;
-    static constexpr bool is_steady = false;
+    [[maybe_unused]] static constexpr bool is_steady = false;
 
     static time_point now() { return time_point(std::chrono::steady_clock::now().time_since_epoch() / 10); }
 };
