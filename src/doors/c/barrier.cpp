@@ -61,7 +61,7 @@ template <class Barrier, class Action>
 int with(Barrier* barrier, Action action) noexcept {
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
     if (auto* plain = std::get_if<Plain>(&barrier->barrier)) return action(*plain);
-    return action(*std::get_if<Completing>(&barrier->barrier));
+    return action(std::get<Completing>(barrier->barrier));
 }
 
 }  // namespace
