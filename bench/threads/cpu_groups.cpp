@@ -42,7 +42,7 @@ fs::path own_v1_group() {
         const std::size_t first = line.find(':');
         const std::size_t second = line.find(':', first + 1);
         if (first == std::string::npos || second == std::string::npos) continue;
-        if (("," + line.substr(first + 1, second - first - 1) + ",").find(",cpu,") == std::string::npos) continue;
+        if ((',' + line.substr(first + 1, second - first - 1) + ',').find(",cpu,") == std::string::npos) continue;
         for (const fs::path mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
             if (fs::exists(mount / "cpu.shares")) {
                 const fs::path own = mount / fs::path(line.substr(second + 1)).relative_path();

@@ -14,28 +14,44 @@ True
 40.0
 """
 
-from tollbar._native import (
-    Algorithm,
-    LogP,
-    Message,
-    Plan,
-    Price,
-    Receive,
-    Verdict,
-    __version__,
-    catalogue,
-    combine,
-    draw_svg,
-    is_rooted,
-    max_ranks,
-    messages,
-    parse_plan,
-    plan,
-    price,
-    to_goal,
-    unheard,
-    verify,
-)
+from __future__ import annotations
+
+from typing import NoReturn
+
+#: One line that says why the native module cannot be imported and what would mend it; None when it can.
+native_problem: str | None = None
+
+try:
+    from tollbar._native import (
+        Algorithm,
+        LogP,
+        Message,
+        Plan,
+        Price,
+        Receive,
+        Verdict,
+        __version__,
+        catalogue,
+        combine,
+        draw_svg,
+        is_rooted,
+        max_ranks,
+        messages,
+        parse_plan,
+        plan,
+        price,
+        to_goal,
+        unheard,
+        verify,
+    )
+except ImportError as error:
+    from tollbar import paths
+
+    native_problem = f"the native module cannot be imported ({error}); remedy: {paths.mend()}"
+
+    def __getattr__(name: str) -> NoReturn:
+        raise ImportError(native_problem) if name in __all__ else AttributeError(name)
+
 
 __all__ = [
     "Algorithm",

@@ -23,6 +23,36 @@ from tollbar.session import Finished, Session
 MAIN = "tollbar-bench-threads"
 #: The programs whose runtime fills a process, and the name of the barrier that each of them measures.
 PEERS = {"tollbar-bench-omp-gomp": "libgomp", "tollbar-bench-omp-omp": "libomp"}
+
+
+@dataclass(frozen=True)
+class Single:
+    """A program that measures one thing: the situations it belongs to, and the rounds that are enough."""
+
+    situations: tuple[Situation, ...]
+    most_rounds: int
+    what: str
+
+
+SINGLES = {
+    "tollbar-bench-processes": Single(
+        tuple(Situation("free", ranks) for ranks in (4, 8, 16)), 2, "a barrier between processes"
+    ),
+    "tollbar-bench-idle": Single((Situation("free", 64),), 1, "the cost of a long wait"),
+    "tollbar-bench-unused": Single((Situation("pinned", 2),), 4, "the cost of features nobody uses"),
+}
+
+#: With more threads than this only what may be close is measured, unless names were asked for.
+MANY = 32
+FEW = (
+    "tollbar::barrier",
+    "turnstile+auto",
+    "turnstile+park",
+    "combination+auto",
+    "std::barrier",
+    "pthread_barrier",
+)
+_ROUNDS_OF_MANY = 2
 _FIRST_ROUNDS = 2
 _LIMIT_S = 120.0
 _FOREIGN = ("TOLLBAR_", "OMP_", "GOMP_", "KMP_", "LIBOMP_")
@@ -65,6 +95,7 @@ def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
     """The programs to run, and a note for each that is not there; FileNotFoundError without the main one."""
     wanted = [MAIN] if not only or set(only) - set(PEERS.values()) else []
     wanted += [program for program, name in PEERS.items() if not only or name in only]
+    wanted += [] if only else SINGLES
     found, notes = {}, []
     for name in wanted:
         try:
@@ -72,7 +103,8 @@ def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
         except FileNotFoundError as error:
             if name == MAIN:
                 raise
-            notes.append(f"{PEERS[name]} is not measured: {error}")
+            what = PEERS[name] if name in PEERS else SINGLES[name].what
+            notes.append(f"{what} is not measured: {error}")
     return found, notes
 
 
@@ -117,14 +149,14 @@ def _run_passes(
 ) -> None:  # fmt: skip
     """Stops before a situation that would not end within the budget; the first pass is always whole."""
     began, total = time.monotonic(), settings.launches * len(settings.situations)
-    per_round: dict[Situation, float] = {}
+    pace = _Pace(settings)
     rounds, group = min(settings.rounds, _FIRST_ROUNDS), 0
     for number in range(settings.launches):
         order = settings.situations
         chance.shuffle(order)
         for situation in order:
             left = settings.budget_s - (time.monotonic() - began)
-            if number and per_round[situation] * rounds > left:
+            if number and pace.seconds(situation, rounds) > left:
                 outcome.notes.append(
                     f"the budget of {settings.budget_s:.0f} s ended after {number} whole passes"
                 )
@@ -133,22 +165,58 @@ def _run_passes(
                 f"{situation.ranks} threads, {situation.placement}, pass {number + 1} of {settings.launches}"
             )
             report(group, total, where)
-            names = list(runnable)
+            names = [name for name in runnable if _belongs(name, situation, settings)]
             chance.shuffle(names)
-            seconds = 0.0
             for name in names:
-                command = _command(runnable[name], name, situation, rounds, chance.getrandbits(31), settings)
+                turns = _rounds(name, situation, rounds)
+                command = _command(runnable[name], name, situation, turns, chance.getrandbits(31), settings)
                 finished = session.run(command, _LIMIT_S, _environment())
-                seconds += finished.seconds
+                pace.note(situation, name, finished.seconds / turns)
                 _keep(outcome, finished, group, name, where)
-            per_round[situation] = seconds / rounds
             group += 1
         outcome.passes = number + 1
         passes_left = settings.launches - outcome.passes
         if passes_left:
             left = settings.budget_s - (time.monotonic() - began)
-            rounds = max(1, min(settings.rounds, int(left / passes_left / sum(per_round.values()))))
+            rounds = pace.affordable(left / passes_left)
     report(group, total, "done")
+
+
+class _Pace:
+    """How long a round of each program took last in each situation."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._per_round: dict[Situation, dict[str, float]] = {}
+
+    def note(self, situation: Situation, program: str, seconds_a_round: float) -> None:
+        self._per_round.setdefault(situation, {})[program] = seconds_a_round
+
+    def seconds(self, situation: Situation, rounds: int) -> float:
+        known = self._per_round.get(situation, {})
+        return sum(each * _rounds(name, situation, rounds) for name, each in known.items())
+
+    def affordable(self, seconds: float) -> int:
+        """The most rounds with which a pass takes no longer than that; at least one."""
+        for rounds in range(self._settings.rounds, 1, -1):
+            if sum(self.seconds(situation, rounds) for situation in self._per_round) <= seconds:
+                return rounds
+        return 1
+
+
+def _belongs(program: str, situation: Situation, settings: Settings) -> bool:
+    """Whether that program has something to measure there."""
+    if program in SINGLES:
+        return situation in SINGLES[program].situations
+    if program in PEERS and situation.ranks > MANY and not settings.only:
+        return situation.placement == "free"
+    return True
+
+
+def _rounds(program: str, situation: Situation, rounds: int) -> int:
+    if program in SINGLES:
+        return min(rounds, SINGLES[program].most_rounds)
+    return min(rounds, _ROUNDS_OF_MANY) if situation.ranks > MANY else rounds
 
 
 def _command(
@@ -163,6 +231,8 @@ def _command(
         command += ["--budget-ms", f"{1e3 * share:.0f}"]
     if name == MAIN and settings.only:
         command += ["--only", ",".join(each for each in settings.only if each not in PEERS.values())]
+    elif name == MAIN and situation.ranks > MANY:
+        command += ["--only", ",".join(FEW)]
     return command
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from tollbar import statistics
 from tollbar.records import Batch, Episodes, Floor, Launch
+from tollbar.singles import Singles
 from tollbar.statistics import Interval, Ratio, Series
 
 TIMES = ("period", "latency", "skew", "span")
@@ -76,6 +77,7 @@ class Comparison:
     usable: int
     candidates: dict[Candidate, Measured] = field(default_factory=dict)
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)  #: (name, policy) -> why
+    singles: Singles = field(default_factory=Singles)
 
     @property
     def crowded(self) -> bool:
@@ -135,6 +137,7 @@ def _add(comparison: Comparison, launch: Launch) -> None:
         for number, floor in launch.floors.items()
         if (value := floor_ns(floor, comparison.situation.ranks, comparison.usable))
     }
+    comparison.singles.add(launch)
     for skipped in launch.skipped:
         comparison.skipped[skipped.name, skipped.wait] = skipped.why
     for batch in launch.batches:

@@ -48,6 +48,11 @@ def library() -> Path:
     raise FileNotFoundError(f"libtollbar.so is not there; {_remedy()}")
 
 
+def mend() -> str:
+    """The one command that builds what is missing."""
+    return "make" if checkout() else "pip install --force-reinstall . (in the checkout)"
+
+
 def _remedy() -> str:
     return "run `make` in the checkout" if checkout() else "reinstall tollbar, or set TOLLBAR_BUILD"
 

@@ -86,6 +86,53 @@ class Skipped:
 
 
 @dataclass(frozen=True)
+class Processes:
+    """Episodes back to back, as a Batch, of a barrier between processes that are apart in the way named."""
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    apart: str
+    episodes: int
+    elapsed_ns: float
+    cut: bool
+
+
+@dataclass(frozen=True)
+class Idle:
+    """One long wait of many for one: the CPU time is that of all threads together."""
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    waiters: int
+    waited_ns: float
+    cpu_ns: float
+
+
+@dataclass(frozen=True)
+class Unused:
+    """Loop periods of short batches in turns: by participants, and by bare runners of the same program."""
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    participant_ns: tuple[float, ...]
+    bare_ns: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.participant_ns or not self.bare_ns:
+            raise ValueError("participant_ns and bare_ns must not be empty")
+
+
+#: What the programs that measure one thing print.
+Single = Processes | Idle | Unused
+
+
+@dataclass(frozen=True)
 class Launch:
     """One process that measured. Launches of one group ran right after each other, in one situation."""
 
@@ -96,9 +143,18 @@ class Launch:
     batches: tuple[Batch, ...]
     episodes: tuple[Episodes, ...]
     skipped: tuple[Skipped, ...]
+    singles: tuple[Single, ...] = ()
 
 
-_RECORDS = {"floor": Floor, "batch": Batch, "episodes": Episodes, "skipped": Skipped}
+_RECORDS = {
+    "floor": Floor,
+    "batch": Batch,
+    "episodes": Episodes,
+    "processes": Processes,
+    "idle": Idle,
+    "unused": Unused,
+    "skipped": Skipped,
+}
 
 
 def _number(value: Any, optional: bool = False) -> bool:
@@ -125,7 +181,7 @@ _WORDS = {
 }
 
 
-def parse_record(line: str) -> Environment | Floor | Batch | Episodes | Skipped | None:
+def parse_record(line: str) -> Environment | Floor | Batch | Episodes | Skipped | Single | None:
     """The record of one line; None for the closing one. Raises ValueError that says what is wrong with it."""
     try:
         record = json.loads(line)
@@ -141,8 +197,10 @@ def parse_record(line: str) -> Environment | Floor | Batch | Episodes | Skipped 
     if kind not in _RECORDS:
         raise ValueError(f"record '{kind}' is not one of environment, {', '.join(_RECORDS)}, done")
     made = _RECORDS[kind](**_fields(_RECORDS[kind], record))
-    if isinstance(made, Batch) and (made.episodes < 1 or made.elapsed_ns <= 0):
+    if isinstance(made, Batch | Processes) and (made.episodes < 1 or made.elapsed_ns <= 0):
         raise ValueError("a batch has at least one episode and takes time")
+    if isinstance(made, Idle) and made.waited_ns <= 0:
+        raise ValueError("waiting takes time")
     return made
 
 
@@ -190,7 +248,7 @@ def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: 
             records.append(record)
     if not done:
         raise MalformedRecord(f"{source}:{number}: ends without the record 'done'")
-    kinds: dict[type, list[Any]] = {kind: [] for kind in (Environment, Floor, Batch, Episodes, Skipped)}
+    kinds: dict[type, list[Any]] = {kind: [] for kind in (Environment, *_RECORDS.values())}
     for record in records:
         kinds[type(record)].append(record)
     return Launch(
@@ -201,4 +259,5 @@ def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: 
         tuple(kinds[Batch]),
         tuple(kinds[Episodes]),
         tuple(kinds[Skipped]),
+        (*kinds[Processes], *kinds[Idle], *kinds[Unused]),
     )

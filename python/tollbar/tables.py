@@ -150,7 +150,7 @@ def everything(compared: Comparisons) -> list[tuple[Comparison, list[dict[str, A
 def launches(compared: Comparisons) -> tuple[int, int]:
     """The fewest and the most launches that a candidate had in a situation."""
     counts = [len(measured.period) for each in compared.values() for measured in each.candidates.values()]
-    return min(counts), max(counts)
+    return min(counts, default=0), max(counts, default=0)
 
 
 def versions(run: Run) -> dict[str, Any]:

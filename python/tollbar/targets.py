@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tollbar import statistics
+from tollbar import singles, statistics
 from tollbar.comparison import Candidate, Comparison, Situation, tail_ratio
+from tollbar.singles import Singles
 from tollbar.statistics import Interval
 
 EXCHANGE = ("butterfly", "pairwise", "dissemination")
@@ -34,40 +35,24 @@ class Wanted:
     """A ratio wanted: at most `most` and at least `least`."""
 
     most: float
-    least: float = 0.0
+    least: float | None = None
 
     @property
     def text(self) -> str:
-        return f"{self.least:.3g} to {self.most:.3g}" if self.least else f"at most {self.most:.3g}"
+        return (
+            f"{self.least:.3g} to {self.most:.3g}" if self.least is not None else f"at most {self.most:.3g}"
+        )
 
     def verdict(self, reached: Interval) -> str:
         if reached.low is None or reached.high is None:
             return "too few launches for an interval"
-        if self.least <= reached.low and reached.high <= self.most:
+        least = float("-inf") if self.least is None else self.least
+        if least <= reached.low and reached.high <= self.most:
             return "met"
-        if reached.low > self.most or reached.high < self.least:
+        if reached.low > self.most or reached.high < least:
             return "missed"
         return "tie"
 
-
-#: What this command cannot say: its programs measure threads of one process that wait in a loop.
-_ELSEWHERE = (
-    Target(
-        "loop period of processes in sessions of their own / of one session",
-        None, None, "turnstile", None, None, None, Wanted(2.0).text,
-        "not measurable here: the programs measure threads of one process",
-    ),
-    Target(
-        "CPU time of 64 waiters during a wait of 0.5 s / that time",
-        None, None, "turnstile", None, None, None, Wanted(0.1).text,
-        "not measurable here: in a loop nobody waits that long",
-    ),
-    Target(
-        "time that unused wait_for and missing() add to an episode / 5 ns",
-        None, None, "turnstile", None, None, None, Wanted(1.0).text,
-        "not measurable here: there is no build without them",
-    ),
-)  # fmt: skip
 
 Comparisons = Mapping[Situation, Comparison]
 Value = Callable[[Comparison, Candidate], Interval | None]
@@ -80,8 +65,21 @@ def over_floor(comparison: Comparison, candidate: Candidate) -> Interval | None:
 
 
 def evaluate(comparisons: Comparisons) -> list[Target]:
-    """Every target, in the order of the design: two threads, crowded, what cannot be said here."""
-    return [*_two_threads(comparisons), *_crowded(comparisons), *_ELSEWHERE]
+    """Every target, in the order of the design: two threads, crowded, and what has a program of its own."""
+    return [*_two_threads(comparisons), *_crowded(comparisons), *_singles(comparisons)]
+
+
+def floors(comparisons: Comparisons) -> list[str]:
+    """What the ratios are ratios to, in words: the medians of the floors."""
+    found = []
+    two = comparisons.get(Situation("pinned", 2))
+    if two and not two.crowded and two.floor:
+        found.append(f"one cache-line transfer: {statistics.summary(two.floor).value:.4g} ns")
+    for situation, each in comparisons.items():
+        if each.crowded and each.floor:
+            bound = statistics.summary(each.floor).value / 1e3
+            found.append(f"B({situation.ranks}), {situation.placement}: {bound:.4g} µs")
+    return found
 
 
 def _two_threads(comparisons: Comparisons) -> Iterator[Target]:
@@ -111,15 +109,40 @@ def _crowded(comparisons: Comparisons) -> Iterator[Target]:
         yield here.row("p99 / median of an episode's latency", "tollbar::barrier", _tail, Wanted(2.0))
 
 
+def _singles(comparisons: Comparisons) -> Iterator[Target]:
+    for ranks in (4, 8, 16):
+        here = _Case(comparisons, Situation("free", ranks))
+        for apart in singles.APART:
+            reached = here.single(lambda found, apart=apart: found.apart("turnstile", apart))
+            case = f"loop period of processes in {apart} of their own / in one session"
+            yield here.found(case, "turnstile", reached, Wanted(2.0), apart)
+    here = _Case(comparisons, Situation("free", 64))
+    for name in ("turnstile", "tollbar::barrier"):
+        reached = here.single(lambda found, name=name: found.share(name))
+        yield here.found(
+            "CPU time of 64 waiters / the 0.5 s that they wait", name, reached, Wanted(0.1), "idle"
+        )
+    here = _Case(comparisons, Situation("pinned", 2))
+    for name in ("turnstile", "dissemination"):
+        reached = _scaled(here.single(lambda found, name=name: found.added_ns(name)), 1 / 5)
+        case = "time that unused wait_for and missing() add to an episode / 5 ns"
+        yield here.found(case, name, reached, Wanted(1.0), "unused")
+
+
+def _scaled(found: Interval | None, factor: float) -> Interval | None:
+    if found is None:
+        return None
+    low, high = (None if end is None else end * factor for end in (found.low, found.high))
+    return Interval(found.value * factor, low, high, found.count)
+
+
 def _tail(comparison: Comparison, candidate: Candidate) -> Interval | None:
     return tail_ratio(comparison.candidates[candidate])
 
 
 def _switches(comparison: Comparison, candidate: Candidate) -> Interval | None:
     spare = comparison.situation.ranks - comparison.usable
-    found = statistics.summary(comparison.candidates[candidate].switches)
-    ends = [None if end is None else end / spare for end in (found.low, found.high)]
-    return Interval(found.value / spare, *ends, found.count)
+    return _scaled(statistics.summary(comparison.candidates[candidate].switches), 1 / spare)
 
 
 class _Case:
@@ -151,11 +174,26 @@ class _Case:
         label = candidate.label if candidate else name
         return self._made(f"loop period / that of {peer}", label, reached, wanted, why or why_other)
 
+    def single(self, value: Callable[[Singles], Interval | None]) -> Interval | None:
+        return value(self._comparison.singles) if self._comparison else None
+
+    def found(self, case: str, name: str, reached: Interval | None, wanted: Wanted, what: str) -> Target:
+        """A row about one of the things that have a program of their own."""
+        if self._comparison is None:
+            why = self._not_asked_for()
+        else:
+            left_out = self._comparison.skipped.get((what, "auto"), "it is not in the results")
+            why = f"not measured: {left_out}"
+        return self._made(case, name, reached, wanted, why)
+
+    def _not_asked_for(self) -> str:
+        placement, ranks = self._situation
+        return f"not measured: --ranks has no {ranks}, or --placement no {placement}"
+
     def _find(self, name: str, wait: str | None) -> tuple[Candidate | None, str]:
         comparison, ranks = self._comparison, self._situation.ranks
         if comparison is None:
-            placement = self._situation.placement
-            return None, f"not measured: --ranks has no {ranks}, or --placement no {placement}"
+            return None, self._not_asked_for()
         if comparison.crowded != self._crowded:
             return None, f"not measurable here: {ranks} threads on {comparison.usable} processors"
         candidate = comparison.find(name, wait)

@@ -25,10 +25,11 @@ def test_every_situation_has_every_program_once_in_each_pass(tmp_path, programs)
     outcome, run, said = measure(tmp_path)
     assert outcome.passes == 3
     assert not outcome.failures
-    assert len(run.launches) == 3 * 4 * 3
+    assert len(run.launches) == 3 * (4 * 3 + 2)
     for group in range(12):
         mine = [launch for launch in run.launches if launch.group == group]
-        assert {launch.program for launch in mine} == {campaign.MAIN, *campaign.PEERS}
+        assert {launch.program for launch in mine} - set(campaign.SINGLES) == {campaign.MAIN, *campaign.PEERS}
+        assert len(mine) == len({launch.program for launch in mine})
         assert len({(launch.environment.ranks, launch.environment.placement) for launch in mine}) == 1
     assert said[0][:2] == (0, 12)
     assert said[-1] == (12, 12, "done")
@@ -42,6 +43,38 @@ def test_the_seed_decides_the_order_and_the_seeds_of_the_launches(tmp_path, prog
     first = order(1)
     assert order(1) == first
     assert order(2) != first
+
+
+def test_what_measures_one_thing_runs_where_it_belongs(tmp_path, programs):
+    run = measure(tmp_path, ranks=(2, 4, 64), launches=1, rounds=4)[1]
+    where = {
+        (launch.program, launch.environment.placement, launch.environment.ranks)
+        for launch in run.launches
+        if launch.program in campaign.SINGLES
+    }
+    assert where == {
+        ("tollbar-bench-unused", "pinned", 2),
+        ("tollbar-bench-processes", "free", 4),
+        ("tollbar-bench-idle", "free", 64),
+    }
+    assert all(
+        {record.round for record in launch.singles}
+        == set(range(min(2, campaign.SINGLES[launch.program].most_rounds)))
+        for launch in run.launches
+        if launch.program in campaign.SINGLES
+    )
+
+
+def test_with_many_threads_only_what_may_be_close_is_measured(tmp_path, programs):
+    run = measure(tmp_path, ranks=(64,), launches=1)[1]
+    main = [launch for launch in run.launches if launch.program == campaign.MAIN]
+    names = {batch.name for launch in main for batch in launch.batches}
+    assert names == {"tollbar::barrier", "turnstile", "combination", "std::barrier", "pthread_barrier"}
+    peers = [launch for launch in run.launches if launch.program in campaign.PEERS]
+    assert {launch.environment.placement for launch in peers} == {"free"}
+    run = measure(tmp_path, ranks=(64,), launches=1, only=("mcs", "libomp"))[1]
+    assert {batch.name for launch in run.launches for batch in launch.batches} == {"mcs", "libomp"}
+    assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-omp"}
 
 
 def test_the_run_says_what_it_was_asked_and_where_it_ran(tmp_path, programs):
@@ -78,7 +111,8 @@ def test_a_program_that_fails_is_noted_and_the_others_go_on(tmp_path, programs):
     outcome, run, _ = measure(tmp_path, launches=1)
     assert len(outcome.failures) == 4
     assert outcome.failures[0].endswith("tollbar-bench-omp-omp ended with 7: no runtime")
-    assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-gomp"}
+    ran = {launch.program for launch in run.launches} - set(campaign.SINGLES)
+    assert ran == {campaign.MAIN, "tollbar-bench-omp-gomp"}
 
 
 def test_a_barrier_that_lets_somebody_leave_early_is_named(tmp_path, programs):
@@ -93,13 +127,16 @@ def test_output_that_makes_no_sense_is_noted_and_not_stored(tmp_path, programs):
     (programs / "tollbar-bench-omp-omp").write_text("#!/bin/sh\necho hello\n")
     outcome, run, _ = measure(tmp_path, launches=1)
     assert "the output of tollbar-bench-omp-omp:1: not JSON" in outcome.failures[0]
-    assert len(run.launches) == 4 * 2
+    assert len(run.launches) == 4 * 2 + 2
 
 
 def test_a_peer_that_was_not_built_is_noted(tmp_path, programs):
     (programs / "tollbar-bench-omp-omp").unlink()
     outcome, _, _ = measure(tmp_path, launches=1)
     assert outcome.notes[0].startswith("libomp is not measured: ")
+    (programs / "tollbar-bench-idle").unlink()
+    outcome, _, _ = measure(tmp_path, launches=1)
+    assert outcome.notes[1].startswith("the cost of a long wait is not measured: ")
 
 
 def test_without_the_measuring_program_there_is_no_run(tmp_path, programs):
@@ -112,5 +149,5 @@ def test_without_the_measuring_program_there_is_no_run(tmp_path, programs):
 def test_an_empty_budget_ends_after_the_first_pass(tmp_path, programs):
     outcome, run, _ = measure(tmp_path, budget_s=1e-9)
     assert outcome.passes == 1
-    assert len(run.launches) == 4 * 3
+    assert len(run.launches) == 4 * 3 + 2
     assert "ended after 1 whole passes" in outcome.notes[-1]

@@ -26,11 +26,20 @@ def programs(tmp_path, monkeypatch, replay):
     """A build folder in which replays lie in place of the measuring programs."""
     folder = tmp_path / "programs" / "bin"
     folder.mkdir(parents=True)
-    for name in replay.BARRIERS:
+    for name in replay.PROGRAMS:
         (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -S {_REPLAY} {name} "$@"\n')
         (folder / name).chmod(0o755)
     monkeypatch.setenv("TOLLBAR_BUILD", str(folder.parent))
     return folder
+
+
+def _programs_of(replay, ranks, placement, omit):
+    """As a campaign has them."""
+    from tollbar.campaign import SINGLES
+    from tollbar.comparison import Situation
+
+    singles = [name for name, single in SINGLES.items() if Situation(placement, ranks) in single.situations]
+    return [program for program in (*replay.BARRIERS, *singles) if program not in omit]
 
 
 @pytest.fixture
@@ -43,7 +52,7 @@ def stored(tmp_path, replay):
         results.write_environment(run, machine.facts() | {"seed": 1, "began": "2025-01-01T00:00:00Z"})
         situations = [(each, placement) for each in ranks for placement in ("pinned", "free")] * launches
         for group, (each, placement) in enumerate(situations):
-            for program in (program for program in replay.BARRIERS if program not in omit):
+            for program in _programs_of(replay, each, placement, omit):
                 text = replay.text(program, each, placement, rounds, group)
                 results.write_launch(run, group, program, text)
         return run

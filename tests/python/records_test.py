@@ -59,6 +59,19 @@ EPISODES = {"record": "episodes", "round": 0, "name": "mcs", "kind": "plan", "wa
             "latency_ns": [1.0, 2.0], "skew_ns": [1.0, 2.0], "span_ns": [1.0, 2.0]}  # fmt: skip
 
 
+IDLE = {"record": "idle", "round": 0, "name": "turnstile", "kind": "turnstile", "wait": "auto", "waiters": 64,
+        "waited_ns": 5e8, "cpu_ns": 1e6}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ["tollbar-bench-processes", "tollbar-bench-idle", "tollbar-bench-unused"])
+def test_a_program_that_measures_one_thing_is_read(replay, program):
+    printed = replay.records(program, 8, "free", 2, 7)
+    launch = parse_launch(map(json.dumps, printed), "here")
+    assert len(launch.singles) == len(printed) - 2
+    assert {each.round for each in launch.singles} == {0, 1}
+    assert not launch.batches
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
@@ -75,6 +88,12 @@ EPISODES = {"record": "episodes", "round": 0, "name": "mcs", "kind": "plan", "wa
         (json.dumps(BATCH | {"cut": 0}), "'cut' is 0, not true or false"),
         (json.dumps(EPISODES | {"skew_ns": [1.0]}), "must be of one length"),
         (json.dumps(EPISODES | {"skew_ns": [1.0, -2.0]}), "'skew_ns' is [1.0, -2.0], not a list of numbers"),
+        (json.dumps(IDLE | {"waited_ns": 0}), "waiting takes time"),
+        (json.dumps(IDLE | {"waiters": None}), "'waiters' is null, not a whole number"),
+        (
+            '{"record":"unused","round":0,"name":"a","kind":"plan","wait":"auto","participant_ns":[],"bare_ns":[]}',
+            "must not be empty",
+        ),
         ('{"record":"environment","ranks":0,"placement":"free","usable":2}', "'ranks' is missing or not"),
         ('{"record":"environment","ranks":2,"placement":"here","usable":2}', "'placement' is missing or not"),
     ],

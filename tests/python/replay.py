@@ -27,15 +27,43 @@ BARRIERS = {
     "tollbar-bench-omp-gomp": [("libgomp", "peer", "auto", 5.0, 8.0)],
     "tollbar-bench-omp-omp": [("libomp", "peer", "auto", 4.0, 4.0)],
 }
+#: What each program that measures one thing prints a round, without noise.
+SINGLES = {
+    "tollbar-bench-processes": [
+        {"record": "processes", "name": name, "kind": kind, "wait": "auto", "apart": apart, "episodes": 100,
+         "elapsed_ns": 100 * period, "cut": False}
+        for name, kind, periods in (
+            ("turnstile", "turnstile", (4e3, 6e3, 12e3)), ("pthread_barrier", "peer", (2e4, 2e4, 2e4)),
+        )
+        for apart, period in zip(("one session", "sessions", "cgroups"), periods, strict=True)
+    ],
+    "tollbar-bench-idle": [
+        {"record": "idle", "name": name, "kind": kind, "wait": "auto", "waiters": 64, "waited_ns": 5e8,
+         "cpu_ns": cpu}
+        for name, kind, cpu in (
+            ("turnstile", "turnstile", 5e6),
+            ("tollbar::barrier", "barrier", 6e7),
+            ("std::barrier", "peer", 1e8),
+        )
+    ],
+    "tollbar-bench-unused": [
+        {"record": "unused", "name": name, "kind": kind, "wait": "auto", "episodes": 2000,
+         "participant_ns": [30.0 + added, 30.0 + added, 1e4], "bare_ns": [30.0, 30.0, 1e3]}
+        for name, kind, added in (("turnstile", "turnstile", 1.5), ("dissemination", "plan", -0.5))
+    ],
+}  # fmt: skip
+PROGRAMS = (*BARRIERS, *SINGLES)
 
 
 def records(program: str, ranks: int, placement: str, rounds: int, seed: int, only: str = "") -> list[dict]:
     """What the program of that name would print."""
     chance = random.Random(f"{program} {ranks} {placement} {seed}")
-    wanted = [row for row in BARRIERS[program] if not only or row[0] in only.split(",")]
+    if program in SINGLES:
+        return _single(program, chance, ranks, placement, rounds, seed)
+    names = [each.partition("+")[0] for each in only.split(",")]
+    wanted = [row for row in BARRIERS[program] if not only or row[0] in names]
     far = chance.choice([1, 6])  # where the virtual processors of this process lie
-    made = [{"record": "environment", "cpus": USABLE, "usable": USABLE, "model": "Replay", "kernel": "none",
-             "compiler": "none", "ranks": ranks, "placement": placement, "seed": seed}]  # fmt: skip
+    made = [_environment(ranks, placement, seed)]
     for number in range(rounds):
         one_way, switch = 27.0 * far * _noise(chance), 1450.0 * _noise(chance)
         made.append({"record": "floor", "round": number, "one_way_ns": one_way, "yield_switch_ns": switch,
@@ -45,6 +73,22 @@ def records(program: str, ranks: int, placement: str, rounds: int, seed: int, on
             period = floor * (spare if ranks <= USABLE else crowded) * _noise(chance)
             made += _measured(chance, number, {"name": name, "kind": kind, "wait": wait}, period, ranks)
     made.append({"record": "skipped", "name": "ck_mcs", "why": "spins"})
+    return [*made, {"record": "done"}]
+
+
+def _environment(ranks: int, placement: str, seed: int) -> dict:
+    return {"record": "environment", "cpus": USABLE, "usable": USABLE, "model": "Replay", "kernel": "none",
+            "compiler": "none", "ranks": ranks, "placement": placement, "seed": seed}  # fmt: skip
+
+
+def _single(
+    program: str, chance: random.Random, ranks: int, placement: str, rounds: int, seed: int
+) -> list[dict]:
+    made = [_environment(ranks, placement, seed)]
+    for number in range(rounds):
+        for record in SINGLES[program]:
+            noisy = {key: record[key] * _noise(chance) for key in ("elapsed_ns", "cpu_ns") if key in record}
+            made.append(record | noisy | {"round": number})
     return [*made, {"record": "done"}]
 
 

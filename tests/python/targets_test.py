@@ -3,13 +3,14 @@
 
 import pytest
 from tollbar import comparison, results, targets
+from tollbar.cli import bench
 from tollbar.statistics import Interval
 from tollbar.targets import Wanted
 
 
 @pytest.fixture
 def rows(stored):
-    return targets.evaluate(comparison.compare(results.read_run(stored(ranks=(2, 4, 8, 16))).launches))
+    return targets.evaluate(comparison.compare(results.read_run(stored(ranks=(2, 4, 8, 16, 64))).launches))
 
 
 def find(rows, case, ranks, candidate):
@@ -58,7 +59,8 @@ def test_what_was_left_out_says_why(rows):
     assert (row.value, row.verdict) == (None, "not measured: spins")
 
 
-def test_what_was_not_asked_for_says_so(rows):
+def test_what_was_not_asked_for_says_so(stored):
+    rows = targets.evaluate(comparison.compare(results.read_run(stored(ranks=(2,), launches=2)).launches))
     assert "--ranks has no 64" in find(rows, "loop period / B(N)", 64, "tollbar::barrier").verdict
 
 
@@ -69,7 +71,47 @@ def test_a_crowded_target_cannot_be_measured_with_processors_to_spare(stored, re
     assert row.verdict == "not measurable here: 8 threads on 16 processors"
 
 
-def test_what_these_programs_cannot_measure_is_listed_with_the_reason(rows):
-    here = [row for row in rows if row.ranks is None]
-    assert len(here) == 3
-    assert all(row.value is None and row.verdict.startswith("not measurable here: ") for row in here)
+def test_processes_apart_are_compared_with_those_in_one_session(rows):
+    row = find(rows, "loop period of processes in sessions of their own / in one session", 8, "turnstile")
+    assert row.value == pytest.approx(1.5, rel=0.05)
+    assert row.verdict == "met"
+    row = find(rows, "loop period of processes in cgroups of their own / in one session", 8, "turnstile")
+    assert row.value == pytest.approx(3.0, rel=0.05)
+    assert row.verdict == "missed"
+
+
+def test_the_cpu_time_of_waiters_is_judged(rows):
+    case = "CPU time of 64 waiters / the 0.5 s that they wait"
+    assert find(rows, case, 64, "turnstile").value == pytest.approx(0.01, rel=0.05)
+    assert find(rows, case, 64, "turnstile").verdict == "met"
+    assert find(rows, case, 64, "tollbar::barrier").verdict == "missed"
+
+
+def test_what_unused_features_add_is_a_difference_of_medians(rows):
+    case = "time that unused wait_for and missing() add to an episode / 5 ns"
+    assert find(rows, case, 2, "turnstile").value == pytest.approx(1.5 / 5)
+    assert find(rows, case, 2, "dissemination").value == pytest.approx(-0.5 / 5)
+    assert find(rows, case, 2, "dissemination").verdict == "met"
+
+
+def test_groups_that_could_not_be_made_say_why(stored, replay, monkeypatch):
+    denied = {"record": "skipped", "name": "cgroups", "wait": "auto", "why": "permission denied"}
+    kept = [row for row in replay.SINGLES["tollbar-bench-processes"] if row["apart"] != "cgroups"]
+    monkeypatch.setitem(replay.SINGLES, "tollbar-bench-processes", [denied, *kept])
+    rows = targets.evaluate(comparison.compare(results.read_run(stored(ranks=(8,), launches=2)).launches))
+    row = find(rows, "loop period of processes in cgroups of their own / in one session", 8, "turnstile")
+    assert (row.value, row.verdict) == (None, "not measured: permission denied")
+
+
+def test_the_default_run_has_every_situation_that_a_target_is_about(stored):
+    folder = stored(ranks=bench.RANKS, launches=1, rounds=1)
+    rows = targets.evaluate(comparison.compare(results.read_run(folder).launches))
+    unasked = [row for row in rows if "--ranks has no" in row.verdict]
+    assert unasked == []
+
+
+def test_the_floors_are_said_in_words(stored):
+    compared = comparison.compare(results.read_run(stored(ranks=(2, 8), launches=2)).launches)
+    first, *bounds = targets.floors(compared)
+    assert first.startswith("one cache-line transfer: ")
+    assert [each.partition(":")[0] for each in bounds] == ["B(8), pinned", "B(8), free"]

@@ -1,79 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `tollbar`: reads the arguments, runs one verb, prints its rows, gives the exit code."""
+"""The command `tollbar`. Without the native module every verb says so, in one line, and how to mend it."""
 
-from __future__ import annotations
-
-import argparse
-import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
-from tollbar import __version__, environment
-from tollbar.cli import bench, doctor, plans, price, report, show, tune, verify
-from tollbar.cli.errors import CommandError
-from tollbar.cli.table import FORMATS, write
+from tollbar import native_problem
 
-#: Every verb, in the order of `--help`: a module with add_parser(commands) and run(args) -> Table.
-#: All of them are imported for any of them, so a module imports what is heavy (numpy, rich) inside run().
-COMMANDS = (plans, show, verify, price, bench, tune, report, doctor)
+if native_problem is None:
+    from tollbar.cli.command import COMMANDS, build_parser, main
+else:
 
-_ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."
+    def main(argv: Sequence[str] | None = None) -> int:
+        print(f"tollbar: {native_problem}", file=sys.stderr)
+        return 1
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line; argparse alone would print the usage in front of it."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {_one_line(message)} (see {self.prog} --help)\n")
-
-
-def _one_line(message: object) -> str:
-    return " ".join(str(message).split())
-
-
-def build_parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="tollbar", description=_ABOUT)
-    parser.add_argument("--version", action="version", version=f"tollbar {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in COMMANDS:
-        module.add_parser(commands)
-    for command in commands.choices.values():
-        command.formatter_class = argparse.RawDescriptionHelpFormatter
-        command.add_argument(
-            "--format", choices=FORMATS, default="table", help="how to print the rows (default: table)"
-        )
-    return parser
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command. Gives 0, 1 when a check failed, 2 for wrong use."""
-    try:
-        args = build_parser().parse_args(argv)
-    except SystemExit as done:  # argparse has printed help, version or an error
-        return int(done.code or 0)
-    environment.warn_about_unknown_values(sys.stderr)
-    try:
-        table = args.run(args)
-        write(table, args.format, sys.stdout)
-        sys.stdout.flush()
-    except CommandError as error:
-        return _fail(args.command, error, error.exit_code)
-    except BrokenPipeError:  # the reader has seen enough, as in `tollbar plans | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        return _fail(args.command, "interrupted", 130)
-    except OSError as error:
-        return _fail(args.command, f"{error.filename or 'the output'}: {error.strerror or error}", 2)
-    except (ValueError, MemoryError) as error:  # the library's own words for a wrong argument
-        return _fail(args.command, error or "not enough memory", 2)
-    if args.format == "table":
-        for note in table.notes:
-            print(note, file=sys.stderr)
-    return 1 if table.failed else 0
-
-
-def _fail(command: str, error: object, exit_code: int) -> int:
-    print(f"tollbar {command}: {_one_line(error)}", file=sys.stderr)
-    return exit_code
+__all__ = ["COMMANDS", "build_parser", "main"]

@@ -14,7 +14,7 @@ from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
 
-RANKS = (2, 3, 4, 6, 8, 12, 16)
+RANKS = (2, 3, 4, 6, 8, 12, 16, 64)
 PLACEMENTS = ("pinned", "free")
 LAUNCHES = 6  # the fewest with a 95 % interval for a median
 ROUNDS = 4
@@ -41,8 +41,10 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("bench", help=__doc__.partition(": ")[2], epilog=describe_columns(Compared))
     parser.add_argument("kind", choices=("threads",), help="threads: the barriers between threads")
     parser.add_argument(
-        "--ranks", type=_ranks, metavar="P[,P...]", help=f"default: {','.join(map(str, RANKS))}"
-    )
+        "--ranks", type=_ranks, metavar="P[,P...]",
+        help=f"default: {','.join(map(str, RANKS))}; above 32 only what may be close, "
+        "unless --only names more",
+    )  # fmt: skip
     parser.add_argument(
         "--placement", type=_placements, default=PLACEMENTS, metavar="pinned,free", help="default: both"
     )
@@ -116,9 +118,10 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar import comparison, results, targets
 
     folder, unsafe = measure(args)
-    reached = targets.evaluate(comparison.compare(results.read_run(folder).launches))
-    rows = [Compared(**vars(each)) for each in reached]
-    return Table(rows, Compared, failed=unsafe, notes=[f"every sample is in {folder}"])
+    compared = comparison.compare(results.read_run(folder).launches)
+    rows = [Compared(**vars(each)) for each in targets.evaluate(compared)]
+    floors = "floors: " + "; ".join(targets.floors(compared))
+    return Table(rows, Compared, failed=unsafe, notes=[floors, f"every sample is in {folder}"])
 
 
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:

@@ -32,7 +32,14 @@ _PEERS = {
 
 _PACKAGES = ("rich", "numpy", "scipy", "matplotlib", "jinja2")
 
-_PROGRAMS = ("tollbar-bench-threads", "tollbar-bench-omp-gomp", "tollbar-bench-omp-omp")
+_PROGRAMS = (
+    "tollbar-bench-threads",
+    "tollbar-bench-omp-gomp",
+    "tollbar-bench-omp-omp",
+    "tollbar-bench-processes",
+    "tollbar-bench-idle",
+    "tollbar-bench-unused",
+)
 
 
 @dataclass(frozen=True)
@@ -89,11 +96,7 @@ def _library() -> Finding:
     try:
         return Finding("libtollbar", OK, str(paths.library()), None)
     except FileNotFoundError:
-        return Finding("libtollbar", ABSENT, "not built: programs cannot link it", _mend())
-
-
-def _mend() -> str:
-    return "make" if paths.checkout() else "pip install --force-reinstall tollbar"
+        return Finding("libtollbar", ABSENT, "not built: programs cannot link it", paths.mend())
 
 
 def _packages() -> Finding:
@@ -112,8 +115,8 @@ def _processors() -> Iterator[Finding]:
     except OSError:
         grouped = False
     if grouped:
-        why = "on: yielding does not reach the threads of other sessions, only sleeping does"
-        yield Finding("autogroup", OK, why, "sudo sysctl kernel.sched_autogroup_enabled=0")
+        why = "on: yielding does not reach the threads of other sessions; tollbar sleeps, which does"
+        yield Finding("autogroup", OK, why, None)
     else:
         yield Finding("autogroup", OK, "off", None)
 
@@ -155,7 +158,7 @@ def _programs() -> Iterator[Finding]:
         try:
             yield Finding(name, OK, str(paths.program(name)), None)
         except FileNotFoundError:
-            yield Finding(name, ABSENT, "not built: what it measures is left out", _mend())
+            yield Finding(name, ABSENT, "not built: what it measures is left out", paths.mend())
 
 
 def _peers(root: Path) -> Iterator[Finding]:

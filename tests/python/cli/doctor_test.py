@@ -2,6 +2,9 @@
 """tollbar doctor."""
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,10 +45,10 @@ def test_usable_cpus_are_explained(findings):
     assert "in the affinity mask" in row["why"]
 
 
-def test_whatever_is_not_ok_has_a_remedy(findings):
+def test_whatever_is_not_ok_has_a_remedy_and_nothing_else_has(findings):
     for row in findings().values():
         assert row["state"] in ("ok", "absent", "wrong")
-        assert row["state"] == "ok" or row["remedy"]
+        assert (row["state"] == "ok") == (row["remedy"] is None)
 
 
 def test_everything_the_measurements_need_is_looked_at(findings):
@@ -82,7 +85,7 @@ def test_a_missing_program_says_how_to_get_it(findings, monkeypatch, tmp_path):
     monkeypatch.setattr("tollbar.paths.program_folders", lambda: [tmp_path])
     row = findings()["tollbar-bench-threads"]
     assert row["state"] == "absent"
-    assert row["remedy"] in ("make", "pip install --force-reinstall tollbar")
+    assert row["remedy"] in ("make", "pip install --force-reinstall . (in the checkout)")
 
 
 def test_no_tuning_file_is_no_fault(findings):
@@ -129,3 +132,19 @@ def test_a_kernel_without_futex_is_broken_and_the_exit_code_is_1(tollbar, monkey
 def test_shared_memory_that_is_missing_is_wrong(tmp_path):
     assert doctor._shared_memory(tmp_path / "shm").state == "wrong"
     assert doctor._shared_memory(Path("/tmp")).state == "ok"
+
+
+@pytest.mark.parametrize("verb", [["doctor"], ["doctor", "--format", "json"], ["plans"]])
+def test_without_the_native_module_one_line_says_how_to_get_it(tmp_path, verb):
+    package = Path(library.__file__).parent
+    shutil.copytree(
+        package, tmp_path / "tollbar", ignore=shutil.ignore_patterns("_native*.so", "__pycache__")
+    )
+    hide = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.modules['tollbar._native'] = None"
+    call = f"from tollbar.cli import main; sys.exit(main({verb!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{hide}; {call}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith("tollbar: the native module cannot be imported (")
+    assert done.stderr.endswith("remedy: pip install --force-reinstall . (in the checkout)\n")
