@@ -54,7 +54,8 @@ struct Price {
 /// least max(o, g) apart (send and receive ports independent), a message arrives at send start + o + L.
 ///
 /// Throws std::invalid_argument for negative or non-finite parameters, for a late rank that does not exist,
-/// and for a plan that cannot finish (verify says why).
+/// and for a plan whose signals and awaits do not meet or that cannot finish (verify says why).
+/// A rank that is named late twice enters at the later time.
 Price price(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await, std::span<const Late> late = {});
 
 /// The same evaluation with every message, in order of (received_us, to, from).

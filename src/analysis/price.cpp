@@ -5,6 +5,8 @@
 #include "evaluate.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -16,8 +18,10 @@ namespace tollbar {
 namespace {
 
 void check_time(double time_us, const std::string& name) {
-    if (!std::isfinite(time_us) || time_us < 0)
-        throw std::invalid_argument(name + " is a time of at least 0 us, not " + std::to_string(time_us));
+    if (std::isfinite(time_us) && time_us >= 0) return;
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), time_us).ptr;
+    throw std::invalid_argument(name + " is a finite time of at least 0 us, not " + std::string(digits.data(), end));
 }
 
 std::vector<double> entries(Rank ranks, std::span<const Late> late) {

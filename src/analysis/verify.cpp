@@ -74,20 +74,14 @@ std::string Verdict::explain() const {
     const std::string sender = "rank " + std::to_string(from);
     const std::string receiver = "rank " + std::to_string(to);
     switch (fault) {
-        case Fault::none:
-            return "nobody can leave before everybody has entered";
-        case Fault::bad_peer:
-            return sender + " names " + (from == to ? "itself" : receiver + ", which does not exist");
+        case Fault::none: return "nobody can leave before everybody has entered";
+        case Fault::bad_peer: return sender + " names " + (from == to ? "itself" : receiver + ", which does not exist");
         case Fault::channel_twice:
             return "the channel from " + sender + " to " + receiver + " is used more than once in an episode";
-        case Fault::unawaited:
-            return sender + " signals " + receiver + ", which never awaits it";
-        case Fault::unsignalled:
-            return receiver + " awaits " + sender + ", which never signals it";
-        case Fault::deadlock:
-            return receiver + " awaits " + sender + ", which cannot get so far";
-        case Fault::unheard:
-            return receiver + " can leave although " + sender + " has not entered";
+        case Fault::unawaited: return sender + " signals " + receiver + ", which never awaits it";
+        case Fault::unsignalled: return receiver + " awaits " + sender + ", which never signals it";
+        case Fault::deadlock: return receiver + " awaits " + sender + ", which cannot get so far";
+        case Fault::unheard: return receiver + " can leave although " + sender + " has not entered";
     }
     return {};
 }

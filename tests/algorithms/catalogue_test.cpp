@@ -74,7 +74,8 @@ TEST_CASE("a parameter that is no number is refused with what is expected") {
     CHECK(refusal_of("combining:-4") == "plan 'combining:-4': '-4' is not N (2 to 16777216)");
     CHECK(refusal_of("combining: 4") == "plan 'combining: 4': ' 4' is not N (2 to 16777216)");
     CHECK(refusal_of("combining:4.0") == "plan 'combining:4.0': '4.0' is not N (2 to 16777216)");
-    CHECK(refusal_of("combining:99999999999") == "plan 'combining:99999999999': '99999999999' is not N (2 to 16777216)");
+    CHECK(refusal_of("combining:99999999999") ==
+          "plan 'combining:99999999999': '99999999999' is not N (2 to 16777216)");
 }
 
 TEST_CASE("too few and too many parameters are refused") {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The price against the stored table, and against the closed forms of Hoefler et al., "A practical approach to
+// the rating of barrier algorithms using the LogP model and Open MPI".
+#include <tollbar/algorithms.hpp>
+#include <tollbar/price.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace tollbar;
+
+namespace {
+
+constexpr LogP set_a{.L = 10, .o = 5, .g = 3};
+constexpr LogP set_b{.L = 20, .o = 1, .g = 8};
+
+/// Smallest k with n^k >= ranks.
+unsigned levels(Rank ranks, Rank n) {
+    unsigned k = 0;
+    for (std::uint64_t reach = 1; reach < ranks; reach *= n) ++k;
+    return k;
+}
+
+struct Form {
+    LogP logp;
+    Rank ranks;
+
+    double f() const { return std::max(logp.o, logp.g); }
+    double hop() const { return 2 * logp.o + logp.L; }
+    double t() const { return std::max(logp.g, hop()); }
+    unsigned k() const { return levels(ranks, 2); }
+    double broadcast() const { return logp.o + (k() - 1.0) * std::max(f(), hop()) + logp.L + logp.o; }
+
+    double central() const { return ranks == 1 ? 0 : 2 * hop() + 2 * (ranks - 2.0) * f(); }
+    double dissemination() const { return t() * k(); }
+    double tournament() const { return ranks == 1 ? 0 : t() * k() + broadcast(); }
+    double combining(Rank n) const {
+        return ranks == 1 ? 0 : (logp.o + logp.L + f() * (n - 2.0) + logp.o) * levels(ranks, n) + broadcast();
+    }
+};
+
+std::vector<Rank> sizes() {
+    std::vector<Rank> all;
+    for (Rank ranks = 1; ranks <= 64; ++ranks) all.push_back(ranks);
+    for (const Rank ranks : {100U, 128U, 256U, 512U, 1024U}) all.push_back(ranks);
+    return all;
+}
+
+double last_us(const char* spelling, const Form& form) {
+    return price(make_plan(spelling, form.ranks), form.logp).last_us;
+}
+
+/// The table's name for a plan, in tollbar's spelling.
+const std::map<std::string, std::string> spellings{
+    {"central", "central"},
+    {"combining_n2", "combining:2"},
+    {"combining_n3", "combining:3"},
+    {"combining_n4", "combining:4"},
+    {"combining_n8", "combining:8"},
+    {"tournament", "tournament"},
+    {"fway_tournament_f2", "fway_tournament:2"},
+    {"fway_tournament_f3", "fway_tournament:3"},
+    {"fway_tournament_f4", "fway_tournament:4"},
+    {"fway_tournament_f8", "fway_tournament:8"},
+    {"mcs_4_2", "mcs"},
+    {"bst", "bst"},
+    {"butterfly", "butterfly"},
+    {"pairwise_exchange", "pairwise"},
+    {"dissemination", "dissemination"},
+    {"dissemination_2way", "dissemination:2"},
+    {"dissemination_3way", "dissemination:3"},
+    {"dissemination_4way", "dissemination:4"},
+};
+
+std::vector<std::map<std::string, std::string>> rows_of(const std::string& name) {
+    std::ifstream file(TOLLBAR_TESTS_DIR "/golden/" + name);
+    REQUIRE(file);
+    const auto fields = [](const std::string& line) {
+        std::vector<std::string> all;
+        std::stringstream words(line);
+        for (std::string word; std::getline(words, word, ',');) all.push_back(word);
+        return all;
+    };
+    std::string line;
+    std::getline(file, line);
+    const std::vector<std::string> columns = fields(line);
+    std::vector<std::map<std::string, std::string>> rows;
+    while (std::getline(file, line)) {
+        std::map<std::string, std::string> row;
+        const std::vector<std::string> values = fields(line);
+        for (std::size_t i = 0; i < values.size(); ++i) row[columns[i]] = values[i];
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("every row of the stored table comes out equal") {
+    const auto rows = rows_of("logp_a_small.csv");
+    CHECK(rows.size() == 1152);
+    for (const auto& row : rows) {
+        const LogP logp{.L = std::stod(row.at("L_us")), .o = std::stod(row.at("o_us")), .g = std::stod(row.at("g_us"))};
+        const auto ranks = static_cast<Rank>(std::stoul(row.at("P")));
+        const std::string& algorithm = row.at("algorithm");
+        CAPTURE(algorithm);
+        CAPTURE(ranks);
+        const Price cost = price(make_plan(spellings.at(algorithm), ranks), logp);
+        CHECK(cost.messages == std::stoull(row.at("messages")));
+        CHECK(cost.last_us == std::stod(row.at("exact_last_us")));
+        CHECK(cost.first_us == std::stod(row.at("exact_first_us")));
+        CHECK(std::abs(cost.mean_us - std::stod(row.at("exact_mean_us"))) < 1e-4);
+    }
+}
+
+TEST_CASE("the closed forms written here are those of the stored table") {
+    for (const auto& row : rows_of("logp_a_small.csv")) {
+        const std::string& algorithm = row.at("algorithm");
+        const Form form{set_a, static_cast<Rank>(std::stoul(row.at("P")))};
+        const std::map<std::string, double> forms{
+            {"central", form.central()},         {"dissemination", form.dissemination()},
+            {"tournament", form.tournament()},   {"combining_n2", form.combining(2)},
+            {"combining_n3", form.combining(3)}, {"combining_n4", form.combining(4)},
+            {"combining_n8", form.combining(8)},
+        };
+        if (const auto known = forms.find(algorithm); known != forms.end())
+            CHECK(known->second == std::stod(row.at("closed_form_us")));
+    }
+}
+
+TEST_CASE("central and dissemination cost their closed forms at every size") {
+    for (const LogP& logp : {set_a, set_b})
+        for (const Rank ranks : sizes()) {
+            const Form form{logp, ranks};
+            CHECK(last_us("central", form) == form.central());
+            CHECK(last_us("dissemination", form) == form.dissemination());
+        }
+}
+
+TEST_CASE("the tournament and combining in groups of two cost their closed forms at powers of two only") {
+    for (const LogP& logp : {set_a, set_b})
+        for (const Rank ranks : sizes()) {
+            const Form form{logp, ranks};
+            CAPTURE(ranks);
+            CHECK((last_us("tournament", form) == form.tournament()) == std::has_single_bit(ranks));
+            CHECK((last_us("combining:2", form) == form.combining(2)) == std::has_single_bit(ranks));
+        }
+}
+
+TEST_CASE("combining in groups of four costs its closed form at powers of four only, and never more") {
+    for (const LogP& logp : {set_a, set_b})
+        for (const Rank ranks : sizes()) {
+            const Form form{logp, ranks};
+            const bool power_of_four = std::has_single_bit(ranks) && std::countr_zero(ranks) % 2 == 0;
+            CAPTURE(ranks);
+            CHECK((last_us("combining:4", form) == form.combining(4)) == power_of_four);
+            CHECK(last_us("combining:4", form) <= form.combining(4));
+        }
+}
+
+TEST_CASE("nothing that tells one rank at a time is cheaper than dissemination, several ways are") {
+    for (const LogP& logp : {set_a, set_b})
+        for (const Rank ranks : sizes()) {
+            const Form form{logp, ranks};
+            for (const Algorithm& algorithm : catalogue())
+                CHECK(last_us(std::string(algorithm.name).c_str(), form) >= form.dissemination());
+        }
+    CHECK(last_us("dissemination:3", {set_a, 64}) == 0.75 * last_us("dissemination", {set_a, 64}));
+}
