@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -69,6 +70,14 @@ bool is_running(const fs::path& folder) {
     return process > 0 && (kill(process, 0) == 0 || errno != ESRCH);
 }
 
+/// The kernel gives each step of nice a quarter more.
+void set_weight(const fs::path& folder, int nice) {
+    constexpr double shares_of_nice_0 = 1024;
+    const double shares = shares_of_nice_0 * std::pow(1.25, -nice);
+    std::ofstream(folder / "cpu.shares") << std::lround(shares) << std::flush;                           // v1
+    std::ofstream(folder / "cpu.weight") << std::lround(shares * 100 / shares_of_nice_0) << std::flush;  // v2
+}
+
 void remove_left_overs(const fs::path& within) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(within, ignored))
@@ -78,7 +87,7 @@ void remove_left_overs(const fs::path& within) {
 
 }  // namespace
 
-CpuGroups::CpuGroups(Rank ranks) {
+CpuGroups::CpuGroups(Rank ranks, int nice) {
     const fs::path within = parent();
     remove_left_overs(within);
     for (Rank rank = 0; rank < ranks; ++rank) {
@@ -92,6 +101,7 @@ CpuGroups::CpuGroups(Rank ranks) {
             throw std::runtime_error("cannot make " + folder.string() + ": " + error.message());
         }
         folders_.push_back(folder);
+        set_weight(folder, nice);
     }
 }
 

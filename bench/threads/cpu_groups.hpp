@@ -13,8 +13,9 @@ namespace tollbar::bench {
 /// killed have left behind is removed first.
 class CpuGroups {
 public:
+    /// Each group weighs as much as a session of that nice value, where that may be set.
     /// Throws std::runtime_error that says why groups cannot be had.
-    explicit CpuGroups(Rank ranks);
+    CpuGroups(Rank ranks, int nice);
 
     /// Removes them; everybody inside must have ended.
     ~CpuGroups();

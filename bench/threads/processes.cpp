@@ -67,20 +67,19 @@ private:
 };
 
 /// The nice value of the caller's autogroup; empty where the kernel has none.
-std::string autogroup_nice() {
+std::optional<int> autogroup_nice() {
     std::ifstream file("/proc/self/autogroup");
     std::string name;
     std::string word;
-    std::string nice;
-    file >> name >> word >> nice;
-    return nice;
+    int nice = 0;
+    return file >> name >> word >> nice ? std::optional(nice) : std::nullopt;
 }
 
 /// A session of its own, scheduled like the one it was started in.
 void leave_session() {
-    const std::string nice = autogroup_nice();
+    const std::optional<int> nice = autogroup_nice();
     if (setsid() < 0) throw std::system_error(errno, std::generic_category(), "setsid");
-    if (!nice.empty()) std::ofstream("/proc/self/autogroup") << nice << std::flush;
+    if (nice) std::ofstream("/proc/self/autogroup") << *nice << std::flush;
 }
 
 class Launch {
@@ -88,7 +87,7 @@ public:
     Launch(const Options& options, const std::vector<int>& cpus, const Pace& pace)
         : ranks_(options.ranks), places_(options.placement, cpus), cpus_(cpus), pace_(pace), random_(options.seed) {
         try {
-            groups_.emplace(ranks_);
+            groups_.emplace(ranks_, autogroup_nice().value_or(0));
         } catch (const std::exception& error) {
             Record("skipped").field("name", "cgroups").field("wait", "auto").field("why", error.what()).print();
         }

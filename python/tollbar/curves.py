@@ -29,6 +29,10 @@ def period(measured: Measured) -> Series:
     return measured.period
 
 
+def skew(measured: Measured) -> Series:
+    return measured.skew
+
+
 def over_floor(measured: Measured) -> Series:
     return measured.over_floor("period")
 

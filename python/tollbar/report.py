@@ -45,6 +45,9 @@ def page(run: Run) -> str:
         run=run,
         machine=defaultdict(lambda: None, run.environment),  # an interrupted run knows less of itself
         advice=tables.advice(choices),
+        short=tables.short(compared),
+        apart=tables.apart(compared),
+        waits=tables.waits(compared),
         choices=[(chosen, tables.gains(compared[chosen.situation], chosen.pick)) for chosen in choices],
         peers=tables.PEERS,
         placements=list(dict.fromkeys(situation.placement for situation in compared)),
@@ -86,6 +89,8 @@ def figures(compared: Comparisons) -> dict[str, Markup]:
         made[f"floor-{placement}"] = curves.figure(
             f"floor-{placement}", lines, "times the floor", times=False
         )
+        lines = curves.several(compared, placement, [*near, *users], curves.skew, with_floor=False)
+        made[f"skew-{placement}"] = curves.figure(f"skew-{placement}", lines, "exit skew")
         some = [each for each in dict.fromkeys(busy) if each]
         lines = curves.several(crowded_only, placement, some, curves.period, with_floor=False)
         bound = curves.floor(crowded_only, placement, crowded_only=True)

@@ -12,6 +12,7 @@ from tollbar import comparison, statistics
 from tollbar.choice import Choice
 from tollbar.comparison import Candidate, Comparison, Situation
 from tollbar.results import Run
+from tollbar.singles import APART, TOGETHER
 
 Comparisons = Mapping[Situation, Comparison]
 
@@ -32,7 +33,7 @@ def interval_text(found: statistics.Interval | None) -> str:
     return f"{times_text(found.low)} to {times_text(found.high)}"
 
 
-def advice(choices: Sequence[Choice]) -> list[tuple[str, list[str]]]:
+def advice(choices: Sequence[Choice]) -> list[tuple[str, list[tuple[str, str, str]]]]:
     """What to use, in words: for each placement a sentence for each stretch of thread counts."""
     by_placement: dict[str, list[Choice]] = {}
     for chosen in choices:
@@ -54,24 +55,60 @@ def _stretches(choices: Iterable[Choice]) -> list[list[Choice]]:
     return stretches
 
 
-def _sentence(stretch: Sequence[Choice]) -> str:
+def _sentence(stretch: Sequence[Choice]) -> tuple[str, str, str]:
+    """What stands before, in and after the name of what to use."""
     ranks = [chosen.situation.ranks for chosen in stretch]
     threads = f"{ranks[0]} threads" if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]} threads"
-    pick = stretch[0].pick.label
+    return f"With {threads} use ", stretch[0].pick.label, _reason(stretch)
+
+
+def _reason(stretch: Sequence[Choice]) -> str:
     if stretch[0].runner_up is None:
-        return f"With {threads} use {pick}, the only one measured."
+        return ", the only one measured."
     if stretch[0].verdict is statistics.Verdict.TIE:
         tied = dict.fromkeys(each.label for chosen in stretch for each in chosen.tied if each != chosen.pick)
         shown = list(tied)[:3]
         more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
-        others = f"{', '.join(shown)}{more}"
-        return f"With {threads} use {pick}: it cannot be told from {others}, and the model favours it."
+        return f": a tie with {', '.join(shown)}{more}; the simplest of them."
     ahead = [chosen.ratio.value for chosen in stretch if chosen.ratio]
     second = " or ".join(dict.fromkeys(chosen.runner_up.label for chosen in stretch if chosen.runner_up))
     factor = times_text(min(ahead))
     if times_text(max(ahead)) != factor:
         factor += f" to {times_text(max(ahead))}"
-    return f"With {threads} use {pick}: the next best, {second}, takes {factor} times as long."
+    return f": the next best, {second}, takes {factor} times as long."
+
+
+def short(compared: Comparisons) -> list[tuple[str, str]]:
+    """How many times as long loops over what users have today take than over tollbar::barrier, in words."""
+    found: dict[str, list[float]] = {}
+    for each in compared.values():
+        own = each.find("tollbar::barrier")
+        for name in PEERS:
+            peer = each.find(name)
+            if own and peer:
+                found.setdefault(name, []).append(each.ratio(peer, own).value)
+    return [
+        (name, f"{times_text(min(ratios))} to {times_text(max(ratios))}") for name, ratios in found.items()
+    ]
+
+
+def apart(compared: Comparisons) -> list[dict[str, Any]]:
+    """Loop periods between processes in one session, and how many times as long they take apart."""
+    rows = []
+    for situation, each in compared.items():
+        for name in dict.fromkeys(name for name, _ in each.singles.processes):
+            together = each.singles.processes.get((name, TOGETHER))
+            if together:
+                ratios = [each.singles.apart(name, how) for how in APART]
+                period = statistics.summary(together).value
+                rows.append({"ranks": situation.ranks, "name": name, "period": period, "ratios": ratios})
+    return sorted(rows, key=lambda row: (row["ranks"], row["period"]))
+
+
+def waits(compared: Comparisons) -> list[tuple[str, statistics.Interval]]:
+    """CPU time of all waiters over the time waited, least first."""
+    found = {name: each.singles.share(name) for each in compared.values() for name in each.singles.idle}
+    return sorted(found.items(), key=lambda each: each[1].value)
 
 
 def gains(compared: Comparison, pick: Candidate) -> dict[str, statistics.Ratio | None]:

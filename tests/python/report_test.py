@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 from tollbar import report, results
+from tollbar.campaign import SINGLES
 
 VOID = {"meta", "link", "br", "input", "img", "hr"}
 
@@ -50,6 +51,11 @@ class Page(HTMLParser):
             self.downloads[attributes["download"]] = kind, base64.b64decode(content)
 
 
+def _belongs(program, ranks, placement):
+    single = SINGLES.get(program)
+    return single is None or (placement, ranks) in single.situations
+
+
 @pytest.fixture(scope="module")
 def run(replay, tmp_path_factory):
     folder = results.new_run(tmp_path_factory.mktemp("results"), "threads")
@@ -57,8 +63,9 @@ def run(replay, tmp_path_factory):
         folder, {"model": "<Replay & Co>", "usable": [0, 1], "seed": 1, "kernel": "none"}
     )
     situations = [(ranks, placement) for ranks in (2, 4, 8) for placement in ("pinned", "free")] * 6
+    situations += [(64, "free")] * 6
     for group, (ranks, placement) in enumerate(situations):
-        for program in replay.BARRIERS:
+        for program in (program for program in replay.PROGRAMS if _belongs(program, ranks, placement)):
             results.write_launch(folder, group, program, replay.text(program, ranks, placement, 2, group))
     return results.read_run(folder)
 
@@ -94,7 +101,16 @@ def test_every_reference_leads_to_something_that_is_there_once(text, page):
 
 
 def test_the_figures_of_the_paper_and_of_the_machine_are_there(text):
-    for name in ("fig7", "fig8", "fig9", "own-pinned", "users-free", "floor-pinned", "crowded-free"):
+    for name in (
+        "fig7",
+        "fig8",
+        "fig9",
+        "own-pinned",
+        "users-free",
+        "floor-pinned",
+        "crowded-free",
+        "skew-free",
+    ):
         figure = re.search(rf'<figure id="{name}">.*?</figure>', text, re.DOTALL)[0]
         assert figure.count("<path") > 10
         assert "threads</text>" in figure
@@ -121,7 +137,25 @@ def test_the_page_fits_a_phone(text):
 def test_the_headline_says_what_to_use_in_words(page):
     words = " ".join("".join(page.words).split())
     assert "With 2 threads use turnstile: the next best, dissemination, takes 1.3" in words
-    assert "With 4 to 8 threads use combination" in words
+    assert "With 4 to 64 threads use combination" in words
+
+
+def test_what_stands_in_for_std_barrier_comes_before_everything_else(page):
+    words = " ".join("".join(page.words).split())
+    factor = re.search(r"In short: a loop over std::barrier takes ([\d.]+) to ([\d.]+),", words)
+    assert float(factor[1]) == pytest.approx(1.7 / 1.12, rel=0.1)
+    assert float(factor[2]) == pytest.approx(20 / 1.05, rel=0.1)
+    assert words.index("In short") < words.index("With 2 threads use")
+    assert "times as long as one over tollbar::barrier" in words
+
+
+def test_processes_apart_and_long_waits_have_their_section(page):
+    words = " ".join("".join(page.words).split())
+    section = words[words.index("Between processes, and long waits") :]
+    assert re.search(r"turnstile8[34]\.\d+ µs 1\.[45]\d ", section)
+    assert "turnstile 1 %, tollbar::barrier 12 %, std::barrier 20 %" in re.sub(
+        r"(\d)\.\d+ %", r"\1 %", section
+    )
 
 
 def test_names_from_the_machine_are_only_text(text):
