@@ -69,7 +69,7 @@ def _reason(stretch: Sequence[Choice]) -> str:
         tied = dict.fromkeys(each.label for chosen in stretch for each in chosen.tied if each != chosen.pick)
         shown = list(tied)[:3]
         more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
-        return f": a tie with {', '.join(shown)}{more}; the simplest of them."
+        return f": a tie with {', '.join(shown)}{more}; the simplest within a tenth of the fastest."
     ahead = [chosen.ratio.value for chosen in stretch if chosen.ratio]
     second = " or ".join(dict.fromkeys(chosen.runner_up.label for chosen in stretch if chosen.runner_up))
     factor = times_text(min(ahead))
