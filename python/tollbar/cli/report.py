@@ -27,7 +27,9 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
     )
-    parser.add_argument("--results", type=Path, metavar="DIR", help="a stored run, or a folder of runs (default: the newest)")
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help="a stored run, or a folder of runs (default: the newest)"
+    )
     parser.set_defaults(run=run)
 
 
