@@ -101,7 +101,7 @@ def read_run(run: Path) -> Run:
 
 
 def chosen(named: Path | None, kind: str) -> Path | None:
-    """The run a user means: that folder if it is a run, else the newest run in it (by default in folder())."""
+    """The run a user means: that folder if it is a run, else its newest run (by default in folder())."""
     within = named or folder()
     return within if (within / "environment.json").exists() else newest(within, kind)
 
