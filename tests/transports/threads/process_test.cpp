@@ -5,7 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
-#include <pthread.h>
+#include <fstream>
+#include <string>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -85,8 +86,9 @@ TEST_CASE("a name full of parentheses and blanks hides nothing") {
 
 TEST_CASE("a process whose main thread has ended still runs") {
     const pid_t child = child_that([](int descriptor) {
-        std::thread([descriptor, main_thread = pthread_self()] {
-            pthread_join(main_thread, nullptr);  // then it is a zombie
+        std::thread([descriptor] {
+            const std::string main_thread = "/proc/self/task/" + std::to_string(getpid()) + "/stat";
+            for (std::string stat; stat.find(") Z ") == stat.npos;) std::getline(std::ifstream(main_thread), stat);
             say_done(descriptor);
             for (;;) pause();
         }).detach();

@@ -206,6 +206,7 @@ TEST_CASE("many who open the same name at once share one group, even when others
     for (int round = 0; round < (sanitizer_factor > 1 ? 10 : 30); ++round) {
         std::vector<pid_t> victims;
         for (int i = 0; i < 4; ++i) {
+            std::fflush(nullptr);
             victims.push_back(fork());
             REQUIRE(victims.back() >= 0);
             if (victims.back() != 0) continue;

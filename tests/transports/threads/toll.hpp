@@ -9,6 +9,7 @@
 #include <tollbar/participant.hpp>
 
 #include <csignal>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <sys/prctl.h>
@@ -105,6 +106,7 @@ public:
 
 private:
     void hire(Rank rank, const Body& body) {
+        std::fflush(nullptr);  // lest the child says it again
         const pid_t child = fork();
         if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
         if (child == 0) {
