@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a measuring program for one round: it ends well, and all it prints can be read. No number decides anything."""
+"""Runs a measuring program for one round: it ends well, and all it prints can be read. No number decides."""
 
 import json
 import subprocess
@@ -26,7 +26,10 @@ def main(program: str, *flags: str) -> None:
         samples = stamped[batch["name"], batch["wait"]]
         if batch["episodes"] < 1 or not samples["latency_ns"]:
             fail(f"nothing was measured of {batch['name']}")
-        if not all(span >= latency >= 0 for span, latency in zip(samples["span_ns"], samples["latency_ns"], strict=True)):
+        if not all(
+            span >= latency >= 0
+            for span, latency in zip(samples["span_ns"], samples["latency_ns"], strict=True)
+        ):
             fail(f"a latency of {batch['name']} is longer than its span")
 
     wrong = subprocess.run([program, "--ranks", "0"], capture_output=True, text=True, check=False)

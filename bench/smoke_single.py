@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program that measures one thing for one round: it ends well, all it prints can be read, nothing is left over."""
+"""Runs a program that measures one thing, for one round: it ends well, can be read, leaves nothing over."""
 
 import json
 import os
@@ -13,8 +13,17 @@ TIMES = {
     "unused": ("participant_ns", "bare_ns", "episodes"),
 }
 SUBJECTS = {
-    "processes": {("turnstile", "one session"), ("turnstile", "sessions"), ("pthread_barrier", "one session")},
-    "idle": {("turnstile", None), ("tollbar::barrier", None), ("std::barrier", None), ("pthread_barrier", None)},
+    "processes": {
+        ("turnstile", "one session"),
+        ("turnstile", "sessions"),
+        ("pthread_barrier", "one session"),
+    },
+    "idle": {
+        ("turnstile", None),
+        ("tollbar::barrier", None),
+        ("std::barrier", None),
+        ("pthread_barrier", None),
+    },
     "unused": {("turnstile", None), ("dissemination", None)},
 }
 
@@ -24,12 +33,18 @@ def fail(why: str) -> None:
 
 
 def left_over(pid: int) -> list[Path]:
-    groups = [path for top in ("cpu", "cpu,cpuacct", "") for path in Path("/sys/fs/cgroup", top).glob(f"**/tollbar-bench-{pid}-*")]
+    groups = [
+        path
+        for top in ("cpu", "cpu,cpuacct", "")
+        for path in Path("/sys/fs/cgroup", top).glob(f"**/tollbar-bench-{pid}-*")
+    ]
     return groups + list(Path("/dev/shm").glob(f"tollbar.*.bench.{pid}"))
 
 
 def main(program: str, kind: str, *flags: str) -> None:
-    run = subprocess.Popen([program, "--rounds", "1", *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [program, "--rounds", "1", *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     output, errors = run.communicate()
     if run.returncode != 0:
         fail(f"exit status {run.returncode}: {errors.strip()}")

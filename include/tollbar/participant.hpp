@@ -187,7 +187,8 @@ private:
             expect(stage_ != Stage::entered, "arrive twice in one episode");
             stage_ = Stage::entered;
         }
-        if (!runner_.finished()) [[unlikely]] finish();
+        if (!runner_.finished()) [[unlikely]]
+            finish();
         runner_.start();
         arrived_->store(runner_.episode(), std::memory_order_relaxed);  // for missing(), which orders nothing
     }

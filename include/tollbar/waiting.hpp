@@ -14,7 +14,7 @@ enum class wait_policy : std::uint8_t {
     automatic,  ///< spins only while every participant has a CPU, yields a few times, then parks
     spin,       ///< never gives the CPU away: for one participant a CPU, nothing else running
     yield,      ///< gives way for ever, never sleeps
-    park,       ///< gives way twice, then sleeps (a processor's representative first polls for as long as a wake-up takes)
+    park,  ///< gives way twice, then sleeps (a processor's representative first polls for as long as a wake-up takes)
 };
 
 /// How long to try each way of waiting before the next.
@@ -64,8 +64,8 @@ using Word = typename Sync::template Atomic<std::uint64_t>;
 /// How wakers and sleepers of a group agree (docs/design/parking.md).
 struct Ringing {
     Scope scope = Scope::process;
-    bool parks = true;       ///< false: nobody ever sleeps, wakers need not look
-    bool asymmetric = false; ///< true: the waker's fence is free, the sleeper pays with heavy_fence
+    bool parks = true;        ///< false: nobody ever sleeps, wakers need not look
+    bool asymmetric = false;  ///< true: the waker's fence is free, the sleeper pays with heavy_fence
 };
 
 /// The waker's half, after a plain store to `word`.

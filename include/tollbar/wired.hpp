@@ -22,11 +22,11 @@ enum class Deed : std::uint8_t {
 template <class Sync>
 struct WiredStep {
     Word<Sync>* word;
-    Bell<Sync>* bell;            ///< of those who may sleep on the word
-    std::uint32_t share;         ///< how much the word grows in an episode
+    Bell<Sync>* bell;     ///< of those who may sleep on the word
+    std::uint32_t share;  ///< how much the word grows in an episode
     std::uint32_t skip;
     Deed deed;
-    bool between_processors;     ///< an await in which nobody on this processor could do better
+    bool between_processors;  ///< an await in which nobody on this processor could do better
 };
 
 /// One rank's running state: how far it has come in its program, and in which episode.
@@ -92,8 +92,8 @@ private:
         // the others are late.
         if (step.between_processors && policy_ == wait_policy::park)
             return patience_for<Sync>(wait_policy::automatic, Crowding::roomy);
-        const Crowding crowding =
-            step.between_processors ? Crowding::roomy : crowding_->load(std::memory_order_relaxed);
+        const Crowding crowding = step.between_processors ? Crowding::roomy
+                                                          : crowding_->load(std::memory_order_relaxed);
         return patience_for<Sync>(policy_, crowding);
     }
 

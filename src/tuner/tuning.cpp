@@ -71,7 +71,8 @@ std::vector<Tuned> read_tuning_once() {
     try {
         return read_tuning(file);
     } catch (const std::invalid_argument& error) {
-        std::fprintf(stderr, "tollbar: %s: %s; not using it (`tollbar tune` writes a new one)\n", path.c_str(), error.what());
+        std::fprintf(stderr, "tollbar: %s: %s; not using it (`tollbar tune` writes a new one)\n", path.c_str(),
+                     error.what());
         return {};
     }
 }

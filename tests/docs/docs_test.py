@@ -2,8 +2,9 @@
 """Every command in README.md and docs/ is run, and prints what the page says it prints.
 
 ```console   a session: lines after `$ ` are commands, the lines below them what they print; `...` stands for
-             any text inside a line or, alone, for any lines. Files named by an earlier ```cpp, ```c, ```python
-             or ```text block of the page (first line `// NAME`, `/* NAME */` or `# NAME`) lie in the folder.
+             any text inside a line or, alone, for any lines. Files named by an earlier ```cpp, ```c,
+             ```python or ```text block of the page (first line `// NAME`, `/* NAME */` or `# NAME`) lie in
+             the folder.
 ```sh        what the tests cannot run inside themselves: `make` targets, which must exist, and git clone, cd.
 """
 
@@ -121,7 +122,9 @@ def test_links_between_pages_lead_somewhere(page):
             assert (page.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").glob("*-8.svg")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "picture", sorted((ROOT / "docs" / "pictures").glob("*-8.svg")), ids=lambda path: path.stem
+)
 def test_pictures_are_what_the_command_draws(picture):
     name = picture.stem.removesuffix("-8")
     plan = tollbar.plan("central@4/dissemination" if name == "two-level" else name, 8)

@@ -34,7 +34,8 @@ public:
 
     void check_both_ends(const Plan& plan) const {
         if (!std::ranges::all_of(ends_, [](const auto& use) { return use.second == 3; }))
-            throw std::invalid_argument("plan '" + plan.name() + "' has a signal without await, or an await without signal");
+            throw std::invalid_argument("plan '" + plan.name() +
+                                        "' has a signal without await, or an await without signal");
     }
 
 private:
@@ -83,7 +84,8 @@ Layout lay_out(const Plan& plan) {
 
 Layout lay_out_turnstile(Rank ranks) {
     Layout layout{.lines = 1, .bells = 1, .first = {0}, .steps = {}};
-    const PlacedStep add{.word = 0, .bell = 0, .share = ranks, .skip = 0, .deed = Deed::add, .between_processors = false};
+    const PlacedStep add{
+        .word = 0, .bell = 0, .share = ranks, .skip = 0, .deed = Deed::add, .between_processors = false};
     PlacedStep await = add;
     await.deed = Deed::await;
     for (Rank self = 0; self < ranks; ++self) append(layout, {add, await});

@@ -32,7 +32,8 @@ timespec to_timespec(std::chrono::steady_clock::time_point at) noexcept {
     return {.tv_sec = seconds.count(), .tv_nsec = std::chrono::nanoseconds(since_boot - seconds).count()};
 }
 
-void futex_wait(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, const timespec* until) noexcept {
+void futex_wait(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+                const timespec* until) noexcept {
     // The bitset form takes an absolute time on CLOCK_MONOTONIC; interrupted and mistaken waits just return.
     syscall(SYS_futex, low_half(word), in_scope(FUTEX_WAIT_BITSET, scope), static_cast<std::uint32_t>(seen), until,
             nullptr, FUTEX_BITSET_MATCH_ANY);
