@@ -195,9 +195,9 @@ TEST_CASE("a group may be destroyed as soon as everybody has left, and everybody
         for (const wait_policy wait : {wait_policy::automatic, wait_policy::park}) {
             CAPTURE(plan);
             std::vector<std::thread> threads;
+            std::latch joined(5);  // outlives the group: a thread may still be inside it when the group is destroyed
             {
                 group group(4, {.plan = plan, .wait = wait});
-                std::latch joined(5);
                 for (Rank rank = 0; rank < 4; ++rank)
                     threads.emplace_back([&, rank] {
                         participant self = group.join(rank);
