@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that go through a Turnstile for a few phases in the model checker, paying tolls.
+#pragma once
+
+#include "relacy_sync.hpp"
+
+#include <tollbar/turnstile.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace tollbar::model {
+
+struct TurnstileSettings {
+    unsigned threads = 2;
+    std::uint64_t phases = 2;
+    Patience patience = {Patience::for_ever, 0};
+    unsigned arrivals_of_first = 1;  ///< how many arrivals the first thread makes a phase, in one call
+    unsigned leaving = 0;            ///< how many threads, the last ones, leave for good, the k-th of them in phase k
+    bool leaving_together = false;   ///< all of them leave in the first phase instead
+    bool give_up = false;            ///< waits have deadlines that may pass, up to twice a phase
+    bool poll = false;               ///< looks again and again instead of waiting
+};
+
+inline constexpr Patience spinning{Patience::for_ever, 0};
+inline constexpr Patience yielding{0, Patience::for_ever};
+inline constexpr Patience parking{0, 0};
+
+template <Closing closing>
+class TurnstileScenario : public Scenario {
+public:
+    explicit TurnstileScenario(const TurnstileSettings& settings)
+        : settings_(settings), turnstile_(settings.threads - 1 + settings.arrivals_of_first), tolls_(settings.threads) {
+    }
+
+    void run(unsigned self) override {
+        for (std::uint64_t phase = 1; phase <= settings_.phases; ++phase) {
+            tolls_.pay(self, phase);
+            const auto complete = [this, phase] {
+                tolls_.check(phase, staying(phase));
+                completed_(RL_INFO) = phase;
+            };
+            if (phase == leaves_in(self)) {
+                turnstile_.arrive_and_drop(complete);
+                return;
+            }
+            const std::uint64_t target = turnstile_.arrive(self == 0 ? settings_.arrivals_of_first : 1, complete);
+            wait(target);
+            tolls_.check(phase, staying(phase));
+            if constexpr (closing == Closing::step) {
+                const std::uint64_t completed = completed_(RL_INFO);
+                RL_ASSERT(completed == phase);
+            }
+        }
+    }
+
+private:
+    /// The phase in which a thread leaves; 0 when it stays.
+    std::uint64_t leaves_in(unsigned self) const {
+        const unsigned from_the_end = settings_.threads - 1 - self;
+        if (from_the_end >= settings_.leaving) return 0;
+        return settings_.leaving_together ? 1 : from_the_end + 1;
+    }
+
+    /// How many threads, the first ones, take part in a phase.
+    unsigned staying(std::uint64_t phase) const {
+        unsigned threads = settings_.threads;
+        while (threads > 0 && leaves_in(threads - 1) != 0 && leaves_in(threads - 1) < phase) --threads;
+        return threads;
+    }
+
+    void wait(std::uint64_t target) {
+        if (settings_.poll) {
+            while (!turnstile_.reached(target)) RelacySync::yield();
+            return;
+        }
+        if (settings_.give_up)
+            for (int tries = 0; tries < 2; ++tries)
+                if (turnstile_.wait(target, settings_.patience, Sometime{})) return;
+        RL_ASSERT(turnstile_.wait(target, settings_.patience, Never{}));
+    }
+
+    const TurnstileSettings& settings_;
+    Turnstile<RelacySync, closing> turnstile_;
+    Tolls tolls_;
+    rl::var<std::uint64_t> completed_{0};
+};
+
+/// Scenarios of these settings.
+template <Closing closing = Closing::none>
+MakeScenario make(const TurnstileSettings& settings) {
+    return [settings]() -> std::unique_ptr<Scenario> { return std::make_unique<TurnstileScenario<closing>>(settings); };
+}
+
+}  // namespace tollbar::model

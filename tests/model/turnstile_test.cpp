@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Turnstile under the model checker: with and without a closing step, with leavers, in every way of waiting.
+#include <doctest/doctest.h>
+
+#include "reset_barrier.hpp"
+#include "turnstile_scenario.hpp"
+
+#include <string>
+
+using namespace tollbar;
+using namespace tollbar::model;
+
+namespace {
+
+constexpr Effort broad{Search::random, 50'000};
+
+/// Checks both kinds of Turnstile, for 2 to 4 threads and 3 phases: settings but for the threads.
+void both_kinds_hold(const std::string& way, TurnstileSettings settings) {
+    settings.phases = 3;
+    for (unsigned threads = 2; threads <= max_threads; ++threads) {
+        settings.threads = threads;
+        const std::string title = std::to_string(threads) + " threads, " + way;
+        CHECK(finds(Finding::clean, "turnstile, " + title, threads, make<Closing::none>(settings), broad));
+        CHECK(finds(Finding::clean, "turnstile with a closing step, " + title, threads, make<Closing::step>(settings),
+                    broad));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a turnstile is a barrier, and its closing step sees everybody") {
+    both_kinds_hold("spinning", {.patience = spinning});
+    both_kinds_hold("yielding", {.patience = yielding});
+    both_kinds_hold("polling", {.poll = true});
+}
+
+TEST_CASE("a turnstile wakes everybody who sleeps") { both_kinds_hold("parking", {.patience = parking}); }
+
+TEST_CASE("a turnstile's waits give up and are resumed") {
+    both_kinds_hold("yielding, giving up", {.patience = yielding, .give_up = true});
+    both_kinds_hold("parking, giving up", {.patience = parking, .give_up = true});
+}
+
+TEST_CASE("one thread may arrive for two") {
+    both_kinds_hold("spinning, arriving for two", {.patience = spinning, .arrivals_of_first = 2});
+    both_kinds_hold("parking, arriving for two", {.patience = parking, .arrivals_of_first = 2});
+}
+
+TEST_CASE("threads may leave for good, one after the other or together") {
+    for (unsigned leaving = 1; leaving <= 3; ++leaving) {
+        for (unsigned threads = leaving + 1; threads <= max_threads; ++threads) {
+            for (const bool together : {false, true}) {
+                TurnstileSettings settings{.threads = threads,
+                                           .phases = 4,
+                                           .patience = parking,
+                                           .leaving = leaving,
+                                           .leaving_together = together};
+                const std::string title = std::to_string(leaving) + " of " + std::to_string(threads) +
+                                          " threads leave" + (together ? " together" : " in turn");
+                CHECK(finds(Finding::clean, "turnstile, " + title, threads, make<Closing::none>(settings), broad));
+                CHECK(finds(Finding::clean, "turnstile with a closing step, " + title, threads,
+                            make<Closing::step>(settings), broad));
+            }
+        }
+    }
+}
+
+TEST_CASE("a turnstile that everybody leaves ends") {
+    for (unsigned threads = 2; threads <= max_threads; ++threads) {
+        for (const bool together : {false, true}) {
+            const TurnstileSettings settings{
+                .threads = threads, .phases = 4, .patience = parking, .leaving = threads, .leaving_together = together};
+            const std::string title = "all " + std::to_string(threads) + " threads leave" +
+                                      (together ? " together" : " in turn");
+            CHECK(finds(Finding::clean, "turnstile, " + title, threads, make<Closing::none>(settings), broad));
+            CHECK(finds(Finding::clean, "turnstile with a closing step, " + title, threads,
+                        make<Closing::step>(settings), broad));
+        }
+    }
+}
+
+TEST_CASE("no interleaving of two threads breaks two phases, and none with few switches breaks three") {
+    TurnstileSettings settings{.threads = 2, .phases = 2, .patience = spinning};
+    CHECK(finds(Finding::clean, "turnstile, 2 threads, 2 phases, spinning", 2, make<Closing::none>(settings),
+                {Search::full}));
+    settings = {.threads = 2, .phases = 1, .patience = parking};
+    CHECK(finds(Finding::clean, "turnstile, 2 threads, 1 phase, parking", 2, make<Closing::none>(settings),
+                {Search::full}));
+    settings.phases = 3;
+    CHECK(finds(Finding::clean, "turnstile, 2 threads, 3 phases, parking, 2 switches", 2, make<Closing::none>(settings),
+                {Search::bounded, 2}));
+    CHECK(finds(Finding::clean, "turnstile with a closing step, 2 threads, 3 phases, parking, 2 switches", 2,
+                make<Closing::step>(settings), {Search::bounded, 2}));
+    settings = {.threads = 3, .phases = 1, .patience = spinning};
+    CHECK(finds(Finding::clean, "turnstile, 3 threads, 1 phase, spinning", 3, make<Closing::none>(settings),
+                {Search::full}));
+    settings.patience = parking;
+    CHECK(finds(Finding::clean, "turnstile, 3 threads, 1 phase, parking, 1 switch", 3, make<Closing::none>(settings),
+                {Search::bounded, 1}));
+}
+
+TEST_CASE("a counter that is reset after the release loses arrivals, one that is reset before does not") {
+    for (unsigned threads = 2; threads <= max_threads; ++threads) {
+        const std::string title = std::to_string(threads) + " threads";
+        CHECK(finds(Finding::clean, "reset before release, " + title, threads,
+                    reset_barrier<Reset::before_release>(threads), broad));
+        CHECK(finds(Finding::stuck, "mutant: reset after release, " + title, threads,
+                    reset_barrier<Reset::after_release>(threads), broad));
+    }
+}
