@@ -63,7 +63,7 @@ public:
             arrive();
             if (way == 1) wait();
             while (way == 2 && !test()) sched_yield();
-            while (way == 3 && !wait_for(std::chrono::milliseconds(episode_ % 2))) {
+            while (way == 3 && !wait_for(std::chrono::milliseconds(1))) {
             }
         }
     }

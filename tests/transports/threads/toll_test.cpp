@@ -30,7 +30,7 @@ bool gets_on_slowly(wait_policy wait, Rank ranks) { return wait == wait_policy::
 /// Spinning with more ranks than CPUs gets on by a time slice a step: no variants, and few episodes.
 std::uint32_t episodes_for(const std::string& plan, wait_policy wait, Rank ranks) {
     if (gets_on_slowly(wait, ranks)) return plan.find(':') == plan.npos ? 2 : 0;
-    return (ranks <= usable_cpus() ? 400 : ranks <= 5 ? 40 : 20) / sanitizer_factor;
+    return std::max<std::uint32_t>(2, (ranks <= usable_cpus() ? 400 : ranks <= 5 ? 24 : 8) / sanitizer_factor);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("threads pay all tolls") {
                 const std::uint32_t episodes = episodes_for(plan, wait, ranks);
                 if (episodes == 0) continue;
                 ThreadCompany company(group(ranks, {.plan = plan, .wait = wait}));
-                count_episodes(company, episodes, 3, true);
+                count_episodes(company, episodes, 2, true);
             }
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("processes pay all tolls") {
                 if (episodes == 0 || (ranks > 5 && plan.find(':') != plan.npos)) continue;
                 if (sanitizer_factor > 1 && (plan.find(':') != plan.npos || wait == wait_policy::yield)) continue;
                 ProcessCompany company(group(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}));
-                count_episodes(company, episodes, 5, true);
+                count_episodes(company, episodes, 2, true);
             }
 }
 
