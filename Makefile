@@ -2,8 +2,10 @@
 # The commands of a checkout. Each sets up what is missing first, so that any one may be the first to run.
 JOBS ?= $(shell nproc)
 TOLLBAR = .venv/bin/tollbar
+PREFIX ?= /usr/local
+SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build setup demo test bench lint clean help
+.PHONY: build setup install demo test bench lint clean help
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
@@ -13,6 +15,10 @@ build: setup  ## build everything whose libraries are present; the command is .v
 
 setup:  ## install what is missing (Debian packages, .venv)
 	@scripts/setup
+
+install: build  ## headers, libraries and the pkg-config file into PREFIX (default /usr/local)
+	$(SUDO) cmake --install build/release --prefix $(PREFIX)
+	@test "$(PREFIX)" != /usr/local || $(SUDO) ldconfig
 
 demo: build  ## measure every barrier on this machine, name the best, write the report
 	$(TOLLBAR) bench threads
