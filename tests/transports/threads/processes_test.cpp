@@ -126,7 +126,8 @@ TEST_CASE("a child that ends does no harm to its parent's participants, nor to t
     participant other = group.join(1);
     CHECK(in_child([] {}).succeeded());
     CHECK(in_child([&] {
-              participant mine = std::move(self);  // which its destructor must not give up
+              const participant mine = std::move(self);  // which its destructor must not give up
+              const participant also_mine = std::move(other);
               const tollbar::group copy = std::move(group);
           }).succeeded());
     CHECK(exists(path_of(name)));
