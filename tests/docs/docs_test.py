@@ -5,7 +5,7 @@
              any text inside a line or, alone, for any lines. Files named by an earlier ```cpp, ```c,
              ```python or ```text block of the page (first line `// NAME`, `/* NAME */` or `# NAME`) lie in
              the folder.
-```sh        what the tests cannot run inside themselves: `make` targets, which must exist, and git clone, cd, and
+```sh        what the tests cannot run inside themselves: `make` targets, which must exist, git clone, cd, and
              entering .venv.
 """
 
