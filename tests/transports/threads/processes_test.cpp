@@ -152,7 +152,10 @@ TEST_CASE("the last to let go of a named group removes it") {
 TEST_CASE("a child that joined keeps the name of a group that its parent has let go of") {
     const std::string name = unique("heir");
     auto inherited = std::make_unique<group>(group::open(name, 2, {.plan = "turnstile"}));
-    ProcessCompany company(1, [&](Rank, Board& board) { serve(*inherited, board, 0); });
+    ProcessCompany company(1, [&](Rank, Board& board) {
+        serve(*inherited, board, 0);
+        inherited.reset();
+    });
     company.call(0, Call::arrive);  // then it has joined
     inherited.reset();
     CHECK(exists(path_of(name)));
