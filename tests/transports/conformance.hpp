@@ -137,7 +137,7 @@ inline std::vector<std::string> complaints(Company& company, const std::vector<R
         std::vector<std::vector<Rank>> named;
         toll.all_arrive_except(late);
         expect(toll.left() == 0, late, "a test lets nobody go");
-        for (const std::uint64_t ms : {0, 0, 1})
+        for (const std::uint64_t ms : {0U, 0U, 1U})
             expect(toll.left_within(ms, named) == 0, late, "a timed wait lets nobody go, again and again");
         expect(toll.left() == 0, late, "a test after a timed wait lets nobody go");
         if (company.names_exactly() && !alone) {

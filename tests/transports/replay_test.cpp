@@ -32,7 +32,7 @@ const std::vector<std::string> none;
 
 TEST_CASE("the suite accepts every family of the catalogue") {
     for (const Algorithm& algorithm : catalogue())
-        for (const Rank ranks : {1, 2, 3, 5, 8, 13}) {
+        for (const Rank ranks : {1U, 2U, 3U, 5U, 8U, 13U}) {
             CAPTURE(algorithm.name);
             CAPTURE(ranks);
             CHECK(complaints_about(make_plan(algorithm.name, ranks)) == none);

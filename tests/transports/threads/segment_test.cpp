@@ -62,30 +62,29 @@ void write_file(const std::string& path, const std::string& text) { std::ofstrea
 }  // namespace
 
 TEST_CASE("episodes and words cross powers of two, spinning and parking") {
+    struct Crossing {
+        const char* plan;
+        Rank ranks;
+        Episode share;  // how much a word of it grows in an episode
+    };
+    constexpr Crossing crossings[] = {
+        {"turnstile", 2, 2},     {"turnstile", 3, 3},     {"turnstile", 5, 5},     {"combination:1", 2, 2},
+        {"combination:1", 5, 5}, {"combination:2", 4, 2}, {"combination:2", 5, 3}, {"combination:3/mcs", 7, 3},
+        {"dissemination", 2, 1}, {"dissemination", 5, 1}, {"mcs", 5, 1},           {"central@2/pairwise", 5, 1},
+    };
     for (const int bits : {8, 16, 31, 32})
-        for (const auto& [plan, ranks, share] :
-             std::vector<std::tuple<std::string, Rank, Episode>>{{"turnstile", 2, 2},
-                                                                 {"turnstile", 3, 3},
-                                                                 {"turnstile", 5, 5},
-                                                                 {"combination:2", 4, 2},
-                                                                 {"combination:2", 5, 3},
-                                                                 {"combination:3/mcs", 7, 3},
-                                                                 {"dissemination", 2, 1},
-                                                                 {"dissemination", 5, 1},
-                                                                 {"mcs", 5, 1},
-                                                                 {"central@2/pairwise", 5, 1},
-                                                                 {"combination:1", 2, 2},
-                                                                 {"combination:1", 5, 5}})
+        for (const Crossing& crossing : crossings)
             for (const wait_policy wait : {wait_policy::automatic, wait_policy::spin, wait_policy::park}) {
-                if (wait == wait_policy::spin && ranks > 2) continue;
+                if (wait == wait_policy::spin && crossing.ranks > 2) continue;
                 CAPTURE(bits);
-                CAPTURE(plan);
-                CAPTURE(ranks);
+                CAPTURE(crossing.plan);
+                CAPTURE(crossing.ranks);
                 CAPTURE(name_of(wait));
                 const Episode edge = Episode{1} << bits;
-                for (const Episode start : {edge - 3, edge / share - 3}) {
-                    ThreadCompany company(group_from(start, ranks, plan, wait));
-                    CHECK(complaints(company, {0, ranks - 1}, {.episodes = 6, .late_every = 2, .mixed = true}).empty());
+                for (const Episode start : {edge - 3, edge / crossing.share - 3}) {
+                    ThreadCompany company(group_from(start, crossing.ranks, crossing.plan, wait));
+                    const FreeRun free_run{.episodes = 6, .late_every = 2, .mixed = true};
+                    CHECK(complaints(company, {0, crossing.ranks - 1}, free_run).empty());
                 }
             }
 }
@@ -191,7 +190,7 @@ TEST_CASE("damage in what is written once is found, whichever byte it hits") {
 TEST_CASE("a segment cut short is refused") {
     const std::string name = unique("short");
     const group made = group::open(name, 2, {.plan = "turnstile"});
-    for (const std::uintmax_t bytes : {20, 200, 4000}) {
+    for (const std::uintmax_t bytes : {20U, 200U, 4000U}) {
         if (bytes >= std::filesystem::file_size(path_of(name))) continue;
         std::filesystem::resize_file(path_of(name), bytes);
         CHECK(thrown_by([&] { group::open(name, 2); }).find("is damaged") != std::string::npos);

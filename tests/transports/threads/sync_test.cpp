@@ -16,7 +16,6 @@ struct DaysClock {
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<DaysClock>;
-    static constexpr bool is_steady = false;
     static time_point now() noexcept { return time_point(duration(20000)); }
 };
 

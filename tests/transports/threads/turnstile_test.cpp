@@ -50,7 +50,7 @@ std::uint64_t unpaid(std::uint64_t threads, std::uint64_t start, Patience patien
 
 TEST_CASE("the turnstile's word crosses powers of two") {
     for (const int bits : {8, 16, 31, 32, 33, 62})
-        for (const std::uint64_t threads : {1, 2, 3, 5})
+        for (const std::uint64_t threads : {1U, 2U, 3U, 5U})
             for (const Patience patience : {spinning, yielding, parking}) {
                 if (patience.spins != 0 && threads > 2) continue;
                 CAPTURE(bits);
