@@ -35,7 +35,7 @@ lint: setup  ## check format and lint
 	@JOBS=$(JOBS) scripts/lint
 
 clean:  ## remove what was built; .venv and the results stay
-	@for folder in dev release tsan asan test setup; do rm -rf build/$$folder; done
+	@for folder in dev release tsan asan wheel test setup; do rm -rf build/$$folder; done
 	@rm -f python/tollbar/_native*.so
 
 help:  ## this list

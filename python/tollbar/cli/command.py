@@ -60,11 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CommandError as error:
         return _fail(args.command, error, error.exit_code)
     except BrokenPipeError:  # the reader has seen enough, as in `tollbar plans | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 0
     except KeyboardInterrupt:
         return _fail(args.command, "interrupted", 130)
     except OSError as error:
+        if error.filename is None:
+            _discard_output()
         return _fail(args.command, f"{error.filename or 'the output'}: {error.strerror or error}", 2)
     except (ValueError, MemoryError) as error:  # the library's own words for a wrong argument
         return _fail(args.command, error or "not enough memory", 2)
@@ -72,6 +74,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         for note in table.notes:
             print(note, file=sys.stderr)
     return 1 if table.failed else 0
+
+
+def _discard_output() -> None:
+    """What could not be written is not tried again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(command: str, error: object, exit_code: int) -> int:
