@@ -165,7 +165,7 @@ Pace pace_for(const Options& options, std::size_t cpus) {
     Pace pace{};
     pace.batch_ns = options.batch_ns != 0 ? options.batch_ns : crowded ? 12e6 : 1e6;
     pace.cut_ns = std::max(60e6, 5 * pace.batch_ns);
-    pace.most = 5000;
+    pace.most = 50000;  // two threads on one word need some thousand episodes to fall into step
     // Without pins two ranks may come to share a CPU in mid-batch, and then spin away a whole slice an episode: look
     // at the clock more often. Not too often: the look holds rank 0 up and costs a monotone word its rhythm.
     pace.chunk = !crowded && options.placement == Placement::free ? 100 : pace.most;
