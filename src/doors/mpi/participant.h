@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One rank's part in the barrier of one communicator, for every door of MPI: any plan, by words where ranks share a
+ * node and by messages where they do not; split phase; whoever is missing is named. */
+#ifndef TOLLBAR_DOORS_MPI_PARTICIPANT_H
+#define TOLLBAR_DOORS_MPI_PARTICIPANT_H
+
+#include "transports/mpi/carrier.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How ranks of one node meet. */
+enum tollbar_sharing {
+    TOLLBAR_SHARING_AUTO = 0, /* in shared memory, if it can be had */
+    TOLLBAR_SHARING_NEVER = 1 /* by messages like everybody else */
+};
+
+/* What to choose a plan by. */
+enum tollbar_objective {
+    TOLLBAR_OBJECTIVE_LATENCY = 0, /* last entry to last exit */
+    TOLLBAR_OBJECTIVE_SKEW = 1,    /* first exit to last exit */
+    TOLLBAR_OBJECTIVE_WAIT = 2     /* the mean of what the ranks spend inside */
+};
+
+struct tollbar_mpi_options {
+    /* A catalogue spelling over all ranks, "turnstile" (one word, all on one node), or "turnstile/OUTER": the ranks of
+     * a node meet at a word, the first of each node runs OUTER. NULL or "": TOLLBAR_PLAN, else chosen. */
+    const char* plan;
+    const char* name;    /* of the communicator, for reports; may be NULL */
+    const char* mpi;     /* such as "openmpi-4.1.4", a key of the tuning file; may be NULL */
+    enum tollbar_sharing sharing;
+    enum tollbar_objective objective;
+    uint32_t selection;  /* 0: stored choice, else measure and take the best; n: the n-th plan of the catalogue, from 1 */
+    uint32_t radix;      /* 0: the default of the plan `selection` names; else its parameter */
+    double budget_ms;    /* what choosing may take; negative: 20 */
+    double timeout_s;    /* report who is missing after so long, and again; 0: never; negative: TOLLBAR_TIMEOUT */
+};
+
+typedef struct tollbar_mpi_participant tollbar_mpi_participant;
+
+/* Collective over the carrier's ranks; may take the budget. The options of rank 0 count; a rank that asked for another
+ * plan is named on stderr by rank 0, and the choice is then tollbar's. Returns 0, or an errno value, on every rank
+ * alike (the caller then uses what it had before). The carrier is copied; its state must outlive the participant. */
+int tollbar_mpi_join(const struct tollbar_carrier* carrier, const struct tollbar_mpi_options* options,
+                     tollbar_mpi_participant** participant);
+
+/* Local. An episode that is under way is abandoned. */
+void tollbar_mpi_leave(tollbar_mpi_participant* participant);
+
+/* Enters the next episode and returns its number, from 1. Never blocks. Episodes may be entered before earlier ones
+ * are over: they are queued here and begin, in order, inside later calls of arrive, test or wait. `call_site` (a return
+ * address, or NULL) is kept for reports. Memory order: release of everything done before. */
+uint64_t tollbar_mpi_arrive(tollbar_mpi_participant* participant, const void* call_site);
+
+/* Nonzero when that episode is over; goes on as far as possible without blocking. Does not call carrier->progress.
+ * Memory order: acquire of everything any rank did before it arrived, when nonzero. */
+int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode);
+
+/* Blocks until it is over, calling carrier->progress meanwhile. Memory order: as test. */
+void tollbar_mpi_wait(tollbar_mpi_participant* participant, uint64_t episode);
+
+/* arrive, then wait. */
+void tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site);
+
+/* What it runs, such as "turnstile" or "turnstile/dissemination". Lives as long as the participant. */
+const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant);
+
+/* Nonzero when an arrived episode can end, as far as this rank is concerned, without further calls. */
+int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant);
+
+/* Who is missing in the episode under way, as the report says it, into `text` (at most `size` bytes with the final
+ * zero); returns the length it would have. */
+size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
