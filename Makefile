@@ -5,7 +5,7 @@ TOLLBAR = .venv/bin/tollbar
 PREFIX ?= /usr/local
 SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build setup install demo test bench lint clean help
+.PHONY: build setup wheels install demo test bench lint clean help
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
@@ -16,19 +16,22 @@ build: setup  ## build everything whose libraries are present; the command is .v
 setup:  ## install what is missing (Debian packages, .venv)
 	@scripts/setup
 
+wheels:  ## install the MPIs that come as Python wheels (150 MB) into build/mpi
+	@scripts/mpi_wheels
+
 install: build  ## headers, libraries and the pkg-config file into PREFIX (default /usr/local)
 	$(SUDO) cmake --install build/release --prefix $(PREFIX)
 	@test "$(PREFIX)" != /usr/local || $(SUDO) ldconfig
 
-demo: build  ## measure every barrier on this machine, name the best, write the report
+demo: build wheels  ## measure every barrier on this machine, name the best, write the report
 	$(TOLLBAR) bench threads
 	$(TOLLBAR) tune
 	$(TOLLBAR) report
 
-bench: build  ## the full measurement (minutes), results under build/results
+bench: build wheels  ## the full measurement (minutes), results under build/results
 	$(TOLLBAR) bench threads
 
-test: setup  ## build and run every test
+test: setup wheels  ## build and run every test
 	@JOBS=$(JOBS) scripts/test
 
 lint: setup  ## check format and lint
