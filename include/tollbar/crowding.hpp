@@ -47,6 +47,9 @@ struct Standing {
     std::uint64_t group = 0;
 };
 
+/// The calling thread's place. Affinity is read afresh, quota and group at most every 100 ms.
+Standing own_standing();
+
 /// Whether those participants can all run at the same time. Crowded when more participants are confined to a
 /// set of CPUs than it has, or to a scheduler group than its quota.
 Crowding crowding_of(std::span<const Standing> everybody);

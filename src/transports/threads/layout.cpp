@@ -92,6 +92,23 @@ Layout lay_out_turnstile(Rank ranks) {
     return layout;
 }
 
+Layout lay_out_gather_release(Rank ranks) {
+    Layout layout{.lines = 2, .bells = 2, .first = {0}, .steps = {}};
+    PlacedStep gather{
+        .word = 0, .bell = 0, .share = ranks - 1, .skip = 0, .deed = Deed::await, .between_processors = false};
+    PlacedStep release{.word = Layout::words_a_line,
+                       .bell = 1,
+                       .share = 1,
+                       .skip = 0,
+                       .deed = Deed::signal,
+                       .between_processors = false};
+    append(layout, {gather, release});
+    gather.deed = Deed::add;
+    release.deed = Deed::await;
+    for (Rank self = 1; self < ranks; ++self) append(layout, {gather, release});
+    return layout;
+}
+
 Layout lay_out_combination(Rank ranks, Rank processors, const Plan& among_processors) {
     if (processors == 0 || processors > ranks)
         throw std::invalid_argument("a combination barrier of " + std::to_string(ranks) + " ranks has 1 to " +

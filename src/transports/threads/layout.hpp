@@ -38,6 +38,10 @@ Layout lay_out(const Plan& plan);
 /// All ranks at one word.
 Layout lay_out_turnstile(Rank ranks);
 
+/// The ranks of a node around what their first rank does elsewhere: all others add to one word, which the first
+/// awaits; then it signals another word, which the others await.
+Layout lay_out_gather_release(Rank ranks);
+
 /// Markatos et al. 1991, combination barrier: rank r lives on processor r mod processors; the last to arrive on a
 /// processor goes on to `among_processors`, whose ranks are the processors, and then releases the others.
 /// Throws std::invalid_argument when there are more processors than ranks, or among_processors has another size.

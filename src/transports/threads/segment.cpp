@@ -90,8 +90,15 @@ struct Segment::Header {
 
 namespace {
 
-template <class Header>
-std::size_t bytes_for(const Blueprint& blueprint) {
+/// Waiters that will usually find a CPU pay for the wakers; when crowded nobody should pay for membarrier.
+bool asymmetric(const Blueprint& blueprint) {
+    return blueprint.wait == wait_policy::automatic && blueprint.ranks <= std::min(usable_cpus(), quota_cpus()) &&
+           NativeSync::register_for_heavy_fence();
+}
+
+}  // namespace
+
+std::size_t Segment::bytes_for(const Blueprint& blueprint) {
     if (blueprint.plan.size() > longest_plan)
         throw std::invalid_argument("a plan's spelling has at most " + std::to_string(longest_plan) + " characters");
     Header header{};
@@ -101,14 +108,6 @@ std::size_t bytes_for(const Blueprint& blueprint) {
     header.steps = static_cast<std::uint32_t>(blueprint.layout.steps.size());
     return header.end();
 }
-
-/// Waiters that will usually find a CPU pay for the wakers; when crowded nobody should pay for membarrier.
-bool asymmetric(const Blueprint& blueprint) {
-    return blueprint.wait == wait_policy::automatic && blueprint.ranks <= std::min(usable_cpus(), quota_cpus()) &&
-           NativeSync::register_for_heavy_fence();
-}
-
-}  // namespace
 
 void Segment::build(const Blueprint& blueprint) {
     const Layout& layout = blueprint.layout;
@@ -138,7 +137,7 @@ void Segment::build(const Blueprint& blueprint) {
     header.checksum = header.sum();
 }
 
-Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for<Header>(blueprint)) {
+Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for(blueprint)) {
     const int sharing = blueprint.scope == Scope::shared ? MAP_SHARED : MAP_PRIVATE;
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
@@ -149,7 +148,7 @@ Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for<Header>(blueprin
 }
 
 Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_plan) : name_(name) {
-    bytes_ = bytes_for<Header>(blueprint);
+    bytes_ = bytes_for(blueprint);
     file_.open(name, signature, bytes_, [&](std::byte* memory) {
         memory_ = memory;
         build(blueprint);
@@ -166,7 +165,16 @@ Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_pla
         refuse("runs '" + std::string(header().plan) + "', not '" + blueprint.plan + "'");
 }
 
-Segment::~Segment() { munmap(memory_, bytes_); }
+Segment::Segment(std::byte* memory, const Blueprint& blueprint)
+    : memory_(memory), bytes_(bytes_for(blueprint)), mapped_here_(false) {
+    build(blueprint);
+}
+
+Segment::Segment(std::byte* memory) : memory_(memory), mapped_here_(false) { bytes_ = header().bytes; }
+
+Segment::~Segment() {
+    if (mapped_here_) munmap(memory_, bytes_);
+}
 
 Segment::Header& Segment::header() const noexcept { return *std::launder(reinterpret_cast<Header*>(memory_)); }
 
@@ -178,6 +186,12 @@ std::string Segment::plan() const { return header().plan; }
 
 Episode Segment::start() const noexcept { return header().start; }
 
+wait_policy Segment::wait() const noexcept { return header().wait; }
+
+Ringing Segment::ringing() const noexcept { return header().ringing; }
+
+const std::atomic<Crowding>& Segment::crowding() const noexcept { return header().crowding; }
+
 Seat& Segment::seat(Rank rank) const noexcept { return header().at<Seat>(header().seats())[rank]; }
 
 void Segment::take_seat(Rank rank) {
@@ -185,7 +199,7 @@ void Segment::take_seat(Rank rank) {
         throw std::invalid_argument(what() + " needs membarrier(2), which this process may not call");
     file_.hold_after_fork();
     // All that may fail or take its time comes before the seat is ours.
-    const Standing standing{.cpus = affinity(), .quota = quota_cpus(), .group = scheduler_group()};
+    const Standing standing = own_standing();
     const std::uint64_t start = start_of(getpid());
     Seat& seat = this->seat(rank);
     pid_t holder = 0;
@@ -251,9 +265,9 @@ Runner<NativeSync> Segment::runner(Rank rank, std::span<const WiredStep<NativeSy
     return {steps.data(),
             static_cast<std::uint32_t>(steps.size()),
             seat(rank).arrived.load(std::memory_order_relaxed),
-            header().wait,
-            header().ringing,
-            header().crowding};
+            wait(),
+            ringing(),
+            crowding()};
 }
 
 void Segment::report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {

@@ -53,7 +53,8 @@ private:
 
 /// One rank's entry: who has it and how far it has come.
 struct alignas(line_bytes) Seat {
-    std::atomic<Episode> arrived{0};  ///< the latest episode its holder has entered
+    std::atomic<Episode> arrived{0};        ///< the latest episode its holder has entered
+    std::atomic<std::uint64_t> entered{0};  ///< the address it entered from, in its own process; 0: unknown
 
     alignas(line_bytes) std::atomic<pid_t> process{0};  ///< 0: free; negative: see segment.cpp
     std::atomic<pid_t> thread{0};
@@ -70,6 +71,14 @@ public:
     /// Makes or opens the memory of a named group. Throws as group::open.
     Segment(std::string_view name, const Blueprint& blueprint, bool any_plan);
 
+    /// Makes the memory of a group inside memory that somebody else shares: bytes_for(blueprint) from `memory` on.
+    Segment(std::byte* memory, const Blueprint& blueprint);
+
+    /// Uses what another process has made there.
+    explicit Segment(std::byte* memory);
+
+    static std::size_t bytes_for(const Blueprint& blueprint);
+
     ~Segment();
     Segment(const Segment&) = delete;
     Segment& operator=(const Segment&) = delete;
@@ -77,6 +86,9 @@ public:
     Rank ranks() const noexcept;
     std::string plan() const;
     Episode start() const noexcept;
+    wait_policy wait() const noexcept;
+    Ringing ringing() const noexcept;
+    const std::atomic<Crowding>& crowding() const noexcept;
     Seat& seat(Rank rank) const noexcept;
 
     /// Takes the seat for the calling thread. Throws std::invalid_argument when it is not to be had.
@@ -112,6 +124,7 @@ private:
     std::string name_;
     std::byte* memory_ = nullptr;
     std::size_t bytes_ = 0;
+    bool mapped_here_ = true;
 };
 
 }  // namespace tollbar

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// One gather and two broadcasts a communicator; two rounds more for the first on a node, which gets its memory then.
+#include "agreement.hpp"
+
+#include "spelling.hpp"
+
+#include <tollbar/crowding.hpp>
+#include <tollbar/environment.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <random>
+#include <span>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tollbar::mpi {
+
+namespace {
+
+/// The arenas this process has, the newest last.
+class Arenas {
+public:
+    static constexpr std::size_t told = 4;
+
+    std::array<std::uint64_t, told> newest() {
+        const std::lock_guard lock(mutex_);
+        std::array<std::uint64_t, told> ids{};
+        const std::size_t count = std::min(told, arenas_.size());
+        for (std::size_t i = 0; i < count; ++i) ids[i] = arenas_[arenas_.size() - 1 - i]->id();
+        return ids;
+    }
+
+    std::shared_ptr<Arena> find(std::uint64_t id) {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::ranges::find(arenas_, id, [](const auto& arena) { return arena->id(); });
+        return found == arenas_.end() ? nullptr : *found;
+    }
+
+    void add(std::shared_ptr<Arena> arena) {
+        const std::lock_guard lock(mutex_);
+        arenas_.push_back(std::move(arena));
+        if (arenas_.size() > told) arenas_.erase(arenas_.begin());  // whoever uses it holds it
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<Arena>> arenas_;
+};
+
+Arenas& arenas() {
+    static Arenas all;
+    return all;
+}
+
+/// What a rank says of itself.
+struct Card {
+    std::uint64_t node;
+    std::array<std::uint64_t, Arenas::told> arenas;
+    std::uint32_t cpus;
+    char plan[128];
+    Address address;
+};
+
+template <std::size_t size>
+void copy(char (&to)[size], std::string_view from) {
+    const std::size_t length = std::min(from.size(), size - 1);
+    std::memcpy(to, from.data(), length);
+    std::memset(to + length, 0, size - length);
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+/// Equal for processes that can share memory by a file in /dev/shm: same kernel, host name, mount and user.
+std::uint64_t node_identity() {
+    static const std::uint64_t identity = [] {
+        std::string boot;
+        std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+        struct stat shm {};
+        const bool mounted = stat("/dev/shm", &shm) == 0;
+        const std::string text = boot + '/' + host_name() + '/' + std::to_string(mounted ? shm.st_dev : 0) + '/' +
+                                 std::to_string(getuid());
+        return std::max<std::uint64_t>(std::hash<std::string>{}(text), 1);
+    }();
+    return identity;
+}
+
+Card own_card(const tollbar_mpi_options& options) {
+    Card card{};
+    card.node = node_identity();
+    card.arenas = arenas().newest();
+    card.cpus = usable_cpus();
+    copy(card.plan, asked_plan(options));
+    copy(card.address.host, host_name());
+    card.address.process = getpid();
+    return card;
+}
+
+/// Numbers the nodes in the order of their lowest ranks.
+std::vector<Rank> number_nodes(const std::vector<Card>& cards, bool sharing) {
+    std::map<std::uint64_t, Rank> numbers;
+    std::vector<Rank> node_of;
+    for (const Card& card : cards) {
+        const std::uint64_t key = sharing ? card.node : node_of.size();
+        node_of.push_back(numbers.try_emplace(key, static_cast<Rank>(numbers.size())).first->second);
+    }
+    return node_of;
+}
+
+/// An arena that all of them have; 0 when there is none.
+std::uint64_t common_arena(const std::vector<const Card*>& cards) {
+    for (const std::uint64_t id : cards.front()->arenas) {
+        const auto has = [&](const Card* card) { return std::ranges::find(card->arenas, id) != card->arenas.end(); };
+        if (id != 0 && std::ranges::all_of(cards, has)) return id;
+    }
+    return 0;
+}
+
+void name_who_disagrees(const std::vector<Card>& cards, const char* name) {
+    std::string others;
+    for (std::size_t rank = 1; rank < cards.size() && others.size() < 200; ++rank)
+        if (std::strcmp(cards[rank].plan, cards[0].plan) != 0)
+            others += ", rank " + std::to_string(rank) + " '" + cards[rank].plan + "'";
+    std::fprintf(stderr, "tollbar: %s: the ranks ask for different plans: rank 0 '%s'%s; choosing one for all\n", name,
+                 cards[0].plan, others.c_str());
+}
+
+/// Random in the high half, so that no two jobs and no two root processes of a job draw the same.
+std::uint64_t new_ticket() {
+    static std::mutex mutex;
+    static std::uint64_t next = [] {
+        std::random_device source;
+        return std::uint64_t{source()} << 32;
+    }();
+    const std::lock_guard lock(mutex);
+    return next += std::uint64_t{1} << 32;
+}
+
+/// Rank 0: what the cards and its own options come to.
+Terms draw_up(const std::vector<Card>& cards, const std::vector<Rank>& node_of, const tollbar_mpi_options& options) {
+    const char* name = options.name == nullptr ? "a communicator" : options.name;
+    const auto timeout = timeout_from_environment();
+    Terms terms{};
+    terms.budget_ms = options.budget_ms < 0 ? 20 : options.budget_ms;
+    terms.timeout_s = options.timeout_s >= 0 ? options.timeout_s : timeout ? timeout->count() : 0;
+    terms.ticket = new_ticket();
+    terms.nodes = *std::ranges::max_element(node_of) + 1;
+    terms.objective = options.objective;
+    terms.selection = options.selection;
+    terms.radix = options.radix;
+
+    const bool agreed = std::ranges::all_of(
+        cards, [&](const Card& card) { return std::strcmp(card.plan, cards[0].plan) == 0; });
+    if (!agreed) name_who_disagrees(cards, name);
+    if (agreed && cards[0].plan[0] != '\0') {
+        const std::string fault = fault_of_spelling(cards[0].plan, static_cast<Rank>(cards.size()), terms.nodes);
+        if (fault.empty()) copy(terms.plan, cards[0].plan);
+        if (!fault.empty()) std::fprintf(stderr, "tollbar: %s: %s; choosing a plan\n", name, fault.c_str());
+    }
+    return terms;
+}
+
+/// Collective: gives every node that lacks one an arena, or finds that it cannot be had there.
+void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, std::vector<std::uint64_t>& arena_of) {
+    const bool leads = agreement.leaders[agreement.node] == carrier.rank;
+    const std::uint64_t id = agreement.terms.ticket;
+    const bool lacks = arena_of[agreement.node] == 0 && agreement.here.size() > 1;
+    const auto attempt = [&](bool mine) -> std::uint8_t {
+        if (!lacks || !mine) return 1;
+        try {
+            agreement.arena = leads ? Arena::make(id, agreement.node) : Arena::open(id, agreement.node);
+            return 1;
+        } catch (const std::system_error& error) {
+            if (std::getenv("TOLLBAR_VERBOSE") != nullptr)
+                std::fprintf(stderr, "tollbar: %s; the ranks of this node meet by messages\n", error.what());
+            return 0;
+        }
+    };
+    const auto confirm = [&](std::uint8_t fine) {
+        const std::vector<std::uint8_t> all = gather(carrier, fine);
+        std::vector<std::uint8_t> works(agreement.terms.nodes, 1);
+        if (carrier.rank == 0)
+            for (Rank rank = 0; rank < carrier.ranks; ++rank) works[agreement.node_of[rank]] &= all[rank];
+        broadcast(carrier, works.data(), works.size());
+        return works[agreement.node] != 0;
+    };
+    bool works = confirm(attempt(leads));
+    works = confirm(attempt(!leads && works)) && works;
+    if (lacks && leads) Arena::unlink(id, agreement.node);
+    if (!lacks) return;
+    if (works) {
+        arenas().add(agreement.arena);
+    } else {
+        agreement.arena = nullptr;
+    }
+}
+
+}  // namespace
+
+void broadcast(const tollbar_carrier& carrier, void* data, std::size_t bytes) {
+    if (carrier.broadcast(carrier.state, data, static_cast<std::uint32_t>(bytes)) != 0)
+        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI's broadcast");
+}
+
+Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& options) {
+    Agreement agreement;
+    const std::vector<Card> cards = gather(carrier, own_card(options));
+    agreement.node_of.resize(carrier.ranks);
+    std::vector<std::uint64_t> arena_of;
+    if (carrier.rank == 0) {
+        agreement.node_of = number_nodes(cards, options.sharing == TOLLBAR_SHARING_AUTO);
+        agreement.terms = draw_up(cards, agreement.node_of, options);
+        std::vector<std::vector<const Card*>> by_node(agreement.terms.nodes);
+        for (Rank rank = 0; rank < carrier.ranks; ++rank) by_node[agreement.node_of[rank]].push_back(&cards[rank]);
+        for (const auto& node : by_node) {
+            arena_of.push_back(node.size() > 1 ? common_arena(node) : 0);
+            agreement.terms.makes_arenas |= node.size() > 1 && arena_of.back() == 0;
+            agreement.terms.crowded |= node.size() > node.front()->cpus;
+        }
+    }
+    broadcast(carrier, &agreement.terms, sizeof agreement.terms);
+    const Terms& terms = agreement.terms;
+    arena_of.resize(terms.nodes);
+
+    // Both tables in one message.
+    std::vector<std::uint64_t> tables(carrier.ranks + terms.nodes);
+    std::ranges::copy(agreement.node_of, tables.begin());
+    std::ranges::copy(arena_of, tables.begin() + carrier.ranks);
+    broadcast(carrier, tables.data(), tables.size() * sizeof tables[0]);
+    std::ranges::transform(std::span(tables).first(carrier.ranks), agreement.node_of.begin(),
+                           [](std::uint64_t node) { return static_cast<Rank>(node); });
+    std::ranges::copy(std::span(tables).last(terms.nodes), arena_of.begin());
+
+    agreement.node = agreement.node_of[carrier.rank];
+    agreement.leaders.resize(terms.nodes);
+    for (Rank rank = carrier.ranks; rank-- > 0;) agreement.leaders[agreement.node_of[rank]] = rank;
+    for (Rank rank = 0; rank < carrier.ranks; ++rank) {
+        if (agreement.node_of[rank] != agreement.node) continue;
+        if (rank == carrier.rank) agreement.place = static_cast<Rank>(agreement.here.size());
+        agreement.here.push_back(rank);
+    }
+    if (arena_of[agreement.node] != 0) agreement.arena = arenas().find(arena_of[agreement.node]);
+    if (terms.makes_arenas) make_arenas(carrier, agreement, arena_of);
+
+    if (terms.timeout_s > 0) {
+        agreement.addresses.resize(carrier.ranks);
+        if (carrier.rank == 0)
+            std::ranges::transform(cards, agreement.addresses.begin(), [](const Card& card) { return card.address; });
+        broadcast(carrier, agreement.addresses.data(), agreement.addresses.size() * sizeof(Address));
+    }
+    return agreement;
+}
+
+}  // namespace tollbar::mpi

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a communicator tell each other before its first barrier: who shares a node and a piece of its
+// memory, and which plan everybody wants.
+#pragma once
+
+#include "participant.h"
+#include "transports/mpi/arena.hpp"
+
+#include <tollbar/plan.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tollbar::mpi {
+
+/// Where a rank's process is; kept only while somebody may ask who is missing.
+struct Address {
+    char host[32];
+    std::int32_t process;
+};
+
+/// What rank 0 says and everybody does.
+struct Terms {
+    char plan[128];  ///< empty: to be chosen
+    double budget_ms;
+    double timeout_s;      ///< 0: never
+    std::uint64_t ticket;  ///< unique in the job, as are the next 2^32
+    std::uint32_t nodes;
+    std::uint32_t objective;
+    std::uint32_t selection;
+    std::uint32_t radix;
+    std::int32_t error;  ///< an errno value when there will be no barrier of ours
+    bool makes_arenas;
+    bool crowded;  ///< some node has more ranks than CPUs
+};
+
+struct Agreement {
+    Terms terms;
+    std::vector<Rank> node_of;       ///< of each rank
+    std::vector<Rank> leaders;       ///< the lowest rank of each node
+    std::vector<Rank> here;          ///< the ranks of this node, ascending
+    Rank node = 0;                   ///< this rank's
+    Rank place = 0;                  ///< this rank's, among those here
+    std::shared_ptr<Arena> arena;    ///< null: the ranks here have no memory in common, or there is but one
+    std::vector<Address> addresses;  ///< of all ranks; empty without time-out
+};
+
+/// Collective over the carrier's ranks. Throws std::system_error, on every rank or in an MPI that is failing anyway.
+Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& options);
+
+/// Collective: `mine` of every rank, at rank 0 only.
+template <class T>
+std::vector<T> gather(const tollbar_carrier& carrier, const T& mine);
+
+/// Collective: rank 0's value everywhere.
+void broadcast(const tollbar_carrier& carrier, void* data, std::size_t bytes);
+
+}  // namespace tollbar::mpi
+
+#include <system_error>
+
+template <class T>
+std::vector<T> tollbar::mpi::gather(const tollbar_carrier& carrier, const T& mine) {
+    std::vector<T> all(carrier.rank == 0 ? carrier.ranks : 1);
+    if (carrier.gather(carrier.state, &mine, all.data(), sizeof(T)) != 0)
+        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI's gather");
+    return all;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has not come to a communicator's barrier, in the words that TOLLBAR_TIMEOUT prints.
+#pragma once
+
+#include "meeting.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace tollbar::mpi {
+
+/// What is said about one communicator, and to whom.
+class Reports {
+public:
+    Reports(const tollbar_carrier& carrier, const tollbar_mpi_options& options, const Agreement& agreement);
+
+    bool wanted() const noexcept { return timeout_s_ > 0; }
+    std::chrono::duration<double> timeout() const noexcept { return std::chrono::duration<double>(timeout_s_); }
+
+    /// With TOLLBAR_VERBOSE, rank 0 says once what runs.
+    void announce(const std::string& plan) const;
+
+    /// One line on stderr, from the lowest rank of each node that has waited so long; names everybody known to be
+    /// missing and where they were last seen.
+    void report(const Meeting& meeting, std::chrono::duration<double> waited, const void* call_site) const noexcept;
+
+    /// "rank 2 (host a, process 4711) has not arrived: ..."; who is missing in the episode under way.
+    std::string missing(const Meeting& meeting) const;
+
+private:
+    std::string name_;
+    std::string host_;
+    Rank rank_;
+    Rank ranks_;
+    std::vector<Rank> here_;
+    std::vector<Rank> node_of_;       ///< kept only when reports are wanted
+    std::vector<Address> addresses_;  ///< likewise
+    double timeout_s_;
+};
+
+}  // namespace tollbar::mpi

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of participant.h: joins, queues episodes, waits, reports.
+#include "participant.h"
+
+#include "missing.hpp"
+#include "spelling.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace {
+
+using namespace tollbar;
+using namespace tollbar::mpi;
+
+/// What rank 0's terms name, else what suits such a communicator; the same on every rank.
+std::string settle(const Agreement& agreement) {
+    if (agreement.terms.plan[0] != '\0') return agreement.terms.plan;
+    return agreement.terms.nodes == 1 ? "turnstile" : "turnstile/dissemination";
+}
+
+}  // namespace
+
+struct tollbar_mpi_participant {
+    tollbar_mpi_participant(const tollbar_carrier& carrier, Agreement agreement, const tollbar_mpi_options& options)
+        : agreed(std::move(agreement)), plan(settle(agreed)), meeting(carrier, agreed, plan, meetings),
+          reports(carrier, options, agreed) {
+        reports.announce(plan);
+        agreed.node_of = {};  // of the size of the communicator; the reports keep what they need
+        agreed.leaders = {};
+    }
+
+    Course& course() noexcept { return meeting.course(); }
+
+    /// Begins and goes on with episodes as far as possible without blocking.
+    void advance() noexcept {
+        for (;;) {
+            if (!course().finished()) {
+                if (!course().advance()) return;
+            } else if (course().episode() < arrived) {
+                meeting.start(call_site);
+            } else {
+                return;
+            }
+        }
+    }
+
+    bool over(std::uint64_t episode) noexcept {
+        return course().episode() > episode || (course().episode() == episode && course().finished());
+    }
+
+    void wait(std::uint64_t episode) noexcept {
+        while (advance(), !over(episode)) finish();
+    }
+
+    /// Waits for the episode under way.
+    void finish() noexcept {
+        if (!reports.wanted()) {
+            course().finish(Never{});
+            return;
+        }
+        const auto since = std::chrono::steady_clock::now();
+        while (!course().finish(deadline_after(reports.timeout())))
+            reports.report(meeting, std::chrono::steady_clock::now() - since, call_site);
+    }
+
+    Agreement agreed;
+    std::uint32_t meetings = 0;
+    std::string plan;
+    Meeting meeting;
+    Reports reports;
+    std::uint64_t arrived = 0;  ///< the latest episode entered or queued
+    const void* call_site = nullptr;
+};
+
+extern "C" {
+
+int tollbar_mpi_join(const tollbar_carrier* carrier, const tollbar_mpi_options* options,
+                     tollbar_mpi_participant** participant) {
+    try {
+        *participant = new tollbar_mpi_participant(*carrier, agree(*carrier, *options), *options);
+        return 0;
+    } catch (const std::system_error& error) {
+        return error.code().value();
+    } catch (const std::bad_alloc&) {
+        return ENOMEM;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "tollbar: %s\n", error.what());
+        return EINVAL;
+    }
+}
+
+void tollbar_mpi_leave(tollbar_mpi_participant* participant) { delete participant; }
+
+uint64_t tollbar_mpi_arrive(tollbar_mpi_participant* participant, const void* call_site) {
+    participant->call_site = call_site;
+    const std::uint64_t episode = ++participant->arrived;
+    participant->advance();
+    return episode;
+}
+
+int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode) {
+    participant->advance();
+    return participant->over(episode) ? 1 : 0;
+}
+
+void tollbar_mpi_wait(tollbar_mpi_participant* participant, uint64_t episode) { participant->wait(episode); }
+
+void tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site) {
+    Course& course = participant->course();
+    const std::uint64_t episode = ++participant->arrived;
+    participant->call_site = call_site;
+    if (course.finished() && course.episode() + 1 == episode && !participant->reports.wanted()) {
+        participant->meeting.start(call_site);
+        course.finish(Never{});
+        return;
+    }
+    participant->wait(episode);
+}
+
+const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant) { return participant->plan.c_str(); }
+
+int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant) {
+    return participant->meeting.needs_no_calls() ? 1 : 0;
+}
+
+size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size) {
+    const std::string line = participant->reports.missing(participant->meeting);
+    if (size != 0) {
+        const std::size_t length = std::min(size - 1, line.size());
+        std::memcpy(text, line.data(), length);
+        text[length] = '\0';
+    }
+    return line.size();
+}
+
+}  // extern "C"

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a rank waits for a word or a message without starving the MPI, the other ranks of its CPU, or itself.
+#include "course.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+
+namespace tollbar {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t polls_a_turn = 128;
+
+/// Looks at a message in vain before the rank naps. One message between hosts takes 10 to 100 us.
+constexpr auto worth_polling_a_message = 2ms;
+
+/// A nap is a small part of what was waited already: who waits for long costs little CPU (a look takes about 10 us),
+/// who waits shortly is not late. Whoever sleeps on a word is woken at once; the nap only bounds how long the MPI
+/// gets no turn.
+Clock::duration nap_after(Clock::duration waited) { return std::clamp<Clock::duration>(waited / 32, 50us, 4ms); }
+
+template <class Deadline>
+struct Sooner {
+    tollbar::Deadline nap;
+    Deadline deadline;
+
+    tollbar::Deadline earlier() const noexcept {
+        if constexpr (std::is_same_v<Deadline, Never>) {
+            return nap;
+        } else {
+            return {std::min(nap.at, deadline.at)};
+        }
+    }
+};
+
+}  // namespace
+
+Course::Course(const tollbar_carrier& carrier, std::vector<CourseStep> steps, CourseWaiting waiting)
+    : carrier_(carrier), steps_(std::move(steps)), waiting_(waiting), next_(steps_.size()),
+      receives_(std::ranges::any_of(
+          steps_, [](const CourseStep& step) { return step.by == CourseStep::By::message && !step.sends; })) {}
+
+Course::~Course() {
+    for (const CourseStep& step : steps_)
+        if (step.channel != nullptr) carrier_.close(carrier_.state, step.channel);
+}
+
+void Course::start() noexcept {
+    ++episode_;
+    next_ = 0;
+    if (!receives_) return;
+    for (const CourseStep& step : steps_)
+        if (step.by == CourseStep::By::message && !step.sends) carrier_.start(carrier_.state, step.channel);
+}
+
+bool Course::take_message(const CourseStep& step) noexcept {
+    if (carrier_.done(carrier_.state, step.channel) == 0) return false;  // a send: the one of the episode before
+    if (step.sends) carrier_.start(carrier_.state, step.channel);
+    return true;
+}
+
+template <class Deadline>
+void Course::pass_time(std::uint32_t turn, Clock::time_point since, Deadline deadline) noexcept {
+    constexpr std::uint32_t turns_between_progress = 8;
+    constexpr std::uint32_t yields_between_progress = 4;
+    const CourseStep& step = steps_[next_];
+    const Patience patience = patience_for<NativeSync>(waiting_.policy, crowding());
+
+    if (step.by == CourseStep::By::message) {
+        carrier_.progress(carrier_.state);
+        if (patience.spins == Patience::for_ever) return;
+        if (patience.spins == 0) NativeSync::yield();
+        const auto waited = Clock::now() - since;
+        if (patience.yields != Patience::for_ever && waited > worth_polling_a_message)
+            std::this_thread::sleep_for(nap_after(waited));
+        return;
+    }
+
+    const WiredStep<NativeSync>& wired = step.wired;
+    const std::uint64_t target = episode_ * wired.share;
+    const std::uint32_t spinning_turns = patience.spins == Patience::for_ever
+                                             ? patience.spins
+                                             : (patience.spins + polls_a_turn - 1) / polls_a_turn;
+    if (turn < spinning_turns) {
+        for (std::uint32_t poll = 0; poll < polls_a_turn; ++poll, NativeSync::pause())
+            if (wired.word->load(std::memory_order_acquire) >= target) return;  // pairs with take_word()
+        if (turn % turns_between_progress == turns_between_progress - 1) carrier_.progress(carrier_.state);
+        return;
+    }
+    const std::uint32_t yields = turn - spinning_turns;
+    if (yields < patience.yields || patience.yields == Patience::for_ever) {
+        if (yields % yields_between_progress == yields_between_progress - 1) carrier_.progress(carrier_.state);
+        NativeSync::yield();
+        return;
+    }
+    carrier_.progress(carrier_.state);
+    const Sooner<Deadline> until{{Clock::now() + nap_after(Clock::now() - since)}, deadline};
+    park(*wired.word, target, *wired.bell, waiting_.ringing, until.earlier());
+}
+
+template <class Deadline>
+bool Course::finish(Deadline deadline) noexcept {
+    if (advance()) return true;
+    if (const CourseStep& step = steps_[next_];
+        step.by == CourseStep::By::word && crowding() == Crowding::roomy && waiting_.policy == wait_policy::automatic) {
+        // With a CPU for everybody most waits are over before a clock would have been read.
+        const std::uint64_t target = episode_ * step.wired.share;
+        for (std::uint32_t poll = 0; poll < polls_a_turn; ++poll, NativeSync::pause())
+            if (step.wired.word->load(std::memory_order_acquire) >= target) break;  // pairs with take_word()
+        if (advance()) return true;
+    }
+    const auto since = Clock::now();
+    std::size_t at = next_;
+    for (std::uint32_t turn = 0;; ++turn) {
+        pass_time(turn, since, deadline);
+        if (advance()) return true;
+        if (next_ != at) {
+            at = next_;
+            turn = 0;
+        }
+        if (deadline.passed()) return advance();
+    }
+}
+
+template bool Course::finish(Never) noexcept;
+template bool Course::finish(Deadline) noexcept;
+
+}  // namespace tollbar

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's program in one communicator, in which each step goes by a word of the node's memory or by a message.
+#pragma once
+
+#include "carrier.h"
+
+#include <tollbar/plan.hpp>
+#include <tollbar/waiting.hpp>
+#include <tollbar/wired.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace tollbar {
+
+/// What a rank does next, and how it gets through.
+struct CourseStep {
+    enum class By : std::uint8_t { word, message };
+
+    By by;
+    WiredStep<NativeSync> wired;         ///< by word; its deed is signal, await or add
+    tollbar_channel* channel = nullptr;  ///< by message
+    bool sends = false;                  ///< by message: sends, or receives
+};
+
+/// How the ranks that share the node's words wait and wake; without such words, how this rank waits.
+struct CourseWaiting {
+    wait_policy policy = wait_policy::automatic;
+    Ringing ringing{};
+    const std::atomic<Crowding>* crowding = nullptr;
+};
+
+/// Runs a program, episode after episode. One thread at a time.
+///
+///     course.start();
+///     while (!course.advance()) compute_something();   // or course.finish(Never{})
+///
+/// Receives are posted when an episode starts, so that messages find them; what is under way in between is one
+/// message a channel.
+class Course {
+public:
+    /// `carrier` outlives the course and its channels are closed with it.
+    Course(const tollbar_carrier& carrier, std::vector<CourseStep> steps, CourseWaiting waiting);
+    ~Course();
+    Course(const Course&) = delete;
+    Course& operator=(const Course&) = delete;
+
+    Episode episode() const noexcept { return episode_; }
+    bool finished() const noexcept { return next_ == steps_.size(); }
+    std::size_t steps_done() const noexcept { return next_; }
+
+    /// Enters the next episode. Only when finished().
+    void start() noexcept;
+
+    /// Goes on as far as the awaits allow; true when the episode is over. Never blocks.
+    /// Memory order: what any rank wrote before it started this episode is visible once this returns true.
+    bool advance() noexcept {
+        while (next_ != steps_.size())
+            if (!take(steps_[next_])) return false;
+        return true;
+    }
+
+    /// Waits for the rest of the episode and keeps the MPI's progress meanwhile; false when the deadline passed
+    /// first, and may then be called again. Memory order: as advance().
+    template <class Deadline>
+    bool finish(Deadline deadline) noexcept;
+
+private:
+    /// Does a step if nothing stands in its way.
+    bool take(const CourseStep& step) noexcept {
+        if (step.by == CourseStep::By::message ? !take_message(step) : !take_word(step.wired)) return false;
+        ++next_;
+        return true;
+    }
+
+    bool take_word(const WiredStep<NativeSync>& step) const noexcept {
+        const std::uint64_t target = episode_ * step.share;
+        switch (step.deed) {
+            case Deed::await: return step.word->load(std::memory_order_acquire) >= target;  // pairs with the others
+            case Deed::signal:
+                step.word->store(episode_, std::memory_order_release);
+                ring(*step.word, *step.bell, waiting_.ringing);
+                return true;
+            default:
+                if (step.word->fetch_add(1, std::memory_order_seq_cst) + 1 == target)
+                    ring_after_add(*step.word, *step.bell, waiting_.ringing);
+                return true;
+        }
+    }
+
+    bool take_message(const CourseStep& step) noexcept;
+
+    /// Polls, yields or naps once, as the `turn`-th fruitless look at the present step deserves.
+    template <class Deadline>
+    void pass_time(std::uint32_t turn, std::chrono::steady_clock::time_point since, Deadline deadline) noexcept;
+
+    Crowding crowding() const noexcept {
+        return waiting_.crowding == nullptr ? Crowding::roomy : waiting_.crowding->load(std::memory_order_relaxed);
+    }
+
+    tollbar_carrier carrier_;
+    std::vector<CourseStep> steps_;
+    CourseWaiting waiting_;
+    std::size_t next_;
+    Episode episode_ = 0;
+    bool receives_;
+};
+
+extern template bool Course::finish(Never) noexcept;
+extern template bool Course::finish(Deadline) noexcept;
+
+}  // namespace tollbar
