@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The carrier over an MPI communicator: one persistent empty message for each direction and peer. */
+#include "pmpi_carrier.h"
+
+#include <stdlib.h>
+
+enum {
+    tag_of_messages = 1,
+    tag_of_nothing = 2 /* looked for and never sent */
+};
+
+struct tollbar_channel {
+    MPI_Request request;
+    int receives;
+    int under_way;
+};
+
+struct pmpi_state {
+    MPI_Comm comm;
+    int rank;
+};
+
+static int gather(void* state, const void* mine, void* all, uint32_t bytes) {
+    const struct pmpi_state* self = state;
+    return PMPI_Gather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, self->comm);
+}
+
+static int broadcast(void* state, void* data, uint32_t bytes) {
+    const struct pmpi_state* self = state;
+    return PMPI_Bcast(data, (int)bytes, MPI_BYTE, 0, self->comm);
+}
+
+static tollbar_channel* open_channel(struct pmpi_state* self, int peer, int receives) {
+    tollbar_channel* channel = malloc(sizeof *channel);
+    if (channel == NULL) return NULL;
+    channel->receives = receives;
+    channel->under_way = 0;
+    const int refused = receives
+                            ? PMPI_Recv_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->comm, &channel->request)
+                            : PMPI_Send_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->comm, &channel->request);
+    if (refused == MPI_SUCCESS) return channel;
+    free(channel);
+    return NULL;
+}
+
+static tollbar_channel* open_to(void* state, uint32_t peer) { return open_channel(state, (int)peer, 0); }
+
+static tollbar_channel* open_from(void* state, uint32_t peer) { return open_channel(state, (int)peer, 1); }
+
+/* Memory order: that of MPI_Start and of the message: a send is a release, see carrier.h. */
+static int start(void* state, tollbar_channel* channel) {
+    (void)state;
+    const int refused = PMPI_Start(&channel->request);
+    channel->under_way = refused == MPI_SUCCESS;
+    return refused;
+}
+
+/* Memory order: acquire of what the sender did before it started the message, when it was a receive and is over. An
+ * MPI that reports an error has not delivered it: the rank goes on waiting instead of leaving early. */
+static int done(void* state, tollbar_channel* channel) {
+    (void)state;
+    int over = 0;
+    if (!channel->under_way) return 1;
+    if (PMPI_Test(&channel->request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || !over) return 0;
+    channel->under_way = 0;
+    return 1;
+}
+
+static void close_channel(void* state, tollbar_channel* channel) {
+    (void)state;
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (!finalized) {
+        if (channel->under_way && channel->receives) {
+            PMPI_Cancel(&channel->request); /* a receive ends locally then: cancelled, or matched just before */
+            PMPI_Wait(&channel->request, MPI_STATUS_IGNORE);
+        }
+        PMPI_Request_free(&channel->request); /* a send under way is still delivered */
+    }
+    free(channel);
+}
+
+/* Looks for a message from this rank to itself that nobody sends: a probe in vain makes every MPI go on with all its
+ * work, and such a narrow one takes the same time however many ranks there are. */
+static void progress(void* state) {
+    const struct pmpi_state* self = state;
+    int found = 0;
+    PMPI_Iprobe(self->rank, tag_of_nothing, self->comm, &found, MPI_STATUS_IGNORE);
+}
+
+int tollbar_pmpi_carrier_open(MPI_Comm comm, struct tollbar_carrier* carrier) {
+    struct pmpi_state* self = malloc(sizeof *self);
+    if (self == NULL) return MPI_ERR_OTHER;
+    int ranks = 0;
+    self->comm = comm;
+    int refused = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (refused == MPI_SUCCESS) refused = PMPI_Comm_rank(comm, &self->rank);
+    if (refused == MPI_SUCCESS) refused = PMPI_Comm_size(comm, &ranks);
+    if (refused != MPI_SUCCESS) {
+        free(self);
+        return refused;
+    }
+    *carrier = (struct tollbar_carrier){
+        .state = self,
+        .rank = (uint32_t)self->rank,
+        .ranks = (uint32_t)ranks,
+        .gather = gather,
+        .broadcast = broadcast,
+        .open_to = open_to,
+        .open_from = open_from,
+        .start = start,
+        .done = done,
+        .close = close_channel,
+        .progress = progress,
+    };
+    return MPI_SUCCESS;
+}
+
+void tollbar_pmpi_carrier_close(struct tollbar_carrier* carrier) {
+    free(carrier->state);
+    carrier->state = NULL;
+}
