@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the kernel's calls that barriers rest on can be made here: futex and membarrier."""
+"""Which of the kernel's calls that barriers rest on can be made here: futex, membarrier, namespaces."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ _FUTEX_WAKE = 1
 _MEMBARRIER_QUERY = 0
 _GLOBAL_EXPEDITED = 1 << 1
 _PRIVATE_EXPEDITED = 1 << 3
+
+_CAP_NET_ADMIN = 12
+_CAP_SYS_ADMIN = 21
 
 
 def _call(name: str, *arguments: object) -> int:
@@ -54,3 +57,10 @@ def membarrier_problem() -> str | None:
     wanted = {"private": _PRIVATE_EXPEDITED, "global": _GLOBAL_EXPEDITED}
     lacking = [name for name, bit in wanted.items() if not offered & bit]
     return f"no {' and no '.join(lacking)} expedited barrier" if lacking else None
+
+
+def may_make_namespaces() -> bool:
+    """Whether this process may make network namespaces and devices: CAP_NET_ADMIN and CAP_SYS_ADMIN."""
+    with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+        held = next((int(line.split()[1], 16) for line in status if line.startswith("CapEff:")), 0)
+    return all(held >> capability & 1 for capability in (_CAP_NET_ADMIN, _CAP_SYS_ADMIN))

@@ -40,11 +40,18 @@ def program(name: str) -> Path:
     raise FileNotFoundError(f"the program {name} is not there; {_remedy()}")
 
 
+def find_library(name: str) -> Path | None:
+    """The library of that file name; None when it is not built. Looked for as programs are."""
+    build = build_folder()
+    built = [build, build / "lib"] if build else []
+    folders = [*built, _PACKAGE / "lib"] if os.environ.get("TOLLBAR_BUILD") else [_PACKAGE / "lib", *built]
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
 def library() -> Path:
     """libtollbar.so. Raises FileNotFoundError, whose text says how to get it."""
-    for folder in (_PACKAGE / "lib", build_folder()):
-        if folder and (path := folder / "libtollbar.so").is_file():
-            return path
+    if path := find_library("libtollbar.so"):
+        return path
     raise FileNotFoundError(f"libtollbar.so is not there; {_remedy()}")
 
 

@@ -3,6 +3,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 
 import pytest
 from tollbar import kernel
@@ -37,3 +39,10 @@ def test_membarrier_must_offer_both_expedited_barriers(monkeypatch, offered, pro
 def test_an_unknown_machine_is_a_problem_and_not_an_exception(monkeypatch):
     monkeypatch.setattr("platform.machine", lambda: "pdp11")
     assert kernel.futex_problem() == "the number of futex on pdp11 is not known"
+
+
+def test_a_process_without_capabilities_may_not_make_namespaces():
+    look = "from tollbar import kernel; print(kernel.may_make_namespaces())"
+    stripped = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    done = subprocess.run([*stripped, sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -7,15 +7,14 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import tollbar
 from tollbar import cpus, environment, kernel, paths
-from tollbar.cli.table import Table, column, describe_columns
-
-OK, ABSENT, WRONG, BROKEN = "ok", "absent", "wrong", "broken"
+from tollbar.cli import doctor_mpi
+from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
+from tollbar.cli.table import Table, describe_columns
 
 _TOOLS = {"g++": "g++", "clang++": "clang", "cmake": "cmake", "ninja": "ninja-build"}
 
@@ -42,16 +41,6 @@ _PROGRAMS = (
 )
 
 
-@dataclass(frozen=True)
-class Finding:
-    what: str = column("what was looked at")
-    state: str = column(
-        "ok; absent: can do without; wrong: should be mended; broken: cannot work (exit code 1)"
-    )
-    why: str = column("what was found")
-    remedy: str | None = column("the one command that would mend it")
-
-
 def add_parser(commands) -> None:
     parser = commands.add_parser(
         "doctor", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
@@ -70,6 +59,8 @@ def run(args: argparse.Namespace) -> Table:
         *_tools(),
         *_programs(),
         *_peers(Path("/")),
+        *doctor_mpi.findings(),
+        _hosts(),
         _cache(paths.cache_folder()),
         _tuning(paths.tuning_file()),
         *_variables(),
@@ -169,6 +160,20 @@ def _peers(root: Path) -> Iterator[Finding]:
         else:
             why = "not found: left out of the comparison"
             yield Finding(name, ABSENT, why, f"sudo apt-get install -y {package}")
+
+
+def _hosts() -> Finding:
+    """What `scripts/hosts` stands on."""
+    name = "network namespaces"
+    if shutil.which("ip") is None:
+        why = "the command ip is not there: no hosts made of namespaces"
+        return Finding(name, ABSENT, why, "sudo apt-get install -y iproute2")
+    if not kernel.may_make_namespaces():
+        why = "no right to make them: messages between hosts are not measured"
+        return Finding(
+            name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN"
+        )
+    return Finding(name, OK, "may be made", None)
 
 
 def _cache(folder: Path) -> Finding:

