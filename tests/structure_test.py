@@ -12,15 +12,30 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # Which folders' headers a folder may include, besides its own:
-# plan <- algorithms, analysis <- tuner <- doors, and plan <- transports <- doors.
+# plan <- algorithms, analysis <- tuner <- doors, and plan <- transports <- doors. Ranks of a node meet at
+# the words of the thread transport, so the transport over an MPI may see that one (docs/design/mpi.md).
 MAY_INCLUDE = {
     "plan": set(),
     "algorithms": {"plan"},
     "analysis": {"plan"},
     "transports/threads": {"plan"},
+    "transports/mpi": {"plan", "transports/threads"},
     "tuner": {"plan", "algorithms", "analysis"},
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "transports/threads"},
     "doors/c": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "doors/cxx"},
+    "doors/mpi": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/mpi"},
+    "doors/ompi_coll": {"transports/mpi", "doors/mpi"},
+    "doors/pmpi": {"transports/mpi", "doors/mpi"},
+    "doors/hybrid": {
+        "plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/mpi",
+        "doors/cxx", "doors/c", "doors/mpi",
+    },
+}  # fmt: skip
+
+# Whose headers are compiled once for each MPI, and where those of one MPI alone may be named.
+MAY_INCLUDE_FOREIGN = {
+    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid"},
+    r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
 
 # Whose promise a public header states. Everything unlisted is the thread transport's.
@@ -34,6 +49,8 @@ HEADER_OF = {
     "tuning.hpp": "tuner",
     "barrier.hpp": "doors/cxx",
     "tollbar.h": "doors/c",
+    "hybrid.hpp": "doors/hybrid",
+    "hybrid.h": "doors/hybrid",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -98,6 +115,14 @@ def test_includes_point_only_in_the_direction_of_dependencies(folder):
         if folder_of(path) == folder:
             wrong += wrong_includes(path, folder)
     assert wrong == []
+
+
+@pytest.mark.parametrize("headers", MAY_INCLUDE_FOREIGN)
+def test_an_mpi_is_known_only_to_what_is_compiled_for_it(headers):
+    knowing = [
+        path for path in sources_of_src() if any(re.fullmatch(headers, name) for _, name in includes(path))
+    ]
+    assert [relative(p) for p in knowing if folder_of(p) not in MAY_INCLUDE_FOREIGN[headers]] == []
 
 
 def test_an_include_against_the_direction_is_noticed(tmp_path, monkeypatch):
