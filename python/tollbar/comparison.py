@@ -7,18 +7,19 @@ Four times are kept apart and always named: *period* (elapsed time of a batch ov
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from tollbar import statistics
-from tollbar.records import Batch, Episodes, Floor, Launch
+from tollbar.records import Batch, Environment, Episodes, Floor, Launch
 from tollbar.singles import Singles
 from tollbar.statistics import Interval, Ratio, Series
 
 TIMES = ("period", "latency", "skew", "span")
+Key = TypeVar("Key")
 
 
 class Situation(NamedTuple):
@@ -123,12 +124,21 @@ def floor_ns(floor: Floor, ranks: int, usable: int) -> float | None:
 
 def compare(launches: Iterable[Launch]) -> dict[Situation, Comparison]:
     """The launches sorted into situations, pinned first, fewest ranks first."""
-    found: dict[Situation, Comparison] = {}
-    for launch in launches:
-        situation = Situation(launch.environment.placement, launch.environment.ranks)
-        comparison = found.setdefault(situation, Comparison(situation, launch.environment.usable))
-        _add(comparison, launch)
+    found = gather(launches, lambda launch: _situation(launch.environment))
     return dict(sorted(found.items(), key=lambda item: (item[0].placement != "pinned", item[0].ranks)))
+
+
+def gather(launches: Iterable[Launch], key: Callable[[Launch], Key]) -> dict[Key, Comparison]:
+    """The launches of each key together, in the order in which the keys were met first."""
+    found: dict[Key, Comparison] = {}
+    for launch in launches:
+        here = Comparison(_situation(launch.environment), launch.environment.usable)
+        _add(found.setdefault(key(launch), here), launch)
+    return found
+
+
+def _situation(environment: Environment) -> Situation:
+    return Situation(environment.placement, environment.ranks)
 
 
 def _add(comparison: Comparison, launch: Launch) -> None:

@@ -129,4 +129,4 @@ def modes(comparison: Comparison, most: int = 6) -> dict[str, np.ndarray]:
 
 def figure(name: str, lines: Sequence[Line], ylabel: str, times: bool = True) -> str:
     """The figure of these curves; empty where there are none."""
-    return plots.against_threads(name, lines, ylabel, times) if lines else ""
+    return plots.against(name, lines, ylabel, times) if lines else ""

@@ -12,6 +12,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 # Colours that no figure uses stand for the page's own ones, and are put in after drawing.
@@ -47,7 +48,10 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: a middle at each x, and the range in which eight of ten rounds lie. A bound has no range."""
+    """One curve: a middle at each x, and the range in which eight of ten rounds lie.
+
+    A bound has no range, and neither has a prediction, which takes the colour of what it predicts.
+    """
 
     label: str
     x: Sequence[float]
@@ -57,6 +61,16 @@ class Line:
     colour: int = 0
     dashed: bool = False
     bound: bool = False
+    predicted: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A value for each pair (x, y); None where nothing was measured."""
+
+    x: Sequence[int]
+    y: Sequence[int]
+    values: Mapping[tuple[int, int], float]
 
 
 def time_text(ns: float) -> str:
@@ -75,18 +89,20 @@ def _round_text(value: float) -> str:
     return f"{value:g}"
 
 
-def against_threads(name: str, lines: Sequence[Line], ylabel: str, times: bool = True) -> str:
-    """Curves over the number of threads, both axes logarithmic; `name` makes the figure's ids its own."""
+def against(
+    name: str, lines: Sequence[Line], ylabel: str, times: bool = True, xlabel: str = "threads"
+) -> str:
+    """Curves over a number of participants, both axes logarithmic; `name` makes the figure's ids its own."""
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
         figure, axes = _empty()
         for line in lines:
             _draw(axes, line)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        threads = sorted({int(x) for line in lines for x in line.x})
-        axes.set_xticks(threads, [str(each) for each in threads])
+        measured = sorted({int(x) for line in lines for x in line.x})
+        axes.set_xticks(measured, [str(each) for each in measured])
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_xlabel("threads")
+        axes.set_xlabel(xlabel)
         _log_labels(axes.yaxis, time_text_short if times else _round_text)
         axes.set_ylabel(ylabel)
         return _finish(figure, axes, len(lines))
@@ -106,6 +122,26 @@ def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> s
         axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:.0%}"))
         axes.set_ylabel("episodes")
         return _finish(figure, axes, len(samples))
+
+
+def heat_map(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
+    """A cell for each pair, with its time in it: the slower, the fuller its colour, on a log scale."""
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name, "axes.grid": False}):
+        figure, axes = _empty()
+        least, most = np.log(min(grid.values.values())), np.log(max(grid.values.values()))
+        for (x, y), value in grid.values.items():
+            at = grid.x.index(x) - 0.5, grid.y.index(y) - 0.5
+            warmth = (np.log(value) - least) / (most - least) if most > least else 0.0
+            axes.add_patch(Rectangle(at, 1, 1, facecolor=_SERIES[0], alpha=0.04 + 0.5 * warmth, linewidth=0))
+            axes.text(at[0] + 0.5, at[1] + 0.5, time_text(value), ha="center", va="center", fontsize=9)
+        for axis, ticks in ((axes.xaxis, grid.x), (axes.yaxis, grid.y)):
+            axis.set_ticks(range(len(ticks)), [str(each) for each in ticks])
+        axes.set_xlim(-0.5, len(grid.x) - 0.5)
+        axes.set_ylim(-0.5, len(grid.y) - 0.5)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        figure.subplots_adjust(left=0.13, right=0.985, top=0.975, bottom=0.15)
+        return _as_text(figure)
 
 
 def time_text_short(ns: float) -> str:
@@ -129,6 +165,9 @@ def _draw(axes: Any, line: Line) -> None:
         axes.plot(line.x, line.middle, color=_INK, linestyle=(0, (1, 1.5)), linewidth=2, label=line.label)
         return
     colour = _SERIES[line.colour % len(_SERIES)]
+    if line.predicted:
+        axes.plot(line.x, line.middle, color=colour, linestyle=(0, (1, 1.2)), label=line.label)
+        return
     if line.low is not None and line.high is not None:
         axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
     axes.plot(
@@ -153,6 +192,10 @@ def _finish(figure: Figure, axes: Any, entries: int) -> str:
     figure.set_size_inches(_SIZE[0], height)
     figure.subplots_adjust(left=0.155, right=0.985, top=0.975, bottom=(0.58 + 0.22 * rows) / height)
     figure.legend(handles, labels, loc="lower center", ncols=columns, borderaxespad=0.2)
+    return _as_text(figure)
+
+
+def _as_text(figure: Figure) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return _for_page(text.getvalue())
