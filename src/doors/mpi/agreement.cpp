@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One gather and two broadcasts a communicator; two rounds more for the first on a node, which gets its memory then.
+// One gather and one broadcast a communicator; two rounds more for the first on a node, which gets its memory then.
 #include "agreement.hpp"
 
 #include "spelling.hpp"
@@ -16,8 +16,8 @@
 #include <map>
 #include <mutex>
 #include <random>
-#include <span>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace tollbar::mpi {
@@ -146,13 +146,22 @@ std::uint64_t new_ticket() {
     return next += std::uint64_t{1} << 32;
 }
 
+double timeout_of(const tollbar_mpi_options& options) {
+    if (options.timeout_s >= 0) return options.timeout_s;
+    const auto timeout = timeout_from_environment();
+    return timeout ? timeout->count() : 0;
+}
+
+const char* name_of(const tollbar_mpi_options& options) {
+    return options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name;
+}
+
 /// Rank 0: what the cards and its own options come to.
 Terms draw_up(const std::vector<Card>& cards, const std::vector<Rank>& node_of, const tollbar_mpi_options& options) {
-    const char* name = options.name == nullptr ? "a communicator" : options.name;
-    const auto timeout = timeout_from_environment();
+    const char* name = name_of(options);
     Terms terms{};
     terms.budget_ms = options.budget_ms < 0 ? 20 : options.budget_ms;
-    terms.timeout_s = options.timeout_s >= 0 ? options.timeout_s : timeout ? timeout->count() : 0;
+    terms.timeout_s = timeout_of(options);
     terms.ticket = new_ticket();
     terms.nodes = *std::ranges::max_element(node_of) + 1;
     terms.objective = options.objective;
@@ -171,7 +180,8 @@ Terms draw_up(const std::vector<Card>& cards, const std::vector<Rank>& node_of, 
 }
 
 /// Collective: gives every node that lacks one an arena, or finds that it cannot be had there.
-void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, std::vector<std::uint64_t>& arena_of) {
+void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std::vector<std::uint64_t>& arena_of,
+                 const SetUpWait& waiting) {
     const bool leads = agreement.leaders[agreement.node] == carrier.rank;
     const std::uint64_t id = agreement.terms.ticket;
     const bool lacks = arena_of[agreement.node] == 0 && agreement.here.size() > 1;
@@ -187,11 +197,11 @@ void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, std::vect
         }
     };
     const auto confirm = [&](std::uint8_t fine) {
-        const std::vector<std::uint8_t> all = gather(carrier, fine);
+        const std::vector<std::uint8_t> all = gather(carrier, fine, waiting);
         std::vector<std::uint8_t> works(agreement.terms.nodes, 1);
         if (carrier.rank == 0)
             for (Rank rank = 0; rank < carrier.ranks; ++rank) works[agreement.node_of[rank]] &= all[rank];
-        broadcast(carrier, works.data(), works.size());
+        broadcast(carrier, works.data(), works.size(), waiting);
         return works[agreement.node] != 0;
     };
     bool works = confirm(attempt(leads));
@@ -207,56 +217,89 @@ void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, std::vect
 
 }  // namespace
 
-void broadcast(const tollbar_carrier& carrier, void* data, std::size_t bytes) {
-    if (carrier.broadcast(carrier.state, data, static_cast<std::uint32_t>(bytes)) != 0)
-        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI's broadcast");
+void broadcast(const tollbar_carrier& carrier, void* data, std::size_t bytes, SetUpWait waiting) {
+    const tollbar_idle idle = waiting.idle();
+    if (carrier.broadcast(carrier.state, data, static_cast<std::uint32_t>(bytes), &idle) != 0)
+        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI could not broadcast");
+}
+
+void SetUpWait::call(void* self, const unsigned char* heard) {
+    using namespace std::chrono_literals;
+    auto& wait = *static_cast<SetUpWait*>(self);
+    constexpr std::uint64_t yields = 1000;
+    wait.carrier_.progress(wait.carrier_.state);
+    std::this_thread::yield();
+    if (++wait.calls_ < yields) return;
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - wait.since_;
+    if (wait.timeout_s_ > 0 && waited.count() >= wait.next_report_s_) {
+        wait.next_report_s_ += wait.timeout_s_;
+        wait.report(waited.count(), heard);
+    }
+    if (waited > 2ms) std::this_thread::sleep_for(waited > 100ms ? 1ms : 100us);
+}
+
+void SetUpWait::report(double waited_s, const unsigned char* heard) const {
+    std::string missing;
+    for (Rank rank = 0; heard != nullptr && rank < carrier_.ranks && missing.size() < 200; ++rank)
+        if (heard[rank] == 0) missing += (missing.empty() ? "rank " : ", ") + std::to_string(rank);
+    if (missing.empty() && carrier_.rank == 0) return;
+    if (missing.empty()) missing = "rank 0, or somebody it waits for,";
+    std::fprintf(stderr,
+                 "tollbar: %s (%u ranks), its first barrier: rank %u (process %d) has waited %.1f s: %s has not "
+                 "arrived\n",
+                 name_, static_cast<unsigned>(carrier_.ranks), static_cast<unsigned>(carrier_.rank),
+                 static_cast<int>(getpid()), waited_s, missing.c_str());
 }
 
 Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& options) {
+    const SetUpWait waiting(carrier, name_of(options), timeout_of(options));
     Agreement agreement;
-    const std::vector<Card> cards = gather(carrier, own_card(options));
-    agreement.node_of.resize(carrier.ranks);
-    std::vector<std::uint64_t> arena_of;
+    const std::vector<Card> cards = gather(carrier, own_card(options), waiting);
+    std::vector<Rank>& node_of = agreement.node_of;
+    Terms& terms = agreement.terms;
+    std::vector<std::uint64_t> arena_of(carrier.ranks);  // of each node
+    node_of.resize(carrier.ranks);
     if (carrier.rank == 0) {
-        agreement.node_of = number_nodes(cards, options.sharing == TOLLBAR_SHARING_AUTO);
-        agreement.terms = draw_up(cards, agreement.node_of, options);
-        std::vector<std::vector<const Card*>> by_node(agreement.terms.nodes);
-        for (Rank rank = 0; rank < carrier.ranks; ++rank) by_node[agreement.node_of[rank]].push_back(&cards[rank]);
-        for (const auto& node : by_node) {
-            arena_of.push_back(node.size() > 1 ? common_arena(node) : 0);
-            agreement.terms.makes_arenas |= node.size() > 1 && arena_of.back() == 0;
-            agreement.terms.crowded |= node.size() > node.front()->cpus;
+        node_of = number_nodes(cards, options.sharing == TOLLBAR_SHARING_AUTO);
+        terms = draw_up(cards, node_of, options);
+        std::vector<std::vector<const Card*>> by_node(terms.nodes);
+        for (Rank rank = 0; rank < carrier.ranks; ++rank) by_node[node_of[rank]].push_back(&cards[rank]);
+        for (Rank node = 0; node < terms.nodes; ++node) {
+            const auto& members = by_node[node];
+            if (members.size() > 1) arena_of[node] = common_arena(members);
+            terms.makes_arenas |= members.size() > 1 && arena_of[node] == 0;
+            terms.crowded |= members.size() > members.front()->cpus;
         }
     }
-    broadcast(carrier, &agreement.terms, sizeof agreement.terms);
-    const Terms& terms = agreement.terms;
-    arena_of.resize(terms.nodes);
+    {
+        // All in one message: each costs a switch of every rank where ranks outnumber CPUs.
+        const std::size_t arenas_at = sizeof terms + node_of.size() * sizeof node_of[0];
+        std::vector<std::byte> all(arenas_at + arena_of.size() * sizeof arena_of[0]);
+        std::memcpy(all.data(), &terms, sizeof terms);
+        std::memcpy(all.data() + sizeof terms, node_of.data(), arenas_at - sizeof terms);
+        std::memcpy(all.data() + arenas_at, arena_of.data(), all.size() - arenas_at);
+        broadcast(carrier, all.data(), all.size(), waiting);
+        std::memcpy(&terms, all.data(), sizeof terms);
+        std::memcpy(node_of.data(), all.data() + sizeof terms, arenas_at - sizeof terms);
+        std::memcpy(arena_of.data(), all.data() + arenas_at, all.size() - arenas_at);
+    }
 
-    // Both tables in one message.
-    std::vector<std::uint64_t> tables(carrier.ranks + terms.nodes);
-    std::ranges::copy(agreement.node_of, tables.begin());
-    std::ranges::copy(arena_of, tables.begin() + carrier.ranks);
-    broadcast(carrier, tables.data(), tables.size() * sizeof tables[0]);
-    std::ranges::transform(std::span(tables).first(carrier.ranks), agreement.node_of.begin(),
-                           [](std::uint64_t node) { return static_cast<Rank>(node); });
-    std::ranges::copy(std::span(tables).last(terms.nodes), arena_of.begin());
-
-    agreement.node = agreement.node_of[carrier.rank];
+    agreement.node = node_of[carrier.rank];
     agreement.leaders.resize(terms.nodes);
-    for (Rank rank = carrier.ranks; rank-- > 0;) agreement.leaders[agreement.node_of[rank]] = rank;
+    for (Rank rank = carrier.ranks; rank-- > 0;) agreement.leaders[node_of[rank]] = rank;
     for (Rank rank = 0; rank < carrier.ranks; ++rank) {
-        if (agreement.node_of[rank] != agreement.node) continue;
+        if (node_of[rank] != agreement.node) continue;
         if (rank == carrier.rank) agreement.place = static_cast<Rank>(agreement.here.size());
         agreement.here.push_back(rank);
     }
     if (arena_of[agreement.node] != 0) agreement.arena = arenas().find(arena_of[agreement.node]);
-    if (terms.makes_arenas) make_arenas(carrier, agreement, arena_of);
+    if (terms.makes_arenas) make_arenas(carrier, agreement, arena_of, waiting);
 
     if (terms.timeout_s > 0) {
         agreement.addresses.resize(carrier.ranks);
         if (carrier.rank == 0)
             std::ranges::transform(cards, agreement.addresses.begin(), [](const Card& card) { return card.address; });
-        broadcast(carrier, agreement.addresses.data(), agreement.addresses.size() * sizeof(Address));
+        broadcast(carrier, agreement.addresses.data(), agreement.addresses.size() * sizeof(Address), waiting);
     }
     return agreement;
 }

@@ -91,7 +91,8 @@ void Meeting::meet_here(const tollbar_carrier& carrier, const Agreement& agreeme
                                   .plan = std::string(spelling),
                                   .ranks = members,
                                   .wait = wait_policy_from_environment(),
-                                  .scope = Scope::shared};
+                                  .scope = Scope::shared,
+                                  .may_use_membarrier = false};
         block_ = arena_->take(Segment::bytes_for(blueprint), members);
         if (block_ != 0) segment_.emplace(arena_->at(block_), blueprint);
         while (!arena_->post(ticket, block_, members - 1)) carrier.progress(carrier.state);

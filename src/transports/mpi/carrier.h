@@ -13,15 +13,23 @@ extern "C" {
 /* One direction between this rank and a peer, in which one empty message at a time is under way. */
 typedef struct tollbar_channel tollbar_channel;
 
+/* Called again and again while a set-up waits, to pass time politely and to say who is missing. `heard` has a nonzero
+ * byte for every rank heard of so far; it is NULL where that is not known. */
+struct tollbar_idle {
+    void (*call)(void* context, const unsigned char* heard);
+    void* context;
+};
+
 /* Functions that return int give 0 or, where the MPI refused, anything else. `state` is handed back in each. */
 struct tollbar_carrier {
     void* state;
     uint32_t rank;
     uint32_t ranks;
 
-    /* Set-up; every rank calls them in the same order. The root is rank 0; `all` counts there only. */
-    int (*gather)(void* state, const void* mine, void* all, uint32_t bytes);
-    int (*broadcast)(void* state, void* data, uint32_t bytes);
+    /* Set-up; every rank calls them in the same order. The root is rank 0; `all` counts there only. They wait by
+     * nonblocking operations of the MPI, with idle->call in between, so that a rank that never comes can be named. */
+    int (*gather)(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle);
+    int (*broadcast)(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle);
 
     /* NULL when refused. A message matches only a message of the same communicator's carriers, never a user's;
      * messages of one channel arrive in the order they were started in. */

@@ -3,10 +3,12 @@
 #include "pmpi_carrier.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     tag_of_messages = 1,
-    tag_of_nothing = 2 /* looked for and never sent */
+    tag_of_cards = 2,
+    tag_of_nothing = 3 /* looked for and never sent */
 };
 
 struct tollbar_channel {
@@ -20,14 +22,57 @@ struct pmpi_state {
     int rank;
 };
 
-static int gather(void* state, const void* mine, void* all, uint32_t bytes) {
-    const struct pmpi_state* self = state;
-    return PMPI_Gather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, self->comm);
+static int wait_for(MPI_Request* request, const struct tollbar_idle* idle) {
+    int over = 0;
+    for (;;) {
+        const int refused = PMPI_Test(request, &over, MPI_STATUS_IGNORE);
+        if (refused != MPI_SUCCESS || over) return refused;
+        idle->call(idle->context, NULL);
+    }
 }
 
-static int broadcast(void* state, void* data, uint32_t bytes) {
+/* Linear, because only the receiver of each rank's own message can say whose has not come. */
+static int gather_at_root(const struct pmpi_state* self, const void* mine, void* all, uint32_t bytes,
+                          const struct tollbar_idle* idle) {
+    int ranks = 0;
+    PMPI_Comm_size(self->comm, &ranks);
+    MPI_Request* requests = malloc((size_t)ranks * sizeof *requests);
+    unsigned char* heard = calloc((size_t)ranks, 1);
+    int refused = requests == NULL || heard == NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
+    memcpy(all, mine, bytes);
+    for (int rank = 1; rank < ranks && refused == MPI_SUCCESS; ++rank)
+        refused = PMPI_Irecv((char*)all + (size_t)rank * bytes, (int)bytes, MPI_BYTE, rank, tag_of_cards, self->comm,
+                             &requests[rank]);
+    int missing = refused == MPI_SUCCESS ? ranks - 1 : 0;
+    if (heard != NULL) heard[0] = 1;
+    while (missing > 0 && refused == MPI_SUCCESS) {
+        for (int rank = 1; rank < ranks && refused == MPI_SUCCESS; ++rank) {
+            int over = 0;
+            if (heard[rank]) continue;
+            refused = PMPI_Test(&requests[rank], &over, MPI_STATUS_IGNORE);
+            heard[rank] = over != 0;
+            missing -= over != 0;
+        }
+        if (missing > 0) idle->call(idle->context, heard);
+    }
+    free(requests);
+    free(heard);
+    return refused;
+}
+
+static int gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
     const struct pmpi_state* self = state;
-    return PMPI_Bcast(data, (int)bytes, MPI_BYTE, 0, self->comm);
+    if (self->rank == 0) return gather_at_root(self, mine, all, bytes, idle);
+    MPI_Request request;
+    const int refused = PMPI_Isend(mine, (int)bytes, MPI_BYTE, 0, tag_of_cards, self->comm, &request);
+    return refused == MPI_SUCCESS ? wait_for(&request, idle) : refused;
+}
+
+static int broadcast(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle) {
+    const struct pmpi_state* self = state;
+    MPI_Request request;
+    const int refused = PMPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, self->comm, &request);
+    return refused == MPI_SUCCESS ? wait_for(&request, idle) : refused;
 }
 
 static tollbar_channel* open_channel(struct pmpi_state* self, int peer, int receives) {

@@ -92,8 +92,8 @@ namespace {
 
 /// Waiters that will usually find a CPU pay for the wakers; when crowded nobody should pay for membarrier.
 bool asymmetric(const Blueprint& blueprint) {
-    return blueprint.wait == wait_policy::automatic && blueprint.ranks <= std::min(usable_cpus(), quota_cpus()) &&
-           NativeSync::register_for_heavy_fence();
+    return blueprint.may_use_membarrier && blueprint.wait == wait_policy::automatic &&
+           blueprint.ranks <= std::min(usable_cpus(), quota_cpus()) && NativeSync::register_for_heavy_fence();
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ struct Blueprint {
     Rank ranks = 0;
     wait_policy wait = wait_policy::automatic;
     Scope scope = Scope::process;
-    Episode start = 0;  ///< the episode before the first; other than 0 in tests of wrap-around
+    Episode start = 0;               ///< the episode before the first; other than 0 in tests of wrap-around
+    bool may_use_membarrier = true;  ///< its first use by a process takes about 20 ms
 };
 
 /// A Standing that may be read while its owner writes it: whoever reads may get a mixture, and judges again later.
