@@ -29,7 +29,7 @@ struct Choice {
     friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// One line of the tuning file.
+/// One line of the tuning file that says what threads use there.
 struct Tuned {
     Situation situation;
     Choice choice;
@@ -46,6 +46,37 @@ std::string tuning_file();
 /// What was stored for exactly these ranks, CPUs and pinning in tuning_file(), which is read once a process;
 /// a damaged file is reported once on stderr and counts as empty.
 std::optional<Choice> tuned_choice(const Situation& situation);
+
+/// Where a communicator of an MPI is to have its barrier.
+struct MpiSituation {
+    Rank ranks;
+    Rank nodes;
+    Rank per_node;          ///< ranks on the node that has most of them
+    bool crowded;           ///< some node has more ranks than CPUs
+    std::string mpi;        ///< such as "openmpi-4.1.4"
+    std::string objective;  ///< "latency", "skew" or "wait"
+
+    friend bool operator==(const MpiSituation&, const MpiSituation&) = default;
+};
+
+/// One line of the tuning file that says what to use there: a catalogue spelling, "turnstile" or "turnstile/OUTER".
+struct MpiTuned {
+    MpiSituation situation;
+    std::string plan;
+};
+
+/// The lines `mpi ranks=8 nodes=1 per_node=8 crowded=yes mpi=openmpi-4.1.4 objective=latency plan=turnstile ...` of a
+/// tuning file; other kinds and other keys are passed over. Throws as read_tuning does.
+std::vector<MpiTuned> read_mpi_tuning(std::istream& file);
+
+/// The plan stored for exactly that situation in tuning_file(), which is read once a process, or by this process since.
+/// A damaged file is reported once on stderr and counts as empty. May be called by several threads at once.
+std::optional<std::string> tuned_mpi_plan(const MpiSituation& situation);
+
+/// Stores a line for the situation in tuning_file(), in place of the one that is there; all other lines stay.
+/// `remarks` are further pairs, such as "by=join median_us=6.1". Several processes may do so at once. What cannot be
+/// stored is reported once a process on stderr, and remembered by tuned_mpi_plan() all the same.
+void store_mpi_plan(const MpiTuned& tuned, const std::string& remarks) noexcept;
 
 /// What to take where nothing was measured: up to eight ranks, and whenever crowded, one word that only grows;
 /// above that dissemination, the exchange plan with the least price at any size.

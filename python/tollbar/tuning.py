@@ -4,8 +4,11 @@
 The first line is `tollbar-tuning 1`; every other one is a word for the kind of group and `key=value` pairs:
 
     threads ranks=8 cpus=2 pinned=no plan=turnstile wait=auto verdict=best latency_ns=5100 ...
+    mpi ranks=8 nodes=1 per_node=8 crowded=yes mpi=openmpi-4.1.4 objective=latency plan=turnstile ...
 
-Writers hold a lock while they read, merge and replace the file, so that none loses what another wrote.
+The library adds `mpi` lines itself, when it chose a communicator's barrier by measuring. Lines of kinds that
+are not known here stay as they are. Writers hold a lock while they read, merge and replace the file, so that
+none loses what another wrote.
 """
 
 from __future__ import annotations
@@ -19,8 +22,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEADER = "tollbar-tuning 1"
-_KEY = ("ranks", "cpus", "pinned")
-_NEEDED = (*_KEY, "plan", "wait")
+#: What names a situation of each kind, and what else its line has to say.
+_KEYS = {
+    "threads": ("ranks", "cpus", "pinned"),
+    "mpi": ("ranks", "nodes", "per_node", "crowded", "mpi", "objective"),
+}
+_ORDER = {"threads": ("cpus", "pinned", "ranks"), "mpi": ("mpi", "objective", "nodes", "ranks", "crowded")}
+_CHOICES = {"threads": ("plan", "wait"), "mpi": ("plan",)}
+_NUMBERS = ("ranks", "cpus", "nodes", "per_node")
+_SWITCHES = ("pinned", "crowded")
 
 
 class CorruptTuning(ValueError):
@@ -33,33 +43,39 @@ class Entry:
 
     kind: str
     pairs: Mapping[str, str]
+    verbatim: str = ""  #: the whole line, of a kind that is not known here
 
     @property
     def key(self) -> tuple[str, ...]:
-        return (self.kind, *(self.pairs[name] for name in _KEY))
+        return self.kind, self.verbatim, *(self.pairs[name] for name in _KEYS.get(self.kind, ()))
 
     @property
     def line(self) -> str:
-        return " ".join([self.kind, *(f"{name}={value}" for name, value in self.pairs.items())])
+        return self.verbatim or " ".join(
+            [self.kind, *(f"{name}={value}" for name, value in self.pairs.items())]
+        )
 
 
 def parse_entry(line: str) -> Entry:
     """Raises ValueError that says what is wrong with the line."""
     kind, *words = line.split()
+    if kind not in _KEYS:
+        return Entry(kind, {}, line)
     pairs = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals and value):
             raise ValueError(f"'{word}' is not key=value")
         pairs[name] = value
-    for name in _NEEDED:
+    for name in (*_KEYS[kind], *_CHOICES[kind]):
         if name not in pairs:
             raise ValueError(f"'{name}=' is missing")
-    for name in ("ranks", "cpus"):
-        if not (pairs[name].isascii() and pairs[name].isdigit() and int(pairs[name])):
-            raise ValueError(f"{name}={pairs[name]} is not a whole number, at least 1")
-    if pairs["pinned"] not in ("yes", "no"):
-        raise ValueError(f"pinned={pairs['pinned']} is not yes or no")
+    for name in _KEYS[kind]:
+        value = pairs[name]
+        if name in _NUMBERS and not (value.isascii() and value.isdigit() and int(value)):
+            raise ValueError(f"{name}={value} is not a whole number, at least 1")
+        if name in _SWITCHES and value not in ("yes", "no"):
+            raise ValueError(f"{name}={value} is not yes or no")
     return Entry(kind, pairs)
 
 
@@ -118,8 +134,11 @@ def write(path: Path, entries: Iterable[Entry]) -> Written:
     return Written(len(ordered), why, aside)
 
 
-def _order(entry: Entry) -> tuple[str, int, str, int]:
-    return entry.kind, int(entry.pairs["cpus"]), entry.pairs["pinned"], int(entry.pairs["ranks"])
+def _order(entry: Entry) -> tuple[bool, str, list[int | str]]:
+    """By kind, those that are not known last; then by what _ORDER names."""
+    names = _ORDER.get(entry.kind, ())
+    values = [int(entry.pairs[name]) if name in _NUMBERS else entry.pairs[name] for name in names]
+    return entry.kind not in _KEYS, entry.kind, [*values, entry.line]
 
 
 def _put_aside(path: Path) -> Path:

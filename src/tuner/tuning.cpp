@@ -1,68 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tuning file and answers for situations.
+// Reads what the tuning file says of threads, and answers for their situations.
 #include <tollbar/tuning.hpp>
 
+#include "tuning_line.hpp"
+
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 namespace tollbar {
 
 namespace {
 
-constexpr const char* first_line = "tollbar-tuning 1";
-
-class Line {
-public:
-    Line(std::size_t number, const std::string& text) : number_(number), words_(text) { words_ >> kind_; }
-
-    const std::string& kind() const { return kind_; }
-
-    Tuned parse() {
-        Tuned tuned{};
-        bool ranks = false, cpus = false, pinned = false, plan = false, wait = false;
-        for (std::string word; words_ >> word;) {
-            const std::size_t equals = word.find('=');
-            if (equals == std::string::npos) refuse("'" + word + "' is not KEY=VALUE");
-            const std::string key = word.substr(0, equals);
-            const std::string value = word.substr(equals + 1);
-            if (key == "ranks") ranks = number(value, tuned.situation.ranks);
-            if (key == "cpus") cpus = number(value, tuned.situation.cpus);
-            if (key == "pinned") pinned = one_of(value, "no", "yes"), tuned.situation.pinned = value == "yes";
-            if (key == "plan") plan = !value.empty(), tuned.choice.plan = value;
-            if (key == "wait") wait = one_of(value, "auto", "park"), tuned.choice.wait = value;
-        }
-        if (!(ranks && cpus && pinned && plan && wait)) refuse("needs ranks, cpus, pinned, plan and wait");
-        return tuned;
+Tuned parse(TuningLine& line) {
+    Tuned tuned{};
+    bool ranks = false, cpus = false, pinned = false, plan = false, wait = false;
+    for (std::string key, value; line.next(key, value);) {
+        if (key == "ranks") ranks = line.number(value, tuned.situation.ranks);
+        if (key == "cpus") cpus = line.number(value, tuned.situation.cpus);
+        if (key == "pinned") pinned = line.one_of(value, "no", "yes"), tuned.situation.pinned = value == "yes";
+        if (key == "plan") plan = !value.empty(), tuned.choice.plan = value;
+        if (key == "wait") wait = line.one_of(value, "auto", "park"), tuned.choice.wait = value;
     }
-
-private:
-    [[noreturn]] void refuse(const std::string& why) const {
-        throw std::invalid_argument("line " + std::to_string(number_) + ": " + why);
-    }
-
-    bool number(const std::string& text, std::uint32_t& number) const {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{} || end != text.data() + text.size() || number == 0)
-            refuse("'" + text + "' is not a number of at least 1");
-        return true;
-    }
-
-    bool one_of(const std::string& value, const char* one, const char* other) const {
-        if (value != one && value != other) refuse("'" + value + "' is neither " + one + " nor " + other);
-        return true;
-    }
-
-    std::size_t number_;
-    std::istringstream words_;
-    std::string kind_;
-};
+    if (!(ranks && cpus && pinned && plan && wait)) line.refuse("needs ranks, cpus, pinned, plan and wait");
+    return tuned;
+}
 
 std::vector<Tuned> read_tuning_once() {
     const std::string path = tuning_file();
@@ -80,14 +44,8 @@ std::vector<Tuned> read_tuning_once() {
 }  // namespace
 
 std::vector<Tuned> read_tuning(std::istream& file) {
-    std::string text;
-    if (!std::getline(file, text) || text != first_line)
-        throw std::invalid_argument("line 1: expected '" + std::string(first_line) + "'");
     std::vector<Tuned> all;
-    for (std::size_t number = 2; std::getline(file, text); ++number) {
-        Line line(number, text);
-        if (line.kind() == "threads") all.push_back(line.parse());
-    }
+    for_each_tuning_line(file, "threads", [&](TuningLine& line) { all.push_back(parse(line)); });
     return all;
 }
 

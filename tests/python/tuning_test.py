@@ -10,6 +10,11 @@ from tollbar.tuning import CorruptTuning, Entry, parse_entry
 
 LINE = "threads ranks=8 cpus=2 pinned=no plan=turnstile wait=auto verdict=best latency_ns=5100 machine=ab12"
 
+MPI = (
+    "mpi ranks=8 nodes=1 per_node=8 crowded=yes mpi=openmpi-4.1.4 objective=latency plan=turnstile by=join"
+    " median_us=6.1"
+)
+
 
 def entry(ranks, plan="mcs", pinned="no", **more):
     return Entry(
@@ -47,6 +52,34 @@ def test_pairs_that_are_not_known_here_survive_a_merge(tmp_path):
     assert tuning.read(path)[0].pairs["colour"] == "green"
 
 
+def test_lines_of_both_kinds_and_of_unknown_ones_survive_a_write(tmp_path):
+    path = tmp_path / "tuning"
+    unknown = "card  whatever 7"
+    path.write_text(f"tollbar-tuning 1\n{unknown}\n{MPI}\n{LINE}\n")
+    tuning.write(path, [entry(2)])
+    assert path.read_text() == f"tollbar-tuning 1\n{MPI}\n{entry(2).line}\n{LINE}\n{unknown}\n"
+
+
+def test_a_communicator_is_known_by_size_nodes_crowding_mpi_and_objective(tmp_path):
+    path = tmp_path / "tuning"
+    others = [
+        MPI.replace(*change)
+        for change in (
+            ("ranks=8", "ranks=4"),
+            ("nodes=1", "nodes=2"),
+            ("per_node=8", "per_node=4"),
+            ("yes", "no"),
+            ("4.1.4", "5.0.11"),
+            ("latency", "skew"),
+        )
+    ]
+    tuning.write(path, [parse_entry(line) for line in (MPI, *others)])
+    tuning.write(path, [parse_entry(MPI.replace("plan=turnstile", "plan=bst"))])
+    assert sorted(each.line for each in tuning.read(path)) == sorted(
+        [*others, MPI.replace("plan=turnstile", "plan=bst")]
+    )
+
+
 def _write_ten(path, first):
     for ranks in range(first, first + 10):
         tuning.write(path, [entry(ranks)])
@@ -80,6 +113,8 @@ def test_eight_writers_at_once_lose_nothing(tmp_path):
             b"tollbar-tuning 1\nthreads ranks=8 cpus=2 pinned=so plan=mcs wait=auto\n",
             "pinned=so is not yes or no",
         ),
+        (b"tollbar-tuning 1\nmpi ranks=8\n", "line 2: 'nodes=' is missing"),
+        (b"tollbar-tuning 1\n" + MPI.replace("yes", "so").encode(), "crowded=so is not yes or no"),
         (b"\xff\xfe", "it is not text"),
     ],
 )
