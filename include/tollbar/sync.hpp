@@ -84,9 +84,9 @@ struct NativeSync {
 
     /// Sleeps while the low half of `word` is that of `seen`, until woken (or for no reason). False when the
     /// deadline has passed. Memory order: none; load the word again.
-    static bool sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept;
-    static bool sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
-                      Deadline deadline) noexcept;
+    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept;
+    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+                         Deadline deadline) noexcept;
 
     /// Wakes everybody who sleeps on `word`.
     static void wake_all(const std::atomic<std::uint64_t>& word, Scope scope) noexcept;

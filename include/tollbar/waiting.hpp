@@ -104,7 +104,7 @@ bool park(const Word<Sync>& word, std::uint64_t target, Bell<Sync>& bell, Ringin
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         reached = seen >= target;
         if (reached) break;
-        in_time = Sync::sleep(word, seen, ringing.scope, deadline);
+        in_time = Sync::sleep_on(word, seen, ringing.scope, deadline);
     }
     bell.sleepers.fetch_sub(1, std::memory_order_relaxed);
     return reached || word.load(std::memory_order_acquire) >= target;

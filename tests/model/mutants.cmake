@@ -63,8 +63,8 @@ tollbar_mutant(sleeper_of_a_turnstile_without_fence HEADER waiting.hpp SITUATION
     REPLACE "Sync::full_fence()@\n    }\n    bool" "}\n    bool")
 tollbar_mutant(announced_after_the_last_look HEADER waiting.hpp SITUATION handshake FINDING stuck
     REPLACE "    bell.sleepers.fetch_add(1, std::memory_order_relaxed)@\n" ""
-            "in_time = Sync::sleep(word, seen, ringing.scope, deadline)@"
-            "bell.sleepers.fetch_add(1, std::memory_order_relaxed)@\n        in_time = Sync::sleep(word, seen, ringing.scope, deadline)@\n        bell.sleepers.fetch_sub(1, std::memory_order_relaxed)  @"
+            "in_time = Sync::sleep_on(word, seen, ringing.scope, deadline)@"
+            "bell.sleepers.fetch_add(1, std::memory_order_relaxed)@\n        in_time = Sync::sleep_on(word, seen, ringing.scope, deadline)@\n        bell.sleepers.fetch_sub(1, std::memory_order_relaxed)  @"
             "    bell.sleepers.fetch_sub(1, std::memory_order_relaxed)@\n" "")
 tollbar_mutant(fenced_before_announcing HEADER waiting.hpp SITUATION handshake FINDING stuck
     REPLACE "    bell.sleepers.fetch_add(1, std::memory_order_relaxed)@\n" ""

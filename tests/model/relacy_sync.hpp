@@ -78,7 +78,7 @@ struct RelacySync {
     }
 
     template <class Deadline>
-    static bool sleep(const Atomic<std::uint64_t>& word, std::uint64_t seen, Scope, Deadline) noexcept;
+    static bool sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, Scope, Deadline) noexcept;
 
     static void wake_all(const Atomic<std::uint64_t>& word, Scope) noexcept;
 
@@ -157,7 +157,7 @@ private:
 };
 
 template <class Deadline>
-bool RelacySync::sleep(const Atomic<std::uint64_t>& word, std::uint64_t seen, Scope, Deadline deadline) noexcept {
+bool RelacySync::sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, Scope, Deadline deadline) noexcept {
     if (deadline.passed()) return false;
     const std::uint64_t now = std::max(word.cell_.load(rl::mo_relaxed, RL_INFO), word.told_);
     rl::unpark_reason reason = rl::unpark_reason_normal;

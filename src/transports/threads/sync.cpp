@@ -67,13 +67,13 @@ void NativeSync::heavy_fence(Scope scope) noexcept {
     membarrier(scope == Scope::process ? MEMBARRIER_CMD_PRIVATE_EXPEDITED : MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
-bool NativeSync::sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept {
+bool NativeSync::sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept {
     futex_wait(word, seen, scope, nullptr);
     return true;
 }
 
-bool NativeSync::sleep(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
-                       Deadline deadline) noexcept {
+bool NativeSync::sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+                          Deadline deadline) noexcept {
     if (deadline.passed()) return false;
     const timespec until = to_timespec(deadline.at);
     futex_wait(word, seen, scope, &until);

@@ -56,8 +56,8 @@ TEST_CASE("a deadline is never early on any clock") {
 TEST_CASE("nobody sleeps on a word that has changed") {
     const std::atomic<std::uint64_t> word{7};
     for (const Scope scope : {Scope::process, Scope::shared}) {
-        CHECK(NativeSync::sleep(word, 6, scope, Never{}));
-        CHECK(NativeSync::sleep(word, 6, scope, deadline_after(1h)));
+        CHECK(NativeSync::sleep_on(word, 6, scope, Never{}));
+        CHECK(NativeSync::sleep_on(word, 6, scope, deadline_after(1h)));
     }
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("a sleep with a deadline ends, and the one after it says so") {
     const std::atomic<std::uint64_t> word{7};
     for (const Scope scope : {Scope::process, Scope::shared}) {
         const Deadline deadline = deadline_after(1ms);
-        while (NativeSync::sleep(word, 7, scope, deadline)) {
+        while (NativeSync::sleep_on(word, 7, scope, deadline)) {
         }
         CHECK(deadline.passed());
     }
