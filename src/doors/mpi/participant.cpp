@@ -128,6 +128,10 @@ int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant) {
     return participant->meeting.needs_no_calls() ? 1 : 0;
 }
 
+void tollbar_mpi_set_manners(tollbar_mpi_participant* participant, tollbar_manners manners) {
+    participant->course().set_manners(manners == TOLLBAR_MANNERS_POLITE ? Manners::polite : Manners::usual);
+}
+
 size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size) {
     const std::string line = participant->reports.missing(participant->meeting);
     if (size != 0) {

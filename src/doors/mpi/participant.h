@@ -72,6 +72,15 @@ const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant);
 /* Nonzero when an arrived episode can end, as far as this rank is concerned, without further calls. */
 int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant);
 
+/* How a rank behaves while it waits. */
+enum tollbar_manners {
+    TOLLBAR_MANNERS_USUAL = 0, /* as the ranks of the node and their CPUs suggest */
+    TOLLBAR_MANNERS_POLITE = 1 /* as if there were too few CPUs: its threads, or others, want them too */
+};
+
+/* From the next wait on. By whoever uses the participant. */
+void tollbar_mpi_set_manners(tollbar_mpi_participant* participant, enum tollbar_manners manners);
+
 /* Who is missing in the episode under way, as the report says it, into `text` (at most `size` bytes with the final
  * zero); returns the length it would have. */
 size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size);

@@ -31,6 +31,9 @@ struct CourseWaiting {
     const std::atomic<Crowding>* crowding = nullptr;
 };
 
+/// Whether a rank may spin where the node's ranks have a CPU each.
+enum class Manners : std::uint8_t { usual, polite };
+
 /// Runs a program, episode after episode. One thread at a time.
 ///
 ///     course.start();
@@ -49,6 +52,9 @@ public:
     Episode episode() const noexcept { return episode_; }
     bool finished() const noexcept { return next_ == steps_.size(); }
     std::size_t steps_done() const noexcept { return next_; }
+
+    /// From the next wait on.
+    void set_manners(Manners manners) noexcept { manners_ = manners; }
 
     /// Enters the next episode. Only when finished().
     void start() noexcept;
@@ -96,6 +102,7 @@ private:
     void pass_time(std::uint32_t turn, std::chrono::steady_clock::time_point since, Deadline deadline) noexcept;
 
     Crowding crowding() const noexcept {
+        if (manners_ == Manners::polite) return Crowding::crowded;
         return waiting_.crowding == nullptr ? Crowding::roomy : waiting_.crowding->load(std::memory_order_relaxed);
     }
 
@@ -104,6 +111,7 @@ private:
     CourseWaiting waiting_;
     std::size_t next_;
     Episode episode_ = 0;
+    Manners manners_ = Manners::usual;
     bool receives_;
 };
 
