@@ -49,8 +49,8 @@ HEADER_OF = {
     "tuning.hpp": "tuner",
     "barrier.hpp": "doors/cxx",
     "tollbar.h": "doors/c",
-    "hybrid.hpp": "doors/hybrid",
-    "hybrid.h": "doors/hybrid",
+    "mpi.hpp": "doors/hybrid",
+    "mpi.h": "doors/hybrid",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

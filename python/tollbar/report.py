@@ -15,7 +15,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from tollbar import choice, comparison, curves, statistics, tables, targets
+from tollbar import choice, comparison, curves, mpi_section, statistics, tables, targets
 from tollbar.comparison import Comparison, Situation
 from tollbar.plots import distribution, time_text
 from tollbar.records import Batch
@@ -32,9 +32,11 @@ _EPISODES = (
 _BATCH = tuple(field.name for field in dataclasses.fields(Batch))
 
 
-def page(run: Run) -> str:
-    """The whole report."""
-    compared = comparison.compare(run.launches)
+def page(*runs: Run) -> str:
+    """The whole report of one run, or of one each of several kinds; the machine told is the first one's."""
+    of_kind = {kind_of(run): run for run in runs}
+    run = runs[0]
+    compared = comparison.compare(of_kind["threads"].launches) if "threads" in of_kind else {}
     choices = [chosen for each in compared.values() if (chosen := choice.choose(each)) is not None]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -57,7 +59,9 @@ def page(run: Run) -> str:
         uneven=uneven(compared),
         targets=targets.evaluate(compared),
         everything=tables.everything(compared),
-        downloads=downloads(run),
+        of_ranks=mpi_section.of_ranks(of_kind.get("mpi")),
+        of_threads=mpi_section.of_threads(of_kind.get("hybrid")),
+        downloads=[file for each in runs for file in downloads(each, "" if each is run else kind_of(each))],
         launches=tables.launches(compared),
         versions=tables.versions(run),
     )
@@ -110,7 +114,12 @@ def uneven(compared: Comparisons) -> list[tuple[Situation, Markup]]:
     return list(shown.values())
 
 
-def downloads(run: Run) -> list[tuple[str, str, Markup]]:
+def kind_of(run: Run) -> str:
+    """What was measured: threads, mpi, hybrid."""
+    return str(run.environment.get("kind") or "threads")
+
+
+def downloads(run: Run, kind: str = "") -> list[tuple[str, str, Markup]]:
     """Name, what it is, and the address that holds the data itself."""
     files = [
         ("batches.csv", "every timed batch", _uri("text/csv", batches_csv(run).encode())),
@@ -127,7 +136,9 @@ def downloads(run: Run) -> list[tuple[str, str, Markup]]:
             path.read_bytes() for path in stored
         )  # gzip files one after another are one gzip file
         files.append(("samples.jsonl.gz", "every line that was measured", _uri("application/gzip", samples)))
-    return files
+    return (
+        [(f"{kind}-{name}", f"{what} ({kind})", address) for name, what, address in files] if kind else files
+    )
 
 
 def _uri(kind: str, content: bytes) -> Markup:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar report: writes report.html, one page with the figures, tables and numbers of a stored run."""
+"""tollbar report: writes report.html, one page with the figures, tables and numbers of stored runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import argparse
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
+
+if TYPE_CHECKING:
+    from tollbar.results import Run
+
+KINDS = ("threads", "mpi", "hybrid")
 
 
 @dataclass(frozen=True)
@@ -19,33 +25,52 @@ class Written:
     file: str = column("the page")
     bytes: int = column("its size")
     launches: int = column("how many processes measured")
-    run: str = column("the stored run that it shows")
+    run: str = column("the stored runs that it shows")
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("report", help=__doc__.partition(": ")[2], epilog=describe_columns(Written))
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: report.html")
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
-    )
+        "--results", type=Path, metavar="DIR",
+        help="a stored run, or a folder of runs, of which the newest of each kind",
+    )  # fmt: skip
     parser.add_argument(
-        "--results", type=Path, metavar="DIR", help="a stored run, or a folder of runs (default: the newest)"
-    )
+        "--tables", action="store_true",
+        help="writes the tables about MPI instead, as Markdown (default: to report.md)",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
     from tollbar import results
 
-    folder = results.chosen(args.results, "threads")
-    if folder is None:
+    folders = dict.fromkeys(results.chosen(args.results, kind) for kind in KINDS)
+    runs = [results.read_run(folder) for folder in folders if folder]
+    if not runs:
         raise WrongUse(f"{args.results or results.folder()} holds no run; `tollbar bench threads` makes one")
-    stored = results.read_run(folder)
-    if not stored.launches:
-        raise WrongUse(f"{folder} holds no launch; run `tollbar bench threads` again")
+    for empty in (run for run in runs if not run.launches):
+        raise WrongUse(f"{empty.folder} holds no launch; run `tollbar bench` again")
+    output = args.output or Path("report.md" if args.tables else "report.html")
+    text = _tables(runs) if args.tables else _page(runs)
+    part = output.with_name(output.name + ".part")
+    part.write_bytes(text.encode())
+    os.replace(part, output)
+    names = " ".join(run.folder.name for run in runs)
+    launches = sum(len(run.launches) for run in runs)
+    return Table([Written(str(output), len(text.encode()), launches, names)], Written)
+
+
+def _page(runs: list[Run]) -> str:
     from tollbar import report
 
-    page = report.page(stored).encode()
-    part = args.output.with_name(args.output.name + ".part")
-    part.write_bytes(page)
-    os.replace(part, args.output)
-    return Table([Written(str(args.output), len(page), len(stored.launches), folder.name)], Written)
+    return report.page(*runs)
+
+
+def _tables(runs: list[Run]) -> str:
+    from tollbar import mpi_section
+
+    text = mpi_section.markdown(runs)
+    if not text:
+        raise WrongUse("no run of MPI is stored; `tollbar bench mpi` makes one")
+    return text
