@@ -108,6 +108,13 @@ def grid(places: Places, candidate: Candidate) -> Grid | None:
     return Grid(threads, ranks, values)
 
 
+def widest(places: Places, candidate: Candidate) -> float:
+    """How far apart eight of ten rounds lie where they do most, as a part of the median there."""
+    found = [each.candidates[candidate] for each in places.values() if candidate in each.candidates]
+    bands = [np.quantile(comparison.pooled(one.latency or one.period), (*_BAND, 0.5)) for one in found]
+    return max(float((high - low) / middle) for low, high, middle in bands)
+
+
 def launches(found: ByNumber, candidates: Sequence[Candidate]) -> int:
     """The fewest launches that a point of these candidates stands on."""
     counts = [

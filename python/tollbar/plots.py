@@ -186,7 +186,8 @@ def _log_labels(axis: Any, text: Any) -> None:
 
 def _finish(figure: Figure, axes: Any, entries: int) -> str:
     handles, labels = axes.get_legend_handles_labels()
-    columns = 2 if entries <= 4 or max(map(len, labels)) > 20 else 3
+    longest = max(map(len, labels))
+    columns = 1 if longest > 28 else 2 if entries <= 4 or longest > 20 else 3
     rows = -(-entries // columns)
     height = _SIZE[1] + 0.22 * rows
     figure.set_size_inches(_SIZE[0], height)
