@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The carrier of every MPI, as it is, and the one thing a simulation needs beside it: time passes only while a rank
+ * sleeps or waits, so whoever polls in vain has to do one of them. */
+#include "simulated_carrier.h"
+
+#include "transports/mpi/pmpi_carrier.c"
+
+#include <simgrid/actor.h>
+
+static const double poll_s = 1e-3;
+
+static struct tollbar_carrier real; /* its functions; the same for every rank */
+
+struct simulated_state {
+    void* real;
+    tollbar_channel* asked; /* in vain, the last time */
+    enum tollbar_simulated_waiting waiting;
+};
+
+struct simulated_idle {
+    const struct tollbar_idle* real;
+};
+
+static void idle_call(void* context, const unsigned char* heard) {
+    const struct simulated_idle* self = context;
+    sg_actor_sleep_for(poll_s);
+    self->real->call(self->real->context, heard);
+}
+
+static int simulated_gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
+    struct simulated_idle own = {idle};
+    const struct tollbar_idle passing = {idle_call, &own};
+    return real.gather(((struct simulated_state*)state)->real, mine, all, bytes, &passing);
+}
+
+static int simulated_broadcast(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle) {
+    struct simulated_idle own = {idle};
+    const struct tollbar_idle passing = {idle_call, &own};
+    return real.broadcast(((struct simulated_state*)state)->real, data, bytes, &passing);
+}
+
+static tollbar_channel* simulated_open_to(void* state, uint32_t peer) {
+    return real.open_to(((struct simulated_state*)state)->real, peer);
+}
+
+static tollbar_channel* simulated_open_from(void* state, uint32_t peer) {
+    return real.open_from(((struct simulated_state*)state)->real, peer);
+}
+
+static int simulated_start(void* state, tollbar_channel* channel) {
+    return real.start(((struct simulated_state*)state)->real, channel);
+}
+
+static int simulated_done(void* state, tollbar_channel* channel) {
+    struct simulated_state* self = state;
+    const int over = real.done(self->real, channel);
+    self->asked = over ? NULL : channel;
+    return over;
+}
+
+static void simulated_close(void* state, tollbar_channel* channel) {
+    real.close(((struct simulated_state*)state)->real, channel);
+}
+
+/* A message that was waited for is no longer under way, which the next done() finds. */
+static void simulated_progress(void* state) {
+    struct simulated_state* self = state;
+    real.progress(self->real);
+    if (self->asked == NULL) return;
+    if (self->waiting == TOLLBAR_SIMULATED_EXACT)
+        PMPI_Wait(&self->asked->request, MPI_STATUS_IGNORE);
+    else
+        sg_actor_sleep_for(poll_s);
+}
+
+int tollbar_simulated_carrier_open(MPI_Comm comm, enum tollbar_simulated_waiting waiting,
+                                   struct tollbar_carrier* carrier) {
+    const int refused = tollbar_pmpi_carrier_open(comm, &real);
+    if (refused != MPI_SUCCESS) return refused;
+    struct simulated_state* self = malloc(sizeof *self);
+    if (self == NULL) return MPI_ERR_OTHER;
+    *self = (struct simulated_state){.real = real.state, .waiting = waiting};
+    *carrier = (struct tollbar_carrier){
+        .state = self,
+        .rank = real.rank,
+        .ranks = real.ranks,
+        .gather = simulated_gather,
+        .broadcast = simulated_broadcast,
+        .open_to = simulated_open_to,
+        .open_from = simulated_open_from,
+        .start = simulated_start,
+        .done = simulated_done,
+        .close = simulated_close,
+        .progress = simulated_progress,
+    };
+    return MPI_SUCCESS;
+}
+
+void tollbar_simulated_carrier_close(struct tollbar_carrier* carrier) {
+    struct simulated_state* self = carrier->state;
+    struct tollbar_carrier inner = {.state = self->real};
+    tollbar_pmpi_carrier_close(&inner);
+    free(self);
+}

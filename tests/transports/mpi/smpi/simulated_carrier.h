@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A carrier over a communicator of SimGrid's SMPI, under which simulated time passes while a rank waits. */
+#ifndef TOLLBAR_TESTS_SIMULATED_CARRIER_H
+#define TOLLBAR_TESTS_SIMULATED_CARRIER_H
+
+#include "transports/mpi/carrier.h"
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum tollbar_simulated_waiting {
+    TOLLBAR_SIMULATED_EXACT = 0, /* until the very moment at which the message awaited is there */
+    TOLLBAR_SIMULATED_POLLING = 1 /* a millisecond between two looks, so that time-outs are noticed */
+};
+
+/* Returns 0 or an MPI error code. */
+int tollbar_simulated_carrier_open(MPI_Comm comm, enum tollbar_simulated_waiting waiting,
+                                   struct tollbar_carrier* carrier);
+
+void tollbar_simulated_carrier_close(struct tollbar_carrier* carrier);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
