@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 enum tollbar_simulated_waiting {
-    TOLLBAR_SIMULATED_EXACT = 0, /* until the very moment at which the message awaited is there */
+    TOLLBAR_SIMULATED_EXACT = 0,  /* until the very moment at which the message awaited is there */
     TOLLBAR_SIMULATED_POLLING = 1 /* a millisecond between two looks, so that time-outs are noticed */
 };
 
