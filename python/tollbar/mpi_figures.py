@@ -153,10 +153,10 @@ def _combined(places: Places, candidate: Candidate, where: str) -> list[Figure]:
             )
             made.append(_figure(f"fig13{part}-{slug}", caption, lines, along))
     if grid := mpi_curves.grid(places, candidate):
+        spread = f"{mpi_curves.widest(places, candidate):.0%}"
         caption = (
             f"{candidate.label}: median latency for ranks and threads (Seyedroudbari and Kadiyala, Fig. 14). "
-            f"{where}; eight of ten rounds lie within {mpi_curves.widest(places, candidate):.0%} of a cell's time "
-            f"of each other, {_count(launches)}."
+            f"{where}; eight of ten rounds differ by at most {spread} of a cell's time, {_count(launches)}."
         )
         name = f"fig14-{slug}"
         made.append(Figure(name, caption, Markup(plots.heat_map(name, grid, "threads a rank", "ranks"))))
