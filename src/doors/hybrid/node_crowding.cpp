@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gather that goes on in the background of the first episodes.
+#include "node_crowding.hpp"
+
+#include <exception>
+
+namespace tollbar::hybrid {
+
+NodeCrowding::~NodeCrowding() {
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (finalized != 0) return;
+    // Every rank has asked in the first episode, or none has.
+    if (stage_ == Stage::asked) PMPI_Wait(&request_, MPI_STATUS_IGNORE);
+    PMPI_Comm_free(&node_);
+}
+
+NodeCrowding::Summary NodeCrowding::sum_up(const std::vector<Standing>& threads) {
+    Summary sum{.standing = threads.front(),
+                .threads = static_cast<std::uint32_t>(threads.size()),
+                .crowded = crowding_of(threads) == Crowding::crowded};
+    for (const Standing& one : threads) sum.standing.cpus = sum.standing.cpus | one.cpus;
+    return sum;
+}
+
+void NodeCrowding::ask(const Crew& crew) {
+    int ranks = 0;
+    PMPI_Comm_size(node_, &ranks);
+    all_.resize(static_cast<std::size_t>(ranks));
+    mine_ = sum_up(crew.standings());
+    const int refused = PMPI_Iallgather(&mine_, sizeof mine_, MPI_BYTE, all_.data(), sizeof mine_, MPI_BYTE, node_,
+                                        &request_);
+    stage_ = refused == MPI_SUCCESS ? Stage::asked : Stage::known;
+}
+
+Crowding NodeCrowding::judge() const {
+    std::vector<Standing> everybody;
+    for (const Summary& one : all_) {
+        if (one.crowded) return Crowding::crowded;
+        everybody.insert(everybody.end(), one.threads, one.standing);
+    }
+    return crowding_of(everybody);
+}
+
+void NodeCrowding::go_on(Crew& crew, tollbar_mpi_participant* participant) noexcept {
+    if (stage_ == Stage::known) return;
+    try {
+        if (stage_ == Stage::unasked) ask(crew);
+        int over = 0;
+        if (stage_ != Stage::asked || PMPI_Test(&request_, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over == 0)
+            return;
+        stage_ = Stage::known;
+        const Crowding crowding = judge();
+        crew.tell(crowding);
+        if (crowding == Crowding::roomy) tollbar_mpi_set_manners(participant, TOLLBAR_MANNERS_USUAL);
+    } catch (const std::exception&) {  // no memory: everybody stays polite
+    }
+}
+
+}  // namespace tollbar::hybrid

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether all threads of all ranks of a node have a CPU each: what no rank can know of alone.
+#pragma once
+
+#include "crew.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace tollbar::hybrid {
+
+/// Finds out once, from the first episode on, without anybody waiting for it. Until then everybody is polite.
+class NodeCrowding {
+public:
+    /// `node` is a communicator of the ranks that share a node, used for nothing else.
+    explicit NodeCrowding(MPI_Comm node) : node_(node) {}
+    ~NodeCrowding();
+    NodeCrowding(const NodeCrowding&) = delete;
+    NodeCrowding& operator=(const NodeCrowding&) = delete;
+
+    /// To be called by each messenger, of the first episode and of those after it. Never blocks. Tells the crew and
+    /// the participant once it is known.
+    void go_on(Crew& crew, tollbar_mpi_participant* participant) noexcept;
+
+private:
+    /// One rank's threads taken together.
+    struct Summary {
+        Standing standing;  ///< all of their CPUs
+        std::uint32_t threads;
+        bool crowded;  ///< among themselves
+    };
+
+    enum class Stage : std::uint8_t { unasked, asked, known };
+
+    static Summary sum_up(const std::vector<Standing>& threads);
+    void ask(const Crew& crew);
+    Crowding judge() const;
+
+    MPI_Comm node_;
+    MPI_Request request_ = MPI_REQUEST_NULL;
+    Stage stage_ = Stage::unasked;
+    Summary mine_{};
+    std::vector<Summary> all_;
+};
+
+}  // namespace tollbar::hybrid
