@@ -82,26 +82,26 @@ std::string host_name() {
 }
 
 /// Equal for processes that can share memory by a file in /dev/shm: same kernel, host name, mount and user.
-std::uint64_t node_identity() {
-    static const std::uint64_t identity = [] {
+std::uint64_t node_identity(const std::string& host) {
+    static const std::string kernel = [] {
         std::string boot;
         std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
         struct stat shm {};
         const bool mounted = stat("/dev/shm", &shm) == 0;
-        const std::string text = boot + '/' + host_name() + '/' + std::to_string(mounted ? shm.st_dev : 0) + '/' +
-                                 std::to_string(getuid());
-        return std::max<std::uint64_t>(std::hash<std::string>{}(text), 1);
+        return boot + '/' + std::to_string(mounted ? shm.st_dev : 0) + '/' + std::to_string(getuid()) + '/';
     }();
-    return identity;
+    return std::max<std::uint64_t>(std::hash<std::string>{}(kernel + host), 1);
 }
 
 Card own_card(const tollbar_mpi_options& options) {
+    static const std::string own_host = host_name();
+    const std::string host = options.host == nullptr ? own_host : options.host;
     Card card{};
-    card.node = node_identity();
+    card.node = node_identity(host);
     card.arenas = arenas().newest();
     card.cpus = usable_cpus();
     copy(card.plan, asked_plan(options));
-    copy(card.address.host, host_name());
+    copy(card.address.host, host);
     card.address.process = getpid();
     return card;
 }
@@ -183,12 +183,12 @@ Terms draw_up(const std::vector<Card>& cards, const std::vector<Rank>& node_of, 
 void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std::vector<std::uint64_t>& arena_of,
                  const SetUpWait& waiting) {
     const bool leads = agreement.leaders[agreement.node] == carrier.rank;
-    const std::uint64_t id = agreement.terms.ticket;
+    const std::uint64_t id = ticket_of(agreement.terms, agreement.node, 0);
     const bool lacks = arena_of[agreement.node] == 0 && agreement.here.size() > 1;
     const auto attempt = [&](bool mine) -> std::uint8_t {
         if (!lacks || !mine) return 1;
         try {
-            agreement.arena = leads ? Arena::make(id, agreement.node) : Arena::open(id, agreement.node);
+            agreement.arena = leads ? Arena::make(id) : Arena::open(id);
             return 1;
         } catch (const std::system_error& error) {
             if (std::getenv("TOLLBAR_VERBOSE") != nullptr)
@@ -206,7 +206,7 @@ void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std
     };
     bool works = confirm(attempt(leads));
     works = confirm(attempt(!leads && works)) && works;
-    if (lacks && leads) Arena::unlink(id, agreement.node);
+    if (lacks && leads) Arena::unlink(id);
     if (!lacks) return;
     if (works) {
         arenas().add(agreement.arena);

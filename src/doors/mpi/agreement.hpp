@@ -27,7 +27,7 @@ struct Terms {
     char plan[128];  ///< empty: to be chosen
     double budget_ms;
     double timeout_s;      ///< 0: never
-    std::uint64_t ticket;  ///< unique in the job, as are the next 2^32
+    std::uint64_t ticket;  ///< unique in the job, as are the next 2^32; see ticket_of()
     std::uint32_t nodes;
     std::uint32_t objective;
     std::uint32_t selection;
@@ -47,6 +47,11 @@ struct Agreement {
     std::shared_ptr<Arena> arena;    ///< null: the ranks here have no memory in common, or there is but one
     std::vector<Address> addresses;  ///< of all ranks; empty without time-out
 };
+
+/// A number that only the ranks of one node use, and for one thing: 0 for their arena, others for their meetings.
+constexpr std::uint64_t ticket_of(const Terms& terms, Rank node, std::uint8_t number) noexcept {
+    return terms.ticket + (std::uint64_t{node} << 8) + number;
+}
 
 /// Collective over the carrier's ranks. Throws std::system_error where the MPI fails.
 /// With a time-out, says on stderr who has not come to it.

@@ -49,10 +49,10 @@ Plan among_these(const Plan& plan, const std::vector<Rank>& here) {
 }  // namespace
 
 Meeting::Meeting(const tollbar_carrier& carrier, const Agreement& agreement, std::string_view spelling,
-                 std::uint32_t number)
+                 std::uint8_t number)
     : arena_(agreement.arena), place_(agreement.place), by_nodes_(outer_of(spelling).has_value()),
       self_(by_nodes_ ? agreement.node : carrier.rank) {
-    const std::uint64_t ticket = agreement.terms.ticket + 1 + number;
+    const std::uint64_t ticket = ticket_of(agreement.terms, agreement.node, static_cast<std::uint8_t>(1 + number));
     const auto members = static_cast<Rank>(agreement.here.size());
     const bool one_node = agreement.terms.nodes == 1;
     by_messages_ = by_nodes_ ? make_plan(*outer_of(spelling), agreement.terms.nodes)

@@ -17,10 +17,9 @@ namespace tollbar::mpi {
 /// One rank's part. Made collectively, taken down alone.
 class Meeting {
 public:
-    /// Collective; `number` tells the meetings of one agreement apart and is the same on every rank. The spelling has
-    /// no fault. Throws std::system_error when the MPI gives no channel.
-    Meeting(const tollbar_carrier& carrier, const Agreement& agreement, std::string_view spelling,
-            std::uint32_t number);
+    /// Collective; `number` (below 255) tells the meetings of one agreement apart and is the same on every rank. The
+    /// spelling has no fault. Throws std::system_error when the MPI gives no channel.
+    Meeting(const tollbar_carrier& carrier, const Agreement& agreement, std::string_view spelling, std::uint8_t number);
     ~Meeting();
     Meeting(const Meeting&) = delete;
     Meeting& operator=(const Meeting&) = delete;

@@ -40,8 +40,9 @@ std::string listed(const std::vector<Rank>& ranks) {
 }  // namespace
 
 Reports::Reports(const tollbar_carrier& carrier, const tollbar_mpi_options& options, const Agreement& agreement)
-    : name_(options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name), host_(own_host()),
-      rank_(carrier.rank), ranks_(carrier.ranks), here_(agreement.here), timeout_s_(agreement.terms.timeout_s) {
+    : name_(options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name),
+      host_(options.host == nullptr ? own_host() : options.host), rank_(carrier.rank), ranks_(carrier.ranks),
+      here_(agreement.here), timeout_s_(agreement.terms.timeout_s) {
     if (!wanted()) return;
     node_of_ = agreement.node_of;
     addresses_ = agreement.addresses;

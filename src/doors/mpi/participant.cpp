@@ -57,6 +57,12 @@ struct tollbar_mpi_participant {
         while (advance(), !over(episode)) finish();
     }
 
+    bool wait_until(std::uint64_t episode, Deadline deadline) noexcept {
+        while (advance(), !over(episode))
+            if (!course().finish(deadline)) return over(episode);
+        return true;
+    }
+
     /// Waits for the episode under way.
     void finish() noexcept {
         if (!reports.wanted()) {
@@ -69,7 +75,7 @@ struct tollbar_mpi_participant {
     }
 
     Agreement agreed;
-    std::uint32_t meetings = 0;
+    std::uint8_t meetings = 0;
     std::string plan;
     Meeting meeting;
     Reports reports;
@@ -110,6 +116,10 @@ int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode) {
 
 void tollbar_mpi_wait(tollbar_mpi_participant* participant, uint64_t episode) { participant->wait(episode); }
 
+int tollbar_mpi_wait_for(tollbar_mpi_participant* participant, uint64_t episode, double seconds) {
+    return participant->wait_until(episode, deadline_after(std::chrono::duration<double>(seconds))) ? 1 : 0;
+}
+
 void tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site) {
     Course& course = participant->course();
     const std::uint64_t episode = ++participant->arrived;
@@ -127,6 +137,8 @@ const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant) { retur
 int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant) {
     return participant->meeting.needs_no_calls() ? 1 : 0;
 }
+
+uint32_t tollbar_mpi_node(const tollbar_mpi_participant* participant) { return participant->agreed.node; }
 
 void tollbar_mpi_set_manners(tollbar_mpi_participant* participant, tollbar_manners manners) {
     participant->course().set_manners(manners == TOLLBAR_MANNERS_POLITE ? Manners::polite : Manners::usual);

@@ -32,6 +32,7 @@ struct tollbar_mpi_options {
     const char* plan;
     const char* name;    /* of the communicator, for reports; may be NULL */
     const char* mpi;     /* such as "openmpi-4.1.4", a key of the tuning file; may be NULL */
+    const char* host;    /* whoever gives another name shares no memory; NULL: what gethostname(2) says */
     enum tollbar_sharing sharing;
     enum tollbar_objective objective;
     uint32_t selection;  /* 0: stored choice, else measure and take the best; n: the n-th plan of the catalogue, from 1 */
@@ -63,6 +64,9 @@ int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode);
 /* Blocks until it is over, calling carrier->progress meanwhile. Memory order: as test. */
 void tollbar_mpi_wait(tollbar_mpi_participant* participant, uint64_t episode);
 
+/* As wait, for `seconds` at most; zero when time ran out, and any wait or test may follow. */
+int tollbar_mpi_wait_for(tollbar_mpi_participant* participant, uint64_t episode, double seconds);
+
 /* arrive, then wait. */
 void tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site);
 
@@ -71,6 +75,9 @@ const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant);
 
 /* Nonzero when an arrived episode can end, as far as this rank is concerned, without further calls. */
 int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant);
+
+/* The number of this rank's node: the same for those, and only those, that share its memory. */
+uint32_t tollbar_mpi_node(const tollbar_mpi_participant* participant);
 
 /* How a rank behaves while it waits. */
 enum tollbar_manners {

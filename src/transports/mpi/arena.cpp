@@ -23,10 +23,10 @@ constexpr unsigned smallest_class = 12;                 // blocks are 4 KiB, 8 K
 constexpr unsigned classes = 19;
 constexpr std::size_t notices = 256;
 
-std::string path_of(std::uint64_t id, std::uint64_t node) {
+std::string path_of(std::uint64_t id) {
     char name[80];
-    std::snprintf(name, sizeof name, "/tollbar.%u.mpi.%016llx.%016llx", static_cast<unsigned>(getuid()),
-                  static_cast<unsigned long long>(id), static_cast<unsigned long long>(node));
+    std::snprintf(name, sizeof name, "/tollbar.%u.mpi.%016llx", static_cast<unsigned>(getuid()),
+                  static_cast<unsigned long long>(id));
     return name;
 }
 
@@ -89,8 +89,8 @@ std::shared_ptr<Arena> Arena::map(std::uint64_t id, int descriptor) {
     return std::shared_ptr<Arena>(new Arena(id, descriptor, static_cast<std::byte*>(memory)));
 }
 
-std::shared_ptr<Arena> Arena::make(std::uint64_t id, std::uint64_t node) {
-    const std::string path = path_of(id, node);
+std::shared_ptr<Arena> Arena::make(std::uint64_t id) {
+    const std::string path = path_of(id);
     const int descriptor = shm_open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor < 0) fail("cannot make /dev/shm" + path);
     constexpr auto first = static_cast<off_t>((sizeof(Header) + line_bytes - 1) / line_bytes * line_bytes);
@@ -114,14 +114,14 @@ std::shared_ptr<Arena> Arena::make(std::uint64_t id, std::uint64_t node) {
     return arena;
 }
 
-std::shared_ptr<Arena> Arena::open(std::uint64_t id, std::uint64_t node) {
-    const std::string path = path_of(id, node);
+std::shared_ptr<Arena> Arena::open(std::uint64_t id) {
+    const std::string path = path_of(id);
     const int descriptor = shm_open(path.c_str(), O_RDWR | O_CLOEXEC, 0);
     if (descriptor < 0) fail("cannot open /dev/shm" + path);
     return map(id, descriptor);
 }
 
-void Arena::unlink(std::uint64_t id, std::uint64_t node) noexcept { shm_unlink(path_of(id, node).c_str()); }
+void Arena::unlink(std::uint64_t id) noexcept { shm_unlink(path_of(id).c_str()); }
 
 Arena::~Arena() {
     munmap(memory_, capacity);

@@ -22,13 +22,13 @@ using Offset = std::uint64_t;
 class Arena {
 public:
     /// Makes the file. Throws std::system_error when shared memory cannot be had.
-    static std::shared_ptr<Arena> make(std::uint64_t id, std::uint64_t node);
+    static std::shared_ptr<Arena> make(std::uint64_t id);
 
     /// Opens what another process has made. Throws std::system_error.
-    static std::shared_ptr<Arena> open(std::uint64_t id, std::uint64_t node);
+    static std::shared_ptr<Arena> open(std::uint64_t id);
 
     /// Removes the name, after everybody has opened it; harmless when it is gone.
-    static void unlink(std::uint64_t id, std::uint64_t node) noexcept;
+    static void unlink(std::uint64_t id) noexcept;
 
     ~Arena();
     Arena(const Arena&) = delete;
