@@ -78,6 +78,17 @@ void set_weight(const fs::path& folder, int nice) {
     std::ofstream(folder / "cpu.weight") << std::lround(shares * 100 / shares_of_nice_0) << std::flush;  // v2
 }
 
+fs::path folder_of(const fs::path& within, pid_t maker, Rank rank) {
+    return within / (prefix + std::to_string(maker) + '-' + std::to_string(rank));
+}
+
+void enter_folder(const fs::path& folder) {
+    const fs::path file = folder / "cgroup.procs";
+    std::ofstream out(file);
+    out << getpid() << std::flush;
+    if (!out) throw std::runtime_error("cannot enter " + file.string());
+}
+
 void remove_left_overs(const fs::path& within) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(within, ignored))
@@ -91,10 +102,7 @@ CpuGroups::CpuGroups(Rank ranks, int nice) {
     const fs::path within = parent();
     remove_left_overs(within);
     for (Rank rank = 0; rank < ranks; ++rank) {
-        fs::path folder = within / prefix;
-        folder += std::to_string(getpid());
-        folder += '-';
-        folder += std::to_string(rank);
+        const fs::path folder = folder_of(within, getpid(), rank);
         std::error_code error;
         if (!fs::create_directory(folder, error)) {
             remove();
@@ -115,11 +123,17 @@ void CpuGroups::remove() noexcept {
     folders_.clear();
 }
 
-void CpuGroups::enter(Rank rank) const {
-    const fs::path file = folders_[rank] / "cgroup.procs";
-    std::ofstream out(file);
-    out << getpid() << std::flush;
-    if (!out) throw std::runtime_error("cannot enter " + file.string());
+void CpuGroups::enter(Rank rank) const { enter_folder(folders_[rank]); }
+void CpuGroups::enter(pid_t maker, Rank rank) { enter_folder(folder_of(parent(), maker, rank)); }
+
+std::optional<int> autogroup_nice() {
+    std::ifstream file("/proc/self/autogroup");
+    std::string name;
+    std::string word;
+    int nice = 0;
+    return file >> name >> word >> nice ? std::optional(nice) : std::nullopt;
 }
+
+void set_autogroup_nice(int nice) { std::ofstream("/proc/self/autogroup") << nice << std::flush; }
 
 }  // namespace tollbar::bench

@@ -4,7 +4,10 @@
 
 #include <tollbar/plan.hpp>
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace tollbar::bench {
@@ -25,10 +28,19 @@ public:
     /// Moves the calling process into the rank's group. Throws std::runtime_error.
     void enter(Rank rank) const;
 
+    /// The same, for a process that did not make the groups: `maker` did, and has them yet.
+    static void enter(pid_t maker, Rank rank);
+
 private:
     void remove() noexcept;
 
     std::vector<std::filesystem::path> folders_;
 };
+
+/// The nice value of the caller's autogroup, which is its session's; empty where the kernel has none.
+std::optional<int> autogroup_nice();
+
+/// Sets it, where there are autogroups and that is permitted.
+void set_autogroup_nice(int nice);
 
 }  // namespace tollbar::bench

@@ -2,6 +2,8 @@
 // The ranks of a measuring program: threads that run one job together, asleep in between.
 #include "crew.hpp"
 
+#include "visit.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,6 +18,10 @@ Meeting::Meeting(unsigned threads) {
 }
 
 Meeting::~Meeting() { pthread_barrier_destroy(&barrier_); }
+
+std::unique_ptr<Visit> Crew::visit(const Pace& pace, std::uint64_t episodes) {
+    return std::make_unique<ThreadVisit>(ranks(), pace, episodes);
+}
 
 void run_or_exit(const Places& places, const Job& job, Rank rank) noexcept {
     try {

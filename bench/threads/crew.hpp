@@ -9,12 +9,16 @@
 #include <pthread.h>
 
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
 namespace tollbar::bench {
 
 using Job = std::function<void(Rank)>;
+
+class Visit;
+struct Pace;
 
 /// Where threads meet outside of what is measured: a pthread barrier, so whoever waits here sleeps.
 /// Memory order: what anybody did before meet() is visible to everybody after it.
@@ -31,7 +35,8 @@ private:
     pthread_barrier_t barrier_;
 };
 
-/// Who runs the jobs: pthreads here, an OpenMP team in openmp.cpp.
+/// Who runs the jobs: pthreads here, an OpenMP team in openmp.cpp. Or processes (bench/mpi): then each of them has a crew
+/// and goes through the launch on its own, deciding what the first one decides.
 class Crew {
 public:
     virtual ~Crew() = default;
@@ -43,6 +48,15 @@ public:
 
     /// Before the floors are measured: nobody may be spinning.
     virtual void rest() = 0;
+
+    /// A new visit for candidates to receive, with a batch of that many episodes (0: to be calibrated).
+    virtual std::unique_ptr<Visit> visit(const Pace& pace, std::uint64_t episodes);
+
+    /// Whether this process measures the floors: only one does.
+    virtual bool is_first() const noexcept { return true; }
+
+    /// What the first process says.
+    virtual bool agree(bool mine) { return mine; }
 };
 
 /// Takes the rank's place and runs the job; when either throws, says so in one line and ends the program with status 1.

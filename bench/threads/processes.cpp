@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <random>
@@ -66,20 +65,11 @@ private:
     Shared* shared_;
 };
 
-/// The nice value of the caller's autogroup; empty where the kernel has none.
-std::optional<int> autogroup_nice() {
-    std::ifstream file("/proc/self/autogroup");
-    std::string name;
-    std::string word;
-    int nice = 0;
-    return file >> name >> word >> nice ? std::optional(nice) : std::nullopt;
-}
-
 /// A session of its own, scheduled like the one it was started in.
 void leave_session() {
     const std::optional<int> nice = autogroup_nice();
     if (setsid() < 0) throw std::system_error(errno, std::generic_category(), "setsid");
-    if (nice) std::ofstream("/proc/self/autogroup") << *nice << std::flush;
+    if (nice) set_autogroup_nice(*nice);
 }
 
 class Launch {

@@ -10,8 +10,6 @@
 
 namespace tollbar::bench {
 
-namespace {
-
 void print_list(const Roster& roster) {
     for (const auto& one : roster.candidates) {
         const Label& label = one->label();
@@ -24,6 +22,8 @@ void print_list(const Roster& roster) {
     }
     for (const Skipped& one : roster.skipped) Record("skipped").field("name", one.name).field("why", one.why).print();
 }
+
+namespace {
 
 int complain(const char* name, const char* what, int status) {
     std::fprintf(stderr, "%s: %s\n", name, what);

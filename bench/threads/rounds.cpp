@@ -49,7 +49,7 @@ public:
 private:
     double spent_ns() const { return nanoseconds(ticks() - began_); }
     bool another_fits() const {
-        return options_.budget_ns == 0 || spent_ns() + longest_round_ns_ <= options_.budget_ns;
+        return crew_.agree(options_.budget_ns == 0 || spent_ns() + longest_round_ns_ <= options_.budget_ns);
     }
     bool crowded() const { return crew_.ranks() > cpus_.size(); }
 
@@ -59,7 +59,7 @@ private:
 
     bool run_round(std::uint32_t round) {
         crew_.rest();
-        print_floors(measure_floors(cpus_), round);
+        if (crew_.is_first()) print_floors(measure_floors(cpus_), round);
         // Not std::shuffle: the order a seed gives must not depend on the library.
         for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_() % i]);
         for (Candidate* one : order_) {
@@ -75,11 +75,11 @@ private:
         if (slow && round % slow_rounds != 0) return true;
         Pace pace = pace_;
         if (slow) pace.warm_up = 0;
-        Visit visit(crew_.ranks(), pace, known.episodes);
-        one.receive(crew_, visit);
-        known.period_ns = std::min(known.period_ns, visit.elapsed_ns / static_cast<double>(visit.timed));
+        const std::unique_ptr<Visit> visit = crew_.visit(pace, known.episodes);
+        one.receive(crew_, *visit);
+        known.period_ns = std::min(known.period_ns, visit->timing.period_ns());
         known.episodes = fitting(known.period_ns, pace_);
-        return print_visit(one.label(), round, visit);
+        return print_visit(one.label(), round, *visit);
     }
 
     /// Every episode costs time slices: a handful in the first round is all that the others can spare.
@@ -91,7 +91,7 @@ private:
                           label.wait);
             return true;
         }
-        if (options_.budget_ns != 0 && spinners_ns_ > share_of_crowded_spinners * options_.budget_ns) {
+        if (crew_.agree(options_.budget_ns != 0 && spinners_ns_ > share_of_crowded_spinners * options_.budget_ns)) {
             print_skipped(label.name,
                           "it never gives its CPU away, there are more ranks than CPUs, and the share of the "
                           "time budget for such is used up",
@@ -102,10 +102,10 @@ private:
         pace.warm_up = 0;
         pace.stamped = episodes_of_a_crowded_spinner;
         const Ticks start = ticks();
-        Visit visit(crew_.ranks(), pace, episodes_of_a_crowded_spinner);
-        one.receive(crew_, visit);
+        const std::unique_ptr<Visit> visit = crew_.visit(pace, episodes_of_a_crowded_spinner);
+        one.receive(crew_, *visit);
         spinners_ns_ += nanoseconds(ticks() - start);
-        return print_visit(label, round, visit);
+        return print_visit(label, round, *visit);
     }
 
     static Record start_record(const char* kind, const Label& label, std::uint32_t round) {
@@ -115,34 +115,58 @@ private:
     }
 
     /// False, and nothing but the violation, when somebody left early.
-    static bool print_visit(const Label& label, std::uint32_t round, const Visit& visit) {
-        const Samples samples = visit.stamps.evaluate(visit.stamped);
-        if (samples.violation) {
-            start_record("violation", label, round)
-                .field("episode", samples.violation->episode)
-                .field("left", samples.violation->left)
-                .field("missing", samples.violation->missing)
-                .field("early_ns", samples.violation->early_ns)
-                .print();
-            return false;
-        }
-        start_record("batch", label, round)
-            .field("episodes", visit.timed)
-            .field("elapsed_ns", visit.elapsed_ns)
-            .field("cpu_ns", visit.usage.cpu_ns)
-            .field("voluntary", visit.usage.voluntary)
-            .field("involuntary", visit.usage.involuntary)
-            .field("cut", visit.cut)
-            .field("first_ns", visit.first_ns)
-            .print();
-        start_record("episodes", label, round)
-            .field("voluntary", visit.stamped_usage.voluntary)
-            .field("involuntary", visit.stamped_usage.involuntary)
+    bool print_visit(const Label& label, std::uint32_t round, Visit& visit) {
+        const Samples samples = visit.stamps.evaluate(visit.stamping.stamped);
+        const Samples isolated = visit.isolated.evaluate(visit.stamping.isolated);
+        for (const Samples* each : {&samples, &isolated})
+            if (each->violation) {
+                start_record("violation", label, round)
+                    .field("episode", each->violation->episode)
+                    .field("left", each->violation->left)
+                    .field("missing", each->violation->missing)
+                    .field("early_ns", each->violation->early_ns)
+                    .print();
+                return false;
+            }
+        print_batch(label, round, visit);
+        Record record = start_record("episodes", label, round);
+        record.field("voluntary", visit.stamping.usage.voluntary)
+            .field("involuntary", visit.stamping.usage.involuntary)
             .field("latency_ns", samples.latency)
             .field("skew_ns", samples.skew)
-            .field("span_ns", samples.span)
-            .print();
+            .field("span_ns", samples.span);
+        if (visit.stamping.isolated != 0) record.field("call_ns", samples.call);
+        record.print();
+        if (visit.stamping.isolated != 0)
+            start_record("isolated", label, round)
+                .field("latency_ns", isolated.latency)
+                .field("skew_ns", isolated.skew)
+                .field("span_ns", isolated.span)
+                .print();
         return true;
+    }
+
+    void print_batch(const Label& label, std::uint32_t round, Visit& visit) {
+        const Timing& timing = visit.timing;
+        Usage usage = timing.usage;
+        std::vector<double> of_ranks;
+        if (visit.usage_of(0) != nullptr) {
+            usage = {};
+            for (Rank rank = 0; rank < crew_.ranks(); ++rank) {
+                usage = usage + *visit.usage_of(rank);
+                of_ranks.push_back(visit.usage_of(rank)->cpu_ns);
+            }
+        }
+        Record record = start_record("batch", label, round);
+        record.field("episodes", timing.timed)
+            .field("elapsed_ns", timing.elapsed_ns)
+            .field("cpu_ns", usage.cpu_ns)
+            .field("voluntary", usage.voluntary)
+            .field("involuntary", usage.involuntary)
+            .field("cut", timing.cut)
+            .field("first_ns", timing.first_ns);
+        if (!of_ranks.empty()) record.field("rank_cpu_ns", of_ranks);
+        record.print();
     }
 
     Crew& crew_;

@@ -19,6 +19,9 @@ Pace pace_for(const Options& options, std::size_t cpus);
 /// False when a candidate let somebody out early; that was printed and ends the launch.
 bool run_rounds(Crew& crew, Roster& roster, const Options& options, const std::vector<int>& cpus, const Pace& pace);
 
+/// What --list prints.
+void print_list(const Roster& roster);
+
 /// What a measuring program does with its command line: help, list, or rounds, and one line on stderr for what
 /// cannot be. Returns the exit status: 0, 1 for a violation or a failure, 2 for wrong use.
 /// `prepare` makes the roster; `hire` makes the crew, after the environment has been printed.

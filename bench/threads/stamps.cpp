@@ -4,8 +4,23 @@
 
 namespace tollbar::bench {
 
+namespace {
+
+constexpr std::size_t in_a_line = line_bytes / sizeof(Stamp);
+
+constexpr std::size_t stride_of(std::size_t episodes) { return (episodes / in_a_line + 2) * in_a_line; }
+
+}  // namespace
+
 Stamps::Stamps(Rank ranks, std::size_t episodes)
-    : ranks_(ranks), episodes_(episodes), stride_((episodes / in_a_line + 2) * in_a_line), stamps_(ranks * stride_) {}
+    : ranks_(ranks), episodes_(episodes), stride_(stride_of(episodes)), own_(ranks * stride_), stamps_(own_.data()) {}
+
+Stamps::Stamps(Rank ranks, std::size_t episodes, void* memory)
+    : ranks_(ranks), episodes_(episodes), stride_(stride_of(episodes)), stamps_(static_cast<Stamp*>(memory)) {}
+
+std::size_t Stamps::bytes(Rank ranks, std::size_t episodes) noexcept {
+    return ranks * stride_of(episodes) * sizeof(Stamp);
+}
 
 Samples Stamps::evaluate(std::size_t episodes) const {
     Samples samples;
@@ -30,6 +45,7 @@ Samples Stamps::evaluate(std::size_t episodes) const {
         samples.latency.push_back(nanoseconds(left - entered));
         samples.skew.push_back(nanoseconds(left - at(first_out).exit));
         samples.span.push_back(nanoseconds(left - at(first_in).entry));
+        samples.call.push_back(nanoseconds(at(0).exit - at(0).entry));
     }
     return samples;
 }

@@ -31,6 +31,7 @@ struct Samples {
     std::vector<double> latency;  ///< last exit - last entry
     std::vector<double> skew;     ///< last exit - first exit
     std::vector<double> span;     ///< last exit - first entry
+    std::vector<double> call;     ///< exit - entry of rank 0
     std::optional<Violation> violation;
 };
 
@@ -39,21 +40,28 @@ class Stamps {
 public:
     Stamps(Rank ranks, std::size_t episodes);
 
+    /// In memory of somebody else's, of at least bytes(), such as processes share.
+    Stamps(Rank ranks, std::size_t episodes, void* memory);
+
+    Stamps(const Stamps&) = delete;
+    Stamps& operator=(const Stamps&) = delete;
+
+    static std::size_t bytes(Rank ranks, std::size_t episodes) noexcept;
+
     std::size_t capacity() const noexcept { return episodes_; }
 
     /// Where `rank` writes; rows of different ranks share no cache line.
-    Stamp* row(Rank rank) noexcept { return stamps_.data() + rank * stride_; }
+    Stamp* row(Rank rank) noexcept { return stamps_ + rank * stride_; }
 
     /// Evaluates the first `episodes` of all rows.
     Samples evaluate(std::size_t episodes) const;
 
 private:
-    static constexpr std::size_t in_a_line = line_bytes / sizeof(Stamp);
-
     Rank ranks_;
     std::size_t episodes_;
     std::size_t stride_;
-    std::vector<Stamp> stamps_;
+    std::vector<Stamp> own_;
+    Stamp* stamps_;
 };
 
 }  // namespace tollbar::bench

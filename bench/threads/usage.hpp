@@ -23,6 +23,10 @@ struct Usage {
                 counted.ru_nivcsw};
     }
 
+    friend Usage operator+(const Usage& one, const Usage& other) noexcept {
+        return {one.cpu_ns + other.cpu_ns, one.voluntary + other.voluntary, one.involuntary + other.involuntary};
+    }
+
     friend Usage operator-(const Usage& end, const Usage& begin) noexcept {
         return {end.cpu_ns - begin.cpu_ns, end.voluntary - begin.voluntary, end.involuntary - begin.involuntary};
     }

@@ -23,6 +23,8 @@ struct Pace {
     std::uint64_t chunk;    ///< episodes between two looks at the clock, at most
     std::uint64_t warm_up;  ///< episodes before a batch
     std::uint64_t stamped;  ///< stamped episodes, at most
+
+    std::uint64_t isolated = 0;  ///< stamped episodes before each of which everybody meets elsewhere, at most
 };
 
 /// How many episodes of that length make a batch.
@@ -91,14 +93,18 @@ struct Timing {
     double elapsed_ns = 0;
     Usage usage{};  ///< of rank 0's process
     bool cut = false;
+
+    double period_ns() const noexcept { return elapsed_ns / static_cast<double>(timed); }
 };
 
 /// First episode, warm-up, calibration and the timed batch. Every rank calls it once, with a seat of the same new
-/// barrier; seat.episode() is one use of it. meet() is somewhere else to meet.
+/// barrier; seat.episode() is one use of it. meet() is somewhere else to meet. A rank that is a process of its own may
+/// have it counted what its batch used.
 template <class Seat, class Meet>
-void time_batch(Rank rank, Seat& seat, Timing& timing, Meet&& meet) {
+void time_batch(Rank rank, Seat& seat, Timing& timing, Meet&& meet, Usage* own = nullptr) {
     const Pace& pace = timing.pace;
     const bool first_rank = rank == 0;
+    const bool counts = first_rank || own != nullptr;
     const auto once = [&](std::uint64_t) { seat.episode(); };
 
     meet();
@@ -117,55 +123,114 @@ void time_batch(Rank rank, Seat& seat, Timing& timing, Meet&& meet) {
         run_chunks(rank, {std::min<std::uint64_t>(pace.warm_up, 10), 1, 1}, pace.cut_ns / 4, timing.settling, once);
     }
 
-    const Usage before = first_rank ? Usage::of_process() : Usage{};
+    const Usage before = counts ? Usage::of_process() : Usage{};
     start = ticks();
     const std::uint64_t timed = run_chunks(rank, sixteenths(timing.episodes, pace), pace.cut_ns, timing.timing, once);
     if (first_rank) {
         timing.elapsed_ns = nanoseconds(ticks() - start);
-        timing.usage = Usage::of_process() - before;
         timing.timed = timed;
         timing.cut = timed < timing.episodes;
+    }
+    if (counts) {
+        const Usage used = Usage::of_process() - before;
+        if (first_rank) timing.usage = used;
+        if (own != nullptr) *own = used;
     }
     // Nobody goes to sleep in the meeting before rank 0 has counted the context switches.
     seat.episode();
 }
 
-/// What the threads share during a visit: the timed batch, and the stamped episodes after it.
-struct Visit : Timing {
-    Visit(Rank ranks, const Pace& how, std::uint64_t batch)
-        : Timing{.pace = how, .episodes = batch}, meeting(ranks), stamps(ranks, how.stamped) {}
-
-    Meeting meeting;
-    Stamps stamps;
-    StopFlags stamping;
-
+/// What the ranks share while episodes are stamped. Holds no pointers either.
+struct Stamping {
+    StopFlags flags{};
     std::uint64_t stamped = 0;
-    Usage stamped_usage;
+    std::uint64_t isolated = 0;
+    Usage usage{};  ///< of rank 0's process, in the stamped episodes
 };
 
-/// What one rank does in a visit.
+/// What the ranks of a visit have in common, as one of their processes sees it.
+class Visit {
+public:
+    Visit(Timing& timed, Stamping& stamped, Stamps& back_to_back, Stamps& one_by_one)
+        : timing(timed), stamping(stamped), stamps(back_to_back), isolated(one_by_one) {}
+    virtual ~Visit() = default;
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+    /// Somewhere else to meet. Memory order: what anybody did before is visible to everybody after.
+    virtual void meet() = 0;
+
+    /// The same, and everybody who has a CPU leaves at about one time. Memory order: as meet().
+    virtual void line_up() { meet(); }
+
+    /// Where a rank that is a process of its own notes what its batch used; else null.
+    virtual Usage* usage_of(Rank) { return nullptr; }
+
+    Timing& timing;
+    Stamping& stamping;
+    Stamps& stamps;    ///< of episodes back to back
+    Stamps& isolated;  ///< of episodes before each of which everybody has met elsewhere
+};
+
+/// A visit by the threads of this process.
+class ThreadVisit final : public Visit {
+public:
+    ThreadVisit(Rank ranks, const Pace& pace, std::uint64_t batch)
+        : Visit(timing_, stamping_, stamps_, isolated_), timing_{.pace = pace, .episodes = batch}, meeting_(ranks),
+          stamps_(ranks, pace.stamped), isolated_(ranks, pace.isolated) {}
+
+    void meet() override { meeting_.meet(); }
+
+private:
+    Timing timing_;
+    Stamping stamping_;
+    Meeting meeting_;
+    Stamps stamps_;
+    Stamps isolated_;
+};
+
+/// Every rank writes its row: in each episode when it came and when it left.
 template <class Seat>
-void attend(Rank rank, Seat& seat, Visit& visit) {
-    Stamp* const row = visit.stamps.row(rank);
-    std::fill_n(row, visit.stamps.capacity(), Stamp{});  // brings the row to this CPU
-
-    time_batch(rank, seat, visit, [&] { visit.meeting.meet(); });
-
-    const bool first_rank = rank == 0;
-    const Usage before = first_rank ? Usage::of_process() : Usage{};
-    const auto stamp = [&](std::uint64_t i) {
+auto stamper(Stamps& stamps, Rank rank, Seat& seat) {
+    return [row = stamps.row(rank), &seat](std::uint64_t i) {
         row[i].entry = ticks();
         seat.episode();
         row[i].exit = ticks();
     };
-    const std::uint64_t stamped = run_chunks(rank, sixteenths(visit.stamps.capacity(), visit.pace),
-                                             visit.pace.cut_ns / 2, visit.stamping, stamp);
+}
+
+/// What one rank does in a visit.
+template <class Seat>
+void attend(Rank rank, Seat& seat, Visit& visit) {
+    const Pace& pace = visit.timing.pace;
+    Stamping& stamping = visit.stamping;
+    std::fill_n(visit.stamps.row(rank), visit.stamps.capacity(), Stamp{});  // brings the rows to this CPU
+    std::fill_n(visit.isolated.row(rank), visit.isolated.capacity(), Stamp{});
+
+    time_batch(rank, seat, visit.timing, [&] { visit.meet(); }, visit.usage_of(rank));
+
+    const bool first_rank = rank == 0;
+    const Usage before = first_rank ? Usage::of_process() : Usage{};
+    const std::uint64_t stamped = run_chunks(rank, sixteenths(pace.stamped, pace), pace.cut_ns / 2, stamping.flags,
+                                             stamper(visit.stamps, rank, seat));
     if (first_rank) {
-        visit.stamped_usage = Usage::of_process() - before;
-        visit.stamped = stamped;
+        stamping.usage = Usage::of_process() - before;
+        stamping.stamped = stamped;
     }
     seat.episode();
-    visit.meeting.meet();  // nobody takes the barrier down while others are inside
+    visit.meet();  // nobody takes the barrier down while others are inside
+
+    if (pace.isolated == 0) return;
+    constexpr std::uint64_t least = 3;
+    const auto affordable = static_cast<std::uint64_t>(pace.cut_ns / 4 / visit.timing.period_ns());
+    const std::uint64_t isolated = std::clamp(affordable, least, std::max(pace.isolated, least));
+    const auto stamp = stamper(visit.isolated, rank, seat);
+    for (std::uint64_t i = 0; i < isolated; ++i) {
+        visit.line_up();
+        stamp(i);
+    }
+    if (first_rank) stamping.isolated = isolated;
+    visit.meet();
 }
 
 }  // namespace tollbar::bench

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an MPI program measures: MPI_Barrier and MPI_Ibarrier as they come, the MPI's own behind a preload, and every
+// plan of tollbar's by words and by messages.
+#include "candidates.hpp"
+
+#include "doors/mpi/participant.h"
+
+#include <tollbar/algorithms.hpp>
+
+#include <stdexcept>
+#include <system_error>
+
+namespace tollbar::bench {
+
+namespace {
+
+struct Own {
+    static void episode(MPI_Comm comm) noexcept { PMPI_Barrier(comm); }
+};
+
+struct Split {
+    static void episode(MPI_Comm comm) noexcept {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Ibarrier(comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+};
+
+struct OwnSplit {
+    static void episode(MPI_Comm comm) noexcept {
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Ibarrier(comm, &request);
+        PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+};
+
+/// A plan of tollbar's as every door of MPI runs it.
+class PlanBarrier {
+public:
+    PlanBarrier(std::shared_ptr<Carrier> carrier, const std::string& plan, tollbar_sharing sharing)
+        : carrier_(std::move(carrier)) {
+        tollbar_mpi_options options{};
+        options.plan = plan.c_str();
+        options.name = "tollbar bench";
+        options.sharing = sharing;
+        if (const int error = tollbar_mpi_join(&carrier_->get(), &options, &participant_); error != 0)
+            throw std::system_error(error, std::generic_category(), "joining '" + plan + "'");
+    }
+    ~PlanBarrier() { tollbar_mpi_leave(participant_); }
+    PlanBarrier(const PlanBarrier&) = delete;
+    PlanBarrier& operator=(const PlanBarrier&) = delete;
+
+    struct Seat {
+        tollbar_mpi_participant* self;
+        void episode() const noexcept { tollbar_mpi_arrive_and_wait(self, nullptr); }
+    };
+    Seat seat(Rank) const noexcept { return {participant_}; }
+
+private:
+    std::shared_ptr<Carrier> carrier_;
+    tollbar_mpi_participant* participant_ = nullptr;
+};
+
+constexpr const char* messages = "messages";
+
+void add_plan_by(Roster& roster, const std::shared_ptr<Carrier>& carrier, const std::string& spelling,
+                 const std::string& kind, const std::string& wait) {
+    roster.add<PlanBarrier>({spelling, kind, wait}, carrier, spelling,
+                            wait == messages ? TOLLBAR_SHARING_NEVER : TOLLBAR_SHARING_AUTO);
+}
+
+}  // namespace
+
+Carrier::Carrier() {
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    if (tollbar_pmpi_carrier_open(comm_, &carrier_) != 0)
+        throw std::runtime_error("the MPI does not let messages be set up");
+}
+
+Carrier::~Carrier() {
+    tollbar_pmpi_carrier_close(&carrier_);
+    PMPI_Comm_free(&comm_);
+}
+
+Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<Carrier>& carrier) {
+    Roster roster;
+    const bool behind_a_door = MpiJob::door() != "none";
+    const char* kind = behind_a_door ? "door" : "mpi";
+    roster.add<Called<Blocking>>({"MPI_Barrier", kind});
+    roster.add<Called<Split>>({"MPI_Ibarrier", kind});
+    if (MpiJob::door() == "preload") {
+        roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
+        roster.add<Called<OwnSplit>>({"PMPI_Ibarrier", "mpi"});
+    }
+
+    const bool share = hosts < job.ranks();
+    if (hosts == 1) add_plan_by(roster, carrier, "turnstile", "turnstile", "auto");
+    if (hosts > 1 && share)
+        for (const char* plan : {"turnstile/dissemination", "turnstile/tournament", "turnstile/central"})
+            add_plan_by(roster, carrier, plan, "combination", "auto");
+    std::vector<std::string> plans;
+    for (const Algorithm& algorithm : catalogue()) plans.emplace_back(algorithm.name);
+    plans.insert(plans.end(), {"combining:2", "mcs:2,2", "dissemination:2", "dissemination:3"});
+    for (const std::string& plan : plans) {
+        add_plan_by(roster, carrier, plan, "plan", "auto");
+        if (share) add_plan_by(roster, carrier, plan, "plan", messages);
+    }
+    return roster;
+}
+
+bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<Carrier>& carrier,
+                 const std::string& spelling, const std::string& wait) {
+    if (wait != "auto" && wait != messages) return false;
+    try {
+        make_plan(spelling, job.ranks());
+    } catch (const std::invalid_argument&) {
+        return false;  // select() says what there is
+    }
+    add_plan_by(roster, carrier, spelling, "plan", wait);
+    return true;
+}
+
+}  // namespace tollbar::bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an MPI program measures: MPI_Barrier and MPI_Ibarrier as they come, the MPI's own behind a preload, and every
+// plan of tollbar's by words and by messages.
+#pragma once
+
+#include "candidate.hpp"
+#include "job.hpp"
+
+#include "transports/mpi/pmpi_carrier.h"
+
+#include <memory>
+
+namespace tollbar::bench {
+
+/// Messages for tollbar's plans on a communicator of their own; every plan in turn has it.
+class Carrier {
+public:
+    Carrier();
+    ~Carrier();
+    Carrier(const Carrier&) = delete;
+    Carrier& operator=(const Carrier&) = delete;
+
+    const tollbar_carrier& get() const noexcept { return carrier_; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    tollbar_carrier carrier_{};
+};
+
+/// A collective call of MPI's on a new duplicate of the world.
+template <class Call>
+class Called {
+public:
+    Called() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+    ~Called() { MPI_Comm_free(&comm_); }
+    Called(const Called&) = delete;
+    Called& operator=(const Called&) = delete;
+
+    struct Seat {
+        MPI_Comm comm;
+        void episode() const noexcept { Call::episode(comm); }
+    };
+    Seat seat(Rank) const noexcept { return {comm_}; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+struct Blocking {
+    static void episode(MPI_Comm comm) noexcept { MPI_Barrier(comm); }
+};
+
+/// Everything that can be measured in this job, on that many hosts; MPI_Barrier is a door's where one is loaded.
+Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<Carrier>& carrier);
+
+/// Adds a plan that is spelled out; false when it cannot be spelled so. `wait` is auto or messages.
+bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<Carrier>& carrier,
+                 const std::string& spelling, const std::string& wait);
+
+}  // namespace tollbar::bench

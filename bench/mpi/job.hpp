@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MPI job that a measuring program is: who is in it, which MPI, and what stands before MPI_Barrier.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+#include <mpi.h>
+
+#include <string>
+
+namespace tollbar::bench {
+
+/// MPI from its beginning to its end.
+class MpiJob {
+public:
+    MpiJob(int* count, char*** words);
+    ~MpiJob();
+    MpiJob(const MpiJob&) = delete;
+    MpiJob& operator=(const MpiJob&) = delete;
+
+    Rank rank() const noexcept { return rank_; }
+    Rank ranks() const noexcept { return ranks_; }
+
+    /// How many hosts the MPI tells apart. Collective.
+    Rank hosts() const;
+
+    /// "Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19".
+    static std::string mpi();
+
+    /// What of tollbar's is loaded in this process: "component", "preload" or "none".
+    static std::string door();
+
+private:
+    Rank rank_ = 0;
+    Rank ranks_ = 0;
+};
+
+}  // namespace tollbar::bench
