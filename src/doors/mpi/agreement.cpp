@@ -6,6 +6,7 @@
 
 #include <tollbar/crowding.hpp>
 #include <tollbar/environment.hpp>
+#include <tollbar/tuning.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -63,7 +65,7 @@ Arenas& arenas() {
 struct Card {
     std::uint64_t node;
     std::array<std::uint64_t, Arenas::told> arenas;
-    std::uint32_t cpus;
+    Standing standing;
     char plan[128];
     Address address;
 };
@@ -99,7 +101,7 @@ Card own_card(const tollbar_mpi_options& options) {
     Card card{};
     card.node = node_identity(host);
     card.arenas = arenas().newest();
-    card.cpus = usable_cpus();
+    card.standing = own_standing();
     copy(card.plan, asked_plan(options));
     copy(card.address.host, host);
     card.address.process = getpid();
@@ -156,27 +158,47 @@ const char* name_of(const tollbar_mpi_options& options) {
     return options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name;
 }
 
-/// Rank 0: what the cards and its own options come to.
-Terms draw_up(const std::vector<Card>& cards, const std::vector<Rank>& node_of, const tollbar_mpi_options& options) {
-    const char* name = name_of(options);
-    Terms terms{};
-    terms.budget_ms = options.budget_ms < 0 ? 20 : options.budget_ms;
-    terms.timeout_s = timeout_of(options);
-    terms.ticket = new_ticket();
-    terms.nodes = *std::ranges::max_element(node_of) + 1;
-    terms.objective = options.objective;
-    terms.selection = options.selection;
-    terms.radix = options.radix;
+/// Says of a wish why it is not granted, once a process for each reason.
+void refuse(const char* name, const std::string& why) {
+    static std::mutex mutex;
+    static std::set<std::string> said;
+    const std::lock_guard lock(mutex);
+    if (said.insert(why).second) std::fprintf(stderr, "tollbar: %s: %s; choosing a plan\n", name, why.c_str());
+}
 
+/// Rank 0: who shares a node, and what they have in common.
+std::vector<std::uint64_t> survey(const std::vector<Card>& cards, const std::vector<Rank>& node_of, Terms& terms) {
+    terms.nodes = *std::ranges::max_element(node_of) + 1;
+    std::vector<std::vector<const Card*>> by_node(terms.nodes);
+    for (std::size_t rank = 0; rank < cards.size(); ++rank) by_node[node_of[rank]].push_back(&cards[rank]);
+    std::vector<std::uint64_t> arena_of;
+    for (const auto& members : by_node) {
+        arena_of.push_back(members.size() > 1 ? common_arena(members) : 0);
+        terms.makes_arenas |= members.size() > 1 && arena_of.back() == 0;
+        terms.per_node = std::max(terms.per_node, static_cast<Rank>(members.size()));
+        std::vector<Standing> standings;
+        for (const Card* member : members) standings.push_back(member->standing);
+        terms.crowded |= crowding_of(standings) == Crowding::crowded;
+    }
+    return arena_of;
+}
+
+/// Rank 0: the plan that all ask for if it can be run, else what is stored for such a communicator; "" if nothing is.
+std::string wished_plan(const std::vector<Card>& cards, const Terms& terms, const tollbar_mpi_options& options) {
+    const auto ranks = static_cast<Rank>(cards.size());
     const bool agreed = std::ranges::all_of(
         cards, [&](const Card& card) { return std::strcmp(card.plan, cards[0].plan) == 0; });
-    if (!agreed) name_who_disagrees(cards, name);
+    if (!agreed) name_who_disagrees(cards, name_of(options));
     if (agreed && cards[0].plan[0] != '\0') {
-        const std::string fault = fault_of_spelling(cards[0].plan, static_cast<Rank>(cards.size()), terms.nodes);
-        if (fault.empty()) copy(terms.plan, cards[0].plan);
-        if (!fault.empty()) std::fprintf(stderr, "tollbar: %s: %s; choosing a plan\n", name, fault.c_str());
+        const std::string fault = fault_of_spelling(cards[0].plan, ranks, terms.nodes);
+        if (fault.empty()) return cards[0].plan;
+        refuse(name_of(options), fault);
     }
-    return terms;
+    const auto stored = tuned_mpi_plan(situation_of(terms, ranks, options));
+    if (!stored) return "";
+    const std::string fault = fault_of_spelling(*stored, ranks, terms.nodes);
+    if (!fault.empty()) refuse(tuning_file().c_str(), fault);
+    return fault.empty() ? *stored : "";
 }
 
 /// Collective: gives every node that lacks one an arena, or finds that it cannot be had there.
@@ -216,6 +238,16 @@ void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std
 }
 
 }  // namespace
+
+MpiSituation situation_of(const Terms& terms, Rank ranks, const tollbar_mpi_options& options) {
+    constexpr std::array objectives{"latency", "skew", "wait"};  // in the order of tollbar_objective
+    return {.ranks = ranks,
+            .nodes = terms.nodes,
+            .per_node = terms.per_node,
+            .crowded = terms.crowded,
+            .mpi = options.mpi == nullptr ? "any" : options.mpi,
+            .objective = objectives[options.objective]};
+}
 
 void broadcast(const tollbar_carrier& carrier, void* data, std::size_t bytes, SetUpWait waiting) {
     const tollbar_idle idle = waiting.idle();
@@ -261,15 +293,11 @@ Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& optio
     node_of.resize(carrier.ranks);
     if (carrier.rank == 0) {
         node_of = number_nodes(cards, options.sharing == TOLLBAR_SHARING_AUTO);
-        terms = draw_up(cards, node_of, options);
-        std::vector<std::vector<const Card*>> by_node(terms.nodes);
-        for (Rank rank = 0; rank < carrier.ranks; ++rank) by_node[node_of[rank]].push_back(&cards[rank]);
-        for (Rank node = 0; node < terms.nodes; ++node) {
-            const auto& members = by_node[node];
-            if (members.size() > 1) arena_of[node] = common_arena(members);
-            terms.makes_arenas |= members.size() > 1 && arena_of[node] == 0;
-            terms.crowded |= members.size() > members.front()->cpus;
-        }
+        terms.budget_ms = options.budget_ms < 0 ? 20 : options.budget_ms;
+        terms.timeout_s = timeout_of(options);
+        terms.ticket = new_ticket();
+        std::ranges::copy(survey(cards, node_of, terms), arena_of.begin());
+        copy(terms.plan, wished_plan(cards, terms, options));
     }
     {
         // All in one message: each costs a switch of every rank where ranks outnumber CPUs.

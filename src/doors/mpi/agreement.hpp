@@ -7,6 +7,7 @@
 #include "transports/mpi/arena.hpp"
 
 #include <tollbar/plan.hpp>
+#include <tollbar/tuning.hpp>
 
 #include <chrono>
 #include <memory>
@@ -28,11 +29,8 @@ struct Terms {
     double budget_ms;
     double timeout_s;      ///< 0: never
     std::uint64_t ticket;  ///< unique in the job, as are the next 2^32; see ticket_of()
-    std::uint32_t nodes;
-    std::uint32_t objective;
-    std::uint32_t selection;
-    std::uint32_t radix;
-    std::int32_t error;  ///< an errno value when there will be no barrier of ours
+    Rank nodes;
+    Rank per_node;  ///< ranks on the node that has most of them
     bool makes_arenas;
     bool crowded;  ///< some node has more ranks than CPUs
 };
@@ -52,6 +50,9 @@ struct Agreement {
 constexpr std::uint64_t ticket_of(const Terms& terms, Rank node, std::uint8_t number) noexcept {
     return terms.ticket + (std::uint64_t{node} << 8) + number;
 }
+
+/// What plans for the communicator are chosen and stored by.
+MpiSituation situation_of(const Terms& terms, Rank ranks, const tollbar_mpi_options& options);
 
 /// Collective over the carrier's ranks. Throws std::system_error where the MPI fails.
 /// With a time-out, says on stderr who has not come to it.
