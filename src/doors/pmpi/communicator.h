@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What this library keeps for each communicator, from its first MPI_Barrier until MPI_Comm_free or MPI_Finalize. */
+#ifndef TOLLBAR_DOORS_PMPI_COMMUNICATOR_H
+#define TOLLBAR_DOORS_PMPI_COMMUNICATOR_H
+
+#include "doors/mpi/participant.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct tollbar_communicator {
+    tollbar_mpi_participant* participant; /* NULL: calls are passed on to the MPI */
+    MPI_Comm messages;                    /* the same ranks, for nobody's messages but ours */
+    struct tollbar_carrier carrier;
+    int splits_phases;        /* MPI_Ibarrier is ours too; the same on every rank */
+    _Atomic uint32_t pending; /* MPI_Ibarriers that are not over */
+    int waits;                /* somebody waits in the participant, so nobody else may look at it */
+    int freed;                /* by the user, while some were pending */
+    uint64_t barriers;
+    uint64_t ibarriers;
+    struct tollbar_communicator* next;
+    struct tollbar_communicator* previous;
+};
+
+/* The communicator used last by this thread. A handle may come back as another communicator's once something was
+ * freed, so that what is remembered counts only as long as nothing was. */
+struct tollbar_remembered {
+    MPI_Comm comm;
+    uint64_t freed_before;
+    struct tollbar_communicator* communicator;
+};
+extern _Thread_local struct tollbar_remembered tollbar_remembered;
+extern _Atomic uint64_t tollbar_freed; /* how many communicators were freed, plus one */
+
+/* The slow half of the two functions below. */
+struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join);
+
+static inline struct tollbar_communicator* tollbar_remember(MPI_Comm comm, int join) {
+    const struct tollbar_remembered* last = &tollbar_remembered;
+    if (last->comm == comm && last->freed_before == atomic_load_explicit(&tollbar_freed, memory_order_relaxed))
+        return last->communicator;
+    return tollbar_look_up(comm, join);
+}
+
+/* What is kept for it, made in its first barrier, which is collective; NULL when the MPI has to do the barrier. */
+static inline struct tollbar_communicator* tollbar_communicator_of_all(MPI_Comm comm) {
+    return tollbar_remember(comm, 1);
+}
+
+/* The same, but NULL when no barrier was made yet: local. */
+static inline struct tollbar_communicator* tollbar_communicator_known(MPI_Comm comm) {
+    return tollbar_remember(comm, 0);
+}
+
+/* Nonzero when several threads may be in the MPI at once. */
+extern int tollbar_threaded;
+
+/* Lets go of communicators that were freed while an MPI_Ibarrier was pending. */
+void tollbar_release_freed(void);
+
+#endif

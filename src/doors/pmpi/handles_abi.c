@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Handles of Fortran in the standard ABI. */
+#include "handles.h"
+
+#pragma weak PMPI_Comm_fromint
+#pragma weak PMPI_Request_toint
+
+MPI_Comm tollbar_comm_of_fortran(int handle) { return PMPI_Comm_fromint(handle); }
+
+int tollbar_request_to_fortran(MPI_Request request) { return PMPI_Request_toint(request); }

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Handles of Fortran in the MPIs' own interfaces. */
+#include "handles.h"
+
+#pragma weak PMPI_Comm_f2c
+#pragma weak PMPI_Request_c2f
+
+MPI_Comm tollbar_comm_of_fortran(int handle) { return PMPI_Comm_f2c(handle); }
+
+int tollbar_request_to_fortran(MPI_Request request) { return PMPI_Request_c2f(request); }

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Finds out which MPI a program runs with, from where PMPI_Barrier comes from and what the MPI says of itself. */
+#include "host_mpi.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Atomic int tollbar_known_to_fit;
+
+static char key[64];
+
+/* How each MPI opens what MPI_Get_library_version gives, and where its version stands. */
+static const struct {
+    const char* opening;
+    const char* before_version;
+    const char* key;
+    const char* family;
+} known[] = {
+    {"Open MPI v", "Open MPI v", "openmpi", "openmpi"},
+    {"MPICH Version:", "MPICH Version:", "mpich", "mpich"},
+    {"Intel(R) MPI Library", "Intel(R) MPI Library", "impi", "mpich"},
+    {"MVAPICH", "Version", "mvapich", "mpich"},
+};
+
+static tollbar_function function_at(void* address) {
+    tollbar_function function;
+    memcpy(&function, &address, sizeof function); /* ISO C knows no such conversion, POSIX demands it */
+    return function;
+}
+
+tollbar_function tollbar_of_program(const char* name) { return function_at(dlsym(RTLD_DEFAULT, name)); }
+
+tollbar_function tollbar_next(const char* name) { return function_at(dlsym(RTLD_NEXT, name)); }
+
+static void note_key(const char* name, const char* version) {
+    while (*version != '\0' && !isdigit((unsigned char)*version)) ++version;
+    const size_t length = strspn(version, "0123456789.");
+    snprintf(key, sizeof key, "%s-%.*s", name, (int)length, version);
+}
+
+/* A program that opened its MPI for itself alone (Python does) has it opened for everybody. */
+static int share_library(struct dl_phdr_info* info, size_t size, void* unused) {
+    (void)size, (void)unused;
+    const char* slash = strrchr(info->dlpi_name, '/');
+    if (slash == NULL || strncmp(slash, "/libmp", 6) != 0) return 0;
+    void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (library != NULL) dlclose(library);
+    return 0;
+}
+
+static int first_of_job(void) {
+    static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const char* rank = getenv(names[i]);
+        if (rank != NULL) return strcmp(rank, "0") == 0;
+    }
+    return 1;
+}
+
+/* The family of the program's MPI; NULL when it is none that is known. */
+static const char* find_family(char* said, int size) {
+    Dl_info where;
+    void* barrier = dlsym(RTLD_DEFAULT, "PMPI_Barrier");
+    int (*version)(char*, int*) = (int (*)(char*, int*))tollbar_of_program("PMPI_Get_library_version");
+    char text[8192] = ""; /* no MPI says more */
+    if (barrier == NULL || version == NULL || version(text, &(int){0}) != 0) return NULL;
+    snprintf(said, (size_t)size, "%.*s", (int)strcspn(text, "\n,"), text);
+    for (char* tab = said; (tab = strchr(tab, '\t')) != NULL;) *tab = ' ';
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+        if (strncmp(text, known[i].opening, strlen(known[i].opening)) != 0) continue;
+        const char* after = strstr(text, known[i].before_version);
+        note_key(known[i].key, after == NULL ? "" : after + strlen(known[i].before_version));
+        const int standard = dladdr(barrier, &where) != 0 && strstr(where.dli_fname, "mpi_abi") != NULL;
+        return standard ? "abi" : known[i].family;
+    }
+    return NULL;
+}
+
+static void find_once(void) {
+    char said[128] = "an unknown MPI";
+    if (dlsym(RTLD_DEFAULT, "PMPI_Barrier") == NULL) dl_iterate_phdr(share_library, NULL);
+    const char* family = find_family(said, sizeof said);
+    const int fits = family != NULL && strcmp(family, tollbar_family) == 0 && tollbar_find_constants();
+    if (!fits && first_of_job()) {
+        fprintf(stderr, "tollbar: libtollbar_mpi_%s.so does not serve %s", tollbar_family, said);
+        if (family != NULL && strcmp(family, tollbar_family) != 0)
+            fprintf(stderr, "; preload libtollbar_mpi_%s.so", family);
+        fprintf(stderr, "; MPI_Barrier stays as it is\n");
+    }
+    /* Release: the constants and the key are there for whoever sees that we fit. */
+    atomic_store_explicit(&tollbar_known_to_fit, fits, memory_order_release);
+}
+
+int tollbar_find_fit(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_once);
+    return atomic_load_explicit(&tollbar_known_to_fit, memory_order_acquire); /* pairs with find_once() */
+}
+
+const char* tollbar_mpi_key(void) { return key; }

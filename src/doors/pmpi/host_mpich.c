@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What MPICH and its kin do, by their own mpi.h or by the standard ABI's: a generalized request brings the function
+ * along that its waiting calls. */
+#include "host_mpi.h"
+#include "request.h"
+
+const char* const tollbar_family = TOLLBAR_MPI_FAMILY;
+
+typedef int (*extended_start)(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,
+                              int (*poll)(void*, MPI_Status*), int (*wait)(int, void**, double, MPI_Status*), void*,
+                              MPI_Request*);
+
+static void (*advance_ours)(void);
+static extended_start start;
+
+int tollbar_find_constants(void) { return 1; }
+
+static int poll_one(void* state, MPI_Status* status) {
+    (void)state, (void)status;
+    advance_ours();
+    return MPI_SUCCESS;
+}
+
+int tollbar_join_progress(void (*function)(void)) {
+    advance_ours = function;
+    start = (extended_start)tollbar_of_program("PMPIX_Grequest_start");
+    return start != NULL;
+}
+
+void tollbar_leave_progress(void) {}
+
+int tollbar_make_request(int (*freed)(void*), void* state, MPI_Request* request) {
+    return start(tollbar_request_status, freed, tollbar_request_cancel, poll_one, NULL, state, request);
+}

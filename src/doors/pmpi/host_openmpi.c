@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What only Open MPI does: constants are addresses of its objects, and anybody may register with its progress. */
+#include "host_mpi.h"
+#include "request.h"
+
+#include <dlfcn.h>
+
+const char* const tollbar_family = "openmpi";
+
+struct tollbar_open_mpi_data tollbar_open_mpi_data;
+
+typedef int (*progress_function)(void);
+
+static void (*advance_ours)(void);
+
+int tollbar_find_constants(void) {
+    struct tollbar_open_mpi_data* data = &tollbar_open_mpi_data;
+    const struct {
+        const char* name;
+        void** place;
+    } wanted[] = {
+        {"ompi_mpi_comm_world", &data->comm_world},
+        {"ompi_mpi_comm_self", &data->comm_self},
+        {"ompi_mpi_comm_null", &data->comm_null},
+        {"ompi_request_null", &data->request_null},
+        {"ompi_mpi_errors_return", &data->errors_return},
+        {"ompi_mpi_info_null", &data->info_null},
+        {"ompi_mpi_byte", &data->byte},
+        {"ompi_mpi_char", &data->character},
+        {"ompi_mpi_int", &data->integer},
+        {"ompi_mpi_2int", &data->two_integers},
+        {"ompi_mpi_op_minloc", &data->op_minloc},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i)
+        if ((*wanted[i].place = dlsym(RTLD_DEFAULT, wanted[i].name)) == NULL) return 0;
+    return 1;
+}
+
+static int advance(void) {
+    advance_ours();
+    return 0;
+}
+
+int tollbar_join_progress(void (*function)(void)) {
+    int (*join)(progress_function) = (int (*)(progress_function))tollbar_of_program("opal_progress_register");
+    advance_ours = function;
+    return join != NULL && join(advance) == 0;
+}
+
+void tollbar_leave_progress(void) {
+    int (*leave)(progress_function) = (int (*)(progress_function))tollbar_of_program("opal_progress_unregister");
+    if (leave != NULL) leave(advance);
+}
+
+int tollbar_make_request(int (*freed)(void*), void* state, MPI_Request* request) {
+    return PMPI_Grequest_start(tollbar_request_status, freed, tollbar_request_cancel, state, request);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The requests of MPI_Ibarriers that are not over. Each is a request of the MPI, so that every function of the MPI
+ * takes it; those that our own hooks have waited for are used again, which makes them cheap. */
+#ifndef TOLLBAR_DOORS_PMPI_PENDING_H
+#define TOLLBAR_DOORS_PMPI_PENDING_H
+
+#include "communicator.h"
+
+struct tollbar_pending;
+
+extern _Atomic uint32_t tollbar_pending_count;
+
+/* Whether a hook of a completing call has anything to do. */
+static inline int tollbar_anything_pending(void) {
+    return atomic_load_explicit(&tollbar_pending_count, memory_order_relaxed) != 0;
+}
+
+/* Whether requests can be had from this MPI that end while it waits; asked once. */
+int tollbar_requests_can_be_had(void);
+
+/* Enters an episode and gives its request. Returns an MPI error code. Memory order: as tollbar_mpi_arrive. */
+int tollbar_pending_start(struct tollbar_communicator* communicator, const void* call_site, MPI_Request* request);
+
+/* Ours with that handle, which one of the two functions below must be called for; NULL when it is the MPI's own. */
+struct tollbar_pending* tollbar_pending_find(MPI_Request request);
+
+/* Waits politely, then takes it off the list; the handle is worth nothing then. Memory order: as tollbar_mpi_wait. */
+void tollbar_pending_wait(struct tollbar_pending* pending);
+
+/* Nonzero when it is over, and taken off. Memory order: as tollbar_mpi_test. */
+int tollbar_pending_test(struct tollbar_pending* pending);
+
+/* A whole barrier while some are pending on the same communicator. */
+void tollbar_barrier_after_pending(struct tollbar_communicator* communicator, const void* call_site);
+
+/* Ends the requests of all that are over. Called by whatever makes progress; never blocks. */
+void tollbar_pending_advance(void);
+
+/* At MPI_Finalize. */
+void tollbar_pending_finish(void);
+
+#endif
