@@ -6,6 +6,12 @@
 
 namespace tollbar::hybrid {
 
+NodeCrowding::NodeCrowding(MPI_Comm node) : node_(node), request_(MPI_REQUEST_NULL) {
+    int ranks = 0;
+    PMPI_Comm_size(node_, &ranks);
+    all_.resize(static_cast<std::size_t>(ranks));
+}
+
 NodeCrowding::~NodeCrowding() {
     int finalized = 0;
     PMPI_Finalized(&finalized);
@@ -24,9 +30,6 @@ NodeCrowding::Summary NodeCrowding::sum_up(const std::vector<Standing>& threads)
 }
 
 void NodeCrowding::ask(const Crew& crew) {
-    int ranks = 0;
-    PMPI_Comm_size(node_, &ranks);
-    all_.resize(static_cast<std::size_t>(ranks));
     mine_ = sum_up(crew.standings());
     const int refused = PMPI_Iallgather(&mine_, sizeof mine_, MPI_BYTE, all_.data(), sizeof mine_, MPI_BYTE, node_,
                                         &request_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "crew.hpp"
+#include "host.h"
 
 #include <mpi.h>
 
@@ -15,7 +16,7 @@ namespace tollbar::hybrid {
 class NodeCrowding {
 public:
     /// `node` is a communicator of the ranks that share a node, used for nothing else.
-    explicit NodeCrowding(MPI_Comm node) : node_(node) {}
+    explicit NodeCrowding(MPI_Comm node);
     ~NodeCrowding();
     NodeCrowding(const NodeCrowding&) = delete;
     NodeCrowding& operator=(const NodeCrowding&) = delete;
@@ -39,7 +40,7 @@ private:
     Crowding judge() const;
 
     MPI_Comm node_;
-    MPI_Request request_ = MPI_REQUEST_NULL;
+    MPI_Request request_;
     Stage stage_ = Stage::unasked;
     Summary mine_{};
     std::vector<Summary> all_;

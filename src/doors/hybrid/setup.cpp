@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the MPI what it allows, and has all ranks give up together where one cannot go on.
+#include "setup.hpp"
+
+#include "host.h"
+
+#include "doors/c/error.hpp"
+#include "transports/mpi/pmpi_carrier.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <vector>
+
+namespace tollbar::hybrid {
+
+void demand(int code, const char* what) {
+    if (code != MPI_SUCCESS) throw Refusal{EIO, std::string("the MPI refused ") + what};
+}
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int ranks_of(MPI_Comm comm) {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+std::string name_of_communicator(MPI_Comm comm) {
+    std::array<char, MPI_MAX_OBJECT_NAME> name{};
+    int length = 0;
+    PMPI_Comm_get_name(comm, name.data(), &length);
+    return length == 0 ? "a communicator" : std::string(name.data(), static_cast<std::size_t>(length));
+}
+
+bool is_main_thread() {
+    int main = 0;
+    PMPI_Is_thread_main(&main);
+    return main != 0;
+}
+
+int level_that_lets_talk(MPI_Comm comm) {
+    if (tollbar_find_fit() != 1) throw Refusal{ENOSYS, "this library was made for another MPI than the program's"};
+    int running = 0;
+    int over = 0;
+    PMPI_Initialized(&running);
+    PMPI_Finalized(&over);
+    if (running == 0 || over != 0) throw Refusal{EINVAL, "MPI is not running: call between MPI_Init and MPI_Finalize"};
+    int level = MPI_THREAD_SINGLE;
+    demand(PMPI_Query_thread(&level), "to tell the thread level");
+    if (level == MPI_THREAD_FUNNELED && !is_main_thread())
+        throw Refusal{EPERM, "with MPI_THREAD_FUNNELED the main thread makes the barrier"};
+    if (comm == MPI_COMM_NULL) throw Refusal{EINVAL, "the communicator is MPI_COMM_NULL"};
+    int inter = 0;
+    demand(PMPI_Comm_test_inter(comm, &inter), "the communicator");
+    if (inter != 0) throw Refusal{EINVAL, "an intercommunicator has no combined barrier; merge it first"};
+    return level;
+}
+
+void agree_on(const Refusal& mine, MPI_Comm comm) {
+    struct Lowest {
+        std::int32_t error;
+        std::int32_t rank;
+    } lowest{};
+    const int rank = rank_in(comm);
+    std::vector<std::int32_t> errors(static_cast<std::size_t>(rank == 0 ? ranks_of(comm) : 1));
+    const std::int32_t error = mine.error;
+    demand(PMPI_Gather(&error, sizeof error, MPI_BYTE, errors.data(), sizeof error, MPI_BYTE, 0, comm), "a gather");
+    const auto found = std::ranges::find_if(errors, [](std::int32_t one) { return one != 0; });
+    if (found != errors.end()) lowest = {*found, static_cast<std::int32_t>(found - errors.begin())};
+    demand(PMPI_Bcast(&lowest, sizeof lowest, MPI_BYTE, 0, comm), "a broadcast");
+    if (lowest.error == 0) return;
+    std::array<char, 400> line{};
+    c_door::write_text(mine.line, line.data(), line.size());
+    demand(PMPI_Bcast(line.data(), static_cast<int>(line.size()), MPI_BYTE, lowest.rank, comm), "a broadcast");
+    throw Refusal{lowest.error, "rank " + std::to_string(lowest.rank) + ": " + line.data()};
+}
+
+Communicator::Communicator(MPI_Comm of) : comm_(MPI_COMM_NULL) {
+    demand(PMPI_Comm_dup(of, &comm_), "to duplicate the communicator");
+}
+
+Communicator::~Communicator() {
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (finalized == 0) PMPI_Comm_free(&comm_);
+}
+
+RankPart::RankPart(MPI_Comm comm, const char* outer, const char* name) {
+    demand(tollbar_pmpi_carrier_open(comm, &carrier_), "the communicator");
+    tollbar_mpi_options options{};
+    options.plan = outer;
+    options.name = name;
+    options.mpi = tollbar_mpi_key();
+    options.budget_ms = -1;
+    options.timeout_s = -1;
+    const int error = tollbar_mpi_join(&carrier_, &options, &participant_);
+    if (error == 0) return;
+    tollbar_pmpi_carrier_close(&carrier_);
+    throw Refusal{error, "the ranks could not set up their barrier"};
+}
+
+RankPart::~RankPart() {
+    tollbar_mpi_leave(participant_);
+    tollbar_pmpi_carrier_close(&carrier_);
+}
+
+MPI_Comm node_of(MPI_Comm comm, const RankPart& part) {
+    MPI_Comm node = MPI_COMM_NULL;
+    const auto number = static_cast<int>(tollbar_mpi_node(part.participant()));
+    demand(PMPI_Comm_split(comm, number, rank_in(comm), &node), "to tell the nodes apart");
+    return node;
+}
+
+}  // namespace tollbar::hybrid
