@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One communicator's barrier inside Open MPI: made with the communicator, set up by its first MPI_Barrier, used, and
+ * taken down with it. */
+#ifndef TOLLBAR_DOORS_OMPI_COLL_MODULE_H
+#define TOLLBAR_DOORS_OMPI_COLL_MODULE_H
+
+#include "doors/mpi/participant.h"
+
+#include "ompi_config.h"
+
+#include "ompi/mca/coll/coll.h"
+
+struct tollbar_request;
+
+/* Whether the ranks of the communicator have met; the same on every rank between two barriers of it. */
+enum tollbar_stage {
+    TOLLBAR_FRESH = 0, /* no MPI_Barrier yet */
+    TOLLBAR_MET,       /* the participant is there */
+    TOLLBAR_DECLINED   /* could not be had: the previous owner's barrier from now on */
+};
+
+struct tollbar_module {
+    mca_coll_base_module_t super;
+    struct ompi_communicator_t* comm;
+    tollbar_mpi_participant* participant;
+    enum tollbar_stage stage;
+    int wants_call_sites; /* for reports of who is missing where */
+
+    /* The requests pending, in the order they were started in; changed under the lock in request.c. */
+    uint32_t pending;
+    struct tollbar_request* first;
+    struct tollbar_request* last;
+    struct tollbar_module* next_pending;
+    int held; /* somebody waits for them in here: the progress callback leaves them alone */
+
+    /* Who had the barrier before us. */
+    mca_coll_base_module_barrier_fn_t barrier;
+    mca_coll_base_module_t* barrier_module;
+    mca_coll_base_module_barrier_init_fn_t barrier_init;
+    mca_coll_base_module_t* barrier_init_module;
+
+    struct tollbar_mpi_options options;
+    uint64_t barriers; /* how often it was used, by kind */
+    uint64_t requests;
+    uint64_t early;
+};
+
+OBJ_CLASS_DECLARATION(tollbar_module);
+typedef struct tollbar_module tollbar_module;
+
+/* Open MPI's selection: a module for a communicator that can be served, else NULL. */
+mca_coll_base_module_t* tollbar_module_query(struct ompi_communicator_t* comm, int* priority);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plain requests, not persistent ones: the PMLs send an empty message at once and hand out no request for it, and an
+ * idle persistent request would keep its communicator alive after MPI_Comm_free. */
+#include "pml_carrier.h"
+
+#include "ompi/mca/pml/pml.h"
+#include "opal/runtime/opal_progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Open MPI's blocking collectives use -10 and below, users 0 and above, and -1 is MPI_ANY_TAG. */
+enum { channel_tag = -9, set_up_tag = -8 };
+
+struct tollbar_channel {
+    struct ompi_request_t* request; /* NULL when nothing is under way */
+    int peer;
+    int sends;
+};
+
+int tollbar_pml_send(struct ompi_communicator_t* comm, int peer, int tag, struct ompi_request_t** request) {
+    return MCA_PML_CALL(isend(NULL, 0, MPI_BYTE, peer, tag, MCA_PML_BASE_SEND_STANDARD, comm, request));
+}
+
+int tollbar_pml_receive(struct ompi_communicator_t* comm, int peer, int tag, struct ompi_request_t** request) {
+    return MCA_PML_CALL(irecv(NULL, 0, MPI_BYTE, peer, tag, comm, request));
+}
+
+int tollbar_pml_over(struct ompi_request_t** request) {
+    if (*request == NULL) return 1;
+    if (!REQUEST_COMPLETE(*request)) return 0;
+    opal_atomic_rmb(); /* pairs with the barrier before the PML marks a request complete */
+    ompi_request_free(request);
+    *request = NULL;
+    return 1;
+}
+
+void tollbar_pml_abandon(struct ompi_request_t** request) {
+    if (*request == NULL) return;
+    if (!REQUEST_COMPLETE(*request)) ompi_request_cancel(*request);
+    ompi_request_free(request); /* the PML frees it once it is over */
+    *request = NULL;
+}
+
+static int wait_for(struct ompi_request_t** request, const struct tollbar_idle* idle) {
+    while (!tollbar_pml_over(request)) {
+        opal_progress();
+        idle->call(idle->context, NULL);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int send_now(struct ompi_communicator_t* comm, int peer, const void* data, uint32_t bytes,
+                    const struct tollbar_idle* idle) {
+    struct ompi_request_t* request = NULL;
+    const int failed = MCA_PML_CALL(
+        isend((void*)data, bytes, MPI_BYTE, peer, set_up_tag, MCA_PML_BASE_SEND_STANDARD, comm, &request));
+    return failed ? failed : wait_for(&request, idle);
+}
+
+/* Receives everybody's, and tells meanwhile whose have come. */
+static int gather_at_root(struct ompi_communicator_t* comm, const void* mine, void* all, uint32_t bytes,
+                          const struct tollbar_idle* idle) {
+    const int ranks = ompi_comm_size(comm);
+    struct ompi_request_t** requests = calloc((size_t)ranks, sizeof *requests);
+    unsigned char* heard = calloc((size_t)ranks, 1);
+    int failed = requests == NULL || heard == NULL ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    for (int rank = 1; rank < ranks && !failed; ++rank)
+        failed = MCA_PML_CALL(
+            irecv((char*)all + (size_t)rank * bytes, bytes, MPI_BYTE, rank, set_up_tag, comm, &requests[rank]));
+    if (!failed) {
+        memcpy(all, mine, bytes);
+        heard[0] = 1;
+        for (int missing = ranks - 1; missing > 0;) {
+            for (int rank = 1; rank < ranks; ++rank) {
+                if (heard[rank] || !tollbar_pml_over(&requests[rank])) continue;
+                heard[rank] = 1;
+                --missing;
+            }
+            if (missing == 0) break;
+            opal_progress();
+            idle->call(idle->context, heard);
+        }
+    }
+    free(requests);
+    free(heard);
+    return failed;
+}
+
+/* Linear, because only who receives each rank's own message can say whose has not come. */
+static int gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
+    struct ompi_communicator_t* comm = state;
+    return ompi_comm_rank(comm) == 0 ? gather_at_root(comm, mine, all, bytes, idle)
+                                     : send_now(comm, 0, mine, bytes, idle);
+}
+
+/* Down a binomial tree: the parent clears the lowest set bit, and children come in descending order. */
+static int broadcast(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle) {
+    struct ompi_communicator_t* comm = state;
+    const int rank = ompi_comm_rank(comm);
+    const int ranks = ompi_comm_size(comm);
+    int stride = 1;
+    while (stride < ranks && (rank & stride) == 0) stride *= 2;
+    if (rank != 0) {
+        struct ompi_request_t* request = NULL;
+        const int failed = MCA_PML_CALL(irecv(data, bytes, MPI_BYTE, rank & (rank - 1), set_up_tag, comm, &request));
+        if (failed) return failed;
+        wait_for(&request, idle);
+    }
+    for (stride /= 2; stride > 0; stride /= 2) {
+        if (rank + stride >= ranks) continue;
+        const int failed = send_now(comm, rank + stride, data, bytes, idle);
+        if (failed) return failed;
+    }
+    return OMPI_SUCCESS;
+}
+
+static tollbar_channel* open_channel(uint32_t peer, int sends) {
+    tollbar_channel* channel = malloc(sizeof *channel);
+    if (channel != NULL) *channel = (tollbar_channel){.request = NULL, .peer = (int)peer, .sends = sends};
+    return channel;
+}
+
+static tollbar_channel* open_to(void* state, uint32_t peer) {
+    (void)state;
+    return open_channel(peer, 1);
+}
+
+static tollbar_channel* open_from(void* state, uint32_t peer) {
+    (void)state;
+    return open_channel(peer, 0);
+}
+
+static int start(void* state, tollbar_channel* channel) {
+    const int failed = channel->sends ? tollbar_pml_send(state, channel->peer, channel_tag, &channel->request)
+                                      : tollbar_pml_receive(state, channel->peer, channel_tag, &channel->request);
+    if (failed) channel->request = NULL;
+    return failed;
+}
+
+static int done(void* state, tollbar_channel* channel) {
+    (void)state;
+    return tollbar_pml_over(&channel->request);
+}
+
+static void close_channel(void* state, tollbar_channel* channel) {
+    (void)state;
+    tollbar_pml_abandon(&channel->request);
+    free(channel);
+}
+
+static void progress(void* state) {
+    (void)state;
+    opal_progress();
+}
+
+struct tollbar_carrier tollbar_pml_carrier(struct ompi_communicator_t* comm) {
+    return (struct tollbar_carrier){
+        .state = comm,
+        .rank = (uint32_t)ompi_comm_rank(comm),
+        .ranks = (uint32_t)ompi_comm_size(comm),
+        .gather = gather,
+        .broadcast = broadcast,
+        .open_to = open_to,
+        .open_from = open_from,
+        .start = start,
+        .done = done,
+        .close = close_channel,
+        .progress = progress,
+    };
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Requests wait in a row for each communicator, in the order they were started in, which is the order they end in: only
+ * the first of a row is ever looked at. A request keeps its communicator alive, also after MPI_Comm_free. */
+#include "request.h"
+
+#include "call_site.h"
+#include "early.h"
+
+#include "opal/class/opal_free_list.h"
+#include "opal/runtime/opal_progress.h"
+
+#include <sched.h>
+
+struct tollbar_request {
+    ompi_request_t super;
+    tollbar_module* module;
+    struct tollbar_request* next;
+    uint64_t episode; /* 0: an early one */
+    struct tollbar_early early;
+};
+
+typedef struct tollbar_request tollbar_request;
+
+static opal_free_list_t unused;
+
+/* The communicators on which something is pending, and the lock over that list, all rows, and the participants of
+ * these communicators unless they are held. The callback only tries it, because what it calls may call it again. */
+static tollbar_module* pending_modules;
+static volatile char locked;
+
+static int try_lock(void) { return !__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE); /* pairs with unlock() */ }
+
+static void lock(void) {
+    while (!try_lock()) sched_yield();
+}
+
+static void unlock(void) { __atomic_clear(&locked, __ATOMIC_RELEASE); /* pairs with try_lock() */ }
+
+static int progress(void);
+
+/* Under the lock. */
+static void append(tollbar_module* module, tollbar_request* request) {
+    request->next = NULL;
+    if (module->first != NULL) {
+        module->last->next = request;
+    } else {
+        module->first = request;
+        if (pending_modules == NULL) opal_progress_register(progress);
+        module->next_pending = pending_modules;
+        pending_modules = module;
+    }
+    module->last = request;
+    __atomic_store_n(&module->pending, module->pending + 1, __ATOMIC_RELAXED);
+}
+
+/* Under the lock: takes communicators off the list on which nothing is pending any more. */
+static void tidy(void) {
+    for (tollbar_module** at = &pending_modules; *at != NULL;) {
+        tollbar_module* module = *at;
+        if (module->first == NULL && !module->held) {
+            *at = module->next_pending;
+        } else {
+            at = &module->next_pending;
+        }
+    }
+    if (pending_modules == NULL) opal_progress_unregister(progress);
+}
+
+/* Whoever may: under the lock, or holding the module. */
+static int is_over(tollbar_request* request) {
+    tollbar_module* module = request->module;
+    return request->episode == 0 ? tollbar_early_over(&request->early, module->comm)
+                                 : tollbar_mpi_test(module->participant, request->episode);
+}
+
+/* Whoever may, as above. Memory order: release; once none is pending the participant may be used without a lock. */
+static tollbar_request* take_first(tollbar_module* module) {
+    tollbar_request* request = module->first;
+    module->first = request->next;
+    __atomic_store_n(&module->pending, module->pending - 1, __ATOMIC_RELEASE); /* pairs with who reads it as 0 */
+    return request;
+}
+
+/* Outside the lock: somebody may be told, and free the request at once. */
+static void complete(tollbar_request* request) {
+    request->super.req_status.MPI_ERROR = request->episode == 0 ? request->early.error : OMPI_SUCCESS;
+    ompi_request_complete(&request->super, true);
+}
+
+static int progress(void) {
+    if (!try_lock()) return 0;
+    tollbar_request* over = NULL;
+    tollbar_request** end = &over;
+    for (tollbar_module* module = pending_modules; module != NULL; module = module->next_pending) {
+        while (!module->held && module->first != NULL && is_over(module->first)) {
+            *end = take_first(module);
+            end = &(*end)->next;
+        }
+    }
+    *end = NULL;
+    if (over != NULL) tidy();
+    unlock();
+    int events = 0;
+    for (; over != NULL; ++events) {
+        tollbar_request* next = over->next;
+        complete(over);
+        over = next;
+    }
+    return events;
+}
+
+void tollbar_requests_finish(tollbar_module* module) {
+    if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) return; /* pairs with take_first() */
+    lock();
+    module->held = 1;
+    unlock();
+    while (module->first != NULL) {
+        if (module->first->episode != 0) tollbar_mpi_wait(module->participant, module->first->episode);
+        while (!is_over(module->first)) opal_progress();
+        complete(take_first(module));
+    }
+    lock();
+    module->held = 0;
+    tidy();
+    unlock();
+}
+
+/* The user's handle is gone. */
+static int free_request(ompi_request_t** handle) {
+    tollbar_request* request = (tollbar_request*)*handle;
+    if (!REQUEST_COMPLETE(&request->super)) return MPI_ERR_REQUEST;
+    struct ompi_communicator_t* comm = request->super.req_mpi_object.comm;
+    OMPI_REQUEST_FINI(&request->super);
+    opal_free_list_return(&unused, &request->super.super);
+    *handle = MPI_REQUEST_NULL;
+    OBJ_RELEASE(comm);
+    return OMPI_SUCCESS;
+}
+
+static int cancel_request(ompi_request_t* request, int flag) {
+    (void)request;
+    (void)flag;
+    return MPI_ERR_REQUEST;
+}
+
+static void construct(tollbar_request* request) {
+    request->super.req_type = OMPI_REQUEST_COLL;
+    request->super.req_status = ompi_status_empty;
+    request->super.req_free = free_request;
+    request->super.req_cancel = cancel_request;
+}
+
+OBJ_CLASS_INSTANCE(tollbar_request, ompi_request_t, construct, NULL);
+
+int tollbar_requests_open(void) {
+    OBJ_CONSTRUCT(&unused, opal_free_list_t);
+    return opal_free_list_init(&unused, sizeof(tollbar_request), (size_t)opal_cache_line_size,
+                               OBJ_CLASS(tollbar_request), 0, 0, 0, -1, 16, NULL, 0, NULL, NULL, NULL);
+}
+
+void tollbar_requests_close(void) { OBJ_DESTRUCT(&unused); }
+
+static tollbar_request* new_request(tollbar_module* module, bool persistent) {
+    tollbar_request* request = (tollbar_request*)opal_free_list_get(&unused);
+    if (request == NULL) return NULL;
+    OMPI_REQUEST_INIT(&request->super, persistent);
+    request->super.req_start = NULL;
+    request->super.req_mpi_object.comm = module->comm;
+    OBJ_RETAIN(module->comm);
+    request->module = module;
+    return request;
+}
+
+/* Enters the next episode of the ranks that have met. */
+static uint64_t arrive(tollbar_module* module) {
+    ++module->requests;
+    return tollbar_mpi_arrive(module->participant, module->wants_call_sites ? tollbar_call_site() : NULL);
+}
+
+/* The episode's number, or 0 when it is over already. Nobody else uses the participant while nothing is pending. */
+static uint64_t arrive_alone(tollbar_module* module) {
+    const uint64_t episode = arrive(module);
+    return tollbar_mpi_test(module->participant, episode) ? 0 : episode;
+}
+
+/* Puts an active request into its row; `episode` is 0 when it has not arrived yet. */
+static void enlist(tollbar_request* request, uint64_t episode) {
+    tollbar_module* module = request->module;
+    request->super.req_state = OMPI_REQUEST_ACTIVE;
+    lock();
+    if (module->stage != TOLLBAR_MET) {
+        ++module->early;
+        tollbar_early_start(&request->early, module->comm);
+    } else if (episode == 0) {
+        episode = arrive(module);
+    }
+    request->episode = episode;
+    append(module, request);
+    unlock();
+}
+
+int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
+    uint64_t episode = 0;
+    if (module->stage == TOLLBAR_MET && __atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) {
+        episode = arrive_alone(module); /* nothing pending: pairs with take_first() */
+        if (episode == 0) {
+            *handle = &ompi_request_empty;
+            return OMPI_SUCCESS;
+        }
+    }
+    tollbar_request* request = new_request(module, false);
+    if (request == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
+    enlist(request, episode);
+    *handle = &request->super;
+    return OMPI_SUCCESS;
+}
+
+/* MPI_Start. */
+static int start(size_t count, ompi_request_t** handles) {
+    for (size_t i = 0; i < count; ++i) {
+        tollbar_request* request = (tollbar_request*)handles[i];
+        tollbar_module* module = request->module;
+        uint64_t episode = 0;
+        request->super.req_status = ompi_status_empty;
+        if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) { /* pairs with take_first() */
+            episode = arrive_alone(module);
+            if (episode == 0) { /* complete since its last time, and still so */
+                request->super.req_state = OMPI_REQUEST_ACTIVE;
+                continue;
+            }
+        }
+        request->super.req_complete = REQUEST_PENDING;
+        enlist(request, episode);
+    }
+    return OMPI_SUCCESS;
+}
+
+int tollbar_request_persistent(tollbar_module* module, ompi_request_t** handle) {
+    tollbar_request* request = new_request(module, true);
+    if (request == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
+    request->super.req_start = start;
+    *handle = &request->super;
+    return OMPI_SUCCESS;
+}
