@@ -66,7 +66,7 @@ def model_of(found: ByNumber) -> Model | None:
     usable = max(each.usable for each in found.values())
     points = []
     for ranks, each in found.items():
-        candidate = each.find("dissemination")
+        candidate = each.find("dissemination", "messages") or each.find("dissemination")
         value = time_ns(each, candidate) if candidate else None
         if value is not None:
             points.append((ranks, value))

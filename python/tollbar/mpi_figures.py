@@ -90,7 +90,7 @@ def _paper_1(settings: Mapping[tuple[str, str], ByNumber], machine: str) -> list
     ):
         lines, launches = [], []
         for (mpi, layout), found in settings.items():
-            for candidate in (each for name in names for each in _named(found, name)):
+            for candidate in (each for name in names for each in _by_any_way(found, name)):
                 label = f"{candidate.label}, {mpi}, {layout}"
                 line = mpi_curves.measured(found, candidate, label, len(lines), band=len(settings) <= 2)
                 lines += [line] if line else []
@@ -124,6 +124,7 @@ def _paper_2(found: ByNumber, layout: str, where: str) -> list[Figure]:
 def _everything(found: ByNumber, name: str, where: str) -> list[Figure]:
     """All that has no parameter, without bands, in as few figures as colours allow."""
     candidates = [each for each in mpi_places.names(found.values()) if ":" not in each.name]
+    candidates.sort(key=lambda each: (each.kind not in ("mpi", "door"), each.wait))
     made = []
     for start in range(0, len(candidates), _MOST_LINES):
         some = candidates[start : start + _MOST_LINES]
@@ -164,16 +165,23 @@ def _combined(places: Places, candidate: Candidate, where: str) -> list[Figure]:
 
 
 def _own_of_the_mpi(found: ByNumber, colour: int) -> list[Line]:
-    peers = [each for each in mpi_places.names(found.values()) if each.kind == "peer"][:2]
-    drawn = [mpi_curves.measured(found, each, each.label, colour + n, False) for n, each in enumerate(peers)]
-    return [line for line in drawn if line]
+    own = next(filter(None, map(mpi_places.own_of, found.values())), None)
+    line = mpi_curves.measured(found, own, "the MPI's own", colour, band=False) if own else None
+    return [line] if line else []
+
+
+def _by_any_way(found: ByNumber, name: str) -> list[Candidate]:
+    """The plan of that name by words and by messages."""
+    return [each for each in mpi_places.names(found.values(), name) if each.name == name]
 
 
 def _named(found: ByNumber, name: str, alone: bool = False) -> list[Candidate]:
-    """The plan of that name with all its parameters, or the first of them alone."""
+    """The plan of that name with all its parameters, or the first of them alone; by messages if it can be."""
     met = [each for each in mpi_places.names(found.values(), name) if each.kind == "plan"]
     if name != "combining":
         met = [each for each in met if each.name == name]
+    if messages := [each for each in met if each.wait == "messages"]:
+        met = messages
     return met[:1] if alone else met[:4]
 
 

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches of `tollbar bench mpi` and `bench hybrid` by where they ran: MPI, hosts, ranks, threads a rank."""
+"""Launches of `tollbar bench mpi` and `bench hybrid` by where they ran: MPI, hosts, ranks, threads a rank.
+
+An MPI is measured in several settings (as it comes, with another algorithm of its own, behind a door of
+tollbar's), each in processes of its own; what `MPI_Barrier` means depends on that, so its name says which.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tollbar import comparison
 from tollbar.comparison import Candidate, Comparison
 from tollbar.records import Launch
+
+STOCK = "stock"
+DOORS = ("component", "preload")
 
 
 class Place(NamedTuple):
@@ -18,14 +26,17 @@ class Place(NamedTuple):
     hosts: int
     ranks: int
     threads: int
+    placement: str = "free"
+    apart: str = "launcher"  #: cgroups: each rank has a control group of its own
 
     @property
     def layout(self) -> str:
         """What stays the same along a curve over the ranks."""
-        if self.hosts == 1:
-            return "one host"
         each = -(-self.ranks // self.hosts)
-        return "a rank a host" if each == 1 else f"{each} ranks a host"
+        words = ["one host" if self.hosts == 1 else "a rank a host" if each == 1 else f"{each} ranks a host"]
+        words += ["pinned"] if self.placement == "pinned" else []
+        words += ["a control group each"] if self.apart == "cgroups" else []
+        return ", ".join(words)
 
     @property
     def text(self) -> str:
@@ -39,15 +50,41 @@ Places = Mapping[Place, Comparison]
 
 def gather(launches: Iterable[Launch]) -> dict[Place, Comparison]:
     """The comparisons by place, in order."""
-    return dict(sorted(comparison.gather(launches, place_of).items()))
+    return dict(sorted(comparison.gather(map(_with_full_names, launches), place_of).items()))
 
 
 def place_of(launch: Launch) -> Place:
     facts = launch.environment.facts
-    mpi = str(facts.get("mpi") or "an MPI")
-    if version := facts.get("mpi_version"):
-        mpi = f"{mpi} {version}"
-    return Place(mpi, int(facts.get("hosts") or 1), launch.environment.ranks, int(facts.get("threads") or 1))
+    return Place(
+        str(facts.get("mpi") or "an MPI"),
+        int(facts.get("hosts") or 1),
+        launch.environment.ranks,
+        int(facts.get("threads") or 1),
+        launch.environment.placement,
+        str(facts.get("apart") or "launcher"),
+    )
+
+
+def _with_full_names(launch: Launch) -> Launch:
+    """The same launch; its names tell what stood behind MPI_Barrier, its program tells settings apart."""
+    facts = launch.environment.facts
+    setting, door = str(facts.get("setting") or STOCK), str(facts.get("door") or "none")
+
+    def named(record: Any) -> Any:
+        if record.kind not in ("mpi", "door"):
+            return record
+        behind = door if record.kind == "door" else setting
+        name = (
+            record.name if behind == STOCK or record.name.startswith("PMPI_") else f"{record.name} [{behind}]"
+        )
+        return dataclasses.replace(record, name=name)
+
+    return dataclasses.replace(
+        launch,
+        program=f"{launch.program} {setting} {door}",
+        batches=tuple(map(named, launch.batches)),
+        episodes=tuple(map(named, launch.episodes)),
+    )
 
 
 def layouts(places: Places) -> dict[tuple[str, str], dict[int, Comparison]]:
@@ -67,3 +104,14 @@ def names(comparisons: Iterable[Comparison], start: str = "") -> list[Candidate]
             if not start or candidate.name == start or candidate.name.startswith(f"{start}:"):
                 met[candidate] = None
     return list(met)
+
+
+def door_of(each: Comparison) -> dict[str, Candidate]:
+    """MPI_Barrier behind each door of tollbar's that was measured."""
+    found = {door: each.find(f"MPI_Barrier [{door}]") for door in DOORS}
+    return {door: candidate for door, candidate in found.items() if candidate}
+
+
+def own_of(each: Comparison) -> Candidate | None:
+    """The MPI's own barrier as it comes."""
+    return each.find("MPI_Barrier") or each.find("PMPI_Barrier")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table about barriers between processes: what is fastest where, and how much slower the MPI's own is."""
+"""A table about barriers between processes: the MPI's own, tollbar's behind each door, the fastest plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tollbar import comparison, tables
+from tollbar import comparison, mpi_places, tables
 from tollbar.comparison import Candidate, Comparison
 from tollbar.mpi_curves import time_ns
 from tollbar.mpi_places import Place, Places
@@ -16,40 +16,46 @@ from tollbar.statistics import Interval, Ratio
 
 @dataclass(frozen=True)
 class Row:
-    """One place: tollbar's barrier with the shortest latency there, and the MPI's own one beside it."""
+    """One place. Times are loop periods but for latency and skew, which are those of `pick`."""
 
     place: Place
-    pick: Candidate
+    own: Interval | None
+    component: Interval | None
+    preload: Interval | None
+    ratio: Ratio | None  #: how many times as long the own one takes as the first door, or as `pick`
+    pick: Candidate | None  #: of what is not behind MPI_Barrier, that with the shortest latency
     latency: Interval | None
     skew: Interval | None
     period: Interval | None
-    peer: Candidate | None
-    peer_period: Interval | None
-    ratio: Ratio | None  #: how many times as long the peer's loop takes
 
 
 def rows(places: Places) -> list[Row]:
-    """A row for each place where a barrier of tollbar's was measured."""
-    return [_row(place, each, pick) for place, each in places.items() if (pick := _fastest(each)) is not None]
+    """A row for each place."""
+    return [_row(place, each) for place, each in places.items()]
 
 
-def _row(place: Place, each: Comparison, pick: Candidate) -> Row:
-    measured = each.candidates[pick]
-    peer = next((candidate for candidate in each.candidates if candidate.kind == "peer"), None)
+def _row(place: Place, each: Comparison) -> Row:
+    own, doors, pick = mpi_places.own_of(each), mpi_places.door_of(each), _fastest(each)
+    ours = next(iter(doors.values()), pick)
     return Row(
-        place, pick,
-        *(comparison.summarise(getattr(measured, name)) for name in ("latency", "skew", "period")),
-        peer,
-        comparison.summarise(each.candidates[peer].period) if peer else None,
-        _ratio(each, peer, pick) if peer else None,
+        place,
+        _of(each, own, "period"),
+        *(_of(each, doors.get(door), "period") for door in mpi_places.DOORS),
+        _ratio(each, own, ours) if own and ours else None,
+        pick,
+        *(_of(each, pick, name) for name in ("latency", "skew", "period")),
     )  # fmt: skip
+
+
+def _of(each: Comparison, candidate: Candidate | None, name: str) -> Interval | None:
+    return comparison.summarise(getattr(each.candidates[candidate], name)) if candidate else None
 
 
 def _fastest(each: Comparison) -> Candidate | None:
     times = {
         candidate: ns
         for candidate in each.candidates
-        if candidate.kind != "peer" and (ns := time_ns(each, candidate)) is not None
+        if candidate.kind not in ("mpi", "door", "peer") and (ns := time_ns(each, candidate)) is not None
     }
     return min(times, key=times.__getitem__, default=None)
 
@@ -63,8 +69,8 @@ def _ratio(each: Comparison, of: Candidate, to: Candidate) -> Ratio | None:
 
 def markdown(found: Sequence[Row]) -> str:
     """The rows as a Markdown table, for a page of documentation."""
-    names = ("MPI", "hosts", "ranks", "threads", "fastest here", "latency", "exit skew", "period",
-             "the MPI's own", "its period", "times ours", "95 % interval")  # fmt: skip
+    names = ("MPI", "where", "ranks", "threads", "MPI's own", "component", "preload", "own / ours",
+             "95 % interval", "fastest plan", "latency", "exit skew", "period")  # fmt: skip
     return "".join(_line(cells) for cells in (names, ["---"] * len(names), *map(_cells, found)))
 
 
@@ -73,14 +79,14 @@ def _cells(row: Row) -> list[str]:
         return time_text(found.value) if found else ""
 
     ratio = tables.times_text(row.ratio.value if row.ratio else None)
-    ours = [row.pick.label, time(row.latency), time(row.skew), time(row.period)]
-    theirs = [
-        row.peer.label if row.peer else "",
-        time(row.peer_period),
-        ratio,
-        tables.interval_text(row.ratio),
+    where = [row.place.mpi, row.place.layout, str(row.place.ranks), str(row.place.threads)]
+    periods = [*map(time, (row.own, row.component, row.preload)), ratio, tables.interval_text(row.ratio)]
+    return [
+        *where,
+        *periods,
+        row.pick.label if row.pick else "",
+        *map(time, (row.latency, row.skew, row.period)),
     ]
-    return [*map(str, row.place), *ours, *theirs]
 
 
 def _line(cells: Iterable[str]) -> str:

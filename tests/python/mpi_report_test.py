@@ -9,6 +9,7 @@ import pytest
 from tollbar import mpi_curves, mpi_figures, mpi_places, mpi_section, mpi_tables, prediction, report, results
 
 RANKS = (2, 4, 8, 16)
+SETTINGS = (("none", "stock"), ("none", "linear"), ("component", "stock"), ("preload", "stock"))
 
 
 def _load(name):
@@ -32,8 +33,9 @@ def runs(tmp_path_factory):
     for launch in range(2):
         for ranks in RANKS:
             for hosts in (1, ranks):
-                text = replay.ranks_launch(ranks, hosts, launch)
-                results.write_launch(mpi, group, "tollbar-bench-mpi", text)
+                for number, (door, setting) in enumerate(SETTINGS):
+                    text = replay.ranks_launch(ranks, hosts, launch, door, setting)
+                    results.write_launch(mpi, group, f"tollbar-bench-mpi-{number}", text)
                 group += 1
         for ranks in (2, 4):
             for threads in (2, 4, 8):
@@ -53,7 +55,7 @@ def test_every_figure_of_both_papers_is_there(figures):
     wanted = {f"logp{number}-{layout}" for number in (4, 8, 10, 12, 13) for layout in layouts}
     wanted |= {"fig10", "fig11", "fig12"}
     wanted |= {
-        f"fig{part}-turnstile-{outer}-openmpi"
+        f"fig{part}-turnstile-{outer}-open-mpi-4-1-4"
         for part in ("13a", "13b", "14")
         for outer in ("dissemination", "mcs")
     }
@@ -70,19 +72,19 @@ def test_each_caption_says_machine_and_what_the_numbers_stand_on(figures):
 def test_figures_of_the_logp_paper_hold_prediction_and_measurement(figures):
     for number, name in ((4, "central"), (8, "combining:4"), (10, "tournament"), (12, "dissemination")):
         figure = figures[f"logp{number}-one-host"]
-        assert f">{name}</text>" in figure.svg
+        assert f">{name} (messages)</text>" in figure.svg
         assert f">{name}, predicted</text>" in figure.svg
         assert "fitted to one point: dissemination between 2" in figure.caption
-    assert ">openmpi</text>" in figures["logp13-one-host"].svg
+    assert ">the MPI's own</text>" in figures["logp13-one-host"].svg
 
 
 def test_a_prediction_from_one_point_meets_what_follows_the_model(runs):
     settings = mpi_places.layouts(mpi_places.gather(runs[0].launches))
-    found = settings["openmpi", "one host"]
+    found = settings["Open MPI 4.1.4", "one host"]
     model = mpi_curves.model_of(found)
     for name in replay.PLANS:
         for ranks in RANKS:
-            measured = mpi_curves.time_ns(found[ranks], found[ranks].find(name))
+            measured = mpi_curves.time_ns(found[ranks], found[ranks].find(name, "messages"))
             assert model.predict(name, ranks) == pytest.approx(measured, rel=0.05), (name, ranks)
 
 
@@ -93,7 +95,7 @@ def test_measured_parameters_are_told_as_such():
 
 
 def test_a_plan_that_is_none_has_no_prediction():
-    assert prediction.measured(1, 1, 1, None).predict("openmpi", 4) is None
+    assert prediction.measured(1, 1, 1, None).predict("MPI_Barrier", 4) is None
 
 
 def test_ranks_that_share_processors_take_turns_with_their_messages():
@@ -102,16 +104,26 @@ def test_ranks_that_share_processors_take_turns_with_their_messages():
     assert crowded.predict("dissemination", 64) == 384 * 2 * 5e3 / 2
 
 
-def test_the_fastest_of_each_place_stands_beside_the_own_one_of_the_mpi(runs):
+def test_each_place_has_the_own_barrier_of_the_mpi_beside_ours(runs):
     rows = mpi_tables.rows(mpi_places.gather(runs[0].launches))
     assert [(row.place.hosts, row.place.ranks) for row in rows] == sorted(
         (hosts, ranks) for ranks in RANKS for hosts in (1, ranks)
     )
-    assert all(row.pick.kind == "plan" and row.peer.name == "openmpi" for row in rows)
-    eight = next(row for row in rows if row.place[1:3] == (1, 8))
-    assert eight.ratio.value == pytest.approx(
-        replay.latency_ns("openmpi", 8) / replay.latency_ns(eight.pick.name, 8)
-    )
+    assert all(row.pick.kind == "plan" and row.pick.wait == "auto" for row in rows)
+    for row in rows:
+        assert row.ratio.value == pytest.approx(2)
+        assert row.component.value == row.preload.value == pytest.approx(row.own.value / 2)
+
+
+def test_what_stands_behind_mpi_barrier_is_part_of_its_name(runs):
+    each = mpi_places.gather(runs[0].launches)[mpi_places.Place("Open MPI 4.1.4", 1, 8, 1)]
+    called = {candidate.name for candidate in each.candidates if "MPI_" in candidate.name}
+    assert called == {
+        "MPI_Barrier",
+        "MPI_Barrier [linear]",
+        "MPI_Barrier [component]",
+        "MPI_Barrier [preload]",
+    }
 
 
 def test_the_page_holds_the_sections_of_what_was_measured(runs):
@@ -130,9 +142,9 @@ def test_the_page_holds_the_sections_of_what_was_measured(runs):
 def test_the_tables_are_markdown_with_their_machine(runs):
     lines = mpi_section.markdown(runs).splitlines()
     assert lines[0] == f"Between ranks: Replay & Co, 2 usable processors, {runs[0].folder.name}"
-    assert lines[2].startswith("| MPI | hosts | ranks | threads | fastest here |")
+    assert lines[2].startswith("| MPI | where | ranks | threads | MPI's own | component | preload |")
     assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
-    assert sum(line.startswith("| openmpi") for line in lines) == 2 * len(RANKS) + 6
+    assert sum(line.startswith("| Open MPI") for line in lines) == 2 * len(RANKS) + 6
 
 
 def test_one_number_of_ranks_makes_no_curve_but_a_table(tmp_path):

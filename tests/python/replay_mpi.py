@@ -15,47 +15,55 @@ ONE_WAY_NS = 3e3  # 2 o + L, in equal parts
 
 
 def latency_ns(name: str, ranks: int) -> float:
-    """What LogP says, or for the peer twice dissemination."""
-    if name == "openmpi":
+    """What LogP says, or for MPI_Barrier twice dissemination."""
+    if "MPI_" in name:
         return 2 * latency_ns("dissemination", ranks)
     third = ONE_WAY_NS / 3
     price = tollbar.price(tollbar.plan(name, ranks), tollbar.LogP(L=third, o=third, g=third))
     return max(price.last_us, price.messages * 2 * third / USABLE if ranks > USABLE else 0.0)
 
 
-def ranks_launch(ranks: int, hosts: int, seed: int, mpi: str = "openmpi") -> str:
-    """One launch of so many ranks; hosts is 1, or a host for each."""
+def behind(door: str, ranks: int) -> float:
+    """MPI_Barrier takes half of the time with tollbar behind it."""
+    return latency_ns("MPI_Barrier", ranks) / (1 if door == "none" else 2)
+
+
+def ranks_launch(ranks: int, hosts: int, seed: int, door: str = "none", setting: str = "stock") -> str:
+    """One launch of so many ranks; hosts is 1, or a host for each. Behind a door only MPI_Barrier."""
     chance = random.Random(f"{ranks} {hosts} {seed}")
     far = 1.0 if hosts == 1 else 20.0
-    made = [_environment(ranks, seed, mpi=mpi, hosts=hosts)]
+    made = [_environment(ranks, seed, hosts=str(hosts), door=door, setting=setting)]
     for number in range(3):
         made.append({"record": "floor", "round": number, "one_way_ns": 30, "yield_switch_ns": 1400,
                      "exchange_ns": 60})  # fmt: skip
-        for name in (*PLANS, mpi):
-            kind = "peer" if name == mpi else "plan"
-            made += _measured(
-                chance, number, name, kind, far * latency_ns("openmpi" if kind == "peer" else name, ranks)
-            )
+        kind = "mpi" if door == "none" else "door"
+        made += _measured(chance, number, "MPI_Barrier", kind, "auto", far * behind(door, ranks))
+        for name in PLANS if door == "none" and setting == "stock" else ():
+            time = far * latency_ns(name, ranks)
+            made += _measured(chance, number, name, "plan", "auto", time / 10 if hosts == 1 else time)
+            made += _measured(chance, number, name, "plan", "messages", time) if hosts == 1 else []
     return _text(made)
 
 
-def threads_launch(ranks: int, threads: int, seed: int, mpi: str = "openmpi") -> str:
+def threads_launch(ranks: int, threads: int, seed: int) -> str:
     """One launch of ranks with threads: linear in both, as in the paper."""
     chance = random.Random(f"{ranks} {threads} {seed}")
-    made = [_environment(ranks, seed, mpi=mpi, hosts=1, threads=threads)]
+    made = [_environment(ranks, seed, hosts="1", threads=threads)]
     for number in range(2):
         for name, factor in (("turnstile/dissemination", 1.0), ("turnstile/mcs", 1.1)):
-            made += _measured(chance, number, name, "combination", factor * 1e3 * ranks * threads)
+            made += _measured(chance, number, name, "combination", "auto", factor * 1e3 * ranks * threads)
     return _text(made)
 
 
 def _environment(ranks: int, seed: int, **more: object) -> dict:
     return {"record": "environment", "cpus": USABLE, "usable": USABLE, "model": "Replay", "kernel": "none",
-            "ranks": ranks, "placement": "free", "seed": seed} | more  # fmt: skip
+            "ranks": ranks, "placement": "free", "seed": seed, "mpi": "Open MPI 4.1.4"} | more  # fmt: skip
 
 
-def _measured(chance: random.Random, number: int, name: str, kind: str, period: float) -> list[dict]:
-    label = {"round": number, "name": name, "kind": kind, "wait": "auto"}
+def _measured(
+    chance: random.Random, number: int, name: str, kind: str, wait: str, period: float
+) -> list[dict]:
+    label = {"round": number, "name": name, "kind": kind, "wait": wait}
     noisy = [period * math.exp(chance.gauss(0, 0.02)) for _ in range(20)]
     batch = label | {"episodes": 100, "elapsed_ns": 100 * period, "cpu_ns": 100 * period, "voluntary": 0,
                      "involuntary": 0, "cut": False}  # fmt: skip
