@@ -19,7 +19,8 @@ PRELOADS = {
     "abi": "libtollbar_mpi_abi.so",
 }
 
-_COMPONENT_PATH = "mca_base_component_path"
+#: The environment variable by which an Open MPI finds components.
+COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
 
 
 def preload(interface: str) -> Path | None:
@@ -32,14 +33,14 @@ def component(mpi: Mpi) -> Path | None:
     path = paths.find_library(COMPONENT)
     if path is None or mpi.family != "openmpi":
         return None
-    own = dict(os.environ, **{f"OMPI_MCA_{_COMPONENT_PATH}": component_path(mpi, path)})
+    own = dict(os.environ, **{COMPONENT_PATH: component_path(mpi, path)})
     listed = _ompi_info(mpi, "--param", "coll", "tollbar", "--level", "9", environment=own)
     return path if "mca:coll:tollbar:" in listed else None
 
 
 def component_path(mpi: Mpi, component: Path) -> str:
     """Open MPI's mca_base_component_path with the component's folder in front of its own and the user's."""
-    own = os.environ.get(f"OMPI_MCA_{_COMPONENT_PATH}", "")
+    own = os.environ.get(COMPONENT_PATH, "")
     if not own:
         system = _ompi_info(mpi, "--path", "pkglibdir").strip().removeprefix("path:pkglibdir:")
         own = f"{system}:{Path('~/.openmpi/components').expanduser()}"

@@ -8,6 +8,10 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 
+#: Where libraries are in a build, and in the installed package.
+_LIBRARIES_OF_BUILD = ("", "lib", "openmpi", "src/doors/pmpi")
+_LIBRARIES_OF_PACKAGE = ("lib", "lib/tollbar/openmpi")
+
 
 def checkout() -> Path | None:
     """The root of the checkout this package is run from; None when it is installed elsewhere."""
@@ -43,8 +47,9 @@ def program(name: str) -> Path:
 def find_library(name: str) -> Path | None:
     """The library of that file name; None when it is not built. Looked for as programs are."""
     build = build_folder()
-    built = [build, build / "lib"] if build else []
-    folders = [*built, _PACKAGE / "lib"] if os.environ.get("TOLLBAR_BUILD") else [_PACKAGE / "lib", *built]
+    built = [build.absolute() / folder for folder in _LIBRARIES_OF_BUILD] if build else []
+    installed = [_PACKAGE / folder for folder in _LIBRARIES_OF_PACKAGE]
+    folders = built + installed if os.environ.get("TOLLBAR_BUILD") else installed + built
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 

@@ -52,6 +52,17 @@ def test_a_file_that_cannot_be_run_is_no_program(bare, monkeypatch, tmp_path):
         paths.program("measure")
 
 
+@pytest.mark.parametrize("folder", [".", "openmpi", "src/doors/pmpi"])
+def test_a_library_is_found_where_the_build_puts_it(bare, monkeypatch, tmp_path, folder):
+    (tmp_path / "build" / folder).mkdir(parents=True)
+    made = tmp_path / "build" / folder / "some.so"
+    made.touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOLLBAR_BUILD", "build")
+    assert paths.find_library("some.so") == made
+    assert paths.find_library("other.so") is None
+
+
 def test_the_cache_follows_the_xdg_rule(bare, monkeypatch):
     assert paths.cache_folder() == Path.home() / ".cache" / "tollbar"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")

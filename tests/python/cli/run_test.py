@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar run: the right door is opened, the variables reach the ranks, the exit code is the command's."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tollbar import doors, mpis, paths
+from tollbar.cli import run
+
+FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
+MPICH = mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec"))
+
+BARRIERS = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int episode = 0; episode < 10; ++episode) MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) printf("%d arguments\n", argc);
+    MPI_Finalize();
+    return argc > 1 ? 7 : 0;
+}
+"""
+
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    """here(component=..., FOUR, ...): launchers named as their families, all doors built."""
+
+    def place(component=None):
+        known = {"mpirun": FOUR, "mpiexec": MPICH}
+        monkeypatch.setattr(mpis, "of_launcher", lambda word: known.get(Path(word).name))
+        monkeypatch.setattr(mpis, "interface_of", lambda word: {"linked": "abi"}.get(str(word)))
+        monkeypatch.setattr(doors, "component", lambda mpi: component)
+        monkeypatch.setattr(doors, "component_path", lambda mpi, path: f"{path.parent}:/system")
+        monkeypatch.setattr(doors, "preload", lambda interface: Path("/lib", doors.PRELOADS[interface]))
+        monkeypatch.delenv("LD_PRELOAD", raising=False)
+
+    return place
+
+
+@pytest.fixture
+def shown(tollbar):
+    """shown(words...) -> the one row of a dry run."""
+
+    def dry_run(*words):
+        said = tollbar("run", "--dry-run", "--format", "json", *words)
+        assert said.code == 0, said.err
+        return said.json[0]
+
+    return dry_run
+
+
+def test_the_component_is_taken_where_this_open_mpi_loads_it(here, shown):
+    here(component=Path("/lib/mca_coll_tollbar.so"))
+    row = shown("--", "mpirun", "-n", "4", "./program")
+    assert (row["mpi"], row["door"]) == ("openmpi", "component")
+    assert row["command"] == (
+        "mpirun -x OMPI_MCA_mca_base_component_path=/lib:/system -n 4 ./program"  # remote ranks get it too
+    )
+
+
+def test_without_a_component_the_library_is_preloaded(here, shown):
+    here()
+    row = shown("--", "mpirun", "-n", "4", "./program")
+    assert row["command"] == "mpirun -x LD_PRELOAD=/lib/libtollbar_mpi_openmpi.so -n 4 ./program"
+
+
+def test_hydra_gives_the_variables_to_all_ranks(here, shown):
+    here()
+    row = shown("--timeout", "2.5", "--", "mpiexec", "-n", "4", "./program")
+    assert row["command"] == (
+        "mpiexec -genv LD_PRELOAD /lib/libtollbar_mpi_mpich.so -genv TOLLBAR_TIMEOUT 2.5 -n 4 ./program"
+    )
+
+
+def test_what_the_program_is_linked_with_counts_more_than_the_launcher(here, shown):
+    here()
+    row = shown("--", "mpiexec", "-n", "4", "linked", "argument")
+    assert (row["mpi"], row["library"]) == ("abi", "/lib/libtollbar_mpi_abi.so")
+
+
+def test_under_slurm_the_environment_is_what_ranks_get(here, shown):
+    here()
+    row = shown("--timeout", "5", "srun", "-n", "4", "linked")
+    assert row["command"] == "LD_PRELOAD=/lib/libtollbar_mpi_abi.so TOLLBAR_TIMEOUT=5 srun -n 4 linked"
+
+
+def test_a_program_that_is_no_mpis_needs_to_be_told(here, shown, tollbar):
+    here()
+    said = tollbar("run", "--", "srun", "python3", "program.py")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert "--mpi openmpi|mpich|abi" in said.err
+    row = shown("--mpi", "mpich", "--", "srun", "python3", "program.py")
+    assert row["library"] == "/lib/libtollbar_mpi_mpich.so"
+
+
+def test_a_launcher_may_stand_behind_other_words(here, shown):
+    here()
+    row = shown("--", "timeout", "60", "mpirun", "-n", "2", "./program")
+    assert row["command"].startswith("timeout 60 mpirun -x LD_PRELOAD=")
+
+
+def test_the_variables_of_tollbar_reach_other_hosts(here, shown, monkeypatch, tollbar):
+    here()
+    monkeypatch.setenv("TOLLBAR_PLAN", "mcs")
+    assert " -x TOLLBAR_PLAN=mcs " in shown("--", "mpirun", "./program")["command"]
+
+
+def test_what_else_is_preloaded_stays(here, shown, monkeypatch):
+    here()
+    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
+    command = shown("--", "mpirun", "./program")["command"]
+    assert "LD_PRELOAD=/lib/libtollbar_mpi_openmpi.so:/lib/other.so" in command
+
+
+def test_a_door_that_is_not_built_says_how_to_get_it(here, tollbar, monkeypatch):
+    here()
+    monkeypatch.setattr(doors, "preload", lambda interface: None)
+    said = tollbar("run", "--", "mpiexec", "./program")
+    assert (said.code, said.err) == (
+        2,
+        f"tollbar run: libtollbar_mpi_mpich.so is not built; remedy: {paths.mend()}\n",
+    )
+
+
+def test_a_component_that_is_asked_for_is_not_replaced_in_silence(here, tollbar):
+    here()
+    said = tollbar("run", "--door", "component", "--", "mpirun", "./program")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert "no mca_coll_tollbar.so for Open MPI 4.1.4" in said.err
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--"], ["--timeout", "0", "--", "true"], ["--timeout", "soon", "true"]]
+)
+def test_wrong_use_is_one_line(tollbar, words):
+    said = tollbar("run", *words)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+
+
+def test_the_launchers_name_is_looked_for_not_a_part_of_it():
+    assert run.find_launcher(["/opt/bin/mpiexec.hydra", "-n", "2"]) == 0
+    assert run.find_launcher(["nice", "mpirun"]) == 1
+    assert run.find_launcher(["./my_mpirun_test", "input"]) is None
+
+
+@pytest.fixture(scope="module", params=["openmpi", "mpich"])
+def real(request, tmp_path_factory):
+    """(launcher's words, program) of an MPI of Debian whose preload is built."""
+    family = request.param
+    if not (shutil.which(f"mpicc.{family}") and shutil.which(f"mpirun.{family}")):
+        pytest.skip(f"Debian's {family} is not installed")
+    if doors.preload(family) is None:
+        pytest.skip(f"{doors.PRELOADS[family]} is not built")
+    folder = tmp_path_factory.mktemp(family)
+    (folder / "barriers.c").write_text(BARRIERS)
+    compile_it = [f"mpicc.{family}", folder / "barriers.c", "-o", folder / "barriers"]
+    subprocess.run(compile_it, check=True, capture_output=True)
+    options = ["--allow-run-as-root", "--oversubscribe"] if family == "openmpi" else []
+    return [f"mpirun.{family}", *options, "-n", "3"], folder / "barriers"
+
+
+def run_tollbar(*words, **variables):
+    command = [sys.executable, "-m", "tollbar", "run", *map(str, words)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, **variables}, check=False
+    )
+
+
+@pytest.mark.parametrize("door", [[], ["--door", "preload"]])
+def test_barriers_of_a_real_program_are_tollbars(real, door):
+    launcher, program = real
+    done = run_tollbar(*door, "--", *launcher, program, TOLLBAR_VERBOSE="1", TOLLBAR_PLAN="mcs")
+    assert (done.returncode, done.stdout) == (0, "1 arguments\n"), done.stderr
+    assert "tollbar: MPI_COMM_WORLD (3 ranks): mcs\n" in done.stderr
+
+
+def test_the_exit_code_is_that_of_the_command(real):
+    launcher, program = real
+    assert run_tollbar("--", *launcher, program, "argument").returncode == 7
+
+
+def test_a_command_that_is_not_there_is_one_line():
+    done = run_tollbar("--mpi", "mpich", "--", "no-such-command")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
