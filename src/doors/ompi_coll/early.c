@@ -4,7 +4,7 @@
 
 #include "pml_carrier.h"
 
-#include "ompi/mca/coll/base/coll_tags.h"
+#include <ompi/mca/coll/base/coll_tags.h>
 
 /* A tag of the row that all nonblocking collectives of a communicator share, so that no two under way have the same.
  * Every rank draws the same one, because every rank starts them in the same order. */

@@ -4,9 +4,9 @@
 #ifndef TOLLBAR_DOORS_OMPI_COLL_EARLY_H
 #define TOLLBAR_DOORS_OMPI_COLL_EARLY_H
 
-#include "ompi_config.h"
+#include <ompi_config.h>
 
-#include "ompi/communicator/communicator.h"
+#include <ompi/communicator/communicator.h>
 
 struct tollbar_early {
     struct ompi_request_t* from;

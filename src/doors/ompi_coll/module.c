@@ -8,7 +8,7 @@
 #include "request.h"
 #include "series.h"
 
-#include "ompi/communicator/communicator.h"
+#include <ompi/communicator/communicator.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 
 #include "doors/mpi/participant.h"
 
-#include "ompi_config.h"
+#include <ompi_config.h>
 
-#include "ompi/mca/coll/coll.h"
+#include <ompi/mca/coll/coll.h>
 
 struct tollbar_request;
 

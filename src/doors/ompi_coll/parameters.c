@@ -3,7 +3,7 @@
  * communicator's own are copied when it is made, so nothing under way ever sees a change. */
 #include "parameters.h"
 
-#include "opal/mca/base/mca_base_var.h"
+#include <opal/mca/base/mca_base_var.h>
 
 #include <stdio.h>
 #include <stdlib.h>

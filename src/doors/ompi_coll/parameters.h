@@ -5,9 +5,9 @@
 
 #include "doors/mpi/participant.h"
 
-#include "ompi_config.h"
+#include <ompi_config.h>
 
-#include "opal/mca/base/base.h"
+#include <opal/mca/base/base.h>
 
 int tollbar_parameters_register(const mca_base_component_t* component);
 

@@ -3,8 +3,8 @@
  * idle persistent request would keep its communicator alive after MPI_Comm_free. */
 #include "pml_carrier.h"
 
-#include "ompi/mca/pml/pml.h"
-#include "opal/runtime/opal_progress.h"
+#include <ompi/mca/pml/pml.h>
+#include <opal/runtime/opal_progress.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 
 #include "transports/mpi/carrier.h"
 
-#include "ompi_config.h"
+#include <ompi_config.h>
 
-#include "ompi/communicator/communicator.h"
+#include <ompi/communicator/communicator.h>
 
 /* Its state is the communicator. */
 struct tollbar_carrier tollbar_pml_carrier(struct ompi_communicator_t* comm);

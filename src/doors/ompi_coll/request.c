@@ -6,8 +6,8 @@
 #include "call_site.h"
 #include "early.h"
 
-#include "opal/class/opal_free_list.h"
-#include "opal/runtime/opal_progress.h"
+#include <opal/class/opal_free_list.h>
+#include <opal/runtime/opal_progress.h>
 
 #include <sched.h>
 

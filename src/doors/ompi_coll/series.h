@@ -4,9 +4,9 @@
 #ifndef TOLLBAR_DOORS_OMPI_COLL_SERIES_H
 #define TOLLBAR_DOORS_OMPI_COLL_SERIES_H
 
-#include "ompi_config.h"
+#include <ompi_config.h>
 
-#include "ompi/mca/coll/coll.h"
+#include <ompi/mca/coll/coll.h>
 
 #if OMPI_MAJOR_VERSION < 5
 #    define TOLLBAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
