@@ -18,8 +18,8 @@ def _is_plan(value: str) -> bool:
     name, _, processors = value.partition(":")
     if value == "turnstile" or (name == "combination" and (value == name or _is_count(processors))):
         return True
-    try:
-        _native.plan(value, 2)
+    try:  # between processes there is turnstile/OUTER: a word on each node, OUTER between the nodes
+        _native.plan(value.removeprefix("turnstile/"), 2)
     except ValueError:
         return False
     return True
@@ -60,7 +60,7 @@ class Variable:
 VARIABLES = (
     Variable(
         "TOLLBAR_PLAN",
-        "a plan such as mcs:4,2 (see `tollbar plans`), turnstile, or combination[:C]",
+        "a plan such as mcs:4,2 (see `tollbar plans`), turnstile[/PLAN], or combination[:C]",
         "the tuned choice",
         _is_plan,
     ),

@@ -13,6 +13,7 @@ from tollbar import environment
         ("TOLLBAR_PLAN", "mcs:4,2"),
         ("TOLLBAR_PLAN", "central@4/dissemination"),
         ("TOLLBAR_PLAN", "turnstile"),
+        ("TOLLBAR_PLAN", "turnstile/dissemination:2"),
         ("TOLLBAR_PLAN", "combination"),
         ("TOLLBAR_PLAN", "combination:2"),
         ("TOLLBAR_WAIT", "park"),
@@ -31,6 +32,7 @@ def test_accepted_values_are_taken_in_silence(name, value):
     [
         ("TOLLBAR_PLAN", "mcs:1"),
         ("TOLLBAR_PLAN", "turnstile:2"),
+        ("TOLLBAR_PLAN", "turnstile/turnstile"),
         ("TOLLBAR_PLAN", "combination:0"),
         ("TOLLBAR_PLAN", "combination:"),
         ("TOLLBAR_WAIT", "PARK"),
