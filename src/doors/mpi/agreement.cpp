@@ -210,7 +210,12 @@ void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std
     const auto attempt = [&](bool mine) -> std::uint8_t {
         if (!lacks || !mine) return 1;
         try {
-            agreement.arena = leads ? Arena::make(id) : Arena::open(id);
+            // Ranks that are threads of one process use one mapping.
+            if (!leads) agreement.arena = arenas().find(id);
+            if (!agreement.arena) {
+                agreement.arena = leads ? Arena::make(id) : Arena::open(id);
+                arenas().add(agreement.arena);
+            }
             return 1;
         } catch (const std::system_error& error) {
             if (std::getenv("TOLLBAR_VERBOSE") != nullptr)
@@ -229,12 +234,7 @@ void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std
     bool works = confirm(attempt(leads));
     works = confirm(attempt(!leads && works)) && works;
     if (lacks && leads) Arena::unlink(id);
-    if (!lacks) return;
-    if (works) {
-        arenas().add(agreement.arena);
-    } else {
-        agreement.arena = nullptr;
-    }
+    if (!works) agreement.arena = nullptr;
 }
 
 }  // namespace
