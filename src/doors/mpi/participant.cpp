@@ -154,4 +154,8 @@ size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* tex
     return line.size();
 }
 
+void tollbar_mpi_report(const tollbar_mpi_participant* participant, double waited_s) {
+    participant->reports.report(participant->meeting, std::chrono::duration<double>(waited_s), participant->call_site);
+}
+
 }  // extern "C"

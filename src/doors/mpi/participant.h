@@ -30,15 +30,16 @@ struct tollbar_mpi_options {
     /* A catalogue spelling over all ranks, "turnstile" (one word, all on one node), or "turnstile/OUTER": the ranks of
      * a node meet at a word, the first of each node runs OUTER. NULL or "": TOLLBAR_PLAN, else chosen. */
     const char* plan;
-    const char* name;    /* of the communicator, for reports; may be NULL */
-    const char* mpi;     /* such as "openmpi-4.1.4", a key of the tuning file; may be NULL */
-    const char* host;    /* whoever gives another name shares no memory; NULL: what gethostname(2) says */
+    const char* name; /* of the communicator, for reports; may be NULL */
+    const char* mpi;  /* such as "openmpi-4.1.4", a key of the tuning file; may be NULL */
+    const char* host; /* whoever gives another name shares no memory; NULL: what gethostname(2) says */
     enum tollbar_sharing sharing;
     enum tollbar_objective objective;
-    uint32_t selection;  /* 0: stored choice, else measure and take the best; n: the n-th plan of the catalogue, from 1 */
-    uint32_t radix;      /* 0: the default of the plan `selection` names; else its parameter */
-    double budget_ms;    /* what choosing may take; negative: 20 */
-    double timeout_s;    /* report who is missing after so long, and again; 0: never; negative: TOLLBAR_TIMEOUT */
+    uint32_t
+        selection;    /* 0: stored choice, else measure and take the best; n: the n-th plan of the catalogue, from 1 */
+    uint32_t radix;   /* 0: the default of the plan `selection` names; else its parameter */
+    double budget_ms; /* what choosing may take; negative: 20 */
+    double timeout_s; /* report who is missing after so long, and again; 0: never; negative: TOLLBAR_TIMEOUT */
 };
 
 typedef struct tollbar_mpi_participant tollbar_mpi_participant;
@@ -91,6 +92,9 @@ void tollbar_mpi_set_manners(tollbar_mpi_participant* participant, enum tollbar_
 /* Who is missing in the episode under way, as the report says it, into `text` (at most `size` bytes with the final
  * zero); returns the length it would have. */
 size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size);
+
+/* For whoever waits by testing: says on stderr who is missing, as a wait that has taken `waited_s` so far does. */
+void tollbar_mpi_report(const tollbar_mpi_participant* participant, double waited_s);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,8 @@
 
 #include <ompi/mca/coll/base/coll_tags.h>
 
+#include <stdio.h>
+
 /* A tag of the row that all nonblocking collectives of a communicator share, so that no two under way have the same.
  * Every rank draws the same one, because every rank starts them in the same order. */
 static int draw_tag(struct ompi_communicator_t* comm) {
@@ -18,11 +20,16 @@ static int draw_tag(struct ompi_communicator_t* comm) {
     return tag;
 }
 
+static int awaited(const struct tollbar_early* early, struct ompi_communicator_t* comm) {
+    const int ranks = ompi_comm_size(comm);
+    return (ompi_comm_rank(comm) - early->stride + ranks) % ranks;
+}
+
 static void start_round(struct tollbar_early* early, struct ompi_communicator_t* comm) {
     const int rank = ompi_comm_rank(comm);
     const int ranks = ompi_comm_size(comm);
     if (early->stride >= ranks || early->error) return;
-    early->error = tollbar_pml_receive(comm, (rank - early->stride + ranks) % ranks, early->tag, &early->from);
+    early->error = tollbar_pml_receive(comm, awaited(early, comm), early->tag, &early->from);
     if (early->error) return;
     early->error = tollbar_pml_send(comm, (rank + early->stride) % ranks, early->tag, &early->to);
 }
@@ -39,4 +46,11 @@ int tollbar_early_over(struct tollbar_early* early, struct ompi_communicator_t* 
         start_round(early, comm);
     }
     return 1;
+}
+
+void tollbar_early_report(const struct tollbar_early* early, struct ompi_communicator_t* comm, double waited_s) {
+    fprintf(stderr,
+            "tollbar: %s (%d ranks), MPI_Ibarrier before the first MPI_Barrier: rank %d has waited %.1f s: nothing "
+            "heard from rank %d\n",
+            comm->c_name, ompi_comm_size(comm), ompi_comm_rank(comm), waited_s, awaited(early, comm));
 }

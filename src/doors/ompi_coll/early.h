@@ -23,4 +23,7 @@ void tollbar_early_start(struct tollbar_early* early, struct ompi_communicator_t
  * everything any rank did before it started, when nonzero. */
 int tollbar_early_over(struct tollbar_early* early, struct ompi_communicator_t* comm);
 
+/* One line on stderr: from whom nothing has come in `waited_s`. */
+void tollbar_early_report(const struct tollbar_early* early, struct ompi_communicator_t* comm, double waited_s);
+
 #endif

@@ -45,10 +45,11 @@ static void destruct(tollbar_module* module) {
 
 OBJ_CLASS_INSTANCE(tollbar_module, mca_coll_base_module_t, construct, destruct);
 
-static int asks_for_reports(const struct tollbar_mpi_options* options) {
-    if (options->timeout_s >= 0) return options->timeout_s > 0;
+static double timeout_of(const struct tollbar_mpi_options* options) {
+    if (options->timeout_s >= 0) return options->timeout_s;
     const char* value = getenv("TOLLBAR_TIMEOUT");
-    return value != NULL && atof(value) > 0;
+    const double seconds = value == NULL ? 0 : atof(value);
+    return seconds > 0 ? seconds : 0;
 }
 
 /* Collective: the ranks meet. What comes of it is the same on every rank. */
@@ -65,7 +66,6 @@ static void meet(tollbar_module* module) {
         module->stage = TOLLBAR_DECLINED;
         return;
     }
-    module->wants_call_sites = asks_for_reports(&module->options);
     module->stage = TOLLBAR_MET;
 }
 
@@ -75,7 +75,7 @@ static int barrier_otherwise(tollbar_module* module) {
     if (module->stage == TOLLBAR_FRESH) meet(module);
     if (module->stage != TOLLBAR_MET) return module->barrier(module->comm, module->barrier_module);
     ++module->barriers;
-    tollbar_mpi_arrive_and_wait(module->participant, module->wants_call_sites ? tollbar_call_site() : NULL);
+    tollbar_mpi_arrive_and_wait(module->participant, module->timeout_s > 0 ? tollbar_call_site() : NULL);
     return OMPI_SUCCESS;
 }
 
@@ -83,7 +83,7 @@ static int barrier_otherwise(tollbar_module* module) {
 static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* super) {
     tollbar_module* module = (tollbar_module*)super;
     (void)comm;
-    const int straight = module->stage == TOLLBAR_MET && !module->wants_call_sites &&
+    const int straight = module->stage == TOLLBAR_MET && module->timeout_s == 0 &&
                          __atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0; /* pairs with request.c */
     if (OPAL_UNLIKELY(!straight)) return barrier_otherwise(module);
     ++module->barriers;
@@ -136,8 +136,9 @@ mca_coll_base_module_t* tollbar_module_query(struct ompi_communicator_t* comm, i
     if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) return NULL;
     tollbar_module* module = OBJ_NEW(tollbar_module);
     if (module == NULL) return NULL;
-    *priority = tollbar_parameters_priority();
+    *priority = tollbar_parameters_priority(ompi_comm_rank(comm) == 0);
     module->options = tollbar_parameters_options(ompi_comm_rank(comm) == 0);
+    module->timeout_s = timeout_of(&module->options);
     module->super.coll_module_enable = enable;
     module->super.coll_barrier = barrier;
     module->super.coll_ibarrier = ibarrier;

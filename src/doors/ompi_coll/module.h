@@ -24,7 +24,7 @@ struct tollbar_module {
     struct ompi_communicator_t* comm;
     tollbar_mpi_participant* participant;
     enum tollbar_stage stage;
-    int wants_call_sites; /* for reports of who is missing where */
+    double timeout_s; /* then somebody is told who is missing; 0: never */
 
     /* The requests pending, in the order they were started in; changed under the lock in request.c. */
     uint32_t pending;

@@ -3,6 +3,8 @@
  * communicator's own are copied when it is made, so nothing under way ever sees a change. */
 #include "parameters.h"
 
+#include "series.h"
+
 #include <opal/mca/base/mca_base_var.h>
 
 #include <stdio.h>
@@ -27,8 +29,30 @@ enum { default_priority = 90, highest_priority = 100, default_budget_ms = 20 };
 static const char* const objectives[] = {"latency", "skew", "wait", NULL};
 static const char* const sharings[] = {"auto", "never", NULL};
 
+/* The parameters of which a wrong value is spoken of; each once. */
+enum parameter { priority, timeout, sharing, objective, selection, radix, budget_ms };
+
+static void refuse(int speaks, enum parameter parameter, const char* name, const char* value, const char* accepted) {
+    static unsigned said;
+    if (!speaks || __atomic_fetch_or(&said, 1U << parameter, __ATOMIC_RELAXED) & 1U << parameter) return;
+    fprintf(stderr, "tollbar: coll_tollbar_%s is '%s'; accepted: %s; using the default\n", name, value, accepted);
+}
+
+/* Open MPI takes "abc" for the default without a word. */
+static void refuse_no_number(const char* name) {
+    char variable[64];
+    char* end = NULL;
+    snprintf(variable, sizeof variable, "OMPI_MCA_coll_tollbar_%s", name);
+    const char* value = getenv(variable);
+    if (value == NULL || !tollbar_series_speaks()) return;
+    strtod(value, &end);
+    if (end == value || (*end != '\0' && strchr("kKmMgG", *end) == NULL))
+        fprintf(stderr, "tollbar: coll_tollbar_%s is '%s'; accepted: a number; using the default\n", name, value);
+}
+
 static int add(const mca_base_component_t* component, const char* name, const char* help, mca_base_var_type_t type,
                mca_base_var_info_lvl_t level, void* value) {
+    if (type != MCA_BASE_VAR_TYPE_STRING) refuse_no_number(name);
     const int index = mca_base_component_var_register(component, name, help, type, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE,
                                                       level, MCA_BASE_VAR_SCOPE_ALL_EQ, value);
     return index < 0 ? index : 0;
@@ -36,6 +60,9 @@ static int add(const mca_base_component_t* component, const char* name, const ch
 
 int tollbar_parameters_register(const mca_base_component_t* component) {
     int failed = 0;
+    values.plan = "";
+    values.objective = (char*)objectives[0];
+    values.sharing = (char*)sharings[0];
     failed |= add(component, "priority",
                   "Priority of the component, 0 to 100. Above 30 MPI_Barrier is tollbar's, above 10 MPI_Ibarrier",
                   MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_3, &values.priority);
@@ -68,15 +95,8 @@ int tollbar_parameters_register(const mca_base_component_t* component) {
     return failed ? OPAL_ERROR : OPAL_SUCCESS;
 }
 
-/* Says it the first time; a parameter has a bit of its own. */
-static void refuse(int speaks, unsigned parameter, const char* name, const char* value, const char* accepted) {
-    static unsigned said;
-    if (!speaks) return;
-    if (__atomic_fetch_or(&said, 1U << parameter, __ATOMIC_RELAXED) & 1U << parameter) return;
-    fprintf(stderr, "tollbar: coll_tollbar_%s is '%s'; accepted: %s; using the default\n", name, value, accepted);
-}
-
-static int number_or_default(int speaks, unsigned parameter, const char* name, int value, int highest, int fallback) {
+static int number_or_default(int speaks, enum parameter parameter, const char* name, int value, int highest,
+                             int fallback) {
     if (value >= 0 && value <= highest) return value;
     char text[16];
     char accepted[32];
@@ -87,7 +107,7 @@ static int number_or_default(int speaks, unsigned parameter, const char* name, i
 }
 
 /* The place of the value in the list; 0, the default, when it is not there. */
-static int one_of(int speaks, unsigned parameter, const char* name, const char* value, const char* const* list) {
+static int one_of(int speaks, enum parameter parameter, const char* name, const char* value, const char* const* list) {
     char accepted[64] = "";
     if (value == NULL || *value == '\0') return 0;
     for (int i = 0; list[i] != NULL; ++i) {
@@ -98,25 +118,25 @@ static int one_of(int speaks, unsigned parameter, const char* name, const char* 
     return 0;
 }
 
-int tollbar_parameters_priority(void) {
-    return number_or_default(1, 0, "priority", values.priority, highest_priority, default_priority);
+int tollbar_parameters_priority(int speaks) {
+    return number_or_default(speaks, priority, "priority", values.priority, highest_priority, default_priority);
 }
 
 struct tollbar_mpi_options tollbar_parameters_options(int speaks) {
-    double timeout = values.timeout;
-    if (!(timeout >= 0) && timeout != -1) {
+    double timeout_s = values.timeout;
+    if (!(timeout_s >= 0) && timeout_s != -1) {
         char text[32];
-        snprintf(text, sizeof text, "%g", timeout);
-        refuse(speaks, 1, "timeout", text, "seconds, 0 (never), -1 (as TOLLBAR_TIMEOUT says)");
-        timeout = -1;
+        snprintf(text, sizeof text, "%g", timeout_s);
+        refuse(speaks, timeout, "timeout", text, "seconds, 0 (never), -1 (as TOLLBAR_TIMEOUT says)");
+        timeout_s = -1;
     }
     return (struct tollbar_mpi_options){
         .plan = values.plan == NULL || *values.plan == '\0' ? NULL : strdup(values.plan),
-        .sharing = (enum tollbar_sharing)one_of(speaks, 2, "sharing", values.sharing, sharings),
-        .objective = (enum tollbar_objective)one_of(speaks, 3, "objective", values.objective, objectives),
-        .selection = (uint32_t)number_or_default(speaks, 4, "selection", values.selection, INT_MAX, 0),
-        .radix = (uint32_t)number_or_default(speaks, 5, "radix", values.radix, INT_MAX, 0),
-        .budget_ms = number_or_default(speaks, 6, "budget_ms", values.budget_ms, INT_MAX, default_budget_ms),
-        .timeout_s = timeout,
+        .sharing = (enum tollbar_sharing)one_of(speaks, sharing, "sharing", values.sharing, sharings),
+        .objective = (enum tollbar_objective)one_of(speaks, objective, "objective", values.objective, objectives),
+        .selection = (uint32_t)number_or_default(speaks, selection, "selection", values.selection, INT_MAX, 0),
+        .radix = (uint32_t)number_or_default(speaks, radix, "radix", values.radix, INT_MAX, 0),
+        .budget_ms = number_or_default(speaks, budget_ms, "budget_ms", values.budget_ms, INT_MAX, default_budget_ms),
+        .timeout_s = timeout_s,
     };
 }

@@ -11,8 +11,8 @@
 
 int tollbar_parameters_register(const mca_base_component_t* component);
 
-/* The priority that is set now. */
-int tollbar_parameters_priority(void);
+/* The priority that is set now, between 0 and 100. */
+int tollbar_parameters_priority(int speaks);
 
 /* What is set now, for one communicator. A value that makes no sense is named on stderr once, by the rank that
  * `speaks`, and the default taken. The caller frees `plan`. */

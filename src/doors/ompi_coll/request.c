@@ -10,6 +10,7 @@
 #include <opal/runtime/opal_progress.h>
 
 #include <sched.h>
+#include <time.h>
 
 struct tollbar_request {
     ompi_request_t super;
@@ -17,6 +18,8 @@ struct tollbar_request {
     struct tollbar_request* next;
     uint64_t episode; /* 0: an early one */
     struct tollbar_early early;
+    double since;     /* in the row; kept only when reports are wanted */
+    double report_at; /* the next report */
 };
 
 typedef struct tollbar_request tollbar_request;
@@ -73,6 +76,25 @@ static int is_over(tollbar_request* request) {
                                  : tollbar_mpi_test(module->participant, request->episode);
 }
 
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Nobody waits inside the participant for a request, so it cannot tell of the missing by itself. */
+static void report_if_late(tollbar_request* request) {
+    tollbar_module* module = request->module;
+    const double now = seconds_now();
+    if (now < request->report_at) return;
+    request->report_at = now + module->timeout_s;
+    if (request->episode == 0) {
+        tollbar_early_report(&request->early, module->comm, now - request->since);
+    } else {
+        tollbar_mpi_report(module->participant, now - request->since);
+    }
+}
+
 /* Whoever may, as above. Memory order: release; once none is pending the participant may be used without a lock. */
 static tollbar_request* take_first(tollbar_module* module) {
     tollbar_request* request = module->first;
@@ -96,6 +118,7 @@ static int progress(void) {
             *end = take_first(module);
             end = &(*end)->next;
         }
+        if (module->timeout_s > 0 && !module->held && module->first != NULL) report_if_late(module->first);
     }
     *end = NULL;
     if (over != NULL) tidy();
@@ -174,7 +197,7 @@ static tollbar_request* new_request(tollbar_module* module, bool persistent) {
 /* Enters the next episode of the ranks that have met. */
 static uint64_t arrive(tollbar_module* module) {
     ++module->requests;
-    return tollbar_mpi_arrive(module->participant, module->wants_call_sites ? tollbar_call_site() : NULL);
+    return tollbar_mpi_arrive(module->participant, module->timeout_s > 0 ? tollbar_call_site() : NULL);
 }
 
 /* The episode's number, or 0 when it is over already. Nobody else uses the participant while nothing is pending. */
@@ -195,6 +218,10 @@ static void enlist(tollbar_request* request, uint64_t episode) {
         episode = arrive(module);
     }
     request->episode = episode;
+    if (module->timeout_s > 0) {
+        request->since = seconds_now();
+        request->report_at = request->since + module->timeout_s;
+    }
     append(module, request);
     unlock();
 }

@@ -22,8 +22,8 @@ const char* tollbar_openmpi_running(void) {
     return running;
 }
 
-/* Every process asks; the launcher tells which one is rank 0. */
-static int speaks(void) {
+/* The launcher tells which one is rank 0. */
+int tollbar_series_speaks(void) {
     const char* rank = getenv("OMPI_COMM_WORLD_RANK");
     if (rank == NULL) rank = getenv("PMIX_RANK");
     return rank == NULL || strcmp(rank, "0") == 0;
@@ -32,7 +32,7 @@ static int speaks(void) {
 int tollbar_series_fits(void) {
     ask();
     if (major == OMPI_MAJOR_VERSION && minor == OMPI_MINOR_VERSION) return 1;
-    if (speaks())
+    if (tollbar_series_speaks())
         fprintf(
             stderr,
             "tollbar: mca_coll_tollbar.so was built for Open MPI %d.%d and this is %d.%d: Open MPI's own barrier is "
