@@ -5,6 +5,7 @@
              any text inside a line or, alone, for any lines. Files named by an earlier ```cpp, ```c,
              ```python or ```text block of the page (first line `// NAME`, `/* NAME */` or `# NAME`) lie in
              the folder.
+<!-- needs: NAME... --> in the first line: programs without which the page's sessions are skipped.
 ```sh        what the tests cannot run inside themselves: `make` targets, which must exist, git clone, cd, and
              entering .venv.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,7 @@ import tollbar
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NEEDS = re.compile(r"<!-- needs: (.*) -->")
 FILE_NAME = re.compile(r"^(?://|#|/\*) ([\w.-]+\.\w+)")
 
 
@@ -73,7 +76,17 @@ def environment(tmp_path_factory) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(libraries),
         "XDG_CACHE_HOME": str(prefix / "cache"),
         "COLUMNS": "100",
+        # What Open MPI wants to be told where tests run: as root, with fewer CPUs than ranks.
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
     }
+
+
+def needed(page: Path) -> list[str]:
+    """The programs the page cannot do without and that are not here."""
+    needs = NEEDS.match(page.read_text())
+    return [name for name in needs[1].split() if not shutil.which(name)] if needs else []
 
 
 def write_files(page: Path, folder: Path) -> None:
@@ -84,6 +97,8 @@ def write_files(page: Path, folder: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_each_command_prints_what_the_page_says(page, environment, tmp_path):
+    if absent := needed(page):
+        pytest.skip(f"{', '.join(absent)} cannot be had here")
     write_files(page, tmp_path)
     for _, session in blocks(page, "console"):
         for command in commands(session):
