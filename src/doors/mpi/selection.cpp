@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries what the umpire of the contest (src/tuner) says to all ranks, and their times back to it.
+#include "selection.hpp"
+
+#include "tuner/contest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace tollbar::mpi {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t tried_briefly = 5;
+constexpr double thorough_from_ms = 200;
+
+double micros(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
+
+/// What rank 0 tells the others before the contest.
+struct Programme {
+    std::uint32_t count;
+    bool leaves_count;  ///< judged by when ranks leave, on one clock
+    std::array<std::array<char, 48>, Contest::most> plans;
+};
+
+/// Whether the ranks read one clock: that of one kernel.
+bool one_clock(const tollbar_carrier& carrier, const SetUpWait& waiting) {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    const auto boots = gather(carrier, std::hash<std::string>{}(boot), waiting);
+    return std::ranges::all_of(boots, [&](std::size_t other) { return other == boots.front(); });
+}
+
+Programme draw_up(const Selection& selection, const LogP& messages) {
+    MpiTransports transports = default_mpi_transports;
+    transports.messages = messages;
+    const auto order = in_order_of_trial(mpi_candidates(selection.situation, transports));
+    Programme programme{};
+    const std::size_t most = selection.budget_ms < thorough_from_ms ? tried_briefly : Contest::most;
+    for (const std::string& plan : order) {
+        auto& place = programme.plans[programme.count];
+        if (programme.count == most || plan.size() >= place.size()) continue;
+        std::ranges::copy(plan, place.begin());
+        ++programme.count;
+    }
+    return programme;
+}
+
+/// This rank's samples of a heat.
+std::vector<double> run(const Heat& heat, const std::vector<std::unique_ptr<Trial>>& trials, bool leaves_count) {
+    std::vector<double> samples;
+    samples.reserve(heat.runs());
+    for (std::uint32_t round = 0; round < heat.rounds; ++round) {
+        for (const std::size_t candidate : heat.turns(round)) {
+            Trial& trial = *trials[candidate];
+            trial.episode();
+            const auto begin = Clock::now();
+            for (std::uint32_t episode = 0; episode < heat.episodes; ++episode) trial.episode();
+            const auto end = Clock::now();
+            samples.push_back(leaves_count ? micros(end.time_since_epoch()) : micros(end - begin) / heat.episodes);
+        }
+    }
+    return samples;
+}
+
+/// Every rank's samples one after the other, at rank 0.
+std::vector<double> gather_samples(const tollbar_carrier& carrier, const std::vector<double>& mine, SetUpWait waiting) {
+    std::vector<double> all(carrier.rank == 0 ? carrier.ranks * mine.size() : 0);
+    const tollbar_idle idle = waiting.idle();
+    const auto bytes = static_cast<std::uint32_t>(mine.size() * sizeof(double));
+    if (carrier.gather(carrier.state, mine.data(), all.data(), bytes, &idle) != 0)
+        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI could not gather");
+    return all;
+}
+
+/// A channel that is closed again.
+class Line {
+public:
+    Line(const tollbar_carrier& carrier, Rank peer, bool sends, const SetUpWait& waiting)
+        : carrier_(carrier), waiting_(waiting),
+          channel_((sends ? carrier.open_to : carrier.open_from)(carrier.state, peer)) {
+        if (channel_ == nullptr)
+            throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI's channel");
+    }
+    ~Line() { carrier_.close(carrier_.state, channel_); }
+    Line(const Line&) = delete;
+    Line& operator=(const Line&) = delete;
+
+    void start() {
+        if (carrier_.start(carrier_.state, channel_) != 0)
+            throw std::system_error(std::make_error_code(std::errc::io_error), "a message of the MPI");
+    }
+
+    void finish() {
+        SetUpWait waiting = waiting_;
+        const tollbar_idle idle = waiting.idle();
+        while (carrier_.done(carrier_.state, channel_) == 0) idle.call(idle.context, nullptr);
+    }
+
+private:
+    const tollbar_carrier& carrier_;
+    const SetUpWait& waiting_;
+    tollbar_channel* channel_;
+};
+
+}  // namespace
+
+LogP measure_messages(const tollbar_carrier& carrier, Rank peer, const SetUpWait& waiting) {
+    constexpr int trips = 8;
+    LogP found = default_mpi_transports.messages;
+    if (carrier.rank == 0 || carrier.rank == peer) {
+        const Rank other = carrier.rank == 0 ? peer : 0;
+        Line to(carrier, other, true, waiting), from(carrier, other, false, waiting);
+        double overhead = 1e6, trip = 1e6;
+        for (int i = 0; i < trips; ++i) {
+            from.start();
+            const auto begin = Clock::now();
+            if (carrier.rank != 0) from.finish();
+            const auto sending = Clock::now();
+            to.start();
+            overhead = std::min(overhead, micros(Clock::now() - sending));
+            to.finish();
+            if (carrier.rank == 0) from.finish();
+            trip = std::min(trip, micros(Clock::now() - begin));
+        }
+        // The first and the last message of a trip lie within it: two of L + 2 o.
+        found = {.L = std::max(trip / 2 - 2 * overhead, overhead / 10), .o = overhead, .g = overhead};
+    }
+    broadcast(carrier, &found, sizeof found, waiting);
+    return found;
+}
+
+std::string choose_plan(const tollbar_carrier& carrier, const Selection& selection, const MakeTrial& make,
+                        const SetUpWait& waiting) {
+    const auto start = Clock::now();
+    const auto spent_us = [&] { return micros(Clock::now() - start); };
+    const bool many_nodes = selection.far != 0;
+    LogP messages = default_mpi_transports.messages;
+    if (many_nodes) messages = measure_messages(carrier, selection.far, waiting);
+    const bool same_clock = !many_nodes || one_clock(carrier, waiting);
+
+    Programme programme{};
+    std::string objective = selection.situation.objective;
+    if (carrier.rank == 0) {
+        if (objective == "skew" && !same_clock) objective = "latency";
+        programme = draw_up(selection, messages);
+        programme.leaves_count = objective == "skew";
+        if (selection.budget_ms <= 0) programme.count = 1;
+    }
+    broadcast(carrier, &programme, sizeof programme, waiting);
+    if (programme.count == 1) return programme.plans[0].data();
+
+    std::vector<std::unique_ptr<Trial>> trials;
+    for (std::uint32_t i = 0; i < programme.count; ++i) trials.push_back(make(programme.plans[i].data()));
+
+    Contest contest(programme.count, selection.budget_ms * 1000, objective);
+    for (;;) {
+        Heat heat;
+        if (carrier.rank == 0) heat = contest.next(spent_us(), carrier.ranks);
+        broadcast(carrier, &heat, sizeof heat, waiting);
+        if (heat.winner >= 0) {
+            const auto winner = static_cast<std::size_t>(heat.winner);
+            const std::string plan = programme.plans[winner].data();
+            if (carrier.rank == 0) {
+                char remarks[64];
+                std::snprintf(remarks, sizeof remarks, "by=join median_us=%.3f", contest.median_us(winner));
+                store_mpi_plan({selection.situation, plan}, remarks);
+            }
+            return plan;
+        }
+        const auto samples = gather_samples(carrier, run(heat, trials, programme.leaves_count), waiting);
+        if (carrier.rank == 0) contest.record(heat, samples, carrier.ranks);
+    }
+}
+
+}  // namespace tollbar::mpi

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prices what can run in a communicator: by LogP where every rank has a CPU, by the work to be done where not.
+#include "mpi_candidates.hpp"
+
+#include <tollbar/algorithms.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace tollbar {
+
+namespace {
+
+/// A wait that gives the CPU to another rank: two system calls and what the caches forget.
+constexpr double switch_us = 1.0;
+
+/// Up to so many ranks plans are compared word by word.
+constexpr Rank compared = 64;
+
+double by_objective(const Price& price, std::string_view objective) {
+    if (objective == "skew") return price.last_us - price.first_us;
+    if (objective == "wait") return price.mean_us;
+    return price.last_us;
+}
+
+/// How often ranks wait, all together.
+std::uint64_t waits(const Plan& plan) {
+    std::uint64_t count = 0;
+    for (Rank rank = 0; rank < plan.ranks(); ++rank) {
+        bool awaited = false;
+        for (const Step step : plan.program(rank)) {
+            if (is_await(step) && !awaited) ++count;
+            awaited = is_await(step);
+        }
+    }
+    return count;
+}
+
+/// The catalogue's spellings that are worth a try, with their families.
+std::vector<std::pair<std::string, std::string>> spellings() {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const Algorithm& algorithm : catalogue()) {
+        const std::string name(algorithm.name);
+        all.emplace_back(name, name);
+        if (algorithm.parameters == "W")
+            for (const char* ways : {":2", ":3"}) all.emplace_back(name + ways, name);
+        if (algorithm.parameters == "N" || algorithm.parameters == "F")
+            for (const char* arity : {":2", ":8"}) all.emplace_back(name + arity, name);
+    }
+    return all;
+}
+
+/// Ranks of a node that meet at one word. A step of a plan moves a line twice, away from who polls it and back: that is
+/// L. Here the last add is the first of the two.
+struct Turnstile {
+    double last_us;
+    double first_us;
+    double work_us;
+};
+
+Turnstile turnstile(Rank members, const LogP& words) {
+    if (members < 2) return {};
+    const double gathered = members * words.g + words.o;
+    return {.last_us = gathered + words.L / 2 + words.o,
+            .first_us = gathered,
+            .work_us = (members - 1) * switch_us + members * words.o};
+}
+
+/// Prices plans of one size over one transport.
+class Pricing {
+public:
+    Pricing(const MpiSituation& situation, const LogP& logp, Rank ranks)
+        : situation_(situation), logp_(logp), ranks_(ranks) {}
+
+    /// Adds the candidate unless its words are there under another name.
+    void add(const std::string& spelling, const std::string& prefix, const std::string& family, const Turnstile& around,
+             std::vector<MpiCandidate>& candidates) {
+        const Plan plan = make_plan(spelling, ranks_);
+        if (ranks_ <= compared && !seen_.insert(to_text(plan)).second) return;
+        const Price run = price(plan, logp_);
+        const double work = (static_cast<double>(run.messages) * 2 * logp_.o +
+                             static_cast<double>(waits(plan)) * switch_us) /
+                                situation_.nodes +
+                            around.work_us;
+        const double time = by_objective(run, situation_.objective) +
+                            (situation_.objective == "skew" ? around.last_us - around.first_us : around.last_us);
+        candidates.push_back({prefix + spelling, prefix + family, situation_.crowded ? work : time, work});
+    }
+
+private:
+    const MpiSituation& situation_;
+    const LogP& logp_;
+    Rank ranks_;
+    std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::vector<MpiCandidate> mpi_candidates(const MpiSituation& situation, const MpiTransports& transports) {
+    std::vector<MpiCandidate> candidates;
+    const Turnstile here = turnstile(situation.per_node, transports.words);
+    const bool one_node = situation.nodes == 1;
+    if (one_node) {
+        const double time = situation.objective == "skew" ? here.last_us - here.first_us : here.last_us;
+        candidates.push_back({"turnstile", "turnstile", situation.crowded ? here.work_us : time, here.work_us});
+    }
+    if (situation.ranks == 1) return candidates;
+
+    if (!one_node && situation.per_node > 1) {
+        // A node's ranks gather at a word before, and are released by another one after its first rank was elsewhere.
+        Turnstile around = here;
+        around.last_us += transports.words.L + 2 * transports.words.o;
+        Pricing outer(situation, transports.messages, situation.nodes);
+        for (const auto& [spelling, family] : spellings())
+            outer.add(spelling, "turnstile/", family, around, candidates);
+    }
+    // All ranks alike; where some steps of such a plan stay on a node, it costs less than this.
+    Pricing flat(situation, one_node ? transports.words : transports.messages, situation.ranks);
+    for (const auto& [spelling, family] : spellings()) flat.add(spelling, "", family, {}, candidates);
+    return candidates;
+}
+
+std::vector<std::string> in_order_of_trial(std::vector<MpiCandidate> candidates) {
+    std::ranges::stable_sort(candidates, {}, &MpiCandidate::cost_us);
+    std::vector<std::string> order;
+    std::set<std::string> families;
+    const auto take = [&](const MpiCandidate& candidate) {
+        if (std::ranges::find(order, candidate.plan) != order.end()) return;
+        order.push_back(candidate.plan);
+        families.insert(candidate.family);
+    };
+    if (candidates.empty()) return order;
+    take(candidates.front());
+    take(*std::ranges::min_element(candidates, {}, &MpiCandidate::work_us));
+    for (const MpiCandidate& candidate : candidates)
+        if (!families.contains(candidate.family)) take(candidate);
+    for (const MpiCandidate& candidate : candidates) take(candidate);
+    return order;
+}
+
+}  // namespace tollbar

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which plans are worth trying in a communicator, and in which order: what the model says before anything has run.
+#pragma once
+
+#include <tollbar/price.hpp>
+#include <tollbar/tuning.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tollbar {
+
+/// A plan as a door of MPI spells it, and what the model makes of it.
+struct MpiCandidate {
+    std::string plan;
+    std::string family;  ///< of its radix variants
+    double cost_us;      ///< what it is chosen by
+    double work_us;      ///< of all CPUs together, a node
+};
+
+/// What one step costs between ranks of a node, at words, and between nodes, by messages.
+struct MpiTransports {
+    LogP messages;
+    LogP words;
+};
+
+/// Until something was measured: a cache line between two cores of the machine the project began on, and a message
+/// over TCP there; only their proportions decide anything.
+inline constexpr MpiTransports default_mpi_transports{.messages = {.L = 10, .o = 6, .g = 6},
+                                                      .words = {.L = 0.06, .o = 0.01, .g = 0.014}};
+
+/// Everything that can be tried there, priced, in the order of the catalogue; plans with equal words once.
+std::vector<MpiCandidate> mpi_candidates(const MpiSituation& situation, const MpiTransports& transports);
+
+/// Their spellings in the order to try them in: first the model's choice, which is the one of least cost, then the one
+/// of least work, should CPUs be what lacks after all; then the best of each family by cost, then all others.
+std::vector<std::string> in_order_of_trial(std::vector<MpiCandidate> candidates);
+
+}  // namespace tollbar
