@@ -2,7 +2,6 @@
  * Finds out which MPI a program runs with, from where PMPI_Barrier comes from and what the MPI says of itself. */
 #include "host_mpi.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -18,13 +17,14 @@ static char key[64];
 static const struct {
     const char* opening;
     const char* before_version;
+    const char* name;
     const char* key;
     const char* family;
 } known[] = {
-    {"Open MPI v", "Open MPI v", "openmpi", "openmpi"},
-    {"MPICH Version:", "MPICH Version:", "mpich", "mpich"},
-    {"Intel(R) MPI Library", "Intel(R) MPI Library", "impi", "mpich"},
-    {"MVAPICH", "Version", "mvapich", "mpich"},
+    {"Open MPI v", "Open MPI v", "Open MPI", "openmpi", "openmpi"},
+    {"MPICH Version:", "MPICH Version:", "MPICH", "mpich", "mpich"},
+    {"Intel(R) MPI Library", "Intel(R) MPI Library", "Intel MPI", "impi", "mpich"},
+    {"MVAPICH", "Version", "MVAPICH", "mvapich", "mpich"},
 };
 
 static tollbar_function function_at(void* address) {
@@ -37,11 +37,7 @@ tollbar_function tollbar_of_program(const char* name) { return function_at(dlsym
 
 tollbar_function tollbar_next(const char* name) { return function_at(dlsym(RTLD_NEXT, name)); }
 
-static void note_key(const char* name, const char* version) {
-    while (*version != '\0' && !isdigit((unsigned char)*version)) ++version;
-    const size_t length = strspn(version, "0123456789.");
-    snprintf(key, sizeof key, "%s-%.*s", name, (int)length, version);
-}
+static const char* skip_to_version(const char* text) { return text + strcspn(text, "0123456789"); }
 
 /* A program that opened its MPI for itself alone (Python does) has it opened for everybody. */
 static int share_library(struct dl_phdr_info* info, size_t size, void* unused) {
@@ -62,35 +58,36 @@ static int first_of_job(void) {
     return 1;
 }
 
-/* The family of the program's MPI; NULL when it is none that is known. */
-static const char* find_family(char* said, int size) {
+/* The family of the program's MPI, and what to call it; NULL when it is none that is known. */
+static const char* find_family(char* called, size_t size) {
     Dl_info where;
     void* barrier = dlsym(RTLD_DEFAULT, "PMPI_Barrier");
     int (*version)(char*, int*) = (int (*)(char*, int*))tollbar_of_program("PMPI_Get_library_version");
     char text[8192] = ""; /* no MPI says more */
     if (barrier == NULL || version == NULL || version(text, &(int){0}) != 0) return NULL;
-    snprintf(said, (size_t)size, "%.*s", (int)strcspn(text, "\n,"), text);
-    for (char* tab = said; (tab = strchr(tab, '\t')) != NULL;) *tab = ' ';
+    const int standard = dladdr(barrier, &where) != 0 && strstr(where.dli_fname, "mpi_abi") != NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
         if (strncmp(text, known[i].opening, strlen(known[i].opening)) != 0) continue;
         const char* after = strstr(text, known[i].before_version);
-        note_key(known[i].key, after == NULL ? "" : after + strlen(known[i].before_version));
-        const int standard = dladdr(barrier, &where) != 0 && strstr(where.dli_fname, "mpi_abi") != NULL;
+        const char* number = skip_to_version(after == NULL ? "" : after + strlen(known[i].before_version));
+        const int length = (int)strspn(number, "0123456789.");
+        snprintf(key, sizeof key, "%s-%.*s", known[i].key, length, number);
+        snprintf(called, size, "%s %.*s%s", known[i].name, length, number, standard ? " by the standard ABI" : "");
         return standard ? "abi" : known[i].family;
     }
     return NULL;
 }
 
 static void find_once(void) {
-    char said[128] = "an unknown MPI";
+    char called[128] = "an MPI that is not known";
     if (dlsym(RTLD_DEFAULT, "PMPI_Barrier") == NULL) dl_iterate_phdr(share_library, NULL);
-    const char* family = find_family(said, sizeof said);
+    const char* family = find_family(called, sizeof called);
     const int fits = family != NULL && strcmp(family, tollbar_family) == 0 && tollbar_find_constants();
     if (!fits && first_of_job()) {
-        fprintf(stderr, "tollbar: libtollbar_mpi_%s.so does not serve %s", tollbar_family, said);
-        if (family != NULL && strcmp(family, tollbar_family) != 0)
-            fprintf(stderr, "; preload libtollbar_mpi_%s.so", family);
-        fprintf(stderr, "; MPI_Barrier stays as it is\n");
+        const int another = family != NULL && strcmp(family, tollbar_family) != 0;
+        fprintf(stderr, "tollbar: libtollbar_mpi_%s.so does not serve %s%s%s%s; MPI_Barrier stays as it is\n",
+                tollbar_family, called, another ? ": preload libtollbar_mpi_" : "", another ? family : "",
+                another ? ".so" : "");
     }
     /* Release: the constants and the key are there for whoever sees that we fit. */
     atomic_store_explicit(&tollbar_known_to_fit, fits, memory_order_release);

@@ -21,14 +21,21 @@ static int poll_one(void* state, MPI_Status* status) {
     return MPI_SUCCESS;
 }
 
+static int wait_all(int count, void** states, double longest, MPI_Status* status) {
+    (void)longest, (void)status;
+    for (int i = 0; i < count; ++i) tollbar_request_wait(states[i]);
+    return MPI_SUCCESS;
+}
+
 int tollbar_join_progress(void (*function)(void)) {
     advance_ours = function;
     start = (extended_start)tollbar_of_program("PMPIX_Grequest_start");
+    if (start == NULL) start = (extended_start)tollbar_of_program("MPIX_Grequest_start"); /* MPICH 5, standard ABI */
     return start != NULL;
 }
 
 void tollbar_leave_progress(void) {}
 
 int tollbar_make_request(int (*freed)(void*), void* state, MPI_Request* request) {
-    return start(tollbar_request_status, freed, tollbar_request_cancel, poll_one, NULL, state, request);
+    return start(tollbar_request_status, freed, tollbar_request_cancel, poll_one, wait_all, state, request);
 }

@@ -181,15 +181,28 @@ static void wait_among_threads(struct tollbar_communicator* communicator, uint64
     }
 }
 
-void tollbar_pending_wait(struct tollbar_pending* one) {
-    struct tollbar_communicator* communicator = one->communicator;
+static void wait_for(struct tollbar_communicator* communicator, uint64_t episode) {
     if (tollbar_threaded) {
-        wait_among_threads(communicator, one->episode);
+        wait_among_threads(communicator, episode);
     } else {
         communicator->waits = 1;
-        tollbar_mpi_wait(communicator->participant, one->episode);
+        tollbar_mpi_wait(communicator->participant, episode);
         communicator->waits = 0;
     }
+}
+
+void tollbar_request_wait(void* state) {
+    const struct tollbar_pending* one = state;
+    take_lock();
+    struct tollbar_communicator* communicator = one->communicator;
+    const uint64_t episode = one->episode;
+    release_lock();
+    if (communicator != NULL) wait_for(communicator, episode);
+    tollbar_pending_advance();
+}
+
+void tollbar_pending_wait(struct tollbar_pending* one) {
+    wait_for(one->communicator, one->episode);
     take_lock();
     keep(one);
     release_lock();

@@ -11,4 +11,7 @@ int tollbar_request_status(void* state, MPI_Status* status);
 /* A barrier cannot be cancelled; it goes on. */
 int tollbar_request_cancel(void* state, int complete);
 
+/* Waits for the barrier and ends its request. */
+void tollbar_request_wait(void* state);
+
 #endif
