@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the measuring programs: every situation in each of several shuffled passes; keeps their output.
-
-A pass launches each program once in each situation. Programs of one situation follow each other at once, in
-one session, so that what is compared has met the same machine.
-"""
+"""What `tollbar bench threads` measures: which programs, with which flags, in which situations."""
 
 from __future__ import annotations
 
 import os
-import random
-import tempfile
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tollbar import machine, paths, records, results
+from tollbar import passes, paths
 from tollbar.comparison import Situation
-from tollbar.session import Finished, Session
+from tollbar.passes import Outcome, Report, Start
+from tollbar.session import Session
 
 MAIN = "tollbar-bench-threads"
 #: The programs whose runtime fills a process, and the name of the barrier that each of them measures.
@@ -53,8 +47,6 @@ FEW = (
     "pthread_barrier",
 )
 _ROUNDS_OF_MANY = 2
-_FIRST_ROUNDS = 2
-_LIMIT_S = 120.0
 _FOREIGN = ("TOLLBAR_", "OMP_", "GOMP_", "KMP_", "LIBOMP_")
 
 
@@ -74,21 +66,6 @@ class Settings:
     @property
     def situations(self) -> list[Situation]:
         return [Situation(placement, ranks) for placement in self.placements for ranks in self.ranks]
-
-
-@dataclass
-class Outcome:
-    """Where the run is stored, how many passes were whole, and what could not be had."""
-
-    folder: Path
-    passes: int = 0
-    notes: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    unsafe: bool = False  #: somebody left an episode before everybody had entered it
-
-
-#: Called after each situation with: situations done, situations in all, the next thing to be done, in words.
-Report = Callable[[int, int, str], None]
 
 
 def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
@@ -111,97 +88,46 @@ def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
 def measure(settings: Settings, within: Path, report: Report) -> Outcome:
     """Runs a whole campaign and stores it in a new folder in `within`."""
     runnable, notes = programs(settings.only)
-    chance = random.Random(settings.seed)
-    known = machine.facts()
-    outcome = Outcome(results.new_run(within, "threads"), notes=notes)
-    with tempfile.TemporaryDirectory() as scratch, Session(Path(scratch)) as session:
-        known |= _settings_facts(settings) | {"session": session.autogroup}
-        results.write_environment(outcome.folder, known)
-        _run_passes(settings, session, runnable, chance, outcome, report)
-    known |= {
-        "load_after": list(os.getloadavg()),
-        "passes": outcome.passes,
-        "notes": outcome.notes,
-        "failures": outcome.failures,
-    }
-    results.write_environment(outcome.folder, known)
-    return outcome
+    return passes.measure(Threads(settings, runnable), notes, within, report)
 
 
-def _settings_facts(settings: Settings) -> dict[str, Any]:
-    return {
-        "kind": "threads",
-        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "seed": settings.seed,
-        "ranks": list(settings.ranks),
-        "placements": list(settings.placements),
-        "launches": settings.launches,
-        "rounds": settings.rounds,
-        "budget_s": settings.budget_s,
-        "only": list(settings.only),
-        "spinners": settings.spinners,
-    }
+class Threads:
+    """The work of a campaign; see passes.Work."""
 
+    kind = "threads"
 
-def _run_passes(
-    settings: Settings, session: Session, runnable: dict[str, Path], chance: random.Random, outcome: Outcome,
-    report: Report,
-) -> None:  # fmt: skip
-    """Stops before a situation that would not end within the budget; the first pass is always whole."""
-    began, total = time.monotonic(), settings.launches * len(settings.situations)
-    pace = _Pace(settings)
-    rounds, group = min(settings.rounds, _FIRST_ROUNDS), 0
-    for number in range(settings.launches):
-        order = settings.situations
-        chance.shuffle(order)
-        for situation in order:
-            left = settings.budget_s - (time.monotonic() - began)
-            if number and pace.seconds(situation, rounds) > left:
-                outcome.notes.append(
-                    f"the budget of {settings.budget_s:.0f} s ended after {number} whole passes"
-                )
-                return
-            where = (
-                f"{situation.ranks} threads, {situation.placement}, pass {number + 1} of {settings.launches}"
-            )
-            report(group, total, where)
-            names = [name for name in runnable if _belongs(name, situation, settings)]
-            chance.shuffle(names)
-            for name in names:
-                turns = _rounds(name, situation, rounds)
-                command = _command(runnable[name], name, situation, turns, chance.getrandbits(31), settings)
-                finished = session.run(command, _LIMIT_S, _environment())
-                pace.note(situation, name, finished.seconds / turns)
-                _keep(outcome, finished, group, name, where)
-            group += 1
-        outcome.passes = number + 1
-        passes_left = settings.launches - outcome.passes
-        if passes_left:
-            left = settings.budget_s - (time.monotonic() - began)
-            rounds = pace.affordable(left / passes_left)
-    report(group, total, "done")
+    def __init__(self, settings: Settings, runnable: Mapping[str, Path]) -> None:
+        self._settings, self._runnable = settings, runnable
+        self.seed, self.launches = settings.seed, settings.launches
+        self.rounds, self.budget_s = settings.rounds, settings.budget_s
 
+    @property
+    def situations(self) -> list[Situation]:
+        return self._settings.situations
 
-class _Pace:
-    """How long a round of each program took last in each situation."""
+    def facts(self) -> dict[str, Any]:
+        return {
+            "ranks": list(self._settings.ranks),
+            "placements": list(self._settings.placements),
+            "only": list(self._settings.only),
+            "spinners": self._settings.spinners,
+        }
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._per_round: dict[Situation, dict[str, float]] = {}
+    def say(self, situation: Situation) -> str:
+        return f"{situation.ranks} threads, {situation.placement}"
 
-    def note(self, situation: Situation, program: str, seconds_a_round: float) -> None:
-        self._per_round.setdefault(situation, {})[program] = seconds_a_round
+    def programs(self, situation: Situation) -> list[str]:
+        return [name for name in self._runnable if _belongs(name, situation, self._settings)]
 
-    def seconds(self, situation: Situation, rounds: int) -> float:
-        known = self._per_round.get(situation, {})
-        return sum(each * _rounds(name, situation, rounds) for name, each in known.items())
+    def turns(self, program: str, situation: Situation, rounds: int) -> int:
+        return _rounds(program, situation, rounds)
 
-    def affordable(self, seconds: float) -> int:
-        """The most rounds with which a pass takes no longer than that; at least one."""
-        for rounds in range(self._settings.rounds, 1, -1):
-            if sum(self.seconds(situation, rounds) for situation in self._per_round) <= seconds:
-                return rounds
-        return 1
+    def prepare(self, folder: Path, session: Session) -> None:
+        """Nothing is needed."""
+
+    def start(self, program: str, situation: Situation, rounds: int, seed: int) -> Start:
+        path = self._runnable[program]
+        return Start(_command(path, program, situation, rounds, seed, self._settings), _environment())
 
 
 def _belongs(program: str, situation: Situation, settings: Settings) -> bool:
@@ -239,22 +165,3 @@ def _command(
 def _environment() -> dict[str, str]:
     """Everything is measured as it comes: no variable of this user's may tune one of the candidates."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
-
-
-def _keep(outcome: Outcome, finished: Finished, group: int, program: str, where: str) -> None:
-    """Stores a whole launch. One that failed is noted, and the others go on."""
-    if finished.exit_code == 0:
-        try:
-            records.parse_launch(finished.output.splitlines(), f"the output of {program}")
-        except records.MalformedRecord as error:
-            outcome.failures.append(f"{where}: {error}")
-            return
-        results.write_launch(outcome.folder, group, program, finished.output)
-        return
-    if early := [line for line in finished.output.splitlines() if '"record":"violation"' in line]:
-        outcome.unsafe = True
-        outcome.failures.append(f"{where}: {program}: NOT A BARRIER, {early[0]}")
-        return
-    why = "ran past its time limit" if finished.exit_code is None else f"ended with {finished.exit_code}"
-    last = finished.errors.strip().splitlines()[-1:] or [""]
-    outcome.failures.append(f"{where}: {program} {why}{': ' if last[0] else ''}{last[0]}")

@@ -56,6 +56,9 @@ class Measured:
         default_factory=dict
     )  #: context switches an episode, all threads
     cpu: dict[int, dict[int, float]] = field(default_factory=dict)  #: CPU time an episode, all threads
+    call: dict[int, dict[int, float]] = field(default_factory=dict)  #: a call of rank 0, among processes
+    alone: dict[int, dict[int, float]] = field(default_factory=dict)  #: latency of isolated episodes
+    alone_skew: dict[int, dict[int, float]] = field(default_factory=dict)  #: exit skew of isolated episodes
     samples: list[tuple[float, ...]] = field(default_factory=list)  #: the latencies, one tuple a round
 
     def over_floor(self, time: str) -> Series:
@@ -166,6 +169,14 @@ def _add(comparison: Comparison, launch: Launch) -> None:
             _put(measured.span, launch, episodes, _middle(episodes.span_ns))
             _put(measured.tail, launch, episodes, float(np.quantile(episodes.latency_ns, 0.99)))
             measured.samples.append(episodes.latency_ns)
+            if episodes.call_ns:
+                _put(measured.call, launch, episodes, _middle(episodes.call_ns))
+    for isolated in launch.isolated:
+        if not isolated.latency_ns:
+            continue
+        measured = _measured(comparison, launch, isolated)
+        _put(measured.alone, launch, isolated, _middle(isolated.latency_ns))
+        _put(measured.alone_skew, launch, isolated, _middle(isolated.skew_ns))
 
 
 def _measured(comparison: Comparison, launch: Launch, record: Batch | Episodes) -> Measured:

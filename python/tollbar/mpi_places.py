@@ -84,6 +84,8 @@ def _with_full_names(launch: Launch) -> Launch:
         program=f"{launch.program} {setting} {door}",
         batches=tuple(map(named, launch.batches)),
         episodes=tuple(map(named, launch.episodes)),
+        isolated=tuple(map(named, launch.isolated)),
+        singles=tuple(map(named, launch.singles)),
     )
 
 

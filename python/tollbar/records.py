@@ -54,13 +54,15 @@ class Batch:
     voluntary: int
     involuntary: int
     cut: bool
+    rank_cpu_ns: tuple[float, ...] = ()  #: of each rank, where ranks are processes
 
 
 @dataclass(frozen=True)
 class Episodes:
-    """Stamped episodes, one value each.
+    """Stamped episodes back to back, one value each.
 
-    Latency is last entry to last exit, skew first exit to last exit, span first entry to last exit.
+    Latency is last entry to last exit, skew first exit to last exit, span first entry to last exit; call is
+    what rank 0 spends in its call, where ranks are processes.
     """
 
     round: int
@@ -70,10 +72,16 @@ class Episodes:
     latency_ns: tuple[float, ...]
     skew_ns: tuple[float, ...]
     span_ns: tuple[float, ...]
+    call_ns: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.latency_ns) == len(self.skew_ns) == len(self.span_ns):
             raise ValueError("latency_ns, skew_ns and span_ns must be of one length")
+
+
+@dataclass(frozen=True)
+class Isolated(Episodes):
+    """Stamped episodes before each of which all ranks have met elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +136,40 @@ class Unused:
             raise ValueError("participant_ns and bare_ns must not be empty")
 
 
-#: What the programs that measure one thing print.
-Single = Processes | Idle | Unused
+@dataclass(frozen=True)
+class SetUp:
+    """New communicators, each from the first entry into MPI_Comm_dup to the last exit from a barrier."""
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    set_up_ns: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.set_up_ns:
+            raise ValueError("set_up_ns must not be empty")
+
+
+@dataclass(frozen=True)
+class Late:
+    """One rank was late once: CPU time of each of the others, and the last entry to the last exit."""
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    waited_ns: float
+    waiter_cpu_ns: tuple[float, ...]
+    wake_ns: float
+
+    def __post_init__(self) -> None:
+        if not self.waiter_cpu_ns or self.waited_ns <= 0:
+            raise ValueError("somebody must have waited")
+
+
+#: What is measured besides loops of episodes.
+Single = Processes | Idle | Unused | SetUp | Late
 
 
 @dataclass(frozen=True)
@@ -144,15 +184,19 @@ class Launch:
     episodes: tuple[Episodes, ...]
     skipped: tuple[Skipped, ...]
     singles: tuple[Single, ...] = ()
+    isolated: tuple[Isolated, ...] = ()
 
 
 _RECORDS = {
     "floor": Floor,
     "batch": Batch,
     "episodes": Episodes,
+    "isolated": Isolated,
     "processes": Processes,
     "idle": Idle,
     "unused": Unused,
+    "set_up": SetUp,
+    "late": Late,
     "skipped": Skipped,
 }
 
@@ -259,5 +303,6 @@ def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: 
         tuple(kinds[Batch]),
         tuple(kinds[Episodes]),
         tuple(kinds[Skipped]),
-        (*kinds[Processes], *kinds[Idle], *kinds[Unused]),
+        (*kinds[Processes], *kinds[Idle], *kinds[Unused], *kinds[SetUp], *kinds[Late]),
+        tuple(kinds[Isolated]),
     )
