@@ -14,6 +14,7 @@ class Reports {
 public:
     Reports(const tollbar_carrier& carrier, const tollbar_mpi_options& options, const Agreement& agreement);
 
+    const std::string& name() const noexcept { return name_; }
     bool wanted() const noexcept { return timeout_s_ > 0; }
     std::chrono::duration<double> timeout() const noexcept { return std::chrono::duration<double>(timeout_s_); }
 

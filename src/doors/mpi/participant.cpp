@@ -3,7 +3,7 @@
 #include "participant.h"
 
 #include "missing.hpp"
-#include "spelling.hpp"
+#include "selection.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,18 +17,55 @@ namespace {
 using namespace tollbar;
 using namespace tollbar::mpi;
 
-/// What rank 0's terms name, else what suits such a communicator; the same on every rank.
-std::string settle(const Agreement& agreement) {
-    if (agreement.terms.plan[0] != '\0') return agreement.terms.plan;
-    return agreement.terms.nodes == 1 ? "turnstile" : "turnstile/dissemination";
+/// Waits for the episode under way and says who is missing, if that is wanted.
+void finish_episode(Meeting& meeting, const Reports& reports, const void* call_site) {
+    if (!reports.wanted()) {
+        meeting.course().finish(Never{});
+        return;
+    }
+    const auto since = std::chrono::steady_clock::now();
+    while (!meeting.course().finish(deadline_after(reports.timeout())))
+        reports.report(meeting, std::chrono::steady_clock::now() - since, call_site);
+}
+
+/// A meeting that is made to see how fast it is.
+class TrialMeeting : public Trial {
+public:
+    TrialMeeting(const tollbar_carrier& carrier, const Agreement& agreement, const std::string& plan,
+                 std::uint8_t number, const Reports& reports)
+        : meeting_(carrier, agreement, plan, number), reports_(reports) {}
+
+    void episode() override {
+        meeting_.start(nullptr);
+        finish_episode(meeting_, reports_, nullptr);
+    }
+
+private:
+    Meeting meeting_;
+    const Reports& reports_;
+};
+
+/// What rank 0's terms name, else what is chosen; the same on every rank. `meetings` counts those that were made.
+std::string settle(const tollbar_carrier& carrier, const Agreement& agreement, const tollbar_mpi_options& options,
+                   const Reports& reports, std::uint8_t& meetings) {
+    const Terms& terms = agreement.terms;
+    if (terms.plan[0] != '\0') return terms.plan;
+    if (carrier.ranks == 1) return "turnstile";
+    const Selection selection{.situation = situation_of(terms, carrier.ranks, options),
+                              .budget_ms = terms.budget_ms,
+                              .far = terms.nodes == 1 ? 0 : agreement.leaders[1]};
+    const MakeTrial make = [&](const std::string& plan) {
+        return std::make_unique<TrialMeeting>(carrier, agreement, plan, meetings++, reports);
+    };
+    return choose_plan(carrier, selection, make, SetUpWait(carrier, reports.name().c_str(), terms.timeout_s));
 }
 
 }  // namespace
 
 struct tollbar_mpi_participant {
     tollbar_mpi_participant(const tollbar_carrier& carrier, Agreement agreement, const tollbar_mpi_options& options)
-        : agreed(std::move(agreement)), plan(settle(agreed)), meeting(carrier, agreed, plan, meetings),
-          reports(carrier, options, agreed) {
+        : agreed(std::move(agreement)), reports(carrier, options, agreed),
+          plan(settle(carrier, agreed, options, reports, meetings)), meeting(carrier, agreed, plan, meetings) {
         reports.announce(plan);
         agreed.node_of = {};  // of the size of the communicator; the reports keep what they need
         agreed.leaders = {};
@@ -54,7 +91,7 @@ struct tollbar_mpi_participant {
     }
 
     void wait(std::uint64_t episode) noexcept {
-        while (advance(), !over(episode)) finish();
+        while (advance(), !over(episode)) finish_episode(meeting, reports, call_site);
     }
 
     bool wait_until(std::uint64_t episode, Deadline deadline) noexcept {
@@ -63,22 +100,11 @@ struct tollbar_mpi_participant {
         return true;
     }
 
-    /// Waits for the episode under way.
-    void finish() noexcept {
-        if (!reports.wanted()) {
-            course().finish(Never{});
-            return;
-        }
-        const auto since = std::chrono::steady_clock::now();
-        while (!course().finish(deadline_after(reports.timeout())))
-            reports.report(meeting, std::chrono::steady_clock::now() - since, call_site);
-    }
-
     Agreement agreed;
+    Reports reports;
     std::uint8_t meetings = 0;
     std::string plan;
     Meeting meeting;
-    Reports reports;
     std::uint64_t arrived = 0;  ///< the latest episode entered or queued
     const void* call_site = nullptr;
 };
