@@ -13,7 +13,9 @@ int main(int count, char** words) {
     setenv("TOLLBAR_TIMEOUT", "0.2", 1);
     const Job job(&count, &words, MPI_THREAD_SERIALIZED);
     const std::string said = "/tmp/tollbar.hybrid." + std::to_string(getpid());
-    if (job.rank() == 1) job.expect(std::freopen(said.c_str(), "w", stderr) != nullptr, "stderr can be read back");
+    if (job.rank() == 1)
+        job.expect(std::freopen(said.c_str(), "w", stderr) != nullptr && std::setvbuf(stderr, nullptr, _IONBF, 0) == 0,
+                   "stderr can be read back");
 
     tollbar_mpi_barrier* barrier = nullptr;
     job.expect(tollbar_mpi_barrier_create(MPI_COMM_WORLD, 3, nullptr, &barrier) == 0, "the barrier is made");

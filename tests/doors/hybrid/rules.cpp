@@ -73,10 +73,10 @@ void keeps_to_the_level(const Job& job) {
     if (job.level() == MPI_THREAD_FUNNELED) {
         std::thread([&] {
             tollbar_mpi_barrier* other = nullptr;
-            job.expect_error(make(MPI_COMM_WORLD, 1, nullptr, nullptr, &other), EPERM, "main thread",
-                             tollbar_mpi_last_error());
-            job.expect_error(tollbar_mpi_barrier_arrive_and_wait(barrier, 0), EPERM, "main thread",
-                             tollbar_mpi_last_error());
+            const int made = make(MPI_COMM_WORLD, 1, nullptr, nullptr, &other);
+            job.expect_error(made, EPERM, "main thread", tollbar_mpi_last_error());
+            const int arrived = tollbar_mpi_barrier_arrive_and_wait(barrier, 0);
+            job.expect_error(arrived, EPERM, "thread 0 is the main thread", tollbar_mpi_last_error());
         }).join();
     }
     in_threads(2, [&](unsigned thread) {
