@@ -68,7 +68,7 @@ def _measured(
     batch = label | {"episodes": 100, "elapsed_ns": 100 * period, "cpu_ns": 100 * period, "voluntary": 0,
                      "involuntary": 0, "cut": False}  # fmt: skip
     stamped = label | {"latency_ns": noisy, "skew_ns": [0.5 * each for each in noisy], "span_ns": noisy}
-    return [{"record": "batch"} | batch, {"record": "episodes"} | stamped]
+    return [{"record": "batch"} | batch, {"record": "episodes"} | stamped, {"record": "isolated"} | stamped]
 
 
 def _text(made: list[dict]) -> str:
