@@ -16,7 +16,7 @@ build: setup  ## build everything whose libraries are present; the command is .v
 setup:  ## install what is missing (Debian packages, .venv)
 	@scripts/setup
 
-wheels:  ## install the MPIs that come as Python wheels (150 MB) into build/mpi
+wheels: setup  ## install the MPIs that come as Python wheels (150 MB) into build/mpi
 	@scripts/mpi_wheels
 
 install: build  ## headers, libraries and the pkg-config file into PREFIX (default /usr/local)
