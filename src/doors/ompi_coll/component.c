@@ -6,7 +6,6 @@
 #include "series.h"
 
 static int register_parameters(void);
-static int open_component(void);
 static int close_component(void);
 
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads) {
@@ -23,7 +22,6 @@ const mca_coll_base_component_t mca_coll_tollbar_component = {
             TOLLBAR_COLL_VERSION,
             .mca_component_name = "tollbar",
             MCA_BASE_MAKE_VERSION(component, TOLLBAR_VERSION_MAJOR, TOLLBAR_VERSION_MINOR, TOLLBAR_VERSION_PATCH),
-            .mca_open_component = open_component,
             .mca_close_component = close_component,
             .mca_register_component_params = register_parameters,
         },
@@ -37,8 +35,6 @@ static int register_parameters(void) {
     if (!tollbar_series_fits()) return OPAL_ERR_NOT_AVAILABLE;
     return tollbar_parameters_register(&mca_coll_tollbar_component.collm_version);
 }
-
-static int open_component(void) { return tollbar_requests_open(); }
 
 static int close_component(void) {
     tollbar_requests_close();

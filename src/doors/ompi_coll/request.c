@@ -6,7 +6,6 @@
 #include "call_site.h"
 #include "early.h"
 
-#include <opal/class/opal_free_list.h>
 #include <opal/runtime/opal_progress.h>
 
 #include <sched.h>
@@ -24,11 +23,11 @@ struct tollbar_request {
 
 typedef struct tollbar_request tollbar_request;
 
-static opal_free_list_t unused;
-
-/* The communicators on which something is pending, and the lock over that list, all rows, and the participants of
- * these communicators unless they are held. The callback only tries it, because what it calls may call it again. */
+/* The communicators on which something is pending, the requests to use again, and the lock over both, all rows, and the
+ * participants of these communicators unless they are held. The callback only tries it, because what it calls may call
+ * it again. */
 static tollbar_module* pending_modules;
+static tollbar_request* unused;
 static volatile char locked;
 
 static int try_lock(void) { return !__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE); /* pairs with unlock() */ }
@@ -154,7 +153,10 @@ static int free_request(ompi_request_t** handle) {
     if (!REQUEST_COMPLETE(&request->super)) return MPI_ERR_REQUEST;
     struct ompi_communicator_t* comm = request->super.req_mpi_object.comm;
     OMPI_REQUEST_FINI(&request->super);
-    opal_free_list_return(&unused, &request->super.super);
+    lock();
+    request->next = unused;
+    unused = request;
+    unlock();
     *handle = MPI_REQUEST_NULL;
     OBJ_RELEASE(comm);
     return OMPI_SUCCESS;
@@ -175,16 +177,20 @@ static void construct(tollbar_request* request) {
 
 OBJ_CLASS_INSTANCE(tollbar_request, ompi_request_t, construct, NULL);
 
-int tollbar_requests_open(void) {
-    OBJ_CONSTRUCT(&unused, opal_free_list_t);
-    return opal_free_list_init(&unused, sizeof(tollbar_request), (size_t)opal_cache_line_size,
-                               OBJ_CLASS(tollbar_request), 0, 0, 0, -1, 16, NULL, 0, NULL, NULL, NULL);
+void tollbar_requests_close(void) {
+    while (unused != NULL) {
+        tollbar_request* request = unused;
+        unused = request->next;
+        OBJ_RELEASE(request);
+    }
 }
 
-void tollbar_requests_close(void) { OBJ_DESTRUCT(&unused); }
-
 static tollbar_request* new_request(tollbar_module* module, bool persistent) {
-    tollbar_request* request = (tollbar_request*)opal_free_list_get(&unused);
+    lock();
+    tollbar_request* request = unused;
+    if (request != NULL) unused = request->next;
+    unlock();
+    if (request == NULL) request = OBJ_NEW(tollbar_request);
     if (request == NULL) return NULL;
     OMPI_REQUEST_INIT(&request->super, persistent);
     request->super.req_start = NULL;

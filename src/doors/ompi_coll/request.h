@@ -6,8 +6,7 @@
 
 #include "module.h"
 
-/* Once, before the first communicator; and after the last one. */
-int tollbar_requests_open(void);
+/* After the last communicator. */
 void tollbar_requests_close(void);
 
 /* MPI_Ibarrier. Never blocks. Memory order: release of everything done before; whoever sees the request complete has

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only Open MPI's component has: its parameters, its requests, what it declines, and what it says."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import struct
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from tollbar import doors, mpis, paths
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent.parent
+PARAMETERS = ("priority", "plan", "selection", "radix", "budget_ms", "timeout", "objective", "sharing")
+PAGE = 4 << 20  # more than toll.h's page
+
+COMPONENT = paths.find_library(doors.COMPONENT)
+OPENMPI = next((mpi for mpi in mpis.installed() if mpi.family == "openmpi" and mpi.major == 4), None)
+
+pytestmark = [
+    pytest.mark.skipif(OPENMPI is None, reason="no Open MPI 4 is installed"),
+    pytest.mark.skipif(COMPONENT is None, reason="the component is not built (Debian: libopenmpi-dev)"),
+]
+
+
+def environment(component: Path = COMPONENT, **changed: str) -> dict[str, str]:
+    own = {
+        name: value for name, value in os.environ.items() if not name.startswith(("TOLLBAR_", "OMPI_MCA_"))
+    }
+    own |= {doors.COMPONENT_PATH: doors.component_path(OPENMPI, component)}
+    return own | changed
+
+
+def launch(program: Path, ranks: int, *arguments: str, mca: dict[str, object] | None = None) -> list[str]:
+    set_on_line = [word for name, value in (mca or {}).items() for word in ("--mca", name, str(value))]
+    launcher = [str(OPENMPI.launcher), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
+    return [*launcher, *set_on_line, str(program), *arguments]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """Compiles one of the programs beside this file, once."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def build(name: str) -> Path:
+        made = folder / name
+        if not made.exists():
+            compiler = OPENMPI.launcher.with_name("mpicc.openmpi")
+            compiler = compiler if compiler.exists() else OPENMPI.launcher.with_name("mpicc")
+            source = HERE / f"{name}.c"
+            subprocess.run(
+                [compiler, "-std=gnu11", "-O1", "-Wall", "-o", made, source, "-lpthread"], check=True
+            )
+        return made
+
+    return build
+
+
+@pytest.fixture
+def page(tmp_path) -> Path:
+    path = tmp_path / "page"
+    path.write_bytes(bytes(PAGE))
+    return path
+
+
+@pytest.fixture
+def run(program, page):
+    """Runs a program to its good end; what it wrote on stderr."""
+
+    def succeed(name: str, ranks: int, *arguments: str, mca=None, component=COMPONENT, **changed: str) -> str:
+        done = subprocess.run(
+            launch(program(name), ranks, str(page), *arguments, mca=mca),
+            env=environment(component, TOLLBAR_TUNING=str(page.with_name("tuning")), **changed),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "passed: " in done.stdout
+        return done.stderr
+
+    return succeed
+
+
+def said(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("tollbar: ")]
+
+
+@pytest.mark.parametrize("plan", ["", "mcs", "turnstile/pairwise"])
+def test_each_kind_of_barrier_goes_through_the_component(run, plan):
+    lines = said(run("kinds", 5, TOLLBAR_VERBOSE="2", TOLLBAR_PLAN=plan))
+    world = [
+        line
+        for line in lines
+        if re.search(r"WORLD, rank . of 5: 7 barriers, 14 requests, 7 requests bef", line)
+    ]
+    other = [
+        line
+        for line in lines
+        if re.search(r"DUP.*, rank . of 5: 0 barriers, 7 requests, 0 requests bef", line)
+    ]
+    assert (len(world), len(other)) == (5, 5), lines
+
+
+def test_each_kind_of_barrier_holds_by_messages_alone(run):
+    run("kinds", 3, mca={"coll_tollbar_sharing": "never"}, TOLLBAR_PLAN="dissemination")
+
+
+def test_what_the_component_does_not_win_stays_with_open_mpi(run):
+    """Below tuned and above libnbc: MPI_Ibarrier only."""
+    lines = said(run("kinds", 2, mca={"coll_tollbar_priority": 20}, TOLLBAR_VERBOSE="2"))
+    assert [line for line in lines if "WORLD, rank 0 of 2: 0 barriers, " in line]
+
+
+def test_switched_off_it_says_and_does_nothing(run):
+    assert said(run("local", 2, mca={"coll": "^tollbar"}, TOLLBAR_VERBOSE="2")) == []
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_an_ibarrier_waits_for_nobody(run, ranks):
+    run("local", ranks)
+
+
+def test_an_ibarrier_ends_for_its_waiter_while_another_thread_is_in_a_barrier(run):
+    run("two_threads", 3)
+
+
+def test_communicators_of_one_rank_and_between_groups_are_left_alone(run):
+    lines = said(run("declined", 5, TOLLBAR_VERBOSE="2"))
+    assert lines == []
+
+
+def test_ompi_info_lists_every_parameter_with_its_help():
+    tool = OPENMPI.launcher.with_name("ompi_info")
+    done = subprocess.run(
+        [tool, "--param", "coll", "tollbar", "--level", "9", "--parsable"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in PARAMETERS:
+        helped = re.search(rf"mca:coll:tollbar:param:coll_tollbar_{name}:help:(.+)", done.stdout)
+        assert helped, name
+        assert len(helped[1]) > 30
+
+
+def test_a_parameter_written_while_the_program_runs_counts_for_later_communicators(run):
+    pairs = ("coll_tollbar_plan", "bst", "coll_tollbar_plan", "mcs", "coll_tollbar_radix", "3")
+    lines = said(run("settings", 3, *pairs, TOLLBAR_VERBOSE="2", TOLLBAR_PLAN="turnstile"))
+    ended = [line.rsplit(" ", 1)[1] for line in lines if "rank 0 of 3: " in line]
+    assert ended == ["bst", "mcs", "mcs", "turnstile"]
+
+
+def test_every_parameter_can_be_written_while_the_program_runs(run):
+    values = ("50", "mcs", "3", "2", "5", "30", "skew", "never")
+    run(
+        "settings",
+        2,
+        *(
+            word
+            for name, value in zip(PARAMETERS, values, strict=True)
+            for word in (f"coll_tollbar_{name}", value)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        ("plan", "no_such_plan", "dissemination"),
+        ("selection", "77", "dissemination"),
+        ("selection", "first", "a number"),
+        ("selection", "-2", "0 or more"),
+        ("budget_ms", "-1", "0 or more"),
+        ("timeout", "-5", "seconds"),
+        ("objective", "speed", "latency, skew, wait"),
+        ("sharing", "always", "auto, never"),
+        ("priority", "101", "0 to 100"),
+    ],
+)
+def test_a_wrong_value_is_one_line_that_names_the_accepted_ones(run, name, value, accepted):
+    lines = said(run("settings", 2, mca={f"coll_tollbar_{name}": value}))
+    assert len(lines) == 1, lines
+    assert value in lines[0]
+    assert accepted in lines[0]
+
+
+def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(run, tmp_path):
+    """The component built with headers of a series that this Open MPI is not."""
+    static = COMPONENT.parent.parent / "libtollbar.a"
+    if not static.exists():
+        pytest.skip("libtollbar.a is not beside the component")
+    compiler = OPENMPI.launcher.with_name("mpicc.openmpi")
+    folders = subprocess.run(
+        [compiler, "--showme:incdirs"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    shim = tmp_path / "headers"
+    shim.mkdir()
+    other = ["#include_next <ompi_config.h>", "#include <mpi.h>", "#undef OMPI_MINOR_VERSION"]
+    (shim / "ompi_config.h").write_text("\n".join([*other, "#define OMPI_MINOR_VERSION 0", ""]))
+    made = tmp_path / "component" / "mca_coll_tollbar.so"
+    made.parent.mkdir()
+    source = ROOT / "src" / "doors" / "ompi_coll"
+    include = [f"-I{folder}" for folder in (shim, ROOT / "src", ROOT / "include", *folders)]
+    include += [f"-I{folder}/openmpi" for folder in folders]
+    versions = [f"-DTOLLBAR_VERSION_{part}=0" for part in ("MAJOR", "MINOR", "PATCH")]
+    objects = []
+    for file in sorted(source.glob("*.c")):
+        objects.append(tmp_path / f"{file.stem}.o")
+        flags = ["-std=gnu11", "-fPIC", "-w", "-fvisibility=hidden"]
+        subprocess.run(["cc", *flags, *include, *versions, "-c", file, "-o", objects[-1]], check=True)
+    subprocess.run(["c++", "-shared", "-o", made, *objects, static], check=True)
+
+    lines = said(run("local", 2, component=made, TOLLBAR_VERBOSE="2"))
+    assert len(lines) == 1, lines
+    assert "was built for Open MPI 4.0 and this is 4.1" in lines[0]
+
+
+def test_who_is_missing_in_an_ibarrier_is_named(program, page):
+    """Both times: by messages before the ranks have met, and by the participant after."""
+    running = subprocess.Popen(
+        launch(program("late"), 3, str(page)),
+        env=environment(
+            TOLLBAR_TUNING=str(page.with_name("tuning")), TOLLBAR_TIMEOUT="0.2", TOLLBAR_PLAN="turnstile"
+        ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    killer = threading.Timer(60, running.kill)
+    killer.start()
+    awaited = [
+        r"MPI_Ibarrier before the first.*nothing heard from rank 1",
+        r"barrier 2 at .*: rank 1 .*has not arri",
+    ]
+    with page.open("r+b") as file, mmap.mmap(file.fileno(), PAGE) as words:
+        told = 0
+        for line in running.stderr:
+            if told < len(awaited) and re.search(awaited[told], line):
+                told += 1
+                words[:4] = struct.pack("i", told)
+    output = running.stdout.read()
+    killer.cancel()
+    assert (running.wait(), told) == (0, 2)
+    assert "passed: " in output
