@@ -44,6 +44,12 @@ def _section(run: Run, figures: list[Figure]) -> Section:
     return Section(mpi_tables.rows(places), figures, everything)
 
 
+def _machine(run: Run) -> str:
+    facts = run.environment
+    more = [facts.get("kernel"), facts.get("began") and f"measured {facts['began']}", run.folder.name]
+    return ", ".join([mpi_figures.machine_text(run), *filter(None, more)])
+
+
 def markdown(runs: Iterable[Run]) -> str:
     """The tables of these runs for a page, each under its machine; empty where there are none."""
     parts = []
@@ -52,6 +58,6 @@ def markdown(runs: Iterable[Run]) -> str:
             mpi_tables.rows(mpi_places.gather(run.launches)) if run.environment.get("kind") in KINDS else []
         )
         if found:
-            heading = f"{KINDS[run.environment['kind']]}: {mpi_figures.machine_text(run)}, {run.folder.name}"
+            heading = f"{KINDS[run.environment['kind']]}: {_machine(run)}."
             parts.append(f"{heading}\n\n{mpi_tables.markdown(found)}")
     return "\n".join(parts)

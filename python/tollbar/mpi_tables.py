@@ -67,11 +67,41 @@ def _ratio(each: Comparison, of: Candidate, to: Candidate) -> Ratio | None:
         return None
 
 
+#: What `everything` gives, times in nanoseconds; medians over launches with their 95 % intervals.
+COLUMNS = (
+    "mpi", "where", "ranks", "threads", "barrier", "wait", "kind", "launches",
+    *(f"{name}{end}_ns" for name in comparison.TIMES for end in ("", "_low", "_high")),
+)  # fmt: skip
+
+
+def everything(places: Places) -> list[list[object]]:
+    """A line for each barrier in each place."""
+    lines = []
+    for place, each in places.items():
+        for candidate, measured in each.candidates.items():
+            found = [comparison.summarise(getattr(measured, name)) for name in comparison.TIMES]
+            times = [_digits(value) for one in found for value in _three(one)]
+            launches = max((one.count for one in found if one), default=0)
+            where = [place.mpi, place.layout, place.ranks, place.threads]
+            lines.append([*where, candidate.name, candidate.wait, candidate.kind, launches, *times])
+    return lines
+
+
+def _three(found: Interval | None) -> tuple[float | None, ...]:
+    return (found.value, found.low, found.high) if found else (None, None, None)
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.5g}"
+
+
 def markdown(found: Sequence[Row]) -> str:
-    """The rows as a Markdown table, for a page of documentation."""
+    """The rows as a Markdown table, for a page of documentation; without the columns that are empty."""
     names = ("MPI", "where", "ranks", "threads", "MPI's own", "component", "preload", "own / ours",
              "95 % interval", "fastest plan", "latency", "exit skew", "period")  # fmt: skip
-    return "".join(_line(cells) for cells in (names, ["---"] * len(names), *map(_cells, found)))
+    columns = zip(names, *map(_cells, found), strict=True)
+    kept = [(name, "---", *cells) for name, *cells in columns if any(cells)]
+    return "".join(_line(cells) for cells in zip(*kept, strict=True))
 
 
 def _cells(row: Row) -> list[str]:

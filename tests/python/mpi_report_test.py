@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of barriers between processes: the figures of two papers, with prediction beside measurement."""
 
+import importlib.machinery
 import importlib.util
 import re
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from tollbar import mpi_curves, mpi_figures, mpi_places, mpi_section, mpi_tables, prediction, report, results
 
+ROOT = Path(__file__).resolve().parents[2]
 RANKS = (2, 4, 8, 16)
 SETTINGS = (("none", "stock"), ("none", "linear"), ("component", "stock"), ("preload", "stock"))
 
@@ -141,10 +143,34 @@ def test_the_page_holds_the_sections_of_what_was_measured(runs):
 
 def test_the_tables_are_markdown_with_their_machine(runs):
     lines = mpi_section.markdown(runs).splitlines()
-    assert lines[0] == f"Between ranks: Replay & Co, 2 usable processors, {runs[0].folder.name}"
+    assert lines[0] == f"Between ranks: Replay & Co, 2 usable processors, {runs[0].folder.name}."
     assert lines[2].startswith("| MPI | where | ranks | threads | MPI's own | component | preload |")
-    assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
+    mpi, hybrid = (line for line in lines if line.startswith("| MPI |"))
+    assert "component" in mpi
+    assert "component" not in hybrid  # an empty column says nothing
+    assert len({line.count("|") for line in lines if line.startswith("|")}) == 2
     assert sum(line.startswith("| Open MPI") for line in lines) == 2 * len(RANKS) + 6
+
+
+def test_every_barrier_of_every_place_has_a_line(runs):
+    lines = mpi_tables.everything(mpi_places.gather(runs[0].launches))
+    assert {len(line) for line in lines} == {len(mpi_tables.COLUMNS)}
+    both, by_messages = 2 * len(replay.PLANS), len(replay.PLANS)  # ways on one host, on several
+    assert len(lines) == len(RANKS) * (both + by_messages + 2 * len(SETTINGS))
+
+
+def test_results_are_put_between_the_marks_of_their_kind():
+    found = importlib.machinery.SourceFileLoader("results_script", str(ROOT / "scripts" / "results"))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("results_script", found))
+    found.exec_module(script)
+    page = (ROOT / "docs" / "results.md").read_text()
+    for kind in script.KINDS:
+        filled = script.fill(page, kind, "| one |\n")
+        assert (
+            f"<!-- results:{kind} begin: written by `scripts/results`, not by hand -->\n| one |\n<!--"
+            in filled
+        )
+        assert script.fill(filled, kind, "| one |\n") == filled
 
 
 def test_one_number_of_ranks_makes_no_curve_but_a_table(tmp_path):
