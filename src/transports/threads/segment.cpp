@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace tollbar {
 
@@ -32,6 +34,15 @@ std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t sum = 0xc
 }
 
 std::size_t in_lines(std::size_t bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
+
+/// start_of() this process, which is asked of the kernel once.
+std::uint64_t own_start() {
+    static std::mutex mutex;
+    static std::pair<pid_t, std::uint64_t> known{0, 0};
+    const std::lock_guard lock(mutex);
+    if (known.first != getpid()) known = {getpid(), start_of(getpid())};
+    return known.second;
+}
 
 }  // namespace
 
@@ -200,7 +211,7 @@ void Segment::take_seat(Rank rank) {
     file_.hold_after_fork();
     // All that may fail or take its time comes before the seat is ours.
     const Standing standing = own_standing();
-    const std::uint64_t start = start_of(getpid());
+    const std::uint64_t start = own_start();
     Seat& seat = this->seat(rank);
     pid_t holder = 0;
     if (!seat.process.compare_exchange_strong(holder, getpid(), std::memory_order_acquire)) {
