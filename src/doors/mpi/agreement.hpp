@@ -36,7 +36,7 @@ struct Terms {
 };
 
 struct Agreement {
-    Terms terms;
+    Terms terms{};
     std::vector<Rank> node_of;       ///< of each rank
     std::vector<Rank> leaders;       ///< the lowest rank of each node
     std::vector<Rank> here;          ///< the ranks of this node, ascending
