@@ -160,15 +160,8 @@ def test_a_parameter_written_while_the_program_runs_counts_for_later_communicato
 
 def test_every_parameter_can_be_written_while_the_program_runs(run):
     values = ("50", "mcs", "3", "2", "5", "30", "skew", "never")
-    run(
-        "settings",
-        2,
-        *(
-            word
-            for name, value in zip(PARAMETERS, values, strict=True)
-            for word in (f"coll_tollbar_{name}", value)
-        ),
-    )
+    names = (f"coll_tollbar_{name}" for name in PARAMETERS)
+    run("settings", 2, *(word for pair in zip(names, values, strict=True) for word in pair))
 
 
 @pytest.mark.parametrize(
