@@ -47,6 +47,11 @@ constexpr std::array own_flags{
          [](MpiFlags& f, std::string_view n, std::string_view t) {
              f.communicators = number<std::uint64_t>(n, t, 0, 1000);
          }},
+    Flag{"--choose", "MS",
+         "have the library choose and store a plan for each objective in so long; measure nothing else",
+         [](MpiFlags& f, std::string_view n, std::string_view t) {
+             f.choose_ms = number<std::uint32_t>(n, t, 1, 600'000);
+         }},
 };
 
 const Flag* find(std::string_view name) {

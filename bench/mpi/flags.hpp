@@ -14,6 +14,7 @@ struct MpiFlags {
     int session_nice = 0;              ///< of the session that a launcher gave a rank for itself
     std::uint64_t late_ms = 1000;      ///< how late the last rank is, once; 0: never
     std::uint64_t communicators = 12;  ///< how many are set up and timed; 0: none
+    double choose_ms = 0;              ///< only choose a plan for each objective, in so long; 0: measure
 };
 
 /// Takes these flags out of the words and leaves the others. Throws WrongUse.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-mpi-NAME: every barrier between the processes of an MPI job, side by side. Rank 0 prints.
 #include "candidates.hpp"
+#include "choose.hpp"
 #include "cpu_groups.hpp"
 #include "environment.hpp"
 #include "flags.hpp"
@@ -104,7 +105,9 @@ int run(int count, char** words) {
             std::fputs((usage(program) + usage_of_mpi_flags()).c_str(), stdout);
             return 0;
         }
-        return measure(job, asked);
+        if (asked.flags.choose_ms <= 0) return measure(job, asked);
+        choose_plans(job, asked.flags.choose_ms);
+        return 0;
     } catch (const WrongUse& wrong) {
         complain(wrong);  // everybody has read the same words
         return 2;
