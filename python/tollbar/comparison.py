@@ -79,13 +79,18 @@ class Comparison:
 
     situation: Situation
     usable: int
+    threads: int = 1  #: of each rank, where ranks are processes
     candidates: dict[Candidate, Measured] = field(default_factory=dict)
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)  #: (name, policy) -> why
     singles: Singles = field(default_factory=Singles)
 
     @property
+    def participants(self) -> int:
+        return self.situation.ranks * self.threads
+
+    @property
     def crowded(self) -> bool:
-        return self.situation.ranks > self.usable
+        return self.participants > self.usable
 
     @property
     def floor(self) -> Series:
@@ -113,15 +118,15 @@ class Comparison:
         return statistics.ratio_between(getattr(one, time), getattr(other, time))
 
 
-def floor_ns(floor: Floor, ranks: int, usable: int) -> float | None:
+def floor_ns(floor: Floor, participants: int, usable: int) -> float | None:
     """What an episode cannot take less than.
 
     One cache-line transfer, or where threads share processors the bound B(N) = (ceil(N / C) - 1) yield
     switches: between two releases every thread must run once.
     """
-    if ranks <= usable:
+    if participants <= usable:
         return floor.one_way_ns or None
-    turns = -(-ranks // usable) - 1
+    turns = -(-participants // usable) - 1
     return turns * floor.yield_switch_ns if floor.yield_switch_ns else None
 
 
@@ -135,7 +140,8 @@ def gather(launches: Iterable[Launch], key: Callable[[Launch], Key]) -> dict[Key
     """The launches of each key together, in the order in which the keys were met first."""
     found: dict[Key, Comparison] = {}
     for launch in launches:
-        here = Comparison(_situation(launch.environment), launch.environment.usable)
+        told = launch.environment
+        here = Comparison(_situation(told), told.usable, int(told.facts.get("threads") or 1))
         _add(found.setdefault(key(launch), here), launch)
     return found
 
@@ -148,7 +154,7 @@ def _add(comparison: Comparison, launch: Launch) -> None:
     floors = {
         number: value
         for number, floor in launch.floors.items()
-        if (value := floor_ns(floor, comparison.situation.ranks, comparison.usable))
+        if (value := floor_ns(floor, comparison.participants, comparison.usable))
     }
     comparison.singles.add(launch)
     for skipped in launch.skipped:

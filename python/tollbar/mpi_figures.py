@@ -50,7 +50,7 @@ def of_ranks(run: Run) -> list[Figure]:
     shown = {place: found for place, found in settings.items() if len(found) > 1}
     if not shown:
         return []
-    machine = machine_text(run)
+    machine = machine_text(run) + _pinned(shown)
     figures = _paper_1(dict(list(shown.items())[:_MOST_SETTINGS]), machine)
     first = next(iter(shown))[0]
     for (mpi, layout), found in shown.items():
@@ -79,6 +79,16 @@ def machine_text(run: Run) -> str:
     facts = run.environment
     usable = facts.get("usable") or []
     return f"{facts.get('model') or 'unknown processor'}, {len(usable)} usable processors"
+
+
+def _pinned(settings: Mapping[tuple[str, str], ByNumber]) -> str:
+    pinned = {
+        ranks
+        for found in settings.values()
+        for ranks, each in found.items()
+        if each.situation.placement == "pinned"
+    }
+    return f", {' and '.join(map(str, sorted(pinned)))} ranks pinned" if pinned else ""
 
 
 def _paper_1(settings: Mapping[tuple[str, str], ByNumber], machine: str) -> list[Figure]:
@@ -186,7 +196,8 @@ def _named(found: ByNumber, name: str, alone: bool = False) -> list[Candidate]:
 
 
 def _first_with(candidates: Sequence[Candidate], outer: str) -> Candidate | None:
-    return next((each for each in candidates if outer in each.name), None)
+    named = (f"turnstile/{outer}", f"central/{outer}")
+    return next((each for each in candidates if each.name in named), None)
 
 
 def _figure(name: str, caption: str, lines: Sequence[Line], xlabel: str = "ranks") -> Figure:
@@ -206,10 +217,7 @@ def _count(launches: Sequence[int]) -> str:
 def _foretold(model: Model | None) -> str:
     if model is None:
         return "No prediction: dissemination was not measured."
-    text = f"Dotted: predicted by LogP with {model.origin}"
-    if model.processors:
-        text += f"; with more than {model.processors} ranks the messages take turns on the processors"
-    return text + "."
+    return f"Dotted: predicted by LogP with {model.origin}."
 
 
 def _slug(*words: Any) -> str:

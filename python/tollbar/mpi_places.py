@@ -28,15 +28,21 @@ class Place(NamedTuple):
     threads: int
     placement: str = "free"
     apart: str = "launcher"  #: cgroups: each rank has a control group of its own
+    level: str = "serialized"  #: who may call the MPI, where ranks have threads
+
+    @property
+    def along(self) -> str:
+        """What stays the same along a curve over the ranks; a few of them may be pinned and many not."""
+        each = -(-self.ranks // self.hosts)
+        words = ["one host" if self.hosts == 1 else "a rank a host" if each == 1 else f"{each} ranks a host"]
+        words += ["a control group each"] if self.apart == "cgroups" else []
+        words += [self.level] if self.level != "serialized" else []
+        return ", ".join(words)
 
     @property
     def layout(self) -> str:
-        """What stays the same along a curve over the ranks."""
-        each = -(-self.ranks // self.hosts)
-        words = ["one host" if self.hosts == 1 else "a rank a host" if each == 1 else f"{each} ranks a host"]
-        words += ["pinned"] if self.placement == "pinned" else []
-        words += ["a control group each"] if self.apart == "cgroups" else []
-        return ", ".join(words)
+        """How the ranks lie."""
+        return f"{self.along}, pinned" if self.placement == "pinned" else self.along
 
     @property
     def text(self) -> str:
@@ -62,6 +68,7 @@ def place_of(launch: Launch) -> Place:
         int(facts.get("threads") or 1),
         launch.environment.placement,
         str(facts.get("apart") or "launcher"),
+        str(facts.get("level") or "serialized"),
     )
 
 
@@ -90,11 +97,11 @@ def _with_full_names(launch: Launch) -> Launch:
 
 
 def layouts(places: Places) -> dict[tuple[str, str], dict[int, Comparison]]:
-    """For each MPI and layout the comparisons by ranks; the widest first."""
+    """For each MPI and layout the comparisons by ranks, the widest first; pinned where there is both."""
     found: dict[tuple[str, str], dict[int, Comparison]] = {}
-    for place, each in places.items():
+    for place, each in places.items():  # in order, so that pinned comes after free
         if place.threads == 1:
-            found.setdefault((place.mpi, place.layout), {})[place.ranks] = each
+            found.setdefault((place.mpi, place.along), {})[place.ranks] = each
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
@@ -115,5 +122,6 @@ def door_of(each: Comparison) -> dict[str, Candidate]:
 
 
 def own_of(each: Comparison) -> Candidate | None:
-    """The MPI's own barrier as it comes."""
-    return each.find("MPI_Barrier") or each.find("PMPI_Barrier")
+    """The MPI's own barrier as it comes; where ranks have threads, with what is usual around it."""
+    own = (each.find("MPI_Barrier"), each.find("PMPI_Barrier"))
+    return next(filter(None, (*own, *(one for one in each.candidates if one.kind == "mpi"))), None)

@@ -15,20 +15,21 @@ import tollbar
 
 @dataclass(frozen=True)
 class Model:
-    """L, o and g in nanoseconds, the processors that the ranks share, and where all that comes from."""
+    """L, o and g in nanoseconds, the processors that the ranks share, and where all that comes from.
+
+    The model gives every rank a processor. Where ranks share them, work counts and not the longest path: the
+    messages take turns, and each of them costs somebody `turn_ns` of processor time.
+    """
 
     latency_ns: float
     overhead_ns: float
     gap_ns: float
     processors: int | None
     origin: str
+    turn_ns: float | None = None
 
     def predict(self, spelling: str, ranks: int) -> float | None:
-        """The price of that plan in nanoseconds; None when there is no such plan for so many ranks.
-
-        The model gives every rank a processor. Where they share some, the messages' overheads take turns on
-        these, and the barrier takes no less than that.
-        """
+        """The price of that plan in nanoseconds; None when there is no such plan for so many ranks."""
         try:
             logp = tollbar.LogP(L=self.latency_ns, o=self.overhead_ns, g=self.gap_ns)
             price = tollbar.price(tollbar.plan(spelling, ranks), logp)
@@ -36,14 +37,15 @@ class Model:
             return None
         if self.processors is None or ranks <= self.processors:
             return price.last_us
-        return max(price.last_us, price.messages * 2 * self.overhead_ns / self.processors)
+        turn = 2 * self.overhead_ns if self.turn_ns is None else self.turn_ns
+        return max(price.last_us, price.messages * turn / self.processors)
 
 
 def fitted(points: Iterable[tuple[int, float]], processors: int | None) -> Model | None:
     """The model in which dissemination takes what it took at the fewest ranks: (ranks, nanoseconds) points.
 
     Dissemination takes ceil(log2 P) (2 o + L); one point cannot tell o from L, so they and g are taken to be
-    equal.
+    equal. What a message costs where ranks share processors is fitted to the first point of that kind.
     """
     usable = sorted((ranks, ns) for ranks, ns in points if ranks >= 2)
     if not usable:
@@ -51,7 +53,19 @@ def fitted(points: Iterable[tuple[int, float]], processors: int | None) -> Model
     ranks, ns = usable[0]
     third = ns / math.ceil(math.log2(ranks)) / 3
     origin = f"L = o = g = {third / 1e3:.3g} µs, fitted to one point: dissemination between {ranks}"
-    return Model(third, third, third, processors, origin)
+    crowded = next(((r, t) for r, t in usable if processors and r > processors), None)
+    if not processors or not crowded:
+        return Model(third, third, third, processors, origin)
+    turn = crowded[1] * processors / _messages(crowded[0])
+    origin += (
+        f"; beyond {processors} ranks {turn / 1e3:.3g} µs a message, fitted to that between {crowded[0]}"
+    )
+    return Model(third, third, third, processors, origin, turn)
+
+
+def _messages(ranks: int) -> int:
+    """Of dissemination."""
+    return ranks * math.ceil(math.log2(ranks))
 
 
 def measured(latency_ns: float, overhead_ns: float, gap_ns: float, processors: int | None) -> Model:
