@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench: measures the barriers of this machine, keeps every sample, compares with the targets."""
+"""tollbar bench: measures the barriers of this machine, keeps every sample, compares with the targets.
+
+The kind decides what `--ranks` are, threads or processes, and which of the other options count.
+"""
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
-from tollbar.cli.errors import CheckFailed, WrongUse
-from tollbar.cli.progress import Progress
+from tollbar.cli import bench_mpi
+from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.watching import Watcher, told
 
 RANKS = (2, 3, 4, 6, 8, 12, 16, 64)
 PLACEMENTS = ("pinned", "free")
@@ -27,7 +29,9 @@ class Compared:
     """One target and how far this machine is from it."""
 
     case: str = column("what is compared with what")
-    ranks: int | None = column("how many threads")
+    mpi: str | None = column("the MPI, where ranks are its processes")
+    hosts: int | None = column("how many hosts they are on")
+    ranks: int | None = column("how many threads or processes")
     placement: str | None = column("pinned to processors, or free")
     candidate: str | None = column("the barrier")
     value: float | None = column("the ratio reached")
@@ -38,15 +42,19 @@ class Compared:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser("bench", help=__doc__.partition(": ")[2], epilog=describe_columns(Compared))
-    parser.add_argument("kind", choices=("threads",), help="threads: the barriers between threads")
+    about = __doc__.partition(": ")[2].partition("\n")[0]
+    parser = commands.add_parser("bench", help=about, epilog=describe_columns(Compared))
     parser.add_argument(
-        "--ranks", type=_ranks, metavar="P[,P...]",
-        help=f"default: {','.join(map(str, RANKS))}; above 32 only what may be close, "
-        "unless --only names more",
+        "kind", choices=("threads", "mpi"),
+        help="threads: the barriers between threads; mpi: those between the processes of an MPI job",
     )  # fmt: skip
     parser.add_argument(
-        "--placement", type=_placements, default=PLACEMENTS, metavar="pinned,free", help="default: both"
+        "--ranks", type=_ranks, metavar="P[,P...]",
+        help=f"threads: {','.join(map(str, RANKS))}; above 32 only what may be close, "
+        f"unless --only names more; mpi: {','.join(map(str, bench_mpi.RANKS))}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--placement", type=_placements, metavar="pinned,free", help="of threads (default: both)"
     )
     parser.add_argument(
         "--launches",
@@ -61,9 +69,14 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "--budget", type=_seconds, metavar="SECONDS", help=f"stop after that long (default: {BUDGET_S:.0f})"
     )
     parser.add_argument(
-        "--only", type=_names, default=(), metavar="NAME[,NAME...]", help="only these barriers"
+        "--only",
+        type=_names,
+        default=(),
+        metavar="NAME[,NAME...]",
+        help="only these barriers; mpi: these settings of the MPI, doors and plans",
     )
     parser.add_argument("--quick", action="store_true", help="half a minute, for a first look")
+    bench_mpi.add_arguments(parser)
     parser.add_argument(
         "--spinners", action="store_true",
         help="also what only spins where threads share processors: it takes thousands of times as long",
@@ -115,13 +128,22 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def run(args: argparse.Namespace) -> Table:
-    from tollbar import comparison, results, targets
+    from tollbar import comparison, mpi_places, mpi_targets, results, targets
 
-    folder, unsafe = measure(args)
-    compared = comparison.compare(results.read_run(folder).launches)
-    rows = [Compared(**vars(each)) for each in targets.evaluate(compared)]
-    floors = "floors: " + "; ".join(targets.floors(compared))
-    return Table(rows, Compared, failed=unsafe, notes=[floors, f"every sample is in {folder}"])
+    bench_mpi.refuse_options_of_others(args)
+    if args.kind == "mpi":
+        folder, unsafe = bench_mpi.measure(args)
+        places = mpi_places.gather(results.read_run(folder).launches)
+        reached, floors = mpi_targets.evaluate(places), mpi_targets.floors(places)
+    else:
+        folder, unsafe = measure(args)
+        compared = comparison.compare(results.read_run(folder).launches)
+        reached, floors = targets.evaluate(compared), targets.floors(compared)
+    notes = ["floors: " + "; ".join(floors), f"every sample is in {folder}"]
+    if args.kind == "mpi" and args.times:
+        return bench_mpi.times(places, unsafe, notes)
+    rows = [Compared(**{"mpi": None, "hosts": None} | vars(each)) for each in reached]
+    return Table(rows, Compared, failed=unsafe, notes=notes)
 
 
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:
@@ -133,7 +155,7 @@ def measure(args: argparse.Namespace) -> tuple[Path, bool]:
 
     settings = campaign.Settings(
         ranks=args.ranks or (QUICK["ranks"] if args.quick else RANKS),
-        placements=args.placement,
+        placements=args.placement or PLACEMENTS,
         launches=args.launches or (QUICK["launches"] if args.quick else LAUNCHES),
         rounds=args.rounds or (QUICK["rounds"] if args.quick else ROUNDS),
         budget_s=args.budget or (QUICK["budget"] if args.quick else BUDGET_S),
@@ -141,45 +163,9 @@ def measure(args: argparse.Namespace) -> tuple[Path, bool]:
         spinners=args.spinners,
         seed=time.time_ns() % 2**31 if args.seed is None else args.seed,
     )
+    within = args.output or results.folder()
     try:
         with Watcher(settings.launches * len(settings.situations)) as watcher:
-            outcome = campaign.measure(settings, args.output or results.folder(), watcher.report)
+            return told(campaign.measure(settings, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None
-    for line in (*outcome.notes, *outcome.failures):
-        print(f"tollbar bench: {line}", file=sys.stderr)
-    if not any(outcome.folder.glob("*.jsonl.gz")):
-        raise CheckFailed(
-            f"no program could measure: {outcome.failures[0] if outcome.failures else 'nothing ran'}"
-        )
-    return outcome.folder, outcome.unsafe
-
-
-class Watcher:
-    """Shows how far the measuring is: a bar on a terminal, else a line about every ten seconds."""
-
-    _EVERY_S = 10.0
-
-    def __init__(self, total: int) -> None:
-        self._progress = Progress("measuring", total)
-        self._began = self._said = time.monotonic()
-
-    def __enter__(self) -> Watcher:
-        self._progress.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.__exit__(kind, error, trace)
-
-    def report(self, done: int, total: int, what: str) -> None:
-        if done:
-            self._progress.advance(label=what)
-        now = time.monotonic()
-        if not sys.stderr.isatty() and done and (now - self._said > self._EVERY_S or done == total):
-            left = (now - self._began) / done * (total - done)
-            print(
-                f"measured {done} of {total} ({what}); about {left:.0f} s left", file=sys.stderr, flush=True
-            )
-            self._said = now
