@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <stdexcept>
 #include <string_view>
 
 namespace tollbar::bench {
@@ -22,8 +23,14 @@ std::string version_in(std::string_view text, std::string_view since) {
 
 }  // namespace
 
-MpiJob::MpiJob(int* count, char*** words) {
-    MPI_Init(count, words);
+MpiJob::MpiJob(int* count, char*** words, int level) {
+    int given = level;
+    if (level == MPI_THREAD_SINGLE) {
+        MPI_Init(count, words);
+    } else {
+        MPI_Init_thread(count, words, level, &given);
+    }
+    if (given < level) throw std::runtime_error("the MPI does not give the thread level that was asked for");
     int rank = 0;
     int ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -13,7 +13,8 @@ namespace tollbar::bench {
 /// MPI from its beginning to its end.
 class MpiJob {
 public:
-    MpiJob(int* count, char*** words);
+    /// With that thread level, or as MPI_Init does it. Throws std::runtime_error when the MPI gives less.
+    MpiJob(int* count, char*** words, int level = MPI_THREAD_SINGLE);
     ~MpiJob();
     MpiJob(const MpiJob&) = delete;
     MpiJob& operator=(const MpiJob&) = delete;

@@ -87,7 +87,8 @@ int measure(const MpiJob& job, const Asked& asked) {
     Pace pace = pace_for(options, cpus.size());
     pace.isolated = 50;
     print_environment(program, options, cpus, pace, roster.versions);
-    ProcessCrew crew(job, Places(options.placement, cpus), pace, job.ranks() > cpus.size());
+    Team alone;
+    ProcessCrew crew(job, Places(options.placement, cpus), pace, job.ranks() > cpus.size(), alone);
     measure_set_up(crew, pace, asked.flags.communicators);
     measure_lateness(crew, pace, asked.flags.late_ms);
     return run_rounds(crew, roster, options, cpus, pace) ? 0 : 1;

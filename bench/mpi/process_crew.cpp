@@ -55,9 +55,10 @@ std::byte* share(const MpiJob& job, std::size_t bytes) {
 
 /// At the beginning of the memory; the usages and both kinds of stamps follow.
 struct ProcessCrew::Board {
-    explicit Board(Rank ranks) : meeting(ranks, Scope::shared) {}
+    Board(Rank processes, Rank ranks) : meeting(processes, Scope::shared), everybody(ranks, Scope::shared) {}
 
-    alignas(line_bytes) PthreadBarrier meeting;
+    alignas(line_bytes) PthreadBarrier meeting;    ///< of the processes
+    alignas(line_bytes) PthreadBarrier everybody;  ///< of all threads in a visit
     alignas(line_bytes) std::atomic<std::uint64_t> lined_up{0};
     alignas(line_bytes) bool said = false;
     alignas(Timing) std::byte timing[sizeof(Timing)];
@@ -74,10 +75,10 @@ public:
           crew_(crew), stamps_(crew.ranks(), crew.stamped_, after_usages()),
           isolated_(crew.ranks(), crew.isolated_, after_usages() + Stamps::bytes(crew.ranks(), crew.stamped_)) {}
 
-    void meet() override { crew_.meet(); }
+    void meet() override { crew_.board().everybody.episode(); }
 
     void line_up() override {
-        crew_.meet();
+        meet();
         if (crew_.crowded_) return;
         // Whoever wakes from the meeting first waits for the others with open eyes.
         std::atomic<std::uint64_t>& lined_up = crew_.board().lined_up;
@@ -85,7 +86,9 @@ public:
         while (lined_up.load(std::memory_order_acquire) < all) NativeSync::pause();  // pairs with the others' adds
     }
 
-    Usage* usage_of(Rank rank) override { return crew_.board().usages() + rank; }
+    Usage* usage_of(Rank rank) override {
+        return rank % crew_.team_.threads() == 0 ? crew_.board().usages() + rank : nullptr;
+    }
 
 private:
     std::byte* after_usages() const { return crew_.memory_ + in_lines(sizeof(Board) + crew_.ranks() * sizeof(Usage)); }
@@ -95,12 +98,12 @@ private:
     Stamps isolated_;
 };
 
-ProcessCrew::ProcessCrew(const MpiJob& job, Places places, const Pace& pace, bool crowded)
-    : job_(job), places_(std::move(places)), crowded_(crowded), stamped_(pace.stamped), isolated_(pace.isolated) {
+ProcessCrew::ProcessCrew(const MpiJob& job, Places places, const Pace& pace, bool crowded, Team& team)
+    : job_(job), team_(team), places_(std::move(places)), crowded_(crowded), stamped_(pace.stamped), isolated_(pace.isolated) {
     bytes_ = in_lines(sizeof(Board) + ranks() * sizeof(Usage)) + Stamps::bytes(ranks(), stamped_) +
              Stamps::bytes(ranks(), isolated_);
     memory_ = share(job, bytes_);
-    if (is_first()) new (memory_) Board(ranks());
+    if (is_first()) new (memory_) Board(job.ranks(), ranks());
     PMPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -112,11 +115,12 @@ ProcessCrew::Board& ProcessCrew::board() const noexcept { return *std::launder(r
 void ProcessCrew::meet() const noexcept { board().meeting.episode(); }
 
 void ProcessCrew::run(const Job& job) {
-    run_or_exit(places_, job, job_.rank());
+    team_.run([&](Rank thread) { run_or_exit(places_, job, job_.rank() * team_.threads() + thread); });
     meet();
 }
 
 void ProcessCrew::rest() {
+    team_.rest();
     meet();
     // The others are on their way to the next meeting, where they sleep.
     if (is_first()) usleep(1000);

@@ -58,7 +58,7 @@ void print_environment(std::string_view program, const Options& options, const s
         .field("placement", spelled(options.placement))
         .field("rounds", options.rounds)
         .field("seed", options.seed)
-        .field("crowded", options.ranks > cpus.size())
+        .field("crowded", options.ranks * options.threads > cpus.size())
         .field("batch_ns", pace.batch_ns)
         .field("cut_ns", pace.cut_ns)
         .field("most_episodes", pace.most)

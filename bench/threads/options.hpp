@@ -21,6 +21,7 @@ struct WrongUse : std::runtime_error {
 
 struct Options {
     Rank ranks = 2;
+    Rank threads = 1;  ///< of each rank; more only in bench/hybrid
     Placement placement = Placement::free;
     std::uint32_t rounds = 10;
     std::uint64_t seed = 1;

@@ -153,8 +153,10 @@ private:
         if (visit.usage_of(0) != nullptr) {
             usage = {};
             for (Rank rank = 0; rank < crew_.ranks(); ++rank) {
-                usage = usage + *visit.usage_of(rank);
-                of_ranks.push_back(visit.usage_of(rank)->cpu_ns);
+                const Usage* one = visit.usage_of(rank);
+                if (one == nullptr) continue;  // another thread's process
+                usage = usage + *one;
+                of_ranks.push_back(one->cpu_ns);
             }
         }
         Record record = start_record("batch", label, round);
@@ -185,7 +187,7 @@ private:
 }  // namespace
 
 Pace pace_for(const Options& options, std::size_t cpus) {
-    const bool crowded = options.ranks > cpus;
+    const bool crowded = options.ranks * options.threads > cpus;
     Pace pace{};
     pace.batch_ns = options.batch_ns != 0 ? options.batch_ns : crowded ? 12e6 : 1e6;
     pace.cut_ns = std::max(60e6, 5 * pace.batch_ns);
