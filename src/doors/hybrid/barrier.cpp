@@ -124,13 +124,15 @@ int sit_down(tollbar_mpi_barrier& barrier, Member& member, unsigned thread) {
     });
 }
 
-int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site) noexcept {
+/// Lets the thread in by `how`, a member of Member's.
+int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site,
+          void (Member::*how)(const void*) noexcept) noexcept {
     if (!has(barrier, thread)) return no_such_thread(barrier, thread);
     Member& member = barrier->crew->member(thread);
     if (member.inside()) return fail(EINVAL, "arrive twice in one episode: wait or test until it is over");
     if (!member.sits())
         if (const int error = sit_down(*barrier, member, thread); error != 0) return error;
-    member.enter(call_site);
+    (member.*how)(call_site);
     return 0;
 }
 
@@ -149,13 +151,11 @@ int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mp
 void tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier) { delete barrier; }
 
 int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
-    const int error = enter(barrier, thread, __builtin_return_address(0));
-    if (error == 0) barrier->crew->member(thread).finish();
-    return error;
+    return enter(barrier, thread, __builtin_return_address(0), &Member::enter_and_finish);
 }
 
 int tollbar_mpi_barrier_arrive(tollbar_mpi_barrier* barrier, unsigned thread) {
-    return enter(barrier, thread, __builtin_return_address(0));
+    return enter(barrier, thread, __builtin_return_address(0), &Member::enter);
 }
 
 int tollbar_mpi_barrier_test(tollbar_mpi_barrier* barrier, unsigned thread) {

@@ -41,6 +41,17 @@ void Member::enter(const void* call_site) noexcept {
     }
 }
 
+void Member::enter_and_finish(const void* call_site) noexcept {
+    if (!steps_.empty()) {
+        enter(call_site);
+        finish();
+        return;
+    }
+    // Nobody else is in this rank: the plain barrier of the ranks.
+    ++episode_;
+    crew_.outside_->arrive_and_wait(call_site);
+}
+
 /// Memory order: release for the messenger, acquire of all who came before if this is the messenger; and
 /// sequentially consistent, as the messenger's second add has to be, which wakes the sleepers.
 void Member::meet() noexcept {

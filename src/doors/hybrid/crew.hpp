@@ -37,6 +37,9 @@ public:
     /// Memory order: release of what this thread did before.
     void enter(const void* call_site) noexcept;
 
+    /// Enters the next episode and waits for its end. Memory order: as enter(), then as advance().
+    void enter_and_finish(const void* call_site) noexcept;
+
     /// Goes on as far as possible without blocking; true when the episode is over.
     /// Memory order: what any thread of any rank did before it entered this episode is visible once this is true.
     bool advance() noexcept;

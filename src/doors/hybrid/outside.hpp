@@ -22,6 +22,13 @@ public:
         episode_ = tollbar_mpi_arrive(participant_, call_site);
     }
 
+    /// Both in one. Memory order: of both.
+    void arrive_and_wait(const void* call_site) noexcept {
+        meanwhile_();
+        ++episode_;
+        tollbar_mpi_arrive_and_wait(participant_, call_site);
+    }
+
     /// Never blocks. Memory order: acquire of what every thread of every rank did before it arrived, when true.
     bool test() noexcept {
         if (tollbar_mpi_test(participant_, episode_) != 0) return true;
