@@ -19,6 +19,11 @@ static int ready; /* between the first barrier and MPI_Finalize */
 static int keyval;
 static void (*progress_of_mpi)(void*);
 
+/* All ranks of MPI_COMM_WORLD, for nobody's messages but ours. Set to use when no rank has several threads in the MPI
+ * at once, see tollbar_pmpi_carrier_open_through(). */
+static MPI_Comm office;
+static int office_is_open;
+
 /* All there are, so that MPI_Finalize finds them, and what they had counted when they went. */
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct tollbar_communicator* all;
@@ -45,7 +50,7 @@ static void leave(struct tollbar_communicator* self) {
     tollbar_mpi_leave(self->participant);
     self->participant = NULL;
     tollbar_pmpi_carrier_close(&self->carrier);
-    PMPI_Comm_free(&self->messages);
+    if (self->messages != MPI_COMM_NULL) PMPI_Comm_free(&self->messages);
 }
 
 static void unlink_and_free(struct tollbar_communicator* self) {
@@ -98,6 +103,8 @@ static int finish(MPI_Comm comm, int key, void* value, void* extra) {
     pthread_mutex_lock(&all_mutex);
     for (struct tollbar_communicator* one = all; one != NULL; one = one->next) leave(one);
     pthread_mutex_unlock(&all_mutex);
+    if (office_is_open) PMPI_Comm_free(&office);
+    office_is_open = 0;
     say_counts();
     return MPI_SUCCESS;
 }
@@ -112,33 +119,51 @@ static void prepare(void) {
             PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL) == MPI_SUCCESS;
 }
 
+void tollbar_open_office(void) {
+    int level = MPI_THREAD_SINGLE, highest = MPI_THREAD_MULTIPLE;
+    static int tried; /* a Fortran name may have called the C name */
+    if (tried || !tollbar_fits() || PMPI_Query_thread(&level) != MPI_SUCCESS) return;
+    tried = 1;
+    if (PMPI_Allreduce(&level, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+    if (highest == MPI_THREAD_MULTIPLE || PMPI_Comm_dup(MPI_COMM_WORLD, &office) != MPI_SUCCESS) return;
+    PMPI_Comm_set_errhandler(office, MPI_ERRORS_RETURN);
+    office_is_open = 1;
+}
+
+/* Through the office if it reaches all ranks; else they get a communicator of their own. Unlike MPI_Comm_dup its making
+ * calls no copy function of the user's. */
+static int open_carrier(MPI_Comm comm, struct tollbar_communicator* self) {
+    self->messages = MPI_COMM_NULL;
+    if (office_is_open && tollbar_pmpi_carrier_open_through(comm, office, &self->carrier) == MPI_SUCCESS) return 1;
+    MPI_Group group;
+    PMPI_Comm_group(comm, &group);
+    const int refused = PMPI_Comm_create(comm, group, &self->messages);
+    PMPI_Group_free(&group);
+    if (refused != MPI_SUCCESS) return 0;
+    if (tollbar_pmpi_carrier_open(self->messages, &self->carrier) == MPI_SUCCESS) return 1;
+    PMPI_Comm_free(&self->messages);
+    return 0;
+}
+
 /* Every rank of the communicator does the same here, or all of them leave it to the MPI. */
 static void join(MPI_Comm comm, struct tollbar_communicator* self) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int between_groups = 0, ranks = 0, length = 0;
-    MPI_Group group;
     PMPI_Comm_test_inter(comm, &between_groups);
     PMPI_Comm_size(comm, &ranks);
-    if (between_groups || ranks < 2) return;
+    if (between_groups || ranks < 2 || !open_carrier(comm, self)) return;
+    progress_of_mpi = self->carrier.progress;
+    self->carrier.progress = progress;
     PMPI_Comm_get_name(comm, name, &length);
-    PMPI_Comm_group(comm, &group);
-    /* Unlike MPI_Comm_dup it calls no copy function of the user's. */
-    const int refused = PMPI_Comm_create(comm, group, &self->messages);
-    PMPI_Group_free(&group);
-    if (refused != MPI_SUCCESS) return;
-    if (tollbar_pmpi_carrier_open(self->messages, &self->carrier) == MPI_SUCCESS) {
-        progress_of_mpi = self->carrier.progress;
-        self->carrier.progress = progress;
-        const struct tollbar_mpi_options options = {
-            .name = name, .mpi = tollbar_mpi_key(), .budget_ms = -1, .timeout_s = -1};
-        if (tollbar_mpi_join(&self->carrier, &options, &self->participant) == 0) {
-            self->splits_phases = tollbar_mpi_needs_no_calls(self->participant) && tollbar_requests_can_be_had();
-            return;
-        }
-        self->participant = NULL;
-        tollbar_pmpi_carrier_close(&self->carrier);
+    const struct tollbar_mpi_options options = {
+        .name = name, .mpi = tollbar_mpi_key(), .budget_ms = -1, .timeout_s = -1};
+    if (tollbar_mpi_join(&self->carrier, &options, &self->participant) == 0) {
+        self->splits_phases = tollbar_mpi_needs_no_calls(self->participant) && tollbar_requests_can_be_had();
+        return;
     }
-    PMPI_Comm_free(&self->messages);
+    self->participant = NULL;
+    tollbar_pmpi_carrier_close(&self->carrier);
+    if (self->messages != MPI_COMM_NULL) PMPI_Comm_free(&self->messages);
 }
 
 static struct tollbar_communicator* make(MPI_Comm comm) {

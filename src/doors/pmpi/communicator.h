@@ -11,7 +11,7 @@
 
 struct tollbar_communicator {
     tollbar_mpi_participant* participant; /* NULL: calls are passed on to the MPI */
-    MPI_Comm messages;                    /* the same ranks, for nobody's messages but ours */
+    MPI_Comm messages; /* the same ranks, for nobody's messages but ours; null when the office carries them */
     struct tollbar_carrier carrier;
     int splits_phases;        /* MPI_Ibarrier is ours too; the same on every rank */
     _Atomic uint32_t pending; /* MPI_Ibarriers that are not over */
@@ -55,6 +55,9 @@ static inline struct tollbar_communicator* tollbar_communicator_known(MPI_Comm c
 
 /* Nonzero when several threads may be in the MPI at once. */
 extern int tollbar_threaded;
+
+/* Right after MPI_Init on every rank: opens what carries the messages of all communicators. */
+void tollbar_open_office(void);
 
 /* Lets go of communicators that were freed while an MPI_Ibarrier was pending. */
 void tollbar_release_freed(void);

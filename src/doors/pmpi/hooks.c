@@ -61,12 +61,16 @@ int tollbar_hook_ibarrier(tollbar_word comm, void* request) {
 
 int tollbar_hook_init(int* argc, char*** argv) {
     tollbar_find_fit();
-    return tollbar_pass_init(argc, argv);
+    const int code = tollbar_pass_init(argc, argv);
+    if (code == MPI_SUCCESS) tollbar_open_office();
+    return code;
 }
 
 int tollbar_hook_init_thread(int* argc, char*** argv, int required, int* provided) {
     tollbar_find_fit();
-    return tollbar_pass_init_thread(argc, argv, required, provided);
+    const int code = tollbar_pass_init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS) tollbar_open_office();
+    return code;
 }
 
 /* What the completing calls below do costs one load as long as no MPI_Ibarrier of ours is pending. They make waiting

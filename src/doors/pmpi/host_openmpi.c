@@ -19,16 +19,12 @@ int tollbar_find_constants(void) {
         const char* name;
         void** place;
     } wanted[] = {
-        {"ompi_mpi_comm_world", &data->comm_world},
-        {"ompi_mpi_comm_self", &data->comm_self},
-        {"ompi_mpi_comm_null", &data->comm_null},
-        {"ompi_request_null", &data->request_null},
-        {"ompi_mpi_errors_return", &data->errors_return},
-        {"ompi_mpi_info_null", &data->info_null},
-        {"ompi_mpi_byte", &data->byte},
-        {"ompi_mpi_char", &data->character},
-        {"ompi_mpi_int", &data->integer},
-        {"ompi_mpi_2int", &data->two_integers},
+        {"ompi_mpi_comm_world", &data->comm_world}, {"ompi_mpi_comm_self", &data->comm_self},
+        {"ompi_mpi_comm_null", &data->comm_null},   {"ompi_mpi_group_null", &data->group_null},
+        {"ompi_request_null", &data->request_null}, {"ompi_mpi_errors_return", &data->errors_return},
+        {"ompi_mpi_info_null", &data->info_null},   {"ompi_mpi_byte", &data->byte},
+        {"ompi_mpi_char", &data->character},        {"ompi_mpi_int", &data->integer},
+        {"ompi_mpi_2int", &data->two_integers},     {"ompi_mpi_op_max", &data->op_max},
         {"ompi_mpi_op_minloc", &data->op_minloc},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i)

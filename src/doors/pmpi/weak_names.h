@@ -29,6 +29,7 @@
 #pragma weak PMPI_Grequest_complete
 #pragma weak PMPI_Grequest_start
 #pragma weak PMPI_Group_free
+#pragma weak PMPI_Group_translate_ranks
 #pragma weak PMPI_Iallgather
 #pragma weak PMPI_Ibarrier
 #pragma weak PMPI_Ibcast

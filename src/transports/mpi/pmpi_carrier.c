@@ -19,8 +19,20 @@ struct tollbar_channel {
 
 struct pmpi_state {
     MPI_Comm comm;
-    int rank;
+    MPI_Comm office; /* messages go through it; may be comm */
+    MPI_Group group; /* of comm, where the office is another one, else nothing */
+    MPI_Group office_group;
+    int shared; /* the office is another one */
+    int rank;   /* in the office */
+    int ranks;  /* of comm */
 };
+
+/* What the office calls a rank of comm. */
+static int address(const struct pmpi_state* self, int rank) {
+    int there = rank;
+    if (self->shared) PMPI_Group_translate_ranks(self->group, 1, &rank, self->office_group, &there);
+    return there;
+}
 
 static int wait_for(MPI_Request* request, const struct tollbar_idle* idle) {
     int over = 0;
@@ -34,15 +46,14 @@ static int wait_for(MPI_Request* request, const struct tollbar_idle* idle) {
 /* Linear, because only the receiver of each rank's own message can say whose has not come. */
 static int gather_at_root(const struct pmpi_state* self, const void* mine, void* all, uint32_t bytes,
                           const struct tollbar_idle* idle) {
-    int ranks = 0;
-    PMPI_Comm_size(self->comm, &ranks);
+    const int ranks = self->ranks;
     MPI_Request* requests = malloc((size_t)ranks * sizeof *requests);
     unsigned char* heard = calloc((size_t)ranks, 1);
     int refused = requests == NULL || heard == NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
     memcpy(all, mine, bytes);
     for (int rank = 1; rank < ranks && refused == MPI_SUCCESS; ++rank)
-        refused = PMPI_Irecv((char*)all + (size_t)rank * bytes, (int)bytes, MPI_BYTE, rank, tag_of_cards, self->comm,
-                             &requests[rank]);
+        refused = PMPI_Irecv((char*)all + (size_t)rank * bytes, (int)bytes, MPI_BYTE, address(self, rank), tag_of_cards,
+                             self->office, &requests[rank]);
     int missing = refused == MPI_SUCCESS ? ranks - 1 : 0;
     if (heard != NULL) heard[0] = 1;
     while (missing > 0 && refused == MPI_SUCCESS) {
@@ -62,9 +73,10 @@ static int gather_at_root(const struct pmpi_state* self, const void* mine, void*
 
 static int gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
     const struct pmpi_state* self = state;
-    if (self->rank == 0) return gather_at_root(self, mine, all, bytes, idle);
+    const int root = address(self, 0);
+    if (self->rank == root) return gather_at_root(self, mine, all, bytes, idle);
     MPI_Request request;
-    const int refused = PMPI_Isend(mine, (int)bytes, MPI_BYTE, 0, tag_of_cards, self->comm, &request);
+    const int refused = PMPI_Isend(mine, (int)bytes, MPI_BYTE, root, tag_of_cards, self->office, &request);
     return refused == MPI_SUCCESS ? wait_for(&request, idle) : refused;
 }
 
@@ -75,14 +87,15 @@ static int broadcast(void* state, void* data, uint32_t bytes, const struct tollb
     return refused == MPI_SUCCESS ? wait_for(&request, idle) : refused;
 }
 
-static tollbar_channel* open_channel(struct pmpi_state* self, int peer, int receives) {
+static tollbar_channel* open_channel(struct pmpi_state* self, int rank, int receives) {
+    const int peer = address(self, rank);
     tollbar_channel* channel = malloc(sizeof *channel);
     if (channel == NULL) return NULL;
     channel->receives = receives;
     channel->under_way = 0;
     const int refused = receives
-                            ? PMPI_Recv_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->comm, &channel->request)
-                            : PMPI_Send_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->comm, &channel->request);
+                            ? PMPI_Recv_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->office, &channel->request)
+                            : PMPI_Send_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->office, &channel->request);
     if (refused == MPI_SUCCESS) return channel;
     free(channel);
     return NULL;
@@ -130,25 +143,33 @@ static void close_channel(void* state, tollbar_channel* channel) {
 static void progress(void* state) {
     const struct pmpi_state* self = state;
     int found = 0;
-    PMPI_Iprobe(self->rank, tag_of_nothing, self->comm, &found, MPI_STATUS_IGNORE);
+    PMPI_Iprobe(self->rank, tag_of_nothing, self->office, &found, MPI_STATUS_IGNORE);
 }
 
-int tollbar_pmpi_carrier_open(MPI_Comm comm, struct tollbar_carrier* carrier) {
-    struct pmpi_state* self = malloc(sizeof *self);
-    if (self == NULL) return MPI_ERR_OTHER;
-    int ranks = 0;
-    self->comm = comm;
-    int refused = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (refused == MPI_SUCCESS) refused = PMPI_Comm_rank(comm, &self->rank);
-    if (refused == MPI_SUCCESS) refused = PMPI_Comm_size(comm, &ranks);
-    if (refused != MPI_SUCCESS) {
-        free(self);
-        return refused;
-    }
+/* Whether the office knows every rank of the communicator. */
+static int reaches_everybody(const struct pmpi_state* self) {
+    for (int rank = 0; rank < self->ranks; ++rank)
+        if (address(self, rank) == MPI_UNDEFINED) return 0;
+    return 1;
+}
+
+static int look_around(struct pmpi_state* self, int* rank) {
+    int refused = PMPI_Comm_rank(self->comm, rank);
+    if (refused == MPI_SUCCESS) refused = PMPI_Comm_rank(self->office, &self->rank);
+    if (refused == MPI_SUCCESS) refused = PMPI_Comm_size(self->comm, &self->ranks);
+    if (refused != MPI_SUCCESS || !self->shared) return refused;
+    refused = PMPI_Comm_group(self->comm, &self->group);
+    if (refused == MPI_SUCCESS) refused = PMPI_Comm_group(self->office, &self->office_group);
+    return refused == MPI_SUCCESS && !reaches_everybody(self) ? MPI_ERR_GROUP : refused;
+}
+
+static int open_carrier(struct pmpi_state* self, struct tollbar_carrier* carrier) {
+    int rank = 0;
+    const int refused = look_around(self, &rank);
     *carrier = (struct tollbar_carrier){
         .state = self,
-        .rank = (uint32_t)self->rank,
-        .ranks = (uint32_t)ranks,
+        .rank = (uint32_t)rank,
+        .ranks = (uint32_t)self->ranks,
         .gather = gather,
         .broadcast = broadcast,
         .open_to = open_to,
@@ -158,10 +179,33 @@ int tollbar_pmpi_carrier_open(MPI_Comm comm, struct tollbar_carrier* carrier) {
         .close = close_channel,
         .progress = progress,
     };
-    return MPI_SUCCESS;
+    if (refused != MPI_SUCCESS) tollbar_pmpi_carrier_close(carrier);
+    return refused;
+}
+
+int tollbar_pmpi_carrier_open(MPI_Comm comm, struct tollbar_carrier* carrier) {
+    struct pmpi_state* self = calloc(1, sizeof *self);
+    if (self == NULL) return MPI_ERR_OTHER;
+    self->comm = self->office = comm;
+    self->group = self->office_group = MPI_GROUP_NULL;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return open_carrier(self, carrier);
+}
+
+int tollbar_pmpi_carrier_open_through(MPI_Comm comm, MPI_Comm office, struct tollbar_carrier* carrier) {
+    struct pmpi_state* self = calloc(1, sizeof *self);
+    if (self == NULL) return MPI_ERR_OTHER;
+    self->comm = comm;
+    self->office = office;
+    self->group = self->office_group = MPI_GROUP_NULL;
+    self->shared = 1;
+    return open_carrier(self, carrier);
 }
 
 void tollbar_pmpi_carrier_close(struct tollbar_carrier* carrier) {
-    free(carrier->state);
+    struct pmpi_state* self = carrier->state;
+    if (self->group != MPI_GROUP_NULL) PMPI_Group_free(&self->group);
+    if (self->office_group != MPI_GROUP_NULL) PMPI_Group_free(&self->office_group);
+    free(self);
     carrier->state = NULL;
 }
