@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tollbar import mpi_figures, mpi_places, mpi_tables, tables
+from tollbar import mpi_figures, mpi_places, mpi_tables, mpi_targets, tables
 from tollbar.comparison import Comparison
 from tollbar.mpi_figures import Figure
-from tollbar.mpi_places import Place
+from tollbar.mpi_places import Place, Places
+from tollbar.mpi_targets import MpiTarget
 from tollbar.results import Run
 
 KINDS = {"mpi": "Between ranks", "hybrid": "Between threads of ranks"}
@@ -18,10 +19,11 @@ KINDS = {"mpi": "Between ranks", "hybrid": "Between threads of ranks"}
 
 @dataclass(frozen=True)
 class Section:
-    """The fastest of each place, the figures, and every number."""
+    """The fastest of each place, the figures, the targets, and every number."""
 
     rows: list[mpi_tables.Row]
     figures: list[Figure]
+    targets: list[MpiTarget]
     everything: list[tuple[Place, Comparison, list[dict[str, Any]]]]
 
 
@@ -41,7 +43,14 @@ def _section(run: Run, figures: list[Figure]) -> Section:
         (place, compared, rows)
         for place, (compared, rows) in zip(places, tables.everything(places), strict=True)
     ]
-    return Section(mpi_tables.rows(places), figures, everything)
+    return Section(mpi_tables.rows(places), figures, _targets(run, places), everything)
+
+
+def _targets(run: Run, places: Places) -> list[MpiTarget]:
+    """Those of the ranks that something can be said about."""
+    if run.environment.get("kind") != "mpi":
+        return []
+    return [each for each in mpi_targets.evaluate(places) if each.value is not None]
 
 
 def _machine(run: Run) -> str:
@@ -53,11 +62,12 @@ def _machine(run: Run) -> str:
 def markdown(runs: Iterable[Run]) -> str:
     """The tables of these runs for a page, each under its machine; empty where there are none."""
     parts = []
-    for run in runs:
-        found = (
-            mpi_tables.rows(mpi_places.gather(run.launches)) if run.environment.get("kind") in KINDS else []
-        )
-        if found:
-            heading = f"{KINDS[run.environment['kind']]}: {_machine(run)}."
-            parts.append(f"{heading}\n\n{mpi_tables.markdown(found)}")
+    for run in (run for run in runs if run.environment.get("kind") in KINDS):
+        places = mpi_places.gather(run.launches)
+        if found := mpi_tables.rows(places):
+            parts.append(
+                f"{KINDS[run.environment['kind']]}: {_machine(run)}.\n\n{mpi_tables.markdown(found)}"
+            )
+        if targets := _targets(run, places):
+            parts.append(f"Targets:\n\n{mpi_tables.targets_markdown(targets)}")
     return "\n".join(parts)

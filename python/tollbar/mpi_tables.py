@@ -10,6 +10,7 @@ from tollbar import comparison, mpi_places, tables
 from tollbar.comparison import Candidate, Comparison
 from tollbar.mpi_curves import time_ns
 from tollbar.mpi_places import Place, Places
+from tollbar.mpi_targets import MpiTarget
 from tollbar.plots import time_text
 from tollbar.statistics import Interval, Ratio
 
@@ -99,7 +100,23 @@ def markdown(found: Sequence[Row]) -> str:
     """The rows as a Markdown table, for a page of documentation; without the columns that are empty."""
     names = ("MPI", "where", "ranks", "threads", "MPI's own", "component", "preload", "own / ours",
              "95 % interval", "fastest plan", "latency", "exit skew", "period")  # fmt: skip
-    columns = zip(names, *map(_cells, found), strict=True)
+    return _table(names, map(_cells, found))
+
+
+def targets_markdown(targets: Iterable[MpiTarget]) -> str:
+    """What was wanted and what was reached, likewise."""
+    names = ("case", "ranks", "MPI", "hosts", "barrier", "reached", "95 % interval", "wanted", "verdict")
+    return _table(names, map(_target_cells, targets))
+
+
+def _target_cells(row: MpiTarget) -> list[str]:
+    interval = "" if row.low is None else f"{tables.times_text(row.low)} to {tables.times_text(row.high)}"
+    reached = [row.candidate or "", tables.times_text(row.value), interval, row.target, row.verdict]
+    return [row.case, str(row.ranks or ""), row.mpi or "", str(row.hosts), *reached]
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    columns = zip(names, *rows, strict=True)
     kept = [(name, "---", *cells) for name, *cells in columns if any(cells)]
     return "".join(_line(cells) for cells in zip(*kept, strict=True))
 
