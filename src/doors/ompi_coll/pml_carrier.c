@@ -43,19 +43,14 @@ void tollbar_pml_abandon(struct ompi_request_t** request) {
 }
 
 static int wait_for(struct ompi_request_t** request, const struct tollbar_idle* idle) {
-    while (!tollbar_pml_over(request)) {
-        opal_progress();
-        idle->call(idle->context, NULL);
-    }
+    while (!tollbar_pml_over(request)) idle->call(idle->context, NULL); /* which makes progress */
     return OMPI_SUCCESS;
 }
 
-static int send_now(struct ompi_communicator_t* comm, int peer, const void* data, uint32_t bytes,
-                    const struct tollbar_idle* idle) {
-    struct ompi_request_t* request = NULL;
-    const int failed = MCA_PML_CALL(
-        isend((void*)data, bytes, MPI_BYTE, peer, set_up_tag, MCA_PML_BASE_SEND_STANDARD, comm, &request));
-    return failed ? failed : wait_for(&request, idle);
+static int send_data(struct ompi_communicator_t* comm, int peer, const void* data, uint32_t bytes,
+                     struct ompi_request_t** request) {
+    return MCA_PML_CALL(
+        isend((void*)data, bytes, MPI_BYTE, peer, set_up_tag, MCA_PML_BASE_SEND_STANDARD, comm, request));
 }
 
 /* Receives everybody's, and tells meanwhile whose have come. */
@@ -77,9 +72,7 @@ static int gather_at_root(struct ompi_communicator_t* comm, const void* mine, vo
                 heard[rank] = 1;
                 --missing;
             }
-            if (missing == 0) break;
-            opal_progress();
-            idle->call(idle->context, heard);
+            if (missing > 0) idle->call(idle->context, heard);
         }
     }
     free(requests);
@@ -90,28 +83,30 @@ static int gather_at_root(struct ompi_communicator_t* comm, const void* mine, vo
 /* Linear, because only who receives each rank's own message can say whose has not come. */
 static int gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
     struct ompi_communicator_t* comm = state;
-    return ompi_comm_rank(comm) == 0 ? gather_at_root(comm, mine, all, bytes, idle)
-                                     : send_now(comm, 0, mine, bytes, idle);
+    struct ompi_request_t* request = NULL;
+    if (ompi_comm_rank(comm) == 0) return gather_at_root(comm, mine, all, bytes, idle);
+    const int failed = send_data(comm, 0, mine, bytes, &request);
+    return failed ? failed : wait_for(&request, idle);
 }
 
-/* Down a binomial tree: the parent clears the lowest set bit, and children come in descending order. */
+/* Down a wide tree: where ranks outnumber CPUs, each level costs every rank a turn. */
 static int broadcast(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle) {
+    enum { children = 16 };
     struct ompi_communicator_t* comm = state;
     const int rank = ompi_comm_rank(comm);
     const int ranks = ompi_comm_size(comm);
-    int stride = 1;
-    while (stride < ranks && (rank & stride) == 0) stride *= 2;
+    struct ompi_request_t* requests[children] = {NULL};
     if (rank != 0) {
-        struct ompi_request_t* request = NULL;
-        const int failed = MCA_PML_CALL(irecv(data, bytes, MPI_BYTE, rank & (rank - 1), set_up_tag, comm, &request));
+        const int failed = MCA_PML_CALL(
+            irecv(data, bytes, MPI_BYTE, (rank - 1) / children, set_up_tag, comm, &requests[0]));
         if (failed) return failed;
-        wait_for(&request, idle);
+        wait_for(&requests[0], idle);
     }
-    for (stride /= 2; stride > 0; stride /= 2) {
-        if (rank + stride >= ranks) continue;
-        const int failed = send_now(comm, rank + stride, data, bytes, idle);
+    for (int i = 0; i < children && rank * children + 1 + i < ranks; ++i) {
+        const int failed = send_data(comm, rank * children + 1 + i, data, bytes, &requests[i]);
         if (failed) return failed;
     }
+    for (int i = 0; i < children; ++i) wait_for(&requests[i], idle);
     return OMPI_SUCCESS;
 }
 
