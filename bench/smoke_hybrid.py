@@ -8,7 +8,12 @@ import subprocess
 import sys
 
 LIMIT_S = 110
-NAMES = ["omp barrier around MPI_Barrier", "pthread_barrier around MPI_Barrier", "turnstile/mcs", "dissemination/mcs:2,2"]
+NAMES = [
+    "omp barrier around MPI_Barrier",
+    "pthread_barrier around MPI_Barrier",
+    "turnstile/mcs",
+    "dissemination/mcs:2,2",
+]
 FLAGS = ("--threads", "2", "--rounds", "1", "--batch-us", "200", "--only", ",".join(NAMES))
 
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.cli import bench_mpi
+from tollbar.cli import bench_hybrid, bench_mpi
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -30,9 +30,8 @@ class Compared:
 
     case: str = column("what is compared with what")
     mpi: str | None = column("the MPI, where ranks are its processes")
-    hosts: int | None = column("how many hosts they are on")
     ranks: int | None = column("how many threads or processes")
-    placement: str | None = column("pinned to processors, or free")
+    placement: str | None = column("pinned to processors, or free; how many hosts")
     candidate: str | None = column("the barrier")
     value: float | None = column("the ratio reached")
     low: float | None = column("lower end of its 95 % interval; empty with too few launches")
@@ -45,13 +44,15 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     about = __doc__.partition(": ")[2].partition("\n")[0]
     parser = commands.add_parser("bench", help=about, epilog=describe_columns(Compared))
     parser.add_argument(
-        "kind", choices=("threads", "mpi"),
-        help="threads: the barriers between threads; mpi: those between the processes of an MPI job",
+        "kind", choices=("threads", "mpi", "hybrid"),
+        help="threads: the barriers between threads; mpi: those between the processes of an MPI job; "
+        "hybrid: between the threads of such processes",
     )  # fmt: skip
     parser.add_argument(
         "--ranks", type=_ranks, metavar="P[,P...]",
         help=f"threads: {','.join(map(str, RANKS))}; above 32 only what may be close, "
-        f"unless --only names more; mpi: {','.join(map(str, bench_mpi.RANKS))}",
+        f"unless --only names more; mpi: {','.join(map(str, bench_mpi.RANKS))}; "
+        f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}",
     )  # fmt: skip
     parser.add_argument(
         "--placement", type=_placements, metavar="pinned,free", help="of threads (default: both)"
@@ -77,6 +78,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="half a minute, for a first look")
     bench_mpi.add_arguments(parser)
+    bench_hybrid.add_arguments(parser)
     parser.add_argument(
         "--spinners", action="store_true",
         help="also what only spins where threads share processors: it takes thousands of times as long",
@@ -131,6 +133,10 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar import comparison, mpi_places, mpi_targets, results, targets
 
     bench_mpi.refuse_options_of_others(args)
+    if args.kind == "hybrid":
+        folder, unsafe = bench_hybrid.measure(args)
+        places = mpi_places.gather(results.read_run(folder).launches)
+        return bench_hybrid.times(places, unsafe, [f"every sample is in {folder}"])
     if args.kind == "mpi":
         folder, unsafe = bench_mpi.measure(args)
         places = mpi_places.gather(results.read_run(folder).launches)
@@ -142,7 +148,7 @@ def run(args: argparse.Namespace) -> Table:
     notes = ["floors: " + "; ".join(floors), f"every sample is in {folder}"]
     if args.kind == "mpi" and args.times:
         return bench_mpi.times(places, unsafe, notes)
-    rows = [Compared(**{"mpi": None, "hosts": None} | vars(each)) for each in reached]
+    rows = [Compared(**{"mpi": None} | vars(each)) for each in reached]
     return Table(rows, Compared, failed=unsafe, notes=notes)
 
 

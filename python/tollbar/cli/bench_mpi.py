@@ -46,7 +46,7 @@ class Timed:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mpi", type=_names, default=(), metavar="NAME[,NAME...]",
-        help="mpi only: openmpi, mpich, impi, or with a major version: openmpi5 "
+        help="mpi and hybrid: openmpi, mpich, impi, or with a major version: openmpi5 "
         "(default: one of each; --full: all that are installed)",
     )  # fmt: skip
     parser.add_argument(
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--full", action="store_true",
-        help="mpi only: every MPI, every barrier it has, every plan; about an hour",
+        help="mpi and hybrid: every MPI, every barrier it has, every plan; about an hour",
     )  # fmt: skip
     parser.add_argument(
         "--times", action="store_true", help="mpi only: prints the time of each barrier instead of targets"
@@ -74,10 +74,15 @@ def _count(text: str) -> int:
 
 def refuse_options_of_others(args: argparse.Namespace) -> None:
     """No option is passed over in silence."""
-    if args.kind == "mpi":
-        others = {"--placement": args.placement, "--spinners": args.spinners}
-    else:
-        others = {"--mpi": args.mpi, "--hosts": args.hosts > 1, "--full": args.full, "--times": args.times}
+    of_threads = {"--placement": args.placement, "--spinners": args.spinners}
+    of_mpi = {"--hosts": args.hosts > 1, "--times": args.times}
+    of_hybrid = {"--threads": args.threads, "--level": args.level}
+    of_both = {"--mpi": args.mpi, "--full": args.full}
+    others = {
+        "threads": of_mpi | of_hybrid | of_both,
+        "mpi": of_threads | of_hybrid,
+        "hybrid": of_threads | of_mpi,
+    }[args.kind]
     for name, given in others.items():
         if given:
             raise WrongUse(f"{name} is not an option of `tollbar bench {args.kind}`")
