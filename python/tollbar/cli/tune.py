@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tollbar.cli import bench
+from tollbar.cli import bench, tune_mpi
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 
@@ -38,18 +38,39 @@ class Tuned:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser("tune", help=__doc__.partition(": ")[2], epilog=describe_columns(Tuned))
-    parser.add_argument("kind", nargs="?", choices=("threads",), default="threads", help="default: threads")
+    columns = f"threads: {describe_columns(Tuned)}\n\nmpi: {describe_columns(tune_mpi.TunedMpi)}"
+    parser = commands.add_parser("tune", help=__doc__.partition(": ")[2], epilog=columns)
+    parser.add_argument(
+        "kind", nargs="?", choices=("threads", "mpi"), default="threads",
+        help="threads: from stored measurements; mpi: measures each MPI that is here (default: threads)",
+    )  # fmt: skip
     parser.add_argument(
         "--results",
         type=Path,
         metavar="DIR",
-        help="a stored run, or a folder of runs (default: the newest; measures briefly if there is none)",
+        help="for threads: a stored run, or a folder of runs "
+        "(default: the newest; measures briefly if there is none)",
     )
+    tune_mpi.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
+    return _tune_mpi(args) if args.kind == "mpi" else _tune_threads(args)
+
+
+def _tune_mpi(args: argparse.Namespace) -> Table:
+    from tollbar import paths
+
+    if args.results:
+        raise WrongUse("--results is for threads; `tollbar tune mpi` measures itself")
+    entries, table = tune_mpi.run(args)
+    path = paths.tuning_file()
+    store(path, entries)
+    return replace(table, notes=[f"stored in {path}"])
+
+
+def _tune_threads(args: argparse.Namespace) -> Table:
     from tollbar import choice, comparison, machine, paths, results
 
     folder = results.chosen(args.results, args.kind)

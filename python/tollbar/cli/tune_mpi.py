@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar tune mpi: has the library choose a plan for jobs of every size, with time for every candidate."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tollbar.cli import arguments
+from tollbar.cli.errors import CheckFailed, WrongUse
+from tollbar.cli.progress import Progress
+from tollbar.cli.table import Table, column
+
+if TYPE_CHECKING:
+    from tollbar.tuning import Entry
+
+RANKS = (2, 3, 4, 6, 8, 12, 16)
+BUDGET_MS = 1000
+
+
+@dataclass(frozen=True)
+class TunedMpi:
+    """One kind of communicator and what to use in it."""
+
+    mpi: str = column("whose processes")
+    ranks: int = column("how many of them")
+    nodes: int = column("on how many nodes")
+    crowded: str = column("yes where a node has more of them than processors")
+    objective: str = column("what was judged: latency, skew or wait")
+    plan: str = column("what to use: a plan, turnstile, or turnstile/PLAN")
+    median_us: float | None = column("what was judged, median of the rounds")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    own = parser.add_argument_group("for mpi")
+    own.add_argument(
+        "--ranks", type=arguments.rank_counts, metavar="P[,P...]",
+        help=f"sizes of the jobs (default: {','.join(map(str, RANKS))})",
+    )  # fmt: skip
+    own.add_argument(
+        "--mpi", action="append", default=[], metavar="NAME",
+        help="openmpi, mpich, impi, or with a version such as openmpi5; may be given again (default: all)",
+    )  # fmt: skip
+    own.add_argument(
+        "--budget-ms", type=_milliseconds, default=BUDGET_MS, metavar="MS",
+        help="how long to measure for each size and objective; from 200 on every candidate is tried "
+        "(default: %(default)s)",
+    )  # fmt: skip
+
+
+def _milliseconds(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 600_000):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of milliseconds, 1 to 600000")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> tuple[list[Entry], Table]:
+    """The entries to store, and the table that shows them."""
+    from tollbar import mpi_tuning
+
+    sizes = list(arguments.each(args.ranks)) if args.ranks else list(RANKS)
+    if min(sizes) < 2:
+        raise WrongUse("a single rank has nothing to choose; the smallest size is 2")
+    try:
+        known = mpi_tuning.found(args.mpi)
+    except FileNotFoundError as error:
+        raise WrongUse(str(error)) from None
+    entries: list[Entry] = []
+    notes = []
+    with Progress("choosing", total=len(known) * len(sizes)) as progress:
+        for mpi, program in known:
+            for ranks in sizes:
+                try:
+                    entries += mpi_tuning.choose(mpi, program, ranks, args.budget_ms)
+                except RuntimeError as error:
+                    notes.append(f"{mpi.name}, {ranks} ranks: {error}")
+                progress.advance(label=f"{mpi.name}, {ranks} ranks")
+    if not entries:
+        raise CheckFailed(notes[0] if notes else "nothing was chosen")
+    for note in notes:
+        print(f"tollbar tune: {note}", file=sys.stderr)
+    return entries, Table([_row(entry) for entry in entries], TunedMpi)
+
+
+def _row(entry: Entry) -> TunedMpi:
+    pairs = entry.pairs
+    return TunedMpi(
+        pairs["mpi"],
+        int(pairs["ranks"]),
+        int(pairs["nodes"]),
+        pairs["crowded"],
+        pairs["objective"],
+        pairs["plan"],
+        float(pairs["median_us"]) if "median_us" in pairs else None,
+    )
