@@ -127,6 +127,11 @@ def test_an_ibarrier_waits_for_nobody(run, ranks):
     run("local", ranks)
 
 
+@pytest.mark.parametrize("sharing", ["auto", "never"])
+def test_a_communicator_is_freed_while_its_ibarriers_pend(run, sharing):
+    run("freed", 5, mca={"coll_tollbar_sharing": sharing}, TOLLBAR_PLAN="dissemination")
+
+
 def test_an_ibarrier_ends_for_its_waiter_while_another_thread_is_in_a_barrier(run):
     run("two_threads", 3)
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A communicator whose ranks have met is freed while its MPI_Ibarriers pend; one rank is late, and they are waited for
+ * in reverse.
+ *
+ * usage: freed PAGE */
+#include "../../mpi/toll.h"
+
+enum { cycles = 30, each = 3 };
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    toll_start(argv);
+    for (int cycle = 0; cycle < cycles; ++cycle) {
+        MPI_Comm comm;
+        MPI_Request request[each];
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        struct toll toll = toll_open(comm, cycle);
+        toll_barrier(&toll, toll_world);
+        for (int i = 0; i < each; ++i) {
+            toll_pay_turn(&toll, cycle % (toll_world + 1));
+            MPI_Ibarrier(comm, &request[i]);
+        }
+        MPI_Comm_free(&comm);
+        for (int i = each - 1; i >= 0; --i) {
+            MPI_Wait(&request[i], MPI_STATUS_IGNORE);
+            toll_check_episode(&toll, i + 2);
+        }
+    }
+    return toll_end();
+}
