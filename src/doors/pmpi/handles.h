@@ -7,5 +7,6 @@
 
 MPI_Comm tollbar_comm_of_fortran(int handle);
 int tollbar_request_to_fortran(MPI_Request request);
+MPI_Request tollbar_request_of_fortran(int handle);
 
 #endif

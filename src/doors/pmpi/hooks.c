@@ -17,6 +17,9 @@ int tollbar_pass_init(int* argc, char*** argv) TOLLBAR_PASSED_TO(PMPI_Init);
 int tollbar_pass_init_thread(int* argc, char*** argv, int required, int* provided) TOLLBAR_PASSED_TO(PMPI_Init_thread);
 int tollbar_pass_wait(void* request, void* status) TOLLBAR_PASSED_TO(PMPI_Wait);
 int tollbar_pass_test(void* request, int* over, void* status) TOLLBAR_PASSED_TO(PMPI_Test);
+int tollbar_pass_waitany(int count, void* requests, int* which, void* status) TOLLBAR_PASSED_TO(PMPI_Waitany);
+int tollbar_pass_waitsome(int count, void* requests, int* done, int* which, void* statuses)
+    TOLLBAR_PASSED_TO(PMPI_Waitsome);
 int tollbar_pass_waitall(int count, void* requests, void* statuses) TOLLBAR_PASSED_TO(PMPI_Waitall);
 
 int tollbar_hook_barrier(tollbar_word comm) TOLLBAR_NAMED(MPI_Barrier);
@@ -25,6 +28,8 @@ int tollbar_hook_init(int* argc, char*** argv) TOLLBAR_NAMED(MPI_Init);
 int tollbar_hook_init_thread(int* argc, char*** argv, int required, int* provided) TOLLBAR_NAMED(MPI_Init_thread);
 int tollbar_hook_wait(void* request, void* status) TOLLBAR_NAMED(MPI_Wait);
 int tollbar_hook_test(void* request, int* over, void* status) TOLLBAR_NAMED(MPI_Test);
+int tollbar_hook_waitany(int count, void* requests, int* which, void* status) TOLLBAR_NAMED(MPI_Waitany);
+int tollbar_hook_waitsome(int count, void* requests, int* done, int* which, void* statuses) TOLLBAR_NAMED(MPI_Waitsome);
 int tollbar_hook_waitall(int count, void* requests, void* statuses) TOLLBAR_NAMED(MPI_Waitall);
 
 static inline int barrier(MPI_Comm comm, const void* call_site) {
@@ -109,4 +114,28 @@ int tollbar_hook_waitall(int count, void* handles, void* statuses) {
         }
     }
     return tollbar_pass_waitall(count, requests, statuses);
+}
+
+/* Once nothing of ours is pending the MPI may wait in its own way. */
+int tollbar_hook_waitany(int count, void* handles, int* which, void* status) {
+    MPI_Request* requests = handles;
+    for (long turn = 0; tollbar_anything_pending(); ++turn) {
+        int over = 0;
+        tollbar_pending_advance();
+        const int code = PMPI_Testany(count, requests, which, &over, status);
+        if (code != MPI_SUCCESS || over) return code;
+        tollbar_pass_time(turn);
+    }
+    return tollbar_pass_waitany(count, requests, which, status);
+}
+
+int tollbar_hook_waitsome(int count, void* handles, int* done, int* which, void* statuses) {
+    MPI_Request* requests = handles;
+    for (long turn = 0; tollbar_anything_pending(); ++turn) {
+        tollbar_pending_advance();
+        const int code = PMPI_Testsome(count, requests, done, which, statuses);
+        if (code != MPI_SUCCESS || *done != 0) return code; /* MPI_UNDEFINED too: there was nothing to wait for */
+        tollbar_pass_time(turn);
+    }
+    return tollbar_pass_waitsome(count, requests, done, which, statuses);
 }

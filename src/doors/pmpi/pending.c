@@ -163,21 +163,28 @@ int tollbar_pending_test(struct tollbar_pending* one) {
     return over;
 }
 
+void tollbar_pass_time(long turn) {
+    const long polls = 100, yields = 200, step_ns = 1000, longest_ns = 4000000;
+    if (turn < polls) return;
+    if (turn < yields) {
+        sched_yield();
+        return;
+    }
+    /* A few hundred naps of some microseconds first: whoever waits for long costs little, whoever waits shortly is not
+     * late. */
+    const long nap_ns = (turn - yields) * step_ns;
+    nanosleep(&(struct timespec){.tv_nsec = nap_ns < longest_ns ? nap_ns : longest_ns}, NULL);
+}
+
 /* With several threads in the MPI nobody may keep a participant for long: looks again and again, ever less often. */
 static void wait_among_threads(struct tollbar_communicator* communicator, uint64_t episode) {
-    const long longest_nap_ns = 1000000;
     for (long turn = 0;; ++turn) {
         take_lock();
         const int over = tollbar_mpi_test(communicator->participant, episode);
         release_lock();
         if (over) return;
         communicator->carrier.progress(communicator->carrier.state);
-        if (turn < 100) {
-            sched_yield();
-            continue;
-        }
-        const long nap_ns = turn * 1000 < longest_nap_ns ? turn * 1000 : longest_nap_ns;
-        nanosleep(&(struct timespec){.tv_nsec = nap_ns}, NULL);
+        tollbar_pass_time(turn);
     }
 }
 
@@ -199,6 +206,14 @@ void tollbar_request_wait(void* state) {
     release_lock();
     if (communicator != NULL) wait_for(communicator, episode);
     tollbar_pending_advance();
+}
+
+void tollbar_pending_settle(MPI_Request request) {
+    take_lock();
+    struct tollbar_pending* one = pending;
+    while (one != NULL && one->request != request) one = one->next;
+    release_lock();
+    if (one != NULL) tollbar_request_wait(one);
 }
 
 void tollbar_pending_wait(struct tollbar_pending* one) {

@@ -24,11 +24,17 @@ int tollbar_pending_start(struct tollbar_communicator* communicator, const void*
 /* Ours with that handle, which one of the two functions below must be called for; NULL when it is the MPI's own. */
 struct tollbar_pending* tollbar_pending_find(MPI_Request request);
 
+/* For whoever does not end it: the MPI's own functions find it over. Memory order: as tollbar_mpi_wait. */
+void tollbar_pending_settle(MPI_Request request);
+
 /* Waits politely, then takes it off the list; the handle is worth nothing then. Memory order: as tollbar_mpi_wait. */
 void tollbar_pending_wait(struct tollbar_pending* pending);
 
 /* Nonzero when it is over, and taken off. Memory order: as tollbar_mpi_test. */
 int tollbar_pending_test(struct tollbar_pending* pending);
+
+/* What to do after the `turn`-th look in vain at something that may take long. */
+void tollbar_pass_time(long turn);
 
 /* A whole barrier while some are pending on the same communicator. */
 void tollbar_barrier_after_pending(struct tollbar_communicator* communicator, const void* call_site);

@@ -48,6 +48,8 @@
 #pragma weak PMPI_Status_set_cancelled
 #pragma weak PMPI_Status_set_elements
 #pragma weak PMPI_Test
+#pragma weak PMPI_Testany
+#pragma weak PMPI_Testsome
 #pragma weak PMPI_Wait
 #pragma weak PMPI_Waitall
 
