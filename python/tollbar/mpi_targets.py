@@ -36,7 +36,6 @@ class MpiTarget(Target):
     """A target, and the MPI it is about."""
 
     mpi: str | None = None
-    hosts: int = 1
 
 
 def evaluate(places: Places) -> list[MpiTarget]:
@@ -197,14 +196,14 @@ class _Case:
         return value(self.comparison, candidate) if candidate else None
 
     def row(self, case: str, name: str, reached: Interval | None, wanted: Wanted, why: str = "") -> MpiTarget:
-        placement = self._place.placement if self._place else None
-        mpi = self._place.mpi if self._place else self._mpi
-        hosts = self._place.hosts if self._place else 1
+        place = self._place
+        placement = None if place is None else place.placement if place.hosts == 1 else f"{place.hosts} hosts"
+        mpi = place.mpi if place else self._mpi
         if reached is None:
             values, verdict = (None, None, None), why or self._why_not(name)
         else:
             values, verdict = (reached.value, reached.low, reached.high), wanted.verdict(reached)
-        return MpiTarget(case, self._ranks, placement, name, *values, wanted.text, verdict, mpi, hosts)
+        return MpiTarget(case, self._ranks, placement, name, *values, wanted.text, verdict, mpi)
 
     def _why_not(self, name: str) -> str:
         if self.comparison is None:

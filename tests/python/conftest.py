@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 _REPLAY = Path(__file__).with_name("replay.py")
+_JOBS = Path(__file__).with_name("replay_job.py")
+_JOB = '#!/bin/sh\nexec {} -S {} {} "$@"\n'
+_MPI_PROGRAMS = ("tollbar-bench-mpi-openmpi", "tollbar-bench-mpi-mpich", "tollbar-bench-mpi-mpich5")
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +34,51 @@ def programs(tmp_path, monkeypatch, replay):
         (folder / name).chmod(0o755)
     monkeypatch.setenv("TOLLBAR_BUILD", str(folder.parent))
     return folder
+
+
+#: What a launcher does: takes its own options, tells the ranks how many they are, starts one for all of them.
+_LAUNCHER = """#!/bin/sh
+while [ "$1" != env ]; do if [ "$1" = -n ]; then export RANKS="$2"; fi; shift; done
+test -z "$LD_PRELOAD" || exit 99
+exec "$@" 2>/dev/null
+"""
+
+
+@pytest.fixture
+def jobs(tmp_path, monkeypatch, make_jobs):
+    """Three MPIs whose launchers start replays, and tollbar's doors; gives the folder of the programs."""
+    return make_jobs(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def make_jobs():
+    """What `jobs` is made by, for longer than one test."""
+    return _make_jobs
+
+
+def _make_jobs(within, monkeypatch) -> Path:
+    from tollbar import mpi_hosts, mpis
+
+    build, launchers = within / "build", within / "launchers"
+    (build / "bin").mkdir(parents=True)
+    launchers.mkdir()
+    scripts = {build / "bin" / name: _JOB.format(sys.executable, _JOBS, name) for name in _MPI_PROGRAMS}
+    scripts |= {launchers / name: _LAUNCHER for name in ("mpirun", "mpiexec", "mpiexec.hydra")}
+    scripts[launchers / "ompi_info"] = "#!/bin/sh\necho mca:coll:tollbar:priority\n"
+    for path, text in scripts.items():
+        path.write_text(text)
+        path.chmod(0o755)
+    for name in ("mca_coll_tollbar.so", "libtollbar_mpi_openmpi.so", "libtollbar_mpi_mpich.so"):
+        (build / name).touch()
+    monkeypatch.setenv("TOLLBAR_BUILD", str(build))
+    monkeypatch.setattr(mpi_hosts, "why_no_groups", lambda: None)
+    there = [
+        mpis.Mpi("openmpi", "4.1.4", launchers / "mpirun"),
+        mpis.Mpi("mpich", "4.0.2", launchers / "mpiexec"),
+        mpis.Mpi("impi", "2021.19", launchers / "mpiexec.hydra"),
+    ]
+    monkeypatch.setattr(mpis, "installed", lambda: there)
+    return build / "bin"
 
 
 def _programs_of(replay, ranks, placement, omit):

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar bench mpi, with replays in place of the measuring programs and their launchers."""
+
+import pytest
+from tollbar import results
+
+
+@pytest.fixture
+def bench(tollbar, jobs, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOLLBAR_BUILD", str(jobs.parent))
+    monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
+    return lambda *arguments: tollbar("bench", *arguments)
+
+
+def test_bench_mpi_prints_the_targets_and_stores_every_launch(bench, tmp_path):
+    said = bench("mpi", "--ranks", "2,4", "--launches", "6", "--rounds", "1", "--format", "json")
+    assert said.code == 0
+    row = next(row for row in said.json if row["ranks"] == 4 and row["case"] == "loop period / B(N)")
+    assert (row["mpi"], row["verdict"]) == ("Open MPI 4.1.4", "met")
+    assert all(" / " in row["case"] for row in said.json)
+    run = results.read_run(results.newest(tmp_path / "results", "mpi"))
+    assert len(run.launches) == 6 * (4 + 4 + 1 + 2 + 2)
+
+
+def test_the_times_of_each_barrier_can_be_had_instead(bench):
+    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "openmpi", "--times", "--format", "json")
+    times = {row["candidate"]: row for row in said.json if row["place"] == "one host"}
+    assert times["MPI_Barrier"]["own"] == 1.0
+    assert times["MPI_Barrier [component]"]["period_us"] == pytest.approx(1.4 * 1.2, rel=0.05)
+    assert times["turnstile"]["own"] == pytest.approx(1.2 / 5, rel=0.1)
+    assert "central (messages)" in times
+
+
+def test_the_table_says_where_the_samples_are(bench, tmp_path):
+    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "mpich")
+    assert f"every sample is in {tmp_path}/results/mpi-" in said.err
+    assert "floors: B(4): 1.4 µs" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["mpi", "--placement", "free"], "--placement is not an option of `tollbar bench mpi`"),
+        (["mpi", "--spinners"], "--spinners is not an option of `tollbar bench mpi`"),
+        (["threads", "--mpi", "openmpi"], "--mpi is not an option of `tollbar bench threads`"),
+        (["threads", "--full"], "--full is not an option of `tollbar bench threads`"),
+        (["mpi", "--mpi", "lam"], "there is no MPI 'lam' here; there are: openmpi4, impi2021, mpich4"),
+        (["mpi", "--hosts", "0"], "'0' is not a number of hosts from 1 to 64"),
+        (["mpi", "--hosts", "4", "--ranks", "6"], "--ranks 6 cannot be spread evenly over 4 hosts"),
+        (["mpi", "--mpi", "mpich", "--ranks", "64"], "nothing is left to measure"),
+        (["mpi", "--full", "--quick"], "--full and --quick exclude each other"),
+    ],
+)
+def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
+    said = bench(*arguments)
+    assert said.code == 2
+    assert complaint in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_barrier_that_is_none_fails_the_check(bench, jobs):
+    line = '{"record":"violation","name":"mcs"}'
+    (jobs / "tollbar-bench-mpi-mpich").write_text(f"#!/bin/sh\necho '{line}'\nexit 1\n")
+    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "mpich,openmpi")
+    assert said.code == 1
+    assert "NOT A BARRIER" in said.err

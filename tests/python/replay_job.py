@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands in for the program that measures an MPI job: prints what one would, with known times."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import sys
+
+USABLE = 2
+ONE_WAY_NS, SWITCH_NS = 30.0, 1400.0
+#: Loop periods over the floor.
+STOCK, LINEAR, OURS, MESSAGES = 5.0, 4.0, 1.2, 3.0
+APART = 1.5  #: with a control group each, times as long
+INTEL_SKEW, OUR_SKEW = 2.0, 1.0  #: exit skew over the floor
+SET_UP_NS = {"none": 1e5, "component": 1.1e5, "preload": 1.5e5}
+MPIS = {
+    "tollbar-bench-mpi-openmpi": "Open MPI 4.1.4",
+    "tollbar-bench-mpi-mpich": "MPICH 4.0.2",
+    "tollbar-bench-mpi-mpich5": "Intel MPI 2021.19",
+}
+
+
+def door() -> str:
+    if "libtollbar_mpi_" in os.environ.get("LD_PRELOAD", ""):
+        return "preload"
+    return "component" if "OMPI_MCA_mca_base_component_path" in os.environ else "none"
+
+
+def main(program: str, words: list[str]) -> None:
+    parser = argparse.ArgumentParser()
+    for flag in ("--rounds", "--seed", "--session-nice", "--late-ms", "--communicators"):
+        parser.add_argument(flag, type=int, required=True)
+    for flag in ("--setting", "--apart", "--placement"):
+        parser.add_argument(flag, required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--batch-us", type=int)
+    args = parser.parse_args(words)
+    for record in records(program, args):
+        print(json.dumps(record))
+
+
+def records(program: str, args: argparse.Namespace) -> list[dict]:
+    ranks, chance = int(os.environ["RANKS"]), random.Random(args.seed)
+    floor = ONE_WAY_NS if ranks <= USABLE else (math.ceil(ranks / USABLE) - 1) * SWITCH_NS
+    mine = {"name": "MPI_Barrier", "kind": "mpi" if door() == "none" else "door", "wait": "auto", "round": 0}
+    made = [{"record": "environment", "cpus": USABLE, "usable": USABLE, "ranks": ranks, "seed": args.seed,
+             "placement": args.placement, "mpi": MPIS[program], "door": door(), "setting": args.setting,
+             "apart": args.apart, "hosts": "1", "tuning": os.environ["TOLLBAR_TUNING"]}]  # fmt: skip
+    if args.communicators:
+        made.append({"record": "set_up", "set_up_ns": [SET_UP_NS[door()]] * 3} | mine)
+    if args.late_ms:
+        share = 1.0 if door() == "none" else 0.005
+        waited = 1e6 * args.late_ms
+        made.append(
+            {"record": "late", "waited_ns": waited, "waiter_cpu_ns": [share * waited] * (ranks - 1),
+             "wake_ns": 5e4} | mine
+        )  # fmt: skip
+    for number in range(args.rounds):
+        made.append({"record": "floor", "round": number, "one_way_ns": ONE_WAY_NS,
+                     "yield_switch_ns": SWITCH_NS, "exchange_ns": 2 * ONE_WAY_NS})  # fmt: skip
+        for name, kind, wait, over in measured(args):
+            label = {"name": name, "kind": kind, "wait": wait, "round": number}
+            skew = INTEL_SKEW if MPIS[program].startswith("Intel") else OUR_SKEW
+            made += visited(label, floor * over * math.exp(chance.gauss(0, 0.01)), floor * skew)
+    return [*made, {"record": "done"}]
+
+
+def measured(args: argparse.Namespace) -> list[tuple[str, str, str, float]]:
+    """Name, kind, wait and loop period over the floor."""
+    names = (args.only or "MPI_Barrier,MPI_Ibarrier,turnstile,mcs+messages").split(",")
+    stock = LINEAR if args.setting == "linear" else STOCK
+    apart = APART if args.apart == "cgroups" else 1.0
+    found = []
+    for name, _, wait in (each.partition("+") for each in names):
+        if name.startswith("PMPI_") or (name.startswith("MPI_") and door() == "none"):
+            kind, over = "mpi", stock
+        else:
+            kind, over = "door" if name.startswith("MPI_") else "plan", MESSAGES if wait else OURS
+        found.append((name, kind, wait or "auto", over * apart))
+    return found
+
+
+def visited(label: dict, period: float, skew: float) -> list[dict]:
+    stamped = {"latency_ns": [period] * 5, "skew_ns": [skew] * 5, "span_ns": [2 * period] * 5}
+    batch = {"episodes": 100, "elapsed_ns": 100 * period, "cpu_ns": 1.0, "voluntary": 0, "involuntary": 0}
+    return [
+        {"record": "batch", "cut": False, "rank_cpu_ns": [1.0]} | batch | label,
+        {"record": "episodes", "call_ns": [period] * 5} | stamped | label,
+        {"record": "isolated"} | stamped | label,
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
