@@ -105,14 +105,14 @@ def markdown(found: Sequence[Row]) -> str:
 
 def targets_markdown(targets: Iterable[MpiTarget]) -> str:
     """What was wanted and what was reached, likewise."""
-    names = ("case", "ranks", "MPI", "hosts", "barrier", "reached", "95 % interval", "wanted", "verdict")
+    names = ("case", "ranks", "MPI", "placement", "barrier", "reached", "95 % interval", "wanted", "verdict")
     return _table(names, map(_target_cells, targets))
 
 
 def _target_cells(row: MpiTarget) -> list[str]:
     interval = "" if row.low is None else f"{tables.times_text(row.low)} to {tables.times_text(row.high)}"
     reached = [row.candidate or "", tables.times_text(row.value), interval, row.target, row.verdict]
-    return [row.case, str(row.ranks or ""), row.mpi or "", str(row.hosts), *reached]
+    return [row.case, str(row.ranks or ""), row.mpi or "", row.placement or "", *reached]
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
