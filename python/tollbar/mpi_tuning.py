@@ -62,7 +62,7 @@ def choose(mpi: Mpi, program: Path, ranks: int, budget_ms: int) -> list[Entry]:
     with tempfile.TemporaryDirectory(prefix="tollbar-tune-") as folder:
         file = Path(folder) / "tuning"  # an empty one: what is stored already would not be measured again
         variables = {**mpi_settings.needs(mpi), "TOLLBAR_TUNING": str(file)}
-        command = [*_launcher(mpi, ranks), "env", *(f"{name}={value}" for name, value in variables.items())]
+        command = [*launcher(mpi, ranks), "env", *(f"{name}={value}" for name, value in variables.items())]
         command += [str(program), "--choose", str(budget_ms)]
         environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         limit_s = _STARTING_S + len(OBJECTIVES) * budget_ms / 1000
@@ -83,7 +83,8 @@ def _run(command: list[str], environment: dict[str, str], limit_s: float) -> Non
         raise RuntimeError(said[0].strip() if said else f"it ended with status {done.returncode}")
 
 
-def _launcher(mpi: Mpi, ranks: int) -> list[str]:
+def launcher(mpi: Mpi, ranks: int) -> list[str]:
+    """How that MPI starts so many ranks on this machine."""
     options = []
     if mpi.family == "openmpi":
         options = ["--oversubscribe", "--bind-to", "none"]
