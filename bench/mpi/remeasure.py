@@ -4,7 +4,7 @@
 
     PYTHONPATH=python bench/mpi/remeasure.py --ranks 2,4,8,16 --times 10 --mpi openmpi4
 
-One line a choice: what was chosen, what was best when measured again, and how much slower the choice was then,
+One line a choice: what was chosen, what was best when measured again, and how much slower the choice was,
 as the median over rounds of the ratio of loop periods. The last line: how many choices cost more than 10 %.
 """
 
