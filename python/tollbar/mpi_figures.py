@@ -182,7 +182,8 @@ def _own_of_the_mpi(found: ByNumber, colour: int) -> list[Line]:
 
 def _by_any_way(found: ByNumber, name: str) -> list[Candidate]:
     """The plan of that name by words and by messages."""
-    return [each for each in mpi_places.names(found.values(), name) if each.name == name]
+    met = [each for each in mpi_places.names(found.values(), name) if each.name == name]
+    return sorted(met, key=lambda each: each.wait)  # the rounds' order is of no interest
 
 
 def _named(found: ByNumber, name: str, alone: bool = False) -> list[Candidate]:

@@ -21,9 +21,11 @@ PEERS = ("std::barrier", "pthread_barrier", "boost::barrier", "libgomp", "libomp
 
 
 def times_text(value: float | None) -> str:
-    """A ratio to three digits."""
+    """A ratio to three digits; a small one to two."""
     if value is None:
         return ""
+    if 0 < value < 0.095:
+        return f"{value:.2g}"
     return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
 
 
