@@ -67,6 +67,7 @@ static int forget(MPI_Comm comm, int key, void* value, void* extra) {
     struct tollbar_communicator* self = value;
     /* Relaxed: whoever gets the handle anew gets it after this in the MPI's own order. */
     atomic_fetch_add_explicit(&tollbar_freed, 1, memory_order_relaxed);
+    tollbar_pending_finish_passed(self);
     pthread_mutex_lock(&all_mutex);
     if (atomic_load_explicit(&self->pending, memory_order_acquire) != 0) /* pairs with the end of the last one */
         self->freed = 1;
@@ -169,7 +170,6 @@ static void join(MPI_Comm comm, struct tollbar_communicator* self) {
 static struct tollbar_communicator* make(MPI_Comm comm) {
     struct tollbar_communicator* self = calloc(1, sizeof *self);
     if (self == NULL) return NULL;
-    join(comm, self);
     pthread_mutex_lock(&all_mutex);
     self->next = all;
     if (all != NULL) all->previous = self;
@@ -179,19 +179,35 @@ static struct tollbar_communicator* make(MPI_Comm comm) {
     return self;
 }
 
-struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join) {
+/* NULL when it has none yet, which `usable` tells from a communicator that cannot have any. */
+static struct tollbar_communicator* find(MPI_Comm comm, int* usable) {
     struct tollbar_communicator* self = NULL;
     int found = 0, initialized = 0;
+    *usable = 0;
     if (!tollbar_fits() || PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized) return NULL;
     pthread_once(&once, prepare);
     if (!ready || comm == MPI_COMM_NULL) return NULL;
-    if (PMPI_Comm_get_attr(comm, keyval, &self, &found) != MPI_SUCCESS) return NULL;
-    if (!found) {
-        if (!with_join) return NULL;
+    *usable = PMPI_Comm_get_attr(comm, keyval, &self, &found) == MPI_SUCCESS;
+    return *usable && found ? self : NULL;
+}
+
+struct tollbar_communicator* tollbar_record_of(MPI_Comm comm) {
+    int usable;
+    struct tollbar_communicator* self = find(comm, &usable);
+    return self != NULL || !usable ? self : make(comm);
+}
+
+struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join) {
+    int usable;
+    struct tollbar_communicator* self = find(comm, &usable);
+    if (!usable || (!with_join && (self == NULL || !self->joined))) return NULL;
+    if (self == NULL) {
         tollbar_release_freed();
         self = make(comm);
         if (self == NULL) return NULL;
     }
+    if (!self->joined) join(comm, self);
+    self->joined = 1;
     if (self->participant == NULL) self = NULL;
     tollbar_remembered = (struct tollbar_remembered){comm, atomic_load_explicit(&tollbar_freed, memory_order_relaxed),
                                                      self};

@@ -13,6 +13,7 @@ struct tollbar_communicator {
     tollbar_mpi_participant* participant; /* NULL: calls are passed on to the MPI */
     MPI_Comm messages; /* the same ranks, for nobody's messages but ours; null when the office carries them */
     struct tollbar_carrier carrier;
+    int joined;               /* its first barrier was made */
     int splits_phases;        /* MPI_Ibarrier is ours too; the same on every rank */
     _Atomic uint32_t pending; /* MPI_Ibarriers that are not over */
     int waits;                /* somebody waits in the participant, so nobody else may look at it */
@@ -52,6 +53,9 @@ static inline struct tollbar_communicator* tollbar_communicator_of_all(MPI_Comm 
 static inline struct tollbar_communicator* tollbar_communicator_known(MPI_Comm comm) {
     return tollbar_remember(comm, 0);
 }
+
+/* What is kept for it, whoever does its barriers; local. NULL where nothing can be kept. */
+struct tollbar_communicator* tollbar_record_of(MPI_Comm comm);
 
 /* Nonzero when several threads may be in the MPI at once. */
 extern int tollbar_threaded;

@@ -50,8 +50,12 @@ int tollbar_barrier(MPI_Comm comm, const void* call_site) { return barrier(comm,
  * before it the MPI does this one. Every rank calls the two in the same order, so all do the same. */
 int tollbar_ibarrier(MPI_Comm comm, const void* call_site, MPI_Request* request) {
     struct tollbar_communicator* communicator = tollbar_communicator_known(comm);
-    if (communicator == NULL || !communicator->splits_phases) return PMPI_Ibarrier(comm, request);
-    return tollbar_pending_start(communicator, call_site, request);
+    if (communicator != NULL && communicator->splits_phases)
+        return tollbar_pending_start(communicator, call_site, request);
+    if (!tollbar_mpi_forgets_pending) return PMPI_Ibarrier(comm, request);
+    communicator = tollbar_record_of(comm);
+    if (communicator == NULL || !tollbar_requests_can_be_had()) return PMPI_Ibarrier(comm, request);
+    return tollbar_pending_pass(communicator, comm, request);
 }
 
 int tollbar_hook_barrier(tollbar_word comm) {

@@ -41,6 +41,9 @@ int tollbar_find_constants(void);
 int tollbar_join_progress(void (*advance)(void));
 void tollbar_leave_progress(void);
 
+/* Nonzero when the MPI may crash over an MPI_Ibarrier of its own whose communicator is freed before its end. */
+extern const int tollbar_mpi_forgets_pending;
+
 /* A request that is over once PMPI_Grequest_complete is called for it; `freed` is called when the MPI forgets it.
  * Returns an MPI error code. */
 int tollbar_make_request(int (*freed)(void*), void* state, MPI_Request* request);

@@ -5,6 +5,7 @@
 #include "request.h"
 
 const char* const tollbar_family = TOLLBAR_MPI_FAMILY;
+const int tollbar_mpi_forgets_pending = 0;
 
 typedef int (*extended_start)(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,
                               int (*poll)(void*, MPI_Status*), int (*wait)(int, void**, double, MPI_Status*), void*,

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 const char* const tollbar_family = "openmpi";
+const int tollbar_mpi_forgets_pending = 1;
 
 struct tollbar_open_mpi_data tollbar_open_mpi_data;
 

@@ -13,14 +13,16 @@ struct tollbar_pending {
     MPI_Request request;
     struct tollbar_communicator* communicator; /* NULL while nobody uses it */
     uint64_t episode;
+    MPI_Request passed; /* the MPI's, for a barrier that the MPI does */
+    enum { done_by_us, done_by_mpi, found_over } kind;
     int claimed; /* a hook waits for it and ends it; progress does not */
     struct tollbar_pending* next;
 };
 
 _Atomic uint32_t tollbar_pending_count;
 
-/* Guards what follows, and the participants of communicators with pending requests. Held for a few instructions and
- * never while the MPI is called in a way that makes progress. */
+/* Guards what follows, and the participants of communicators with pending requests. Held for a few instructions, or
+ * while a request of the MPI's is tested; the progress that this makes does not wait for the lock. */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static int locked; /* of a process whose threads are in the MPI one at a time: keeps progress out */
 static struct tollbar_pending* pending; /* oldest first */
@@ -92,7 +94,13 @@ static struct tollbar_pending* an_unused(void) {
 }
 
 /* Under the lock. */
-static int is_over(const struct tollbar_pending* one) {
+static int is_over(struct tollbar_pending* one) {
+    if (one->kind == done_by_mpi) {
+        int over = 0;
+        PMPI_Test(&one->passed, &over, MPI_STATUS_IGNORE);
+        if (over) one->kind = found_over;
+    }
+    if (one->kind != done_by_us) return one->kind == found_over;
     return !one->communicator->waits && tollbar_mpi_test(one->communicator->participant, one->episode);
 }
 
@@ -114,22 +122,60 @@ static void keep(struct tollbar_pending* one) {
     unused = one;
 }
 
+/* Under the lock, its communicator set. */
+static void put_on(struct tollbar_pending* one) {
+    struct tollbar_pending** end = &pending;
+    while (*end != NULL) end = &(*end)->next;
+    one->next = NULL;
+    *end = one;
+    atomic_fetch_add_explicit(&one->communicator->pending, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&tollbar_pending_count, 1, memory_order_relaxed);
+}
+
 int tollbar_pending_start(struct tollbar_communicator* communicator, const void* call_site, MPI_Request* request) {
     struct tollbar_pending* one = an_unused();
     if (one == NULL) return MPI_ERR_NO_MEM;
     take_lock();
     one->communicator = communicator;
+    one->kind = done_by_us;
     one->episode = tollbar_mpi_arrive(communicator->participant, call_site);
-    one->next = NULL;
-    struct tollbar_pending** end = &pending;
-    while (*end != NULL) end = &(*end)->next;
-    *end = one;
     ++communicator->ibarriers;
-    atomic_fetch_add_explicit(&communicator->pending, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&tollbar_pending_count, 1, memory_order_relaxed);
+    put_on(one);
     release_lock();
     *request = one->request;
     return MPI_SUCCESS;
+}
+
+int tollbar_pending_pass(struct tollbar_communicator* communicator, MPI_Comm comm, MPI_Request* request) {
+    MPI_Request passed;
+    const int refused = PMPI_Ibarrier(comm, &passed);
+    if (refused != MPI_SUCCESS) return refused;
+    struct tollbar_pending* one = an_unused();
+    *request = one == NULL ? passed : one->request;
+    if (one == NULL) return MPI_SUCCESS;
+    take_lock();
+    one->communicator = communicator;
+    one->kind = done_by_mpi;
+    one->passed = passed;
+    put_on(one);
+    release_lock();
+    return MPI_SUCCESS;
+}
+
+/* Under the lock, because a hook or progress may be about to end it. */
+static int anything_passed(const struct tollbar_communicator* communicator) {
+    int found = 0;
+    take_lock();
+    for (struct tollbar_pending *one = pending, *next; one != NULL; one = next) {
+        next = one->next;
+        if (one->communicator == communicator && one->kind == done_by_mpi) found |= !is_over(one);
+    }
+    release_lock();
+    return found;
+}
+
+void tollbar_pending_finish_passed(struct tollbar_communicator* communicator) {
+    for (long turn = 0; tollbar_anything_pending() && anything_passed(communicator); ++turn) tollbar_pass_time(turn);
 }
 
 struct tollbar_pending* tollbar_pending_find(MPI_Request request) {
@@ -188,6 +234,16 @@ static void wait_among_threads(struct tollbar_communicator* communicator, uint64
     }
 }
 
+static void wait_for_passed(struct tollbar_pending* one) {
+    for (long turn = 0;; ++turn) {
+        take_lock();
+        const int over = is_over(one);
+        release_lock();
+        if (over) return;
+        tollbar_pass_time(turn);
+    }
+}
+
 static void wait_for(struct tollbar_communicator* communicator, uint64_t episode) {
     if (tollbar_threaded) {
         wait_among_threads(communicator, episode);
@@ -203,8 +259,9 @@ void tollbar_request_wait(void* state) {
     take_lock();
     struct tollbar_communicator* communicator = one->communicator;
     const uint64_t episode = one->episode;
+    const int ours = one->kind == done_by_us;
     release_lock();
-    if (communicator != NULL) wait_for(communicator, episode);
+    if (communicator != NULL && ours) wait_for(communicator, episode);
     tollbar_pending_advance();
 }
 
@@ -217,7 +274,10 @@ void tollbar_pending_settle(MPI_Request request) {
 }
 
 void tollbar_pending_wait(struct tollbar_pending* one) {
-    wait_for(one->communicator, one->episode);
+    if (one->kind == done_by_us)
+        wait_for(one->communicator, one->episode);
+    else
+        wait_for_passed(one);
     take_lock();
     keep(one);
     release_lock();

@@ -21,6 +21,12 @@ int tollbar_requests_can_be_had(void);
 /* Enters an episode and gives its request. Returns an MPI error code. Memory order: as tollbar_mpi_arrive. */
 int tollbar_pending_start(struct tollbar_communicator* communicator, const void* call_site, MPI_Request* request);
 
+/* Has the MPI do it, and gives a request of ours for the MPI's. Returns an MPI error code. */
+int tollbar_pending_pass(struct tollbar_communicator* communicator, MPI_Comm comm, MPI_Request* request);
+
+/* Ends what the MPI does for a communicator that is being freed: all ranks are at it, so that nobody waits for long. */
+void tollbar_pending_finish_passed(struct tollbar_communicator* communicator);
+
 /* Ours with that handle, which one of the two functions below must be called for; NULL when it is the MPI's own. */
 struct tollbar_pending* tollbar_pending_find(MPI_Request request);
 
