@@ -25,11 +25,13 @@ install: build  ## headers, libraries and the pkg-config file into PREFIX (defau
 
 demo: build wheels  ## measure every barrier on this machine, name the best, write the report
 	$(TOLLBAR) bench threads
+	$(TOLLBAR) bench mpi
 	$(TOLLBAR) tune
 	$(TOLLBAR) report
 
 bench: build wheels  ## the full measurement (minutes), results under build/results
 	$(TOLLBAR) bench threads
+	$(TOLLBAR) bench mpi
 
 test: setup wheels  ## build and run every test
 	@JOBS=$(JOBS) scripts/test
