@@ -170,6 +170,18 @@ static void communicators_come_and_go(void) {
     }
 }
 
+/* The MPI does an ibarrier that comes before the first barrier; Open MPI by itself crashes here at times. */
+static void communicators_go_under_ibarriers_of_the_mpi(void) {
+    for (int i = 0; i < 10; ++i) {
+        MPI_Comm comm;
+        MPI_Request requests[3];
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int j = 0; j < 3; ++j) MPI_Ibarrier(comm, &requests[j]);
+        MPI_Comm_free(&comm);
+        MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
 /* What tollbar has no barrier for; the counts leave these out. */
 static void the_mpi_does_the_others(void) {
     MPI_Comm half, between;
@@ -226,6 +238,7 @@ int main(int argc, char** argv) {
     users_messages_are_left_alone(MPI_COMM_WORLD);
     users_attributes_are_not_copied();
     communicators_come_and_go();
+    communicators_go_under_ibarriers_of_the_mpi();
     the_mpi_does_the_others();
 
     MPI_Comm_free(&other);
