@@ -15,8 +15,12 @@ constexpr std::string_view turnstile = "turnstile";
 
 std::string nth_of_catalogue(std::uint32_t number, std::uint32_t radix) {
     if (number > catalogue().size()) return "selection " + std::to_string(number);  // refused with the names
-    std::string spelling{catalogue()[number - 1].name};
-    if (radix != 0) spelling += ":" + std::to_string(radix);
+    const Algorithm& algorithm = catalogue()[number - 1];
+    std::string spelling{algorithm.name};
+    if (radix == 0) return spelling;
+    const std::size_t comma = algorithm.defaults.find(',');  // the radix is the first parameter, others stay
+    spelling += ":" + std::to_string(radix);
+    if (comma != std::string_view::npos) spelling += algorithm.defaults.substr(comma);
     return spelling;
 }
 

@@ -170,3 +170,20 @@ TEST_CASE("what messages cost is a finite time, known to every rank") {
         CHECK(one.o == found.front().o);
     }
 }
+
+TEST_CASE("a number and a radix name a plan of the catalogue") {
+    const auto asked = [](std::uint32_t number, std::uint32_t radix) {
+        tollbar_mpi_options options{};
+        options.selection = number;
+        options.radix = radix;
+        return asked_plan(options);
+    };
+    CHECK(asked(1, 0) == "central");
+    CHECK(asked(2, 0) == "combining");
+    CHECK(asked(2, 8) == "combining:8");
+    CHECK(asked(4, 3) == "mcs:3,2");
+    CHECK(asked(9, 2) == "dissemination:2");
+    CHECK(fault_of_spelling(asked(4, 3), 8, 1).empty());
+    CHECK_FALSE(fault_of_spelling(asked(1, 2), 8, 1).empty());
+    CHECK_FALSE(fault_of_spelling(asked(99, 0), 8, 1).empty());
+}
