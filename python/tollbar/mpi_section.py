@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report shows of one run of `tollbar bench mpi` or `tollbar bench hybrid`."""
+"""What the report shows of runs of `tollbar bench mpi` and `tollbar bench hybrid`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tollbar import mpi_figures, mpi_places, mpi_tables, mpi_targets, tables
 from tollbar.comparison import Comparison
 from tollbar.mpi_figures import Figure
-from tollbar.mpi_places import Place, Places
+from tollbar.mpi_places import Place
 from tollbar.mpi_targets import MpiTarget
 from tollbar.results import Run
 
@@ -27,30 +28,38 @@ class Section:
     everything: list[tuple[Place, Comparison, list[dict[str, Any]]]]
 
 
-def of_ranks(run: Run | None) -> Section | None:
-    """The barriers between ranks."""
-    return _section(run, mpi_figures.of_ranks(run)) if run else None
+def of_ranks(runs: Sequence[Run]) -> Section | None:
+    """The barriers between ranks; the runs are over different numbers of hosts."""
+    return _section(runs, mpi_figures.of_ranks(_together(runs))) if runs else None
 
 
-def of_threads(run: Run | None) -> Section | None:
+def of_threads(runs: Sequence[Run]) -> Section | None:
     """The barriers between threads of ranks."""
-    return _section(run, mpi_figures.of_threads(run)) if run else None
+    return _section(runs, mpi_figures.of_threads(_together(runs))) if runs else None
 
 
-def _section(run: Run, figures: list[Figure]) -> Section:
-    places = mpi_places.gather(run.launches)
+def _together(runs: Sequence[Run]) -> Run:
+    """One run with all launches. Places of different runs differ, so nothing of theirs is mixed."""
+    return dataclasses.replace(runs[0], launches=tuple(launch for run in runs for launch in run.launches))
+
+
+def _section(runs: Sequence[Run], figures: list[Figure]) -> Section:
+    places = mpi_places.gather(_together(runs).launches)
     everything = [
         (place, compared, rows)
         for place, (compared, rows) in zip(places, tables.everything(places), strict=True)
     ]
-    return Section(mpi_tables.rows(places), figures, _targets(run, places), everything)
+    return Section(
+        mpi_tables.rows(places), figures, [each for run in runs for each in _targets(run)], everything
+    )
 
 
-def _targets(run: Run, places: Places) -> list[MpiTarget]:
+def _targets(run: Run) -> list[MpiTarget]:
     """Those of the ranks that something can be said about."""
     if run.environment.get("kind") != "mpi":
         return []
-    return [each for each in mpi_targets.evaluate(places) if each.value is not None]
+    reached = mpi_targets.evaluate(mpi_places.gather(run.launches))
+    return [each for each in reached if each.value is not None]
 
 
 def _machine(run: Run) -> str:
@@ -68,6 +77,6 @@ def markdown(runs: Iterable[Run]) -> str:
             parts.append(
                 f"{KINDS[run.environment['kind']]}: {_machine(run)}.\n\n{mpi_tables.markdown(found)}"
             )
-        if targets := _targets(run, places):
+        if targets := _targets(run):
             parts.append(f"Targets:\n\n{mpi_tables.targets_markdown(targets)}")
     return "\n".join(parts)

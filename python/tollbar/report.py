@@ -33,10 +33,12 @@ _BATCH = tuple(field.name for field in dataclasses.fields(Batch))
 
 
 def page(*runs: Run) -> str:
-    """The whole report of one run, or of one each of several kinds; the machine told is the first one's."""
-    of_kind = {kind_of(run): run for run in runs}
+    """The whole report: one run of threads at most, and others; the machine told is the first one's."""
+    of_kind: dict[str, list[Run]] = defaultdict(list)
+    for each in runs:
+        of_kind[kind_of(each)].append(each)
     run = runs[0]
-    compared = comparison.compare(of_kind["threads"].launches) if "threads" in of_kind else {}
+    compared = comparison.compare(launch for each in of_kind["threads"] for launch in each.launches)
     choices = [chosen for each in compared.values() if (chosen := choice.choose(each)) is not None]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -59,9 +61,11 @@ def page(*runs: Run) -> str:
         uneven=uneven(compared),
         targets=targets.evaluate(compared),
         everything=tables.everything(compared),
-        of_ranks=mpi_section.of_ranks(of_kind.get("mpi")),
-        of_threads=mpi_section.of_threads(of_kind.get("hybrid")),
-        downloads=[file for each in runs for file in downloads(each, "" if each is run else kind_of(each))],
+        of_ranks=mpi_section.of_ranks(of_kind["mpi"]),
+        of_threads=mpi_section.of_threads(of_kind["hybrid"]),
+        downloads=[
+            file for each in runs for file in downloads(each, "" if each is run else each.folder.name)
+        ],
         launches=tables.launches(compared),
         versions=tables.versions(run),
     )
@@ -119,7 +123,7 @@ def kind_of(run: Run) -> str:
     return str(run.environment.get("kind") or "threads")
 
 
-def downloads(run: Run, kind: str = "") -> list[tuple[str, str, Markup]]:
+def downloads(run: Run, prefix: str = "") -> list[tuple[str, str, Markup]]:
     """Name, what it is, and the address that holds the data itself."""
     files = [
         ("batches.csv", "every timed batch", _uri("text/csv", batches_csv(run).encode())),
@@ -136,9 +140,9 @@ def downloads(run: Run, kind: str = "") -> list[tuple[str, str, Markup]]:
             path.read_bytes() for path in stored
         )  # gzip files one after another are one gzip file
         files.append(("samples.jsonl.gz", "every line that was measured", _uri("application/gzip", samples)))
-    return (
-        [(f"{kind}-{name}", f"{what} ({kind})", address) for name, what, address in files] if kind else files
-    )
+    if not prefix:
+        return files
+    return [(f"{prefix}-{name}", f"{what} ({kind_of(run)})", address) for name, what, address in files]
 
 
 def _uri(kind: str, content: bytes) -> Markup:

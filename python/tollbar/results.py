@@ -108,7 +108,29 @@ def chosen(named: Path | None, kind: str) -> Path | None:
 
 def newest(within: Path, kind: str) -> Path | None:
     """The newest run of that kind that holds a launch; None when there is none."""
+    return next(reversed(_by_age(within, kind)), None)
+
+
+def all_chosen(named: Path | None, kind: str) -> list[Path]:
+    """As chosen(), but the newest run over each number of hosts; those over fewer hosts come first."""
+    within = named or folder()
+    if (within / "environment.json").exists():
+        return [within]
+    newest_over = {_hosts(run): run for run in _by_age(within, kind)}
+    return [newest_over[hosts] for hosts in sorted(newest_over)]
+
+
+def _by_age(within: Path, kind: str) -> list[Path]:
+    """The runs of that kind that hold a launch, the newest last."""
     runs = [
         run.parent for run in within.glob(f"{kind}-*/environment.json") if any(run.parent.glob("*.jsonl.gz"))
     ]
-    return max(runs, key=lambda run: (run / "environment.json").stat().st_mtime_ns, default=None)
+    return sorted(runs, key=lambda run: (run / "environment.json").stat().st_mtime_ns)
+
+
+def _hosts(run: Path) -> int:
+    try:
+        hosts = json.loads((run / "environment.json").read_text(encoding="utf-8")).get("hosts")
+    except (ValueError, AttributeError):
+        return 1  # whoever reads the run says what is wrong with it
+    return hosts if isinstance(hosts, int) and hosts > 1 else 1

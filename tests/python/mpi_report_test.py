@@ -135,10 +135,26 @@ def test_the_page_holds_the_sections_of_what_was_measured(runs):
         assert 'id="use"' not in page  # no threads were measured alone
     assert 'id="mpi"' in both
     assert 'id="mpi"' not in alone
-    assert "hybrid-batches.csv" in both
+    assert f"{runs[1].folder.name}-batches.csv" in both
     ids = re.findall(r'\sid="([^"]*)"', both)
     assert len(set(ids)) == len(ids)
     assert "Replay &amp; Co" in both
+
+
+def test_runs_over_different_numbers_of_hosts_stand_in_one_figure(tmp_path):
+    runs = []
+    for hosts in (1, 4, 8):
+        run = results.new_run(tmp_path, "mpi")
+        results.write_environment(run, {"kind": "mpi", "hosts": hosts, "usable": [0, 1]})
+        for group, ranks in enumerate((4, 8) if hosts == 1 else (hosts,)):
+            results.write_launch(run, group, "p", replay.ranks_launch(ranks, hosts, 0))
+        runs.append(run)
+    assert results.all_chosen(tmp_path, "mpi") == runs
+    assert results.all_chosen(runs[1], "mpi") == [runs[1]]
+    text = report.page(*map(results.read_run, runs))
+    figure = re.search(r'<figure id="fig10">.*?</figure>', text, re.DOTALL)[0]
+    assert "a rank a host</text>" in figure
+    assert "one host</text>" in figure
 
 
 def test_the_tables_are_markdown_with_their_machine(runs):
@@ -181,5 +197,5 @@ def test_one_number_of_ranks_makes_no_curve_but_a_table(tmp_path):
     results.write_launch(tmp_path, 0, "p", replay.ranks_launch(4, 1, 0))
     run = results.read_run(tmp_path)
     assert mpi_figures.of_ranks(run) == []
-    assert len(mpi_section.of_ranks(run).rows) == 1
+    assert len(mpi_section.of_ranks([run]).rows) == 1
     assert 'id="mpi"' in report.page(run)

@@ -45,8 +45,8 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> Table:
     from tollbar import results
 
-    folders = dict.fromkeys(results.chosen(args.results, kind) for kind in KINDS)
-    runs = [results.read_run(folder) for folder in folders if folder]
+    folders = dict.fromkeys(run for kind in KINDS for run in results.all_chosen(args.results, kind))
+    runs = [results.read_run(folder) for folder in folders]
     if not runs:
         raise WrongUse(f"{args.results or results.folder()} holds no run; `tollbar bench threads` makes one")
     for empty in (run for run in runs if not run.launches):
