@@ -134,7 +134,10 @@ Contest::Ratio Contest::ratio(std::size_t slower, std::size_t than) const {
 bool Contest::as_good_as(std::size_t candidate, std::size_t best) const {
     if (candidate == best) return true;
     const Ratio behind = ratio(candidate, best);
-    return behind.median <= tie || (behind.low <= 1 && behind.median <= tie_while_unclear);
+    if (behind.median <= tie) return true;
+    // What little was seen overrules the model only where all of it agrees.
+    const bool little = without_gaps(times_[candidate]).size() < enough_rounds;
+    return behind.low <= 1 && (little || behind.median <= tie_while_unclear);
 }
 
 std::size_t Contest::winner() const {

@@ -46,8 +46,8 @@ public:
     /// What the ranks measured: for each rank its samples in microseconds, in the order they were taken.
     void record(const Heat& heat, std::span<const double> samples, std::size_t ranks);
 
-    /// The first candidate that is as good as the best: at most 5 % behind, or 10 % while the intervals of what was
-    /// measured do not tell them apart. It is the model that the order comes from.
+    /// The first candidate that is as good as the best: at most 5 % behind, or 10 % while the interval of what was
+    /// measured does not tell them apart, or more after a few rounds that contradict each other.
     std::size_t winner() const;
 
     /// Of what was judged; infinite before it ran.

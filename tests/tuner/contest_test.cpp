@@ -80,6 +80,15 @@ TEST_CASE("noise of 30 % seldom costs more than 10 %") {
     CHECK(bad <= 10);
 }
 
+TEST_CASE("a few rounds that contradict each other do not overrule the model") {
+    int looks = 0;  // 9000, 9000, then 3000 us against a steady 5000
+    const auto nature = [&](std::size_t candidate, std::size_t) {
+        if (candidate == 1) return 5000.0;
+        return ++looks < 3 ? 9000.0 : 3000.0;
+    };
+    CHECK(run(2, 1000, "latency", 1, nature).winner == 0);
+}
+
 TEST_CASE("one slow look does not cost a candidate the contest") {
     int looks = 0;
     const auto nature = [&](std::size_t candidate, std::size_t rank) {
