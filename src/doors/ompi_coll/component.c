@@ -4,6 +4,7 @@
 #include "parameters.h"
 #include "request.h"
 #include "series.h"
+#include "waits.h"
 
 static int register_parameters(void);
 static int close_component(void);
@@ -37,6 +38,7 @@ static int register_parameters(void) {
 }
 
 static int close_component(void) {
+    tollbar_waits_remove();
     tollbar_requests_close();
     return OMPI_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "pml_carrier.h"
 #include "request.h"
 #include "series.h"
+#include "waits.h"
 
 #include <ompi/communicator/communicator.h>
 
@@ -128,6 +129,7 @@ static int enable(mca_coll_base_module_t* super, struct ompi_communicator_t* com
         module->barrier_init = now->coll_barrier_init;
         module->barrier_init_module = retained(now->coll_barrier_init_module);
     }
+    tollbar_waits_install();
     tollbar_series_install(super, comm);
     return OMPI_SUCCESS;
 }

@@ -131,20 +131,36 @@ static int progress(void) {
     return events;
 }
 
-void tollbar_requests_finish(tollbar_module* module) {
-    if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) return; /* pairs with take_first() */
+/* Ends the row's requests one by one, up to `last`, or all for NULL; waits inside the participant, which does it
+ * politely and names the missing. */
+static void finish_through(tollbar_module* module, const tollbar_request* last) {
     lock();
     module->held = 1;
     unlock();
-    while (module->first != NULL) {
-        if (module->first->episode != 0) tollbar_mpi_wait(module->participant, module->first->episode);
-        while (!is_over(module->first)) opal_progress();
-        complete(take_first(module));
+    for (const tollbar_request* ended = NULL; module->first != NULL && (last == NULL || ended != last);) {
+        tollbar_request* first = module->first;
+        if (first->episode != 0) tollbar_mpi_wait(module->participant, first->episode);
+        while (!is_over(first)) { /* an early one */
+            opal_progress();
+            if (module->timeout_s > 0) report_if_late(first);
+        }
+        ended = take_first(module);
+        complete(first);
     }
     lock();
     module->held = 0;
     tidy();
     unlock();
+}
+
+void tollbar_requests_finish(tollbar_module* module) {
+    if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) != 0) /* pairs with take_first() */
+        finish_through(module, NULL);
+}
+
+void tollbar_request_finish(ompi_request_t* handle) {
+    tollbar_request* request = (tollbar_request*)handle;
+    if (!request->module->held) finish_through(request->module, request);
 }
 
 /* The user's handle is gone. */
@@ -160,6 +176,10 @@ static int free_request(ompi_request_t** handle) {
     *handle = MPI_REQUEST_NULL;
     OBJ_RELEASE(comm);
     return OMPI_SUCCESS;
+}
+
+bool tollbar_request_is_pending(const ompi_request_t* handle) {
+    return handle->req_free == free_request && handle->req_state == OMPI_REQUEST_ACTIVE && !REQUEST_COMPLETE(handle);
 }
 
 static int cancel_request(ompi_request_t* request, int flag) {

@@ -19,4 +19,10 @@ int tollbar_request_persistent(struct tollbar_module* module, struct ompi_reques
 /* Waits for everything pending on the communicator, and completes it. Then the participant is the caller's alone. */
 void tollbar_requests_finish(struct tollbar_module* module);
 
+/* Whether the handle is one of ours, and not over yet. */
+bool tollbar_request_is_pending(const struct ompi_request_t* handle);
+
+/* Waits for a pending one of ours. Only where one thread at a time is in the MPI. Memory order: acquire, see above. */
+void tollbar_request_finish(struct ompi_request_t* handle);
+
 #endif
