@@ -181,6 +181,8 @@ class Mpis:
             found = [each for each in found if each.name == STOCK]
         elif not self._asked.full:
             found = [each for each in found if each.name in FEW_SETTINGS]
+            if where.mpi.family == "mpich" and PRELOAD in (each.name for each in found):
+                found = [each for each in found if each.name == PRELOAD]  # has the MPI's own beside it
         if where.apart == "cgroups" and not self._asked.full:
             doors = [each for each in found if each.name in DOORS]
             return doors[:1] or found[:1]
@@ -239,8 +241,10 @@ class Mpis:
     def _only(self, where: Where, setting: Setting) -> list[str]:
         """The barriers of that launch; empty: all there are."""
         names = ["MPI_Barrier", "MPI_Ibarrier"]
+        if where.mpi.family == "mpich" and not self._asked.full:
+            names = names[:1]  # it takes its time for each
         if setting.name == PRELOAD:
-            return [*names, "PMPI_Barrier", "PMPI_Ibarrier"]
+            return [*names, *(f"P{name}" for name in names)]
         if setting.name != STOCK or where.apart == "cgroups":
             return names
         if self._asked.only:

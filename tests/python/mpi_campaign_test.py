@@ -65,6 +65,12 @@ def test_choices_are_stored_beside_the_run_and_nothing_of_the_user_tunes_it(tmp_
     assert not [name for name in environment if name.startswith(("OMPI_", "TOLLBAR_"))]
 
 
+def test_what_spins_is_launched_once_where_the_preload_has_it_beside_itself(tmp_path, jobs):
+    run = measure(tmp_path, launches=1, mpis=("mpich",))[1]
+    assert {each.program for each in run.launches} == {"mpich-4.0.2.preload"}
+    assert {batch.name for batch in run.launches[0].batches} == {"MPI_Barrier", "PMPI_Barrier"}
+
+
 def test_what_spins_is_not_measured_with_many_ranks(jobs):
     work, _ = mpi_campaign.prepare(settings(ranks=(16, 32), mpis=("mpich", "openmpi")))
     assert {(where.mpi.family, where.ranks) for where in work.situations} == {
@@ -129,6 +135,6 @@ def test_without_any_program_there_is_nothing_to_do(jobs):
 def test_a_launch_that_fails_is_noted_and_the_others_go_on(tmp_path, jobs):
     (jobs / "tollbar-bench-mpi-mpich").write_text("#!/bin/sh\nexit 7\n")
     outcome, run, _ = measure(tmp_path, launches=1)
-    assert len(outcome.failures) == 2
+    assert len(outcome.failures) == 1
     assert "MPICH 4.0.2, 4 ranks, pass 1 of 1: mpich-4.0.2." in outcome.failures[0]
     assert {each.environment.facts["mpi"] for each in run.launches} == {"Open MPI 4.1.4", "Intel MPI 2021.19"}
