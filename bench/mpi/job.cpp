@@ -16,7 +16,8 @@ constexpr std::string_view digits = "0123456789.";
 /// The first word of digits and points in the text, which begins after `since`.
 std::string version_in(std::string_view text, std::string_view since) {
     const std::size_t found = text.find(since);
-    const std::size_t begin = found == std::string_view::npos ? found : text.find_first_of(digits, found + since.size());
+    const std::size_t begin = found == std::string_view::npos ? found
+                                                              : text.find_first_of(digits, found + since.size());
     if (begin == std::string_view::npos) return "?";
     return std::string(text.substr(begin, text.find_first_not_of(digits, begin) - begin));
 }

@@ -46,8 +46,9 @@ std::byte* share(const MpiJob& job, std::size_t bytes) {
     const bool shared = all_have_it(memory != MAP_FAILED);
     if (job.rank() == 0) shm_unlink(name.data());
     if (!shared)
-        throw std::runtime_error("the ranks have no shared memory and so no common clock: measure on one machine, with "
-                                 "room in /dev/shm");
+        throw std::runtime_error(
+            "the ranks have no shared memory and so no common clock: measure on one machine, with "
+            "room in /dev/shm");
     return static_cast<std::byte*>(memory);
 }
 
@@ -82,7 +83,8 @@ public:
         if (crew_.crowded_) return;
         // Whoever wakes from the meeting first waits for the others with open eyes.
         std::atomic<std::uint64_t>& lined_up = crew_.board().lined_up;
-        const std::uint64_t all = (lined_up.fetch_add(1, std::memory_order_acq_rel) / crew_.ranks() + 1) * crew_.ranks();
+        const std::uint64_t all = (lined_up.fetch_add(1, std::memory_order_acq_rel) / crew_.ranks() + 1) *
+                                  crew_.ranks();
         while (lined_up.load(std::memory_order_acquire) < all) NativeSync::pause();  // pairs with the others' adds
     }
 
@@ -99,7 +101,8 @@ private:
 };
 
 ProcessCrew::ProcessCrew(const MpiJob& job, Places places, const Pace& pace, bool crowded, Team& team)
-    : job_(job), team_(team), places_(std::move(places)), crowded_(crowded), stamped_(pace.stamped), isolated_(pace.isolated) {
+    : job_(job), team_(team), places_(std::move(places)), crowded_(crowded), stamped_(pace.stamped),
+      isolated_(pace.isolated) {
     bytes_ = in_lines(sizeof(Board) + ranks() * sizeof(Usage)) + Stamps::bytes(ranks(), stamped_) +
              Stamps::bytes(ranks(), isolated_);
     memory_ = share(job, bytes_);

@@ -35,8 +35,8 @@ private:
     pthread_barrier_t barrier_;
 };
 
-/// Who runs the jobs: pthreads here, an OpenMP team in openmp.cpp. Or processes (bench/mpi): then each of them has a crew
-/// and goes through the launch on its own, deciding what the first one decides.
+/// Who runs the jobs: pthreads here, an OpenMP team in openmp.cpp. Or processes (bench/mpi): then each of them has a
+/// crew and goes through the launch on its own, deciding what the first one decides.
 class Crew {
 public:
     virtual ~Crew() = default;

@@ -207,7 +207,8 @@ void attend(Rank rank, Seat& seat, Visit& visit) {
     std::fill_n(visit.stamps.row(rank), visit.stamps.capacity(), Stamp{});  // brings the rows to this CPU
     std::fill_n(visit.isolated.row(rank), visit.isolated.capacity(), Stamp{});
 
-    time_batch(rank, seat, visit.timing, [&] { visit.meet(); }, visit.usage_of(rank));
+    time_batch(
+        rank, seat, visit.timing, [&] { visit.meet(); }, visit.usage_of(rank));
 
     const bool first_rank = rank == 0;
     const Usage before = first_rank ? Usage::of_process() : Usage{};

@@ -28,7 +28,7 @@ LATE_RANKS = 4
 SET_UP_RANKS = 8
 
 _LONG_BATCH_US = 40_000  # where a turn may last a time slice
-_LIMIT_S = 100
+_LIMIT_S, _LIMIT_OF_FULL_S = 40, 110
 _MPI_OWN = ("OMPI_", "PMIX_", "PRTE_", "MPIR_", "MPICH_", "HYDRA_", "I_MPI_", "UCX_")
 _FOREIGN = ("TOLLBAR_", "LD_PRELOAD", *_MPI_OWN)
 
@@ -210,7 +210,9 @@ class Mpis:
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
         flags += ["--apart", situation.apart, *self._extent(situation, setting)]
-        command = ["timeout", "-k", "5", str(_LIMIT_S), *self._launcher(situation)]
+        limit_s = _LIMIT_OF_FULL_S if self._asked.full else _LIMIT_S
+        # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
+        command = ["timeout", "-k", "5", str(limit_s), *self._launcher(situation)]
         # The launcher itself must not load what its ranks are to load.
         command += ["env", *(f"{name}={value}" for name, value in variables.items())]
         environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
@@ -252,11 +254,12 @@ class Mpis:
             return names + [name for name in self._asked.only if name not in settings]
         if self._asked.full:
             return []
-        return names if where.mpi.family != "openmpi" else [*names, *_words(where), *FEW_PLANS]
+        return names if where.mpi.family != "openmpi" else [*names, *_few_plans(where)]
 
 
-def _words(where: Where) -> list[str]:
-    """Plans that only some places have."""
+def _few_plans(where: Where) -> list[str]:
     if where.hosts == 1:
-        return ["turnstile"]
-    return ["turnstile/dissemination"] if where.ranks > where.hosts else []
+        return ["turnstile", *FEW_PLANS]
+    if where.ranks > where.hosts:
+        return ["turnstile/dissemination", *FEW_PLANS]
+    return list(dict.fromkeys(plan.partition("+")[0] for plan in FEW_PLANS))  # there is nothing but messages

@@ -145,7 +145,8 @@ def run(args: argparse.Namespace) -> Table:
         folder, unsafe = measure(args)
         compared = comparison.compare(results.read_run(folder).launches)
         reached, floors = targets.evaluate(compared), targets.floors(compared)
-    notes = ["floors: " + "; ".join(floors), f"every sample is in {folder}"]
+    notes = ["floors: " + "; ".join(floors)] if floors else []
+    notes.append(f"every sample is in {folder}")
     if args.kind == "mpi" and args.times:
         return bench_mpi.times(places, unsafe, notes)
     rows = [Compared(**{"mpi": None} | vars(each)) for each in reached]
