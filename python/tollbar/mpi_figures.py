@@ -9,7 +9,7 @@ Hoefler et al., "A practical Approach to the Rating of Barrier Algorithms using 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,14 +50,17 @@ def of_ranks(run: Run) -> list[Figure]:
     shown = {place: found for place, found in settings.items() if len(found) > 1}
     if not shown:
         return []
-    machine = machine_text(run) + _pinned(shown)
-    figures = _paper_1(dict(list(shown.items())[:_MOST_SETTINGS]), machine)
+    machine = machine_text(run)
+    some = dict(list(shown.items())[:_MOST_SETTINGS])
+    figures = _paper_1(some, machine + _pinned(some.values()))
     first = next(iter(shown))[0]
     for (mpi, layout), found in shown.items():
         if mpi == first:
-            figures += _paper_2(found, layout, f"{machine}, {mpi}, {layout}")
+            figures += _paper_2(found, layout, f"{machine}, {mpi}, {layout}{_pinned([found])}")
     for (mpi, layout), found in shown.items():
-        figures += _everything(found, f"all-{_slug(mpi, layout)}", f"{machine}, {mpi}, {layout}")
+        figures += _everything(
+            found, f"all-{_slug(mpi, layout)}", f"{machine}, {mpi}, {layout}{_pinned([found])}"
+        )
     return figures
 
 
@@ -81,14 +84,10 @@ def machine_text(run: Run) -> str:
     return f"{facts.get('model') or 'unknown processor'}, {len(usable)} usable processors"
 
 
-def _pinned(settings: Mapping[tuple[str, str], ByNumber]) -> str:
-    pinned = {
-        ranks
-        for found in settings.values()
-        for ranks, each in found.items()
-        if each.situation.placement == "pinned"
-    }
-    return f", {' and '.join(map(str, sorted(pinned)))} ranks pinned" if pinned else ""
+def _pinned(settings: Iterable[ByNumber]) -> str:
+    placed = [(ranks, each.situation.placement) for found in settings for ranks, each in found.items()]
+    pinned = sorted({ranks for ranks, placement in placed if placement == "pinned"})
+    return f", {' and '.join(map(str, pinned))} ranks pinned" if pinned else ""
 
 
 def _paper_1(settings: Mapping[tuple[str, str], ByNumber], machine: str) -> list[Figure]:

@@ -191,7 +191,7 @@ def _finish(figure: Figure, axes: Any, entries: int) -> str:
     rows = -(-entries // columns)
     height = _SIZE[1] + 0.22 * rows
     figure.set_size_inches(_SIZE[0], height)
-    figure.subplots_adjust(left=0.155, right=0.985, top=0.975, bottom=(0.58 + 0.22 * rows) / height)
+    figure.subplots_adjust(left=0.17, right=0.985, top=0.975, bottom=(0.58 + 0.22 * rows) / height)
     figure.legend(handles, labels, loc="lower center", ncols=columns, borderaxespad=0.2)
     return _as_text(figure)
 
