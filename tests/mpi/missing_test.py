@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""With TOLLBAR_TIMEOUT a barrier says who is missing, and ends well when the missing rank comes after all."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+
+import pytest
+
+RANKS = 5
+ABSENT = 2
+#: "the company" is all but the last; the fourth barrier is the one the absent rank does not come to.
+REPORT = re.compile(
+    r"tollbar: (?P<name>the \w+) \((?P<ranks>\d+) ranks\), barrier (?P<count>\d+) at (?P<site>\S+): "
+    r"rank (?P<teller>\d+) on (?P<host>\S+) has waited (?P<waited>\d+\.\d) s: (?P<who>.*)\n"
+)
+
+
+def reports(job, name="the company") -> list[dict[str, str]]:
+    return [found.groupdict() for found in REPORT.finditer(job.said()) if found["name"] == name]
+
+
+def lines_at(site: str) -> str:
+    """FILE:LINE of what a report calls FILE+0xOFFSET."""
+    file, offset = site.rsplit("+", 1)
+    return subprocess.run(
+        ["addr2line", "-e", file, hex(int(offset, 16) - 1)], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def begin(start, door, kind, how, **settings):
+    """The job once it has said that somebody is missing, and what it said."""
+    job = start(door, RANKS, "missing", kind, how, TOLLBAR_TIMEOUT="1", **settings)
+    job.await_that(lambda: job.told() == 1, "the rank stays away")
+    job.await_that(lambda: reports(job), "the report")
+    return job, reports(job)[0]
+
+
+def check(job, report) -> None:
+    assert (report["ranks"], report["count"], report["host"]) == (str(RANKS - 1), "4", socket.gethostname())
+    assert float(report["waited"]) >= 1.0
+    assert report["teller"] != str(ABSENT)
+    address = rf"rank {ABSENT} \(host {re.escape(socket.gethostname())}, process {job.processes()[ABSENT]}\)"
+    assert re.search(address, report["who"]), report
+    assert len(re.findall(r"\brank \d", report["who"])) == 1, report  # nobody else
+
+
+def end_well(job) -> None:
+    outcome = job.finish()
+    assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
+
+
+@pytest.mark.parametrize("kind", ["barrier", "ibarrier"])
+@pytest.mark.parametrize("how", ["stopped", "loop"])
+def test_a_rank_that_does_not_come_is_named_and_may_come_later(start, door, how, kind):
+    job, report = begin(start, door, kind, how)
+    check(job, report)
+    job.tell(1)
+    if how == "stopped":
+        os.kill(job.processes()[ABSENT], signal.SIGCONT)
+    end_well(job)
+
+
+@pytest.mark.parametrize("plan", ["dissemination", "mcs", "central"])
+def test_a_plan_of_many_words_names_it_too(start, door, plan):
+    job, report = begin(start, door, "barrier", "loop", TOLLBAR_PLAN=plan)
+    check(job, report)
+    job.tell(1)
+    end_well(job)
+
+
+def test_the_report_says_where_the_others_wait_and_where_the_missing_one_was_last(start, door):
+    job, report = begin(start, door, "barrier", "loop")
+    assert "missing.c:" in lines_at(report["site"]), report
+    last = re.search(r"its last barrier here was number 3 at (\S+)", report["who"])
+    assert last, report
+    assert "missing.c:" in lines_at(last[1])
+    job.tell(1)
+    end_well(job)
+
+
+def test_a_rank_in_another_communicators_barrier_is_named_by_those_it_keeps_waiting(start, door):
+    job, report = begin(start, door, "barrier", "elsewhere")
+    check(job, report)
+    job.await_that(lambda: reports(job, "the pair"), "the report of the other communicator")
+    (other, *_) = reports(job, "the pair")
+    assert f"rank 1 (host {socket.gethostname()}, process {job.processes()[RANKS - 1]})" in other["who"], (
+        other
+    )
+    job.tell(1)
+    end_well(job)
+
+
+# Stays when its program was killed, so that the launcher notices nothing, and goes with the launcher.
+UNNOTICED = '"$@" || while [ -d /proc/$PPID ]; do sleep 0.1; done'
+
+
+def test_a_dead_rank_is_named_where_its_launcher_has_not_noticed(start, door):
+    job, report = begin(start, door, "barrier", "gone", before=["sh", "-c", UNNOTICED, "sh"])
+    check(job, report)
+    assert "is dead" in report["who"], report
+
+
+def test_without_a_limit_nobody_is_named(run, door):
+    assert run(door, 4, "late_rank", "4", "").lines_of_tollbar() == []
