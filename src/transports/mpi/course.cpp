@@ -21,7 +21,7 @@ constexpr auto worth_polling_a_message = 2ms;
 /// A nap is a small part of what was waited already: who waits for long costs little CPU (a look takes about 10 us),
 /// who waits shortly is not late. Whoever sleeps on a word is woken at once; the nap only bounds how long the MPI
 /// gets no turn.
-Clock::duration nap_after(Clock::duration waited) { return std::clamp<Clock::duration>(waited / 32, 50us, 4ms); }
+Clock::duration nap_after(Clock::duration waited) { return std::clamp<Clock::duration>(waited / 32, 200us, 4ms); }
 
 template <class Deadline>
 struct Sooner {
@@ -66,7 +66,6 @@ bool Course::take_message(const CourseStep& step) noexcept {
 template <class Deadline>
 void Course::pass_time(std::uint32_t turn, Clock::time_point since, Deadline deadline) noexcept {
     constexpr std::uint32_t turns_between_progress = 8;
-    constexpr std::uint32_t yields_between_progress = 4;
     const CourseStep& step = steps_[next_];
     const Patience patience = patience_for<NativeSync>(waiting_.policy, crowding());
 
@@ -93,7 +92,9 @@ void Course::pass_time(std::uint32_t turn, Clock::time_point since, Deadline dea
     }
     const std::uint32_t yields = turn - spinning_turns;
     if (yields < patience.yields || patience.yields == Patience::for_ever) {
-        if (yields % yields_between_progress == yields_between_progress - 1) carrier_.progress(carrier_.state);
+        // Most waits end here: the MPI gets its turn before the first nap, a few microseconds later. A policy that
+        // never naps gives it one turn in so many.
+        if (yields % bounded_yields == bounded_yields - 1) carrier_.progress(carrier_.state);
         NativeSync::yield();
         return;
     }
