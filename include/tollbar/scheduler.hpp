@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers when there are fewer processors than threads: the program simulator of Markatos et al. 1991, "The
+// Effects of Multiprogramming on Barrier Synchronization". Event-driven, deterministic, without I/O.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tollbar::scheduler {
+
+/// Which threads a processor may run.
+enum class Policy : std::uint8_t {
+    partition,    ///< each application has processors of its own, with a round-robin queue each
+    coscheduled,  ///< applications take turns of one quantum on the whole machine
+    global,       ///< one queue for all threads: who is next takes the next free processor
+    dedicated,    ///< the whole machine belongs to one application until it is through, in order of arrival
+};
+
+/// What a thread does while the barrier holds it.
+enum class Waiting : std::uint8_t {
+    spin,   ///< keeps its processor until the quantum ends
+    smart,  ///< yields to the first queued thread that can go on; stays when there is none
+    naive,  ///< yields to the next queued thread, whatever that waits for
+};
+
+/// Where threads live.
+enum class Placement : std::uint8_t {
+    cyclic,  ///< thread i on processor i mod P
+    block,   ///< neighbours together; the first threads mod P processors have one more
+    given,   ///< as Application::processor_of says
+};
+
+/// A program: every thread repeats {compute; barrier}.
+struct Application {
+    std::uint32_t threads = 16;
+    double compute_us = 1000;     ///< between two barriers
+    double variation = 0;         ///< each time is drawn from compute_us * (1 - variation .. 1 + variation)
+    std::uint64_t barriers = 60;  ///< how many episodes
+    double arrival_us = 0;
+    /// "centralized" (a counter), "tree" (the plan mcs:4,2), "combination" (a counter on each processor, the tree
+    /// between processors), or any plan of the catalogue as make_plan spells it.
+    std::string barrier = "centralized";
+    Waiting waiting = Waiting::spin;
+    Placement placement = Placement::cyclic;
+    std::vector<std::uint32_t> processor_of{};      ///< with Placement::given: of each thread, in its partition
+    std::uint32_t processors = 0;                   ///< size of its partition; 0: an equal share of what is left
+    std::vector<std::vector<double>> profile_us{};  ///< recorded: of each thread, its computing times in order;
+                                                    ///< takes the place of threads, compute_us and barriers
+};
+
+struct Machine {
+    std::uint32_t processors = 8;
+    double quantum_us = 20000;  ///< quanta end at the same instants everywhere
+    double switch_us = 100;     ///< processor time of one context switch
+    Policy policy = Policy::partition;
+    std::uint64_t seed = 1;  ///< of the computing times where they vary
+};
+
+/// What a processor does.
+enum class Activity : std::uint8_t { idle, switching, computing, spinning };
+
+/// A stretch of one activity. While idle, `application` and `thread` mean nothing.
+struct Span {
+    std::uint32_t processor;
+    Activity activity;
+    std::uint32_t application;
+    std::uint32_t thread;
+    double from_us;
+    double until_us;
+};
+
+/// Which part of the history is kept for a picture.
+struct Window {
+    double from_us = 0;
+    double until_us = 0;
+    std::size_t most_spans = 100000;  ///< the history is cut after so many
+};
+
+/// What became of one application.
+struct Completion {
+    double arrival_us = 0;
+    double completed_us = 0;         ///< on the clock of the machine
+    std::uint64_t barriers = 0;      ///< episodes
+    double computing_us = 0;         ///< of all threads together
+    double spinning_us = 0;          ///< processor time spent at the barrier
+    double floor_us = 0;             ///< computing time of its most loaded processor: nothing can be faster
+    std::uint32_t most_threads = 0;  ///< on one of its processors
+
+    double elapsed_us() const noexcept { return completed_us - arrival_us; }
+    double per_barrier_us() const noexcept { return elapsed_us() / static_cast<double>(barriers); }
+};
+
+struct Outcome {
+    double completed_us = 0;  ///< when the last application was through
+    std::vector<Completion> applications;
+    std::uint64_t switches = 0;
+    std::uint64_t quanta = 0;  ///< that ended before the last application was through
+    std::uint64_t events = 0;
+    double computing_us = 0;  ///< of all processors together, as are the next three
+    double spinning_us = 0;
+    double switching_us = 0;
+    double idle_us = 0;
+    std::vector<Span> history;  ///< in order of processor, then time
+    bool history_cut = false;
+
+    /// Share of the processors' time that was spent computing.
+    double utilisation() const noexcept;
+};
+
+/// How far a simulation has come.
+struct Progress {
+    double simulated_us;
+    std::uint64_t passed;  ///< thread passages of a barrier
+    std::uint64_t total;
+};
+
+/// Called now and then; it may throw, and that ends the simulation.
+using Watch = std::function<void(const Progress&)>;
+
+/// Runs the applications to their end. Barrier actions take no time, but happen only while their thread runs;
+/// what happens at one instant is settled processor by processor until nothing changes, a quantum's end last.
+/// A spinning thread's switches cost switch_us too; the paper's own spinning experiments have them free.
+///
+///     Machine machine{.processors = 8};
+///     Application program{.threads = 16, .barrier = "combination", .waiting = Waiting::smart};
+///     double us = simulate(machine, {program}).applications[0].per_barrier_us();
+///
+/// Times are kept in whole nanoseconds. Throws std::invalid_argument for parameters that make no sense, and for
+/// switches so long that no quantum leaves time to compute.
+Outcome simulate(const Machine& machine, const std::vector<Application>& applications, const Window& window = {},
+                 const Watch& watch = {});
+
+}  // namespace tollbar::scheduler

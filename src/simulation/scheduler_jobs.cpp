@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses machines and applications that make no sense, shares out processors, places threads, draws times.
+#include "scheduler_jobs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace tollbar::scheduler {
+
+namespace {
+
+constexpr std::uint32_t most_threads = 1u << 20;
+constexpr double most_us = 1e12;  // eleven days in one piece; sums of thousands of them still fit
+
+std::string show(double number) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
+Nanoseconds time(double us, const std::string& what, double least = 0) {
+    if (!std::isfinite(us) || us < least || us > most_us)
+        throw std::invalid_argument(what + " is a time from " + show(least) + " to 1e12 us, not " + show(us));
+    return std::llround(us * 1000);
+}
+
+/// "application 2: " where there are several.
+std::string named(std::size_t number, std::size_t applications) {
+    return applications > 1 ? "application " + std::to_string(number) + ": " : "";
+}
+
+void check_profile(const Application& application, const std::string& name) {
+    const std::size_t barriers = application.profile_us.front().size();
+    for (std::size_t thread = 0; thread < application.profile_us.size(); ++thread) {
+        const std::vector<double>& times = application.profile_us[thread];
+        if (times.size() != barriers)
+            throw std::invalid_argument(name + "thread " + std::to_string(thread) + " computes " +
+                                        std::to_string(times.size()) + " times, thread 0 " + std::to_string(barriers) +
+                                        " times; at a barrier all threads meet equally often");
+        for (const double us : times) time(us, name + "a computing time of thread " + std::to_string(thread));
+    }
+}
+
+Job checked(const Application& application, std::size_t number, const std::string& name, std::uint64_t seed) {
+    Job job{};
+    job.application = &application;
+    job.number = static_cast<std::uint32_t>(number);
+    job.seed = seed;
+    const bool recorded = !application.profile_us.empty();
+    const std::uint64_t threads = recorded ? application.profile_us.size() : application.threads;
+    if (threads < 1 || threads > most_threads)
+        throw std::invalid_argument(name + "an application has 1 to " + std::to_string(most_threads) +
+                                    " threads, not " + std::to_string(threads));
+    job.threads = static_cast<std::uint32_t>(threads);
+    job.barriers = recorded ? application.profile_us.front().size() : application.barriers;
+    if (job.barriers < 1) throw std::invalid_argument(name + "an application has at least 1 barrier, not 0");
+    if (recorded)
+        check_profile(application, name);
+    else
+        time(application.compute_us, name + "the computing time");
+    if (!(application.variation >= 0 && application.variation <= 1))
+        throw std::invalid_argument(name + "the variation is a share from 0 to 1 of the computing time, not " +
+                                    show(application.variation));
+    job.arrival = time(application.arrival_us, name + "the arrival");
+    return job;
+}
+
+/// Shares out the processors: as many as asked for, the rest equally, one more to the first.
+void partition(const Machine& machine, std::vector<Job>& jobs) {
+    std::uint64_t asked = 0, sharing = 0;
+    for (const Job& job : jobs) {
+        asked += job.application->processors;
+        sharing += job.application->processors == 0;
+    }
+    if (asked + sharing > machine.processors)
+        throw std::invalid_argument("the partitions need at least " + std::to_string(asked + sharing) +
+                                    " processors, the machine has " + std::to_string(machine.processors));
+    const std::uint64_t left = machine.processors - asked;
+    std::uint32_t first = 0;
+    std::uint64_t served = 0;
+    for (Job& job : jobs) {
+        job.first_processor = first;
+        job.processors = job.application->processors;
+        if (job.processors == 0) {
+            job.processors = static_cast<std::uint32_t>(left / sharing + (served < left % sharing));
+            ++served;
+        }
+        first += job.processors;
+    }
+}
+
+void check_size(const Job& job, const std::string& name) {
+    if (job.processors <= job.threads) return;
+    throw std::invalid_argument(name + std::to_string(job.processors) + " processors are more than its " +
+                                std::to_string(job.threads) + " threads; give it at most one a thread");
+}
+
+void place(Job& job, const std::string& name) {
+    const Application& application = *job.application;
+    const std::uint32_t threads = job.threads, processors = job.processors;
+    if (application.placement == Placement::given && application.processor_of.size() != threads)
+        throw std::invalid_argument(name + "the placement names a processor for " +
+                                    std::to_string(application.processor_of.size()) + " threads, not for all " +
+                                    std::to_string(threads));
+    const std::uint32_t few = threads / processors, larger = threads % processors;
+    for (std::uint32_t thread = 0; thread < threads; ++thread) switch (application.placement) {
+            case Placement::cyclic: job.home.push_back(thread % processors); break;
+            case Placement::block: {
+                const std::uint32_t in_larger = larger * (few + 1);
+                job.home.push_back(thread < in_larger ? thread / (few + 1) : larger + (thread - in_larger) / few);
+                break;
+            }
+            case Placement::given: {
+                const std::uint32_t processor = application.processor_of[thread];
+                if (processor >= processors)
+                    throw std::invalid_argument(name + "thread " + std::to_string(thread) + " is placed on processor " +
+                                                std::to_string(processor) + "; there are 0.." +
+                                                std::to_string(processors - 1));
+                job.home.push_back(processor);
+            }
+        }
+}
+
+/// Vigna's splitmix64: the same numbers on every machine, and any of them at once.
+std::uint64_t mixed(std::uint64_t state) {
+    state += 0x9e3779b97f4a7c15u;
+    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+    return state ^ (state >> 31);
+}
+
+}  // namespace
+
+Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t episode) const {
+    if (!application->profile_us.empty()) return std::llround(application->profile_us[thread][episode] * 1000);
+    double us = application->compute_us;
+    if (application->variation > 0) {
+        const std::uint64_t bits = mixed(mixed(mixed(seed) ^ thread) ^ episode);
+        us *= 1 + application->variation * (2 * static_cast<double>(bits >> 11) * 0x1p-53 - 1);
+    }
+    return std::llround(us * 1000);
+}
+
+Clockwork clockwork(const Machine& machine) {
+    if (machine.processors < 1 || machine.processors > most_threads)
+        throw std::invalid_argument("a machine has 1 to " + std::to_string(most_threads) + " processors, not " +
+                                    std::to_string(machine.processors));
+    return {.quantum = time(machine.quantum_us, "the quantum", 0.001),
+            .switching = time(machine.switch_us, "a context switch")};
+}
+
+std::vector<Job> prepare(const Machine& machine, const std::vector<Application>& applications) {
+    if (applications.empty()) throw std::invalid_argument("there is no application to simulate");
+    std::vector<Job> jobs;
+    std::uint64_t threads = 0;
+    for (std::size_t number = 0; number < applications.size(); ++number) {
+        const std::string name = named(number, applications.size());
+        jobs.push_back(checked(applications[number], number, name, mixed(machine.seed) + number));
+        threads += jobs.back().threads;
+        jobs.back().processors = machine.processors;
+        if (applications[number].processors != 0 && machine.policy != Policy::partition)
+            throw std::invalid_argument(name + "only the policy partition gives an application processors of its own");
+    }
+    if (machine.processors > threads)
+        throw std::invalid_argument(std::to_string(machine.processors) + " processors are more than the " +
+                                    std::to_string(threads) + " threads; give the machine at most one a thread");
+    if (machine.policy == Policy::partition) partition(machine, jobs);
+    for (Job& job : jobs) {
+        const std::string name = named(job.number, jobs.size());
+        if (machine.policy == Policy::partition) check_size(job, name);
+        place(job, name);
+    }
+    return jobs;
+}
+
+}  // namespace tollbar::scheduler

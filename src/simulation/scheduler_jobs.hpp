@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Applications as the simulator runs them: checked, placed on processors, with times in whole nanoseconds.
+#pragma once
+
+#include <tollbar/scheduler.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace tollbar::scheduler {
+
+using Nanoseconds = std::int64_t;
+
+inline constexpr Nanoseconds never = std::numeric_limits<Nanoseconds>::max();
+
+constexpr double to_us(Nanoseconds time) { return static_cast<double>(time) / 1000; }
+
+/// An application that makes sense.
+struct Job {
+    const Application* application;
+    std::uint32_t number;
+    std::uint32_t threads;
+    std::uint64_t barriers;
+    std::uint32_t first_processor;  ///< of those it may run on
+    std::uint32_t processors;
+    std::vector<std::uint32_t> home;  ///< of each thread: 0 .. processors - 1
+    Nanoseconds arrival;
+    std::uint64_t seed;
+
+    /// How long a thread computes before its barrier `episode`, counted from 0.
+    Nanoseconds compute(std::uint32_t thread, std::uint64_t episode) const;
+};
+
+struct Clockwork {
+    Nanoseconds quantum;
+    Nanoseconds switching;
+};
+
+/// Throws std::invalid_argument that names what is wrong and what is accepted.
+Clockwork clockwork(const Machine& machine);
+std::vector<Job> prepare(const Machine& machine, const std::vector<Application>& applications);
+
+}  // namespace tollbar::scheduler
