@@ -258,10 +258,11 @@ void broadcast(const tollbar_carrier& carrier, void* data, std::size_t bytes, Se
 void SetUpWait::call(void* self, const unsigned char* heard) {
     using namespace std::chrono_literals;
     auto& wait = *static_cast<SetUpWait*>(self);
-    constexpr std::uint64_t yields = 1000;
+    constexpr std::uint64_t polls = 200, yields = 1000;
     wait.carrier_.progress(wait.carrier_.state);
+    if (++wait.calls_ < polls && wait.carrier_.ranks <= usable_cpus()) return;
     std::this_thread::yield();
-    if (++wait.calls_ < yields) return;
+    if (wait.calls_ < yields) return;
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - wait.since_;
     if (wait.timeout_s_ > 0 && waited.count() >= wait.next_report_s_) {
         wait.next_report_s_ += wait.timeout_s_;
