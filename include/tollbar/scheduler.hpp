@@ -82,11 +82,12 @@ struct Window {
 /// What became of one application.
 struct Completion {
     double arrival_us = 0;
-    double completed_us = 0;         ///< on the clock of the machine
-    std::uint64_t barriers = 0;      ///< episodes
-    double computing_us = 0;         ///< of all threads together
-    double spinning_us = 0;          ///< processor time spent at the barrier
-    double floor_us = 0;             ///< computing time of its most loaded processor: nothing can be faster
+    double completed_us = 0;     ///< on the clock of the machine
+    std::uint64_t barriers = 0;  ///< episodes
+    double computing_us = 0;     ///< of all threads together
+    double spinning_us = 0;      ///< processor time spent at the barrier
+    double floor_us = 0;  ///< computing time of its most loaded processor, which nothing can beat (with one queue for
+                          ///< all: of its processors on average)
     std::uint32_t most_threads = 0;  ///< on one of its processors
 
     double elapsed_us() const noexcept { return completed_us - arrival_us; }

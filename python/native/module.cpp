@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
+#include "scheduler.hpp"
+
 #include <tollbar/algorithms.hpp>
 #include <tollbar/draw.hpp>
 #include <tollbar/plan.hpp>
@@ -241,4 +243,5 @@ NB_MODULE(_native, m) {
     bind_plans(m);
     bind_verify(m);
     bind_price(m);
+    bind_scheduler(m);
 }

@@ -2,7 +2,7 @@
 """Types of the native module; its docstrings say what everything means."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, final
 
 __version__: str
@@ -112,3 +112,98 @@ def messages(
 ) -> list[Message]: ...
 def draw_svg(plan: Plan, logp: LogP) -> str: ...
 def to_goal(plan: Plan) -> str: ...
+
+@final
+class SchedulerApplication:
+    def __init__(
+        self,
+        *,
+        threads: int = 16,
+        compute_us: float = 1000.0,
+        variation: float = 0.0,
+        barriers: int = 60,
+        arrival_us: float = 0.0,
+        barrier: str = "centralized",
+        waiting: str = "spin",
+        placement: str = "cyclic",
+        processor_of: Sequence[int] = [],
+        processors: int = 0,
+        profile_us: Sequence[Sequence[float]] = [],
+    ) -> None: ...
+
+@final
+class SchedulerSpan:
+    @property
+    def processor(self) -> int: ...
+    @property
+    def activity(self) -> Literal["idle", "switching", "computing", "spinning"]: ...
+    @property
+    def application(self) -> int: ...
+    @property
+    def thread(self) -> int: ...
+    @property
+    def from_us(self) -> float: ...
+    @property
+    def until_us(self) -> float: ...
+
+@final
+class SchedulerCompletion:
+    @property
+    def arrival_us(self) -> float: ...
+    @property
+    def completed_us(self) -> float: ...
+    @property
+    def elapsed_us(self) -> float: ...
+    @property
+    def per_barrier_us(self) -> float: ...
+    @property
+    def barriers(self) -> int: ...
+    @property
+    def computing_us(self) -> float: ...
+    @property
+    def spinning_us(self) -> float: ...
+    @property
+    def floor_us(self) -> float: ...
+    @property
+    def most_threads(self) -> int: ...
+
+@final
+class SchedulerOutcome:
+    @property
+    def completed_us(self) -> float: ...
+    @property
+    def applications(self) -> list[SchedulerCompletion]: ...
+    @property
+    def switches(self) -> int: ...
+    @property
+    def quanta(self) -> int: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def computing_us(self) -> float: ...
+    @property
+    def spinning_us(self) -> float: ...
+    @property
+    def switching_us(self) -> float: ...
+    @property
+    def idle_us(self) -> float: ...
+    @property
+    def utilisation(self) -> float: ...
+    @property
+    def history(self) -> list[SchedulerSpan]: ...
+    @property
+    def history_cut(self) -> bool: ...
+
+def simulate_scheduler(
+    applications: Sequence[SchedulerApplication],
+    *,
+    processors: int = 8,
+    quantum_us: float = 20000.0,
+    switch_us: float = 100.0,
+    policy: str = "partition",
+    seed: int = 1,
+    from_us: float = 0.0,
+    until_us: float = 0.0,
+    most_spans: int = 100000,
+    watch: Callable[[float, int, int], None] | None = None,
+) -> SchedulerOutcome: ...

@@ -322,6 +322,8 @@ private:
                 ++count[job.home[number]];
             }
             completion.floor_us = to_us(std::ranges::max(load));
+            if (queues_.shared())  // its threads may run anywhere
+                completion.floor_us = to_us(std::accumulate(load.begin(), load.end(), Nanoseconds{})) / job.processors;
             completion.most_threads = std::ranges::max(count);
         }
         return std::move(outcome_);

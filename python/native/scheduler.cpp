@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler simulator for Python: applications and policies by their names, the outcome with its history.
+#include "scheduler.hpp"
+
+#include <tollbar/scheduler.hpp>
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace tollbar::scheduler;
+
+namespace {
+
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 4> policies{"partition", "coscheduled", "global", "dedicated"};
+constexpr std::array<std::string_view, 3> waitings{"spin", "smart", "naive"};
+constexpr std::array<std::string_view, 3> placements{"cyclic", "block", "given"};
+constexpr std::array<const char*, 4> activities{"idle", "switching", "computing", "spinning"};
+
+template <class Kind, std::size_t kinds>
+Kind named(const std::string& name, const std::array<std::string_view, kinds>& names, const char* meaning) {
+    std::string accepted;
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        if (names[kind] == name) return static_cast<Kind>(kind);
+        accepted += (kind ? ", " : "") + std::string(names[kind]);
+    }
+    throw std::invalid_argument("the " + std::string(meaning) + " is one of " + accepted + ", not '" + name + "'");
+}
+
+/// Python's whole numbers may be negative or too large.
+std::uint32_t count(std::int64_t number, const char* meaning) {
+    if (number < 0 || number > std::numeric_limits<std::uint32_t>::max())
+        throw std::invalid_argument("a number of " + std::string(meaning) + " is not " + std::to_string(number));
+    return static_cast<std::uint32_t>(number);
+}
+
+Application application(std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
+                        double arrival_us, const std::string& barrier, const std::string& waiting,
+                        const std::string& placement, const std::vector<std::int64_t>& processor_of,
+                        std::int64_t processors, const std::vector<std::vector<double>>& profile_us) {
+    Application made;
+    made.threads = count(threads, "threads");
+    made.compute_us = compute_us;
+    made.variation = variation;
+    if (barriers < 0) throw std::invalid_argument("a number of barriers is not " + std::to_string(barriers));
+    made.barriers = static_cast<std::uint64_t>(barriers);
+    made.arrival_us = arrival_us;
+    made.barrier = barrier;
+    made.waiting = named<Waiting>(waiting, waitings, "way of waiting");
+    made.placement = named<Placement>(placement, placements, "placement");
+    for (const std::int64_t processor : processor_of) made.processor_of.push_back(count(processor, "processors"));
+    made.processors = count(processors, "processors");
+    made.profile_us = profile_us;
+    return made;
+}
+
+using PythonWatch = std::function<void(double, std::uint64_t, std::uint64_t)>;
+
+Outcome run(const std::vector<Application>& applications, std::int64_t processors, double quantum_us, double switch_us,
+            const std::string& policy, std::uint64_t seed, double from_us, double until_us, std::size_t most_spans,
+            const std::optional<PythonWatch>& watch) {
+    const Machine machine{.processors = count(processors, "processors"),
+                          .quantum_us = quantum_us,
+                          .switch_us = switch_us,
+                          .policy = named<Policy>(policy, policies, "policy"),
+                          .seed = seed};
+    // An exception of the caller's, such as that of Ctrl-C, ends the simulation.
+    const Watch look = [&watch](const Progress& progress) {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (watch) (*watch)(progress.simulated_us, progress.passed, progress.total);
+    };
+    const nb::gil_scoped_release no_gil;
+    return simulate(machine, applications, {from_us, until_us, most_spans}, look);
+}
+
+}  // namespace
+
+void bind_scheduler(nb::module_& m) {
+    nb::class_<Application>(m, "SchedulerApplication", "A program whose threads repeat {compute; barrier}.")
+        .def(
+            "__init__",
+            [](Application* self, std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
+               double arrival_us, const std::string& barrier, const std::string& waiting, const std::string& placement,
+               const std::vector<std::int64_t>& processor_of, std::int64_t processors,
+               const std::vector<std::vector<double>>& profile_us) {
+                new (self) Application(application(threads, compute_us, variation, barriers, arrival_us, barrier,
+                                                   waiting, placement, processor_of, processors, profile_us));
+            },
+            nb::kw_only(), "threads"_a = 16, "compute_us"_a = 1000.0, "variation"_a = 0.0, "barriers"_a = 60,
+            "arrival_us"_a = 0.0, "barrier"_a = "centralized", "waiting"_a = "spin", "placement"_a = "cyclic",
+            "processor_of"_a = std::vector<std::int64_t>{}, "processors"_a = 0,
+            "profile_us"_a = std::vector<std::vector<double>>{},
+            "barrier: centralized, tree, combination, or a plan. waiting: spin, smart (yield when another local\n"
+            "thread can go on), naive (yield always). placement: cyclic, block, or given by processor_of.\n"
+            "processors: its partition, 0 for an equal share. profile_us: computing times of each thread, recorded;\n"
+            "they take the place of threads, compute_us, variation and barriers.");
+
+    nb::class_<Span>(m, "SchedulerSpan", "A stretch of one activity of a processor; times in microseconds.")
+        .def_ro("processor", &Span::processor)
+        .def_prop_ro(
+            "activity", [](const Span& span) { return activities.at(static_cast<std::size_t>(span.activity)); },
+            "idle, switching, computing or spinning.")
+        .def_ro("application", &Span::application, "Means nothing while idle.")
+        .def_ro("thread", &Span::thread, "Inside its application; means nothing while idle.")
+        .def_ro("from_us", &Span::from_us)
+        .def_ro("until_us", &Span::until_us);
+
+    nb::class_<Completion>(m, "SchedulerCompletion", "What became of one application; times in microseconds.")
+        .def_ro("arrival_us", &Completion::arrival_us)
+        .def_ro("completed_us", &Completion::completed_us, "On the clock of the machine.")
+        .def_prop_ro("elapsed_us", &Completion::elapsed_us, "From its arrival.")
+        .def_prop_ro("per_barrier_us", &Completion::per_barrier_us, "Elapsed over barriers, computing included.")
+        .def_ro("barriers", &Completion::barriers)
+        .def_ro("computing_us", &Completion::computing_us, "Of all its threads.")
+        .def_ro("spinning_us", &Completion::spinning_us, "Processor time spent at the barrier.")
+        .def_ro("floor_us", &Completion::floor_us, "Computing of its most loaded processor: nothing can be faster.")
+        .def_ro("most_threads", &Completion::most_threads, "On one of its processors.");
+
+    nb::class_<Outcome>(m, "SchedulerOutcome", "What a simulation gave; sums are over all processors.")
+        .def_ro("completed_us", &Outcome::completed_us, "When the last application was through.")
+        .def_ro("applications", &Outcome::applications)
+        .def_ro("switches", &Outcome::switches)
+        .def_ro("quanta", &Outcome::quanta)
+        .def_ro("events", &Outcome::events)
+        .def_ro("computing_us", &Outcome::computing_us)
+        .def_ro("spinning_us", &Outcome::spinning_us)
+        .def_ro("switching_us", &Outcome::switching_us)
+        .def_ro("idle_us", &Outcome::idle_us)
+        .def_prop_ro("utilisation", &Outcome::utilisation, "Share of the processors' time spent computing.")
+        .def_ro("history", &Outcome::history, "In order of processor, then time.")
+        .def_ro("history_cut", &Outcome::history_cut, "Whether most_spans cut it.");
+
+    m.def("simulate_scheduler", &run, "applications"_a, nb::kw_only(), "processors"_a = 8, "quantum_us"_a = 20000.0,
+          "switch_us"_a = 100.0, "policy"_a = "partition", "seed"_a = 1, "from_us"_a = 0.0, "until_us"_a = 0.0,
+          "most_spans"_a = 100000, "watch"_a = nb::none(),
+          "Runs programs with barriers on too few processors, as Markatos et al. 1991 simulate them.\n\n"
+          "policy: partition, coscheduled, global (one queue) or dedicated. The history holds from_us .. until_us.\n"
+          "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");
+}
