@@ -17,7 +17,8 @@ struct tollbar_communicator {
     int splits_phases;        /* MPI_Ibarrier is ours too; the same on every rank */
     _Atomic uint32_t pending; /* MPI_Ibarriers that are not over */
     int waits;                /* somebody waits in the participant, so nobody else may look at it */
-    int freed;                /* by the user, while some were pending */
+    int handles;              /* persistent barriers that were set up through it; they need its messages */
+    int freed;                /* by the user, while some were pending or handles were left */
     uint64_t barriers;
     uint64_t ibarriers;
     struct tollbar_communicator* next;
@@ -60,10 +61,10 @@ struct tollbar_communicator* tollbar_record_of(MPI_Comm comm);
 /* Nonzero when several threads may be in the MPI at once. */
 extern int tollbar_threaded;
 
-/* Right after MPI_Init on every rank: opens what carries the messages of all communicators. */
-void tollbar_open_office(void);
+/* Counts persistent barriers that need it, even after it was freed. */
+void tollbar_hold(struct tollbar_communicator* communicator, int handles);
 
-/* Lets go of communicators that were freed while an MPI_Ibarrier was pending. */
+/* Lets go of communicators that were freed while something needed them. */
 void tollbar_release_freed(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The Fortran names of MPI_Init of every MPI: a library in the wrong one speaks up from the start, one in the right one
  * does what its C name does. */
-#include "communicator.h"
 #include "fit.h"
 #include "hooks.h"
 #include "host_mpi.h"
+#include "joining.h"
 
 void tollbar_fortran_init(int* error) TOLLBAR_NAMED(mpi_init_);
 void tollbar_fortran_init_f08(int* error) TOLLBAR_NAMED(mpi_init_f08_);

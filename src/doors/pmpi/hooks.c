@@ -5,11 +5,10 @@
 
 #include "communicator.h"
 #include "host_mpi.h"
+#include "joining.h"
 #include "pending.h"
 
 #include <stdlib.h>
-
-#define TOLLBAR_PASSED_TO(name) __asm__(#name) __attribute__((weak))
 
 int tollbar_pass_barrier(tollbar_word comm) TOLLBAR_PASSED_TO(PMPI_Barrier);
 int tollbar_pass_ibarrier(tollbar_word comm, void* request) TOLLBAR_PASSED_TO(PMPI_Ibarrier);
@@ -89,8 +88,7 @@ int tollbar_hook_wait(void* handle, void* status) {
     MPI_Request* request = handle;
     if (tollbar_anything_pending()) {
         struct tollbar_pending* ours = tollbar_pending_find(*request);
-        if (ours != NULL) {
-            tollbar_pending_wait(ours);
+        if (ours != NULL && tollbar_pending_wait(ours)) {
             *request = MPI_REQUEST_NULL;
             if (status == MPI_STATUS_IGNORE) return MPI_SUCCESS;
         }
@@ -112,9 +110,7 @@ int tollbar_hook_waitall(int count, void* handles, void* statuses) {
     if (tollbar_anything_pending()) {
         for (int i = 0; i < count; ++i) {
             struct tollbar_pending* ours = tollbar_pending_find(requests[i]);
-            if (ours == NULL) continue;
-            tollbar_pending_wait(ours);
-            requests[i] = MPI_REQUEST_NULL;
+            if (ours != NULL && tollbar_pending_wait(ours)) requests[i] = MPI_REQUEST_NULL;
         }
     }
     return tollbar_pass_waitall(count, requests, statuses);

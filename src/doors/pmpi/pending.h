@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The requests of MPI_Ibarriers that are not over. Each is a request of the MPI, so that every function of the MPI
- * takes it; those that our own hooks have waited for are used again, which makes them cheap. */
+ * The requests of barriers that were begun and are not over: of MPI_Ibarriers, and of persistent barriers. Each is a
+ * request of the MPI, so that every function of the MPI takes it; those of MPI_Ibarriers that our own hooks have waited
+ * for are used again, which makes them cheap. */
 #ifndef TOLLBAR_DOORS_PMPI_PENDING_H
 #define TOLLBAR_DOORS_PMPI_PENDING_H
 
@@ -33,10 +34,11 @@ struct tollbar_pending* tollbar_pending_find(MPI_Request request);
 /* For whoever does not end it: the MPI's own functions find it over. Memory order: as tollbar_mpi_wait. */
 void tollbar_pending_settle(MPI_Request request);
 
-/* Waits politely, then takes it off the list; the handle is worth nothing then. Memory order: as tollbar_mpi_wait. */
-void tollbar_pending_wait(struct tollbar_pending* pending);
+/* Waits politely, then takes it off the list. Nonzero when the handle is worth nothing then; else the MPI finds it
+ * over. Memory order: as tollbar_mpi_wait. */
+int tollbar_pending_wait(struct tollbar_pending* pending);
 
-/* Nonzero when it is over, and taken off. Memory order: as tollbar_mpi_test. */
+/* Nonzero when it is over, taken off, and its handle worth nothing. Memory order: as tollbar_mpi_test. */
 int tollbar_pending_test(struct tollbar_pending* pending);
 
 /* What to do after the `turn`-th look in vain at something that may take long. */

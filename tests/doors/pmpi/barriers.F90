@@ -50,6 +50,6 @@ program barriers
         calls(2) = calls(2) + 6
     end do
     call MPI_Comm_free(comm, error)
-    print '(a, i0, a, i0, a, i0, a)', 'rank ', rank, ' made ', calls(1), ' barriers, ', calls(2), ' ibarriers'
+    print '(a, i0, a, i0, a, i0, a)', 'rank ', rank, ' made ', calls(1), ' barriers, ', calls(2), ' ibarriers, 0 persistent'
     call MPI_Finalize(error)
 end program barriers

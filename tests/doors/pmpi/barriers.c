@@ -245,7 +245,7 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&backwards);
     MPI_Win_free(&window);
     MPI_Comm_free(&node);
-    printf("rank %d made %ld barriers, %ld ibarriers\n", rank, barriers, ibarriers);
+    printf("rank %d made %ld barriers, %ld ibarriers, 0 persistent\n", rank, barriers, ibarriers);
     MPI_Finalize();
     return 0;
 }

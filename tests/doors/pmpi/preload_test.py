@@ -8,14 +8,18 @@ import subprocess
 
 import pytest
 
-MADE = re.compile(r"^rank (\d+) made (\d+) barriers, (\d+) ibarriers$", re.MULTILINE)
-TAKEN = re.compile(r"^tollbar: rank (\d+): (\d+) barriers, (\d+) ibarriers$", re.MULTILINE)
+COUNTS = r"(\d+) barriers, (\d+) ibarriers, (\d+) persistent$"
+MADE = re.compile(r"^rank (\d+) made " + COUNTS, re.MULTILINE)
+TAKEN = re.compile(r"^tollbar: rank (\d+): " + COUNTS, re.MULTILINE)
 
-#: The MPI gives no request there that the preload could end, and keeps its Ibarriers.
+#: The MPI gives no request there that the preload could end, and keeps its Ibarriers and persistent barriers.
 KEEPS_IBARRIERS = ("impi-abi",)
 
 #: As conftest.py has them.
 NAMES = ("openmpi-4", "mpich-4", "openmpi-5", "mpich-5", "mpich-5-abi", "impi", "impi-abi")
+
+#: What a program calls for a handle, where it is not MPI_Barrier_init.
+INITS = {"openmpi-4": "MPIX_Barrier_init"}
 
 #: More ranks where the MPI is quick about setting up.
 RANKS = [("openmpi-4", 2), ("openmpi-4", 5), *((name, 3) for name in NAMES[1:])]
@@ -40,6 +44,14 @@ def test_every_barrier_of_a_c_program_is_taken_and_nobody_leaves_early(present, 
     host = present(name)
     program = build(host.compiler, "barriers.c")
     done = host.launch(program, ranks=ranks, preload=library(host.interface))
+    everything_taken(name, done, ranks)
+
+
+@pytest.mark.parametrize(("name", "ranks"), RANKS)
+def test_every_persistent_barrier_is_taken_and_goes_with_all_others(present, library, build, name, ranks):
+    host = present(name)
+    flags = [f"-DBARRIER_INIT={INITS.get(name, 'MPI_Barrier_init')}"]
+    done = host.launch(build(host.compiler, "persistent.c", *flags), ranks=ranks, preload=library(host.interface))
     everything_taken(name, done, ranks)
 
 
@@ -105,7 +117,7 @@ def test_a_preload_shows_hooks_and_the_c_functions_only(library, interface):
     ).stdout
     names = [line.split()[-1] for line in shown.splitlines()]
     others = [
-        name for name in names if not re.match(r"o?mpi_|tollbar_mpi_(barrier_|last_error)", name.lower())
+        name for name in names if not re.match(r"o?mpix?_|tollbar_mpi_(barrier_|last_error)", name.lower())
     ]
     assert others == []
     assert "MPI_Barrier" in names

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Opens what carries the messages of a communicator, and has its ranks join. */
+#include "joining.h"
+
+#include "host_mpi.h"
+#include "pending.h"
+#include "transports/mpi/pmpi_carrier.h"
+
+#include <stdio.h>
+
+static void (*progress_of_mpi)(void*);
+
+/* All ranks of MPI_COMM_WORLD, for nobody's messages but ours. Set to use when no rank has several threads in the MPI
+ * at once, see tollbar_pmpi_carrier_open_through(). */
+static MPI_Comm office;
+static int office_is_open;
+
+static void progress(void* state) {
+    progress_of_mpi(state);
+    if (tollbar_anything_pending()) tollbar_pending_advance();
+}
+
+void tollbar_open_office(void) {
+    int level = MPI_THREAD_SINGLE, highest = MPI_THREAD_MULTIPLE;
+    static int tried; /* a Fortran name may have called the C name */
+    if (tried || !tollbar_fits() || PMPI_Query_thread(&level) != MPI_SUCCESS) return;
+    tried = 1;
+    if (PMPI_Allreduce(&level, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+    if (highest == MPI_THREAD_MULTIPLE || PMPI_Comm_dup(MPI_COMM_WORLD, &office) != MPI_SUCCESS) return;
+    PMPI_Comm_set_errhandler(office, MPI_ERRORS_RETURN);
+    office_is_open = 1;
+}
+
+void tollbar_close_office(void) {
+    if (office_is_open) PMPI_Comm_free(&office);
+    office_is_open = 0;
+}
+
+/* Through the office if it reaches all ranks; else they get a communicator of their own. Unlike MPI_Comm_dup its making
+ * calls no copy function of the user's. */
+static int open_carrier(MPI_Comm comm, struct tollbar_communicator* self) {
+    self->messages = MPI_COMM_NULL;
+    if (office_is_open && tollbar_pmpi_carrier_open_through(comm, office, &self->carrier) == MPI_SUCCESS) return 1;
+    MPI_Group group;
+    PMPI_Comm_group(comm, &group);
+    const int refused = PMPI_Comm_create(comm, group, &self->messages);
+    PMPI_Group_free(&group);
+    if (refused != MPI_SUCCESS) return 0;
+    if (tollbar_pmpi_carrier_open(self->messages, &self->carrier) == MPI_SUCCESS) return 1;
+    PMPI_Comm_free(&self->messages);
+    return 0;
+}
+
+static void close_carrier(struct tollbar_communicator* self) {
+    tollbar_pmpi_carrier_close(&self->carrier);
+    if (self->messages != MPI_COMM_NULL) PMPI_Comm_free(&self->messages);
+}
+
+/* Every rank of the communicator does the same here, its carrier open. */
+static void enter(struct tollbar_communicator* self, const char* name, const char* plan) {
+    progress_of_mpi = self->carrier.progress;
+    self->carrier.progress = progress;
+    const struct tollbar_mpi_options options = {
+        .plan = plan, .name = name, .mpi = tollbar_mpi_key(), .budget_ms = -1, .timeout_s = -1};
+    if (tollbar_mpi_join(&self->carrier, &options, &self->participant) == 0) {
+        self->splits_phases = tollbar_mpi_needs_no_calls(self->participant) && tollbar_requests_can_be_had();
+        return;
+    }
+    self->participant = NULL;
+    close_carrier(self);
+}
+
+void tollbar_join(MPI_Comm comm, struct tollbar_communicator* self) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int between_groups = 0, ranks = 0, length = 0;
+    PMPI_Comm_test_inter(comm, &between_groups);
+    PMPI_Comm_size(comm, &ranks);
+    if (between_groups || ranks < 2 || !open_carrier(comm, self)) return;
+    PMPI_Comm_get_name(comm, name, &length);
+    enter(self, name, NULL);
+}
+
+void tollbar_join_again(MPI_Comm comm, const struct tollbar_communicator* joined, struct tollbar_communicator* self) {
+    char name[MPI_MAX_OBJECT_NAME] = "", called[MPI_MAX_OBJECT_NAME + 16];
+    int length = 0;
+    const int refused = joined->messages == MPI_COMM_NULL
+                            ? tollbar_pmpi_carrier_open_through(comm, office, &self->carrier)
+                            : tollbar_pmpi_carrier_open(joined->messages, &self->carrier);
+    self->messages = MPI_COMM_NULL;
+    if (refused != MPI_SUCCESS) return;
+    PMPI_Comm_get_name(comm, name, &length);
+    snprintf(called, sizeof called, "%s, persistent", name[0] == '\0' ? "a communicator" : name);
+    enter(self, called, tollbar_mpi_plan(joined->participant));
+}
+
+void tollbar_leave(struct tollbar_communicator* self) {
+    if (self->participant == NULL) return;
+    tollbar_mpi_leave(self->participant);
+    self->participant = NULL;
+    close_carrier(self);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How the ranks of a communicator meet for the first time, and by whose messages. */
+#ifndef TOLLBAR_DOORS_PMPI_JOINING_H
+#define TOLLBAR_DOORS_PMPI_JOINING_H
+
+#include "communicator.h"
+
+/* Right after MPI_Init on every rank: opens what carries the messages of all communicators. */
+void tollbar_open_office(void);
+
+/* At MPI_Finalize. */
+void tollbar_close_office(void);
+
+/* Collective. Afterwards every rank of the communicator has a participant, or none has and the MPI does its barriers.
+ */
+void tollbar_join(MPI_Comm comm, struct tollbar_communicator* self);
+
+/* Collective, on a communicator that has joined. Gives its ranks another participant, whose episodes are its own, or
+ * none on any rank. The communicator has to be kept as long as that is. */
+void tollbar_join_again(MPI_Comm comm, const struct tollbar_communicator* joined, struct tollbar_communicator* self);
+
+/* Local: gives back everything of the MPI's and of the participant's; the struct stays. */
+void tollbar_leave(struct tollbar_communicator* self);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * All handles of the process, and the messages that end their barriers. */
+#include "persistent.h"
+
+#include "joining.h"
+#include "pending_list.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* What is pending comes first, so that a pointer to it is one to the handle. */
+struct handle {
+    struct tollbar_pending pending; /* its communicator is `own` while the barrier is under way, else NULL */
+    struct tollbar_communicator own;
+    struct tollbar_communicator* joined; /* by whose messages it was set up; NULL while nobody uses the handle */
+    int tag;
+    int usable; /* by the user, who has the request */
+    int freed;  /* by the user; waits to be given back */
+    struct handle* next;
+};
+
+_Atomic uint32_t tollbar_handles;
+
+/* Under the lock, as in pending_list.h. */
+static struct handle* handles;
+static int tags;
+static uint64_t starts;
+static int post_is_open;
+static MPI_Comm post; /* this process alone, for the messages that end barriers */
+
+/* Unlike MPI_Comm_dup it calls no copy function of the user's. */
+static int open_post(void) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    MPI_Group group;
+    int refused = MPI_SUCCESS;
+    pthread_mutex_lock(&mutex);
+    if (!post_is_open) {
+        PMPI_Comm_group(MPI_COMM_SELF, &group);
+        refused = PMPI_Comm_create(MPI_COMM_SELF, group, &post);
+        PMPI_Group_free(&group);
+        post_is_open = refused == MPI_SUCCESS;
+        if (post_is_open) PMPI_Comm_set_errhandler(post, MPI_ERRORS_RETURN);
+    }
+    pthread_mutex_unlock(&mutex);
+    return refused;
+}
+
+/* An unused one, or a new one with a tag of its own. */
+static struct handle* take(struct tollbar_communicator* joined) {
+    tollbar_take_lock();
+    struct handle* one = handles;
+    while (one != NULL && one->joined != NULL) one = one->next;
+    if (one == NULL && (one = calloc(1, sizeof *one)) != NULL) {
+        one->pending.persistent = 1;
+        one->tag = tags++;
+        one->next = handles;
+        handles = one;
+    }
+    if (one != NULL) one->joined = joined;
+    tollbar_release_lock();
+    if (one != NULL) tollbar_hold(joined, 1);
+    return one;
+}
+
+/* What belongs to it goes; nobody uses it, or finds it. */
+static void give_back(struct handle* one) {
+    struct tollbar_communicator* joined = one->joined;
+    tollbar_leave(&one->own);
+    tollbar_take_lock();
+    one->joined = NULL;
+    one->usable = one->freed = 0;
+    tollbar_release_lock();
+    tollbar_hold(joined, -1);
+}
+
+/* Called here and there, and not where a barrier ends, which may be inside the MPI's progress. */
+static void give_back_freed(void) {
+    for (;;) {
+        tollbar_take_lock();
+        struct handle* one = handles;
+        while (one != NULL && !(one->freed && one->pending.communicator == NULL)) one = one->next;
+        if (one != NULL) one->freed = 0;
+        tollbar_release_lock();
+        if (one == NULL) break;
+        give_back(one);
+    }
+    tollbar_release_freed();
+}
+
+int tollbar_persistent_init(MPI_Comm comm, struct tollbar_communicator* communicator, MPI_Request* request, int* code) {
+    give_back_freed();
+    struct handle* one = take(communicator);
+    *code = MPI_ERR_NO_MEM;
+    if (one == NULL) return 1;
+    tollbar_join_again(comm, communicator, &one->own);
+    const int possible = one->own.participant != NULL && one->own.splits_phases;
+    *code = possible ? open_post() : MPI_SUCCESS;
+    if (possible && *code == MPI_SUCCESS)
+        *code = PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, one->tag, post, &one->pending.request);
+    if (!possible || *code != MPI_SUCCESS) {
+        give_back(one);
+        return possible;
+    }
+    tollbar_take_lock();
+    one->usable = 1;
+    tollbar_release_lock();
+    atomic_fetch_add_explicit(&tollbar_handles, 1, memory_order_relaxed);
+    *request = one->pending.request;
+    return 1;
+}
+
+/* Under the lock. */
+static struct handle* find(MPI_Request request) {
+    struct handle* one = handles;
+    while (one != NULL && !(one->usable && one->pending.request == request)) one = one->next;
+    return one;
+}
+
+void tollbar_persistent_start(MPI_Request request, const void* call_site) {
+    tollbar_take_lock();
+    struct handle* handle = find(request);
+    if (handle != NULL && handle->pending.communicator == NULL) {
+        struct tollbar_pending* one = &handle->pending;
+        one->communicator = &handle->own;
+        one->kind = done_by_us;
+        one->episode = tollbar_mpi_arrive(handle->own.participant, call_site);
+        ++starts;
+        tollbar_put_on(one);
+        if (tollbar_is_over(one)) {
+            tollbar_take_off(one);
+            tollbar_persistent_end(one);
+        }
+    }
+    tollbar_release_lock();
+}
+
+/* The receive is posted, so that no MPI keeps the message waiting. */
+void tollbar_persistent_end(struct tollbar_pending* pending) {
+    MPI_Request sent;
+    const struct handle* handle = (const struct handle*)pending;
+    if (PMPI_Isend(NULL, 0, MPI_BYTE, 0, handle->tag, post, &sent) == MPI_SUCCESS) PMPI_Request_free(&sent);
+}
+
+void tollbar_persistent_free(MPI_Request request) {
+    tollbar_take_lock();
+    struct handle* one = find(request);
+    if (one != NULL) {
+        one->usable = 0;
+        one->freed = 1;
+        atomic_fetch_sub_explicit(&tollbar_handles, 1, memory_order_relaxed);
+    }
+    tollbar_release_lock();
+    if (one != NULL) give_back_freed();
+}
+
+uint64_t tollbar_persistent_count(void) { return starts; }
+
+void tollbar_persistent_finish(void) {
+    while (handles != NULL) {
+        struct handle* one = handles;
+        handles = one->next;
+        tollbar_leave(&one->own);
+        if (one->usable && one->pending.communicator != NULL) PMPI_Cancel(&one->pending.request);
+        if (one->usable) PMPI_Request_free(&one->pending.request);
+        free(one);
+    }
+    atomic_store_explicit(&tollbar_handles, 0, memory_order_relaxed);
+    if (post_is_open) PMPI_Comm_free(&post);
+    post_is_open = 0;
+}

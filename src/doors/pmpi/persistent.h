@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Persistent barriers. The handle is a persistent request of the MPI's, for an empty message from this process to
+ * itself: MPI_Start enters a barrier, whose end sends the message, and every function of the MPI may wait for it.
+ * Handles may be started in another order on each rank, so each has a participant, and counts episodes, of its own. */
+#ifndef TOLLBAR_DOORS_PMPI_PERSISTENT_H
+#define TOLLBAR_DOORS_PMPI_PERSISTENT_H
+
+#include "communicator.h"
+
+struct tollbar_pending;
+
+extern _Atomic uint32_t tollbar_handles;
+
+/* Whether MPI_Start and MPI_Request_free have anything to do. */
+static inline int tollbar_any_handles(void) {
+    return atomic_load_explicit(&tollbar_handles, memory_order_relaxed) != 0;
+}
+
+/* Collective: a handle for a communicator that has joined. Zero, on every rank alike, when the MPI has to give it; else
+ * `code` is what MPI_Barrier_init returns. */
+int tollbar_persistent_init(MPI_Comm comm, struct tollbar_communicator* communicator, MPI_Request* request, int* code);
+
+/* The MPI has started it: enters an episode, if it is one of ours. Memory order: as tollbar_mpi_arrive. */
+void tollbar_persistent_start(MPI_Request request, const void* call_site);
+
+/* The user is about to free it. What belongs to it goes when its barrier is over. */
+void tollbar_persistent_free(MPI_Request request);
+
+/* Under the lock: its barrier is over and off the list. Memory order: that of a message. */
+void tollbar_persistent_end(struct tollbar_pending* pending);
+
+/* How many barriers were started. */
+uint64_t tollbar_persistent_count(void);
+
+/* At MPI_Finalize; the user may have left some. */
+void tollbar_persistent_finish(void);
+
+#endif
