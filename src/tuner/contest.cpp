@@ -45,7 +45,8 @@ std::vector<std::size_t> Heat::turns(std::uint32_t round) const {
     std::vector<std::size_t> order;
     for (std::size_t candidate = 0; candidate < Contest::most; ++candidate)
         if ((entered >> candidate & 1) != 0) order.push_back(candidate);
-    if (!order.empty()) std::rotate(order.begin(), order.begin() + round % order.size(), order.end());
+    if (!order.empty())
+        std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(round % order.size()), order.end());
     return order;
 }
 

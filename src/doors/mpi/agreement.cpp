@@ -176,8 +176,8 @@ std::vector<std::uint64_t> survey(const std::vector<Card>& cards, const std::vec
         arena_of.push_back(members.size() > 1 ? common_arena(members) : 0);
         terms.makes_arenas |= members.size() > 1 && arena_of.back() == 0;
         terms.per_node = std::max(terms.per_node, static_cast<Rank>(members.size()));
-        std::vector<Standing> standings;
-        for (const Card* member : members) standings.push_back(member->standing);
+        std::vector<Standing> standings(members.size());
+        std::ranges::transform(members, standings.begin(), [](const Card* member) { return member->standing; });
         terms.crowded |= crowding_of(standings) == Crowding::crowded;
     }
     return arena_of;

@@ -167,7 +167,7 @@ std::string choose_plan(const tollbar_carrier& carrier, const Selection& selecti
         broadcast(carrier, &heat, sizeof heat, waiting);
         if (heat.winner >= 0) {
             const auto winner = static_cast<std::size_t>(heat.winner);
-            const std::string plan = programme.plans[winner].data();
+            std::string plan = programme.plans[winner].data();
             if (carrier.rank == 0) {
                 char remarks[64];
                 std::snprintf(remarks, sizeof remarks, "by=join median_us=%.3f", contest.median_us(winner));

@@ -102,7 +102,7 @@ std::shared_ptr<Arena> Arena::make(std::uint64_t id) {
         errno = error;
         fail("no room in /dev/shm");
     }
-    const auto arena = map(id, descriptor);
+    auto arena = map(id, descriptor);
     auto* header = new (arena->memory_) Header{};
     header->end = static_cast<Offset>(first);
     pthread_mutexattr_t attributes;

@@ -40,7 +40,7 @@ public:
     Offset take(std::size_t bytes, std::uint32_t users);
 
     /// One of the users needs it no more. Memory order: what the users did is before the block's next use.
-    void give_back(Offset block) noexcept;
+    void give_back(Offset offset) noexcept;
 
     std::byte* at(Offset block) const noexcept { return memory_ + block; }
 
