@@ -47,13 +47,17 @@ static int toll_world;
 static long toll_checks;
 static const char* toll_first_plan; /* TOLLBAR_PLAN as the program was started; NULL without */
 
+enum { toll_exit_code = 3 };
+
+/* Launchers may lose what is said right before the end, hence the time. */
 #define toll_fail(...)                                     \
     do {                                                   \
         fprintf(stderr, "FAILED: rank %d: ", toll_rank);   \
         fprintf(stderr, __VA_ARGS__);                      \
         fprintf(stderr, " (%s:%d)\n", __FILE__, __LINE__); \
-        MPI_Abort(MPI_COMM_WORLD, 3);                      \
-        _exit(3);                                          \
+        usleep(200000);                                    \
+        MPI_Abort(MPI_COMM_WORLD, toll_exit_code);         \
+        _exit(toll_exit_code);                             \
     } while (0)
 
 #define toll_expect(condition)                                   \
