@@ -24,14 +24,16 @@ install: build  ## headers, libraries and the pkg-config file into PREFIX (defau
 	@test "$(PREFIX)" != /usr/local || $(SUDO) ldconfig
 
 demo: build wheels  ## measure every barrier on this machine, name the best, write the report
-	$(TOLLBAR) bench threads
-	$(TOLLBAR) bench mpi
+	$(TOLLBAR) bench threads --budget 150
+	$(TOLLBAR) bench mpi --quick
+	$(TOLLBAR) bench hybrid --quick
 	$(TOLLBAR) tune
 	$(TOLLBAR) report
 
 bench: build wheels  ## the full measurement (minutes), results under build/results
 	$(TOLLBAR) bench threads
 	$(TOLLBAR) bench mpi
+	$(TOLLBAR) bench hybrid
 
 test: setup wheels  ## build and run every test
 	@JOBS=$(JOBS) scripts/test
