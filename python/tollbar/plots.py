@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import matplotlib
@@ -16,24 +17,24 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 # Colours that no figure uses stand for the page's own ones, and are put in after drawing.
-_INK, _MUTED, _GRID = "#010101", "#010102", "#010103"
+_INK, MUTED, _GRID = "#010101", "#010102", "#010103"
 COLOURS = 10
 _SERIES = [f"#0102{number:02x}" for number in range(COLOURS)]
-_PAGE = {_INK: "var(--ink)", _MUTED: "var(--muted)", _GRID: "var(--grid)"} | {
+_PAGE = {_INK: "var(--ink)", MUTED: "var(--muted)", _GRID: "var(--grid)"} | {
     colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)
 }
 _MARKERS = "osD^vP<X>*"
 _SIZE = (5.4, 3.5)
-_STYLE = {
+STYLE = {
     "svg.fonttype": "none",
     "font.size": 11,
-    "axes.edgecolor": _MUTED,
+    "axes.edgecolor": MUTED,
     "axes.labelcolor": _INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": _INK,
-    "xtick.color": _MUTED,
-    "ytick.color": _MUTED,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
     "xtick.labelcolor": _INK,
     "ytick.labelcolor": _INK,
     "axes.grid": True,
@@ -93,7 +94,7 @@ def against(
     name: str, lines: Sequence[Line], ylabel: str, times: bool = True, xlabel: str = "threads"
 ) -> str:
     """Curves over a number of participants, both axes logarithmic; `name` makes the figure's ids its own."""
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
         figure, axes = _empty()
         for line in lines:
             _draw(axes, line)
@@ -110,7 +111,7 @@ def against(
 
 def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> str:
     """The share of episodes that took at most so long, for each candidate."""
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
         figure, axes = _empty()
         for number, (label, values) in enumerate(samples.items()):
             shares = np.linspace(0, 1, 201)  # 201 points draw the same curve as all samples
@@ -126,7 +127,7 @@ def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> s
 
 def heat_map(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
     """A cell for each pair, with its time in it: the slower, the fuller its colour, on a log scale."""
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name, "axes.grid": False}):
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name, "axes.grid": False}):
         figure, axes = _empty()
         least, most = np.log(min(grid.values.values())), np.log(max(grid.values.values()))
         for (x, y), value in grid.values.items():
@@ -149,6 +150,16 @@ def time_text_short(ns: float) -> str:
         if ns >= size:
             return f"{ns / size:g} {unit}"
     return f"{ns:g} ns"
+
+
+def series(number: int) -> str:
+    """The colour of a page's series, for whoever draws a figure of another shape."""
+    return _SERIES[number]
+
+
+def as_text(figure: Figure, titles: Mapping[str, str]) -> str:
+    """The figure's SVG for a page; `titles` are what a pointer is told about the parts with those ids."""
+    return _for_page(_drawn(figure), titles)
 
 
 def _empty() -> tuple[Figure, Any]:
@@ -197,12 +208,16 @@ def _finish(figure: Figure, axes: Any, entries: int) -> str:
 
 
 def _as_text(figure: Figure) -> str:
+    return as_text(figure, {})
+
+
+def _drawn(figure: Figure) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return _for_page(text.getvalue())
+    return text.getvalue()
 
 
-def _for_page(svg: str) -> str:
+def _for_page(svg: str, titles: Mapping[str, str]) -> str:
     """What may stand inside HTML: no prologue, no fixed size, ids of its own, the page's font and colours."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -211,6 +226,11 @@ def _for_page(svg: str) -> str:
     svg = re.sub(r'(<svg\b[^>]*?)\sheight="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--font)", svg)
     svg = svg.replace("xlink:href", "href")
+    svg = re.sub(r'<g id="([^"]*)">', lambda found: _with_title(found, titles), svg)
     used = set(re.findall(r"#([\w-]+)[\")]", svg))
     svg = re.sub(r'\sid="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
     return re.sub(r"#0102\d\d|#01010[123]", lambda colour: _PAGE[colour[0]], svg)
+
+
+def _with_title(group: re.Match[str], titles: Mapping[str, str]) -> str:
+    return f"{group[0]}<title>{escape(titles[group[1]])}</title>" if group[1] in titles else group[0]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many quanta a centralized spinning barrier takes on too few processors, without simulating it.
 
-The appendix of Markatos et al. 1991: two groups of threads take turns of one quantum; progress and quanta are
-measured in computing times between barriers, so `quantum` is Q / T. Fractions are exact; floats are not, where
-a quantum is a whole number of barriers.
+The appendix of Markatos et al. 1991: two groups of threads take turns of one quantum; progress and quanta
+are measured in computing times between barriers, so `quantum` is Q / T. Fractions are exact; floats are not,
+where a quantum is a whole number of barriers.
 """
 
 from __future__ import annotations
@@ -47,5 +47,5 @@ def quanta_for(barriers: int, quantum: Fraction) -> int:
 
 
 def closed_form(barriers: int, quantum: Fraction) -> Fraction:
-    """barriers (2 R - 1) / R quanta. The paper's body prints the computing time T where the quantum Q belongs."""
+    """barriers (2 R - 1) / R quanta. The paper's body prints the computing time T in place of the quantum."""
     return Fraction(barriers * (2 * pattern(quantum) - 1), pattern(quantum))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar simulate scheduler."""
+
+import csv
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import tollbar as library
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "seed002_fig45.csv"
+COLUMNS = (
+    "application,barrier,waiting,policy,placement,threads,processors,compute_us,barriers,arrival_us,completed_us,"
+    "per_barrier_us,overhead_pct,switches_per_barrier,utilisation,spinning,switching,idle,quanta"
+)
+
+
+def simulate(tollbar, *arguments):
+    said = tollbar("simulate", "scheduler", *arguments, "--format", "csv")
+    assert said.code == 0, said.err
+    return said.csv
+
+
+def refusal(tollbar, *arguments):
+    said = tollbar("simulate", "scheduler", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+@pytest.mark.parametrize("placement", ["cyclic", "block"])
+def test_rows_equal_the_golden_ones(tollbar, placement):
+    with GOLDEN.open() as file:
+        golden = {
+            (row["kind"].replace("central", "centralized"), row["yield"], 100 * float(row["W_over_c"])): row
+            for row in csv.DictReader(file)
+            if row["assign"] == placement
+        }
+    times = ",".join(dict.fromkeys(str(compute_us) for _, _, compute_us in golden))
+    rows = simulate(
+        tollbar, "--waiting", "smart,naive", "--compute-us", times, "--placement", placement,
+        "--barrier-us", 62.5,
+    )  # fmt: skip
+    assert len(rows) == len(golden)
+    for row in rows:
+        wanted = golden[row["barrier"], row["waiting"], float(row["compute_us"])]
+        assert float(row["per_barrier_us"]) - 62.5 == pytest.approx(float(wanted["t8_us"]), abs=0.006)
+        assert float(row["overhead_pct"]) == pytest.approx(float(wanted["overhead_pct_b0.625c"]), abs=0.006)
+        switches = float(wanted["switches_per_barrier_per_proc"])
+        assert float(row["switches_per_barrier"]) == pytest.approx(switches, abs=0.006)
+
+
+def test_the_columns_are_stable_wherever_the_format_is_given(tollbar):
+    assert ",".join(simulate(tollbar, "tree", "--waiting", "smart")[0]) == COLUMNS
+    before = tollbar("simulate", "--format", "json", "scheduler", "tree", "--waiting", "smart")
+    assert list(before.json[0]) == COLUMNS.split(",")
+
+
+def test_a_row_for_each_combination(tollbar):
+    rows = simulate(
+        tollbar, "tree", "bst", "--waiting", "smart", "--processors", "4,8..9", "--compute-us", "1,2"
+    )
+    assert len(rows) == 2 * 3 * 2
+    assert [row["processors"] for row in rows[:4]] == ["4", "8", "9", "4"]
+
+
+def test_several_applications_have_a_row_each(tollbar):
+    rows = simulate(
+        tollbar, "tree", "--waiting", "spin", "--policy", "dedicated", "--processors", 4, "--switch-us", 0,
+        "--application", "threads=4,compute=500", "--application", "threads=4,barrier=mcs:4,2,arrival=3000",
+    )  # fmt: skip
+    assert [row["application"] for row in rows] == ["0", "1"]
+    assert [row["barrier"] for row in rows] == ["tree", "mcs:4,2"]
+    assert [float(row["completed_us"]) for row in rows] == [30000, 90000]
+    assert float(rows[1]["per_barrier_us"]) == 87000 / 60
+
+
+def test_a_partition_of_given_size_and_a_given_placement(tollbar):
+    rows = simulate(
+        tollbar, "centralized", "--waiting", "smart", "--switch-us", 0, "--application",
+        "threads=4,processors=2,placement=0,0,0,1", "--application", "threads=6,processors=6",
+    )  # fmt: skip
+    assert [float(row["per_barrier_us"]) for row in rows] == [3000, 1000]
+
+
+def test_a_profile_is_replayed(tollbar, tmp_path):
+    path = tmp_path / "profile.csv"
+    path.write_text("thread,compute_us\n0,1000\n1,2000\n0,3000\n1,1000\n")
+    (row,) = simulate(
+        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
+    )
+    assert float(row["completed_us"]) == 5000
+    assert (row["threads"], row["barriers"], row["compute_us"]) == ("2", "2", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "line 1: the columns are thread,compute_us"),
+        ("thread,time\n0,1\n", "line 1: the columns are thread,compute_us"),
+        ("thread,compute_us\n", "has no computing times below its first line"),
+        ("thread,compute_us\n0,1\n0\n", "line 3: 1 values where 2 are expected"),
+        ("thread,compute_us\n0,1\n-1,1\n", "line 3, column thread: '-1' is not a number from 0"),
+        ("thread,compute_us\n0,x\n", "line 2, column compute_us: 'x' is not a time of at least 0"),
+        ("thread,compute_us\n0,inf\n", "line 2, column compute_us: 'inf' is not a time of at least 0"),
+        ("thread,compute_us\n0,1\n2,1\n", "has no computing times of thread 1, but of thread 2"),
+        ("thread,compute_us\n0,1\n1,1\n1,1\n", "thread 1 computes 2 times, thread 0 1 times"),
+    ],
+)
+def test_a_profile_that_is_wrong_is_told_with_its_place(tollbar, tmp_path, text, said):
+    path = tmp_path / "profile.csv"
+    path.write_text(text)
+    assert said in refusal(tollbar, "tree", "--waiting", "spin", "--processors", 1, "--profile", path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--processors", 17], "17 processors are more than the 16 threads"),
+        (["--processors", 0], "'0' is not a number of processors, a range or a list"),
+        (["--quantum-us", 0], "the quantum is a time from 0.001 to 1e12 us, not 0"),
+        (["--switch-us", "nan"], "a context switch is a time from 0 to 1e12 us, not nan"),
+        (["--compute-us", -1], "the computing time is a time from 0 to 1e12 us, not -1"),
+        (["--compute-us", "x"], "'x' is not a list of times"),
+        (["--barrier-us", -1], "--barrier-us is a time of at least 0, not -1.0"),
+        (["--variation", 2], "the variation is a share from 0 to 1"),
+        (["--threads", -1], "a number of threads is not -1"),
+        (["--barriers", 0], "at least 1 barrier"),
+        (["--seed", -1], "--seed is a number from 0"),
+        (["--waiting", "sleep"], "'sleep' is not one of spin, smart, naive"),
+        (["--policy", "fair"], "invalid choice: 'fair'"),
+        (["--placement", "0,1"], "the placement names a processor for 2 threads, not for all 16"),
+        (["--placement", "near"], "'near' is neither cyclic nor block nor a processor for each thread"),
+        (["--application", "speed=1"], "'speed' is not one of threads, compute"),
+        (["--application", "threads=few"], "--application threads=few: 'few' is not a number"),
+        (["--application", "placement=near"], "--application placement=near: 'near' is neither"),
+        (["--application", "threads"], "'threads' is not KEY=VALUE"),
+        (["--window-us", "9"], "'9' is not FROM..UNTIL"),
+        (["sense"], "the barrier is centralized, tree, combination or a plan"),
+        (["--picture", "x.svg"], "--picture shows one run, these are 9"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(tollbar, arguments, said):
+    assert said in refusal(tollbar, *arguments)
+
+
+def picture(tollbar, path, *arguments):
+    said = tollbar("simulate", "scheduler", "tree", "--waiting", "smart", "--picture", path, *arguments)
+    assert said.code == 0, said.err
+    return ET.fromstring(path.read_text())
+
+
+def test_the_picture_has_a_shape_for_every_stretch_and_says_what_it_is(tollbar, tmp_path):
+    svg = picture(tollbar, tmp_path / "p.svg", "--window-us", "0..4000")
+    titles = [title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles[0] == "tree, smart, 16 threads on 8 processors"
+    history = library.simulate_scheduler(
+        [library.SchedulerApplication(barrier="tree", waiting="smart")], until_us=4000
+    ).history
+    assert len(titles) == 1 + len(history)
+    assert "processor 0: thread 0 computes, 1.00 ms from 0 ms" in titles
+    for words in ("computes", "spins", "is switched to"):
+        assert sum(words in title for title in titles) == sum(
+            span.activity == {"computes": "computing", "spins": "spinning"}.get(words, "switching")
+            for span in history
+        )
+
+
+def test_the_picture_needs_nothing_else_and_zooms(tollbar, tmp_path):
+    svg = picture(tollbar, tmp_path / "p.svg")
+    text = (tmp_path / "p.svg").read_text()
+    addresses = set(re.findall(r'https?://[^"\s)]+', text))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert "viewBox" in svg.attrib
+    assert svg.find("{http://www.w3.org/2000/svg}script") is not None
+
+
+def test_a_picture_of_nothing_or_of_too_much_is_refused(tollbar, tmp_path):
+    one = ["tree", "--waiting", "smart", "--picture", tmp_path / "p.svg"]
+    assert "the run ends at 144300 us" in refusal(tollbar, *one, "--window-us", "1e9..2e9")
+    assert "give a shorter --window-us" in refusal(
+        tollbar, *one, "--barriers", 1000, "--window-us", "0..1e12"
+    )
+    assert not (tmp_path / "p.svg").exists()
+
+
+def test_an_interrupted_simulation_says_how_far_it_came(tollbar, monkeypatch):
+    def interrupted(*_, watch, **__):
+        watch(2.5e6, 30, 120)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library, "simulate_scheduler", interrupted)
+    said = tollbar("simulate", "scheduler", "tree", "--waiting", "spin")
+    assert said.code == 130
+    assert "interrupted in run 1 of 1: 2.5 s were simulated, 25.0% of the barriers passed" in said.err
+
+
+def test_an_exception_of_the_watch_ends_the_simulation():
+    def enough(simulated_us, passed, total):
+        raise KeyError(passed)
+
+    with pytest.raises(KeyError):
+        library.simulate_scheduler(
+            [library.SchedulerApplication(barriers=10**6)], processors=15, watch=enough
+        )
