@@ -114,7 +114,7 @@ private:
     static std::vector<std::uint32_t> grouped(const std::vector<std::uint32_t>& home) {
         std::vector<std::uint32_t> used = home, groups;
         std::ranges::sort(used);
-        used.erase(std::ranges::unique(used).begin(), used.end());
+        used.erase(std::unique(used.begin(), used.end()), used.end());
         for (const std::uint32_t processor : home)
             groups.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(used, processor) - used.begin()));
         return groups;

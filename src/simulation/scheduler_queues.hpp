@@ -66,7 +66,7 @@ public:
     /// A quantum has ended. Whether the machine now belongs to another application.
     bool next_turn() {
         if (policy_ != Policy::coscheduled || present_.size() < 2) return false;
-        std::ranges::rotate(present_, present_.begin() + 1);
+        std::rotate(present_.begin(), present_.begin() + 1, present_.end());
         give_all_to(present_.front());
         return true;
     }
