@@ -23,7 +23,7 @@ PAGE_BYTES = 2 << 20
 RANKS_OF_A_PAGE = 256
 
 #: A program that has not ended by then hangs. Nothing else depends on it.
-LIMIT = 180
+LIMIT = 120
 
 # Door: launcher, compiler, what it opens. Names of files of wheels begin where the wheels lie.
 DOORS = {

@@ -13,7 +13,7 @@ SIZES = (1, 2, 3, 4, 5, 7, 8, 13, 16)
 FAMILIES = [algorithm.name for algorithm in tollbar.catalogue()]
 PLANS = [*FAMILIES, "dissemination:2", "central@4/dissemination", "turnstile", "turnstile/mcs", ""]
 #: One by a word, two by many; where a fact does not depend on the plan itself.
-FEW = ["", "dissemination", "mcs"]
+FEW = ["", "turnstile", "dissemination", "mcs"]
 
 #: A rank has left too early, see toll.h.
 TOO_EARLY = 3

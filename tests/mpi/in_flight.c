@@ -74,21 +74,23 @@ int main(int argc, char** argv) {
     enum { ways = sizeof complete / sizeof complete[0] };
     MPI_Init(&argc, &argv);
     toll_start(argv);
-    for (int i = 2; i < argc; ++i) {
-        static struct flight flight;
-        toll_plan(argv[i]);
-        for (int j = 0; j < comms; ++j) {
-            MPI_Comm comm;
-            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-            flight.toll[j] = toll_open(comm, (i - 2) * comms + j);
+    for (int i = 2; i < argc; ++i)
+        for (int known = 0; known < 2; ++known) { /* some doors set up in the first blocking barrier */
+            static struct flight flight;
+            toll_plan(argv[i]);
+            for (int j = 0; j < comms; ++j) {
+                MPI_Comm comm;
+                MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+                flight.toll[j] = toll_open(comm, ((i - 2) * 2 + known) * comms + j);
+                if (known) toll_barrier(&flight.toll[j], -1);
+            }
+            for (int turn = 0; turn < 2 * ways; ++turn) {
+                depart(&flight, turn % (toll_world + 1));
+                complete[(turn + toll_rank) % ways](&flight); /* each rank in another way */
+            }
+            depart(&flight, 0);
+            complete_under_barriers(&flight);
+            for (int j = 0; j < comms; ++j) MPI_Comm_free(&flight.toll[j].comm);
         }
-        for (int turn = 0; turn < 2 * ways; ++turn) {
-            depart(&flight, turn % (toll_world + 1));
-            complete[(turn + toll_rank) % ways](&flight); /* each rank in another way */
-        }
-        depart(&flight, 0);
-        complete_under_barriers(&flight);
-        for (int j = 0; j < comms; ++j) MPI_Comm_free(&flight.toll[j].comm);
-    }
     return toll_end();
 }
