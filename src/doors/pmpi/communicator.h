@@ -14,7 +14,8 @@ struct tollbar_communicator {
     MPI_Comm messages; /* the same ranks, for nobody's messages but ours; null when the office carries them */
     struct tollbar_carrier carrier;
     int joined;               /* its first barrier was made */
-    int splits_phases;        /* MPI_Ibarrier is ours too; the same on every rank */
+    int splits_phases;        /* MPI_Ibarrier is ours too; the same on every rank, as the next one */
+    int persists;             /* so is MPI_Barrier_init */
     _Atomic uint32_t pending; /* MPI_Ibarriers that are not over */
     int waits;                /* somebody waits in the participant, so nobody else may look at it */
     int handles;              /* persistent barriers that were set up through it; they need its messages */

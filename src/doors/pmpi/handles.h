@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 MPI_Comm tollbar_comm_of_fortran(int handle);
+MPI_Info tollbar_info_of_fortran(int handle);
 int tollbar_request_to_fortran(MPI_Request request);
 MPI_Request tollbar_request_of_fortran(int handle);
 

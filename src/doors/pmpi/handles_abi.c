@@ -3,10 +3,13 @@
 #include "handles.h"
 
 #pragma weak PMPI_Comm_fromint
+#pragma weak PMPI_Info_fromint
 #pragma weak PMPI_Request_toint
 #pragma weak PMPI_Request_fromint
 
 MPI_Comm tollbar_comm_of_fortran(int handle) { return PMPI_Comm_fromint(handle); }
+
+MPI_Info tollbar_info_of_fortran(int handle) { return PMPI_Info_fromint(handle); }
 
 int tollbar_request_to_fortran(MPI_Request request) { return PMPI_Request_toint(request); }
 

@@ -41,6 +41,9 @@ int tollbar_find_constants(void);
 int tollbar_join_progress(void (*advance)(void));
 void tollbar_leave_progress(void);
 
+/* Nonzero when every function that completes requests is hooked, also those of Fortran. */
+extern const int tollbar_hooks_suffice;
+
 /* Nonzero when the MPI may crash over an MPI_Ibarrier of its own whose communicator is freed before its end. */
 extern const int tollbar_mpi_forgets_pending;
 

@@ -6,6 +6,7 @@
 
 const char* const tollbar_family = TOLLBAR_MPI_FAMILY;
 const int tollbar_mpi_forgets_pending = 0;
+const int tollbar_hooks_suffice = 1;
 
 typedef int (*extended_start)(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,
                               int (*poll)(void*, MPI_Status*), int (*wait)(int, void**, double, MPI_Status*), void*,

@@ -7,6 +7,7 @@
 
 const char* const tollbar_family = "openmpi";
 const int tollbar_mpi_forgets_pending = 1;
+const int tollbar_hooks_suffice = 0;
 
 struct tollbar_open_mpi_data tollbar_open_mpi_data;
 

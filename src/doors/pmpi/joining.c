@@ -63,7 +63,9 @@ static void enter(struct tollbar_communicator* self, const char* name, const cha
     const struct tollbar_mpi_options options = {
         .plan = plan, .name = name, .mpi = tollbar_mpi_key(), .budget_ms = -1, .timeout_s = -1};
     if (tollbar_mpi_join(&self->carrier, &options, &self->participant) == 0) {
-        self->splits_phases = tollbar_mpi_needs_no_calls(self->participant) && tollbar_requests_can_be_had();
+        const int needs_no_calls = tollbar_mpi_needs_no_calls(self->participant);
+        self->splits_phases = needs_no_calls && tollbar_requests_can_be_had();
+        self->persists = needs_no_calls && (tollbar_hooks_suffice || tollbar_requests_can_be_had());
         return;
     }
     self->participant = NULL;

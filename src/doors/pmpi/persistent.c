@@ -93,7 +93,7 @@ int tollbar_persistent_init(MPI_Comm comm, struct tollbar_communicator* communic
     *code = MPI_ERR_NO_MEM;
     if (one == NULL) return 1;
     tollbar_join_again(comm, communicator, &one->own);
-    const int possible = one->own.participant != NULL && one->own.splits_phases;
+    const int possible = one->own.participant != NULL && one->own.persists;
     *code = possible ? open_post() : MPI_SUCCESS;
     if (possible && *code == MPI_SUCCESS)
         *code = PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, one->tag, post, &one->pending.request);

@@ -12,17 +12,24 @@ COUNTS = r"(\d+) barriers, (\d+) ibarriers, (\d+) persistent$"
 MADE = re.compile(r"^rank (\d+) made " + COUNTS, re.MULTILINE)
 TAKEN = re.compile(r"^tollbar: rank (\d+): " + COUNTS, re.MULTILINE)
 
-#: The MPI gives no request there that the preload could end, and keeps its Ibarriers and persistent barriers.
+#: The MPI gives no request there that the preload could end, and keeps its Ibarriers.
 KEEPS_IBARRIERS = ("impi-abi",)
 
 #: As conftest.py has them.
 NAMES = ("openmpi-4", "mpich-4", "openmpi-5", "mpich-5", "mpich-5-abi", "impi", "impi-abi")
 
 #: What a program calls for a handle, where it is not MPI_Barrier_init.
-INITS = {"openmpi-4": "MPIX_Barrier_init"}
+EXTENSIONS = {"openmpi-4": "MPIX_Barrier_init"}
 
 #: More ranks where the MPI is quick about setting up.
 RANKS = [("openmpi-4", 2), ("openmpi-4", 5), *((name, 3) for name in NAMES[1:])]
+
+
+def inits(name: str) -> tuple[str, ...]:
+    """The flags for the name of MPI_Barrier_init in that MPI."""
+    if name in EXTENSIONS:
+        return ("-DEXTENSION", f"-DBARRIER_INIT={EXTENSIONS[name]}")
+    return ("-DBARRIER_INIT=MPI_Barrier_init",)
 
 
 def said(done: subprocess.CompletedProcess) -> str:
@@ -34,7 +41,7 @@ def everything_taken(name: str, done: subprocess.CompletedProcess, ranks: int) -
     assert done.returncode == 0, text
     made, taken = sorted(MADE.findall(text)), sorted(TAKEN.findall(text))
     if name in KEEPS_IBARRIERS:
-        made, taken = ([row[:2] for row in rows] for rows in (made, taken))
+        made, taken = ([(*row[:2], row[3]) for row in rows] for rows in (made, taken))
     assert len(made) == ranks, text
     assert taken == made, text
 
@@ -50,8 +57,8 @@ def test_every_barrier_of_a_c_program_is_taken_and_nobody_leaves_early(present, 
 @pytest.mark.parametrize(("name", "ranks"), RANKS)
 def test_every_persistent_barrier_is_taken_and_goes_with_all_others(present, library, build, name, ranks):
     host = present(name)
-    flags = [f"-DBARRIER_INIT={INITS.get(name, 'MPI_Barrier_init')}"]
-    done = host.launch(build(host.compiler, "persistent.c", *flags), ranks=ranks, preload=library(host.interface))
+    program = build(host.compiler, "persistent.c", *inits(name))
+    done = host.launch(program, ranks=ranks, preload=library(host.interface))
     everything_taken(name, done, ranks)
 
 
@@ -59,7 +66,7 @@ def test_every_persistent_barrier_is_taken_and_goes_with_all_others(present, lib
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4", "impi"])
 def test_every_barrier_of_a_fortran_program_is_taken(present, library, build, name, way):
     host = present(name)
-    program = build(host.fortran, "barriers.F90", f"-D{way}")
+    program = build(host.fortran, "barriers.F90", f"-D{way}", *inits(name))
     done = host.launch(program, ranks=2, preload=library(host.interface))
     everything_taken(name, done, 2)
 
@@ -79,9 +86,11 @@ def test_no_communicator_is_the_same_error_as_without(present, library, build, n
     ("name", "wrong", "source", "flags"),
     [
         ("openmpi-4", "mpich", "barriers.c", ()),
+        ("openmpi-4", "mpich", "persistent.c", ()),
         ("openmpi-4", "abi", "barriers.F90", ("-DMODULE",)),
         ("openmpi-4", "mpich", "barriers.F90", ("-DF08",)),
         ("mpich-4", "openmpi", "barriers.c", ()),
+        ("mpich-4", "openmpi", "persistent.c", ()),
         ("mpich-4", "openmpi", "barriers.F90", ("-DF08",)),
         ("mpich-4", "abi", "barriers.c", ()),
         ("mpich-5-abi", "mpich", "barriers.c", ()),
@@ -91,8 +100,11 @@ def test_in_the_wrong_mpi_a_library_names_the_right_one_and_steps_aside(
     present, library, build, name, wrong, source, flags
 ):
     host = present(name)
-    program = build(host.fortran if flags else host.compiler, source, *flags)
-    done = host.launch(program, ranks=2, preload=library(wrong))
+    persistent = source == "persistent.c"
+    program = build(
+        host.fortran if flags else host.compiler, source, *flags, *(inits(name) if persistent else ())
+    )
+    done = host.launch(program, *(["tame"] if persistent else []), ranks=2, preload=library(wrong))
     text = said(done)
     assert done.returncode == 0, text
     assert len(MADE.findall(text)) == 2, text
