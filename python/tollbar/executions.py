@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -37,6 +38,20 @@ svg { background: var(--paper); }
 """
 
 
+#: All with 1 ms of computing between barriers, a quantum of 20 ms and switches of 0.1 ms.
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "A tree that spins: three barriers take six quanta": {
+        "barrier": "tree", "waiting": "spin", "until_us": 120000,
+    },
+    "A tree that yields: a barrier takes its computing and a switch a level": {
+        "barrier": "tree", "waiting": "smart", "until_us": 12000,
+    },
+    "A combination barrier that yields: one switch a barrier and processor": {
+        "barrier": "combination", "waiting": "smart", "until_us": 12000,
+    },
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Picture:
     """What is drawn: the history of `processors` processors in a window of time."""
@@ -52,7 +67,7 @@ class Picture:
 
 
 def draw(picture: Picture) -> str:
-    """SVG to stand inside a page; the wheel zooms, dragging moves, a double click shows everything again."""
+    """SVG to stand inside a page, which decides how it zooms."""
     style = plots.STYLE | {"svg.hashsalt": picture.name, "axes.grid": False}
     with matplotlib.rc_context(style):
         height = 1.25 + _LANE * picture.processors
@@ -68,17 +83,31 @@ def draw(picture: Picture) -> str:
             for kind, colour in _COLOURS.items()
         ]
         figure.legend(handles, list(_COLOURS), loc="lower center", ncols=len(_COLOURS), borderaxespad=0.2)
-        return _zoomable(plots.as_text(figure, titles))
+        return plots.as_text(figure, titles)
 
 
 def alone(picture: Picture) -> str:
-    """The same as a file of its own."""
+    """The same as a file of its own: the wheel zooms, dragging moves, a double click shows all again."""
     svg = draw(picture)
-    head, rest = svg.split(">", 1)
+    head, rest = svg.rstrip().removesuffix("</svg>").split(">", 1)
     return (
         f'{head} xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
-        f"<title>{escape(picture.title)}</title><style>{_ALONE}</style>{rest}\n"
+        f"<title>{escape(picture.title)}</title><style>{_ALONE}</style>{rest}"
+        f"<script><![CDATA[{_ZOOM.read_text()}]]></script></svg>\n"
     )
+
+
+def examples() -> list[tuple[str, str]]:
+    """What a page can show of the difference: each picture's caption and its SVG."""
+    return [(caption, _example(**crowd)) for caption, crowd in _EXAMPLES.items()]
+
+
+def _example(barrier: str, waiting: str, until_us: float) -> str:
+    history = tollbar.simulate_scheduler(
+        [tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)], until_us=until_us
+    ).history
+    title = f"{barrier}, {waiting}, 16 threads on 8 processors"
+    return draw(Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, 20000, history))
 
 
 def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
@@ -128,8 +157,3 @@ def _frame(axes: matplotlib.axes.Axes, picture: Picture) -> None:
     axes.set_title(picture.title, fontsize=11, loc="left")
     axes.set_xlabel("ms; dashed: a quantum ends", loc="right", fontsize=10)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us / 1000:g}"))
-
-
-def _zoomable(svg: str) -> str:
-    body = svg.rstrip().removesuffix("</svg>")
-    return f"{body}<script><![CDATA[{_ZOOM.read_text()}]]></script></svg>"

@@ -15,7 +15,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from tollbar import choice, comparison, curves, mpi_section, statistics, tables, targets
+from tollbar import choice, comparison, curves, executions, mpi_section, statistics, tables, targets
 from tollbar.comparison import Comparison, Situation
 from tollbar.plots import distribution, time_text
 from tollbar.records import Batch
@@ -59,6 +59,7 @@ def page(*runs: Run) -> str:
         heat={placement: tables.heat(compared, placement) for placement in ("pinned", "free")},
         crowded=tables.crowded(compared),
         uneven=uneven(compared),
+        executions=[(caption, Markup(svg)) for caption, svg in executions.examples()] if compared else [],
         targets=targets.evaluate(compared),
         everything=tables.everything(compared),
         of_ranks=mpi_section.of_ranks(of_kind["mpi"]),

@@ -201,3 +201,9 @@ def test_a_run_of_one_launch_without_a_floor_has_a_page_too(replay, tmp_path):
     assert "With 2 threads use mcs, the only one measured." in words
     assert "the floor could not be measured" not in words  # tollbar::barrier itself was not measured
     assert "mcs" in words
+
+
+def test_a_page_shows_what_happens_on_crowded_processors(text):
+    assert text.count('<figure class="zoom">') == 3
+    assert "processor 0: thread 0 computes" in text
+    assert "is switched to" in text
