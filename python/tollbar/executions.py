@@ -43,7 +43,7 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
     "A tree that spins: three barriers take six quanta": {
         "barrier": "tree", "waiting": "spin", "until_us": 120000,
     },
-    "A tree that yields: a barrier takes its computing and a switch a level": {
+    "A tree that yields: two switches a barrier and processor, and waits between them": {
         "barrier": "tree", "waiting": "smart", "until_us": 12000,
     },
     "A combination barrier that yields: one switch a barrier and processor": {
