@@ -48,7 +48,7 @@ void tollbar_take_off(struct tollbar_pending* one) {
 }
 
 struct tollbar_pending* tollbar_listed(MPI_Request request) {
-    struct tollbar_pending* one = tollbar_pending_list;
+    struct tollbar_pending* one = request == MPI_REQUEST_NULL ? NULL : tollbar_pending_list;
     while (one != NULL && one->request != request) one = one->next;
     return one;
 }

@@ -147,6 +147,7 @@ void tollbar_persistent_free(MPI_Request request) {
     if (one != NULL) {
         one->usable = 0;
         one->freed = 1;
+        one->pending.request = MPI_REQUEST_NULL; /* the MPI may give the handle to another one */
         atomic_fetch_sub_explicit(&tollbar_handles, 1, memory_order_relaxed);
     }
     tollbar_release_lock();
