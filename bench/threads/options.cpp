@@ -56,6 +56,8 @@ constexpr std::array flags{
          [](Options& o, std::string_view f, std::string_view t) {
              o.budget_ns = 1e6 * static_cast<double>(number(f, t, 0, hour_us));
          }},
+    Flag{"--profile", "", "also what each rank does between stamped episodes, for `tollbar simulate scheduler`",
+         [](Options& o, std::string_view, std::string_view) { o.profile = true; }},
     Flag{"--list", "", "names what can be measured, measures nothing",
          [](Options& o, std::string_view, std::string_view) { o.list = true; }},
     Flag{"--quick", "", "leaves out what never gives its CPU away when there are more ranks than CPUs",

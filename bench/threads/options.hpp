@@ -29,6 +29,7 @@ struct Options {
     double budget_ns = 0;  ///< 0: no limit
     Depth depth = Depth::full;
     std::string only;  ///< empty: everything
+    bool profile = false;
     bool list = false;
     bool help = false;
 };

@@ -137,6 +137,12 @@ private:
             .field("span_ns", samples.span);
         if (visit.stamping.isolated != 0) record.field("call_ns", samples.call);
         record.print();
+        if (options_.profile)
+            for (Rank rank = 0; rank < options_.ranks; ++rank)
+                start_record("profile", label, round)
+                    .field("rank", rank)
+                    .field("computing_ns", visit.stamps.computing(rank, visit.stamping.stamped))
+                    .print();
         if (visit.stamping.isolated != 0)
             start_record("isolated", label, round)
                 .field("latency_ns", isolated.latency)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,7 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--profile", type=Path, metavar="FILE",
         help="computing times that were recorded: a CSV file with the columns thread,compute_us, each "
-        "thread's in order; takes the place of --threads, --compute-us, --variation and --barriers",
+        "thread's in order, or what a measuring program prints with --profile; takes "
+        "the place of --threads, --compute-us, --variation and --barriers",
     )  # fmt: skip
     group.add_argument(
         "--application", type=_pairs, action="append", default=[], metavar="KEY=VALUE[,...]",
@@ -117,9 +119,38 @@ def _application(
 
 
 def read_profile(path: Path) -> list[list[float]]:
-    """Computing times of each thread. A fault is told with its line and column."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
+    """Computing times of each thread, in microseconds. A fault is told with its line and column."""
+    text = path.read_text(encoding="utf-8")
+    times = _records(path, text) if text.startswith("{") else _rows(path, text)
+    if not times:
+        raise WrongUse(f"{path} has no computing times")
+    missing = next(thread for thread in itertools.count() if thread not in times)
+    if missing < len(times):
+        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(times)}")
+    return [times[thread] for thread in sorted(times)]
+
+
+def _records(path: Path, text: str) -> dict[int, list[float]]:
+    """What a measuring program prints with --profile: the last round of its one candidate."""
+    times: dict[int, list[float]] = {}
+    names = set()
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            record = json.loads(line)
+            if record["record"] == "profile":
+                names.add(f"{record['name']}+{record['wait']}")
+                times[int(record["rank"])] = [float(ns) / 1000 for ns in record["computing_ns"]]
+        except (ValueError, KeyError, TypeError):
+            raise WrongUse(f"{path}, line {number}: not what a measuring program prints") from None
+    if len(names) > 1:
+        raise WrongUse(
+            f"{path} has profiles of {', '.join(sorted(names))}; record one, with --only NAME+WAIT"
+        )
+    return times
+
+
+def _rows(path: Path, text: str) -> dict[int, list[float]]:
+    rows = list(csv.reader(text.splitlines()))
     if not rows or rows[0] != _PROFILE:
         raise WrongUse(f"{path}, line 1: the columns are {','.join(_PROFILE)}")
     times: dict[int, list[float]] = {}
@@ -132,12 +163,7 @@ def read_profile(path: Path) -> list[list[float]]:
         times.setdefault(int(thread), []).append(
             _finite(compute_us, f"{path}, line {line}, column compute_us")
         )
-    if not times:
-        raise WrongUse(f"{path} has no computing times below its first line")
-    missing = next(thread for thread in itertools.count() if thread not in times)
-    if missing < len(times):
-        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(times)}")
-    return [times[thread] for thread in sorted(times)]
+    return times
 
 
 def _finite(text: str, where: str) -> float:

@@ -2,6 +2,7 @@
 """tollbar simulate scheduler."""
 
 import csv
+import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -94,12 +95,33 @@ def test_a_profile_is_replayed(tollbar, tmp_path):
     assert (row["threads"], row["barriers"], row["compute_us"]) == ("2", "2", "")
 
 
+def record(rank, computing_ns, name="turnstile"):
+    keys = {"record": "profile", "round": 0, "name": name, "kind": "turnstile", "wait": "auto"}
+    return json.dumps(keys | {"rank": rank, "computing_ns": computing_ns})
+
+
+def test_what_a_measuring_program_recorded_is_replayed(tollbar, tmp_path):
+    path = tmp_path / "run.jsonl"
+    other = '{"record":"environment","ranks":2}'
+    one, two = record(0, [1e6, 3e6]), record(1, [2e6, 1e6])
+    path.write_text("\n".join([other, one, two]))
+    (row,) = simulate(
+        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
+    )
+    assert float(row["completed_us"]) == 5000
+    path.write_text("\n".join([one, two, record(0, [1], name="mcs")]))
+    assert "record one, with --only NAME+WAIT" in refusal(tollbar, "--profile", path)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "line 1: the columns are thread,compute_us"),
         ("thread,time\n0,1\n", "line 1: the columns are thread,compute_us"),
-        ("thread,compute_us\n", "has no computing times below its first line"),
+        ("thread,compute_us\n", "has no computing times"),
+        ('{"record":"profile"}\n', "line 1: not what a measuring program prints"),
+        ('{"record":"environment"}\n{"rec', "line 2: not what a measuring program prints"),
+        ('{"record":"environment"}\n', "has no computing times"),
         ("thread,compute_us\n0,1\n0\n", "line 3: 1 values where 2 are expected"),
         ("thread,compute_us\n0,1\n-1,1\n", "line 3, column thread: '-1' is not a number from 0"),
         ("thread,compute_us\n0,x\n", "line 2, column compute_us: 'x' is not a time of at least 0"),
