@@ -34,7 +34,10 @@ int tollbar_barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
 }
 
 int tollbar_start(int count, const MPI_Request* requests, const void* call_site) {
-    /* The MPI first: it refuses what is not to be started. */
+    /* Open MPI 4 starts once more what is under way, and then one of the two never ends. */
+    for (int i = 0; i < count && tollbar_any_handles(); ++i)
+        if (tollbar_persistent_under_way(requests[i])) return MPI_ERR_REQUEST;
+    /* The MPI first: it refuses what else is not to be started. */
     const int code = count == 1 ? tollbar_pass_start((void*)requests) : tollbar_pass_startall(count, (void*)requests);
     if (code != MPI_SUCCESS) return code;
     for (int i = 0; i < count && tollbar_any_handles(); ++i) tollbar_persistent_start(requests[i], call_site);

@@ -116,6 +116,14 @@ static struct handle* find(MPI_Request request) {
     return one;
 }
 
+int tollbar_persistent_under_way(MPI_Request request) {
+    tollbar_take_lock();
+    const struct handle* handle = find(request);
+    const int under_way = handle != NULL && handle->pending.communicator != NULL;
+    tollbar_release_lock();
+    return under_way;
+}
+
 void tollbar_persistent_start(MPI_Request request, const void* call_site) {
     tollbar_take_lock();
     struct handle* handle = find(request);

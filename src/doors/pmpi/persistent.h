@@ -20,6 +20,9 @@ static inline int tollbar_any_handles(void) {
  * `code` is what MPI_Barrier_init returns. */
 int tollbar_persistent_init(MPI_Comm comm, struct tollbar_communicator* communicator, MPI_Request* request, int* code);
 
+/* Nonzero for one of ours that was started and is not over: it is not to be started again yet. */
+int tollbar_persistent_under_way(MPI_Request request);
+
 /* The MPI has started it: enters an episode, if it is one of ours. Memory order: as tollbar_mpi_arrive. */
 void tollbar_persistent_start(MPI_Request request, const void* call_site);
 
