@@ -23,19 +23,26 @@ using namespace tollbar::mpi;
 
 namespace {
 
-/// The tuning file of this test's process; made afresh for each use.
-const std::string& tuning() {
-    static const std::string path = [] {
-        std::string name = "/tmp/tollbar-selection-XXXXXX";
-        const int descriptor = mkstemp(name.data());
+/// The tuning file of this test's process, until it ends.
+struct TuningFile {
+    TuningFile() {
+        const int descriptor = mkstemp(path.data());
         REQUIRE(descriptor >= 0);
         close(descriptor);
-        setenv("TOLLBAR_TUNING", name.c_str(), 1);
-        std::atexit([] { std::remove(tuning().c_str()); });
-        return name;
-    }();
-    std::ofstream(path) << "tollbar-tuning 1\n";
-    return path;
+        setenv("TOLLBAR_TUNING", path.c_str(), 1);
+    }
+    ~TuningFile() { std::remove(path.c_str()); }
+    TuningFile(const TuningFile&) = delete;
+    TuningFile& operator=(const TuningFile&) = delete;
+
+    std::string path = "/tmp/tollbar-selection-XXXXXX";
+};
+
+/// Its path; the file is made afresh for each use.
+const std::string& tuning() {
+    static const TuningFile file;
+    std::ofstream(file.path) << "tollbar-tuning 1\n";
+    return file.path;
 }
 
 std::size_t lines_stored() {
