@@ -77,12 +77,6 @@ void copy(char (&to)[size], std::string_view from) {
     std::memset(to + length, 0, size - length);
 }
 
-std::string host_name() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
 /// Equal for processes that can share memory by a file in /dev/shm: same kernel, host name, mount and user.
 std::uint64_t node_identity(const std::string& host) {
     static const std::string kernel = [] {
@@ -96,8 +90,7 @@ std::uint64_t node_identity(const std::string& host) {
 }
 
 Card own_card(const tollbar_mpi_options& options) {
-    static const std::string own_host = host_name();
-    const std::string host = options.host == nullptr ? own_host : options.host;
+    const std::string host = options.host == nullptr ? host_name() : options.host;
     Card card{};
     card.node = node_identity(host);
     card.arenas = arenas().newest();
@@ -239,6 +232,15 @@ void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std
 
 }  // namespace
 
+const std::string& host_name() {
+    static const std::string own = [] {
+        std::array<char, 256> name{};
+        gethostname(name.data(), name.size() - 1);
+        return std::string(name.data());
+    }();
+    return own;
+}
+
 MpiSituation situation_of(const Terms& terms, Rank ranks, const tollbar_mpi_options& options) {
     constexpr std::array objectives{"latency", "skew", "wait"};  // in the order of tollbar_objective
     return {.ranks = ranks,
@@ -287,7 +289,9 @@ void SetUpWait::report(double waited_s, const unsigned char* heard) const {
 Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& options) {
     const SetUpWait waiting(carrier, name_of(options), timeout_of(options));
     Agreement agreement;
-    const std::vector<Card> cards = gather(carrier, own_card(options), waiting);
+    const Card own = own_card(options);
+    agreement.standing = own.standing;
+    const std::vector<Card> cards = gather(carrier, own, waiting);
     std::vector<Rank>& node_of = agreement.node_of;
     Terms& terms = agreement.terms;
     std::vector<std::uint64_t> arena_of(carrier.ranks);  // of each node

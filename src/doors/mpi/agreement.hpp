@@ -6,6 +6,7 @@
 #include "participant.h"
 #include "transports/mpi/arena.hpp"
 
+#include <tollbar/crowding.hpp>
 #include <tollbar/plan.hpp>
 #include <tollbar/tuning.hpp>
 
@@ -41,10 +42,15 @@ struct Agreement {
     std::vector<Rank> leaders;       ///< the lowest rank of each node
     std::vector<Rank> here;          ///< the ranks of this node, ascending
     Rank node = 0;                   ///< this rank's
+    Standing standing{};             ///< this rank's
     Rank place = 0;                  ///< this rank's, among those here
+                                     ///< this rank's, among those here
     std::shared_ptr<Arena> arena;    ///< null: the ranks here have no memory in common, or there is but one
     std::vector<Address> addresses;  ///< of all ranks; empty without time-out
 };
+
+/// What gethostname(2) says.
+const std::string& host_name();
 
 /// A number that only the ranks of one node use, and for one thing: 0 for their arena, others for their meetings.
 constexpr std::uint64_t ticket_of(const Terms& terms, Rank node, std::uint8_t number) noexcept {

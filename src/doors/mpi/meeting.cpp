@@ -110,7 +110,7 @@ void Meeting::meet_here(const tollbar_carrier& carrier, const Agreement& agreeme
         if (block_ != 0) segment_.emplace(arena_->at(block_));
     }
     if (!segment_) return;
-    segment_->take_seat(place_);
+    segment_->take_seat(place_, agreement.standing);
     seat_ = &segment_->seat(place_);
 }
 

@@ -14,12 +14,6 @@ namespace tollbar::mpi {
 
 namespace {
 
-std::string own_host() {
-    char name[256] = {};
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
 std::string in_seconds(std::chrono::duration<double> time) {
     char text[32];
     std::snprintf(text, sizeof text, "%.1f s", time.count());
@@ -41,7 +35,7 @@ std::string listed(const std::vector<Rank>& ranks) {
 
 Reports::Reports(const tollbar_carrier& carrier, const tollbar_mpi_options& options, const Agreement& agreement)
     : name_(options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name),
-      host_(options.host == nullptr ? own_host() : options.host), rank_(carrier.rank), ranks_(carrier.ranks),
+      host_(options.host == nullptr ? host_name() : options.host), rank_(carrier.rank), ranks_(carrier.ranks),
       here_(agreement.here), timeout_s_(agreement.terms.timeout_s) {
     if (!wanted()) return;
     node_of_ = agreement.node_of;

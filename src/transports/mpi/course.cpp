@@ -49,10 +49,7 @@ Course::~Course() {
         if (step.channel != nullptr) carrier_.close(carrier_.state, step.channel);
 }
 
-void Course::start() noexcept {
-    ++episode_;
-    next_ = 0;
-    if (!receives_) return;
+void Course::post_receives() noexcept {
     for (const CourseStep& step : steps_)
         if (step.by == CourseStep::By::message && !step.sends) carrier_.start(carrier_.state, step.channel);
 }
@@ -64,7 +61,7 @@ bool Course::take_message(const CourseStep& step) noexcept {
 }
 
 template <class Deadline>
-void Course::pass_time(std::uint32_t turn, Clock::time_point since, Deadline deadline) noexcept {
+void Course::pass_time(std::uint32_t turn, Since& since, Deadline deadline) noexcept {
     constexpr std::uint32_t turns_between_progress = 8;
     const CourseStep& step = steps_[next_];
     const Patience patience = patience_for<NativeSync>(waiting_.policy, crowding());
@@ -73,7 +70,7 @@ void Course::pass_time(std::uint32_t turn, Clock::time_point since, Deadline dea
         carrier_.progress(carrier_.state);
         if (patience.spins == Patience::for_ever) return;
         if (patience.spins == 0) NativeSync::yield();
-        const auto waited = Clock::now() - since;
+        const auto waited = since.waited();
         if (patience.yields != Patience::for_ever && waited > worth_polling_a_message)
             std::this_thread::sleep_for(nap_after(waited));
         return;
@@ -99,13 +96,12 @@ void Course::pass_time(std::uint32_t turn, Clock::time_point since, Deadline dea
         return;
     }
     carrier_.progress(carrier_.state);
-    const Sooner<Deadline> until{{Clock::now() + nap_after(Clock::now() - since)}, deadline};
+    const Sooner<Deadline> until{{Clock::now() + nap_after(since.waited())}, deadline};
     park(*wired.word, target, *wired.bell, waiting_.ringing, until.earlier());
 }
 
 template <class Deadline>
-bool Course::finish(Deadline deadline) noexcept {
-    if (advance()) return true;
+bool Course::wait_for_rest(Deadline deadline) noexcept {
     if (const CourseStep& step = steps_[next_];
         step.by == CourseStep::By::word && crowding() == Crowding::roomy && waiting_.policy == wait_policy::automatic) {
         // With a CPU for everybody most waits are over before a clock would have been read.
@@ -114,7 +110,7 @@ bool Course::finish(Deadline deadline) noexcept {
             if (step.wired.word->load(std::memory_order_acquire) >= target) break;  // pairs with take_word()
         if (advance()) return true;
     }
-    const auto since = Clock::now();
+    Since since;
     std::size_t at = next_;
     for (std::uint32_t turn = 0;; ++turn) {
         pass_time(turn, since, deadline);
@@ -127,7 +123,7 @@ bool Course::finish(Deadline deadline) noexcept {
     }
 }
 
-template bool Course::finish(Never) noexcept;
-template bool Course::finish(Deadline) noexcept;
+template bool Course::wait_for_rest(Never) noexcept;
+template bool Course::wait_for_rest(Deadline) noexcept;
 
 }  // namespace tollbar

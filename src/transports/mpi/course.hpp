@@ -57,7 +57,11 @@ public:
     void set_manners(Manners manners) noexcept { manners_ = manners; }
 
     /// Enters the next episode. Only when finished().
-    void start() noexcept;
+    void start() noexcept {
+        ++episode_;
+        next_ = 0;
+        if (receives_) post_receives();
+    }
 
     /// Goes on as far as the awaits allow; true when the episode is over. Never blocks.
     /// Memory order: what any rank wrote before it started this episode is visible once this returns true.
@@ -70,7 +74,9 @@ public:
     /// Waits for the rest of the episode and keeps the MPI's progress meanwhile; false when the deadline passed
     /// first, and may then be called again. Memory order: as advance().
     template <class Deadline>
-    bool finish(Deadline deadline) noexcept;
+    bool finish(Deadline deadline) noexcept {
+        return advance() || wait_for_rest(deadline);
+    }
 
 private:
     /// Does a step if nothing stands in its way.
@@ -96,10 +102,27 @@ private:
     }
 
     bool take_message(const CourseStep& step) noexcept;
+    void post_receives() noexcept;
+
+    template <class Deadline>
+    bool wait_for_rest(Deadline deadline) noexcept;
+
+    /// When the wait began, as far as anybody asked: most waits are over before the clock is worth a look.
+    class Since {
+    public:
+        std::chrono::steady_clock::duration waited() noexcept {
+            const auto now = std::chrono::steady_clock::now();
+            if (at_ == decltype(at_){}) at_ = now;
+            return now - at_;
+        }
+
+    private:
+        std::chrono::steady_clock::time_point at_{};
+    };
 
     /// Polls, yields or naps once, as the `turn`-th fruitless look at the present step deserves.
     template <class Deadline>
-    void pass_time(std::uint32_t turn, std::chrono::steady_clock::time_point since, Deadline deadline) noexcept;
+    void pass_time(std::uint32_t turn, Since& since, Deadline deadline) noexcept;
 
     Crowding crowding() const noexcept {
         if (manners_ == Manners::polite) return Crowding::crowded;
@@ -115,7 +138,7 @@ private:
     bool receives_;
 };
 
-extern template bool Course::finish(Never) noexcept;
-extern template bool Course::finish(Deadline) noexcept;
+extern template bool Course::wait_for_rest(Never) noexcept;
+extern template bool Course::wait_for_rest(Deadline) noexcept;
 
 }  // namespace tollbar

@@ -145,7 +145,7 @@ void Segment::build(const Blueprint& blueprint) {
         words[step.word].store(header.start * step.share, std::memory_order_relaxed);
     std::ranges::copy(layout.first, header.at<std::uint32_t>(header.first()));
     std::ranges::copy(layout.steps, header.at<PlacedStep>(header.program()));
-    header.checksum = header.sum();
+    if (!name_.empty()) header.checksum = header.sum();  // others open it by name alone
 }
 
 Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for(blueprint)) {
@@ -205,12 +205,11 @@ const std::atomic<Crowding>& Segment::crowding() const noexcept { return header(
 
 Seat& Segment::seat(Rank rank) const noexcept { return header().at<Seat>(header().seats())[rank]; }
 
-void Segment::take_seat(Rank rank) {
+void Segment::take_seat(Rank rank, const Standing& standing) {
     if (header().ringing.asymmetric && !NativeSync::register_for_heavy_fence())
         throw std::invalid_argument(what() + " needs membarrier(2), which this process may not call");
     file_.hold_after_fork();
     // All that may fail or take its time comes before the seat is ours.
-    const Standing standing = own_standing();
     const std::uint64_t start = own_start();
     Seat& seat = this->seat(rank);
     pid_t holder = 0;

@@ -93,7 +93,7 @@ public:
     Seat& seat(Rank rank) const noexcept;
 
     /// Takes the seat for the calling thread. Throws std::invalid_argument when it is not to be had.
-    void take_seat(Rank rank);
+    void take_seat(Rank rank, const Standing& standing = own_standing());
 
     /// A seat given up inside an episode cannot be taken again: nobody knows what its holder had yet to do.
     enum class Leaving : std::uint8_t { between_episodes, inside_one };
