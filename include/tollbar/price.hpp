@@ -5,7 +5,9 @@
 #include <tollbar/plan.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tollbar {
@@ -61,5 +63,28 @@ Price price(const Plan& plan, const LogP& logp, Receive receive = Receive::at_aw
 /// The same evaluation with every message, in order of (received_us, to, from).
 std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await,
                                     std::span<const Late> late = {});
+
+/// What the formulas of Hoefler et al. say in place of an evaluation.
+struct ClosedForm {
+    double full_us = 0;        ///< as derived
+    double simplified_us = 0;  ///< as printed after the paper's "~", which supposes o > g
+};
+
+/// The closed form for `central`, `combining` (groups of `parameter`), `tournament` or `dissemination` (for a
+/// `parameter` of 1); nothing for other algorithms, for which the paper has none; 0 for one rank, whatever the
+/// algorithm. Those of central and dissemination equal the price at every size; that of the tournament is met at
+/// powers of two, that of combining in fours at powers of four, and in between they lie above the price.
+///
+/// Throws std::invalid_argument for negative or non-finite parameters, 0 ranks, and groups of fewer than 2.
+std::optional<ClosedForm> closed_form(std::string_view algorithm, Rank parameter, Rank ranks, const LogP& logp);
+
+/// The period of a loop of nothing but this barrier: what a benchmark that divides a loop's time by its length
+/// reports (Pallas's, with which Hoefler et al. measured). Ranks that are through early begin the next episode early,
+/// so it may lie below the price of a single barrier; it lies above it only where messages of the next episode take
+/// the receiver's time before they are awaited (Receive::on_arrival). Over the second half of 12 episodes, of 8
+/// beyond 64 ranks.
+///
+/// Throws std::invalid_argument as price() does.
+double loop_period_us(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await);
 
 }  // namespace tollbar

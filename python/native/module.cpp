@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
+#include "logp.hpp"
 #include "scheduler.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -243,5 +244,6 @@ NB_MODULE(_native, m) {
     bind_plans(m);
     bind_verify(m);
     bind_price(m);
+    bind_logp(m);
     bind_scheduler(m);
 }

@@ -24,6 +24,7 @@ native_problem: str | None = None
 try:
     from tollbar._native import (
         Algorithm,
+        ClosedForm,
         LogP,
         Message,
         Plan,
@@ -36,9 +37,11 @@ try:
         Verdict,
         __version__,
         catalogue,
+        closed_form,
         combine,
         draw_svg,
         is_rooted,
+        loop_period_us,
         max_ranks,
         messages,
         parse_plan,
@@ -60,6 +63,7 @@ except ImportError as error:
 
 __all__ = [
     "Algorithm",
+    "ClosedForm",
     "LogP",
     "Message",
     "Plan",
@@ -72,9 +76,11 @@ __all__ = [
     "Verdict",
     "__version__",
     "catalogue",
+    "closed_form",
     "combine",
     "draw_svg",
     "is_rooted",
+    "loop_period_us",
     "max_ranks",
     "messages",
     "parse_plan",

@@ -25,9 +25,19 @@ class Cost:
     messages: int = column("messages of one episode")
 
 
+@dataclass(frozen=True)
+class ComparedCost(Cost):
+    """What --closed-form and --loop add; the columns above stay as they are."""
+
+    closed_form_us: float | None = column("--closed-form: the LogP paper's formula; empty where it has none")
+    simplified_us: float | None = column("the same as the paper simplifies it, which supposes o > g")
+    loop_us: float | None = column("--loop: the period of a loop of nothing but this barrier")
+    loop_ratio: float | None = column("the period divided by last_us; below 1 where episodes overlap")
+
+
 def add_parser(commands) -> None:
     parser = commands.add_parser(
-        "price", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Cost)
+        "price", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(ComparedCost)
     )
     parser.add_argument(
         "plans",
@@ -65,6 +75,16 @@ def add_parser(commands) -> None:
         metavar="RANK:US",
         help="a rank that enters that many microseconds after the others; may be repeated",
     )
+    parser.add_argument(
+        "--closed-form",
+        action="store_true",
+        help="adds the formulas of the LogP paper (Hoefler et al.), for the plans that have one",
+    )
+    parser.add_argument(
+        "--loop",
+        action="store_true",
+        help="adds what a loop of nothing but barriers takes for each of them, as benchmarks measure",
+    )
     parser.set_defaults(run=run)
 
 
@@ -72,11 +92,25 @@ def run(args: argparse.Namespace) -> Table:
     late = dict(args.late)
     if len(late) < len(args.late):
         raise WrongUse("--late names a rank twice; give each late rank once")
+    if late and (args.closed_form or args.loop):
+        raise WrongUse("--closed-form and --loop suppose that all ranks enter together; leave out --late")
     cases = [(spelling, ranks) for ranks in arguments.each(args.ranks) for spelling in args.plans]
     rows = [_cost(spelling, ranks, args, late) for spelling, ranks in track(cases, "pricing")]
     return Table(sorted(rows, key=lambda row: (row.ranks, row.last_us)))
 
 
 def _cost(spelling: str, ranks: int, args: argparse.Namespace, late: dict[int, float]) -> Cost:
-    price = tollbar.price(tollbar.plan(spelling, ranks), args.logp, _RECEIVE[args.receive], late)
-    return Cost(spelling, ranks, price.last_us, price.first_us, price.mean_us, price.messages)
+    plan, receive = tollbar.plan(spelling, ranks), _RECEIVE[args.receive]
+    price = tollbar.price(plan, args.logp, receive, late)
+    alone = (spelling, ranks, price.last_us, price.first_us, price.mean_us, price.messages)
+    if not args.closed_form and not args.loop:
+        return Cost(*alone)
+    form = tollbar.closed_form(plan, args.logp) if args.closed_form else None
+    loop_us = tollbar.loop_period_us(plan, args.logp, receive) if args.loop else None
+    return ComparedCost(
+        *alone,
+        closed_form_us=form.full_us if form else None,
+        simplified_us=form.simplified_us if form else None,
+        loop_us=loop_us,
+        loop_ratio=loop_us / price.last_us if loop_us is not None and price.last_us else None,
+    )

@@ -107,6 +107,49 @@ def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
     assert said.err.count("\n") == 1
 
 
+def test_closed_forms_stand_beside_the_price(tollbar):
+    said = tollbar(
+        *("price", "central", "combining:3", "tournament", "dissemination", "mcs"),
+        *("--ranks", "1..64", "--logp", "10,5,3", "--closed-form", "--format", "csv"),
+    )
+    assert said.out.splitlines()[0] == COLUMNS + ",closed_form_us,simplified_us,loop_us,loop_ratio"
+    rows = {(row["plan"], int(row["ranks"])): row for row in said.csv}
+    assert len(rows) == 5 * 64
+    names = {"mcs_4_2": "mcs", "combining_n3": "combining:3"}
+    compared = 0
+    with GOLDEN.open() as file:
+        for wanted in csv.DictReader(file):
+            name = wanted["algorithm"]
+            row = rows.get((names.get(name, name), int(wanted["P"])))
+            if row is None:
+                continue
+            compared += 1
+            for column in ("closed_form_us", "simplified_us"):
+                assert bool(row[column]) == bool(wanted[column])
+                assert not row[column] or float(row[column]) == float(wanted[column])
+    assert compared == len(rows)
+
+
+def test_a_loop_of_barriers_may_take_less_than_its_barriers(tollbar):
+    rows = tollbar("price", "central", "mcs", "dissemination", "--ranks", 64, "--loop", "--format", "json").json
+    assert {row["plan"]: round(row["loop_ratio"], 2) for row in rows} == {
+        "central": 0.95,
+        "mcs": 0.91,
+        "dissemination": 1.0,
+    }
+    assert all(row["loop_us"] == pytest.approx(row["loop_ratio"] * row["last_us"]) for row in rows)
+    assert all(row["closed_form_us"] is None for row in rows)
+
+
+@pytest.mark.parametrize("option", ["--closed-form", "--loop"])
+def test_what_supposes_that_all_enter_together_refuses_late_ranks(tollbar, option):
+    said = tollbar("price", "mcs", "--ranks", 4, "--late", "1:5", option)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        "tollbar price: --closed-form and --loop suppose that all ranks enter together; leave out --late\n"
+    )
+
+
 @pytest.mark.parametrize("late", ["4:10", "0:-1", "0:nan", "99999999999:1"])
 def test_a_late_rank_that_cannot_be_is_refused(tollbar, late):
     said = tollbar("price", "mcs", "--ranks", 4, "--late", late)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands beside a price: the closed forms of the LogP paper, and the period of a loop of barriers.
+#include "logp.hpp"
+
+#include <tollbar/algorithms.hpp>
+#include <tollbar/price.hpp>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace tollbar;
+
+namespace {
+
+/// The form of a plan of the catalogue. Its spelling, not its steps, says which formula is meant; the plan was
+/// made from it, so it need not be checked again.
+std::optional<ClosedForm> form_of(const Plan& plan, const LogP& logp) {
+    const std::string_view spelling = plan.name();
+    const std::size_t colon = std::min(spelling.find(':'), spelling.size());
+    const std::string_view name = spelling.substr(0, colon);
+    const auto known = std::ranges::find(catalogue(), name, &Algorithm::name);
+    if (known == catalogue().end()) return std::nullopt;
+    const std::string_view digits = colon == spelling.size() ? known->defaults : spelling.substr(colon + 1);
+    Rank parameter = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), parameter);
+    return closed_form(name, parameter, plan.ranks(), logp);
+}
+
+}  // namespace
+
+void bind_logp(nb::module_& m) {
+    nb::class_<ClosedForm>(m, "ClosedForm", "What the LogP paper's formulas say in place of an evaluation.")
+        .def_ro("full_us", &ClosedForm::full_us, "As the paper derives it.")
+        .def_ro("simplified_us", &ClosedForm::simplified_us,
+                "As the paper prints it after its \"~\", which supposes o > g.");
+    m.def("closed_form", &form_of, "plan"_a, "logp"_a,
+          "The paper's formula for a plan of the catalogue, told by its spelling: central, combining:N, tournament,\n"
+          "dissemination. None for the others, for which the paper has no formula.");
+    m.def("loop_period_us", &loop_period_us, "plan"_a, "logp"_a, "receive"_a = Receive::at_await,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "The period of a loop of nothing but this barrier: what a benchmark reports that divides a loop's time by\n"
+          "its length. Below the price of a single barrier where ranks that are through early begin early.");
+}

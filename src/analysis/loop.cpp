@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a barrier costs in a loop of nothing but barriers: the episodes overlap, so it may be less than one alone.
+#include <tollbar/price.hpp>
+
+#include "evaluate.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace tollbar {
+
+namespace {
+
+/// The plan `times` times in a row, every episode with messages of its own. Awaits that end one episode and
+/// awaits that begin the next are neighbours and so make one set.
+Wiring repeated(const Wiring& once, Index times) {
+    Wiring loop;
+    loop.ranks = once.ranks;
+    loop.first.reserve(once.first.size());
+    loop.steps.reserve(once.steps.size() * times);
+    loop.message.reserve(once.steps.size() * times);
+    loop.first.push_back(0);
+    for (Rank self = 0; self < once.ranks; ++self) {
+        const auto begin = once.first[self];
+        const auto end = once.first[self + 1];
+        for (Index episode = 0; episode < times; ++episode)
+            for (Index step = begin; step < end; ++step) {
+                loop.steps.push_back(once.steps[step]);
+                loop.message.push_back(once.message[step] + episode * once.messages);
+            }
+        loop.first.push_back(static_cast<Index>(loop.steps.size()));
+    }
+    loop.messages = once.messages * times;
+    return loop;
+}
+
+double last_us(const Wiring& wiring, const LogP& logp, Receive receive) {
+    const std::vector<double> entered_us(wiring.ranks);
+    const Evaluation evaluation = receive == Receive::on_arrival ? evaluate_on_arrival(wiring, logp, entered_us)
+                                                                 : evaluate_at_await(wiring, logp, receive, entered_us);
+    return std::ranges::max(evaluation.completion_us);
+}
+
+}  // namespace
+
+double loop_period_us(const Plan& plan, const LogP& logp, Receive receive) {
+    price(plan, logp, receive);  // refuses what has no price
+    const Wiring once = wire(plan);
+    // Enough for the period to settle; fewer where each of them is long to evaluate.
+    const Index episodes = plan.ranks() <= 64 ? 12 : 8;
+    if (once.steps.size() >= std::numeric_limits<Index>::max() / episodes)
+        throw std::invalid_argument("'" + plan.name() + "' is too large for a loop of " + std::to_string(episodes) +
+                                    " episodes");
+    const Index half = episodes / 2;
+    const double all_us = last_us(repeated(once, episodes), logp, receive);
+    return (all_us - last_us(repeated(once, half), logp, receive)) / (episodes - half);
+}
+
+}  // namespace tollbar
