@@ -47,6 +47,7 @@ HEADER_OF = {
     "price.hpp": "analysis",
     "draw.hpp": "analysis",
     "unheard.hpp": "analysis",
+    "nic_model.hpp": "simulation",
     "scheduler.hpp": "simulation",
     "tuning.hpp": "tuner",
     "barrier.hpp": "doors/cxx",

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers that run on the network card or on the host: the timing model of Buntinas, Panda and Sadayappan,
+// "Performance Benefits of NIC-Based Barrier on Myrinet/GM", as an event-driven simulator. Deterministic, no I/O.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tollbar::nic_model {
+
+/// Who goes through the plan.
+enum class Where : std::uint8_t {
+    host,  ///< every message goes down from the host and up to it
+    nic,   ///< the host starts the card and hears from it when all is over; messages are between cards
+};
+
+/// What a node's parts spend on a message (Figure 2), in microseconds. Each of its five units - host (Send, HRecv),
+/// SDMA, send port (Xmit), receive port (Recv), RDMA - does one thing at a time, first come first served.
+struct Parameters {
+    double send_us = 0;     ///< the host starts a send, or the card's barrier
+    double sdma_us = 0;     ///< the message to the card; host-based only
+    double xmit_us = 0;     ///< the send port is busy; overlaps Network, so at most Network + Recv
+    double network_us = 0;  ///< from the start of Xmit to the start of Recv
+    double recv_us = 0;     ///< into the card's buffer
+    double rdma_us = 0;     ///< the message, or the notice that the barrier is over, to the host
+    double hrecv_us = 0;    ///< the host takes it
+    double mpi_us = 0;      ///< the part of HRecv that MPI adds to a NIC-based barrier; at most HRecv
+
+    double host_step_us() const noexcept { return send_us + sdma_us + network_us + recv_us + rdma_us + hrecv_us; }
+    double nic_fixed_us() const noexcept { return send_us + rdma_us + hrecv_us; }
+    double nic_step_us() const noexcept { return network_us + recv_us; }
+
+    /// The same card below MPI.
+    Parameters without_mpi() const noexcept;
+};
+
+/// What the nodes do: `runs` times the phases, each of them computing and then a barrier.
+struct Workload {
+    std::vector<double> compute_us{0.0};  ///< of each phase
+    double variation = 0;           ///< each node's time is drawn from compute_us * (1 - variation .. 1 + variation)
+    std::uint64_t runs = 1;         ///< how often all phases are done
+    std::uint64_t seed = 1;         ///< of the drawn times
+    std::vector<double> late_us{};  ///< of each node, what it has to do before everything else; or empty
+};
+
+enum class Stage : std::uint8_t { send, sdma, xmit, recv, rdma, hrecv };
+
+/// A unit of a node at work. `peer` is the other end of the message; the node itself where there is none.
+struct Span {
+    Rank rank;
+    Stage stage;
+    Rank peer;
+    double from_us;
+    double until_us;
+};
+
+/// What became of the nodes; times from the start.
+struct Outcome {
+    double last_us = 0;  ///< the last node is through
+    double first_us = 0;
+    double mean_us = 0;
+    std::uint64_t barriers = 0;
+    std::uint64_t messages = 0;  ///< of all barriers
+    std::uint64_t events = 0;
+    std::vector<Span> history;  ///< in the order in which the work was given out
+
+    double per_barrier_us() const noexcept { return last_us / static_cast<double>(barriers); }
+};
+
+/// How far a simulation has come: node passages of a barrier.
+struct Progress {
+    double simulated_us;
+    std::uint64_t passed;
+    std::uint64_t total;
+};
+
+/// Called now and then; it may throw, and that ends the simulation.
+using Watch = std::function<void(const Progress&)>;
+
+/// Runs the workload on plan.ranks() nodes; the history keeps the first `most_spans` pieces of work.
+///
+///     Parameters card = preset("lanai4.3");
+///     double us = simulate(make_plan("pairwise", 16), Where::nic, card).last_us;   // 105.37
+///
+/// A message that comes early waits, on the card or in the host's memory, until it is awaited. A node without steps
+/// is through at once. Throws std::invalid_argument for parameters that make no sense and for plans that cannot end.
+Outcome simulate(const Plan& plan, Where where, const Parameters& parameters, const Workload& workload = {},
+                 std::size_t most_spans = 0, const Watch& watch = {});
+
+/// Steps in the sense of the paper's section 2.2: a message's step is one more than its sender has behind it.
+struct Steps {
+    std::uint32_t total = 0;             ///< log2 N for pairwise, floor(log2 N) + 2 off powers of two
+    std::vector<std::uint32_t> of_rank;  ///< in how many of them the rank sends or is sent something
+};
+
+/// Throws std::invalid_argument for a plan that cannot end.
+Steps steps(const Plan& plan);
+
+/// Latencies of a pairwise exchange on that many nodes, as measured.
+struct Measured {
+    Rank nodes;
+    double host_us;
+    double nic_us;
+};
+
+/// A card of the paper: what is printed of it.
+struct Card {
+    std::string_view name;
+    Measured at;
+    double mpi_us;
+};
+
+/// lanai4.3 and lanai7.2.
+std::span<const Card> cards() noexcept;
+
+/// Parameters that reproduce what is printed. That leaves one of them free: a = Send + RDMA + HRecv lies `share` of
+/// the way from its least to its greatest value (see `ranges`). The sums are split evenly, which no latency of a
+/// pairwise exchange shows. Throws std::invalid_argument naming the cards there are, or for a share not in 0..1.
+Parameters preset(std::string_view name, double share = 0.5);
+
+struct Range {
+    double low;
+    double high;
+};
+
+/// What latencies say of the parameters: one sum exactly, the others within bounds, all of them non-negative.
+struct Ranges {
+    double host_step_us;  ///< Send + SDMA + Network + Recv + RDMA + HRecv, the only one that is identifiable
+    Range nic_fixed_us;   ///< a = Send + RDMA + HRecv
+    Range nic_step_us;    ///< b = Network + Recv
+    Range sdma_us;
+    Range limit_factor;  ///< host-based over NIC-based for ever more nodes
+};
+
+/// From one point. Throws std::invalid_argument where no non-negative parameters give it.
+Ranges ranges(const Measured& at);
+
+/// For the slower of two cards in the same hosts, when the NIC's terms of the faster are those of the slower over
+/// `ratio` and the host's terms are equal. Throws std::invalid_argument where nothing fits.
+Ranges ranges(const Measured& slow, const Measured& fast, double ratio);
+
+/// Computing between barriers of `barrier_us` at efficiency e = C / (C + B), the definition of section 4.3.
+double compute_for_efficiency_us(double barrier_us, double efficiency);
+
+/// The whole loop C + B at that efficiency: what the paper's Figure 7 shows in fact.
+double loop_for_efficiency_us(double barrier_us, double efficiency);
+
+/// A synthetic application of section 4.5: computing times of its phases, each varying by 10 % among nodes.
+struct Application {
+    std::string_view name;
+    std::vector<double> compute_us;
+};
+
+/// 360us, 2100us and 9450us, named by what they compute.
+const std::vector<Application>& applications();
+
+inline constexpr double application_variation = 0.1;
+
+}  // namespace tollbar::nic_model

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of host-based and NIC-based barriers: every unit of every node serves what comes to it in turn.
+#include <tollbar/nic_model.hpp>
+
+#include "analysis/wiring.hpp"
+#include "nic_checks.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tollbar::nic_model {
+
+namespace {
+
+constexpr std::uint64_t events_between_looks = 1u << 16;
+
+enum class What : std::uint8_t { enter, begin, sdma, xmit, recv, rdma, heard, through };
+
+struct Event {
+    double at_us;
+    std::uint64_t order;  // first created, first served
+    What what;
+    std::uint32_t about;  // a rank for enter, begin and through; else a message
+
+    bool operator<(const Event& other) const noexcept {  // for a queue whose top is the earliest
+        return at_us != other.at_us ? at_us > other.at_us : order > other.order;
+    }
+};
+
+/// Until when each unit of a node is busy, and where its plan stands.
+struct Node {
+    double host_us = 0, sdma_us = 0, xmit_us = 0, recv_us = 0, rdma_us = 0;
+    double through_us = 0;
+    std::uint64_t episode = 0;
+    Index step = 0;     // the first of the await set while waiting
+    Index set_end = 0;  // of that set
+    Index missing = 0;  // of that set; 0: not waiting
+};
+
+/// Vigna's splitmix64: the same numbers on every machine, and any of them at once.
+std::uint64_t mixed(std::uint64_t state) {
+    state += 0x9e3779b97f4a7c15u;
+    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+    return state ^ (state >> 31);
+}
+
+class Simulation {
+public:
+    Simulation(const Wiring& wiring, Where where, const Parameters& cost, const Workload& workload,
+               std::size_t most_spans, const Watch& watch)
+        : wiring_(wiring), where_(where), cost_(cost), workload_(workload), most_spans_(most_spans), watch_(watch),
+          barriers_(workload.runs * workload.compute_us.size()), nodes_(wiring.ranks), heard_(wiring.messages),
+          ends_(wiring.messages) {
+        for (Rank rank = 0; rank < wiring.ranks; ++rank)
+            for (Index step = wiring.first[rank]; step < wiring.first[rank + 1]; ++step) {
+                Ends& ends = ends_[wiring.message[step]];
+                (is_signal(wiring.steps[step]) ? ends.from : ends.to) = rank;
+                if (is_await(wiring.steps[step])) ends.await = step;
+            }
+    }
+
+    /// Whether everybody came to the end.
+    bool run() {
+        for (Rank rank = 0; rank < wiring_.ranks; ++rank)
+            at(computed(rank, workload_.late_us.empty() ? 0 : workload_.late_us[rank]), What::enter, rank);
+        while (!events_.empty()) {
+            const Event event = events_.top();
+            events_.pop();
+            now_us_ = event.at_us;
+            happen(event);
+            if (++outcome_.events % events_between_looks == 0 && watch_)
+                watch_({now_us_, passed_, barriers_ * wiring_.ranks});
+        }
+        return passed_ == barriers_ * wiring_.ranks;
+    }
+
+    Outcome outcome() {
+        outcome_.barriers = barriers_;
+        outcome_.messages = barriers_ * wiring_.messages;
+        outcome_.first_us = nodes_.front().through_us;
+        for (const Node& node : nodes_) {
+            outcome_.last_us = std::max(outcome_.last_us, node.through_us);
+            outcome_.first_us = std::min(outcome_.first_us, node.through_us);
+            outcome_.mean_us += node.through_us / static_cast<double>(nodes_.size());
+        }
+        return std::move(outcome_);
+    }
+
+private:
+    struct Ends {
+        Rank from;
+        Rank to;
+        Index await;  // the step that takes it
+    };
+
+    void at(double us, What what, std::uint32_t about) { events_.push({us, created_++, what, about}); }
+
+    /// Gives work to a unit that is busy until `free_us`; returns when it is done.
+    double serve(double& free_us, Stage stage, double takes_us, Rank rank, Rank peer) {
+        const double from_us = std::max(now_us_, free_us);
+        free_us = from_us + takes_us;
+        if (outcome_.history.size() < most_spans_) outcome_.history.push_back({rank, stage, peer, from_us, free_us});
+        return free_us;
+    }
+
+    void happen(const Event& event) {
+        switch (event.what) {
+            case What::enter: return enter(event.about);
+            case What::begin: return go_on(event.about);
+            case What::through: return pass(event.about);
+            default: return carry(event.what, event.about);
+        }
+    }
+
+    void carry(What what, Index message) {
+        const Ends& ends = ends_[message];
+        Node& from = nodes_[ends.from];
+        Node& to = nodes_[ends.to];
+        switch (what) {
+            case What::sdma:
+                return at(serve(from.sdma_us, Stage::sdma, cost_.sdma_us, ends.from, ends.to), What::xmit, message);
+            case What::xmit: return transmit(message);
+            case What::recv: {
+                const double us = serve(to.recv_us, Stage::recv, cost_.recv_us, ends.to, ends.from);
+                return at(us, where_ == Where::host ? What::rdma : What::heard, message);
+            }
+            case What::rdma:
+                return at(serve(to.rdma_us, Stage::rdma, cost_.rdma_us, ends.to, ends.from), What::heard, message);
+            default: return hear(message);
+        }
+    }
+
+    /// Wormhole routing: the head is at the other end before the tail has left.
+    void transmit(Index message) {
+        const Ends& ends = ends_[message];
+        const double left_us = serve(nodes_[ends.from].xmit_us, Stage::xmit, cost_.xmit_us, ends.from, ends.to);
+        at(left_us - cost_.xmit_us + cost_.network_us, What::recv, message);
+    }
+
+    void hear(Index message) {
+        const Ends& ends = ends_[message];
+        Node& node = nodes_[ends.to];
+        ++heard_[message];
+        const bool awaited = node.missing > 0 && ends.await >= node.step && ends.await < node.set_end;
+        if (!awaited || heard_[message] != node.episode) return;  // it is early
+        take(message);
+        if (--node.missing > 0) return;
+        node.step = node.set_end;
+        go_on(ends.to);
+    }
+
+    void take(Index message) {
+        const Ends& ends = ends_[message];
+        if (where_ == Where::host) serve(nodes_[ends.to].host_us, Stage::hrecv, cost_.hrecv_us, ends.to, ends.from);
+    }
+
+    void enter(Rank self) {
+        Node& node = nodes_[self];
+        ++node.episode;
+        node.step = wiring_.first[self];
+        if (node.step == wiring_.first[self + 1]) return pass(self);
+        if (where_ == Where::host) return go_on(self);
+        at(serve(node.host_us, Stage::send, cost_.send_us, self, self), What::begin, self);
+    }
+
+    /// As far as the awaits allow. A host may be ahead of the clock here: what it has begun it will end, and what
+    /// it sends is given to the next unit by an event of its own.
+    void go_on(Rank self) {
+        Node& node = nodes_[self];
+        while (node.step < wiring_.first[self + 1]) {
+            const Step step = wiring_.steps[node.step];
+            if (is_signal(step)) {
+                const Index message = wiring_.message[node.step++];
+                if (where_ == Where::nic)
+                    transmit(message);
+                else
+                    at(serve(node.host_us, Stage::send, cost_.send_us, self, step.peer), What::sdma, message);
+                continue;
+            }
+            node.set_end = wiring_.set_end(node.step, self);
+            for (Index each = node.step; each < node.set_end; ++each) {
+                if (heard_[wiring_.message[each]] < node.episode)
+                    ++node.missing;
+                else
+                    take(wiring_.message[each]);
+            }
+            if (node.missing > 0) return;
+            node.step = node.set_end;
+        }
+        if (where_ == Where::host) return at(std::max(now_us_, node.host_us), What::through, self);
+        node.host_us = serve(node.rdma_us, Stage::rdma, cost_.rdma_us, self, self);  // the host waits for the notice
+        at(serve(node.host_us, Stage::hrecv, cost_.hrecv_us, self, self), What::through, self);
+    }
+
+    void pass(Rank self) {
+        Node& node = nodes_[self];
+        ++passed_;
+        node.through_us = now_us_;
+        if (node.episode < barriers_) at(computed(self, now_us_), What::enter, self);
+    }
+
+    /// When a node that begins to compute at `from_us` enters its next barrier.
+    double computed(Rank self, double from_us) const {
+        const std::uint64_t episode = nodes_[self].episode;
+        double us = workload_.compute_us[episode % workload_.compute_us.size()];
+        if (workload_.variation > 0) {
+            const std::uint64_t bits = mixed(mixed(mixed(workload_.seed) ^ self) ^ episode);
+            us *= 1 + workload_.variation * (2 * static_cast<double>(bits >> 11) * 0x1p-53 - 1);
+        }
+        return from_us + us;
+    }
+
+    const Wiring& wiring_;
+    const Where where_;
+    const Parameters& cost_;
+    const Workload& workload_;
+    const std::size_t most_spans_;
+    const Watch& watch_;
+    const std::uint64_t barriers_;
+    std::vector<Node> nodes_;
+    std::vector<std::uint64_t> heard_;  // of each message, the last episode
+    std::vector<Ends> ends_;
+    std::priority_queue<Event> events_;
+    std::uint64_t created_ = 0;
+    std::uint64_t passed_ = 0;
+    double now_us_ = 0;
+    Outcome outcome_;
+};
+
+}  // namespace
+
+Outcome simulate(const Plan& plan, Where where, const Parameters& parameters, const Workload& workload,
+                 std::size_t most_spans, const Watch& watch) {
+    check(parameters);
+    check(workload, plan.ranks());
+    const Wiring wiring = wire(plan);
+    if (!wiring.fault.holds()) throw never_ends(plan, wiring.fault);
+    Simulation simulation(wiring, where, parameters, workload, most_spans, watch);
+    if (!simulation.run()) throw never_ends(plan, verify(plan));
+    return simulation.outcome();
+}
+
+}  // namespace tollbar::nic_model

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a plan as the NIC paper counts them, on a clock that every message sets forward.
+#include <tollbar/nic_model.hpp>
+
+#include "analysis/replay.hpp"
+#include "analysis/wiring.hpp"
+#include "nic_checks.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace tollbar::nic_model {
+
+namespace {
+
+/// Visits a replay. Neighbouring signals are of the same step.
+class Counter {
+public:
+    explicit Counter(const Wiring& wiring)
+        : wiring_(wiring), of_message_(wiring.messages), behind_(wiring.ranks), sending_(wiring.ranks),
+          seen_(wiring.ranks) {}
+
+    void signal(Rank self, Index step) {
+        if (!sending_[self]) ++behind_[self];
+        sending_[self] = true;
+        see(self, of_message_[wiring_.message[step]] = behind_[self]);
+    }
+
+    void await_set(Rank self, Index begin, Index end) {
+        sending_[self] = false;
+        for (Index step = begin; step < end; ++step) {
+            const std::uint32_t sent = of_message_[wiring_.message[step]];
+            behind_[self] = std::max(behind_[self], sent);
+            see(self, sent);
+        }
+    }
+
+    Steps steps() {
+        Steps steps;
+        for (std::vector<std::uint32_t>& seen : seen_) {
+            std::ranges::sort(seen);
+            const auto repeated = std::ranges::unique(seen);
+            seen.erase(repeated.begin(), repeated.end());
+            steps.of_rank.push_back(static_cast<std::uint32_t>(seen.size()));
+            if (!seen.empty()) steps.total = std::max(steps.total, seen.back());
+        }
+        return steps;
+    }
+
+private:
+    void see(Rank self, std::uint32_t step) { seen_[self].push_back(step); }
+
+    const Wiring& wiring_;
+    std::vector<std::uint32_t> of_message_;
+    std::vector<std::uint32_t> behind_;
+    std::vector<bool> sending_;
+    std::vector<std::vector<std::uint32_t>> seen_;
+};
+
+}  // namespace
+
+Steps steps(const Plan& plan) {
+    const Wiring wiring = wire(plan);
+    if (!wiring.fault.holds()) throw never_ends(plan, wiring.fault);
+    Counter counter(wiring);
+    if (replay(wiring, counter)) throw never_ends(plan, verify(plan));
+    return counter.steps();
+}
+
+}  // namespace tollbar::nic_model
