@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
 #include "logp.hpp"
+#include "nic.hpp"
 #include "scheduler.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -246,4 +247,5 @@ NB_MODULE(_native, m) {
     bind_price(m);
     bind_logp(m);
     bind_scheduler(m);
+    bind_nic(m);
 }

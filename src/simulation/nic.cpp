@@ -6,7 +6,7 @@
 #include "nic_checks.hpp"
 
 #include <algorithm>
-#include <queue>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,14 +21,8 @@ constexpr std::uint64_t events_between_looks = 1u << 16;
 enum class What : std::uint8_t { enter, begin, sdma, xmit, recv, rdma, heard, through };
 
 struct Event {
-    double at_us;
-    std::uint64_t order;  // first created, first served
     What what;
     std::uint32_t about;  // a rank for enter, begin and through; else a message
-
-    bool operator<(const Event& other) const noexcept {  // for a queue whose top is the earliest
-        return at_us != other.at_us ? at_us > other.at_us : order > other.order;
-    }
 };
 
 /// Until when each unit of a node is busy, and where its plan stands.
@@ -68,13 +62,15 @@ public:
     bool run() {
         for (Rank rank = 0; rank < wiring_.ranks; ++rank)
             at(computed(rank, workload_.late_us.empty() ? 0 : workload_.late_us[rank]), What::enter, rank);
-        while (!events_.empty()) {
-            const Event event = events_.top();
-            events_.pop();
-            now_us_ = event.at_us;
-            happen(event);
-            if (++outcome_.events % events_between_looks == 0 && watch_)
-                watch_({now_us_, passed_, barriers_ * wiring_.ranks});
+        // Nodes in step have their events at the same instants, so these are few: first created, first served.
+        for (; !events_.empty(); events_.erase(events_.begin())) {
+            now_us_ = events_.begin()->first;
+            const std::vector<Event>& now = events_.begin()->second;
+            for (std::size_t next = 0; next < now.size(); ++next) {  // what happens may add to it
+                happen(now[next]);
+                if (++outcome_.events % events_between_looks == 0 && watch_)
+                    watch_({now_us_, passed_, barriers_ * wiring_.ranks});
+            }
         }
         return passed_ == barriers_ * wiring_.ranks;
     }
@@ -98,7 +94,7 @@ private:
         Index await;  // the step that takes it
     };
 
-    void at(double us, What what, std::uint32_t about) { events_.push({us, created_++, what, about}); }
+    void at(double us, What what, std::uint32_t about) { events_[us].push_back({what, about}); }
 
     /// Gives work to a unit that is busy until `free_us`; returns when it is done.
     double serve(double& free_us, Stage stage, double takes_us, Rank rank, Rank peer) {
@@ -108,7 +104,7 @@ private:
         return free_us;
     }
 
-    void happen(const Event& event) {
+    void happen(Event event) {
         switch (event.what) {
             case What::enter: return enter(event.about);
             case What::begin: return go_on(event.about);
@@ -225,8 +221,7 @@ private:
     std::vector<Node> nodes_;
     std::vector<std::uint64_t> heard_;  // of each message, the last episode
     std::vector<Ends> ends_;
-    std::priority_queue<Event> events_;
-    std::uint64_t created_ = 0;
+    std::map<double, std::vector<Event>> events_;  // by when they happen
     std::uint64_t passed_ = 0;
     double now_us_ = 0;
     Outcome outcome_;

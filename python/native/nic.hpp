@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds the timing model of barriers on network cards to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+void bind_nic(nanobind::module_& m);
