@@ -131,7 +131,9 @@ def test_closed_forms_stand_beside_the_price(tollbar):
 
 
 def test_a_loop_of_barriers_may_take_less_than_its_barriers(tollbar):
-    rows = tollbar("price", "central", "mcs", "dissemination", "--ranks", 64, "--loop", "--format", "json").json
+    rows = tollbar(
+        "price", "central", "mcs", "dissemination", "--ranks", 64, "--loop", "--format", "json"
+    ).json
     assert {row["plan"]: round(row["loop_ratio"], 2) for row in rows} == {
         "central": 0.95,
         "mcs": 0.91,
