@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import argparse
 
-from tollbar.cli import simulate_scheduler
+from tollbar.cli import simulate_nic, simulate_scheduler
 from tollbar.cli.table import FORMATS, Table
 
 #: Every simulator by the KIND it adds: a module with add_parser(kinds) and run(args) -> Table.
-KINDS = {"scheduler": simulate_scheduler}
+KINDS = {"scheduler": simulate_scheduler, "nic": simulate_nic}
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
