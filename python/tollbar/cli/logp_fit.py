@@ -221,8 +221,9 @@ def _remarks(
         alone_us, left = occupancy_alone([row for row in rows if row.plan == plan], path_us)
         if 100 * left < worst / 2:
             yield (
-                f"  With {path_us:.4g} us for a message on the longest path, it alone asks for {alone_us:.3g} us, not "
-                f"{occupancy_us:.3g} us, for each further message of a rank; up to {100 * left:.0f} % is left."
+                f"  With {path_us:.4g} us for a message on the longest path, it alone asks for "
+                f"{alone_us:.3g} us, not {occupancy_us:.3g} us, for each further message of a rank; "
+                f"up to {100 * left:.0f} % is left."
             )
 
 
