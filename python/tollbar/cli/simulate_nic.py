@@ -34,7 +34,7 @@ class Comparison:
     steps: int = column("steps of the plan, as the paper counts them")
     application: str | None = column("the synthetic application")
     compute_us: float | None = column("mean computing time of a loop")
-    variation: float | None = column("by which share each computing time may differ", detail=True)
+    variation: float | None = column("by which share each computing time may differ")
     efficiency: float | None = column("C / (C + B) that is to be reached")
     host_us: float = column("host-based: a barrier, or a whole loop where something is computed")
     nic_us: float = column("NIC-based: the same")
@@ -57,7 +57,7 @@ class Term:
     """What the printed latencies say of one term."""
 
     card: str = column("whose latencies these are")
-    term: str = column("H = Send + SDMA + b + RDMA + HRecv, a = Send + RDMA + HRecv, b = Network + Recv, ...")
+    term: str = column("a = Send + RDMA + HRecv, b = Network + Recv, H = a + b + SDMA")
     low: float = column("least value, in microseconds; the factor's limit is a ratio")
     high: float = column("greatest value")
     identifiable: bool = column("whether the latencies fix it")
