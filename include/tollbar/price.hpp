@@ -84,7 +84,7 @@ std::optional<ClosedForm> closed_form(std::string_view algorithm, Rank parameter
 /// the receiver's time before they are awaited (Receive::on_arrival). Over the second half of 12 episodes, of 8
 /// beyond 64 ranks.
 ///
-/// Throws std::invalid_argument as price() does.
+/// Throws std::invalid_argument as price() does, and for a plan of more than 2^23 steps.
 double loop_period_us(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await);
 
 }  // namespace tollbar

@@ -5,13 +5,15 @@
 #include "evaluate.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace tollbar {
 
 namespace {
+
+/// A loop is evaluated in one piece; so many steps take about 1.5 GB.
+constexpr std::size_t max_steps = std::size_t{1} << 26;
 
 /// The plan `times` times in a row, every episode with messages of its own. Awaits that end one episode and
 /// awaits that begin the next are neighbours and so make one set.
@@ -50,9 +52,10 @@ double loop_period_us(const Plan& plan, const LogP& logp, Receive receive) {
     const Wiring once = wire(plan);
     // Enough for the period to settle; fewer where each of them is long to evaluate.
     const Index episodes = plan.ranks() <= 64 ? 12 : 8;
-    if (once.steps.size() >= std::numeric_limits<Index>::max() / episodes)
-        throw std::invalid_argument("'" + plan.name() + "' is too large for a loop of " + std::to_string(episodes) +
-                                    " episodes");
+    if (once.steps.size() > max_steps / episodes)
+        throw std::invalid_argument("'" + plan.name() + "' has " + std::to_string(once.steps.size()) +
+                                    " steps; a loop of " + std::to_string(episodes) + " episodes is evaluated up to " +
+                                    std::to_string(max_steps / episodes));
     const Index half = episodes / 2;
     const double all_us = last_us(repeated(once, episodes), logp, receive);
     return (all_us - last_us(repeated(once, half), logp, receive)) / (episodes - half);
