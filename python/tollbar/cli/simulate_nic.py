@@ -11,9 +11,10 @@ import argparse
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import tollbar
-from tollbar.cli import arguments
+from tollbar.cli import arguments, nic_fitted
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.simulate_scheduler import Interrupted
@@ -81,7 +82,13 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "nic",
         help=__doc__.partition(": ")[2].partition("\n")[0],
         description=__doc__,
-        epilog=describe_columns(Comparison) + "\n\nwith --ranges, " + describe_columns(Term),
+        epilog="\n\n".join(
+            (
+                describe_columns(Comparison),
+                "with --ranges, " + describe_columns(Term),
+                "with --fit, " + describe_columns(nic_fitted.Fitted),
+            )
+        ),
     )
     parser.add_argument(
         "plans", nargs="*", default=["pairwise"], metavar="PLAN", help="default: pairwise, the paper's own"
@@ -106,6 +113,11 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
     card.add_argument(
         "--ranges", action="store_true", help="print what the printed latencies say of the parameters"
     )
+    card.add_argument(
+        "--fit", type=Path, metavar="FILE",
+        help="fit the parameters to measured latencies of a pairwise exchange, a CSV file with the columns "
+        "nodes,host_us,nic_us, and print them with the residuals",
+    )  # fmt: skip
     work = parser.add_argument_group("the nodes")
     work.add_argument(
         "--nodes", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
@@ -139,6 +151,10 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse("--card and --parts both say what the card is; give one of them")
     if args.parts and (args.interval or args.ranges):
         raise WrongUse("--parts leave nothing open; --interval and --ranges are for cards by name")
+    if args.fit:
+        if args.card or args.parts or args.ranges or args.interval or args.plans != ["pairwise"]:
+            raise WrongUse("--fit finds the card for a pairwise exchange; leave out plans and other cards")
+        return nic_fitted.table(args.fit)
     if args.ranges:
         return Table(_terms(args.card or tollbar.nic_cards()))
     if not 0 <= args.seed < 2**64:

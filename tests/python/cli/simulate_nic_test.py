@@ -103,6 +103,67 @@ def test_a_card_of_ones_own(tollbar):
     assert (float(row["host_us"]), float(row["nic_us"])) == (2 * 21, 12 + 2 * 7)
 
 
+def write(folder, *rows):
+    path = folder / "latencies.csv"
+    path.write_text("\n".join(("nodes,host_us,nic_us", *rows)) + "\n")
+    return path
+
+
+def test_a_fit_finds_the_parameters_behind_latencies_at_several_sizes(tollbar, tmp_path):
+    path = write(tmp_path, "2,21,19", "4,42,26", "8,63,33", "16,84,40")
+    rows = {(row["kind"], row["name"], row["nodes"]): row for row in simulate(tollbar, "--fit", path)}
+    for name, us in {"H": 21, "a": 12, "b": 7, "SDMA": 2}.items():
+        row = rows["parameter", name, ""]
+        assert (float(row["us"]), row["identifiable"]) == (pytest.approx(us), "true")
+    assert len(rows) == 4 + 2 * 4
+    for (kind, *_), row in rows.items():
+        assert kind == "parameter" or abs(float(row["off_pct"])) < 1e-9
+
+
+def test_a_fit_shows_what_does_not_fit(tollbar, tmp_path):
+    path = write(tmp_path, "2,21,19", "4,42,26", "8,80,33")
+    off = [float(row["off_pct"]) for row in simulate(tollbar, "--fit", path) if row["name"] == "host"]
+    assert off[0] > 1
+    assert off[2] < -1
+
+
+def test_a_fit_of_one_size_gives_the_bounds(tollbar, tmp_path):
+    rows = simulate(tollbar, "--fit", write(tmp_path, "16,216.70,105.37"))
+    found = {row["name"]: row for row in rows if row["kind"] == "parameter"}
+    assert {name: row["identifiable"] for name, row in found.items()} == {
+        "H": "true", "a": "false", "b": "false", "SDMA": "false",
+    }  # fmt: skip
+    assert float(found["a"]["high_us"]) == pytest.approx(37.110, abs=0.02)
+    assert [float(row["off_pct"]) for row in rows if row["kind"] == "latency"] == pytest.approx([0, 0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "named"),
+    [
+        ((), "line 2: there is no row"),
+        (("8,10",), "line 2: 2 fields, 3 are needed"),
+        (("1,10,5",), "line 2, column nodes: from 2 to"),
+        (("8,10,5", "8.5,10,5"), "line 3, column nodes: from 2 to"),
+        (("8,fast,5",), "line 2, column host_us: 'fast' is not a number"),
+        (("8,10,-5",), "line 2, column nic_us: a finite number above 0 is needed, not -5"),
+        (("8,10,nan",), "line 2, column nic_us: a finite number above 0 is needed, not nan"),
+        (("8,10,20",), "NIC-based is slower"),
+    ],
+)
+def test_a_table_that_cannot_be_fitted_is_refused(tollbar, tmp_path, rows, named):
+    assert named in refusal(tollbar, "--fit", write(tmp_path, *rows))
+
+
+def test_a_file_that_is_no_table_is_refused(tollbar, tmp_path):
+    path = tmp_path / "latencies.csv"
+    path.write_text("nodes,us\n")
+    assert "line 1: the columns nodes,host_us,nic_us are needed" in refusal(tollbar, "--fit", path)
+    path.write_bytes(b"\xff\xfe\x00")
+    assert "not a CSV file" in refusal(tollbar, "--fit", path)
+    assert "missing.csv" in refusal(tollbar, "--fit", tmp_path / "missing.csv")
+    assert "leave out plans" in refusal(tollbar, "mcs", "--fit", path)
+
+
 def test_one_node_has_nothing_to_do(tollbar):
     (row,) = simulate(tollbar, "--card", "lanai4.3", "--nodes", 1)
     assert (float(row["host_us"]), float(row["nic_us"]), float(row["factor"])) == (0, 0, 1)
