@@ -13,6 +13,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,11 @@ Measured measured(std::int64_t nodes, double host_us, double nic_us) {
     return {static_cast<Rank>(nodes), host_us, nic_us};
 }
 
+Measured printed(const std::string& name) {
+    preset(name);  // refuses unknown names
+    return std::ranges::find(cards(), name, &Card::name)->at;
+}
+
 void bind_card(nb::module_& m) {
     nb::class_<Parameters>(m, "NicCard", "What a node's parts spend on a message, in microseconds.")
         .def(
@@ -125,13 +131,13 @@ void bind_card(nb::module_& m) {
 void bind_findings(nb::module_& m) {
     m.def(
         "nic_card_ranges",
-        [](const std::string& name) {
-            preset(name);  // refuses unknown names
-            for (const Card& card : cards())
-                if (card.name == name) return terms(ranges(card.at));
-            throw std::logic_error("a preset without a card");
+        [](const std::string& name, const std::optional<std::string>& faster, double ratio) {
+            return terms(faster ? ranges(printed(name), printed(*faster), ratio) : ranges(printed(name)));
         },
-        "name"_a, "nic_ranges() of the latencies that are printed of a card.");
+        "name"_a, "faster"_a = nb::none(), "ratio"_a = 2.0,
+        "nic_ranges() of the latencies that are printed of a card; with `faster`, of both cards together: its terms "
+        "on\n"
+        "the card are those of `name` over `ratio`, the host's are equal.");
     m.def(
         "nic_ranges",
         [](std::int64_t nodes, double host_us, double nic_us) {

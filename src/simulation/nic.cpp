@@ -134,8 +134,10 @@ private:
     /// Wormhole routing: the head is at the other end before the tail has left.
     void transmit(Index message) {
         const Ends& ends = ends_[message];
-        const double left_us = serve(nodes_[ends.from].xmit_us, Stage::xmit, cost_.xmit_us, ends.from, ends.to);
-        at(left_us - cost_.xmit_us + cost_.network_us, What::recv, message);
+        Node& from = nodes_[ends.from];
+        const double starts_us = std::max(now_us_, from.xmit_us);
+        serve(from.xmit_us, Stage::xmit, cost_.xmit_us, ends.from, ends.to);
+        at(starts_us + cost_.network_us, What::recv, message);
     }
 
     void hear(Index message) {

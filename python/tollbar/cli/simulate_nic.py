@@ -118,6 +118,11 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         help="fit the parameters to measured latencies of a pairwise exchange, a CSV file with the columns "
         "nodes,host_us,nic_us, and print them with the residuals",
     )  # fmt: skip
+    card.add_argument(
+        "--ratio", type=float, metavar="R",
+        help="with --ranges: what both cards say of the slower one, when the terms of the faster one are "
+        "shorter by this ratio, such as 2 for twice the clock, and the hosts are the same",
+    )  # fmt: skip
     work = parser.add_argument_group("the nodes")
     work.add_argument(
         "--nodes", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
@@ -156,7 +161,9 @@ def run(args: argparse.Namespace) -> Table:
             raise WrongUse("--fit finds the card for a pairwise exchange; leave out plans and other cards")
         return nic_fitted.table(args.fit)
     if args.ranges:
-        return Table(_terms(args.card or tollbar.nic_cards()))
+        return Table(_terms(args.card or tollbar.nic_cards(), args.ratio))
+    if args.ratio is not None:
+        raise WrongUse("--ratio is for --ranges")
     if not 0 <= args.seed < 2**64:
         raise WrongUse(f"--seed is a number from 0 to 2^64 - 1, not {args.seed}")
     if args.loops is not None and args.loops < 1:
@@ -264,11 +271,16 @@ def _work(args: argparse.Namespace) -> list[Work]:
     ] or [Work()]
 
 
-def _terms(cards: Sequence[str]) -> list[Term]:
+def _terms(cards: Sequence[str], ratio: float | None) -> list[Term]:
+    if ratio is None:
+        found = {card: tollbar.nic_card_ranges(card) for card in cards}
+    elif len(cards) == 2:
+        found = {cards[0]: tollbar.nic_card_ranges(*cards, ratio)}
+    else:
+        raise WrongUse("--ratio is between two cards; give --card SLOWER,FASTER")
     return [
         Term(card, term, *ranges[term], identifiable=ranges[term][0] == ranges[term][1])
-        for card in cards
-        for ranges in [tollbar.nic_card_ranges(card)]
+        for card, ranges in found.items()
         for term in ("H", "a", "b", "SDMA", "limit_factor")
     ]
 

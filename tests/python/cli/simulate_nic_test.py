@@ -97,6 +97,15 @@ def test_the_ranges_say_that_only_the_host_based_step_is_identifiable(tollbar):
     assert (low, high) == pytest.approx((17.065, 26.343), abs=0.02)
 
 
+def test_both_cards_together_say_more_of_the_slower_one(tollbar):
+    rows = simulate(tollbar, "--ranges", "--ratio", 2)
+    found = {row["term"]: (float(row["low"]), float(row["high"])) for row in rows}
+    assert {row["card"] for row in rows} == {"lanai4.3"}
+    assert found["a"] == pytest.approx((11.034, 27.227), abs=0.02)
+    assert found["b"] == pytest.approx((19.536, 23.584), abs=0.02)
+    assert found["SDMA"] == pytest.approx((0, 16.193), abs=0.02)
+
+
 def test_a_card_of_ones_own(tollbar):
     (row,) = simulate(tollbar, "--parts", "send=1,sdma=2,network=3,recv=4,rdma=5,hrecv=6", "--nodes", 4)
     assert row["card"] == "parts"
@@ -189,6 +198,10 @@ def test_one_node_has_nothing_to_do(tollbar):
         (("--efficiency", "1"), "an efficiency is below 1"),
         (("--efficiency", "0.5", "--compute-us", "1"), "leave out --compute-us"),
         (("--loops", "0"), "--loops is at least 1, not 0"),
+        (("--ratio", "2"), "--ratio is for --ranges"),
+        (("--ranges", "--ratio", "1"), "by a ratio above 1"),
+        (("--ranges", "--ratio", "2", "--card", "lanai4.3"), "--card SLOWER,FASTER"),
+        (("--ranges", "--ratio", "2", "--card", "lanai7.2,lanai4.3"), "no parameters of at least 0"),
         (("--seed", "-1"), "--seed is a number from 0 to 2^64 - 1, not -1"),
         (("nonsense",), "nonsense"),
     ],
