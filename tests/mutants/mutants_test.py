@@ -16,7 +16,14 @@ import pytest
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MUTANTS = tomllib.loads((HERE / "mutants.toml").read_text())["mutant"]
-LIBRARY = ("src/plan", "src/algorithms", "src/transports/threads", "src/tuner", "src/doors/cxx")
+LIBRARY = (
+    "src/plan",
+    "src/algorithms",
+    "src/analysis",
+    "src/transports/threads",
+    "src/tuner",
+    "src/doors/cxx",
+)
 CXX = os.environ.get("CXX", "c++")
 
 # A mutant may hang; only that turns a limit into a verdict. Sound code gets as long as it needs.

@@ -10,6 +10,7 @@ import pytest
 
 HEADERS = Path(__file__).resolve().parent.parent.parent / "include" / "tollbar"
 CONSUMER = Path(__file__).resolve().parent / "consumer"
+MPI_COMPILERS = ("mpicxx.openmpi", "mpicxx.mpich")
 MET = "proven 1, phases 100\n"
 
 
@@ -42,7 +43,9 @@ def test_every_public_header_is_installed_and_stands_alone(run, prefix):
     for name in installed:
         header = prefix / "include" / "tollbar" / name
         language = ("c", "-std=c11") if header.suffix == ".h" else ("c++", "-std=c++20")
-        run("c++", "-fsyntax-only", "-w", "-I", prefix / "include", "-x", *language, header)
+        compilers = [compiler for compiler in MPI_COMPILERS if shutil.which(compiler)]
+        for compiler in compilers if header.stem == "mpi" else ["c++"]:
+            run(compiler, "-fsyntax-only", "-w", "-I", prefix / "include", "-x", *language, header)
 
 
 def test_no_installed_text_names_the_build(prefix):
