@@ -66,8 +66,10 @@ public:
         for (; !events_.empty(); events_.erase(events_.begin())) {
             now_us_ = events_.begin()->first;
             const std::vector<Event>& now = events_.begin()->second;
-            for (std::size_t next = 0; next < now.size(); ++next) {  // what happens may add to it
-                happen(now[next]);
+            std::size_t next = 0;
+            while (next < now.size()) {  // what happens may add to it, and move it
+                const Event event = now[next++];
+                happen(event);
                 if (++outcome_.events % events_between_looks == 0 && watch_)
                     watch_({now_us_, passed_, barriers_ * wiring_.ranks});
             }

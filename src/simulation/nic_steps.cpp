@@ -39,8 +39,8 @@ public:
         Steps steps;
         for (std::vector<std::uint32_t>& seen : seen_) {
             std::ranges::sort(seen);
-            const auto repeated = std::ranges::unique(seen);
-            seen.erase(repeated.begin(), repeated.end());
+            const auto end = std::unique(seen.begin(), seen.end());
+            seen.erase(end, seen.end());
             steps.of_rank.push_back(static_cast<std::uint32_t>(seen.size()));
             if (!seen.empty()) steps.total = std::max(steps.total, seen.back());
         }
