@@ -94,7 +94,7 @@ def said_hosts(family: str, program: Path, ranks: int, *words: str, slots: int =
         said = [job.stdout.readline().strip() for _ in range(ranks)]  # after a barrier of all
         limit.cancel()
         try:
-            _, errors = job.communicate(timeout=20)
+            _, errors = job.communicate(timeout=5 if family == "mpich" else 60)
         except subprocess.TimeoutExpired:
             # MPICH 4.0.2 may hang in MPI_Finalize when UCX is confined to TCP, whatever the program did.
             assert family == "mpich", "the job does not end"
