@@ -19,8 +19,30 @@ enum class Deed : std::uint8_t {
     meet,    ///< add one to the word; all but the last of the episode go on `skip` steps further
 };
 
+/// Whoever runs a program, whatever else is in it, goes through these functions.
 template <class Sync>
 struct WiredStep {
+    /// Whether the word has come as far as the episode wants.
+    /// Memory order: acquire, pairs with the release of signal() and add().
+    bool met(Episode episode) const noexcept { return word->load(std::memory_order_acquire) >= episode * share; }
+
+    /// Tells whoever awaits the word, and wakes those who sleep. Memory order: release, pairs with met(), await().
+    void signal(Episode episode, Ringing ringing) const noexcept {
+        word->store(episode, std::memory_order_release);
+        ring(*word, *bell, ringing);
+    }
+
+    /// True for the last of the episode. Memory order: release for the others, acquire of all who came before;
+    /// sequentially consistent for ring_after_add().
+    bool add(Episode episode) const noexcept {
+        return word->fetch_add(1, std::memory_order_seq_cst) + 1 == episode * share;
+    }
+
+    /// As add(); the last one wakes those who sleep.
+    void add_and_wake(Episode episode, Ringing ringing) const noexcept {
+        if (add(episode)) ring_after_add(*word, *bell, ringing);
+    }
+
     Word<Sync>* word;
     Bell<Sync>* bell;     ///< of those who may sleep on the word
     std::uint32_t share;  ///< how much the word grows in an episode
@@ -60,7 +82,7 @@ public:
     /// Memory order: what any rank wrote before it started this episode is visible once this returns true.
     bool advance() noexcept {
         while (next_ != end_) {
-            if (next_->deed == Deed::await && !met(*next_)) return false;
+            if (next_->deed == Deed::await && !next_->met(episode_)) return false;
             take(*next_);
         }
         return true;
@@ -71,17 +93,13 @@ public:
     template <class Deadline>
     bool finish(Deadline deadline) noexcept {
         while (next_ != end_) {
-            if (next_->deed == Deed::await && !met(*next_) && !wait_for(*next_, deadline)) return false;
+            if (next_->deed == Deed::await && !next_->met(episode_) && !wait_for(*next_, deadline)) return false;
             take(*next_);
         }
         return true;
     }
 
 private:
-    bool met(const Step& step) const noexcept {
-        return step.word->load(std::memory_order_acquire) >= episode_ * step.share;  // pairs with take()
-    }
-
     template <class Deadline>
     bool wait_for(const Step& step, Deadline deadline) noexcept {
         return await(*step.word, episode_ * step.share, *step.bell, patience(step), ringing_, deadline);
@@ -102,23 +120,12 @@ private:
         ++next_;
         switch (step.deed) {
             case Deed::await: break;
-            case Deed::signal:
-                step.word->store(episode_, std::memory_order_release);  // pairs with the acquire in met(), await()
-                ring(*step.word, *step.bell, ringing_);
-                break;
-            case Deed::add:
-                if (add(step)) ring_after_add(*step.word, *step.bell, ringing_);
-                break;
+            case Deed::signal: step.signal(episode_, ringing_); break;
+            case Deed::add: step.add_and_wake(episode_, ringing_); break;
             case Deed::meet:
-                if (!add(step)) next_ += step.skip;
+                if (!step.add(episode_)) next_ += step.skip;
                 break;
         }
-    }
-
-    /// True for the last of the episode. Memory order: release for the others, acquire of all who came before;
-    /// sequentially consistent for ring_after_add().
-    bool add(const Step& step) noexcept {
-        return step.word->fetch_add(1, std::memory_order_seq_cst) + 1 == episode_ * step.share;
     }
 
     const Step* begin_ = nullptr;

@@ -85,18 +85,18 @@ tollbar_mutant(look_at_the_sleepers_relaxed HEADER waiting.hpp SITUATION turnsti
 
 # Programs wired to words: wired.hpp.
 tollbar_mutant(signal_relaxed HEADER wired.hpp SITUATION spinning FINDING "left early"
-    REPLACE "store(episode_, std::memory_order_release)" "store(episode_, std::memory_order_relaxed)")
+    REPLACE "store(episode, std::memory_order_release)" "store(episode, std::memory_order_relaxed)")
 tollbar_mutant(poll_relaxed HEADER wired.hpp SITUATION polling FINDING "left early"
-    REPLACE "step.word->load(std::memory_order_acquire)" "step.word->load(std::memory_order_relaxed)")
+    REPLACE "word->load(std::memory_order_acquire)" "word->load(std::memory_order_relaxed)")
 tollbar_mutant(wake_before_the_store HEADER wired.hpp SITUATION parking FINDING stuck
-    REPLACE "                step.word->store(" "                ring(*step.word, *step.bell, ringing_)@\n                step.word->store("
-            "                ring(*step.word, *step.bell, ringing_)@\n                break@" "                break@")
+    REPLACE "        word->store(" "        ring(*word, *bell, ringing)@\n        word->store("
+            "        ring(*word, *bell, ringing)@\n    }" "    }")
 tollbar_mutant(addition_relaxed HEADER wired.hpp SITUATION one_word_spinning FINDING "left early"
-    REPLACE "step.word->fetch_add(1, std::memory_order_seq_cst)" "step.word->fetch_add(1, std::memory_order_relaxed)")
+    REPLACE "word->fetch_add(1, std::memory_order_seq_cst)" "word->fetch_add(1, std::memory_order_relaxed)")
 tollbar_mutant(meeting_relaxed HEADER wired.hpp SITUATION combination_spinning FINDING "left early"
-    REPLACE "step.word->fetch_add(1, std::memory_order_seq_cst)" "step.word->fetch_add(1, std::memory_order_relaxed)")
+    REPLACE "word->fetch_add(1, std::memory_order_seq_cst)" "word->fetch_add(1, std::memory_order_relaxed)")
 tollbar_mutant(first_to_meet_goes_on HEADER wired.hpp SITUATION combination_spinning FINDING "left early"
-    REPLACE "if (!add(step)) next_ += step.skip@" "if (add(step)) next_ += step.skip@")
+    REPLACE "if (!step.add(episode_)) next_ += step.skip@" "if (step.add(episode_)) next_ += step.skip@")
 tollbar_mutant(resumed_at_the_next_step HEADER wired.hpp SITUATION parking_giving_up FINDING "left early"
     REPLACE "wait_for(*next_, deadline)) return false@" "wait_for(*next_, deadline)) return ++next_, false@")
 

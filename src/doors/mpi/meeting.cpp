@@ -114,13 +114,13 @@ void Meeting::meet_here(const tollbar_carrier& carrier, const Agreement& agreeme
     seat_ = &segment_->seat(place_);
 }
 
-std::vector<WiredStep<NativeSync>> Meeting::wired(const Agreement&) const {
+std::vector<WiredStep<NativeSync>> Meeting::wired() const {
     return segment_ ? segment_->wire(place_) : std::vector<WiredStep<NativeSync>>();
 }
 
 std::vector<CourseStep> Meeting::around_node(const tollbar_carrier& carrier, const Agreement& agreement) {
     std::vector<CourseStep> steps;
-    const auto words = wired(agreement);
+    const auto words = wired();
     const bool leads = place_ == 0;
     const bool alone = agreement.here.size() == 1;
     const bool one_node = agreement.terms.nodes == 1;
@@ -147,7 +147,7 @@ std::vector<CourseStep> Meeting::around_node(const tollbar_carrier& carrier, con
 
 std::vector<CourseStep> Meeting::across(const tollbar_carrier& carrier, const Agreement& agreement) {
     std::vector<CourseStep> steps;
-    const auto words = wired(agreement);
+    const auto words = wired();
     auto next_word = words.begin();
     for (const Step step : by_messages_->program(self_)) {
         const bool is_here = segment_ && std::ranges::binary_search(agreement.here, step.peer);

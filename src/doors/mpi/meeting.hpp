@@ -25,6 +25,7 @@ public:
     Meeting& operator=(const Meeting&) = delete;
 
     Course& course() noexcept { return *course_; }
+    const Course& course() const noexcept { return *course_; }
 
     /// Enters the next episode. `call_site` may be null.
     void start(const void* call_site) noexcept {
@@ -53,7 +54,7 @@ private:
                    std::string_view spelling, std::uint64_t ticket);
     std::vector<CourseStep> around_node(const tollbar_carrier& carrier, const Agreement& agreement);
     std::vector<CourseStep> across(const tollbar_carrier& carrier, const Agreement& agreement);
-    std::vector<WiredStep<NativeSync>> wired(const Agreement& agreement) const;
+    std::vector<WiredStep<NativeSync>> wired() const;
 
     std::shared_ptr<Arena> arena_;
     Offset block_ = 0;

@@ -51,7 +51,7 @@ void Reports::announce(const std::string& plan) const {
 std::string Reports::missing(const Meeting& meeting) const {
     std::string text;
     const auto add = [&](const std::string& clause) { text += (text.empty() ? "" : "; ") + clause; };
-    const Episode episode = const_cast<Meeting&>(meeting).course().episode();
+    const Episode episode = meeting.course().episode();
 
     std::vector<Rank> absent_here;
     if (const Segment* segment = meeting.segment()) {
@@ -98,7 +98,7 @@ std::string Reports::missing(const Meeting& meeting) const {
 void Reports::report(const Meeting& meeting, std::chrono::duration<double> waited,
                      const void* call_site) const noexcept {
     try {
-        const Episode episode = const_cast<Meeting&>(meeting).course().episode();
+        const Episode episode = meeting.course().episode();
         // One line a node: from its lowest rank that has arrived.
         if (const Segment* segment = meeting.segment())
             for (Rank place = 0; here_[place] != rank_; ++place)

@@ -77,13 +77,12 @@ void Course::pass_time(std::uint32_t turn, Since& since, Deadline deadline) noex
     }
 
     const WiredStep<NativeSync>& wired = step.wired;
-    const std::uint64_t target = episode_ * wired.share;
     const std::uint32_t spinning_turns = patience.spins == Patience::for_ever
                                              ? patience.spins
                                              : (patience.spins + polls_a_turn - 1) / polls_a_turn;
     if (turn < spinning_turns) {
         for (std::uint32_t poll = 0; poll < polls_a_turn; ++poll, NativeSync::pause())
-            if (wired.word->load(std::memory_order_acquire) >= target) return;  // pairs with take_word()
+            if (wired.met(episode_)) return;
         if (turn % turns_between_progress == turns_between_progress - 1) carrier_.progress(carrier_.state);
         return;
     }
@@ -97,7 +96,7 @@ void Course::pass_time(std::uint32_t turn, Since& since, Deadline deadline) noex
     }
     carrier_.progress(carrier_.state);
     const Sooner<Deadline> until{{Clock::now() + nap_after(since.waited())}, deadline};
-    park(*wired.word, target, *wired.bell, waiting_.ringing, until.earlier());
+    park(*wired.word, episode_ * wired.share, *wired.bell, waiting_.ringing, until.earlier());
 }
 
 template <class Deadline>
@@ -105,9 +104,7 @@ bool Course::wait_for_rest(Deadline deadline) noexcept {
     if (const CourseStep& step = steps_[next_];
         step.by == CourseStep::By::word && crowding() == Crowding::roomy && waiting_.policy == wait_policy::automatic) {
         // With a CPU for everybody most waits are over before a clock would have been read.
-        const std::uint64_t target = episode_ * step.wired.share;
-        for (std::uint32_t poll = 0; poll < polls_a_turn; ++poll, NativeSync::pause())
-            if (step.wired.word->load(std::memory_order_acquire) >= target) break;  // pairs with take_word()
+        for (std::uint32_t poll = 0; poll < polls_a_turn && !step.wired.met(episode_); ++poll) NativeSync::pause();
         if (advance()) return true;
     }
     Since since;

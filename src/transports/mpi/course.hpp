@@ -87,17 +87,10 @@ private:
     }
 
     bool take_word(const WiredStep<NativeSync>& step) const noexcept {
-        const std::uint64_t target = episode_ * step.share;
         switch (step.deed) {
-            case Deed::await: return step.word->load(std::memory_order_acquire) >= target;  // pairs with the others
-            case Deed::signal:
-                step.word->store(episode_, std::memory_order_release);
-                ring(*step.word, *step.bell, waiting_.ringing);
-                return true;
-            default:
-                if (step.word->fetch_add(1, std::memory_order_seq_cst) + 1 == target)
-                    ring_after_add(*step.word, *step.bell, waiting_.ringing);
-                return true;
+            case Deed::await: return step.met(episode_);
+            case Deed::signal: step.signal(episode_, waiting_.ringing); return true;
+            default: step.add_and_wake(episode_, waiting_.ringing); return true;
         }
     }
 
