@@ -36,7 +36,7 @@ class Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("include", "src", "tests/transports", "tests/main.cpp", "tests/child.hpp"):
+        for name in ("include", "src", "tests/transports", "tests/main.cpp", "tests/child.hpp", "tests/temporary.hpp"):
             (copy := folder / name).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, copy)
         self.library = [

@@ -3,12 +3,12 @@
 #include <tollbar/tuning.hpp>
 
 #include "child.hpp"
+#include "temporary.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -44,32 +44,15 @@ std::string objection(const std::string& text) {
     }
 }
 
-/// A folder of its own, gone with this object.
-class Folder {
+/// A folder with a tuning file in another one.
+class Folder : public testing::TemporaryFolder {
 public:
-    Folder() { REQUIRE(mkdtemp(path_.data()) != nullptr); }
-    ~Folder() {
-        std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
-        std::filesystem::remove_all(path_);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    const std::string& path() const { return path_; }
-    std::string file() const { return path_ + "/deep/tuning"; }
-
-    void write(const std::string& text) const {
-        std::filesystem::create_directories(path_ + "/deep");
-        std::ofstream(file()) << text;
-    }
-    std::string text() const {
-        std::ostringstream all;
-        all << std::ifstream(file()).rdbuf();
-        return all.str();
-    }
+    std::string file() const { return path(name); }
+    void write(const std::string& text) const { TemporaryFolder::write(name, text); }
+    std::string text() const { return read(name); }
 
 private:
-    std::string path_ = "/tmp/tollbar-tuning-XXXXXX";
+    static constexpr const char* name = "deep/tuning";
 };
 
 /// Does that in a child which looks at the folder's file, because the file is read once a process.

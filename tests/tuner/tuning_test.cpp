@@ -3,12 +3,12 @@
 #include <tollbar/tuning.hpp>
 
 #include "child.hpp"
+#include "temporary.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -39,20 +39,12 @@ std::string objection(const std::string& text) {
 /// A file of that content, gone with this object.
 class TemporaryFile {
 public:
-    explicit TemporaryFile(const std::string& text) {
-        const int descriptor = mkstemp(path_.data());
-        REQUIRE(descriptor >= 0);
-        REQUIRE(write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-        close(descriptor);
-    }
-    ~TemporaryFile() { std::remove(path_.c_str()); }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-
+    explicit TemporaryFile(const std::string& text) : path_(folder_.write("tuning", text)) {}
     const std::string& path() const { return path_; }
 
 private:
-    std::string path_ = "/tmp/tollbar-tuning-XXXXXX";
+    testing::TemporaryFolder folder_;
+    std::string path_;
 };
 
 /// Says on stdout what tuned_choice finds for eight ranks on two CPUs; in a child, because the file is read once.

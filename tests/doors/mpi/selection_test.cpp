@@ -6,11 +6,11 @@
 #include "doors/mpi/spelling.hpp"
 
 #include "local_carrier.hpp"
+#include "temporary.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -23,26 +23,10 @@ using namespace tollbar::mpi;
 
 namespace {
 
-/// The tuning file of this test's process, until it ends.
-struct TuningFile {
-    TuningFile() {
-        const int descriptor = mkstemp(path.data());
-        REQUIRE(descriptor >= 0);
-        close(descriptor);
-        setenv("TOLLBAR_TUNING", path.c_str(), 1);
-    }
-    ~TuningFile() { std::remove(path.c_str()); }
-    TuningFile(const TuningFile&) = delete;
-    TuningFile& operator=(const TuningFile&) = delete;
-
-    std::string path = "/tmp/tollbar-selection-XXXXXX";
-};
-
-/// Its path; the file is made afresh for each use.
-const std::string& tuning() {
-    static const TuningFile file;
-    std::ofstream(file.path) << "tollbar-tuning 1\n";
-    return file.path;
+/// An empty tuning file for what follows in this process.
+void forget_choices() {
+    static const testing::TemporaryFolder folder;
+    setenv("TOLLBAR_TUNING", folder.write("tuning", "tollbar-tuning 1\n").c_str(), 1);
 }
 
 std::size_t lines_stored() {
@@ -124,7 +108,7 @@ bool all_alike(const std::vector<Seen>& seen) {
 
 TEST_CASE("all ranks of a node try the same and take the same, which is stored once") {
     for (const Rank ranks : {2u, 3u, 5u}) {
-        tuning();
+        forget_choices();
         const auto seen = choose(ranks, selection(ranks, 1, 5));
         CHECK(all_alike(seen));
         CHECK(seen.front().episodes.size() >= 3);
@@ -136,7 +120,7 @@ TEST_CASE("all ranks of a node try the same and take the same, which is stored o
 
 TEST_CASE("all ranks of several nodes do, whatever counts") {
     for (const char* objective : {"latency", "skew", "wait"}) {
-        tuning();
+        forget_choices();
         const auto seen = choose(4, selection(4, 4, 5, objective));
         CHECK(all_alike(seen));
         CHECK(fault_of_spelling(seen.front().plan, 4, 4).empty());
@@ -145,7 +129,7 @@ TEST_CASE("all ranks of several nodes do, whatever counts") {
 }
 
 TEST_CASE("a large budget lets every candidate run") {
-    tuning();
+    forget_choices();
     const auto seen = choose(4, selection(4, 1, 250));
     const auto candidates = mpi_candidates(selection(4, 1, 250).situation, default_mpi_transports);
     CHECK(all_alike(seen));
@@ -153,7 +137,7 @@ TEST_CASE("a large budget lets every candidate run") {
 }
 
 TEST_CASE("without a budget the model's choice is taken, and nothing is tried or stored") {
-    tuning();
+    forget_choices();
     const auto seen = choose(3, selection(3, 1, 0));
     CHECK(all_alike(seen));
     CHECK(seen.front().plan == "turnstile");

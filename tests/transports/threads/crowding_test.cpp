@@ -3,6 +3,7 @@
 #include <tollbar/crowding.hpp>
 
 #include "child.hpp"
+#include "temporary.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sched.h>
 #include <string>
 #include <vector>
@@ -25,20 +25,14 @@ constexpr std::uint32_t unlimited = UINT32_MAX;
 /// A folder with a /proc and a /sys of the test's making.
 class Machine {
 public:
-    Machine() { REQUIRE(mkdtemp(root_.data()) != nullptr); }
-    ~Machine() { fs::remove_all(root_); }
-    Machine(const Machine&) = delete;
-    Machine& operator=(const Machine&) = delete;
-
     Machine& with(const std::string& path, const std::string& text) {
-        fs::create_directories(fs::path(root_ + path).parent_path());
-        std::ofstream(root_ + path) << text;
+        root_.write(path, text);
         return *this;
     }
-    std::uint32_t quota() const { return quota_cpus(root_); }
+    std::uint32_t quota() const { return quota_cpus(root_.path()); }
 
 private:
-    std::string root_ = "/tmp/tollbar-machine-XXXXXX";
+    testing::TemporaryFolder root_;
 };
 
 CpuSet cpus(std::initializer_list<std::uint32_t> list) {
