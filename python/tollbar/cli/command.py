@@ -14,7 +14,7 @@ from tollbar.cli import bench, doctor, logp, plans, price, report, run, show, si
 from tollbar.cli.errors import CommandError
 from tollbar.cli.table import FORMATS, write
 
-#: Every verb, in the order of `--help`: a module with add_parser(commands) and run(args) -> Table.
+#: Every verb, in the order of `--help`: a module with add_parser(commands), which sets run(args) -> Table.
 #: All of them are imported for any of them, so a module imports what is heavy (numpy, rich) inside run().
 COMMANDS = (plans, show, verify, price, logp, simulate, bench, tune, report, run, doctor)
 
