@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What barriers say to each other over a network: the payload of one UDP datagram, and the steps that a rank's word is
+ * compiled to. One header for the host's transport, the card's program and the tests: no libc, no includes.
+ *
+ * On the wire all fields are in network byte order. An episode is compared by toll_newer(), so that a job may begin
+ * with any; what a frame says stays true for ever, so a repeated or late one does no harm. */
+#ifndef TOLLBAR_TRANSPORTS_WIRE_FRAME_H
+#define TOLLBAR_TRANSPORTS_WIRE_FRAME_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef __UINT8_TYPE__ toll_u8;
+typedef __UINT16_TYPE__ toll_u16;
+typedef __UINT32_TYPE__ toll_u32;
+typedef __UINT64_TYPE__ toll_u64;
+typedef __INT64_TYPE__ toll_s64;
+
+enum {
+    toll_magic = 0x746f6c31, /* "tol1": the 1 is the version */
+    toll_port = 7777,        /* where cards listen; hosts may take any */
+    toll_card_steps = 16,    /* a card runs programs of so many steps */
+};
+
+#define TOLLBAR_NOBODY 0xffffffffU /* an enumerator of C is an int */
+
+enum toll_kind {
+    /* Between ranks. `source` is in `episode`, or past it: whatever kind, a frame proves that. */
+    toll_signal = 1,  /* source tells the receiver's step `step` */
+    toll_pull = 2,    /* source awaits what the receiver's step `step` tells: tell it again */
+    toll_ask = 3,     /* source wants to know whether the receiver has entered */
+    toll_here = 4,    /* source has entered */
+    toll_leave = 5,   /* source has left `episode`, so everybody has entered it, and goes for good */
+    toll_gather = 6,  /* source has entered; to the card that counts */
+    toll_release = 7, /* everybody has entered; from whoever counts */
+    /* Between a host and its own card; a frame of these kinds from elsewhere is dropped. */
+    toll_arrive = 16,
+    toll_timeout = 17,
+    toll_continue = 18, /* `mask`: steps whose messages are due */
+    toll_note = 19,
+};
+
+struct toll_frame {
+    toll_u32 magic;
+    toll_u8 kind;
+    toll_u8 zero;
+    toll_u16 step;
+    toll_u64 key;   /* random, the job's */
+    toll_u32 group; /* of the job */
+    toll_u32 source;
+    toll_u64 episode;
+    toll_u32 mask;  /* zero between ranks */
+    toll_u32 check; /* toll_check() of the rest */
+};
+
+/* "Tell one peer, then await one peer"; either may be TOLLBAR_NOBODY. */
+struct toll_step {
+    toll_u32 to;
+    toll_u32 from;
+    toll_u16 to_step;   /* the step in which `to` awaits this */
+    toll_u16 from_step; /* the step in which `from` tells this */
+};
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static inline toll_u16 toll_net16(toll_u16 value) { return __builtin_bswap16(value); }
+static inline toll_u32 toll_net32(toll_u32 value) { return __builtin_bswap32(value); }
+static inline toll_u64 toll_net64(toll_u64 value) { return __builtin_bswap64(value); }
+#else
+static inline toll_u16 toll_net16(toll_u16 value) { return value; }
+static inline toll_u32 toll_net32(toll_u32 value) { return value; }
+static inline toll_u64 toll_net64(toll_u64 value) { return value; }
+#endif
+
+/* Whether `a` comes after `b`, also when the numbers wrapped in between. */
+static inline int toll_newer(toll_u64 a, toll_u64 b) { return (toll_s64)(a - b) > 0; }
+
+/* One to one in the word, and folded before each multiplication: otherwise a change of the top bit would come out as a
+ * change of one known bit, which a second change could undo. */
+static inline toll_u64 toll_mix(toll_u64 hash, toll_u64 word) {
+    hash ^= word;
+    hash = (hash ^ hash >> 32) * 0xff51afd7ed558ccdULL;
+    return (hash ^ hash >> 29) * 0xc4ceb9fe1a85ec53ULL;
+}
+
+/* Binds the fields together, so that a frame that was altered on its way passes once in 2^32 times; UDP's own checksum
+ * is 16 bits, and cards leave it out. Not a signature: whoever can read the key can forge. */
+static inline toll_u32 toll_check(const struct toll_frame* frame) {
+    toll_u64 hash = toll_net64(frame->key);
+
+    hash = toll_mix(hash, (toll_u64)frame->kind << 56 | (toll_u64)frame->zero << 48 |
+                              (toll_u64)toll_net16(frame->step) << 32 | toll_net32(frame->mask));
+    hash = toll_mix(hash, (toll_u64)toll_net32(frame->group) << 32 | toll_net32(frame->source));
+    hash = toll_mix(hash, toll_net64(frame->episode));
+    return (toll_u32)(hash ^ hash >> 32);
+}
+
+/* Why a frame is not for this group of this job, as far as the frame alone tells. */
+enum toll_flaw {
+    toll_sound = 0,
+    toll_not_ours, /* another program's, or another version's */
+    toll_other_key,
+    toll_other_group,
+    toll_damaged,
+};
+
+/* `key` and `group` in network byte order, as they are in a frame. */
+static inline enum toll_flaw toll_inspect(const struct toll_frame* frame, toll_u64 key, toll_u32 group) {
+    if (frame->magic != toll_net32(toll_magic)) return toll_not_ours;
+    if (frame->key != key) return toll_other_key;
+    if (frame->group != group) return toll_other_group;
+    if (frame->check != toll_net32(toll_check(frame))) return toll_damaged;
+    return toll_sound;
+}
+
+#ifdef __cplusplus
+}
+static_assert(sizeof(toll_frame) == 40 && sizeof(toll_step) == 12, "no padding: the layout is the protocol");
+#else
+_Static_assert(sizeof(struct toll_frame) == 40 && sizeof(struct toll_step) == 12,
+               "no padding: the layout is the protocol");
+#endif
+
+#endif
