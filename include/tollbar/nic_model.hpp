@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tollbar/plan.hpp>
+#include <tollbar/workload.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,15 +39,6 @@ struct Parameters {
 
     /// The same card below MPI.
     Parameters without_mpi() const noexcept;
-};
-
-/// What the nodes do: `runs` times the phases, each of them computing and then a barrier.
-struct Workload {
-    std::vector<double> compute_us{0.0};  ///< of each phase
-    double variation = 0;           ///< each node's time is drawn from compute_us * (1 - variation .. 1 + variation)
-    std::uint64_t runs = 1;         ///< how often all phases are done
-    std::uint64_t seed = 1;         ///< of the drawn times
-    std::vector<double> late_us{};  ///< of each node, what it has to do before everything else; or empty
 };
 
 enum class Stage : std::uint8_t { send, sdma, xmit, recv, rdma, hrecv };
@@ -150,16 +142,5 @@ double compute_for_efficiency_us(double barrier_us, double efficiency);
 
 /// The whole loop C + B at that efficiency: what the paper's Figure 7 shows in fact.
 double loop_for_efficiency_us(double barrier_us, double efficiency);
-
-/// A synthetic application of section 4.5: computing times of its phases, each varying by 10 % among nodes.
-struct Application {
-    std::string_view name;
-    std::vector<double> compute_us;
-};
-
-/// 360us, 2100us and 9450us, named by what they compute.
-const std::vector<Application>& applications();
-
-inline constexpr double application_variation = 0.1;
 
 }  // namespace tollbar::nic_model

@@ -35,21 +35,12 @@ struct Node {
     Index missing = 0;  // of that set; 0: not waiting
 };
 
-/// Vigna's splitmix64: the same numbers on every machine, and any of them at once.
-std::uint64_t mixed(std::uint64_t state) {
-    state += 0x9e3779b97f4a7c15u;
-    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
-    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
-    return state ^ (state >> 31);
-}
-
 class Simulation {
 public:
     Simulation(const Wiring& wiring, Where where, const Parameters& cost, const Workload& workload,
                std::size_t most_spans, const Watch& watch)
         : wiring_(wiring), where_(where), cost_(cost), workload_(workload), most_spans_(most_spans), watch_(watch),
-          barriers_(workload.runs * workload.compute_us.size()), nodes_(wiring.ranks), heard_(wiring.messages),
-          ends_(wiring.messages) {
+          barriers_(workload.barriers()), nodes_(wiring.ranks), heard_(wiring.messages), ends_(wiring.messages) {
         for (Rank rank = 0; rank < wiring.ranks; ++rank)
             for (Index step = wiring.first[rank]; step < wiring.first[rank + 1]; ++step) {
                 Ends& ends = ends_[wiring.message[step]];
@@ -206,13 +197,7 @@ private:
 
     /// When a node that begins to compute at `from_us` enters its next barrier.
     double computed(Rank self, double from_us) const {
-        const std::uint64_t episode = nodes_[self].episode;
-        double us = workload_.compute_us[episode % workload_.compute_us.size()];
-        if (workload_.variation > 0) {
-            const std::uint64_t bits = mixed(mixed(mixed(workload_.seed) ^ self) ^ episode);
-            us *= 1 + workload_.variation * (2 * static_cast<double>(bits >> 11) * 0x1p-53 - 1);
-        }
-        return from_us + us;
+        return from_us + workload_.before_us(self, nodes_[self].episode);
     }
 
     const Wiring& wiring_;

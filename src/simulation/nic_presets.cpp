@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NIC paper prints of its cards, what that says of the parameters, and its granularities and applications.
+// What the NIC paper prints of its cards, what that says of the parameters, and its granularities.
 #include <tollbar/algorithms.hpp>
 #include <tollbar/nic_model.hpp>
 
@@ -121,20 +121,6 @@ double loop_for_efficiency_us(double barrier_us, double efficiency) {
     check_share(efficiency, "an efficiency");
     if (efficiency == 1) throw std::invalid_argument("an efficiency is below 1: a barrier takes some time");
     return barrier_us / (1 - efficiency);
-}
-
-const std::vector<Application>& applications() {
-    static const std::vector<Application> all = [] {
-        const auto tens = [](std::size_t phases) {
-            std::vector<double> us(phases);
-            for (std::size_t phase = 0; phase < phases; ++phase) us[phase] = 10.0 * static_cast<double>(phase + 1);
-            return us;
-        };
-        return std::vector<Application>{{"360us", tens(8)},
-                                        {"2100us", tens(20)},
-                                        {"9450us", {100, 500, 1000, 2000, 3000, 500, 500, 250, 600, 1000}}};
-    }();
-    return all;
 }
 
 }  // namespace tollbar::nic_model

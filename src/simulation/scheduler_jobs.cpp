@@ -2,6 +2,8 @@
 // Refuses machines and applications that make no sense, shares out processors, places threads, draws times.
 #include "scheduler_jobs.hpp"
 
+#include <tollbar/workload.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -125,23 +127,11 @@ void place(Job& job, const std::string& name) {
         }
 }
 
-/// Vigna's splitmix64: the same numbers on every machine, and any of them at once.
-std::uint64_t mixed(std::uint64_t state) {
-    state += 0x9e3779b97f4a7c15u;
-    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
-    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
-    return state ^ (state >> 31);
-}
-
 }  // namespace
 
 Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t episode) const {
     if (!application->profile_us.empty()) return std::llround(application->profile_us[thread][episode] * 1000);
-    double us = application->compute_us;
-    if (application->variation > 0) {
-        const std::uint64_t bits = mixed(mixed(mixed(seed) ^ thread) ^ episode);
-        us *= 1 + application->variation * (2 * static_cast<double>(bits >> 11) * 0x1p-53 - 1);
-    }
+    const double us = Workload::drawn_us(application->compute_us, application->variation, seed, thread, episode);
     return std::llround(us * 1000);
 }
 
