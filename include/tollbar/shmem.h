@@ -60,8 +60,9 @@ extern "C" {
  * Threads
  *
  * With SHMEM_THREAD_SINGLE and SHMEM_THREAD_FUNNELED the thread that made a barrier is the one that may use it. With
- * SHMEM_THREAD_SERIALIZED and SHMEM_THREAD_MULTIPLE any thread may, one at a time for all barriers of the process;
- * with SHMEM_THREAD_SERIALIZED no thread may call OpenSHMEM elsewhere meanwhile. What is seen to break this is EPERM.
+ * SHMEM_THREAD_SERIALIZED and SHMEM_THREAD_MULTIPLE any thread may, one at a time for each barrier; with
+ * SHMEM_THREAD_SERIALIZED no other thread may be inside OpenSHMEM (and so inside any of these) meanwhile. What is seen
+ * to break this is EPERM.
  *
  * Progress
  *
@@ -78,8 +79,8 @@ extern "C" {
  * tollbar_shmem_barrier_wait names the missing PEs on stderr every S seconds. TOLLBAR_PLAN names the plan of barriers
  * that are made without one.
  *
- * Memory order, of every barrier that is not sync_only: whatever a PE put, stored or updated on a completed context (the
- * default one, and those given to tollbar_shmem_barrier_post_contexts) before it posted is complete and visible to
+ * Memory order, of every barrier that is not sync_only: whatever a PE put, stored or updated on a completed context
+ * (the default one, and those given to tollbar_shmem_barrier_post_contexts) before it posted is complete and visible to
  * every PE of the group whose test or wait of the same episode has said that it is over. With sync_only that holds of
  * stores of the PE to its own memory only, as with shmem_sync. */
 
@@ -95,14 +96,14 @@ typedef struct tollbar_shmem_group {
 
 /* What a PE does to tell another one. */
 typedef enum tollbar_shmem_signals {
-    TOLLBAR_SHMEM_PUTS = 0,     /* puts of 64 bits into slots of two phases, which say who sent them and in which plan */
-    TOLLBAR_SHMEM_AMO32 = 1,    /* atomic increments of 32-bit counters, taken back by the receiver */
-    TOLLBAR_SHMEM_AMO64 = 2,    /* fetching atomic increments of 64-bit counters, taken back by the receiver */
-    TOLLBAR_SHMEM_POSTED = 3,   /* increments of 64-bit counters that are not waited for */
+    TOLLBAR_SHMEM_PUTS = 0,   /* puts of 64 bits into slots of two phases, which say who sent them and in which plan */
+    TOLLBAR_SHMEM_AMO32 = 1,  /* atomic increments of 32-bit counters, taken back by the receiver */
+    TOLLBAR_SHMEM_AMO64 = 2,  /* fetching atomic increments of 64-bit counters, taken back by the receiver */
+    TOLLBAR_SHMEM_POSTED = 3, /* increments of 64-bit counters that are not waited for */
     TOLLBAR_SHMEM_POSTED_1 = 4, /* the same, at most one of them outstanding */
     TOLLBAR_SHMEM_POSTED_2 = 5, /* at most two */
     TOLLBAR_SHMEM_POSTED_4 = 6, /* at most four */
-    TOLLBAR_SHMEM_STORES = 7    /* stores into the slots of those PEs whose memory shmem_ptr gives, puts to the others */
+    TOLLBAR_SHMEM_STORES = 7 /* stores into the slots of those PEs whose memory shmem_ptr gives, puts to the others */
 } tollbar_shmem_signals;
 
 /* All zero (or a NULL pointer to it) means: choose for me. */
@@ -114,7 +115,7 @@ typedef struct tollbar_shmem_options {
     const char* plan;
     int signals;   /* a tollbar_shmem_signals */
     int sync_only; /* other than 0: post completes no context */
-    int engine;    /* other than 0: the barrier advances inside the OpenSHMEM's own progress too (Open MPI; else ENOTSUP) */
+    int engine;    /* other than 0: the OpenSHMEM's own progress advances the barrier too (Open MPI; else ENOTSUP) */
     unsigned tag;  /* tells barriers apart that different parts of a program make; must be the same on all PEs */
 } tollbar_shmem_options;
 
@@ -136,9 +137,9 @@ size_t tollbar_shmem_barrier_bytes(const tollbar_shmem_group* group, const tollb
 int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_shmem_group* group,
                                     const tollbar_shmem_options* options, tollbar_shmem_barrier** barrier);
 
-/* Gives the barrier up. After tollbar_shmem_barrier_create: to be called by all PEs of the program, in the same order as
- * for other barriers; before shmem_finalize. NULL is allowed and does nothing.
- * Errors: EBUSY (an episode is open on this PE: nothing was done), EPERM. */
+/* Gives the barrier up. After tollbar_shmem_barrier_create: to be called by all PEs of the program, in the same order
+ * as for other barriers; before shmem_finalize. NULL is allowed and does nothing. Errors: EBUSY (an episode is open on
+ * this PE: nothing was done), EPERM. */
 int tollbar_shmem_barrier_destroy(tollbar_shmem_barrier* barrier);
 
 /* Enters the next episode: completes the default context (shmem_quiet, which may block until the network has done its
@@ -163,8 +164,8 @@ int tollbar_shmem_barrier_test(tollbar_shmem_barrier* barrier);
 int tollbar_shmem_barrier_wait(tollbar_shmem_barrier* barrier);
 
 /* Blocks until the episode is over or CLOCK_MONOTONIC shows `deadline_ns` nanoseconds. After ETIMEDOUT the episode goes
- * on, any wait or test may follow; up to `capacity` PEs that have not posted, as far as this PE can tell, are written to
- * `missing` (may be NULL when capacity is 0) in ascending order, and how many they are to `count` (may be NULL);
+ * on, any wait or test may follow; up to `capacity` PEs that have not posted, as far as this PE can tell, are written
+ * to `missing` (may be NULL when capacity is 0) in ascending order, and how many they are to `count` (may be NULL);
  * tollbar_shmem_last_error() names them.
  * Memory order: as test. Errors: ETIMEDOUT, and as wait. */
 int tollbar_shmem_barrier_wait_until(tollbar_shmem_barrier* barrier, int64_t deadline_ns, int* missing, size_t capacity,
@@ -176,9 +177,9 @@ int64_t tollbar_shmem_now(void);
 /* Post and wait in one call. Memory order: as post and wait. Errors: as post and wait. */
 int tollbar_shmem_barrier_post_and_wait(tollbar_shmem_barrier* barrier);
 
-/* Who has not posted in the open episode, as wait_until writes it; nobody when none is open. Where the other PE's memory
- * can be read (shmem_ptr) the list is exact; else it has all those of whom nothing was heard yet, through anybody.
- * Errors: EINVAL, ESRCH, EPERM. */
+/* Who has not posted in the open episode, as wait_until writes it; nobody when none is open. Where the other PE's
+ * memory can be read (shmem_ptr) the list is exact; else it has all those of whom nothing was heard yet, through
+ * anybody. Errors: EINVAL, ESRCH, EPERM. */
 int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, int* missing, size_t capacity, size_t* count);
 
 /* Whether a posted PE is needed (see above). TOLLBAR_SHMEM_PROGRESS_CALLS for NULL. */
