@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The Fortran names of Open MPI. mpif.h and `use mpi` call mpi_barrier_ in one of four spellings, mpi_f08 calls
  * ompi_barrier_f; neither comes by the C name. Their requests are completed by Open MPI's own progress. */
-#include "handles.h"
+#include "fortran_barrier.h"
 #include "hooks.h"
-#include "host_mpi.h"
-
-typedef void (*barrier_function)(int*, int*);
-typedef void (*ibarrier_function)(int*, int*, int*);
 
 void tollbar_fortran_barrier(int* comm, int* error) TOLLBAR_NAMED(mpi_barrier_);
 void tollbar_fortran_ibarrier(int* comm, int* request, int* error) TOLLBAR_NAMED(mpi_ibarrier_);
 
 void tollbar_fortran_barrier(int* comm, int* error) {
-    if (!tollbar_fits()) {
-        barrier_function next = (barrier_function)tollbar_next("mpi_barrier_");
-        if (next != NULL) next(comm, error);
-        return;
-    }
-    const int code = tollbar_barrier(tollbar_comm_of_fortran(*comm), __builtin_return_address(0));
-    if (error != NULL) *error = code;
+    tollbar_fortran_do_barrier("mpi_barrier_", comm, error, __builtin_return_address(0));
 }
 
 void tollbar_fortran_ibarrier(int* comm, int* request, int* error) {
-    if (!tollbar_fits()) {
-        ibarrier_function next = (ibarrier_function)tollbar_next("mpi_ibarrier_");
-        if (next != NULL) next(comm, request, error);
-        return;
-    }
-    MPI_Request made;
-    const int code = tollbar_ibarrier(tollbar_comm_of_fortran(*comm), __builtin_return_address(0), &made);
-    if (code == MPI_SUCCESS) *request = tollbar_request_to_fortran(made);
-    if (error != NULL) *error = code;
+    tollbar_fortran_do_ibarrier("mpi_ibarrier_", comm, request, error, __builtin_return_address(0));
 }
 
 /* The other spellings are the same functions, as in Open MPI itself. */

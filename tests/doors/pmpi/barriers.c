@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An MPI program that knows nothing of tollbar and leaves no early exit unseen. It is run with a preload on any number
  * of ranks, and prints how many barriers each rank made. With an argument it makes a wrong one. */
-#include <mpi.h>
+#include "completing.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,43 +69,16 @@ static void nobody_finds_an_ibarrier_over_early(MPI_Comm comm) {
     }
 }
 
-enum { in_flight = 6 };
-
 static void start_many(MPI_Comm one, MPI_Comm other, MPI_Request* requests) {
     for (int i = 0; i < in_flight; ++i) requests[i] = ibarrier(i % 2 ? one : other);
 }
 
 /* Each function of the MPI that completes requests takes these, on each rank another one. */
 static void requests_are_completed_by_every_function(MPI_Comm one, MPI_Comm other) {
-    for (int round = 0; round < 8; ++round) {
+    for (int round = 0; round < ways_to_complete; ++round) {
         MPI_Request requests[in_flight];
-        MPI_Status statuses[in_flight];
-        int done[in_flight], over = 0, count = 0;
         start_many(one, other, requests);
-        switch ((round + rank) % 8) {
-            case 0: MPI_Waitall(in_flight, requests, MPI_STATUSES_IGNORE); break;
-            case 1: MPI_Waitall(in_flight, requests, statuses); break;
-            case 2:
-                for (int i = in_flight - 1; i >= 0; --i) MPI_Wait(&requests[i], &statuses[0]);
-                break;
-            case 3:
-                for (int i = 0; i < in_flight; ++i) MPI_Waitany(in_flight, requests, &done[0], MPI_STATUS_IGNORE);
-                break;
-            case 4:
-                for (int left = in_flight; left > 0; left -= count)
-                    MPI_Waitsome(in_flight, requests, &count, done, MPI_STATUSES_IGNORE);
-                break;
-            case 5:
-                while (!over) MPI_Testall(in_flight, requests, &over, MPI_STATUSES_IGNORE);
-                break;
-            case 6:
-                for (int left = in_flight; left > 0; left -= over)
-                    MPI_Testany(in_flight, requests, &done[0], &over, MPI_STATUS_IGNORE);
-                break;
-            default:
-                for (int i = 0; i < in_flight; ++i)
-                    for (over = 0; !over;) MPI_Test(&requests[i], &over, MPI_STATUS_IGNORE);
-        }
+        complete((round + rank) % ways_to_complete, requests);
         for (int i = 0; i < in_flight; ++i) check(requests[i] == MPI_REQUEST_NULL, "everything was completed");
     }
 }

@@ -41,7 +41,8 @@ class Host:
     ) -> subprocess.CompletedProcess:
         """Runs a program to its end. The preload is in the launcher as well and has to do no harm there."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TOLLBAR_")}
-        environment |= {"TOLLBAR_VERBOSE": "2", **self.environment}
+        # The one plan whose Ibarriers the preload ends itself; nothing is measured or stored then.
+        environment |= {"TOLLBAR_VERBOSE": "2", "TOLLBAR_PLAN": "turnstile", **self.environment}
         if preload is not None:
             environment["LD_PRELOAD"] = str(preload)
         command = [self.launcher, *self.arguments, "-n", ranks, program, *words]

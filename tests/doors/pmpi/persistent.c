@@ -2,8 +2,9 @@
  * An MPI program with persistent barriers that knows nothing of tollbar. Compiled with BARRIER_INIT for the name that
  * its MPI has for MPI_Barrier_init. It prints how many barriers of each kind each rank made. With an argument it makes
  * only such as any MPI does by itself: Open MPI 4 crashes in some of the others, and MPICH 4 refuses some. */
-#include <mpi.h>
+#include "completing.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -67,49 +68,18 @@ static void a_started_one_waits_for_the_late_rank(MPI_Comm comm) {
     check(handle == MPI_REQUEST_NULL, "a freed handle is null");
 }
 
-enum { in_flight = 6, handles_of = 4 };
+enum { handles_of = 4 };
 
 /* Four handles and two ibarriers; each function of the MPI completes them, on each rank another one. */
 static void requests_are_completed_by_every_function(MPI_Comm one, MPI_Comm other) {
     MPI_Request requests[in_flight];
     for (int i = 0; i < handles_of; ++i) requests[i] = make(i % 2 ? one : other);
-    for (int round = 0; round < 18; ++round) {
-        MPI_Status statuses[in_flight];
-        int done[in_flight], over = 0, count = 0;
+    for (int round = 0; round < 2 * ways_to_complete; ++round) {
         MPI_Startall(handles_of, requests);
         starts += handles_of;
         for (int i = handles_of; i < in_flight; ++i) MPI_Ibarrier(other, &requests[i]);
         ibarriers += in_flight - handles_of;
-        switch ((round + rank) % 9) {
-            case 0: MPI_Waitall(in_flight, requests, MPI_STATUSES_IGNORE); break;
-            case 1: MPI_Waitall(in_flight, requests, statuses); break;
-            case 2:
-                for (int i = in_flight - 1; i >= 0; --i) MPI_Wait(&requests[i], &statuses[0]);
-                break;
-            case 3:
-                for (int i = 0; i < in_flight; ++i) MPI_Waitany(in_flight, requests, &done[0], MPI_STATUS_IGNORE);
-                break;
-            case 4:
-                for (int left = in_flight; left > 0; left -= count)
-                    MPI_Waitsome(in_flight, requests, &count, done, MPI_STATUSES_IGNORE);
-                break;
-            case 5:
-                while (!over) MPI_Testall(in_flight, requests, &over, MPI_STATUSES_IGNORE);
-                break;
-            case 6:
-                for (int left = in_flight; left > 0; left -= over)
-                    MPI_Testany(in_flight, requests, &done[0], &over, MPI_STATUS_IGNORE);
-                break;
-            case 7:
-                for (int left = in_flight; left > 0; left -= count)
-                    MPI_Testsome(in_flight, requests, &count, done, MPI_STATUSES_IGNORE);
-                break;
-            default:
-                for (int i = 0; i < in_flight; ++i) {
-                    for (over = 0; !over;) MPI_Request_get_status(requests[i], &over, MPI_STATUS_IGNORE);
-                    check(is_over(&requests[i]), "what is over is over");
-                }
-        }
+        complete((round + rank) % ways_to_complete, requests);
     }
     for (int i = 0; i < handles_of; ++i) MPI_Request_free(&requests[i]);
 }
