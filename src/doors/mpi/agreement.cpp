@@ -2,6 +2,8 @@
 // One gather and one broadcast a communicator; two rounds more for the first on a node, which gets its memory then.
 #include "agreement.hpp"
 
+#include "arenas.hpp"
+#include "set_up.hpp"
 #include "spelling.hpp"
 
 #include <tollbar/crowding.hpp>
@@ -19,47 +21,11 @@
 #include <random>
 #include <set>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
 namespace tollbar::mpi {
 
 namespace {
-
-/// The arenas this process has, the newest last.
-class Arenas {
-public:
-    static constexpr std::size_t told = 4;
-
-    std::array<std::uint64_t, told> newest() {
-        const std::lock_guard lock(mutex_);
-        std::array<std::uint64_t, told> ids{};
-        const std::size_t count = std::min(told, arenas_.size());
-        for (std::size_t i = 0; i < count; ++i) ids[i] = arenas_[arenas_.size() - 1 - i]->id();
-        return ids;
-    }
-
-    std::shared_ptr<Arena> find(std::uint64_t id) {
-        const std::lock_guard lock(mutex_);
-        const auto found = std::ranges::find(arenas_, id, [](const auto& arena) { return arena->id(); });
-        return found == arenas_.end() ? nullptr : *found;
-    }
-
-    void add(std::shared_ptr<Arena> arena) {
-        const std::lock_guard lock(mutex_);
-        arenas_.push_back(std::move(arena));
-        if (arenas_.size() > told) arenas_.erase(arenas_.begin());  // whoever uses it holds it
-    }
-
-private:
-    std::mutex mutex_;
-    std::vector<std::shared_ptr<Arena>> arenas_;
-};
-
-Arenas& arenas() {
-    static Arenas all;
-    return all;
-}
 
 /// What a rank says of itself.
 struct Card {
@@ -249,41 +215,6 @@ MpiSituation situation_of(const Terms& terms, Rank ranks, const tollbar_mpi_opti
             .crowded = terms.crowded,
             .mpi = options.mpi == nullptr ? "any" : options.mpi,
             .objective = objectives[options.objective]};
-}
-
-void broadcast(const tollbar_carrier& carrier, void* data, std::size_t bytes, SetUpWait waiting) {
-    const tollbar_idle idle = waiting.idle();
-    if (carrier.broadcast(carrier.state, data, static_cast<std::uint32_t>(bytes), &idle) != 0)
-        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI could not broadcast");
-}
-
-void SetUpWait::call(void* self, const unsigned char* heard) {
-    using namespace std::chrono_literals;
-    auto& wait = *static_cast<SetUpWait*>(self);
-    constexpr std::uint64_t polls = 200, yields = 1000;
-    wait.carrier_.progress(wait.carrier_.state);
-    if (++wait.calls_ < polls && wait.carrier_.ranks <= usable_cpus()) return;
-    std::this_thread::yield();
-    if (wait.calls_ < yields) return;
-    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - wait.since_;
-    if (wait.timeout_s_ > 0 && waited.count() >= wait.next_report_s_) {
-        wait.next_report_s_ += wait.timeout_s_;
-        wait.report(waited.count(), heard);
-    }
-    if (waited > 2ms) std::this_thread::sleep_for(waited > 100ms ? 1ms : 100us);
-}
-
-void SetUpWait::report(double waited_s, const unsigned char* heard) const {
-    std::string missing;
-    for (Rank rank = 0; heard != nullptr && rank < carrier_.ranks && missing.size() < 200; ++rank)
-        if (heard[rank] == 0) missing += (missing.empty() ? "rank " : ", ") + std::to_string(rank);
-    if (missing.empty() && carrier_.rank == 0) return;
-    if (missing.empty()) missing = "rank 0, or somebody it waits for,";
-    std::fprintf(stderr,
-                 "tollbar: %s (%u ranks), its first barrier: rank %u (process %d) has waited %.1f s: %s has not "
-                 "arrived\n",
-                 name_, static_cast<unsigned>(carrier_.ranks), static_cast<unsigned>(carrier_.rank),
-                 static_cast<int>(getpid()), waited_s, missing.c_str());
 }
 
 Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& options) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "agreement.hpp"
+#include "set_up.hpp"
 
 #include "tuner/mpi_candidates.hpp"
 
