@@ -116,6 +116,49 @@ TEST_CASE("a loop that is not cut short runs every episode once") {
     CHECK(sum == 99 * 100 / 2);
 }
 
+TEST_CASE("whoever computes has computed at least as long as it was asked to") {
+    for (const double us : {0.0, 1.5, 300.0}) {
+        const Ticks start = ticks();
+        compute(us);
+        CHECK(nanoseconds(ticks() - start) >= us * 1e3 * 0.999);
+    }
+}
+
+TEST_CASE("a run of a workload is all phases, each with an episode, on every rank") {
+    const Workload work{.compute_us = {1, 2, 3}, .runs = 5};
+    ThreadCrew crew(3, anywhere);
+    Options options;
+    options.ranks = 3;
+    const std::unique_ptr<Visit> visit = crew.visit(pace_for(options, 3), work.runs);
+    Counter barrier(3);
+    std::vector<std::uint64_t> episodes(3);
+    struct Counting {
+        Counter& barrier;
+        std::uint64_t& episodes;
+        void episode() {
+            ++episodes;
+            barrier.episode();
+        }
+    };
+    crew.run([&](Rank rank) {
+        Counting seat{barrier, episodes[rank]};
+        attend_working(rank, seat, *visit, work);
+    });
+    // Once to warm up, and one episode more at the end.
+    for (const std::uint64_t each : episodes) CHECK(each == (1 + visit->timing.timed) * 3 + 1);
+    CHECK(visit->timing.elapsed_ns >= static_cast<double>(visit->timing.timed) * 6e3 * 0.999);
+    CHECK((visit->timing.cut || visit->timing.timed == 5));
+}
+
+TEST_CASE("--workload refuses what is no workload") {
+    const char* const words[] = {"program", "--workload", "64~0.2,360us"};
+    CHECK(parse_options(3, words).work.size() == 2);
+    for (const char* list : {"", "64,", "quick", "64~2"}) {
+        const char* const wrong[] = {"program", "--workload", list};
+        CHECK_THROWS_AS(parse_options(3, wrong), WrongUse);
+    }
+}
+
 TEST_CASE("--only knows names with commas in them") {
     Roster roster = roster_of({{"mcs", "plan"}, {"mcs:2,2", "plan"}, {"central", "plan"}, {"bst", "plan"}});
     select(roster, "mcs:2,2,central", nothing_more);

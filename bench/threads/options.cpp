@@ -2,6 +2,7 @@
 // What the measuring programs are asked to do, read from the command line.
 #include "options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
@@ -22,6 +23,21 @@ Placement placement(std::string_view text) {
     if (text == "pinned") return Placement::pinned;
     if (text == "free") return Placement::free;
     throw WrongUse("--placement '" + std::string(text) + "': accepted are pinned, free");
+}
+
+std::vector<Work> work(std::string_view text) {
+    std::vector<Work> all;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::string_view spelling = text.substr(begin, end - begin);
+        try {
+            all.push_back({std::string(spelling), parse_workload(spelling)});
+        } catch (const std::invalid_argument& error) {
+            throw WrongUse(std::string("--workload: ") + error.what());
+        }
+        begin = end + 1;
+    }
+    return all;
 }
 
 constexpr std::uint64_t hour_us = 3'600'000'000;
@@ -56,6 +72,10 @@ constexpr std::array flags{
          [](Options& o, std::string_view f, std::string_view t) {
              o.budget_ns = 1e6 * static_cast<double>(number(f, t, 0, hour_us));
          }},
+    Flag{"--workload", "LIST",
+         "ranks compute between barriers: US, US~SHARE for times that vary, or 360us, 2100us, 9450us; whole runs are "
+         "timed, and nothing else",
+         [](Options& o, std::string_view, std::string_view t) { o.work = work(t); }},
     Flag{"--profile", "", "also what each rank does between stamped episodes, for `tollbar simulate scheduler`",
          [](Options& o, std::string_view, std::string_view) { o.profile = true; }},
     Flag{"--list", "", "names what can be measured, measures nothing",

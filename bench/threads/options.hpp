@@ -3,11 +3,13 @@
 #pragma once
 
 #include <tollbar/plan.hpp>
+#include <tollbar/workload.hpp>
 
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tollbar::bench {
 
@@ -17,6 +19,12 @@ enum class Depth : std::uint8_t { full, quick };
 /// Wrong use: one line that says what was wrong and what is accepted.
 struct WrongUse : std::runtime_error {
     using std::runtime_error::runtime_error;
+};
+
+/// What ranks do between barriers, with its spelling.
+struct Work {
+    std::string spelling;
+    Workload workload;
 };
 
 struct Options {
@@ -29,6 +37,7 @@ struct Options {
     double budget_ns = 0;  ///< 0: no limit
     Depth depth = Depth::full;
     std::string only;  ///< empty: everything
+    std::vector<Work> work;  ///< measured in place of bare episodes; empty: those are
     bool profile = false;
     bool list = false;
     bool help = false;

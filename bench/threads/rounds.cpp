@@ -18,6 +18,8 @@ constexpr double too_slow_ns = 6e6;  // an episode; then only every so many roun
 constexpr std::uint32_t slow_rounds = 8;
 constexpr std::uint64_t episodes_of_a_crowded_spinner = 3;
 constexpr double share_of_crowded_spinners = 0.2;  // of the time budget
+constexpr double work_ns = 20e6;                   // of computing that is timed at once, unless --batch-us says else
+constexpr std::uint64_t fewest_runs = 3, most_runs = 10000;
 
 /// What is known of a candidate from earlier rounds.
 struct Known {
@@ -64,6 +66,10 @@ private:
         for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_() % i]);
         for (Candidate* one : order_) {
             const bool spinning = crowded() && one->label().manners == Manners::spins;
+            if (!options_.work.empty()) {
+                if (!spinning) visit_working(*one, round);
+                continue;
+            }
             if (spinning ? !visit_spinner(*one, round) : !visit_polite(*one, round)) return false;
         }
         return true;
@@ -106,6 +112,39 @@ private:
         one.receive(crew_, *visit);
         spinners_ns_ += nanoseconds(ticks() - start);
         return print_visit(label, round, *visit);
+    }
+
+    /// Every rank draws the same times, so nothing but the number of runs has to be agreed on, and all know it.
+    void visit_working(Candidate& one, std::uint32_t round) {
+        for (const Work& each : options_.work) {
+            Workload workload = each.workload;
+            const double run_ns = 1e3 * (workload.sum_us() + static_cast<double>(workload.compute_us.size()));
+            const double batch_ns = options_.batch_ns != 0 ? options_.batch_ns : work_ns;
+            workload.runs = std::clamp(static_cast<std::uint64_t>(batch_ns / run_ns), fewest_runs, most_runs);
+            workload.seed = options_.seed;
+            Pace pace = pace_;
+            pace.cut_ns = 5 * std::max(batch_ns, static_cast<double>(fewest_runs) * run_ns);
+            const std::unique_ptr<Visit> visit = crew_.visit(pace, workload.runs);
+            visit->workload = &workload;
+            one.receive(crew_, *visit);
+            if (crew_.is_first()) print_work(one.label(), round, each.spelling, workload, visit->timing);
+        }
+    }
+
+    void print_work(const Label& label, std::uint32_t round, const std::string& spelling, const Workload& workload,
+                    const Timing& timing) {
+        const std::uint64_t phases = workload.compute_us.size();
+        const double longest_us = workload.longest_us(crew_.ranks(), phases, phases * (1 + timing.timed));
+        start_record("work", label, round)
+            .field("workload", spelling)
+            .field("phases", phases)
+            .field("runs", timing.timed)
+            .field("elapsed_ns", timing.elapsed_ns)
+            .field("computing_ns", 1e3 * workload.sum_us())
+            .field("longest_ns", 1e3 * longest_us / static_cast<double>(timing.timed))
+            .field("involuntary", timing.usage.involuntary)
+            .field("cut", timing.cut)
+            .print();
     }
 
     static Record start_record(const char* kind, const Label& label, std::uint32_t round) {

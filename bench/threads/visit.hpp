@@ -13,6 +13,10 @@
 #include <atomic>
 #include <cstdint>
 
+namespace tollbar {
+struct Workload;
+}
+
 namespace tollbar::bench {
 
 /// How long things may take; the same for every candidate of a launch.
@@ -168,8 +172,9 @@ public:
 
     Timing& timing;
     Stamping& stamping;
-    Stamps& stamps;    ///< of episodes back to back
-    Stamps& isolated;  ///< of episodes before each of which everybody has met elsewhere
+    Stamps& stamps;                      ///< of episodes back to back
+    Stamps& isolated;                    ///< of episodes before each of which everybody has met elsewhere
+    const Workload* workload = nullptr;  ///< what is done in place of bare episodes (working.hpp)
 };
 
 /// A visit by the threads of this process.
