@@ -4,6 +4,7 @@
 #include "openmp_team.hpp"
 
 #include "environment.hpp"
+#include "flags.hpp"
 #include "options.hpp"
 #include "process_crew.hpp"
 #include "rounds.hpp"
@@ -11,7 +12,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <string_view>
 
@@ -34,26 +34,6 @@ struct Asked {
     std::string trouble;  ///< what was
 };
 
-/// Takes `flag VALUE` out of the words; empty when it is not there.
-std::string take(std::vector<const char*>& words, std::string_view flag) {
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        if (words[i] != flag) continue;
-        if (i + 1 == words.size()) throw WrongUse(std::string(flag) + " lacks its value");
-        const std::string value = words[i + 1];
-        words.erase(words.begin() + static_cast<std::ptrdiff_t>(i), words.begin() + static_cast<std::ptrdiff_t>(i) + 2);
-        return value;
-    }
-    return "";
-}
-
-Rank read_threads(const std::string& text) {
-    Rank threads = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-    if (error == std::errc{} && end == text.data() + text.size() && threads > 0 && threads <= most_threads)
-        return threads;
-    throw WrongUse("--threads '" + text + "': accepted are whole numbers from 1 to " + std::to_string(most_threads));
-}
-
 int read_level(const std::string& text) {
     if (text == "funneled") return MPI_THREAD_FUNNELED;
     if (text == "serialized") return MPI_THREAD_SERIALIZED;
@@ -66,10 +46,11 @@ Asked read(int count, char** words) {
     Asked asked;
     try {
         std::vector<const char*> left(words, words + count);
-        const std::string threads = take(left, "--threads");
-        const std::string level = take(left, "--level");
+        const std::string threads = take_value(left, "--threads");
+        const std::string level = take_value(left, "--level");
         asked.options = parse_options(static_cast<int>(left.size()), left.data());
-        asked.options.threads = threads.empty() ? 2 : read_threads(threads);
+        asked.options.threads = threads.empty() ? 2
+                                                : static_cast<Rank>(read_number("--threads", threads, 1, most_threads));
         if (!level.empty()) asked.level = read_level(level);
     } catch (const WrongUse& wrong) {
         asked.sound = false;

@@ -18,14 +18,6 @@ struct Own {
     static void episode(MPI_Comm comm) noexcept { PMPI_Barrier(comm); }
 };
 
-struct Split {
-    static void episode(MPI_Comm comm) noexcept {
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Ibarrier(comm, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-};
-
 struct OwnSplit {
     static void episode(MPI_Comm comm) noexcept {
         MPI_Request request = MPI_REQUEST_NULL;

@@ -50,6 +50,14 @@ struct Blocking {
     static void episode(MPI_Comm comm) noexcept { MPI_Barrier(comm); }
 };
 
+struct Split {
+    static void episode(MPI_Comm comm) noexcept {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Ibarrier(comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+};
+
 /// Everything that can be measured in this job, on that many hosts; MPI_Barrier is a door's where one is loaded.
 Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<Carrier>& carrier);
 

@@ -4,6 +4,7 @@
 
 #include "options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -47,6 +48,13 @@ constexpr std::array own_flags{
          [](MpiFlags& f, std::string_view n, std::string_view t) {
              f.communicators = number<std::uint64_t>(n, t, 0, 1000);
          }},
+    Flag{"--measure", "barriers|round-trips",
+         "barriers (default), or one message between two ranks, from which `tollbar logp` takes L, o and g",
+         [](MpiFlags& f, std::string_view, std::string_view t) {
+             if (t != "barriers" && t != "round-trips")
+                 throw WrongUse("--measure '" + std::string(t) + "': accepted are barriers, round-trips");
+             f.round_trips = t == "round-trips";
+         }},
     Flag{"--choose", "MS",
          "have the library choose and store a plan for each objective in so long; measure nothing else",
          [](MpiFlags& f, std::string_view n, std::string_view t) {
@@ -61,6 +69,19 @@ const Flag* find(std::string_view name) {
 }
 
 }  // namespace
+
+std::string take_value(std::vector<const char*>& words, std::string_view flag) {
+    const auto found = std::find(words.begin(), words.end(), flag);
+    if (found == words.end()) return "";
+    if (found + 1 == words.end()) throw WrongUse(std::string(flag) + " lacks its value");
+    std::string value = found[1];
+    words.erase(found, found + 2);
+    return value;
+}
+
+std::uint64_t read_number(std::string_view flag, std::string_view text, std::uint64_t lowest, std::uint64_t highest) {
+    return number(flag, text, lowest, highest);
+}
 
 MpiFlags take_mpi_flags(std::vector<const char*>& words) {
     MpiFlags flags;

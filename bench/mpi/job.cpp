@@ -26,7 +26,12 @@ std::string version_in(std::string_view text, std::string_view since) {
 
 MpiJob::MpiJob(int* count, char*** words, int level) {
     int given = level;
-    if (level == MPI_THREAD_SINGLE) {
+    int begun = 0;
+    MPI_Initialized(&begun);
+    ends_ = begun == 0;
+    if (begun != 0) {
+        MPI_Query_thread(&given);
+    } else if (level == MPI_THREAD_SINGLE) {
         MPI_Init(count, words);
     } else {
         MPI_Init_thread(count, words, level, &given);
@@ -40,7 +45,9 @@ MpiJob::MpiJob(int* count, char*** words, int level) {
     ranks_ = static_cast<Rank>(ranks);
 }
 
-MpiJob::~MpiJob() { MPI_Finalize(); }
+MpiJob::~MpiJob() {
+    if (ends_) MPI_Finalize();
+}
 
 Rank MpiJob::hosts() const {
     MPI_Comm host = MPI_COMM_NULL;

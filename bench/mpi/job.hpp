@@ -10,7 +10,7 @@
 
 namespace tollbar::bench {
 
-/// MPI from its beginning to its end.
+/// MPI from its beginning to its end. Where it has begun already, as under an OpenSHMEM, it is not for this one to end.
 class MpiJob {
 public:
     /// With that thread level, or as MPI_Init does it. Throws std::runtime_error when the MPI gives less.
@@ -34,6 +34,7 @@ public:
 private:
     Rank rank_ = 0;
     Rank ranks_ = 0;
+    bool ends_ = true;
 };
 
 }  // namespace tollbar::bench
