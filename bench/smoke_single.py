@@ -11,6 +11,7 @@ TIMES = {
     "processes": ("elapsed_ns", "episodes"),
     "idle": ("waited_ns", "cpu_ns", "waiters"),
     "unused": ("participant_ns", "bare_ns", "episodes"),
+    "crowd": ("elapsed_ns", "period_ns", "episodes"),
 }
 SUBJECTS = {
     "processes": {
@@ -25,6 +26,7 @@ SUBJECTS = {
         ("pthread_barrier", None),
     },
     "unused": {("turnstile", None), ("dissemination", None)},
+    "crowd": {(name, None) for name in ("turnstile", "mcs", "combination", "std::barrier")},
 }
 
 

@@ -96,12 +96,16 @@ struct Roster {
 };
 
 /// Each in a file of its own; where a library is missing, a file that says so takes its place in the build.
-void add_tollbar(Roster& roster, Rank ranks);
+void add_tollbar(Roster& roster, Rank ranks);    ///< all of it: every plan, and
+void add_own_kinds(Roster& roster, Rank ranks);  ///< what is no plan
 void add_standard_peers(Roster& roster, Rank ranks);
 void add_boost(Roster& roster, Rank ranks);
 void add_concurrency_kit(Roster& roster, Rank ranks);
 
 /// One catalogue plan. Throws std::invalid_argument when it cannot be spelled so or not for that many ranks.
 void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std::string& wait);
+
+/// The same for select(): false for what is no plan.
+bool add_if_a_plan(Roster& roster, Rank ranks, const std::string& name, const std::string& wait);
 
 }  // namespace tollbar::bench

@@ -42,6 +42,15 @@ void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std
     add_group(roster, ranks, spelling, "plan", policy_named(wait));
 }
 
+bool add_if_a_plan(Roster& roster, Rank ranks, const std::string& name, const std::string& wait) {
+    try {
+        add_plan(roster, ranks, name, wait);
+        return true;
+    } catch (const std::invalid_argument&) {
+        return false;  // select() says what there is
+    }
+}
+
 void add_tollbar(Roster& roster, Rank ranks) {
     std::vector<std::string> plans;
     for (const Algorithm& algorithm : catalogue()) plans.emplace_back(algorithm.name);
@@ -51,6 +60,10 @@ void add_tollbar(Roster& roster, Rank ranks) {
     for (const std::string& plan : plans) add_plan(roster, ranks, plan, "auto");
     for (const char* plan : {"dissemination", "mcs", "central", "tournament"})
         for (const char* wait : {"spin", "yield", "park"}) add_plan(roster, ranks, plan, wait);
+    add_own_kinds(roster, ranks);
+}
+
+void add_own_kinds(Roster& roster, Rank ranks) {
     for (const char* kind : {"turnstile", "combination"})
         for (const Policy& policy : policies) add_group(roster, ranks, kind, kind, policy);
     roster.add<Everywhere<OwnBarrier>>({"tollbar::barrier", "barrier"}, ranks);

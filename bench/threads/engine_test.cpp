@@ -52,6 +52,18 @@ TEST_CASE("latency runs from the last entry, skew from the first exit, span from
     CHECK(std::round(samples.span.at(0) / 1e6) == 40);
 }
 
+TEST_CASE("a period runs from one last entry to the next, whoever leaves first") {
+    Stamps stamps(2, 3);
+    const Ticks unit = ticks_of(1e6);
+    for (const Rank rank : {0U, 1U})
+        for (Ticks episode = 0; episode < 3; ++episode)
+            stamps.row(rank)[episode] = {(20 * episode + rank) * unit,
+                                         (20 * episode + 2 + 9 * (rank ^ episode % 2)) * unit};
+    const std::vector<double> period = stamps.evaluate(3).period;
+    REQUIRE(period.size() == 2);
+    for (const double each : period) CHECK(each == doctest::Approx(20e6));
+}
+
 TEST_CASE("what a rank computes lies between its exit and its next entry") {
     Stamps stamps(2, 3);
     const Ticks unit = 1000;

@@ -3,20 +3,9 @@
 #include "rounds.hpp"
 #include "selection.hpp"
 
-#include <stdexcept>
-
 namespace tollbar::bench {
 
 namespace {
-
-bool add_if_a_plan(Roster& roster, Rank ranks, const std::string& name, const std::string& wait) {
-    try {
-        add_plan(roster, ranks, name, wait);
-        return true;
-    } catch (const std::invalid_argument&) {
-        return false;  // select() says what there is
-    }
-}
 
 Roster prepare(const Options& options) {
     Roster roster;

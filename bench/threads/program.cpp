@@ -67,9 +67,12 @@ int run_program(const char* name, int count, const char* const* words,
 }
 
 int run_single(const char* name, int count, const char* const* words,
-               const std::function<Round(const Options&, const std::vector<int>& cpus, const Pace& pace)>& prepare) {
+               const std::function<Round(const Options&, const std::vector<int>& cpus, const Pace& pace)>& prepare,
+               const std::function<void(const Options&)>& check) {
     return obey(name, count, words, [&](const Options& options) {
-        if (options.list || options.depth == Depth::quick || !options.only.empty())
+        if (check)
+            check(options);
+        else if (options.list || options.depth == Depth::quick || !options.only.empty())
             throw WrongUse("--only, --list and --quick are for the other programs: this one measures one thing");
         const std::vector<int> cpus = usable_cpus();
         const Pace pace = pace_for(options, cpus.size());

@@ -3,7 +3,7 @@
 #include "rounds.hpp"
 
 #include "floors.hpp"
-#include "json.hpp"
+#include "visit_records.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -54,10 +54,6 @@ private:
         return crew_.agree(options_.budget_ns == 0 || spent_ns() + longest_round_ns_ <= options_.budget_ns);
     }
     bool crowded() const { return crew_.ranks() > cpus_.size(); }
-
-    static void print_skipped(const std::string& name, const std::string& why, const std::string& wait = "auto") {
-        Record("skipped").field("name", name).field("wait", wait).field("why", why).print();
-    }
 
     bool run_round(std::uint32_t round) {
         crew_.rest();
@@ -147,26 +143,11 @@ private:
             .print();
     }
 
-    static Record start_record(const char* kind, const Label& label, std::uint32_t round) {
-        Record record(kind);
-        record.field("round", round).field("name", label.name).field("kind", label.kind).field("wait", label.wait);
-        return record;
-    }
-
     /// False, and nothing but the violation, when somebody left early.
     bool print_visit(const Label& label, std::uint32_t round, Visit& visit) {
         const Samples samples = visit.stamps.evaluate(visit.stamping.stamped);
         const Samples isolated = visit.isolated.evaluate(visit.stamping.isolated);
-        for (const Samples* each : {&samples, &isolated})
-            if (each->violation) {
-                start_record("violation", label, round)
-                    .field("episode", each->violation->episode)
-                    .field("left", each->violation->left)
-                    .field("missing", each->violation->missing)
-                    .field("early_ns", each->violation->early_ns)
-                    .print();
-                return false;
-            }
+        if (!sound(samples, label, round) || !sound(isolated, label, round)) return false;
         print_batch(label, round, visit);
         Record record = start_record("episodes", label, round);
         record.field("voluntary", visit.stamping.usage.voluntary)

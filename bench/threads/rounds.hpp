@@ -32,8 +32,10 @@ int run_program(const char* name, int count, const char* const* words,
 /// Measures and prints one round.
 using Round = std::function<void(std::uint32_t round)>;
 
-/// As run_program(), for a program that measures one thing in its own way.
+/// As run_program(), for a program that measures in a way of its own. `check` throws WrongUse before anything is
+/// printed; without it candidates cannot be named: there is one thing to measure.
 int run_single(const char* name, int count, const char* const* words,
-               const std::function<Round(const Options&, const std::vector<int>& cpus, const Pace& pace)>& prepare);
+               const std::function<Round(const Options&, const std::vector<int>& cpus, const Pace& pace)>& prepare,
+               const std::function<void(const Options&)>& check = {});
 
 }  // namespace tollbar::bench

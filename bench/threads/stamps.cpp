@@ -24,6 +24,7 @@ std::size_t Stamps::bytes(Rank ranks, std::size_t episodes) noexcept {
 
 Samples Stamps::evaluate(std::size_t episodes) const {
     Samples samples;
+    Ticks before = 0;
     for (std::size_t episode = 0; episode < episodes; ++episode) {
         Rank last_in = 0;
         Rank first_in = 0;
@@ -46,6 +47,8 @@ Samples Stamps::evaluate(std::size_t episodes) const {
         samples.skew.push_back(nanoseconds(left - at(first_out).exit));
         samples.span.push_back(nanoseconds(left - at(first_in).entry));
         samples.call.push_back(nanoseconds(at(0).exit - at(0).entry));
+        if (episode > 0) samples.period.push_back(nanoseconds(entered - before));
+        before = entered;
     }
     return samples;
 }
