@@ -37,9 +37,13 @@ int fail(int error, std::string_view line) noexcept {
     return error;
 }
 
+const char* last_error() noexcept { return last_line.data(); }
+
 int fail_with_current_exception() noexcept {
     try {
         throw;
+    } catch (const Refusal& refusal) {
+        return fail(refusal.error, refusal.line);
     } catch (const SeatTaken& error) {
         return fail(EBUSY, error.what());
     } catch (const OtherSegment& error) {
@@ -59,7 +63,7 @@ int fail_with_current_exception() noexcept {
 
 }  // namespace tollbar::c_door
 
-const char* tollbar_last_error(void) { return tollbar::c_door::last_line.data(); }
+const char* tollbar_last_error(void) { return tollbar::c_door::last_error(); }
 
 const char* tollbar_strerror(int error) {
     switch (error) {

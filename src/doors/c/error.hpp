@@ -3,14 +3,24 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace tollbar::c_door {
 
+/// A failure that has its errno value already; 0 for none. To be thrown in guarded().
+struct Refusal {
+    int error = 0;
+    std::string line;
+};
+
 /// Keeps `line` as the thread's last error and returns `error`.
 int fail(int error, std::string_view line) noexcept;
+
+/// What the thread's last fail() kept.
+const char* last_error() noexcept;
 
 /// fail() with what the exception being handled says.
 int fail_with_current_exception() noexcept;
@@ -28,6 +38,13 @@ int guarded(Action&& action) noexcept {
     } catch (...) {
         return fail_with_current_exception();
     }
+}
+
+/// What went wrong in `action`; error 0 when nothing did.
+template <class Action>
+Refusal refusal_of(Action&& action) {
+    const int error = guarded(std::forward<Action>(action));
+    return {error, error == 0 ? "" : last_error()};
 }
 
 /// As much of `text` as fits, always with a closing '\0' where there is room for anything; true if all of it did.

@@ -20,6 +20,7 @@ using namespace tollbar;
 using namespace tollbar::hybrid;
 using c_door::fail;
 using c_door::guarded;
+using c_door::refusal_of;
 
 namespace {
 
@@ -43,20 +44,6 @@ void check_outer(const char* outer, Rank ranks) {
     if (outer == nullptr || *outer == '\0') return;
     if (const std::string fault = mpi::fault_of_spelling(outer, ranks, ranks); !fault.empty())
         throw std::invalid_argument(fault);
-}
-
-/// What went wrong in `action`; error 0 when nothing did.
-template <class Action>
-Refusal refusal_of(Action action) {
-    try {
-        action();
-        return {0, ""};
-    } catch (const Refusal& refusal) {
-        return refusal;
-    } catch (...) {
-        const int error = c_door::fail_with_current_exception();
-        return {error, tollbar_last_error()};
-    }
 }
 
 }  // namespace
@@ -90,19 +77,6 @@ struct tollbar_mpi_barrier {
 
 namespace {
 
-/// As guarded(), for actions that may also throw a Refusal.
-template <class Action>
-int refusable(Action action) noexcept {
-    return guarded([&] {
-        try {
-            action();
-            return 0;
-        } catch (const Refusal& refusal) {
-            return fail(refusal.error, refusal.line);
-        }
-    });
-}
-
 int no_such_thread(const tollbar_mpi_barrier* barrier, unsigned thread) {
     return guarded([&] {
         if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
@@ -117,7 +91,7 @@ bool has(const tollbar_mpi_barrier* barrier, unsigned thread) noexcept {
 
 /// A thread's first episode: it says where it runs.
 int sit_down(tollbar_mpi_barrier& barrier, Member& member, unsigned thread) {
-    return refusable([&] {
+    return guarded([&] {
         if (thread == 0 && barrier.level == MPI_THREAD_FUNNELED && !is_main_thread())
             throw Refusal{EPERM, "with MPI_THREAD_FUNNELED thread 0 is the main thread, the one that called MPI_Init"};
         member.sit_down();
@@ -141,7 +115,7 @@ int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site,
 int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mpi_barrier_options* options,
                                tollbar_mpi_barrier** barrier) {
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
-    return refusable([&] {
+    return guarded([&] {
         const int level = level_that_lets_talk(comm);
         *barrier = new tollbar_mpi_barrier(comm, threads, options == nullptr ? tollbar_mpi_barrier_options{} : *options,
                                            level);

@@ -2,6 +2,7 @@
 // What the ranks of a combined barrier settle before its first episode: whether they may, and their own barrier.
 #pragma once
 
+#include "doors/c/error.hpp"
 #include "doors/mpi/participant.h"
 
 #include <mpi.h>
@@ -10,11 +11,7 @@
 
 namespace tollbar::hybrid {
 
-/// A failure that has its errno value already; 0 for none.
-struct Refusal {
-    int error = 0;
-    std::string line;
-};
+using c_door::Refusal;
 
 /// Throws a Refusal when the MPI gave an error.
 void demand(int code, const char* what);
