@@ -46,6 +46,20 @@ def left_over() -> set[Path]:
     return set(Path("/dev/shm").glob("tollbar.bench.*"))
 
 
+def check_round_trips(launcher: str, program: str) -> None:
+    done = run(launcher, "-n", "2", program, "--measure", "round-trips", "--rounds", "1", "--batch-us", "200")
+    if done.returncode != 0:
+        fail(f"round trips: exit status {done.returncode}: {done.stderr.strip()}")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    trips = [record for record in records if record["record"] == "round_trips"]
+    found = {(record["name"], record["messages"], bool(record["delays_ns"])) for record in trips}
+    kinds = ((1, False), (16, False), (16, True))
+    if found != {(name, *kind) for name in ("words", "messages") for kind in kinds}:
+        fail(f"round trips of {found}")
+    if not all(min(record["trip_ns"]) > 0 for record in trips):
+        fail("a round trip took no time")
+
+
 def main(launcher: str, ranks: str, program: str) -> None:
     before = left_over()
     done = run(launcher, "-n", ranks, program, *FLAGS)
@@ -71,6 +85,8 @@ def main(launcher: str, ranks: str, program: str) -> None:
         pairs = zip(record["span_ns"], record["latency_ns"], strict=True)
         if not record["span_ns"] or not all(span >= latency >= 0 for span, latency in pairs):
             fail(f"a latency of {record['name']} is longer than its span")
+    if ranks == "2":
+        check_round_trips(launcher, program)
     if stayed := left_over() - before:
         time.sleep(1)  # another launch has its name for a moment
         if stayed := stayed & left_over():

@@ -12,6 +12,7 @@ TIMES = {
     "idle": ("waited_ns", "cpu_ns", "waiters"),
     "unused": ("participant_ns", "bare_ns", "episodes"),
     "crowd": ("elapsed_ns", "period_ns", "episodes"),
+    "round_trips": ("trip_ns", "messages"),
 }
 SUBJECTS = {
     "processes": {
@@ -27,6 +28,7 @@ SUBJECTS = {
     },
     "unused": {("turnstile", None), ("dissemination", None)},
     "crowd": {(name, None) for name in ("turnstile", "mcs", "combination", "std::barrier")},
+    "round_trips": {("words", None)},
 }
 
 

@@ -8,6 +8,7 @@
 #include "once.hpp"
 #include "options.hpp"
 #include "process_crew.hpp"
+#include "one_message.hpp"
 #include "rounds.hpp"
 #include "selection.hpp"
 
@@ -87,6 +88,10 @@ int measure(const MpiJob& job, const Asked& asked) {
     Pace pace = pace_for(options, cpus.size());
     pace.isolated = 50;
     print_environment(program, options, cpus, pace, roster.versions);
+    if (asked.flags.round_trips) {
+        measure_round_trips(job, *carrier, options, cpus, pace);
+        return 0;
+    }
     Team alone;
     ProcessCrew crew(job, Places(options.placement, cpus), pace, job.ranks() > cpus.size(), alone);
     measure_set_up(crew, pace, asked.flags.communicators);
