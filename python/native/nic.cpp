@@ -155,6 +155,15 @@ void bind_findings(nb::module_& m) {
             return phases;
         },
         "The synthetic applications of the NIC paper: computing times of their phases, by name.");
+    m.def(
+        "parse_workload",
+        [](const std::string& spelling) {
+            Workload workload = parse_workload(spelling);
+            return std::pair(std::move(workload.compute_us), workload.variation);
+        },
+        "spelling"_a,
+        "What ranks compute between barriers: the computing times of the phases, and by which share they vary.\n"
+        "US, an application's name, or either with ~SHARE behind it.");
     m.def("nic_compute_us", &compute_for_efficiency_us, "barrier_us"_a, "efficiency"_a,
           "Least computing time between barriers for the efficiency C / (C + B).");
     m.def("nic_loop_us", &loop_for_efficiency_us, "barrier_us"_a, "efficiency"_a,

@@ -168,8 +168,32 @@ class Late:
             raise ValueError("somebody must have waited")
 
 
+@dataclass(frozen=True)
+class Working:
+    """Runs of a workload, back to back: all its phases, each of them computing and then an episode.
+
+    Of one run, computing is what a rank computes in the mean, and longest the least that the run can take
+    whatever the barrier: in each phase the computing of the rank that has most to do.
+    """
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    workload: str
+    phases: int
+    runs: int
+    elapsed_ns: float
+    computing_ns: float
+    longest_ns: float
+
+    def __post_init__(self) -> None:
+        if self.phases < 1 or self.runs < 1 or self.elapsed_ns <= 0:
+            raise ValueError("a workload has at least one phase, is run at least once and takes time")
+
+
 #: What is measured besides loops of episodes.
-Single = Processes | Idle | Unused | SetUp | Late
+Single = Processes | Idle | Unused | SetUp | Late | Working
 
 
 @dataclass(frozen=True)
@@ -197,6 +221,7 @@ _RECORDS = {
     "unused": Unused,
     "set_up": SetUp,
     "late": Late,
+    "work": Working,
     "skipped": Skipped,
 }
 
@@ -303,6 +328,6 @@ def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: 
         tuple(kinds[Batch]),
         tuple(kinds[Episodes]),
         tuple(kinds[Skipped]),
-        (*kinds[Processes], *kinds[Idle], *kinds[Unused], *kinds[SetUp], *kinds[Late]),
+        (*kinds[Processes], *kinds[Idle], *kinds[Unused], *kinds[SetUp], *kinds[Late], *kinds[Working]),
         tuple(kinds[Isolated]),
     )

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.cli import bench_hybrid, bench_mpi
+from tollbar.cli import bench_hybrid, bench_mpi, bench_work
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -79,6 +79,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--quick", action="store_true", help="half a minute, for a first look")
     bench_mpi.add_arguments(parser)
     bench_hybrid.add_arguments(parser)
+    bench_work.add_arguments(parser)
     parser.add_argument(
         "--spinners", action="store_true",
         help="also what only spins where threads share processors: it takes thousands of times as long",
@@ -133,6 +134,8 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar import comparison, mpi_places, mpi_targets, results, targets
 
     bench_mpi.refuse_options_of_others(args)
+    if args.workload is not None:
+        return bench_work.run(args)
     if args.kind == "hybrid":
         folder, unsafe = bench_hybrid.measure(args)
         places = mpi_places.gather(results.read_run(folder).launches)

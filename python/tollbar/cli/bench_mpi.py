@@ -81,7 +81,7 @@ def refuse_options_of_others(args: argparse.Namespace) -> None:
     others = {
         "threads": of_mpi | of_hybrid | of_both,
         "mpi": of_threads | of_hybrid,
-        "hybrid": of_threads | of_mpi,
+        "hybrid": of_threads | of_mpi | {"--workload": args.workload is not None},
     }[args.kind]
     for name, given in others.items():
         if given:
