@@ -100,13 +100,13 @@ def markdown(found: Sequence[Row]) -> str:
     """The rows as a Markdown table, for a page of documentation; without the columns that are empty."""
     names = ("MPI", "where", "ranks", "threads", "MPI's own", "component", "preload", "own / ours",
              "95 % interval", "fastest plan", "latency", "exit skew", "period")  # fmt: skip
-    return _table(names, map(_cells, found))
+    return markdown_table(names, map(_cells, found))
 
 
 def targets_markdown(targets: Iterable[MpiTarget]) -> str:
     """What was wanted and what was reached, likewise."""
     names = ("case", "ranks", "MPI", "placement", "barrier", "reached", "95 % interval", "wanted", "verdict")
-    return _table(names, map(_target_cells, targets))
+    return markdown_table(names, map(_target_cells, targets))
 
 
 def _target_cells(row: MpiTarget) -> list[str]:
@@ -115,7 +115,8 @@ def _target_cells(row: MpiTarget) -> list[str]:
     return [row.case, str(row.ranks or ""), row.mpi or "", row.placement or "", *reached]
 
 
-def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The rows under those names, without the columns that are empty."""
     columns = zip(names, *rows, strict=True)
     kept = [(name, "---", *cells) for name, *cells in columns if any(cells)]
     return "".join(_line(cells) for cells in zip(*kept, strict=True))

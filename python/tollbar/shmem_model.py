@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the experiments of the split-mode paper cost in the model: the same plan, other signals.
 
-The plan is dissemination of the catalogue, priced by LogP. What tells the signals apart: what a PE's processor
-spends on one (o), how long the network card of a node is occupied by one, whether somebody waits until it is
-done, and whether counters have to be taken back afterwards. The PEs of a node signal at about one time and share
-its card, so a PE can send once every `PES_A_NODE` occupations: that is LogP's g.
+The plan is dissemination of the catalogue, priced by LogP. What tells the signals apart: what a
+PE's processor spends on one (o), how long the network card of a node is occupied by one, whether
+somebody waits until it is done, and whether counters have to be taken back afterwards. The PEs of a
+node signal at about one time and share its card, so a PE can send once every `PES_A_NODE`
+occupations: that is LogP's g.
 
-Five of the paper's rows fix five costs (each is named beside its value); the others follow. o and L of a put are
-of the size of what such cards were known for.
+Five of the paper's rows fix five costs (each is named beside its value); the others follow. o and L
+of a put are of the size of what such cards were known for.
 """
 
 from __future__ import annotations

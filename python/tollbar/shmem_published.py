@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The summary table of Raymond, "Implementing Split-Mode Barriers in OpenSHMEM", and what stands beside it here.
+"""The summary table of the split-mode paper, and what stands beside it here.
 
-Dynamic sparse data exchange, 1000 iterations, 768 PEs on 32 nodes of an SGI ICE X with ConnectX-3 FDR cards.
+Raymond, "Implementing Split-Mode Barriers in OpenSHMEM": dynamic sparse data exchange,
+1000 iterations, 768 PEs on 32 nodes of an SGI ICE X with ConnectX-3 FDR cards.
 """
 
 from __future__ import annotations

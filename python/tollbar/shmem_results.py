@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches of `tollbar bench shmem` by the number of PEs: post and wait, the exchange, and what happens beside."""
+"""Launches of `tollbar bench shmem` by the number of PEs: post and wait, the exchange, and more."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Measured:
     """Everything about so many PEs. Each series is launch -> round -> value, by the label of a barrier."""
 
     pes: int
-    library: str  #: the OpenSHMEM
+    library: str  #: whose OpenSHMEM
     comparison: Comparison
     period: dict[str, _Series] = field(default_factory=dict)  #: post and wait back to back
     exchange: dict[str, _Series] = field(default_factory=dict)  #: an iteration of the exchange
@@ -60,7 +60,7 @@ def gather(launches: Iterable[Launch]) -> dict[int, Measured]:
 
 def _measured(pes: int, launches: list[Launch]) -> Measured:
     compared = comparison.gather(launches, lambda launch: launch.environment.ranks)[pes]
-    library = str(launches[0].environment.facts.get("shmem") or "an OpenSHMEM")
+    library = str(launches[0].environment.facts.get("mpi") or "an OpenSHMEM")
     found = Measured(pes, library, compared)
     found.period = {each.label: measured.period for each, measured in compared.candidates.items()}
     for launch in launches:
