@@ -11,7 +11,9 @@ import dataclasses
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
+
+from tollbar.shmem_records import Away, Exchange, Overlap
 
 PLACEMENTS = ("pinned", "free")
 
@@ -193,7 +195,7 @@ class Working:
 
 
 #: What is measured besides loops of episodes.
-Single = Processes | Idle | Unused | SetUp | Late | Working
+Single = Processes | Idle | Unused | SetUp | Late | Working | Exchange | Away | Overlap
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,9 @@ _RECORDS = {
     "unused": Unused,
     "set_up": SetUp,
     "late": Late,
+    "dsde": Exchange,
+    "away": Away,
+    "overlap": Overlap,
     "work": Working,
     "skipped": Skipped,
 }
@@ -328,6 +333,6 @@ def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: 
         tuple(kinds[Batch]),
         tuple(kinds[Episodes]),
         tuple(kinds[Skipped]),
-        (*kinds[Processes], *kinds[Idle], *kinds[Unused], *kinds[SetUp], *kinds[Late], *kinds[Working]),
+        tuple(each for kind in get_args(Single) for each in kinds[kind]),
         tuple(kinds[Isolated]),
     )

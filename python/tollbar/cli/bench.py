@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.cli import bench_hybrid, bench_mpi, bench_work
+from tollbar.cli import bench_hybrid, bench_mpi, bench_shmem, bench_work
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -44,15 +44,15 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     about = __doc__.partition(": ")[2].partition("\n")[0]
     parser = commands.add_parser("bench", help=about, epilog=describe_columns(Compared))
     parser.add_argument(
-        "kind", choices=("threads", "mpi", "hybrid"),
+        "kind", choices=("threads", "mpi", "hybrid", "shmem"),
         help="threads: the barriers between threads; mpi: those between the processes of an MPI job; "
-        "hybrid: between the threads of such processes",
+        "hybrid: between the threads of such processes; shmem: split barriers of an OpenSHMEM",
     )  # fmt: skip
     parser.add_argument(
         "--ranks", type=_ranks, metavar="P[,P...]",
         help=f"threads: {','.join(map(str, RANKS))}; above 32 only what may be close, "
         f"unless --only names more; mpi: {','.join(map(str, bench_mpi.RANKS))}; "
-        f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}",
+        f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}; shmem: {','.join(map(str, bench_shmem.PES))}",
     )  # fmt: skip
     parser.add_argument(
         "--placement", type=_placements, metavar="pinned,free", help="of threads (default: both)"
@@ -80,6 +80,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     bench_mpi.add_arguments(parser)
     bench_hybrid.add_arguments(parser)
     bench_work.add_arguments(parser)
+    bench_shmem.add_arguments(parser)
     parser.add_argument(
         "--spinners", action="store_true",
         help="also what only spins where threads share processors: it takes thousands of times as long",
@@ -136,6 +137,8 @@ def run(args: argparse.Namespace) -> Table:
     bench_mpi.refuse_options_of_others(args)
     if args.workload is not None:
         return bench_work.run(args)
+    if args.kind == "shmem":
+        return bench_shmem.run(args, Compared)
     if args.kind == "hybrid":
         folder, unsafe = bench_hybrid.measure(args)
         places = mpi_places.gather(results.read_run(folder).launches)

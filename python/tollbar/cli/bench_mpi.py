@@ -78,10 +78,22 @@ def refuse_options_of_others(args: argparse.Namespace) -> None:
     of_mpi = {"--hosts": args.hosts > 1, "--times": args.times}
     of_hybrid = {"--threads": args.threads, "--level": args.level}
     of_both = {"--mpi": args.mpi, "--full": args.full}
+    of_crowd = {
+        "--processors": args.processors, "--compute-us": args.compute_us, "--variation": args.variation,
+    }  # fmt: skip
+    of_shmem = {"--targets": args.targets, "--model": args.model}
+    workload = {"--workload": args.workload is not None}
     others = {
-        "threads": of_mpi | of_hybrid | of_both,
-        "mpi": of_threads | of_hybrid,
-        "hybrid": of_threads | of_mpi | {"--workload": args.workload is not None},
+        "threads": of_mpi | of_hybrid | of_both | of_shmem | of_crowd,
+        "mpi": of_threads | of_hybrid | of_shmem | of_crowd,
+        "hybrid": of_threads | of_mpi | of_shmem | workload | of_crowd,
+        "shmem": of_threads | of_mpi | of_hybrid | of_both | workload | of_crowd,
+        "crowd": of_threads
+        | of_mpi
+        | of_hybrid
+        | of_shmem
+        | workload
+        | {"--mpi": args.mpi, "--rounds": args.rounds},
     }[args.kind]
     for name, given in others.items():
         if given:
