@@ -64,6 +64,22 @@ Price price(const Plan& plan, const LogP& logp, Receive receive = Receive::at_aw
 std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await,
                                     std::span<const Late> late = {});
 
+/// LogGP (Alexandrov et al. 1995): what L and g become when every message carries so many bytes. Each byte after the
+/// first takes G microseconds more on its way, and keeps its sender's and its receiver's port busy for as long.
+/// Barriers carry nothing; it matters where an empty message is a frame of some length on a slow wire.
+///
+/// Throws std::invalid_argument for negative or non-finite parameters.
+LogP with_payload(const LogP& logp, double G, std::uint64_t bytes);
+
+/// Two parameters where one misleads. Under LogP a message that costs the path 2o + L costs a rank that has several at
+/// least o each; a real hot rank may be faster than that, for its work overlaps, or slower, for its line or wire is
+/// contended. The result costs 2o + L a message on the longest path, as before, and `occupancy_us` each further
+/// message of a rank. With max(o, g) the prices are as before wherever no rank's sends and receives compete for its
+/// CPU.
+///
+/// Throws std::invalid_argument for negative or non-finite parameters.
+LogP with_occupancy(const LogP& logp, double occupancy_us);
+
 /// What the formulas of Hoefler et al. say in place of an evaluation.
 struct ClosedForm {
     double full_us = 0;        ///< as derived

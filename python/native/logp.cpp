@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside a price: the closed forms of the LogP paper, and the period of a loop of barriers.
+// What stands beside a price: the closed forms of the LogP paper, the period of a loop of barriers, and parameters
+// for messages that carry something and ranks that handle many.
 #include "logp.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -48,4 +49,10 @@ void bind_logp(nb::module_& m) {
           nb::call_guard<nb::gil_scoped_release>(),
           "The period of a loop of nothing but this barrier: what a benchmark reports that divides a loop's time by\n"
           "its length. Below the price of a single barrier where ranks that are through early begin early.");
+    m.def("with_payload", &with_payload, "logp"_a, "G"_a, "bytes"_a,
+          "LogGP (Alexandrov et al. 1995): L and g when every message carries so many bytes, each after the first\n"
+          "taking G microseconds.");
+    m.def("with_occupancy", &with_occupancy, "logp"_a, "occupancy_us"_a,
+          "Two parameters where one misleads: a message costs the longest path 2o + L, as before, and each further\n"
+          "message of a rank costs that rank the occupancy.");
 }

@@ -64,6 +64,8 @@ try:
         to_goal,
         unheard,
         verify,
+        with_occupancy,
+        with_payload,
     )
 except ImportError as error:
     from tollbar import paths
@@ -116,4 +118,6 @@ __all__ = [
     "to_goal",
     "unheard",
     "verify",
+    "with_occupancy",
+    "with_payload",
 ]

@@ -3,8 +3,9 @@
 // and Open MPI", section 4, write down as formulas.
 #include <tollbar/price.hpp>
 
+#include "checks.hpp"
+
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -24,9 +25,7 @@ unsigned levels(Rank ranks, Rank n) {
 
 std::optional<ClosedForm> closed_form(std::string_view algorithm, Rank parameter, Rank ranks, const LogP& logp) {
     const auto [L, o, g] = logp;
-    for (const double us : {L, o, g})
-        if (!std::isfinite(us) || us < 0)
-            throw std::invalid_argument("LogP takes finite times of at least 0 us, not " + std::to_string(us));
+    check_times(logp);
     if (ranks == 0) throw std::invalid_argument("a barrier has at least 1 rank, not 0");
     if (algorithm == "combining" && parameter < 2)
         throw std::invalid_argument("combining takes groups of at least 2, not " + std::to_string(parameter));

@@ -2,12 +2,10 @@
 // From an evaluated episode to its price and its messages; wrong arguments are refused here.
 #include <tollbar/price.hpp>
 
+#include "checks.hpp"
 #include "evaluate.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -16,13 +14,6 @@
 namespace tollbar {
 
 namespace {
-
-void check_time(double time_us, const std::string& name) {
-    if (std::isfinite(time_us) && time_us >= 0) return;
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), time_us).ptr;
-    throw std::invalid_argument(name + " is a finite time of at least 0 us, not " + std::string(digits.data(), end));
-}
 
 std::vector<double> entries(Rank ranks, std::span<const Late> late) {
     std::vector<double> entered_us(ranks);
@@ -38,9 +29,7 @@ std::vector<double> entries(Rank ranks, std::span<const Late> late) {
 
 Evaluation evaluate(const Plan& plan, const Wiring& wiring, const LogP& logp, Receive receive,
                     std::span<const Late> late) {
-    check_time(logp.L, "L");
-    check_time(logp.o, "o");
-    check_time(logp.g, "g");
+    check_times(logp);
     const std::vector<double> entered_us = entries(plan.ranks(), late);
     const auto refuse = [&](const Verdict& verdict) {
         return std::invalid_argument("plan '" + plan.name() + "' has no price: " + verdict.explain());
