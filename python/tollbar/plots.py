@@ -109,6 +109,21 @@ def against(
         return _finish(figure, axes, len(lines))
 
 
+def over_quantity(name: str, lines: Sequence[Line], xlabel: str, ylabel: str) -> str:
+    """Curves over something that is no number of participants, both axes logarithmic, in plain numbers."""
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
+        figure, axes = _empty()
+        for line in lines:
+            _draw(axes, line)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            _log_labels(axis, _round_text)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        return _finish(figure, axes, sum(not line.label.startswith("_") for line in lines))
+
+
 def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> str:
     """The share of episodes that took at most so long, for each candidate."""
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):

@@ -194,8 +194,43 @@ class Working:
             raise ValueError("a workload has at least one phase, is run at least once and takes time")
 
 
+@dataclass(frozen=True)
+class Crowd:
+    """Episodes with computing before each, of more ranks than processors as a rule.
+
+    A period runs from the last entry of an episode to that of the next. With long computing rank 0 may leave
+    long before or after the others, so elapsed_ns, its own time, says little about a few episodes.
+    """
+
+    round: int
+    name: str
+    kind: str
+    wait: str
+    compute_ns: float
+    variation: float
+    episodes: int
+    elapsed_ns: float
+    cpu_ns: float
+    voluntary: int
+    involuntary: int
+    period_ns: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.episodes < 1 or self.elapsed_ns <= 0 or self.compute_ns <= 0 or not self.period_ns:
+            raise ValueError("crowded episodes are at least one, take time and compute")
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """Stretches that a thread had its processor while others wanted it; what a switch by waking takes."""
+
+    round: int
+    quantum_ns: tuple[float, ...]
+    sleep_switch_ns: float
+
+
 #: What is measured besides loops of episodes.
-Single = Processes | Idle | Unused | SetUp | Late | Working | Exchange | Away | Overlap
+Single = Processes | Idle | Unused | SetUp | Late | Working | Crowd | Exchange | Away | Overlap
 
 
 @dataclass(frozen=True)
@@ -211,6 +246,7 @@ class Launch:
     skipped: tuple[Skipped, ...]
     singles: tuple[Single, ...] = ()
     isolated: tuple[Isolated, ...] = ()
+    scheduling: tuple[Scheduling, ...] = ()
 
 
 _RECORDS = {
@@ -223,6 +259,8 @@ _RECORDS = {
     "unused": Unused,
     "set_up": SetUp,
     "late": Late,
+    "crowd": Crowd,
+    "scheduling": Scheduling,
     "dsde": Exchange,
     "away": Away,
     "overlap": Overlap,
@@ -255,7 +293,7 @@ _WORDS = {
 }
 
 
-def parse_record(line: str) -> Environment | Floor | Batch | Episodes | Skipped | Single | None:
+def parse_record(line: str) -> Environment | Floor | Batch | Episodes | Skipped | Single | Scheduling | None:
     """The record of one line; None for the closing one. Raises ValueError that says what is wrong with it."""
     try:
         record = json.loads(line)
@@ -335,4 +373,5 @@ def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: 
         tuple(kinds[Skipped]),
         tuple(each for kind in get_args(Single) for each in kinds[kind]),
         tuple(kinds[Isolated]),
+        scheduling=tuple(kinds[Scheduling]),
     )

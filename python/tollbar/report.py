@@ -15,7 +15,17 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from tollbar import choice, comparison, curves, executions, mpi_section, statistics, tables, targets
+from tollbar import (
+    choice,
+    comparison,
+    crowd_section,
+    curves,
+    executions,
+    mpi_section,
+    statistics,
+    tables,
+    targets,
+)
 from tollbar.comparison import Comparison, Situation
 from tollbar.plots import distribution, time_text
 from tollbar.records import Batch
@@ -62,6 +72,7 @@ def page(*runs: Run) -> str:
         executions=[(caption, Markup(svg)) for caption, svg in executions.examples()] if compared else [],
         targets=targets.evaluate(compared),
         everything=tables.everything(compared),
+        crowd=crowd_section.section(of_kind["crowd"][0]) if of_kind["crowd"] else None,
         of_ranks=mpi_section.of_ranks(of_kind["mpi"]),
         of_threads=mpi_section.of_threads(of_kind["hybrid"]),
         downloads=[
@@ -120,7 +131,7 @@ def uneven(compared: Comparisons) -> list[tuple[Situation, Markup]]:
 
 
 def kind_of(run: Run) -> str:
-    """What was measured: threads, mpi, hybrid."""
+    """What was measured: threads, crowd, mpi, hybrid."""
     return str(run.environment.get("kind") or "threads")
 
 

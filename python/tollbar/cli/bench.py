@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.cli import bench_hybrid, bench_mpi, bench_shmem, bench_work
+from tollbar.cli import bench_crowd, bench_hybrid, bench_mpi, bench_shmem, bench_work
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -44,14 +44,16 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     about = __doc__.partition(": ")[2].partition("\n")[0]
     parser = commands.add_parser("bench", help=about, epilog=describe_columns(Compared))
     parser.add_argument(
-        "kind", choices=("threads", "mpi", "hybrid", "shmem"),
-        help="threads: the barriers between threads; mpi: those between the processes of an MPI job; "
+        "kind", choices=("threads", "crowd", "mpi", "hybrid", "shmem"),
+        help="threads: the barriers between threads; crowd: those of threads that compute between them, on "
+        "few processors, beside the simulator; mpi: those between the processes of an MPI job; "
         "hybrid: between the threads of such processes; shmem: split barriers of an OpenSHMEM",
     )  # fmt: skip
     parser.add_argument(
         "--ranks", type=_ranks, metavar="P[,P...]",
         help=f"threads: {','.join(map(str, RANKS))}; above 32 only what may be close, "
-        f"unless --only names more; mpi: {','.join(map(str, bench_mpi.RANKS))}; "
+        f"unless --only names more; crowd: {','.join(map(str, bench_crowd.RANKS))}, with --full "
+        f"{','.join(map(str, bench_crowd.FULL['ranks']))}; mpi: {','.join(map(str, bench_mpi.RANKS))}; "
         f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}; shmem: {','.join(map(str, bench_shmem.PES))}",
     )  # fmt: skip
     parser.add_argument(
@@ -79,6 +81,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--quick", action="store_true", help="half a minute, for a first look")
     bench_mpi.add_arguments(parser)
     bench_hybrid.add_arguments(parser)
+    bench_crowd.add_arguments(parser)
     bench_work.add_arguments(parser)
     bench_shmem.add_arguments(parser)
     parser.add_argument(
@@ -139,6 +142,8 @@ def run(args: argparse.Namespace) -> Table:
         return bench_work.run(args)
     if args.kind == "shmem":
         return bench_shmem.run(args, Compared)
+    if args.kind == "crowd":
+        return bench_crowd.run(args)
     if args.kind == "hybrid":
         folder, unsafe = bench_hybrid.measure(args)
         places = mpi_places.gather(results.read_run(folder).launches)
