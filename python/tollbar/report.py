@@ -22,6 +22,7 @@ from tollbar import (
     curves,
     executions,
     mpi_section,
+    shmem_section,
     statistics,
     tables,
     targets,
@@ -75,6 +76,7 @@ def page(*runs: Run) -> str:
         crowd=crowd_section.section(of_kind["crowd"][0]) if of_kind["crowd"] else None,
         of_ranks=mpi_section.of_ranks(of_kind["mpi"]),
         of_threads=mpi_section.of_threads(of_kind["hybrid"]),
+        shmem=shmem_section.of(of_kind["shmem"]),
         downloads=[
             file for each in runs for file in downloads(each, "" if each is run else each.folder.name)
         ],
@@ -131,7 +133,7 @@ def uneven(compared: Comparisons) -> list[tuple[Situation, Markup]]:
 
 
 def kind_of(run: Run) -> str:
-    """What was measured: threads, crowd, mpi, hybrid."""
+    """What was measured: threads, crowd, mpi, hybrid, shmem."""
     return str(run.environment.get("kind") or "threads")
 
 

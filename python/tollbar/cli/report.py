@@ -15,7 +15,7 @@ from tollbar.cli.table import Table, column, describe_columns
 if TYPE_CHECKING:
     from tollbar.results import Run
 
-KINDS = ("threads", "crowd", "mpi", "hybrid")
+KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem")
 
 
 @dataclass(frozen=True)
