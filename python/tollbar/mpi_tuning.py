@@ -64,9 +64,8 @@ def choose(mpi: Mpi, program: Path, ranks: int, budget_ms: int) -> list[Entry]:
         variables = {**mpi_settings.needs(mpi), "TOLLBAR_TUNING": str(file)}
         command = [*launcher(mpi, ranks), "env", *(f"{name}={value}" for name, value in variables.items())]
         command += [str(program), "--choose", str(budget_ms)]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         limit_s = _STARTING_S + len(OBJECTIVES) * budget_ms / 1000
-        _run(command, environment, limit_s)
+        _run(command, environment(), limit_s)
         return [_tuned(entry) for entry in tuning.read(file)]
 
 
@@ -81,6 +80,11 @@ def _run(command: list[str], environment: dict[str, str], limit_s: float) -> Non
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip(" -*")]
         raise RuntimeError(said[0].strip() if said else f"it ended with status {done.returncode}")
+
+
+def environment() -> dict[str, str]:
+    """This process's, without what may steer a measurement."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
 
 
 def launcher(mpi: Mpi, ranks: int) -> list[str]:

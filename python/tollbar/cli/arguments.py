@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from itertools import chain
 
@@ -47,12 +48,31 @@ def each(ranges: list[range]) -> Sequence[int]:
     return list(dict.fromkeys(chain.from_iterable(ranges)))
 
 
+#: The transports whose parameters `tollbar logp measure` stores.
+MEASURED = ("threads", "mpi")
+
+
 def logp(text: str) -> tollbar.LogP:
-    """`L,o,g` in microseconds."""
+    """`L,o,g` in microseconds, or a transport, whose newest stored measurement is taken."""
     try:
+        if text.partition(":")[0] in MEASURED:
+            from tollbar import logp_measure
+
+            return logp_measure.stored(text).logp
         return tollbar.LogP.parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def microseconds(text: str) -> float:
+    """A finite time of at least 0."""
+    try:
+        us = float(text)
+    except ValueError:
+        us = math.nan
+    if not math.isfinite(us) or us < 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of microseconds, at least 0")
+    return us
 
 
 def late_rank(text: str) -> tuple[int, float]:

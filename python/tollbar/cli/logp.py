@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import argparse
 
-from tollbar.cli import logp_fit, ways
+from tollbar.cli import logp_fit, logp_measure, ways
 
 #: Every way to find them by the name it adds.
-WAYS = {"fit": logp_fit}
+WAYS = {"measure": logp_measure, "fit": logp_fit}
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:

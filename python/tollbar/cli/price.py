@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import tollbar
 from tollbar.cli import arguments
@@ -12,6 +14,8 @@ from tollbar.cli.errors import WrongUse
 from tollbar.cli.progress import track
 from tollbar.cli.table import Table, column, describe_columns
 
+_MOST_CURVES = 8
+_PICTURES = (".svg", ".png", ".pdf")
 _RECEIVE = {receive.name.replace("_", "-"): receive for receive in tollbar.Receive}
 
 
@@ -35,9 +39,19 @@ class ComparedCost(Cost):
     loop_ratio: float | None = column("the period divided by last_us; below 1 where episodes overlap")
 
 
+@dataclass(frozen=True)
+class BestCost(Cost):
+    """What --best-parameter adds."""
+
+    also: str | None = column("--best-parameter: other parameters of the same price")
+
+
 def add_parser(commands) -> None:
     parser = commands.add_parser(
-        "price", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(ComparedCost)
+        "price",
+        help=__doc__.partition(": ")[2],
+        description=__doc__,
+        epilog=f"{describe_columns(ComparedCost)}\n\n--best-parameter, {describe_columns(BestCost)}",
     )
     parser.add_argument(
         "plans",
@@ -58,7 +72,21 @@ def add_parser(commands) -> None:
         type=arguments.logp,
         default=tollbar.LogP(L=10, o=5, g=3),
         metavar="L,o,g",
-        help="latency, overhead, gap in microseconds (default: 10,5,3)",
+        help="latency, overhead, gap in microseconds (default: 10,5,3), or what `tollbar logp measure` "
+        "stored last of a transport: threads, mpi, mpi:words",
+    )
+    parser.add_argument(
+        "--hot",
+        type=arguments.microseconds,
+        metavar="US",
+        help="what each further message costs a rank that has several, in place of max(o,g); "
+        "the longest path keeps 2o+L a message",
+    )
+    parser.add_argument(
+        "--payload",
+        type=_payload,
+        metavar="BYTES:G",
+        help="LogGP: every message carries so many bytes, and each after the first takes G microseconds",
     )
     parser.add_argument(
         "--receive",
@@ -85,11 +113,40 @@ def add_parser(commands) -> None:
         action="store_true",
         help="adds what a loop of nothing but barriers takes for each of them, as benchmarks measure",
     )
+    parser.add_argument(
+        "--best-parameter",
+        action="store_true",
+        help="for plans such as combining:N that have one number for a parameter: the cheapest for each size "
+        "(without a PLAN: all such plans)",
+    )
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="with --best-parameter and one PLAN: also draw the price over the parameter (svg, png or pdf)",
+    )
     parser.set_defaults(run=run)
+
+
+def _payload(text: str) -> tuple[int, float]:
+    size, _, per_byte = text.partition(":")
+    if not (size.isascii() and size.isdigit() and int(size) < 2**40 and per_byte):
+        raise argparse.ArgumentTypeError(f"'{text}' is not BYTES:G, such as 120:0.08")
+    return int(size), arguments.microseconds(per_byte)
 
 
 def run(args: argparse.Namespace) -> Table:
     late = dict(args.late)
+    if args.hot is not None:
+        args.logp = tollbar.with_occupancy(args.logp, args.hot)
+    if args.payload:
+        args.logp = tollbar.with_payload(args.logp, args.payload[1], args.payload[0])
+    if args.plot and not args.best_parameter:
+        raise WrongUse("--plot draws what --best-parameter finds; give both")
+    if args.best_parameter:
+        if late or args.closed_form or args.loop:
+            raise WrongUse("--best-parameter goes without --late, --closed-form and --loop")
+        return _best(args)
     if len(late) < len(args.late):
         raise WrongUse("--late names a rank twice; give each late rank once")
     if late and (args.closed_form or args.loop):
@@ -97,6 +154,42 @@ def run(args: argparse.Namespace) -> Table:
     cases = [(spelling, ranks) for ranks in arguments.each(args.ranks) for spelling in args.plans]
     rows = [_cost(spelling, ranks, args, late) for spelling, ranks in track(cases, "pricing")]
     return Table(sorted(rows, key=lambda row: (row.ranks, row.last_us)))
+
+
+def _best(args: argparse.Namespace) -> Table:
+    from tollbar import logp_best
+
+    there = logp_best.algorithms()
+    names = list(there) if args.plans == arguments.DEFAULT_PLANS else args.plans
+    for name in names:
+        if name not in there:
+            raise WrongUse(f"--best-parameter: '{name}' is not one of {', '.join(there)}")
+    sizes = list(arguments.each(args.ranks))
+    if args.plot:
+        _draw(names, sizes, args)
+    rows = []
+    for name, ranks in track([(name, ranks) for ranks in sizes for name in names], "pricing"):
+        cheapest, *ties = logp_best.best(logp_best.curve(name, ranks, args.logp, _RECEIVE[args.receive]))
+        price = cheapest.price
+        also = ",".join(str(each.parameter) for each in ties) or None
+        rows.append(
+            BestCost(
+                f"{name}:{cheapest.parameter}", ranks,
+                price.last_us, price.first_us, price.mean_us, price.messages, also,
+            )
+        )  # fmt: skip
+    notes = [f"the picture is {args.plot}"] if args.plot else []
+    return Table(sorted(rows, key=lambda row: (row.ranks, row.last_us)), notes=notes)
+
+
+def _draw(names: Sequence[str], sizes: Sequence[int], args: argparse.Namespace) -> None:
+    from tollbar import logp_best
+
+    if len(names) != 1 or len(sizes) > _MOST_CURVES:
+        raise WrongUse(f"--plot draws one PLAN for at most {_MOST_CURVES} sizes")
+    if args.plot.suffix not in _PICTURES:
+        raise WrongUse(f"--plot {args.plot}: the name must end in {', '.join(_PICTURES)}")
+    logp_best.figure(names[0], sizes, args.logp).savefig(args.plot)
 
 
 def _cost(spelling: str, ranks: int, args: argparse.Namespace, late: dict[int, float]) -> Cost:

@@ -158,3 +158,63 @@ def test_a_late_rank_that_cannot_be_is_refused(tollbar, late):
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("tollbar price: ")
     assert said.err.count("\n") == 1
+
+
+def test_a_hot_rank_may_cost_other_than_a_message_on_the_path(tollbar):
+    def price(plan, *hot):
+        arguments = ("price", plan, "--ranks", 64, "--logp", "0,130,0", *hot, "--format", "json")
+        return tollbar(*arguments).json[0]["last_us"]
+
+    assert price("central", "--hot", 10) == 2 * 260 + 2 * 62 * 10
+    assert price("dissemination", "--hot", 10) == price("dissemination") == 6 * 260
+
+
+def test_a_payload_is_paid_once_a_hop_and_by_a_hot_rank_once_a_message(tollbar):
+    def price(plan, ranks):
+        payload = ("--payload", "126:0.08")
+        arguments = ("price", plan, "--ranks", ranks, "--logp", "10,5,3", *payload, "--format", "json")
+        return tollbar(*arguments).json[0]["last_us"]
+
+    assert price("dissemination", 8) == pytest.approx(3 * (20 + 10))
+    assert price("central", 8) == pytest.approx(2 * 30 + 2 * 6 * 13)
+
+
+def test_the_best_parameter_is_told_for_each_size_with_those_of_the_same_price(tollbar):
+    said = tollbar("price", "combining", "--best-parameter", "--ranks", "16,128", "--logp", "10,5,3")
+    lines = [line.split() for line in said.out.splitlines()]
+    assert lines[0] == [*COLUMNS.split(","), "also"]
+    assert [(line[0], line[2], line[-1]) for line in lines[1:]] == [
+        ("combining:4", "140", "5,6"),
+        ("combining:5", "245", "6"),
+    ]
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_the_best_parameter_can_be_drawn(tollbar, tmp_path, suffix, begins):
+    path = tmp_path / f"best.{suffix}"
+    said = tollbar("price", "combining", "--best-parameter", "--ranks", "8", "--plot", path)
+    assert said.code == 0
+    assert path.read_bytes().startswith(begins)
+    assert f"the picture is {path}" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("mcs", "--hot", "-1"), "argument --hot: '-1' is not a number of microseconds, at least 0"),
+        (("mcs", "--hot", "nan"), "argument --hot: 'nan' is not a number of microseconds, at least 0"),
+        (("mcs", "--payload", "8"), "argument --payload: '8' is not BYTES:G, such as 120:0.08"),
+        (("mcs", "--payload", "8.5:1"), "argument --payload: '8.5:1' is not BYTES:G, such as 120:0.08"),
+        (("mcs", "--payload", "8:inf"), "argument --payload: 'inf' is not a number of microseconds, at le"),
+        (("mcs", "--plot", "x.svg"), "--plot draws what --best-parameter finds; give both"),
+        (("mcs", "--best-parameter"), "--best-parameter: 'mcs' is not one of combining, fway_tournament"),
+        (("combining", "--best-parameter", "--loop"), "--best-parameter goes without --late"),
+        (("combining", "--best-parameter", "--plot", "x.txt"), "--plot x.txt: the name must end in .svg,"),
+        (("--best-parameter", "--plot", "x.svg"), "--plot draws one PLAN for at most 8 sizes"),
+    ],
+)
+def test_wrong_use_of_what_is_added_is_one_line_and_exit_code_2(tollbar, arguments, line):
+    said = tollbar("price", *arguments, "--ranks", 4)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"tollbar price: {line}")
+    assert said.err.count("\n") == 1

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar logp measure: L, o and g between two neighbours on this machine, by parametrized round trips."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tollbar.cli import arguments
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.table import Table, column, describe_columns, write
+from tollbar.cli.watching import Watcher, told
+
+if TYPE_CHECKING:
+    from tollbar.logp_measure import Link
+
+LAUNCHES = 6  # the fewest with a 95 % interval for a median
+ROUNDS = 4
+BUDGET_S = 60.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    program: str = column("the measuring program, or the MPI")
+    link: str = column("words of shared memory, or messages")
+    parameter: str = column(
+        "L, o, max(o,g), 2o+L (one message on the longest path), floor (one cache-line transfer)"
+    )
+    us: float = column("its value: median over launches, in microseconds")
+    low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")
+    high_us: float | None = column("upper end of it")
+
+
+def add_parser(ways) -> None:
+    parser = ways.add_parser(
+        "measure",
+        help=__doc__.partition(": ")[2],
+        description=__doc__,
+        epilog=describe_columns(Measured),
+    )
+    parser.add_argument(
+        "transport", choices=arguments.MEASURED,
+        help="threads: of one process, by words; mpi: processes, by words and by messages",
+    )  # fmt: skip
+    parser.add_argument(
+        "--launches",
+        type=_positive,
+        default=LAUNCHES,
+        metavar="L",
+        help=f"processes or jobs a program (default: {LAUNCHES}, the fewest with an interval)",
+    )
+    parser.add_argument(
+        "--rounds", type=_positive, default=ROUNDS, metavar="R", help=f"in a launch (default: {ROUNDS})"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
+    )
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 1000):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 1000")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> Table:
+    from tollbar import logp_measure, results
+
+    settings = logp_measure.Settings(args.launches, args.rounds, BUDGET_S, seed=time.time_ns() % 2**31)
+    within = args.output or results.folder()
+    try:
+        with Watcher(args.launches) as watcher:
+            folder, _ = told(logp_measure.measure(args.transport, settings, within, watcher.report))
+    except FileNotFoundError as error:
+        raise WrongUse(error) from None
+    links = logp_measure.links(results.read_run(folder).launches)
+    return Table(
+        [row for link in links for row in _rows(link)],
+        Measured,
+        text=_written(links),
+        notes=[f"every sample is in {folder}"],
+    )
+
+
+def _rows(link: Link) -> list[Measured]:
+    intervals = {"L": link.L, "o": link.o, "max(o,g)": link.g, "2o+L": link.path}
+    if link.floor:
+        intervals["floor"] = link.floor
+    return [
+        Measured(link.program, link.name, name, each.value, each.low, each.high)
+        for name, each in intervals.items()
+    ]
+
+
+def _written(links: list[Link]) -> str:
+    out = io.StringIO()
+    for link in links:
+        write(Table(_rows(link)), "table", out)
+        logp = link.logp
+        out.write(f"--logp {logp.L:.6g},{logp.o:.6g},{logp.g:.6g}\n\n")
+    return out.getvalue().rstrip("\n") + "\n"

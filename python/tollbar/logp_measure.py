@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures L, o and g of a transport on this machine, by parametrized round trips.
+
+Hoefler et al. 2007, "Low-overhead LogGP parameter assessment for modern interconnection networks": rank 0
+sends n messages, d apart, and rank 1 answers them by one. PRTT(n, d) is the time until the answer is there.
+
+    PRTT(1, 0) = 2 (2o + L)      PRTT(n, 0) = PRTT(1, 0) + (n - 1) max(o, g)
+                                 PRTT(n, d) = PRTT(1, 0) + (n - 1) (o + d)     for d above max(o, g)
+
+Only max(o, g) can be seen, so a gap below the overhead is reported as the overhead is: prices are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tollbar
+from tollbar import mpi_settings, mpi_tuning, passes, paths, results, statistics
+from tollbar.passes import Outcome, Report, Start
+from tollbar.records import Launch, RoundTrips
+from tollbar.session import Session
+from tollbar.statistics import Interval
+
+
+@dataclass(frozen=True)
+class Target:
+    """A measuring program as it is started for two ranks; its output is kept under `name`."""
+
+    name: str
+    what: str  #: in words
+    command: tuple[str, ...]
+
+
+def _threads() -> list[Target]:
+    return [Target("tollbar-bench-logp", "two threads", (str(paths.program("tollbar-bench-logp")),))]
+
+
+def _mpi() -> list[Target]:
+    found = []
+    for mpi, program in mpi_tuning.found(()):
+        needs = [f"{name}={value}" for name, value in mpi_settings.needs(mpi).items()]
+        command = [*mpi_tuning.launcher(mpi, 2), "env", *needs, str(program), "--measure", "round-trips"]
+        found.append(Target(mpi_tuning.key(mpi), f"two ranks of {mpi.name}", tuple(command)))
+    return found
+
+
+#: What can be measured: the programs that do it, or FileNotFoundError that says what is missing.
+TRANSPORTS: Mapping[str, Callable[[], list[Target]]] = {"threads": _threads, "mpi": _mpi}
+
+
+@dataclass(frozen=True)
+class Settings:
+    launches: int
+    rounds: int
+    budget_s: float
+    seed: int
+
+
+def measure(transport: str, settings: Settings, within: Path, report: Report) -> Outcome:
+    """Runs the programs of that transport and stores what they print in a new folder in `within`.
+
+    Raises FileNotFoundError when there is nothing to measure with.
+    """
+    return passes.measure(_RoundTrips(transport, TRANSPORTS[transport](), settings), [], within, report)
+
+
+class _RoundTrips:
+    """The work of a campaign; see passes.Work. The situations are the programs: nothing is compared."""
+
+    def __init__(self, transport: str, targets: Sequence[Target], settings: Settings) -> None:
+        self.kind, self.situations = f"logp-{transport}", list(targets)
+        self.seed, self.launches = settings.seed, settings.launches
+        self.rounds, self.budget_s = settings.rounds, settings.budget_s
+
+    def facts(self) -> dict[str, Any]:
+        return {"programs": {target.name: target.what for target in self.situations}}
+
+    def say(self, situation: Target) -> str:
+        return situation.what
+
+    def programs(self, situation: Target) -> list[str]:
+        return [situation.name]
+
+    def turns(self, program: str, situation: Target, rounds: int) -> int:
+        return rounds
+
+    def prepare(self, folder: Path, session: Session) -> None:
+        """Nothing is needed."""
+
+    def start(self, program: str, situation: Target, rounds: int, seed: int) -> Start:
+        # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
+        command = ["timeout", "-k", "5", "60", *situation.command, "--rounds", str(rounds)]
+        return Start([*command, "--placement", "pinned"], mpi_tuning.environment())
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a message between two ranks costs by one of a transport's ways, in microseconds."""
+
+    program: str
+    name: str  #: words or messages
+    o: Interval
+    g: Interval  #: max(o, g)
+    path: Interval  #: 2o + L: one message on the longest path
+    floor: Interval | None  #: one cache-line transfer in the same processes
+
+    @property
+    def L(self) -> Interval:
+        """What the overheads leave of the path; its interval joins the ends of theirs."""
+        path, o = self.path, self.o
+        known = path.low is not None and path.high is not None and o.low is not None and o.high is not None
+        low, high = (path.low - 2 * o.high, path.high - 2 * o.low) if known else (None, None)
+        return _at_least_0(Interval(path.value - 2 * o.value, low, high, min(path.count, o.count)))
+
+    @property
+    def logp(self) -> tollbar.LogP:
+        """What prices a message on the longest path as it was measured, whatever its halves seem to take."""
+        o = min(self.o.value, self.path.value / 2)
+        return tollbar.LogP(L=self.path.value - 2 * o, o=o, g=self.g.value)
+
+
+def _at_least_0(found: Interval) -> Interval:
+    """What is hidden behind something else may seem to take less than no time."""
+
+    def bound(us: float | None) -> float | None:
+        return None if us is None else max(us, 0.0)
+
+    return Interval(max(found.value, 0.0), bound(found.low), bound(found.high), found.count)
+
+
+def links(launches: Sequence[Launch]) -> list[Link]:
+    """What these launches measured, a link for each program and way."""
+    series: dict[tuple[str, str], dict[str, dict[int, dict[int, float]]]] = {}
+    for launch in launches:
+        ways = {record.name for record in launch.round_trips}
+        for way in sorted(ways, reverse=True):
+            of_way = series.setdefault((launch.program, way), {})
+            for number, values in _rounds(launch, way).items():
+                for name, value in values.items():
+                    of_way.setdefault(name, {}).setdefault(launch.group, {})[number] = value / 1e3
+    return [_link(*key, found) for key, found in series.items()]
+
+
+def _rounds(launch: Launch, way: str) -> dict[int, dict[str, float]]:
+    """The parameters by round, in nanoseconds; a round that lacks a kind of trip gives none."""
+    found = {}
+    for number in sorted({record.round for record in launch.round_trips}):
+        trips = [each for each in launch.round_trips if (each.round, each.name) == (number, way)]
+        one = next((each for each in trips if each.messages == 1), None)
+        many = next((each for each in trips if each.messages > 1 and not each.delays_ns), None)
+        apart = next((each for each in trips if each.messages > 1 and each.delays_ns), None)
+        if one and many and apart:
+            found[number] = _parameters(one, many, apart)
+            floor = launch.floors.get(number)
+            if floor and floor.one_way_ns is not None:
+                found[number]["floor"] = floor.one_way_ns
+    return found
+
+
+def _parameters(one: RoundTrips, many: RoundTrips, apart: RoundTrips) -> dict[str, float]:
+    trip = float(np.median(one.trip_ns))
+    occupied = float(np.median(many.trip_ns)) - trip
+    busy = float(np.median(apart.trip_ns)) - float(np.median(apart.delays_ns)) - trip
+    return {"path": trip / 2, "g": occupied / (many.messages - 1), "o": busy / (apart.messages - 1)}
+
+
+def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Link:
+    found = {key: _at_least_0(statistics.summary(each)) for key, each in series.items()}
+    return Link(program, name, found["o"], found["g"], found["path"], found.get("floor"))
+
+
+def stored(spelling: str, within: Path | None = None) -> Link:
+    """The newest measurement of `threads`, `mpi` (its messages) or `mpi:words`, as `TRANSPORT[:WAY]`.
+
+    Raises ValueError that says how to get one. Where several programs were measured, the first counts.
+    """
+    transport, _, way = spelling.partition(":")
+    run = results.chosen(within, f"logp-{transport}") if transport in TRANSPORTS else None
+    if run is None:
+        raise ValueError(
+            f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it"
+        )
+    found = links(results.read_run(run).launches)
+    wanted = [
+        link for link in found if link.name == (way or ("messages" if transport == "mpi" else link.name))
+    ]
+    if not wanted:
+        ways = ", ".join(dict.fromkeys(link.name for link in found)) or "nothing"
+        raise ValueError(f"'{spelling}' is not in {run}: it has {ways}")
+    return wanted[0]
