@@ -171,6 +171,24 @@ class Late:
 
 
 @dataclass(frozen=True)
+class RoundTrips:
+    """Messages between two ranks, one after another, and one back: the time of each trip, a value a batch.
+
+    With delays between the messages, also what the delays of a trip take alone.
+    """
+
+    round: int
+    name: str
+    messages: int
+    trip_ns: tuple[float, ...]
+    delays_ns: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.messages < 1 or not self.trip_ns:
+            raise ValueError("a trip has messages and takes time")
+
+
+@dataclass(frozen=True)
 class Working:
     """Runs of a workload, back to back: all its phases, each of them computing and then an episode.
 
@@ -246,6 +264,7 @@ class Launch:
     skipped: tuple[Skipped, ...]
     singles: tuple[Single, ...] = ()
     isolated: tuple[Isolated, ...] = ()
+    round_trips: tuple[RoundTrips, ...] = ()
     scheduling: tuple[Scheduling, ...] = ()
 
 
@@ -259,12 +278,13 @@ _RECORDS = {
     "unused": Unused,
     "set_up": SetUp,
     "late": Late,
-    "crowd": Crowd,
-    "scheduling": Scheduling,
+    "work": Working,
     "dsde": Exchange,
     "away": Away,
     "overlap": Overlap,
-    "work": Working,
+    "crowd": Crowd,
+    "scheduling": Scheduling,
+    "round_trips": RoundTrips,
     "skipped": Skipped,
 }
 
@@ -293,7 +313,9 @@ _WORDS = {
 }
 
 
-def parse_record(line: str) -> Environment | Floor | Batch | Episodes | Skipped | Single | Scheduling | None:
+def parse_record(
+    line: str,
+) -> Environment | Floor | Batch | Episodes | Skipped | Single | RoundTrips | Scheduling | None:
     """The record of one line; None for the closing one. Raises ValueError that says what is wrong with it."""
     try:
         record = json.loads(line)
@@ -373,5 +395,6 @@ def parse_launch(lines: Iterable[str], source: object, group: int = 0, program: 
         tuple(kinds[Skipped]),
         tuple(each for kind in get_args(Single) for each in kinds[kind]),
         tuple(kinds[Isolated]),
+        tuple(kinds[RoundTrips]),
         scheduling=tuple(kinds[Scheduling]),
     )
