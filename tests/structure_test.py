@@ -28,6 +28,7 @@ MAY_INCLUDE = {
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "transports/threads"},
     "doors/c": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "doors/cxx"},
     "doors/mpi": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/mpi"},
+    "simulation/cluster": {"plan", "algorithms", "transports/mpi", "transports/threads"},
     "doors/ompi_coll": {"transports/mpi", "doors/mpi"},
     "doors/pmpi": {"transports/mpi", "doors/mpi"},
     "doors/hybrid": {
@@ -38,7 +39,7 @@ MAY_INCLUDE = {
 
 # Whose headers are compiled once for each MPI, and where those of one MPI alone may be named.
 MAY_INCLUDE_FOREIGN = {
-    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid"},
+    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid", "simulation/cluster"},
     r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 
-from tollbar import doors, mpis, paths
+from tollbar import cluster, doors, mpis, paths
 from tollbar.cli.findings import ABSENT, OK, Finding
 
 #: What has to be there for a door to be built: a compiler of that name, its package.
@@ -61,8 +61,13 @@ def _missing(here: Iterable[mpis.Mpi]) -> Iterator[Finding]:
 
 
 def _simulator() -> Finding:
-    path = shutil.which("smpicxx")
-    if path:
-        return Finding("SimGrid", OK, path, None)
-    why = "not found: the MPI transport is not tested on a simulated cluster"
-    return Finding("SimGrid", ABSENT, why, f"{_APT} libsimgrid-dev")
+    """What `tollbar simulate cluster` stands on."""
+    try:
+        return Finding("SimGrid", OK, str(paths.program(cluster.PROGRAM)), None)
+    except FileNotFoundError:
+        pass
+    if shutil.which("smpicxx"):
+        why = f"there, but {cluster.PROGRAM} is not built: clusters are not simulated"
+        return Finding("SimGrid", ABSENT, why, paths.mend())
+    why = "not found: clusters are not simulated, nor is the MPI transport tested on one"
+    return Finding("SimGrid", ABSENT, why, f"{_APT} libsimgrid-dev && {paths.mend()}")

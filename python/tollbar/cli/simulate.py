@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import argparse
 
-from tollbar.cli import simulate_nic, simulate_scheduler, ways
+from tollbar.cli import simulate_cluster, simulate_nic, simulate_scheduler, ways
 
 #: Every simulator by the KIND it adds.
-KINDS = {"scheduler": simulate_scheduler, "nic": simulate_nic}
+KINDS = {"scheduler": simulate_scheduler, "nic": simulate_nic, "cluster": simulate_cluster}
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:

@@ -6,6 +6,7 @@
 #include "transports/mpi/pmpi_carrier.c"
 
 #include <simgrid/actor.h>
+#include <simgrid/engine.h>
 
 static const double poll_s = 1e-3;
 
@@ -15,7 +16,15 @@ struct simulated_state {
     void* real;
     tollbar_channel* asked; /* in vain, the last time */
     enum tollbar_simulated_waiting waiting;
+    double gap_s;
+    double send_port_s; /* when it is free again */
+    double receive_port_s;
 };
+
+static void sleep_until(double moment_s) {
+    const double left_s = moment_s - simgrid_get_clock();
+    if (left_s > 0) sg_actor_sleep_for(left_s);
+}
 
 struct simulated_idle {
     const struct tollbar_idle* real;
@@ -48,12 +57,20 @@ static tollbar_channel* simulated_open_from(void* state, uint32_t peer) {
 }
 
 static int simulated_start(void* state, tollbar_channel* channel) {
-    return real.start(((struct simulated_state*)state)->real, channel);
+    struct simulated_state* self = state;
+    if (channel->receives) return real.start(self->real, channel);
+    sleep_until(self->send_port_s);
+    const int refused = real.start(self->real, channel); /* takes the overhead */
+    self->send_port_s = simgrid_get_clock() + self->gap_s;
+    return refused;
 }
 
 static int simulated_done(void* state, tollbar_channel* channel) {
     struct simulated_state* self = state;
+    const int takes = channel->receives && channel->under_way;
+    if (takes) sleep_until(self->receive_port_s);
     const int over = real.done(self->real, channel);
+    if (takes && over) self->receive_port_s = simgrid_get_clock() + self->gap_s;
     self->asked = over ? NULL : channel;
     return over;
 }
@@ -73,13 +90,13 @@ static void simulated_progress(void* state) {
         sg_actor_sleep_for(poll_s);
 }
 
-int tollbar_simulated_carrier_open(MPI_Comm comm, enum tollbar_simulated_waiting waiting,
+int tollbar_simulated_carrier_open(MPI_Comm comm, enum tollbar_simulated_waiting waiting, double gap_s,
                                    struct tollbar_carrier* carrier) {
     const int refused = tollbar_pmpi_carrier_open(comm, &real);
     if (refused != MPI_SUCCESS) return refused;
     struct simulated_state* self = malloc(sizeof *self);
     if (self == NULL) return MPI_ERR_OTHER;
-    *self = (struct simulated_state){.real = real.state, .waiting = waiting};
+    *self = (struct simulated_state){.real = real.state, .waiting = waiting, .gap_s = gap_s};
     *carrier = (struct tollbar_carrier){
         .state = self,
         .rank = real.rank,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A carrier over a communicator of SimGrid's SMPI, under which simulated time passes while a rank waits. */
-#ifndef TOLLBAR_TESTS_SIMULATED_CARRIER_H
-#define TOLLBAR_TESTS_SIMULATED_CARRIER_H
+#ifndef TOLLBAR_SIMULATION_SIMULATED_CARRIER_H
+#define TOLLBAR_SIMULATION_SIMULATED_CARRIER_H
 
 #include "transports/mpi/carrier.h"
 
@@ -16,8 +16,9 @@ enum tollbar_simulated_waiting {
     TOLLBAR_SIMULATED_POLLING = 1 /* a millisecond between two looks, so that time-outs are noticed */
 };
 
-/* Returns 0 or an MPI error code. */
-int tollbar_simulated_carrier_open(MPI_Comm comm, enum tollbar_simulated_waiting waiting,
+/* `gap_s` is what LogP's gap has over the overhead: so long after a message this rank's next one in that direction
+ * cannot begin. SimGrid itself keeps no distance between messages. Returns 0 or an MPI error code. */
+int tollbar_simulated_carrier_open(MPI_Comm comm, enum tollbar_simulated_waiting waiting, double gap_s,
                                    struct tollbar_carrier* carrier);
 
 void tollbar_simulated_carrier_close(struct tollbar_carrier* carrier);

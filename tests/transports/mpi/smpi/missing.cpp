@@ -4,7 +4,7 @@
 //
 // usage: missing PLAN RANK
 #include "doors/mpi/participant.h"
-#include "simulated_carrier.h"
+#include "simulation/cluster/simulated_carrier.h"
 
 #include <simgrid/actor.h>
 
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
     MPI_Comm own;
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     tollbar_carrier carrier;
-    tollbar_simulated_carrier_open(own, TOLLBAR_SIMULATED_POLLING, &carrier);
+    tollbar_simulated_carrier_open(own, TOLLBAR_SIMULATED_POLLING, 0, &carrier);
     tollbar_mpi_options options{};
     options.plan = argv[1];
     options.sharing = TOLLBAR_SHARING_NEVER;

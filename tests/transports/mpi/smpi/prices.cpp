@@ -4,7 +4,7 @@
 //
 // usage: prices PLAN...
 #include "doors/mpi/participant.h"
-#include "simulated_carrier.h"
+#include "simulation/cluster/simulated_carrier.h"
 
 #include <simgrid/actor.h>
 
@@ -26,7 +26,7 @@ void measure(const char* plan, int rank) {
     MPI_Comm own;
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     tollbar_carrier carrier;
-    tollbar_simulated_carrier_open(own, TOLLBAR_SIMULATED_EXACT, &carrier);
+    tollbar_simulated_carrier_open(own, TOLLBAR_SIMULATED_EXACT, 0, &carrier);
     tollbar_mpi_options options{};
     options.plan = plan;
     options.sharing = TOLLBAR_SHARING_NEVER;

@@ -14,37 +14,10 @@ from pathlib import Path
 
 import pytest
 import tollbar
-from tollbar import paths
+from tollbar import cluster, paths
 
 ROOT = Path(__file__).resolve().parents[4]
 HERE = Path(__file__).resolve().parent
-
-#: What makes SMPI's network that of LogP: a link only delays, and nothing but messages takes time.
-LOGP = {
-    "network/model": "CM02",
-    "network/latency-factor": 1,
-    "network/bandwidth-factor": 1,
-    "network/TCP-gamma": 0,
-    "network/weight-S": 0,
-    "network/crosstraffic": 0,
-    "smpi/async-small-thresh": 65536,
-    "smpi/send-is-detached-thresh": 65536,
-    "smpi/simulate-computation": "no",
-    "smpi/wtime": 0,
-    "smpi/test": 0,
-    "smpi/iprobe": 0,
-    "surf/precision": 1e-12,
-}
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="world" routing="Full">
-    <cluster id="cluster" prefix="host" suffix="" radical="0-{last}"
-             speed="1Gf" bw="1000GBps" lat="{half}us"/>
-  </zone>
-</platform>
-"""
 
 PARAMETERS = ["combining:3", "fway_tournament:2", "mcs:2,3", "dissemination:2", "dissemination:5"]
 TWO_LEVELS = ["central@4/dissemination", "mcs@3/pairwise"]
@@ -61,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 def folder(tmp_path_factory) -> Path:
     """With the programs in it. The library brings the rest of tollbar; the transport is compiled here."""
     made = tmp_path_factory.mktemp("smpi")
-    flags = ["-O1", "-fPIC", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", f"-I{HERE}", "-c"]
+    flags = ["-O1", "-fPIC", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-c"]
     transport = ROOT / "src" / "transports" / "mpi"
     compilations = [
         ["smpicxx", "-std=c++20", *flags, path, "-o", made / f"{path.stem}.o"]
@@ -72,9 +45,8 @@ def folder(tmp_path_factory) -> Path:
             HERE / "missing.cpp",
         )
     ]
-    compilations.append(
-        ["smpicc", "-std=gnu11", *flags, HERE / "simulated_carrier.c", "-o", made / "simulated_carrier.o"]
-    )
+    carrier = ROOT / "src" / "simulation" / "cluster" / "simulated_carrier.c"
+    compilations.append(["smpicc", "-std=gnu11", *flags, carrier, "-o", made / "simulated_carrier.o"])
     running = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in compilations]
     failed = [said for each in running if (said := each.communicate()[1]) and each.returncode]
     assert failed == []
@@ -88,10 +60,9 @@ def folder(tmp_path_factory) -> Path:
 def simulate(folder: Path, program: str, ranks: int, logp: tollbar.LogP, *words: str) -> list[str]:
     """The lines that the program prints on a cluster of so many hosts, a rank on each."""
     platform, hosts = folder / "platform.xml", folder / "hosts"
-    platform.write_text(PLATFORM.format(last=ranks - 1, half=logp.L / 2))
+    platform.write_text(cluster.logp_platform(ranks, logp.L))
     hosts.write_text("".join(f"host{rank}\n" for rank in range(ranks)))
-    overhead = {f"smpi/{each}": f"0:{logp.o}e-6:0" for each in ("os", "ois", "or")}
-    settings = [f"--cfg={name}:{value}" for name, value in {**LOGP, **overhead}.items()]
+    settings = [f"--cfg={name}:{value}" for name, value in cluster.settings(logp.o, "").items()]
     command = ["smpirun", "-quiet", "-no-privatize", "-np", ranks, "-platform", platform, "-hostfile", hosts]
     done = subprocess.run(
         [*map(str, command), *settings, "--log=root.thresh:warning", folder / program, *words],
