@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all PEs settle when they make a barrier together: groups, plans, and memory for the largest of them.
+#pragma once
+
+#include "group.hpp"
+
+#include "doors/c/error.hpp"
+#include "transports/shmem/block.hpp"
+
+#include <functional>
+#include <string>
+
+namespace tollbar::shmem {
+
+/// What this PE brings.
+struct Proposal {
+    c_door::Refusal refusal;  ///< what was wrong with its own arguments; error 0 when nothing was
+    Members members;
+    std::string plan;  ///< what its caller named; empty when the first PE of the group is to choose
+    unsigned tag = 0;
+    int signals = 0;
+};
+
+struct Agreed {
+    std::string plan;  ///< of this PE's group
+    Block block;       ///< zero on all PEs
+};
+
+/// Collective over all PEs. `choose(symmetric)` gives the plan where nobody named one; `symmetric` is an address in the
+/// symmetric heap. Throws a Refusal, on every PE alike.
+Agreed agree(const Proposal& proposal, const std::function<std::string(const void* symmetric)>& choose);
+
+}  // namespace tollbar::shmem

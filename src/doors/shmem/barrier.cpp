@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes and unmakes barriers, and tells what they are.
+#include "barrier.hpp"
+
+#include "agreement.hpp"
+#include "choice.hpp"
+#include "helping.hpp"
+
+#include "doors/c/error.hpp"
+#include "transports/shmem/open_mpi.hpp"
+#include "transports/threads/process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <unistd.h>
+
+using namespace tollbar;
+using namespace tollbar::shmem;
+using c_door::fail;
+using c_door::guarded;
+using c_door::Refusal;
+
+namespace tollbar::shmem {
+
+namespace {
+
+bool any_thread_may() {
+    int level = SHMEM_THREAD_SINGLE;
+    shmem_query_thread(&level);
+    return level == SHMEM_THREAD_SERIALIZED || level == SHMEM_THREAD_MULTIPLE;
+}
+
+}  // namespace
+
+std::uint64_t identity_of(const Members& members, unsigned tag, std::uint64_t number, const std::string& spelling,
+                          Signals signals) {
+    const std::uint64_t who = hash_of(&number, sizeof number, members.hash() ^ tag);
+    const std::uint64_t what = hash_of(spelling.data(), spelling.size(), static_cast<std::uint64_t>(signals));
+    const Signature signature = signature_of(who, what);
+    return ((who ^ what) >> 32) << 32 | signature;
+}
+
+tollbar_shmem_barrier* make_barrier(Members members, const std::string& spelling, const tollbar_shmem_options& options,
+                                    Block block, bool owns_memory, std::uint64_t number) {
+    const Signals signals = signals_of(options);
+    const std::uint64_t identity = identity_of(members, options.tag, number, spelling, signals);
+    auto barrier = std::unique_ptr<tollbar_shmem_barrier>(new tollbar_shmem_barrier{
+        .members = std::move(members),
+        .spelling = spelling,
+        .signals = signals,
+        .sync_only = options.sync_only != 0,
+        .engine = options.engine != 0,
+        .owns_memory = owns_memory,
+        .block = block,
+        .identity = identity,
+        .crowded = crowded_here(block.words()),
+        .plan = std::nullopt,
+        .course = std::nullopt,
+        .usage = Usage(any_thread_may()),
+    });
+    if (!barrier->members.self) return barrier.release();
+    barrier->plan = plan_of(spelling, barrier->members.size());
+    const Course::Task task{
+        .plan = barrier->plan,
+        .signals = signals,
+        .signature = static_cast<Signature>(identity),
+        .before = 0,
+    };
+    barrier->course.emplace(block, barrier->members.pes, *barrier->members.self, task);
+    if (!barrier->course->one_shot() || barrier->engine) remember(*barrier);
+    const auto self = static_cast<std::uint64_t>(getpid());
+    block.name(identity, 0, {self, start_of(getpid())});
+    return barrier.release();
+}
+
+}  // namespace tollbar::shmem
+
+namespace {
+
+/// Barriers made by create, in the order in which all PEs make them.
+std::uint64_t created = 0;
+
+std::size_t bytes_for(const tollbar_shmem_options& options, Rank pes) {
+    std::size_t most = 0;
+    for (const bool crowded : {false, true})
+        most = std::max(most, Block::bytes_for(slots_needed(choose_plan(options, pes, crowded).plan, pes)));
+    return most;
+}
+
+tollbar_shmem_options given(const tollbar_shmem_options* options) {
+    return options == nullptr ? tollbar_shmem_options{} : *options;
+}
+
+void demand_engine(const tollbar_shmem_options& options) {
+    if (options.engine != 0 && !progress_can_be_joined())
+        throw Refusal{ENOTSUP, "engine: this OpenSHMEM has no progress that can be joined (Open MPI has)"};
+}
+
+void demand_symmetric(void* memory, std::size_t bytes, const Members& members) {
+    auto* const last = static_cast<char*>(memory) + bytes - 1;
+    for (const int pe : members.pes)
+        if (shmem_addr_accessible(memory, pe) == 0 || shmem_addr_accessible(last, pe) == 0)
+            throw Refusal{EFAULT, "the memory is not symmetric: PE " + std::to_string(pe) +
+                                      " can not be reached there; take it from shmem_malloc or shmem_align"};
+}
+
+}  // namespace
+
+int tollbar_shmem_barrier_create(const tollbar_shmem_group* group, const tollbar_shmem_options* options,
+                                 tollbar_shmem_barrier** barrier) {
+    if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
+    return guarded([&] {
+        const tollbar_shmem_options wanted = given(options);
+        Proposal proposal;
+        proposal.tag = wanted.tag;
+        proposal.signals = wanted.signals;
+        proposal.refusal = c_door::refusal_of([&] {
+            proposal.members = members_of(group);
+            demand_engine(wanted);
+            if (const Spelling own = choose_plan(wanted, proposal.members.size(), false); own.explicitly)
+                proposal.plan = own.plan;
+        });
+        const Agreed agreed = agree(proposal, [&](const void* symmetric) {
+            return choose_plan(wanted, proposal.members.size(), crowded_here(symmetric)).plan;
+        });
+        *barrier = make_barrier(proposal.members, agreed.plan, wanted, agreed.block, true, ++created);
+    });
+}
+
+size_t tollbar_shmem_barrier_bytes(const tollbar_shmem_group* group, const tollbar_shmem_options* options) {
+    std::size_t bytes = 0;
+    guarded([&] { bytes = bytes_for(given(options), members_of(group).size()); });
+    return bytes;
+}
+
+int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_shmem_group* group,
+                                    const tollbar_shmem_options* options, tollbar_shmem_barrier** barrier) {
+    if (barrier == nullptr || memory == nullptr)
+        return fail(EINVAL, barrier == nullptr ? "barrier is NULL" : "memory is NULL");
+    return guarded([&] {
+        const tollbar_shmem_options wanted = given(options);
+        const Members members = members_of(group);
+        if (!members.self) throw Refusal{ESRCH, "PE " + std::to_string(shmem_my_pe()) + " is not in the group"};
+        if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0)
+            throw Refusal{EINVAL, "the memory is not aligned to 8 bytes"};
+        if (const std::size_t needed = bytes_for(wanted, members.size()); bytes < needed)
+            throw Refusal{ENOMEM, "the barrier needs " + std::to_string(needed) + " bytes, there are " +
+                                      std::to_string(bytes)};
+        demand_symmetric(memory, bytes, members);
+        demand_engine(wanted);
+        const std::string plan = choose_plan(wanted, members.size(), crowded_here(memory)).plan;
+        const Block block(memory, slots_needed(plan, members.size()));
+        *barrier = make_barrier(members, plan, wanted, block, false, 0);
+    });
+}
+
+int tollbar_shmem_barrier_destroy(tollbar_shmem_barrier* barrier) {
+    if (barrier == nullptr) return 0;
+    if (!barrier->usage.enter()) return fail(EPERM, "destroy: not by this thread, or another one is inside");
+    if (barrier->open && barrier->fault == 0) {
+        barrier->usage.leave();
+        return guarded([&] {
+            throw Refusal{EBUSY, "destroy while an episode is open on PE " + std::to_string(shmem_my_pe()) +
+                                     ": wait for its end first"};
+        });
+    }
+    forget(*barrier);
+    barrier->block.name(0, 0, {});
+    if (barrier->owns_memory) shmem_free(barrier->block.words());
+    delete barrier;
+    return 0;
+}
+
+tollbar_shmem_progress tollbar_shmem_barrier_progress(const tollbar_shmem_barrier* barrier) {
+    const bool by_post = barrier != nullptr && barrier->course && barrier->course->one_shot();
+    return by_post ? TOLLBAR_SHMEM_PROGRESS_POST : TOLLBAR_SHMEM_PROGRESS_CALLS;
+}
+
+const char* tollbar_shmem_barrier_plan(const tollbar_shmem_barrier* barrier) {
+    return barrier == nullptr ? nullptr : barrier->spelling.c_str();
+}
+
+tollbar_shmem_signals tollbar_shmem_barrier_signals(const tollbar_shmem_barrier* barrier) {
+    return barrier == nullptr ? TOLLBAR_SHMEM_PUTS : static_cast<tollbar_shmem_signals>(barrier->signals);
+}
+
+uint64_t tollbar_shmem_barrier_episode(const tollbar_shmem_barrier* barrier) {
+    return barrier == nullptr || !barrier->course ? 0 : barrier->course->episode();
+}
+
+const char* tollbar_shmem_last_error(void) { return c_door::last_error(); }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists the PEs and refuses those that do not exist or are named twice.
+#include "group.hpp"
+
+#include "doors/c/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+namespace tollbar::shmem {
+
+using c_door::Refusal;
+
+namespace {
+
+std::vector<int> listed(const tollbar_shmem_group& group) {
+    if (group.size < 1) throw Refusal{EINVAL, "a group has at least 1 PE, not " + std::to_string(group.size)};
+    if (group.pes != nullptr) return {group.pes, group.pes + group.size};
+    if (group.stride < 1) throw Refusal{EINVAL, "the stride is 1 or more, not " + std::to_string(group.stride)};
+    if (group.size > shmem_n_pes())
+        throw Refusal{ESRCH, "a group of " + std::to_string(group.size) + " PEs, but there are " +
+                                 std::to_string(shmem_n_pes())};
+    std::vector<int> pes;
+    for (std::int64_t i = 0; i < group.size; ++i)
+        pes.push_back(static_cast<int>(std::clamp<std::int64_t>(group.start + i * group.stride, -1, shmem_n_pes())));
+    return pes;
+}
+
+std::vector<int> all_pes() {
+    std::vector<int> pes(static_cast<std::size_t>(shmem_n_pes()));
+    for (std::size_t i = 0; i < pes.size(); ++i) pes[i] = static_cast<int>(i);
+    return pes;
+}
+
+bool names_nothing(const tollbar_shmem_group* group) {
+    return group == nullptr || (group->pes == nullptr && group->start == 0 && group->stride == 0 && group->size == 0);
+}
+
+}  // namespace
+
+std::uint64_t hash_of(const void* text, std::size_t bytes, std::uint64_t seed) noexcept {
+    // FNV-1a: of std::hash nobody promises that two programs agree.
+    constexpr std::uint64_t offset = 0xcbf29ce484222325, prime = 0x100000001b3;
+    std::uint64_t hash = seed ^ offset;
+    for (const auto* byte = static_cast<const unsigned char*>(text); bytes != 0; ++byte, --bytes)
+        hash = (hash ^ *byte) * prime;
+    return hash;
+}
+
+std::uint64_t Members::hash() const noexcept { return hash_of(pes.data(), pes.size() * sizeof pes.front(), 0); }
+
+Members members_of(const tollbar_shmem_group* group) {
+    Members members{.pes = names_nothing(group) ? all_pes() : listed(*group), .self = std::nullopt};
+    for (const int pe : members.pes)
+        if (pe < 0 || pe >= shmem_n_pes())
+            throw Refusal{ESRCH, "the group names a PE that does not exist (" + std::to_string(pe) + "): there are 0.." +
+                                     std::to_string(shmem_n_pes() - 1)};
+    std::vector<int> sorted = members.pes;
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+        throw Refusal{EINVAL, "the group names PE " + std::to_string(*twice) + " twice"};
+    const auto self = std::ranges::find(members.pes, shmem_my_pe());
+    if (self != members.pes.end()) members.self = static_cast<Rank>(self - members.pes.begin());
+    return members;
+}
+
+}  // namespace tollbar::shmem

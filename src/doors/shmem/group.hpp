@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who meets: the PEs that a caller names, checked.
+#pragma once
+
+#include <tollbar/plan.hpp>
+#include <tollbar/shmem.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tollbar::shmem {
+
+struct Members {
+    std::vector<int> pes;
+    std::optional<Rank> self;  ///< this PE's place among them, if it is one
+
+    Rank size() const noexcept { return static_cast<Rank>(pes.size()); }
+    std::uint64_t hash() const noexcept;
+};
+
+/// `group` may be null. Throws a Refusal (EINVAL, ESRCH).
+Members members_of(const tollbar_shmem_group* group);
+
+/// Spreads the bits of `text` and `seed`, the same way on every PE.
+std::uint64_t hash_of(const void* text, std::size_t bytes, std::uint64_t seed) noexcept;
+
+}  // namespace tollbar::shmem

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what other PEs' blocks say of them where their memory can be read, and else goes by the plan.
+#include "missing.hpp"
+
+#include "transports/threads/process.hpp"
+
+#include <tollbar/unheard.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+
+namespace tollbar::shmem {
+
+namespace {
+
+/// A peer's block; null where it can not be read.
+std::uint64_t* words_at(const tollbar_shmem_barrier& barrier, int pe) {
+    return static_cast<std::uint64_t*>(shmem_ptr(barrier.block.words(), pe));
+}
+
+/// Of whom the plan has no proof yet.
+std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
+    std::vector<int> pes;
+    const Rank self = *barrier.members.self;
+    if (barrier.plan) {
+        const auto wires = wire(*barrier.plan, self);
+        const std::size_t done = std::min(barrier.course->plan_steps_done(), wires.size());
+        for (const Rank rank : unheard(*barrier.plan, self, done)) {
+            // Of those who tell this PE themselves some may have, out of turn.
+            const auto tells = std::ranges::find_if(wires, [&](Wire one) { return !one.sends && one.peer == rank; });
+            if (tells == wires.end() || !barrier.course->has_told(tells->slot)) pes.push_back(barrier.members.pes[rank]);
+        }
+    } else {
+        pes = barrier.members.pes;
+        std::erase(pes, barrier.members.pes[self]);
+    }
+    return pes;
+}
+
+std::string in_words(const tollbar_shmem_barrier& barrier, int pe) {
+    std::string text = "PE " + std::to_string(pe);
+    std::uint64_t* words = words_at(barrier, pe);
+    if (words == nullptr) return text;
+    const Block::Owner owner = Block::owner(words);
+    if (owner.process == 0) return text + " (which has not made this barrier)";
+    text += " (process " + std::to_string(owner.process);
+    return text + (is_running(static_cast<pid_t>(owner.process), owner.start) ? ")" : ", dead)");
+}
+
+void set_fault(tollbar_shmem_barrier& barrier, int error, const std::string& line) {
+    barrier.what = line;
+    barrier.fault = error;
+}
+
+bool other_identity(const tollbar_shmem_barrier& barrier, int pe) {
+    std::uint64_t* words = words_at(barrier, pe);
+    if (words == nullptr) return false;
+    const std::uint64_t identity = Block::identity(words);
+    return identity != 0 && identity != barrier.identity;
+}
+
+void blame_foreigner(tollbar_shmem_barrier& barrier, Signature theirs, const std::string& who) {
+    const auto mine = static_cast<Signature>(barrier.identity);
+    const std::string what = theirs >> 16 != mine >> 16 ? "another group or tag" : "another plan or way of signalling";
+    set_fault(barrier, EPROTO,
+              who + " made this barrier with " + what + " than PE " + std::to_string(shmem_my_pe()) + " (" +
+                  barrier.spelling + ", " + std::to_string(barrier.members.size()) + " PEs)");
+}
+
+/// Looks for the PE that may have written a word with that signature.
+std::string writer_of(const tollbar_shmem_barrier& barrier, Signature signature) {
+    for (int pe = 0; pe < shmem_n_pes(); ++pe)
+        if (std::uint64_t* words = words_at(barrier, pe);
+            words != nullptr && static_cast<Signature>(Block::identity(words)) == signature)
+            return "PE " + std::to_string(pe);
+    return "some PE";
+}
+
+void examine_slots(tollbar_shmem_barrier& barrier) {
+    const auto fault = barrier.course->fault();
+    if (!fault) return;
+    if (fault->reading == Reading::foreign) {
+        const auto theirs = static_cast<Signature>(fault->word >> 32);
+        blame_foreigner(barrier, theirs, writer_of(barrier, theirs));
+        return;
+    }
+    std::string who = "somebody";
+    if (!barrier.plan) who = "some PE";
+    for (const Wire& one : barrier.plan ? wire(*barrier.plan, *barrier.members.self) : std::vector<Wire>())
+        if (!one.sends && one.slot == fault->slot) who = "PE " + std::to_string(barrier.members.pes[one.peer]);
+    set_fault(barrier, EBADMSG,
+              who + " is said to be in an episode that it can not have reached (" +
+                  std::to_string(static_cast<std::uint32_t>(fault->word)) + " while PE " +
+                  std::to_string(shmem_my_pe()) + " is in " +
+                  std::to_string(static_cast<std::uint32_t>(barrier.course->episode())) +
+                  "): the barrier's memory is used by somebody else too");
+}
+
+}  // namespace
+
+std::vector<int> missing(const tollbar_shmem_barrier& barrier) {
+    if (!barrier.open || barrier.course->finished()) return {};
+    std::vector<int> pes = unheard_pes(barrier);
+    std::erase_if(pes, [&](int pe) {
+        std::uint64_t* words = words_at(barrier, pe);
+        return words != nullptr && Block::identity(words) == barrier.identity &&
+               static_cast<std::int64_t>(Block::entered(words) - barrier.course->episode()) >= 0;
+    });
+    std::ranges::sort(pes);
+    return pes;
+}
+
+std::string missing_in_words(const tollbar_shmem_barrier& barrier, const std::vector<int>& pes) {
+    if (pes.empty()) return "all PEs have posted, but some pass no signals on: they neither test nor wait";
+    constexpr std::size_t shown = 16;
+    std::string text;
+    const std::size_t count = std::min(pes.size(), shown);
+    for (std::size_t i = 0; i < count; ++i)
+        text += (i == 0 ? "" : i + 1 == pes.size() ? " and " : ", ") + in_words(barrier, pes[i]);
+    if (pes.size() > shown) text += " and " + std::to_string(pes.size() - shown) + " more";
+    return text + (pes.size() == 1 ? " has not posted" : " have not posted");
+}
+
+void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> waited) noexcept {
+    try {
+        std::fprintf(stderr, "tollbar: barrier of %u PEs (%s), episode %llu: PE %d has waited %.1f s: %s\n",
+                     static_cast<unsigned>(barrier.members.size()), barrier.spelling.c_str(),
+                     static_cast<unsigned long long>(barrier.course->episode()), shmem_my_pe(), waited.count(),
+                     missing_in_words(barrier, missing(barrier)).c_str());
+    } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
+    }
+}
+
+void examine(tollbar_shmem_barrier& barrier) noexcept {
+    try {
+        for (const int pe : barrier.members.pes)
+            if (barrier.fault == 0 && other_identity(barrier, pe))
+                blame_foreigner(barrier, static_cast<Signature>(Block::identity(words_at(barrier, pe))),
+                                "PE " + std::to_string(pe));
+        if (barrier.fault == 0) examine_slots(barrier);
+    } catch (const std::exception&) {  // no memory for the words: the next examination finds it again
+        barrier.fault = 0;
+    }
+}
+
+}  // namespace tollbar::shmem

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a put carries, and where it goes: 64-bit slots with one writer each, two for each channel, never reset.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace tollbar::shmem {
+
+/// Slots of a channel. Puts may overtake each other, so that the one of the episode before may come last; a PE is never
+/// more than one episode ahead, so that two are enough (docs/design/shmem.md, tests/model/slots_test.cpp).
+inline constexpr unsigned phases = 2;
+
+/// The slot of an episode among those of its channel.
+constexpr unsigned phase_of(Episode episode) noexcept { return static_cast<unsigned>(episode % phases); }
+
+/// {tag 16 | plan 16}: who speaks of what barrier. Never 0, so that no slot word is: 0 means that nobody has written.
+using Signature = std::uint32_t;
+
+constexpr Signature signature_of(std::uint64_t tag, std::uint64_t plan) noexcept {
+    const auto folded = [](std::uint64_t hash) { return (hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48) & 0xffff; };
+    const auto signature = static_cast<Signature>(folded(tag) << 16 | folded(plan));
+    return signature == 0 ? 1 : signature;
+}
+
+/// {signature 32 | low half of the episode 32}
+constexpr std::uint64_t slot_word(Signature signature, Episode episode) noexcept {
+    return std::uint64_t{signature} << 32 | static_cast<std::uint32_t>(episode);
+}
+
+/// What a word in a slot of `phase` says to a PE that has entered `episode`.
+enum class Reading : std::uint8_t {
+    past,        ///< nobody has written, or of an episode before
+    heard,       ///< of this episode, or of the next one
+    foreign,     ///< somebody speaks of another barrier
+    impossible,  ///< no PE can be there yet, or in this phase
+};
+
+constexpr Reading read_slot(std::uint64_t word, unsigned phase, Signature signature, Episode episode) noexcept {
+    if (word == 0) return Reading::past;
+    if (word >> 32 != signature) return Reading::foreign;
+    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) - static_cast<std::uint32_t>(episode));
+    if (ahead > 1 || word % phases != phase) return Reading::impossible;
+    return ahead < 0 ? Reading::past : Reading::heard;
+}
+
+/// A step of a program, as a channel that ends in a slot.
+struct Wire {
+    bool sends;
+    Rank peer;
+    std::uint32_t slot;  ///< among those of the receiver
+};
+
+/// The program of `self`. A receiver's slots are numbered in the order of its awaits.
+std::vector<Wire> wire(const Plan& plan, Rank self);
+
+/// The most slots that a rank of the plan hears by.
+std::uint32_t slots_of(const Plan& plan);
+
+}  // namespace tollbar::shmem
