@@ -24,11 +24,13 @@ MAY_INCLUDE = {
     "transports/mpi": {"plan", "transports/threads"},
     "transports/wire": {"plan"},
     "transports/udp": {"plan", "transports/threads", "transports/wire"},
+    "transports/shmem": {"plan"},
     "tuner": {"plan", "algorithms", "analysis"},
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "transports/threads"},
     "doors/c": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "doors/cxx"},
     "doors/mpi": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/mpi"},
     "simulation/cluster": {"plan", "algorithms", "transports/mpi", "transports/threads"},
+    "doors/shmem": {"plan", "algorithms", "analysis", "transports/threads", "transports/shmem", "doors/c"},
     "doors/ompi_coll": {"transports/mpi", "doors/mpi"},
     "doors/pmpi": {"transports/mpi", "doors/mpi"},
     "doors/hybrid": {
@@ -40,6 +42,7 @@ MAY_INCLUDE = {
 # Whose headers are compiled once for each MPI, and where those of one MPI alone may be named.
 MAY_INCLUDE_FOREIGN = {
     r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid", "simulation/cluster"},
+    r"shmem\.h": {"transports/shmem", "doors/shmem"},
     r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
 
@@ -59,6 +62,7 @@ HEADER_OF = {
     "tollbar.h": "doors/c",
     "mpi.hpp": "doors/hybrid",
     "mpi.h": "doors/hybrid",
+    "shmem.h": "doors/shmem",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -76,7 +76,8 @@ Page page_of(const Proposal& proposal, const std::string& chosen) {
 
 void exchange_pages(std::span<Page> pages, const Page& mine) {
     const int self = shmem_my_pe();
-    for (int pe = 0; pe < shmem_n_pes(); ++pe) shmem_putmem(&pages[static_cast<std::size_t>(self)], &mine, sizeof mine, pe);
+    for (int pe = 0; pe < shmem_n_pes(); ++pe)
+        shmem_putmem(&pages[static_cast<std::size_t>(self)], &mine, sizeof mine, pe);
     shmem_barrier_all();
 }
 

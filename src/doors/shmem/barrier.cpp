@@ -145,8 +145,8 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
         if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0)
             throw Refusal{EINVAL, "the memory is not aligned to 8 bytes"};
         if (const std::size_t needed = bytes_for(wanted, members.size()); bytes < needed)
-            throw Refusal{ENOMEM, "the barrier needs " + std::to_string(needed) + " bytes, there are " +
-                                      std::to_string(bytes)};
+            throw Refusal{ENOMEM,
+                          "the barrier needs " + std::to_string(needed) + " bytes, there are " + std::to_string(bytes)};
         demand_symmetric(memory, bytes, members);
         demand_engine(wanted);
         const std::string plan = choose_plan(wanted, members.size(), crowded_here(memory)).plan;

@@ -19,8 +19,8 @@ std::vector<int> listed(const tollbar_shmem_group& group) {
     if (group.pes != nullptr) return {group.pes, group.pes + group.size};
     if (group.stride < 1) throw Refusal{EINVAL, "the stride is 1 or more, not " + std::to_string(group.stride)};
     if (group.size > shmem_n_pes())
-        throw Refusal{ESRCH, "a group of " + std::to_string(group.size) + " PEs, but there are " +
-                                 std::to_string(shmem_n_pes())};
+        throw Refusal{
+            ESRCH, "a group of " + std::to_string(group.size) + " PEs, but there are " + std::to_string(shmem_n_pes())};
     std::vector<int> pes;
     for (std::int64_t i = 0; i < group.size; ++i)
         pes.push_back(static_cast<int>(std::clamp<std::int64_t>(group.start + i * group.stride, -1, shmem_n_pes())));
@@ -54,8 +54,8 @@ Members members_of(const tollbar_shmem_group* group) {
     Members members{.pes = names_nothing(group) ? all_pes() : listed(*group), .self = std::nullopt};
     for (const int pe : members.pes)
         if (pe < 0 || pe >= shmem_n_pes())
-            throw Refusal{ESRCH, "the group names a PE that does not exist (" + std::to_string(pe) + "): there are 0.." +
-                                     std::to_string(shmem_n_pes() - 1)};
+            throw Refusal{ESRCH, "the group names a PE that does not exist (" + std::to_string(pe) +
+                                     "): there are 0.." + std::to_string(shmem_n_pes() - 1)};
     std::vector<int> sorted = members.pes;
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())

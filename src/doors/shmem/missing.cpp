@@ -30,7 +30,8 @@ std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
         for (const Rank rank : unheard(*barrier.plan, self, done)) {
             // Of those who tell this PE themselves some may have, out of turn.
             const auto tells = std::ranges::find_if(wires, [&](Wire one) { return !one.sends && one.peer == rank; });
-            if (tells == wires.end() || !barrier.course->has_told(tells->slot)) pes.push_back(barrier.members.pes[rank]);
+            if (tells == wires.end() || !barrier.course->has_told(tells->slot))
+                pes.push_back(barrier.members.pes[rank]);
         }
     } else {
         pes = barrier.members.pes;

@@ -14,8 +14,7 @@ namespace tollbar::shmem {
 class Block {
 public:
     Block() = default;
-    Block(void* memory, std::uint32_t slots) noexcept
-        : words_(static_cast<std::uint64_t*>(memory)), slots_(slots) {}
+    Block(void* memory, std::uint32_t slots) noexcept : words_(static_cast<std::uint64_t*>(memory)), slots_(slots) {}
 
     static constexpr std::size_t bytes_for(std::uint32_t slots) noexcept {
         return (line + line + phases * width(slots)) * sizeof(std::uint64_t);
@@ -46,7 +45,9 @@ public:
     }
 
     // What name() and enter() said, in this PE's memory or in a peer's as shmem_ptr gives it.
-    static std::uint64_t identity(std::uint64_t* words) noexcept { return at(words, 0).load(std::memory_order_acquire); }
+    static std::uint64_t identity(std::uint64_t* words) noexcept {
+        return at(words, 0).load(std::memory_order_acquire);
+    }
     static Episode entered(std::uint64_t* words) noexcept { return at(words, 1).load(std::memory_order_relaxed); }
     static Owner owner(std::uint64_t* words) noexcept {
         return {at(words, 2).load(std::memory_order_relaxed), at(words, 3).load(std::memory_order_relaxed)};

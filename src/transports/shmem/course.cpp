@@ -112,15 +112,15 @@ bool Course::take(const Step& step) noexcept {
         case Deed::hear:
         case Deed::heard_32:
         case Deed::heard_64: return heard(step);
-        case Deed::take_32: shmem_uint_atomic_add(half(step.slot[0]), static_cast<std::uint32_t>(-1), step.pe); return true;
+        case Deed::take_32:
+            shmem_uint_atomic_add(half(step.slot[0]), static_cast<std::uint32_t>(-1), step.pe);
+            return true;
         case Deed::take_64: shmem_ulong_atomic_add(step.slot[0], static_cast<std::uint64_t>(-1), step.pe); return true;
         case Deed::complete:
             shmem_quiet();
             next_ += step.skip;
             return true;
-        case Deed::count:
-            count(step);
-            return true;
+        case Deed::count: count(step); return true;
     }
     return true;
 }

@@ -80,18 +80,18 @@ public:
 
 private:
     enum class Deed : std::uint8_t {
-        put,        ///< write the episode's word into a slot
-        store,      ///< the same by a store
-        add32,      ///< add one to a 32-bit counter
-        add,        ///< add one to a 64-bit counter and wait for its old value
-        post,       ///< add one to a 64-bit counter
-        hear,       ///< a slot has the episode's word
-        heard_32,   ///< a 32-bit counter is not 0
-        heard_64,   ///< a 64-bit counter is not 0
-        take_32,    ///< take one back from an own 32-bit counter
-        take_64,    ///< take one back from an own 64-bit counter
-        complete,   ///< shmem_quiet
-        count,      ///< count up the first PE's word; all but the last go on `skip` steps further
+        put,       ///< write the episode's word into a slot
+        store,     ///< the same by a store
+        add32,     ///< add one to a 32-bit counter
+        add,       ///< add one to a 64-bit counter and wait for its old value
+        post,      ///< add one to a 64-bit counter
+        hear,      ///< a slot has the episode's word
+        heard_32,  ///< a 32-bit counter is not 0
+        heard_64,  ///< a 64-bit counter is not 0
+        take_32,   ///< take one back from an own 32-bit counter
+        take_64,   ///< take one back from an own 64-bit counter
+        complete,  ///< shmem_quiet
+        count,     ///< count up the first PE's word; all but the last go on `skip` steps further
     };
 
     struct Step {
@@ -121,7 +121,7 @@ private:
     unsigned phase_ = 0;
     std::uint64_t word_ = 0;
     Episode episode_;
-    std::uint64_t counted_ = 0;  ///< what the counter shows when all have counted
+    std::uint64_t counted_ = 0;    ///< what the counter shows when all have counted
     std::uint64_t overcount_ = 0;  ///< what it showed instead, when somebody else had counted too
     std::uint64_t members_;
 };

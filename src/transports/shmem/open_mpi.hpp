@@ -10,7 +10,8 @@ void make_progress() noexcept;
 /// Whether the OpenSHMEM has a progress that others can join: Open MPI's.
 bool progress_can_be_joined() noexcept;
 
-/// Has `advance` (which returns how much it did) called whenever Open MPI makes progress itself; until leave_progress().
+/// Has `advance` (which returns how much it did) called whenever Open MPI makes progress itself; until
+/// leave_progress().
 void join_progress(int (*advance)()) noexcept;
 void leave_progress(int (*advance)()) noexcept;
 

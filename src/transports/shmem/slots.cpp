@@ -25,9 +25,8 @@ std::vector<Wire> wire(const Plan& plan, Rank self) {
     std::uint32_t heard = 0;
     for (const Step step : plan.program(self)) {
         const bool sends = is_signal(step);
-        wires.push_back({.sends = sends,
-                         .peer = step.peer,
-                         .slot = sends ? await_of(plan.program(step.peer), self) : heard++});
+        wires.push_back(
+            {.sends = sends, .peer = step.peer, .slot = sends ? await_of(plan.program(step.peer), self) : heard++});
     }
     return wires;
 }

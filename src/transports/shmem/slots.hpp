@@ -41,7 +41,8 @@ enum class Reading : std::uint8_t {
 constexpr Reading read_slot(std::uint64_t word, unsigned phase, Signature signature, Episode episode) noexcept {
     if (word == 0) return Reading::past;
     if (word >> 32 != signature) return Reading::foreign;
-    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) - static_cast<std::uint32_t>(episode));
+    const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) -
+                                                 static_cast<std::uint32_t>(episode));
     if (ahead > 1 || word % phases != phase) return Reading::impossible;
     return ahead < 0 ? Reading::past : Reading::heard;
 }
