@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a processor does at an instant: its thread computes, meets the others, waits in its way, or makes room.
+#include "scheduler_simulation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tollbar::scheduler {
+
+bool Simulation::act(std::uint32_t number) {
+    Processor& processor = processors_[number];
+    bool changed = false;
+    while (true) {
+        if (!processor.thread && !take_next(number)) return changed;
+        if (processor.busy_until > now_ && processor.busy_until != never) return changed;
+        const Running& running = threads_[*processor.thread];
+        const bool ended = processor.busy_until != never && !std::exchange(processor.switching, false);
+        if (running.computing && !ended) {
+            processor.busy_until = now_ + running.remaining;
+            note(number, Activity::computing);
+            if (running.remaining > 0) return changed;
+        }
+        const Meeting::Step step = come_to_barrier(number);
+        changed |= step.moved;
+        if (step.through) {
+            pass(number);
+            continue;
+        }
+        note(number, Activity::spinning);
+        if (!yield(number)) return changed;
+        changed = true;
+    }
+}
+
+Meeting::Step Simulation::come_to_barrier(std::uint32_t number) {
+    processors_[number].busy_until = never;
+    Running& running = threads_[*processors_[number].thread];
+    Meeting& meeting = *groups_[running.job].meeting;
+    const bool enters = std::exchange(running.computing, false);
+    if (enters) meeting.enter(running.number);
+    Meeting::Step step = meeting.advance(running.number);
+    step.moved |= enters;
+    if (step.moved) ++moves_;
+    return step;
+}
+
+void Simulation::pass(std::uint32_t number) {
+    Processor& processor = processors_[number];
+    const Thread thread = *processor.thread;
+    Running& running = threads_[thread];
+    ++passed_;
+    const Job& job = jobs_[running.job];
+    if (++running.episode < job.barriers) {
+        compute(thread);
+        return;
+    }
+    processor.thread.reset();
+    note(number, Activity::idle);
+    if (--groups_[running.job].left > 0) return;
+    outcome_.applications[running.job].completed_us = to_us(now_);
+    queues_.completed(running.job);
+}
+
+bool Simulation::take_next(std::uint32_t number) {
+    Queue* const queue = queues_.of(number);
+    if (!queue || queue->empty()) return false;
+    dispatch(number, *queue, 0, 0);
+    return true;
+}
+
+void Simulation::dispatch(std::uint32_t number, Queue& queue, std::size_t place, Nanoseconds left) {
+    Processor& processor = processors_[number];
+    processor.thread = queue[place];
+    queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(place));
+    processor.dispatched = now_;
+    processor.busy_until = never;
+    processor.switching = false;
+    if (!std::exchange(processor.used, true)) return;
+    ++outcome_.switches;
+    if (left + clockwork_.switching == 0) return;
+    processor.switching = true;
+    processor.busy_until = now_ + left + clockwork_.switching;
+    note(number, Activity::switching);
+}
+
+bool Simulation::yield(std::uint32_t number) {
+    Processor& processor = processors_[number];
+    const Thread thread = *processor.thread;
+    const Waiting waiting = groups_[threads_[thread].job].waiting;
+    Queue* const queue = queues_.of(number);
+    if (waiting == Waiting::spin || !queue || queue->empty()) return false;
+    std::size_t place = 0;
+    // Free switches from thread to thread that all wait would never end.
+    if (waiting == Waiting::smart || clockwork_.switching == 0) {
+        const auto able = std::ranges::find_if(*queue, [this](Thread other) { return can_go_on(other); });
+        if (able == queue->end()) return false;
+        if (waiting == Waiting::smart) place = static_cast<std::size_t>(able - queue->begin());
+    }
+    queue->push_back(thread);
+    dispatch(number, *queue, place, 0);
+    return true;
+}
+
+bool Simulation::can_go_on(Thread thread) const {
+    const Running& running = threads_[thread];
+    return running.computing || groups_[running.job].meeting->can_advance(running.number);
+}
+
+void Simulation::compute(Thread thread) {
+    Running& running = threads_[thread];
+    running.computing = true;
+    running.remaining = jobs_[running.job].compute(running.number, running.episode);
+    running.computes += running.remaining;
+}
+
+void Simulation::note(std::uint32_t number, Activity activity) {
+    const Processor& processor = processors_[number];
+    State state{.activity = activity};
+    if (processor.thread) {
+        state.application = threads_[*processor.thread].job;
+        state.thread = threads_[*processor.thread].number;
+    }
+    ledger_.set(number, state, now_);
+}
+
+}  // namespace tollbar::scheduler
