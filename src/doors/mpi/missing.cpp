@@ -36,7 +36,7 @@ std::string listed(const std::vector<Rank>& ranks) {
 Reports::Reports(const tollbar_carrier& carrier, const tollbar_mpi_options& options, const Agreement& agreement)
     : name_(options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name),
       host_(options.host == nullptr ? host_name() : options.host), rank_(carrier.rank), ranks_(carrier.ranks),
-      here_(agreement.here), timeout_s_(agreement.terms.timeout_s) {
+      here_(agreement.here), timeout_s_(agreement.terms.timeout_s), before_(options.barriers_before) {
     if (!wanted()) return;
     node_of_ = agreement.node_of;
     addresses_ = agreement.addresses;
@@ -65,11 +65,11 @@ std::string Reports::missing(const Meeting& meeting) const {
                       : one.where == absent::state::running ? "has not arrived"
                                                             : "has not joined";
             if (one.where == absent::state::running && one.behind != 0) {
-                const Episode last = episode - one.behind;
+                const Episode last = episode - one.behind + before_;
                 const std::uint64_t site = segment->seat(one.rank).entered.load(std::memory_order_relaxed);
                 clause += last == 0 ? ", it has been in no barrier here yet"
                                     : ", its last barrier here was number " + std::to_string(last);
-                if (last != 0 && site != 0) clause += " at " + call_site_in(one.process, site);
+                if (last > before_ && site != 0) clause += " at " + call_site_in(one.process, site);
             }
             add(clause);
         }
@@ -109,7 +109,7 @@ void Reports::report(const Meeting& meeting, std::chrono::duration<double> waite
                                      ? own_call_site()
                                      : call_site_in(getpid(), reinterpret_cast<std::uintptr_t>(call_site));
         std::fprintf(stderr, "tollbar: %s (%u ranks), barrier %llu at %s: rank %u on %s has waited %s: %s\n",
-                     name_.c_str(), static_cast<unsigned>(ranks_), static_cast<unsigned long long>(episode),
+                     name_.c_str(), static_cast<unsigned>(ranks_), static_cast<unsigned long long>(episode + before_),
                      site.c_str(), static_cast<unsigned>(rank_), host_.c_str(), in_seconds(waited).c_str(),
                      who.c_str());
     } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more

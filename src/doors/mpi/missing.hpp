@@ -37,6 +37,7 @@ private:
     std::vector<Rank> node_of_;       ///< kept only when reports are wanted
     std::vector<Address> addresses_;  ///< likewise
     double timeout_s_;
+    Episode before_;  ///< barriers that are counted, though another way made them
 };
 
 }  // namespace tollbar::mpi

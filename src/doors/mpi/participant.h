@@ -40,13 +40,17 @@ struct tollbar_mpi_options {
     uint32_t radix;   /* 0: the default of the plan `selection` names; else its parameter */
     double budget_ms; /* what choosing may take; negative: 20 */
     double timeout_s; /* report who is missing after so long, and again; 0: never; negative: TOLLBAR_TIMEOUT */
+    uint32_t barriers_before; /* of this communicator, that reports count but this participant has not made */
 };
 
 typedef struct tollbar_mpi_participant tollbar_mpi_participant;
 
-/* Collective over the carrier's ranks; may take the budget. The options of rank 0 count; a rank that asked for another
- * plan is named on stderr by rank 0, and the choice is then tollbar's. Returns 0, or an errno value, on every rank
- * alike (the caller then uses what it had before). The carrier is copied; its state must outlive the participant. */
+/* Collective over the carrier's ranks, and a barrier of them: returns on no rank before every rank has called it, so
+ * that whoever joins in the first barrier of a communicator has made it. Memory order: as arrive, then wait, for what
+ * was sent or shared through the carrier's MPI. May take the budget. The options of rank 0 count; a rank that asked for
+ * another plan is named on stderr by rank 0, and the choice is then tollbar's. Returns 0, or an errno value, on every
+ * rank alike (the caller then uses what it had before). The carrier is copied; its state must outlive the participant.
+ */
 int tollbar_mpi_join(const struct tollbar_carrier* carrier, const struct tollbar_mpi_options* options,
                      tollbar_mpi_participant** participant);
 

@@ -53,11 +53,12 @@ static double timeout_of(const struct tollbar_mpi_options* options) {
     return seconds > 0 ? seconds : 0;
 }
 
-/* Collective: the ranks meet. What comes of it is the same on every rank. */
-static void meet(tollbar_module* module) {
+/* Collective: the ranks meet, which is a barrier if it works. What comes of it is the same on every rank. */
+static void meet(tollbar_module* module, uint32_t barriers) {
     const struct tollbar_carrier carrier = tollbar_pml_carrier(module->comm);
     module->options.name = module->comm->c_name;
     module->options.mpi = tollbar_openmpi_running();
+    module->options.barriers_before = barriers;
     const int failed = tollbar_mpi_join(&carrier, &module->options, &module->participant);
     if (failed) {
         if (carrier.rank == 0 && verbosity() >= 1)
@@ -73,9 +74,11 @@ static void meet(tollbar_module* module) {
 /* All but the straight way: the first time, requests pending, reports wanted, declined. */
 static int barrier_otherwise(tollbar_module* module) {
     tollbar_requests_finish(module);
-    if (module->stage == TOLLBAR_FRESH) meet(module);
+    const int fresh = module->stage == TOLLBAR_FRESH;
+    if (fresh) meet(module, 1);
     if (module->stage != TOLLBAR_MET) return module->barrier(module->comm, module->barrier_module);
     ++module->barriers;
+    if (fresh) return OMPI_SUCCESS;
     tollbar_mpi_arrive_and_wait(module->participant, module->timeout_s > 0 ? tollbar_call_site() : NULL);
     return OMPI_SUCCESS;
 }
@@ -103,7 +106,7 @@ static int barrier_init(struct ompi_communicator_t* comm, struct ompi_info_t* in
     tollbar_module* module = (tollbar_module*)super;
     if (module->stage == TOLLBAR_FRESH) {
         tollbar_requests_finish(module);
-        meet(module);
+        meet(module, 0);
     }
     if (module->stage != TOLLBAR_MET) return module->barrier_init(comm, info, request, module->barrier_init_module);
     return tollbar_request_persistent(module, request);

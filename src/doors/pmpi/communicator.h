@@ -36,24 +36,25 @@ struct tollbar_remembered {
 extern _Thread_local struct tollbar_remembered tollbar_remembered;
 extern _Atomic uint64_t tollbar_freed; /* how many communicators were freed, plus one */
 
-/* The slow half of the two functions below. */
-struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join);
+/* The slow half of the functions below. */
+struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join, int* met);
 
-static inline struct tollbar_communicator* tollbar_remember(MPI_Comm comm, int join) {
+static inline struct tollbar_communicator* tollbar_remember(MPI_Comm comm, int join, int* met) {
     const struct tollbar_remembered* last = &tollbar_remembered;
     if (last->comm == comm && last->freed_before == atomic_load_explicit(&tollbar_freed, memory_order_relaxed))
         return last->communicator;
-    return tollbar_look_up(comm, join);
+    return tollbar_look_up(comm, join, met);
 }
 
-/* What is kept for it, made in its first barrier, which is collective; NULL when the MPI has to do the barrier. */
-static inline struct tollbar_communicator* tollbar_communicator_of_all(MPI_Comm comm) {
-    return tollbar_remember(comm, 1);
+/* What is kept for it, made in its first barrier, which is collective; NULL when the MPI has to do the barrier.
+ * `met`, for a caller that is in a barrier, is set where the call was one: the first of the communicator is over. */
+static inline struct tollbar_communicator* tollbar_communicator_of_all(MPI_Comm comm, int* met) {
+    return tollbar_remember(comm, 1, met);
 }
 
 /* The same, but NULL when no barrier was made yet: local. */
 static inline struct tollbar_communicator* tollbar_communicator_known(MPI_Comm comm) {
-    return tollbar_remember(comm, 0);
+    return tollbar_remember(comm, 0, NULL);
 }
 
 /* What is kept for it, whoever does its barriers; local. NULL where nothing can be kept. */

@@ -27,7 +27,7 @@ static int pass_barrier_init(tollbar_word comm, tollbar_word info, void* request
 /* May wait for the others, as the standard lets it, and so makes what the first barrier of a communicator makes. */
 int tollbar_barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
     int code = MPI_SUCCESS;
-    struct tollbar_communicator* communicator = tollbar_communicator_of_all(comm);
+    struct tollbar_communicator* communicator = tollbar_communicator_of_all(comm, NULL);
     if (communicator != NULL && communicator->persists && tollbar_persistent_init(comm, communicator, request, &code))
         return code;
     return pass_barrier_init((tollbar_word)comm, (tollbar_word)info, request);
