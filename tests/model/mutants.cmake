@@ -38,17 +38,19 @@ function(tollbar_mutant name)
     target_include_directories(${target} BEFORE PRIVATE ${folder})
     target_link_libraries(${target} PRIVATE tollbar_model)
     add_dependencies(tests-model ${target})
+    add_dependencies(tests-unsanitized ${target})
     string(REPLACE "_" " " title ${name})
     add_test(NAME ${target} COMMAND ${target} "${title} (${mutant_HEADER})" ${mutant_SITUATION} "${mutant_FINDING}")
-    set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS model)
+    set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS "model;unsanitized")
 endfunction()
 
 add_executable(model_original mutant.cpp)
 target_link_libraries(model_original PRIVATE tollbar_model tollbar_warnings)
 target_compile_options(model_original PRIVATE -O2)
 add_dependencies(tests-model model_original)
+add_dependencies(tests-unsanitized model_original)
 add_test(NAME model_original COMMAND model_original)
-set_tests_properties(model_original PROPERTIES TIMEOUT 600 LABELS model)
+set_tests_properties(model_original PROPERTIES TIMEOUT 600 LABELS "model;unsanitized")
 
 # The waker and the sleeper: waiting.hpp.
 tollbar_mutant(waker_without_fence HEADER waiting.hpp SITUATION handshake FINDING stuck
