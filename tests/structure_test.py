@@ -59,6 +59,7 @@ HEADER_OF = {
     "workload.hpp": "workload",
     "tuning.hpp": "tuner",
     "barrier.hpp": "doors/cxx",
+    "udp.hpp": "transports/udp",
     "tollbar.h": "doors/c",
     "mpi.hpp": "doors/hybrid",
     "mpi.h": "doors/hybrid",

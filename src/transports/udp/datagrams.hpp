@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a barrier over a network asks of it: datagrams between ranks that may be lost, doubled, overtaken or altered.
+#pragma once
+
+#include <tollbar/plan.hpp>
+#include <tollbar/sync.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <netinet/in.h>
+
+namespace tollbar {
+
+/// One rank's view of the network. One thread at a time.
+class Datagrams {
+public:
+    virtual ~Datagrams() = default;
+
+    /// Never blocks; what cannot be sent now is lost.
+    virtual void send(Rank to, std::span<const std::byte> datagram) noexcept = 0;
+
+    struct Received {
+        std::size_t size;  ///< of the datagram, also when it was longer than the buffer
+        Rank from;         ///< whose address it came from; ranks() when nobody's
+    };
+
+    /// The next datagram, if there is one.
+    virtual std::optional<Received> receive(std::span<std::byte> buffer) noexcept = 0;
+
+    /// Sleeps until a datagram is there or the deadline has passed, or for no reason.
+    virtual void sleep(Deadline deadline) noexcept = 0;
+};
+
+/// An IPv4 address and port.
+using UdpAddress = sockaddr_in;
+
+/// "10.0.0.3:7777", or a host's name in front of the colon. Throws std::invalid_argument.
+UdpAddress udp_address(const std::string& text);
+
+std::string to_text(const UdpAddress& address);
+
+/// A bound UDP socket that never blocks.
+class UdpSocket {
+public:
+    /// Binds to that address; port 0 takes any. Throws std::system_error.
+    explicit UdpSocket(const UdpAddress& address);
+    UdpSocket(UdpSocket&& other) noexcept;
+    UdpSocket& operator=(UdpSocket&& other) noexcept;
+    ~UdpSocket();
+
+    /// Where it is bound, with the port it got.
+    UdpAddress address() const;
+
+    int file() const noexcept { return file_; }
+
+private:
+    int file_;
+};
+
+/// Datagrams over one socket to ranks at known addresses.
+class UdpDatagrams final : public Datagrams {
+public:
+    /// `addresses` has one of each rank.
+    UdpDatagrams(UdpSocket socket, std::vector<UdpAddress> addresses);
+
+    void send(Rank to, std::span<const std::byte> datagram) noexcept override;
+    std::optional<Received> receive(std::span<std::byte> buffer) noexcept override;
+    void sleep(Deadline deadline) noexcept override;
+
+private:
+    Rank rank_at(const UdpAddress& address) const noexcept;
+
+    UdpSocket socket_;
+    std::vector<UdpAddress> addresses_;
+    std::vector<Rank> by_address_;  ///< ranks in the order of their addresses
+};
+
+}  // namespace tollbar
