@@ -10,13 +10,26 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tollbar import __version__, environment
-from tollbar.cli import bench, doctor, logp, plans, price, report, run, show, simulate, tune, verify
+from tollbar.cli import (
+    bench,
+    doctor,
+    logp,
+    plans,
+    price,
+    report,
+    reproduce,
+    run,
+    show,
+    simulate,
+    tune,
+    verify,
+)
 from tollbar.cli.errors import CommandError
 from tollbar.cli.table import FORMATS, write
 
 #: Every verb, in the order of `--help`: a module with add_parser(commands), which sets run(args) -> Table.
 #: All of them are imported for any of them, so a module imports what is heavy (numpy, rich) inside run().
-COMMANDS = (plans, show, verify, price, logp, simulate, bench, tune, report, run, doctor)
+COMMANDS = (plans, show, verify, price, logp, simulate, bench, tune, report, reproduce, run, doctor)
 
 _ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar reproduce: the tables and figures of five papers beside what models give and what is measured here.
+
+The papers are openmp-mpi (Seyedroudbari and Kadiyala), logp (Hoefler et al.), multiprogramming (Markatos et
+al.), split-shmem (Raymond) and nic (Buntinas et al.). Models are computed; measurements are those that
+`tollbar bench` has stored. Each table or figure becomes a CSV file and a picture; index.html has them all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tollbar.cli.errors import CheckFailed
+from tollbar.cli.progress import Progress
+from tollbar.cli.table import Table, column, describe_columns
+
+if TYPE_CHECKING:
+    from tollbar.reproduce.stored import Stored
+    from tollbar.reproduce.write import Written
+
+#: Each paper, and the kinds of bench that measure what it shows.
+PAPERS = {
+    "openmp-mpi": ("threads", "mpi", "hybrid"),
+    "logp": ("mpi",),
+    "multiprogramming": ("crowd",),
+    "split-shmem": ("shmem",),
+    "nic": ("work",),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One table or figure."""
+
+    paper: str = column("its short name")
+    exhibit: str = column("table or figure, as the paper counts")
+    title: str = column("what it shows", detail=True)
+    published: int = column("numbers that the paper's text prints of it")
+    modelled: int = column("numbers that the model gives")
+    measured: int = column("numbers that were measured on this machine")
+    worst_pct: float | None = column("largest difference of the model from what is printed, in percent")
+    measure_with: str | None = column("the command that would measure what is not there", detail=True)
+    table: str = column("the CSV file", detail=True)
+    picture: str | None = column("the SVG file", detail=True)
+    sentence: str = column("what it comes to")
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    about = __doc__.partition(": ")[2].partition("\n")[0]
+    parser = commands.add_parser("reproduce", help=about, description=__doc__, epilog=describe_columns(Shown))
+    parser.add_argument(
+        "paper", choices=(*PAPERS, "all"), metavar="PAPER", help=f"{', '.join(PAPERS)}, or all"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR",
+        help="where to write (default: the folder reproduce in that of the results)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="DIR",
+        help="the folder of stored runs (default: where bench stores them)",
+    )
+    parser.add_argument(
+        "--no-measured", action="store_true", help="leaves out what was measured: the same everywhere"
+    )
+    parser.add_argument(
+        "--quick", action="store_true",
+        help="first measures what is not there, half a minute for each kind of bench that the paper needs",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Table:
+    from tollbar import results
+    from tollbar.reproduce import papers, write
+    from tollbar.reproduce.stored import Stored
+
+    names = list(PAPERS) if args.paper == "all" else [args.paper]
+    here = Stored(args.results, nothing=args.no_measured)
+    notes = _measure(here, names) if args.quick and not args.no_measured else []
+    folder = args.output or results.folder() / "reproduce"
+    written: list[Written] = []
+    with Progress("computing", total=len(names)) as progress:
+        for name in names:
+            progress.advance(0, name)
+            written += [write.write(exhibit, folder) for exhibit in papers.MAKERS[name](here)]
+            progress.advance(1)
+    (folder / "index.html").write_text(write.page(written, here.used), encoding="utf-8")
+    notes.append(f"the pages, tables and pictures are in {folder}; begin with {folder / 'index.html'}")
+    return Table([_row(each) for each in written], Shown, notes=notes)
+
+
+def _measure(here: Stored, names: list[str]) -> list[str]:
+    """Runs the quick form of each bench that has nothing stored; says which of them cannot be had."""
+    from tollbar.reproduce.stored import COMMANDS
+
+    kinds = dict.fromkeys(kind for name in names for kind in PAPERS[name])
+    wanted = [kind for kind in kinds if here.missing(kind)]
+    notes = []
+    with Progress("measuring", total=len(wanted)) as progress:
+        for kind in wanted:
+            progress.advance(0, COMMANDS[kind])
+            words = [*COMMANDS[kind].split()[1:], "--quick"]
+            words += ["--output", str(here.within)] if here.within else []
+            finished = subprocess.run(
+                [sys.executable, "-m", "tollbar", *words], capture_output=True, text=True, check=False
+            )
+            if finished.returncode == 1 and "NOT A BARRIER" in finished.stderr:
+                raise CheckFailed(finished.stderr.strip().splitlines()[-1])
+            if here.missing(kind):
+                last = (finished.stderr.strip().splitlines() or ["it said nothing"])[-1]
+                notes.append(f"{COMMANDS[kind]} --quick measured nothing: {last}")
+            progress.advance(1)
+    return notes
+
+
+def _row(each: Written) -> Shown:
+    exhibit = each.exhibit
+    published, modelled, measured = exhibit.counts
+    return Shown(
+        exhibit.paper, exhibit.number, exhibit.title, published, modelled, measured, exhibit.worst(),
+        exhibit.missing, str(each.table), str(each.picture) if each.picture else None, exhibit.sentence,
+    )  # fmt: skip
