@@ -27,34 +27,37 @@ from tollbar.session import Session
 from tollbar.statistics import Interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Target:
     """A measuring program as it is started for two ranks; its output is kept under `name`."""
 
     name: str
     what: str  #: in words
     command: tuple[str, ...]
+    variables: Mapping[str, str]  #: for the launcher too: some place their ranks before these start
 
 
-def _threads() -> list[Target]:
-    return [Target("tollbar-bench-logp", "two threads", (str(paths.program("tollbar-bench-logp")),))]
+def _threads(_: Sequence[str]) -> list[Target]:
+    return [Target("tollbar-bench-logp", "two threads", (str(paths.program("tollbar-bench-logp")),), {})]
 
 
-def _mpi() -> list[Target]:
+def _mpi(wanted: Sequence[str]) -> list[Target]:
     found = []
-    for mpi, program in mpi_tuning.found(()):
-        needs = [f"{name}={value}" for name, value in mpi_settings.needs(mpi).items()]
-        command = [*mpi_tuning.launcher(mpi, 2), "env", *needs, str(program), "--measure", "round-trips"]
-        found.append(Target(mpi_tuning.key(mpi), f"two ranks of {mpi.name}", tuple(command)))
+    for mpi, program in mpi_tuning.found(wanted)[: None if wanted else 1]:
+        command = (*mpi_tuning.launcher(mpi, 2), str(program), "--measure", "round-trips")
+        what = f"two ranks of {mpi.name}"
+        found.append(Target(mpi_tuning.key(mpi), what, command, mpi_settings.needs(mpi)))
     return found
 
 
-#: What can be measured: the programs that do it, or FileNotFoundError that says what is missing.
-TRANSPORTS: Mapping[str, Callable[[], list[Target]]] = {"threads": _threads, "mpi": _mpi}
+#: What can be measured: the programs that do it, of the libraries wanted or of the first that is here; or
+#: FileNotFoundError that says what is missing.
+TRANSPORTS: Mapping[str, Callable[[Sequence[str]], list[Target]]] = {"threads": _threads, "mpi": _mpi}
 
 
 @dataclass(frozen=True)
 class Settings:
+    wanted: Sequence[str]  #: MPIs, as `tollbar tune mpi` takes them
     launches: int
     rounds: int
     budget_s: float
@@ -66,7 +69,9 @@ def measure(transport: str, settings: Settings, within: Path, report: Report) ->
 
     Raises FileNotFoundError when there is nothing to measure with.
     """
-    return passes.measure(_RoundTrips(transport, TRANSPORTS[transport](), settings), [], within, report)
+    return passes.measure(
+        _RoundTrips(transport, TRANSPORTS[transport](settings.wanted), settings), [], within, report
+    )
 
 
 class _RoundTrips:
@@ -95,7 +100,7 @@ class _RoundTrips:
     def start(self, program: str, situation: Target, rounds: int, seed: int) -> Start:
         # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
         command = ["timeout", "-k", "5", "60", *situation.command, "--rounds", str(rounds)]
-        return Start([*command, "--placement", "pinned"], mpi_tuning.environment())
+        return Start([*command, "--placement", "pinned"], mpi_tuning.environment() | situation.variables)
 
 
 @dataclass(frozen=True)
@@ -138,12 +143,12 @@ def links(launches: Sequence[Launch]) -> list[Link]:
     series: dict[tuple[str, str], dict[str, dict[int, dict[int, float]]]] = {}
     for launch in launches:
         ways = {record.name for record in launch.round_trips}
-        for way in sorted(ways, reverse=True):
+        for way in ways:
             of_way = series.setdefault((launch.program, way), {})
             for number, values in _rounds(launch, way).items():
                 for name, value in values.items():
                     of_way.setdefault(name, {}).setdefault(launch.group, {})[number] = value / 1e3
-    return [_link(*key, found) for key, found in series.items()]
+    return [_link(*key, found) for key, found in sorted(series.items())]
 
 
 def _rounds(launch: Launch, way: str) -> dict[int, dict[str, float]]:
@@ -175,21 +180,22 @@ def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int
 
 
 def stored(spelling: str, within: Path | None = None) -> Link:
-    """The newest measurement of `threads`, `mpi` (its messages) or `mpi:words`, as `TRANSPORT[:WAY]`.
+    """The newest measurement of a transport, TRANSPORT[:PROGRAM][:WAY]: `threads`, `mpi`, `mpi:mpich:words`.
 
-    Raises ValueError that says how to get one. Where several programs were measured, the first counts.
+    Messages are meant where there are such. Raises ValueError that says what there is, or how to measure it.
     """
-    transport, _, way = spelling.partition(":")
+    transport, *parts = spelling.split(":")
     run = results.chosen(within, f"logp-{transport}") if transport in TRANSPORTS else None
     if run is None:
         raise ValueError(
             f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it"
         )
-    found = links(results.read_run(run).launches)
-    wanted = [
-        link for link in found if link.name == (way or ("messages" if transport == "mpi" else link.name))
-    ]
-    if not wanted:
-        ways = ", ".join(dict.fromkeys(link.name for link in found)) or "nothing"
-        raise ValueError(f"'{spelling}' is not in {run}: it has {ways}")
-    return wanted[0]
+    there = links(results.read_run(run).launches)
+    found = there
+    for part in parts:
+        found = [link for link in found if link.name == part or link.program.startswith(part)]
+    found = [link for link in found if link.name == "messages"] or found
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(f"{transport}:{link.program}:{link.name}" for link in there) or "nothing"
+    raise ValueError(f"'{spelling}' is {'several' if found else 'none'} of what is stored: {names}")

@@ -93,11 +93,20 @@ def test_the_messages_of_an_mpi_are_taken_unless_its_words_are_asked_for(measure
     assert logp_measure.stored("mpi:words", tmp_path).logp.g == pytest.approx(0.006)
 
 
+def test_of_several_programs_one_must_be_named(measured, tmp_path):
+    run = measured("mpi", ("words", 40, 0, 6), ("messages", 300, 50, 80))
+    results.write_launch(run, 0, "mpich-4.0.2", lines(("words", 40, 0, 6), ("messages", 700, 90, 100)))
+    assert logp_measure.stored("mpi:mpich", tmp_path).logp.g == pytest.approx(0.1)
+    assert logp_measure.stored("mpi:mpich:words", tmp_path).logp.g == pytest.approx(0.006)
+    with pytest.raises(ValueError, match="'mpi' is several of what is stored"):
+        logp_measure.stored("mpi", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("spelling", "why"),
     [
         ("threads", "nothing is stored of 'threads'; `tollbar logp measure threads` measures it"),
-        ("mpi:cards", "'mpi:cards' is not in .*: it has words, messages"),
+        ("mpi:cards", "'mpi:cards' is none of what is stored: mpi:program:messages, mpi:program:words"),
     ],
 )
 def test_what_is_not_stored_is_refused_with_the_way_to_it(measured, tmp_path, spelling, why):

@@ -47,6 +47,13 @@ def add_parser(ways) -> None:
         help="threads: of one process, by words; mpi: processes, by words and by messages",
     )  # fmt: skip
     parser.add_argument(
+        "--mpi",
+        type=_names,
+        default=(),
+        metavar="NAME[,NAME...]",
+        help="which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)",
+    )
+    parser.add_argument(
         "--launches",
         type=_positive,
         default=LAUNCHES,
@@ -61,6 +68,10 @@ def add_parser(ways) -> None:
     )
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(",") if part)
+
+
 def _positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= 1000):
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 1000")
@@ -70,10 +81,14 @@ def _positive(text: str) -> int:
 def run(args: argparse.Namespace) -> Table:
     from tollbar import logp_measure, results
 
-    settings = logp_measure.Settings(args.launches, args.rounds, BUDGET_S, seed=time.time_ns() % 2**31)
+    if args.mpi and args.transport != "mpi":
+        raise WrongUse(f"--mpi is not an option of `tollbar logp measure {args.transport}`")
+    settings = logp_measure.Settings(
+        args.mpi, args.launches, args.rounds, BUDGET_S, seed=time.time_ns() % 2**31
+    )
     within = args.output or results.folder()
     try:
-        with Watcher(args.launches) as watcher:
+        with Watcher(args.launches * max(1, len(args.mpi))) as watcher:
             folder, _ = told(logp_measure.measure(args.transport, settings, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None

@@ -73,7 +73,7 @@ def add_parser(commands) -> None:
         default=tollbar.LogP(L=10, o=5, g=3),
         metavar="L,o,g",
         help="latency, overhead, gap in microseconds (default: 10,5,3), or what `tollbar logp measure` "
-        "stored last of a transport: threads, mpi, mpi:words",
+        "stored last of a transport: threads, mpi, mpi:words, mpi:mpich",
     )
     parser.add_argument(
         "--hot",

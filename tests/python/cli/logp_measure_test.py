@@ -79,6 +79,7 @@ def test_a_program_that_is_not_there_is_named_with_the_way_to_it(tollbar, progra
     [
         (("pigeons",), "argument transport: invalid choice: 'pigeons'"),
         (("threads", "--launches", "0"), "argument --launches: '0' is not a whole number from 1 to 1000"),
+        (("threads", "--mpi", "mpich"), "--mpi is not an option of `tollbar logp measure threads`"),
         (("threads", "--rounds", "few"), "argument --rounds: 'few' is not a whole number from 1 to 1000"),
     ],
 )
