@@ -10,18 +10,40 @@ from pathlib import Path
 import pytest
 
 _REPLAY = Path(__file__).with_name("replay.py")
+_REPLAY_CROWD = Path(__file__).with_name("replay_crowd.py")
 _JOBS = Path(__file__).with_name("replay_job.py")
 _JOB = '#!/bin/sh\nexec {} -S {} {} "$@"\n'
 _MPI_PROGRAMS = ("tollbar-bench-mpi-openmpi", "tollbar-bench-mpi-mpich", "tollbar-bench-mpi-mpich5")
 
 
-@pytest.fixture(scope="session")
-def replay():
-    """The module that makes up what measuring programs print."""
-    found = importlib.util.spec_from_file_location("replay", _REPLAY)
+def _module(path):
+    found = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def replay():
+    """The module that makes up what measuring programs print."""
+    return _module(_REPLAY)
+
+
+@pytest.fixture(scope="session")
+def replay_crowd():
+    """The same for the program that measures crowds."""
+    return _module(_REPLAY_CROWD)
+
+
+@pytest.fixture
+def crowd_program(tmp_path, monkeypatch):
+    """A build folder in which a replay lies in place of the program that measures crowds; gives its path."""
+    program = tmp_path / "programs" / "bin" / "tollbar-bench-crowd"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -S {_REPLAY_CROWD} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("TOLLBAR_BUILD", str(program.parents[1]))
+    return program
 
 
 @pytest.fixture
