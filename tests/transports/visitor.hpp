@@ -11,7 +11,8 @@
 
 namespace tollbar::testing {
 
-/// What a transport's rank must be able to do. `missing` may be asked at any time after the first arrive.
+/// What a transport's rank must be able to do. `missing` may be asked at any time after the first arrive. A transport
+/// that needs its ranks' calls to deliver has `idle()` too, which is called whenever a rank has nothing to do.
 template <class M>
 concept Member = requires(M member, std::chrono::milliseconds limit) {
     member.arrive();
@@ -71,7 +72,7 @@ public:
     /// Obeys the desk until it says stop.
     void serve() {
         for (std::uint32_t served = 0;; ++served) {
-            while (!changes(desk_.orders, served)) {
+            while (!ordered(served)) {
             }
             if (desk_.call == Call::stop) break;
             desk_.done = obey();
@@ -83,6 +84,20 @@ public:
     }
 
 private:
+    static constexpr bool idles = requires(M member) { member.idle(); };
+
+    void pass_time() {
+        if constexpr (idles) member_.idle();
+        sched_yield();
+    }
+
+    /// Waits for the next order, for a while.
+    bool ordered(std::uint32_t served) {
+        if constexpr (!idles) return changes(desk_.orders, served);
+        pass_time();
+        return desk_.orders.load(std::memory_order_acquire) != served;
+    }
+
     bool obey() {
         switch (desk_.call) {
             case Call::arrive: arrive(); return true;
@@ -115,7 +130,7 @@ private:
     /// Comes when all others have come, and finds them all there.
     void be_late() {
         for (Rank rank = 0; rank < board_.ranks(); ++rank)
-            while (rank != self_ && board_[rank].entered.load(std::memory_order_relaxed) <= episode_) sched_yield();
+            while (rank != self_ && board_[rank].entered.load(std::memory_order_relaxed) <= episode_) pass_time();
         for (Rank rank = 0; rank < board_.ranks(); ++rank)
             if (rank != self_ && board_[rank].left.load(std::memory_order_relaxed) > episode_) ++desk_.early;
     }
