@@ -30,6 +30,9 @@ Wiring lay_out(const Plan& plan) {
     wiring.ranks = plan.ranks();
     wiring.first.reserve(plan.ranks() + std::size_t{1});
     wiring.first.push_back(0);
+    // Room that is not used costs nothing, and moving millions of steps does. Rank 0 is the root where there is one.
+    constexpr std::size_t usual = 64;
+    wiring.steps.reserve(plan.ranks() * std::min(usual, plan.program(plan.ranks() / 2).size() + 2));
     for (Rank self = 0; self < plan.ranks(); ++self) {
         const Program program = plan.program(self);
         if (program.size() >= std::numeric_limits<Index>::max() - wiring.steps.size())

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans in which one rank stands for all: every program is that of rank 0, with each peer as far from the rank.
+#pragma once
+
+#include "wiring.hpp"
+
+#include <optional>
+
+namespace tollbar {
+
+/// The one rank of such a plan, which sends its messages to itself; nothing for all other plans, also where signals
+/// and awaits do not meet. Ranks that enter together then do everything at the same time, so what an evaluation says of
+/// this rank holds for each. Reads one program of most other plans, and keeps no more than one.
+std::optional<Wiring> wire_one_for_all(const Plan& plan);
+
+}  // namespace tollbar
