@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program measures between hosts: every plan by datagrams, waiting asleep and awake.
+#include "candidates.hpp"
+
+#include <tollbar/algorithms.hpp>
+#include <tollbar/environment.hpp>
+
+#include <random>
+#include <stdexcept>
+
+namespace tollbar::bench {
+
+namespace {
+
+/// A group of a job of its own, so that what is left of the candidate before says nothing to it.
+class UdpBarrier {
+public:
+    struct Seat {
+        udp_participant self;
+        void episode() noexcept { self.arrive_and_wait(); }
+    };
+
+    UdpBarrier(const std::shared_ptr<const Network>& network, const Plan& plan, wait_policy wait)
+        : plan_(plan), options_{.key = key(), .wait = wait} {
+        for (Rank rank = 0; rank < plan.ranks(); ++rank) {
+            places_.push_back(network->place(rank));
+            addresses_.push_back(places_.back().address());
+        }
+    }
+
+    Seat seat(Rank rank) { return {udp_participant(std::move(places_[rank]), plan_, rank, addresses_, options_)}; }
+
+private:
+    static std::uint64_t key() {
+        std::random_device device;
+        return std::uint64_t{device()} << 32 | device();
+    }
+
+    Plan plan_;
+    udp_options options_;
+    std::vector<udp_place> places_;
+    std::vector<std::string> addresses_;
+};
+
+}  // namespace
+
+bool add_udp_plan(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network,
+                  const std::string& spelling, const std::string& wait) try {
+    const auto policy = wait_policy_named(wait);
+    if (!policy) return false;
+    const Plan plan = make_plan(spelling, ranks);
+    const Manners manners = wait == "spin" ? Manners::spins : Manners::gives_way;
+    roster.add<UdpBarrier>({spelling, "udp", wait, manners}, network, plan, *policy);
+    return true;
+} catch (const std::invalid_argument&) {
+    return false;
+}
+
+void add_udp(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network) {
+    for (const Algorithm& algorithm : catalogue())
+        if (!add_udp_plan(roster, ranks, network, std::string(algorithm.name), "park"))
+            roster.skipped.push_back({std::string(algorithm.name), "the plan is not for so many ranks"});
+    for (const char* plan : {"pairwise", "dissemination"})
+        for (const char* wait : {"auto", "spin"}) add_udp_plan(roster, ranks, network, plan, wait);
+}
+
+}  // namespace tollbar::bench

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where ranks of a measuring program have their sockets: on hosts made of network namespaces, or on the loopback.
+#pragma once
+
+#include <tollbar/plan.hpp>
+#include <tollbar/udp.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollbar::bench {
+
+/// A host made of a network namespace; no name: this one.
+struct Host {
+    std::string name;
+    std::string address;
+};
+
+/// One host a rank. All ranks are threads of this process; a socket belongs to the host it was made on.
+class Network {
+public:
+    /// "NAME=ADDRESS,..." as `scripts/hosts list` tells them; nothing: the loopback. Throws WrongUse for words that are
+    /// not that, or too few hosts.
+    Network(std::string_view hosts, Rank ranks);
+
+    /// "namespaces" or "loopback".
+    const char* kind() const noexcept { return hosts_.front().name.empty() ? "loopback" : "namespaces"; }
+
+    const Host& host(Rank rank) const { return hosts_[rank]; }
+
+    /// A new place on that rank's host. Throws std::system_error, without the right to enter a namespace above all.
+    udp_place place(Rank rank) const;
+
+private:
+    std::vector<Host> hosts_;
+};
+
+}  // namespace tollbar::bench
