@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { width = 256, rows = 64, steps = 100, rounds = 7 };
+enum { width = 128, rows = 32, steps = 100, rounds = 5 };
 enum { above, below };
 
 typedef double row[width];

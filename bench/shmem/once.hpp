@@ -27,13 +27,15 @@ inline Record start_single(const char* kind, const Label& label) {
     return record;
 }
 
-/// PE 0 posts and calls nothing for so long. How long the slowest of the others takes to post and wait.
+/// PE 0 posts before the others do, and then calls nothing for so long. How long the slowest of the others takes to
+/// post and wait.
 template <class Barrier>
 void measure_away(ProcessCrew& crew, const Pace& pace, const Label& label, Barrier& barrier, std::uint64_t away_ms) {
     const std::unique_ptr<Visit> visit = crew.visit(pace, 1);
     crew.run([&](Rank rank) {
         for (std::uint64_t i = 0; i < times_away; ++i) {
             visit->line_up();
+            if (rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
             Stamp& stamp = visit->stamps.row(rank)[i];
             stamp.entry = ticks();
             barrier.post();

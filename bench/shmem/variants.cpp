@@ -51,7 +51,7 @@ std::vector<Variant> variants(std::vector<Skipped>& skipped) {
     std::vector<Variant> able;
     for (const Variant& variant : all) {
         tollbar_shmem_barrier* barrier = nullptr;
-        if (make(variant, &barrier) == ENOTSUP) {
+        if (const int error = make(variant, &barrier); error == ENOTSUP || error == EINVAL) {
             skipped.push_back({std::string(variant.name) + "+" + variant.how, tollbar_shmem_last_error()});
             continue;
         }

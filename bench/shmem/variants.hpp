@@ -27,7 +27,8 @@ struct Variant {
     int engine;
 };
 
-/// Those that this OpenSHMEM can do. The others go to `skipped` with the library's own words. Collective.
+/// Those that this OpenSHMEM can do among so many PEs. The others go to `skipped` with the library's own words.
+/// Collective.
 std::vector<Variant> variants(std::vector<Skipped>& skipped);
 
 inline Label label_of(const Variant& variant) { return {variant.name, "split", variant.how}; }
