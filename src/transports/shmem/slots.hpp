@@ -10,7 +10,7 @@
 namespace tollbar::shmem {
 
 /// Slots of a channel. Puts may overtake each other, so that the one of the episode before may come last; a PE is never
-/// more than one episode ahead, so that two are enough (docs/design/shmem.md, tests/model/slots_test.cpp).
+/// more than one episode ahead, so that two are enough (docs/design/shmem.md, tests/transports/shmem/model_test.cpp).
 inline constexpr unsigned phases = 2;
 
 /// The slot of an episode among those of its channel.
