@@ -244,7 +244,9 @@ def _simulate(
 
 def why_not(point: Point, scheduler: Scheduler) -> str:
     """What the counts say about the difference between model and machine at a point."""
-    simulated, switch_us = point.simulated, scheduler.switch_us(model_of(point.candidate))
+    simulated, model = point.simulated, model_of(point.candidate)
+    # Who spins gives its processor away when the quantum ends, and not before.
+    switch_us = scheduler.quantum_us.value if model.waiting == "spin" else scheduler.switch_us(model)
     more = point.switches - simulated.switches
     counts = f"{point.switches:.3g} switches an episode, {simulated.switches:.3g} in the model"
     if point.ratio < 1:

@@ -10,7 +10,6 @@ import numpy as np
 from markupsafe import Markup
 
 from tollbar import crowd, plots, statistics
-from tollbar.choice import OWN
 from tollbar.comparison import Candidate
 from tollbar.crowd import AGREE, Crowds, Place, Point
 from tollbar.mpi_figures import Figure, machine_text
@@ -24,6 +23,8 @@ _SHOWN = (
     ("combination", "auto"), ("turnstile", "auto"), ("std::barrier", "auto"), ("pthread_barrier", "auto"),
 )  # fmt: skip
 _LEAST_PCT = 0.1  # what is less is drawn as that: the axis is logarithmic
+_SIMPLEST = ("turnstile", "barrier", "combination", "plan")  # of tollbar's own kinds
+_NEAR = 1.1
 _PEERS = ("std::barrier", "pthread_barrier")
 
 
@@ -43,7 +44,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to use in one place: of tollbar's own that give way, the nearest to the fastest over all times."""
+    """What to use in one place, of tollbar's own that give way.
+
+    Of those within a tenth of the nearest to the fastest over all computing times, the one that needs least
+    to be said: `auto` before other ways of waiting, one word before several.
+    """
 
     place: Place
     take: Candidate
@@ -150,11 +155,12 @@ def _verdict(place: Place, crowds: Crowds) -> Verdict | None:
     safe = {
         each: _mean(found)
         for each, found in ratios.items()
-        if each.kind in (*OWN, "barrier") and each.wait != "spin" and len(found) == times
+        if each.kind in _SIMPLEST and each.wait != "spin" and len(found) == times
     }
     if not safe:
         return None
-    take = min(safe, key=lambda each: safe[each])
+    near = [each for each in safe if safe[each] <= _NEAR * min(safe.values())]
+    take = min(near, key=lambda each: (each.wait != "auto", _SIMPLEST.index(each.kind), safe[each]))
     worst = {each: max(found.values()) for each, found in ratios.items()}
     return Verdict(
         place, take, safe[take], worst[take], tuple(best.get(take, ())),

@@ -90,6 +90,10 @@ def _round_text(value: float) -> str:
     return f"{value:g}"
 
 
+def _grouped_text(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
 def against(
     name: str, lines: Sequence[Line], ylabel: str, times: bool = True, xlabel: str = "threads"
 ) -> str:
@@ -118,7 +122,7 @@ def over_quantity(name: str, lines: Sequence[Line], xlabel: str, ylabel: str) ->
         axes.set_xscale("log")
         axes.set_yscale("log")
         for axis in (axes.xaxis, axes.yaxis):
-            _log_labels(axis, _round_text)
+            _log_labels(axis, _grouped_text)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         return _finish(figure, axes, sum(not line.label.startswith("_") for line in lines))

@@ -116,11 +116,17 @@ def test_the_counts_say_why_model_and_machine_part(gather, factor, more, said):
     assert crowd.why_not(crowds.points[0], crowds.scheduler).startswith(said)
 
 
-def test_what_to_take_is_nearest_to_the_fastest_and_gives_way(gather):
+def test_a_spinner_pays_a_quantum_for_each_switch(gather):
+    crowds = gather(by_model({1.0: 2.0}, SPINNER, switches=31.0))
+    assert crowd.why_not(crowds.points[0], crowds.scheduler).startswith("31 switches an episode, 15.2 in")
+
+
+@pytest.mark.parametrize(("tree_us", "taken"), [(36.0, TURNSTILE), (20.0, TREE)])
+def test_what_to_take_gives_way_and_needs_a_setting_only_where_that_is_worth_it(gather, tree_us, taken):
     peer = Candidate("std::barrier", "peer", "auto")
     times = {
         TURNSTILE: (40.0, 1700.0),
-        TREE: (38.0, 2000.0),
+        TREE: (tree_us, 1700.0),
         SPINNER: (30.0, 1600.0),  # never to be taken, however fast
         peer: (60.0, 1600.0),
     }
@@ -133,10 +139,11 @@ def test_what_to_take_is_nearest_to_the_fastest_and_gives_way(gather):
     )
     (verdict,) = crowd_section.verdicts(crowds)
     assert verdict.place == Place(16, 1, 0.0)
-    assert verdict.take == TURNSTILE
-    assert verdict.worst == pytest.approx(40 / 30)
-    assert verdict.peers == {"std::barrier": pytest.approx(2.0)}
-    assert verdict.spinning == 1
+    assert verdict.take == taken
+    fastest_us = min(tree_us, 30.0)
+    assert verdict.worst == pytest.approx(max(times[taken][0] / fastest_us, 1700 / 1600))
+    assert verdict.peers == {"std::barrier": pytest.approx(60 / fastest_us)}
+    assert verdict.spinning == pytest.approx(max(30 / fastest_us, 1))
 
 
 def test_a_run_without_a_quantum_or_without_crowds_is_told_apart(replay_crowd):
