@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The compiled programs of cards and switches, as parts of the daemon. */
+#ifndef TOLLBAR_DOORS_NIC_OBJECTS_H
+#define TOLLBAR_DOORS_NIC_OBJECTS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const unsigned char tollbar_nic_object[];
+extern const unsigned char tollbar_nic_object_end[];
+extern const unsigned char tollbar_switch_object[];
+extern const unsigned char tollbar_switch_object_end[];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
