@@ -75,6 +75,7 @@ def environment(tmp_path_factory) -> dict[str, str]:
         "CMAKE_PREFIX_PATH": str(prefix),
         "LD_LIBRARY_PATH": str(libraries),
         "XDG_CACHE_HOME": str(prefix / "cache"),
+        "TOLLBAR_RESULTS": str(prefix / "results"),
         "COLUMNS": "100",
         # What Open MPI wants to be told where tests run: as root, with fewer CPUs than ranks.
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
