@@ -1,34 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares every program with that of rank 0, then joins the signal to the rank at a distance with the await of the
-// rank at the same distance on the other side.
+// rank from which this one is at that distance.
 #include "alike.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tollbar {
 
 namespace {
 
-bool all_alike(const Plan& plan, const Program& first) {
-    const auto turned = [&](Rank self, Step step) {
-        step.peer = static_cast<Rank>((std::uint64_t{step.peer} + self) % plan.ranks());
-        return step;
-    };
+/// One meaning of "as far": the peer that is to `self` what `peer` is to 0, and the rank to which 0 is what `peer` is
+/// to 0.
+struct Distance {
+    Rank (*from)(Rank self, Rank peer, Rank ranks);
+    Rank (*back)(Rank peer, Rank ranks);
+};
+
+constexpr Distance round_the_ring{
+    .from = [](Rank self, Rank peer, Rank ranks) { return static_cast<Rank>((std::uint64_t{peer} + self) % ranks); },
+    .back = [](Rank peer, Rank ranks) { return ranks - peer; },
+};
+
+/// Where there are 2^n ranks.
+constexpr Distance bits_changed{
+    .from = [](Rank self, Rank peer, Rank) { return peer ^ self; },
+    .back = [](Rank peer, Rank) { return peer; },
+};
+
+bool all_alike(const Plan& plan, const Program& first, const Distance& distance) {
     for (Rank self = 1; self < plan.ranks(); ++self) {
-        const auto same = [&](Step mine, Step of_first) { return mine == turned(self, of_first); };
+        const auto same = [&](Step mine, Step of_first) {
+            return mine.kind == of_first.kind && mine.peer == distance.from(self, of_first.peer, plan.ranks());
+        };
         if (!std::ranges::equal(plan.program(self), first, same)) return false;
     }
     return true;
 }
 
-}  // namespace
-
-std::optional<Wiring> wire_one_for_all(const Plan& plan) {
-    const Rank ranks = plan.ranks();
-    const Program program = plan.program(0);
-    const auto is_wrong = [&](Step step) { return step.peer == 0 || step.peer >= ranks; };
-    if (std::ranges::any_of(program, is_wrong) || !all_alike(plan, program)) return std::nullopt;
-
+std::optional<Wiring> wire_first(const Program& program, Rank ranks, const Distance& distance) {
     const auto size = static_cast<Index>(program.size());
     Wiring wiring;
     wiring.ranks = 1;
@@ -39,7 +49,7 @@ std::optional<Wiring> wire_one_for_all(const Plan& plan) {
     Index numbered = 0;
     for (const Step step : program) {
         if (!is_signal(step)) continue;
-        const Step partner = await(ranks - step.peer);
+        const Step partner = await(distance.back(step.peer, ranks));
         if (std::ranges::count(program, step) != 1 || std::ranges::count(program, partner) != 1) return std::nullopt;
         wiring.message[static_cast<Index>(std::ranges::find(program, step) - program.begin())] = numbered;
         wiring.message[static_cast<Index>(std::ranges::find(program, partner) - program.begin())] = numbered++;
@@ -47,6 +57,19 @@ std::optional<Wiring> wire_one_for_all(const Plan& plan) {
     if (2 * numbered != size) return std::nullopt;
     for (Step& step : wiring.steps) step.peer = 0;
     return wiring;
+}
+
+}  // namespace
+
+std::optional<Wiring> wire_one_for_all(const Plan& plan) {
+    const Rank ranks = plan.ranks();
+    const Program program = plan.program(0);
+    const auto is_wrong = [&](Step step) { return step.peer == 0 || step.peer >= ranks; };
+    if (std::ranges::any_of(program, is_wrong)) return std::nullopt;
+    if (all_alike(plan, program, round_the_ring)) return wire_first(program, ranks, round_the_ring);
+    if (std::has_single_bit(ranks) && all_alike(plan, program, bits_changed))
+        return wire_first(program, ranks, bits_changed);
+    return std::nullopt;
 }
 
 }  // namespace tollbar

@@ -9,8 +9,9 @@
 namespace tollbar {
 
 /// The one rank of such a plan, which sends its messages to itself; nothing for all other plans, also where signals
-/// and awaits do not meet. Ranks that enter together then do everything at the same time, so what an evaluation says of
-/// this rank holds for each. Reads one program of most other plans, and keeps no more than one.
+/// and awaits do not meet. As far means the same distance round the ring of ranks, or the same bits of the number
+/// changed. Ranks that enter together then do everything at the same time, so what an evaluation says of this rank
+/// holds for each. Reads few programs of most other plans, and keeps no more than one.
 std::optional<Wiring> wire_one_for_all(const Plan& plan);
 
 }  // namespace tollbar

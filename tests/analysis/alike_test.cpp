@@ -42,10 +42,20 @@ TEST_CASE("in dissemination one rank stands for all, at every size and with seve
         }
 }
 
-TEST_CASE("a root or a fold has nobody to stand for") {
-    for (const Rank ranks : {5U, 8U, 64U})
-        for (const char* spelling : {"central", "mcs", "bst", "pairwise", "central@4/dissemination"})
-            CHECK_FALSE(wire_one_for_all(make_plan(spelling, ranks)));
+TEST_CASE("in pairwise and butterfly one rank stands for all, at powers of two") {
+    for (const char* spelling : {"pairwise", "butterfly"})
+        for (const Rank ranks : {2U, 4U, 16U, 128U}) {
+            const Plan plan = make_plan(spelling, ranks);
+            REQUIRE(wire_one_for_all(plan));
+            CHECK(price(plan, set_b).completion_us == last_received_us(plan, Receive::at_await));
+        }
+}
+
+TEST_CASE("a root or a fold has nobody who stands for it") {
+    for (const char* spelling : {"central", "mcs", "bst", "central@4/dissemination"})
+        for (const Rank ranks : {5U, 8U, 64U}) CHECK_FALSE(wire_one_for_all(make_plan(spelling, ranks)));
+    for (const char* spelling : {"pairwise", "butterfly"})
+        for (const Rank ranks : {5U, 24U, 63U}) CHECK_FALSE(wire_one_for_all(make_plan(spelling, ranks)));
 }
 
 TEST_CASE("a million ranks of dissemination are priced without an array of their steps") {
