@@ -5,6 +5,8 @@
 #include "machine.hpp"
 #include "relacy.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -63,6 +65,12 @@ Finding finding(rl::test_result_e result) {
     }
 }
 
+/// How many times as many random interleavings as the tests ask for: TOLLBAR_MODEL_FACTOR.
+std::uint64_t patience() {
+    static const char* const factor = std::getenv("TOLLBAR_MODEL_FACTOR");
+    return factor == nullptr ? 1 : std::max(1ull, std::strtoull(factor, nullptr, 10));
+}
+
 std::string_view name(Search search) {
     switch (search) {
         case Search::full: return "full search";
@@ -90,7 +98,7 @@ Outcome explore(unsigned threads, const MakeScenario& make, Effort effort, Weake
     params.output_stream = &output;
     params.progress_stream = &output;
     params.search_type = scheduler(effort.search);
-    params.iteration_count = effort.limit;
+    params.iteration_count = effort.limit * patience();
     params.context_bound = static_cast<unsigned>(effort.limit);
 
     make_scenario = &make;

@@ -25,7 +25,8 @@ using MakeScenario = std::function<std::unique_ptr<Scenario>()>;
 enum class Search : std::uint8_t {
     full,     ///< every interleaving; a load sees the newest value or the one before
     bounded,  ///< every interleaving with at most `limit` switches away from a thread that could go on
-    random,   ///< `limit` interleavings by a seeded scheduler; a load sees one of the newest three values
+    random,  ///< `limit` interleavings, or a multiple of it (the variable TOLLBAR_MODEL_FACTOR), by a seeded scheduler;
+             ///< a load sees one of the newest three values
 };
 
 struct Effort {

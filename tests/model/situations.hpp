@@ -15,7 +15,7 @@
 namespace tollbar::model {
 
 /// How hard to look, at an original and at its mutants alike.
-inline constexpr Effort thorough{Search::random, 200'000};
+inline constexpr Effort thorough{Search::random, 50'000};
 
 struct Situation {
     unsigned threads;
