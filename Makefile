@@ -27,13 +27,16 @@ demo: build wheels  ## measure every barrier on this machine, name the best, wri
 	$(TOLLBAR) bench threads --budget 150
 	$(TOLLBAR) bench mpi --quick
 	$(TOLLBAR) bench hybrid --quick
+	$(TOLLBAR) bench shmem --quick
 	$(TOLLBAR) tune
 	$(TOLLBAR) report
 
 bench: build wheels  ## the full measurement (minutes), results under build/results
 	$(TOLLBAR) bench threads
+	$(TOLLBAR) bench crowd
 	$(TOLLBAR) bench mpi
 	$(TOLLBAR) bench hybrid
+	$(TOLLBAR) bench shmem
 
 test: setup wheels  ## build and run every test
 	@JOBS=$(JOBS) scripts/test
