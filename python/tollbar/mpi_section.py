@@ -62,7 +62,8 @@ def _targets(run: Run) -> list[MpiTarget]:
     return [each for each in reached if each.value is not None]
 
 
-def _machine(run: Run) -> str:
+def machine(run: Run) -> str:
+    """The machine of a run, in words."""
     facts = run.environment
     more = [facts.get("kernel"), facts.get("began") and f"measured {facts['began']}", run.folder.name]
     return ", ".join([mpi_figures.machine_text(run), *filter(None, more)])
@@ -74,9 +75,7 @@ def markdown(runs: Iterable[Run]) -> str:
     for run in (run for run in runs if run.environment.get("kind") in KINDS):
         places = mpi_places.gather(run.launches)
         if found := mpi_tables.rows(places):
-            parts.append(
-                f"{KINDS[run.environment['kind']]}: {_machine(run)}.\n\n{mpi_tables.markdown(found)}"
-            )
+            parts.append(f"{KINDS[run.environment['kind']]}: {machine(run)}.\n\n{mpi_tables.markdown(found)}")
         if targets := _targets(run):
             parts.append(f"Targets:\n\n{mpi_tables.targets_markdown(targets)}")
     return "\n".join(parts)

@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
-from tollbar import comparison, plots, shmem_model, shmem_results, shmem_tables, shmem_targets
+from tollbar import (
+    comparison,
+    mpi_section,
+    mpi_tables,
+    plots,
+    shmem_model,
+    shmem_results,
+    shmem_tables,
+    shmem_targets,
+)
 from tollbar.mpi_targets import MpiTarget
 from tollbar.plots import Line
 from tollbar.results import Run
@@ -119,3 +128,15 @@ def _floor(measured: Mapping[int, Measured]) -> list[Line]:
         if each.comparison.floor and (found := comparison.summarise(each.comparison.floor))
     }
     return [Line("floor", list(floors), list(floors.values()), bound=True)] if len(floors) > 1 else []
+
+
+def markdown(runs: Iterable[Run]) -> str:
+    """The tables of these runs for a page, each under its machine; empty where there are none."""
+    parts = []
+    for run in (run for run in runs if run.environment.get("kind") == "shmem"):
+        measured = shmem_results.gather(run.launches)
+        reached = [each for each in shmem_targets.evaluate(measured) if each.value is not None]
+        parts.append(f"Between PEs: {mpi_section.machine(run)}.\n\n{shmem_tables.markdown(measured)}")
+        if reached:
+            parts.append(f"Targets:\n\n{mpi_tables.targets_markdown(reached)}")
+    return "\n".join(parts)

@@ -82,3 +82,26 @@ def _by_experiment(
 ) -> Iterator[tuple[str, Experiment, list[str]]]:
     for experiment, rows_there in itertools.groupby(found, key=lambda row: row.experiment):
         yield experiment.name, experiment, [cell(row) for row in rows_there]
+
+
+#: What `everything` gives; medians over launches with their 95 % intervals. The exchange is one iteration.
+COLUMNS = (
+    "pes", "barrier",
+    *(f"{what}{end}_ns" for what in ("exchange", "post_and_wait") for end in ("", "_low", "_high")),
+    "released_ns", "free",
+)  # fmt: skip
+
+
+def everything(measured: Mapping[int, Measured]) -> list[list[object]]:
+    """A line for each barrier with each number of PEs."""
+    lines: list[list[object]] = []
+    for pes, each in measured.items():
+        for label in dict.fromkeys((*each.exchange, *each.period)):
+            times = [*_three(each.interval("exchange", label)), *_three(each.interval("period", label))]
+            rest = [_three(each.interval("away", label))[0], _three(each.interval("free", label))[0]]
+            lines.append([pes, label, *("" if value is None else f"{value:.5g}" for value in times + rest)])
+    return lines
+
+
+def _three(found: Interval | None) -> tuple[float | None, float | None, float | None]:
+    return (found.value, found.low, found.high) if found else (None, None, None)

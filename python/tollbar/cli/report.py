@@ -37,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--tables", action="store_true",
-        help="writes the tables about MPI instead, as Markdown (default: to report.md)",
+        help="writes the tables about MPI and OpenSHMEM instead, as Markdown (default: to report.md)",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
@@ -68,9 +68,9 @@ def _page(runs: list[Run]) -> str:
 
 
 def _tables(runs: list[Run]) -> str:
-    from tollbar import mpi_section
+    from tollbar import mpi_section, shmem_section
 
-    text = mpi_section.markdown(runs)
-    if not text:
+    texts = [text for section in (mpi_section, shmem_section) if (text := section.markdown(runs))]
+    if not texts:
         raise WrongUse("no run of MPI is stored; `tollbar bench mpi` makes one")
-    return text
+    return "\n".join(texts)
