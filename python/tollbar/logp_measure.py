@@ -38,7 +38,15 @@ class Target:
 
 
 def _threads(_: Sequence[str]) -> list[Target]:
-    return [Target("tollbar-bench-logp", "two threads", (str(paths.program("tollbar-bench-logp")),), {})]
+    return [_alone("tollbar-bench-logp", "two threads")]
+
+
+def _udp(_: Sequence[str]) -> list[Target]:
+    return [_alone("tollbar-bench-logp-udp", "two sockets on the loopback")]
+
+
+def _alone(name: str, what: str) -> Target:
+    return Target(name, what, (str(paths.program(name)),), {})
 
 
 def _mpi(wanted: Sequence[str]) -> list[Target]:
@@ -52,7 +60,11 @@ def _mpi(wanted: Sequence[str]) -> list[Target]:
 
 #: What can be measured: the programs that do it, of the libraries wanted or of the first that is here; or
 #: FileNotFoundError that says what is missing.
-TRANSPORTS: Mapping[str, Callable[[Sequence[str]], list[Target]]] = {"threads": _threads, "mpi": _mpi}
+TRANSPORTS: Mapping[str, Callable[[Sequence[str]], list[Target]]] = {
+    "threads": _threads,
+    "mpi": _mpi,
+    "udp": _udp,
+}
 
 
 @dataclass(frozen=True)
@@ -108,7 +120,7 @@ class Link:
     """What a message between two ranks costs by one of a transport's ways, in microseconds."""
 
     program: str
-    name: str  #: words or messages
+    name: str  #: words, messages or frames
     o: Interval
     g: Interval  #: max(o, g)
     path: Interval  #: 2o + L: one message on the longest path

@@ -26,7 +26,7 @@ BUDGET_S = 60.0
 @dataclass(frozen=True)
 class Measured:
     program: str = column("the measuring program, or the MPI")
-    link: str = column("words of shared memory, or messages")
+    link: str = column("words of shared memory, messages of the MPI, or frames")
     parameter: str = column(
         "L, o, max(o,g), 2o+L (one message on the longest path), floor (one cache-line transfer)"
     )
@@ -44,7 +44,8 @@ def add_parser(ways) -> None:
     )
     parser.add_argument(
         "transport", choices=arguments.MEASURED,
-        help="threads: of one process, by words; mpi: processes, by words and by messages",
+        help="threads: of one process, by words; mpi: processes, by words and by messages; "
+        "udp: sockets on the loopback, by frames",
     )  # fmt: skip
     parser.add_argument(
         "--mpi",
@@ -116,5 +117,7 @@ def _written(links: list[Link]) -> str:
     for link in links:
         write(Table(_rows(link)), "table", out)
         logp = link.logp
+        if link.o.value > logp.o:
+            out.write("the sender's overhead overlaps the path, of which prices give it half\n")
         out.write(f"--logp {logp.L:.6g},{logp.o:.6g},{logp.g:.6g}\n\n")
     return out.getvalue().rstrip("\n") + "\n"

@@ -50,6 +50,14 @@ def test_the_written_form_ends_with_what_price_takes(tollbar, program):
     assert priced[0]["last_us"] == pytest.approx(2 * 0.05 + 4 * 0.02)
 
 
+def test_an_overhead_that_overlaps_the_path_is_told(tollbar, program):
+    said = "the sender's overhead overlaps the path, of which prices give it half"
+    assert said not in tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).out
+    program.write_text(program.read_text().replace("1750", "2200"))
+    lines = tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).out.splitlines()
+    assert lines[-2:] == [said, "--logp 0,0.025,0.02"]
+
+
 def test_the_environment_is_stored_and_price_finds_the_newest_measurement(tollbar, program, tmp_path):
     assert tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).code == 0
     (run,) = (tmp_path / "results").iterdir()

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// tollbar-bench-logp-udp: round trips between two threads, by frames over UDP on the loopback.
+#include "pair.hpp"
+#include "rounds.hpp"
+#include "visit.hpp"
+
+#include "transports/udp/datagrams.hpp"
+#include "transports/wire/frame.h"
+
+#include <tollbar/crowding.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace tollbar::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr toll_u64 key = 1;  // nobody else sends to these sockets
+constexpr auto lost_after = 1s;
+constexpr auto polite = 5us;  // as a rank looks for a frame before it sleeps
+
+/// Frames as the transport makes them and believes them, without its second chances: what is lost on the loopback
+/// ends the program. With a CPU for each, both ends stay awake: what a wake-up costs its sender is no overhead of a
+/// frame. Memory order: that of the kernel's sockets.
+class alignas(line_bytes) FrameEnd {
+public:
+    FrameEnd(Rank rank, std::shared_ptr<UdpDatagrams> network, bool roomy)
+        : rank_(rank), network_(std::move(network)), awake_(roomy ? Clock::duration(lost_after) : polite) {}
+
+    void begin(std::uint32_t) noexcept { ++episode_; }
+
+    void send(std::uint32_t channel) noexcept {
+        toll_frame frame{.magic = toll_net32(toll_magic),
+                         .kind = toll_signal,
+                         .zero = 0,
+                         .step = toll_net16(static_cast<toll_u16>(channel)),
+                         .key = toll_net64(key),
+                         .group = 0,
+                         .source = toll_net32(rank_),
+                         .episode = toll_net64(episode_),
+                         .mask = 0,
+                         .check = 0};
+        frame.check = toll_net32(toll_check(&frame));
+        network_->send(1 - rank_, std::bit_cast<std::array<std::byte, sizeof frame>>(frame));
+    }
+
+    void receive(std::uint32_t channel) noexcept {
+        const auto since = Clock::now();
+        while (!heard(channel)) {
+            const auto waited = Clock::now() - since;
+            if (waited > lost_after) {
+                std::fputs("tollbar-bench-logp-udp: a frame was lost on the loopback\n", stderr);
+                std::_Exit(1);
+            }
+            if (waited > awake_) network_->sleep({since + lost_after});
+        }
+    }
+
+private:
+    bool heard(std::uint32_t channel) noexcept {
+        std::array<std::byte, sizeof(toll_frame)> bytes;
+        const auto received = network_->receive(bytes);
+        if (!received || received->size != bytes.size()) return false;
+        const auto frame = std::bit_cast<toll_frame>(bytes);
+        return toll_inspect(&frame, toll_net64(key), 0) == toll_sound && toll_net16(frame.step) == channel &&
+               toll_net64(frame.episode) == episode_;
+    }
+
+    Rank rank_;
+    std::shared_ptr<UdpDatagrams> network_;
+    Clock::duration awake_;
+    std::uint64_t episode_ = 0;
+};
+
+Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& pace) {
+    const bool roomy = std::min(tollbar::usable_cpus(), quota_cpus()) >= 2;
+    std::array sockets{UdpSocket(udp_address("127.0.0.1:0")), UdpSocket(udp_address("127.0.0.1:0"))};
+    const std::vector<UdpAddress> addresses{sockets[0].address(), sockets[1].address()};
+    const auto pair = std::make_shared<Pair<FrameEnd>>(options, cpus, pace.batch_ns, [&](Rank rank) {
+        return FrameEnd(rank, std::make_shared<UdpDatagrams>(std::move(sockets[rank]), addresses), roomy);
+    });
+    return [pair](std::uint32_t number) { pair->round("frames", number); };
+}
+
+}  // namespace
+
+}  // namespace tollbar::bench
+
+int main(int count, char** words) {
+    using namespace tollbar::bench;
+    return run_single("tollbar-bench-logp-udp", count, words, prepare);
+}
