@@ -40,6 +40,12 @@ class Hosts:
         family = "openmpi5" if mpi.family == "openmpi" and mpi.major >= 5 else mpi.family
         return shlex.split(self._call("options", family, str(slots)))
 
+    def addresses(self) -> dict[str, str]:
+        """Each host's name and its address; none where this machine itself is the host."""
+        if self.count == 1:
+            return {}
+        return dict(line.split() for line in self._call("list").splitlines())
+
     def _call(self, *words: str) -> str:
         if self._script is None or not self._script.exists():
             raise FileNotFoundError("hosts are made by scripts/hosts, which only a checkout has")

@@ -56,7 +56,7 @@ Places = Mapping[Place, Comparison]
 
 def gather(launches: Iterable[Launch]) -> dict[Place, Comparison]:
     """The comparisons by place, in order."""
-    return dict(sorted(comparison.gather(map(_with_full_names, launches), place_of).items()))
+    return dict(sorted(comparison.gather(map(with_full_names, launches), place_of).items()))
 
 
 def place_of(launch: Launch) -> Place:
@@ -72,7 +72,7 @@ def place_of(launch: Launch) -> Place:
     )
 
 
-def _with_full_names(launch: Launch) -> Launch:
+def with_full_names(launch: Launch) -> Launch:
     """The same launch; its names tell what stood behind MPI_Barrier, its program tells settings apart."""
     facts = launch.environment.facts
     setting, door = str(facts.get("setting") or STOCK), str(facts.get("door") or "none")

@@ -26,6 +26,7 @@ from tollbar import (
     statistics,
     tables,
     targets,
+    udp_section,
 )
 from tollbar.comparison import Comparison, Situation
 from tollbar.plots import distribution, time_text
@@ -77,6 +78,7 @@ def page(*runs: Run) -> str:
         of_ranks=mpi_section.of_ranks(of_kind["mpi"]),
         of_threads=mpi_section.of_threads(of_kind["hybrid"]),
         shmem=shmem_section.of(of_kind["shmem"]),
+        udp=udp_section.of(of_kind["udp"]),
         downloads=[
             file for each in runs for file in downloads(each, "" if each is run else each.folder.name)
         ],
@@ -133,7 +135,7 @@ def uneven(compared: Comparisons) -> list[tuple[Situation, Markup]]:
 
 
 def kind_of(run: Run) -> str:
-    """What was measured: threads, crowd, mpi, hybrid, shmem."""
+    """What was measured: threads, crowd, mpi, hybrid, shmem, udp."""
     return str(run.environment.get("kind") or "threads")
 
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.cli import bench_crowd, bench_hybrid, bench_mpi, bench_shmem, bench_work
+from tollbar.cli import bench_crowd, bench_hybrid, bench_mpi, bench_shmem, bench_udp, bench_work
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -44,17 +44,20 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     about = __doc__.partition(": ")[2].partition("\n")[0]
     parser = commands.add_parser("bench", help=about, epilog=describe_columns(Compared))
     parser.add_argument(
-        "kind", choices=("threads", "crowd", "mpi", "hybrid", "shmem"),
+        "kind", choices=("threads", "crowd", "mpi", "hybrid", "shmem", "udp"),
         help="threads: the barriers between threads; crowd: those of threads that compute between them, on "
         "few processors, beside the simulator; mpi: those between the processes of an MPI job; "
-        "hybrid: between the threads of such processes; shmem: split barriers of an OpenSHMEM",
+        "hybrid: between the threads of such processes; shmem: split barriers of an OpenSHMEM; "
+        "udp: between hosts by datagrams, beside an MPI over TCP; the hosts are network namespaces, "
+        "which needs root",
     )  # fmt: skip
     parser.add_argument(
         "--ranks", type=_ranks, metavar="P[,P...]",
         help=f"threads: {','.join(map(str, RANKS))}; above 32 only what may be close, "
         f"unless --only names more; crowd: {','.join(map(str, bench_crowd.RANKS))}, with --full "
         f"{','.join(map(str, bench_crowd.FULL['ranks']))}; mpi: {','.join(map(str, bench_mpi.RANKS))}; "
-        f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}; shmem: {','.join(map(str, bench_shmem.PES))}",
+        f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}; shmem: {','.join(map(str, bench_shmem.PES))}; "
+        f"udp: {','.join(map(str, bench_udp.RANKS))}, with --full 2 to 16",
     )  # fmt: skip
     parser.add_argument(
         "--placement", type=_placements, metavar="pinned,free", help="of threads (default: both)"
@@ -140,6 +143,8 @@ def run(args: argparse.Namespace) -> Table:
     bench_mpi.refuse_options_of_others(args)
     if args.workload is not None:
         return bench_work.run(args)
+    if args.kind == "udp":
+        return bench_udp.run(args)
     if args.kind == "shmem":
         return bench_shmem.run(args, Compared)
     if args.kind == "crowd":

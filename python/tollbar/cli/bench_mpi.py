@@ -55,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--full", action="store_true",
-        help="mpi and hybrid: every MPI, every barrier it has, every plan; about an hour",
+        help="mpi and hybrid: every MPI, every barrier it has, every plan; about an hour; "
+        "udp: every plan between 2 to 16 hosts",
     )  # fmt: skip
     parser.add_argument(
         "--times", action="store_true", help="mpi only: prints the time of each barrier instead of targets"
@@ -88,6 +89,7 @@ def refuse_options_of_others(args: argparse.Namespace) -> None:
         "mpi": of_threads | of_hybrid | of_shmem | of_crowd,
         "hybrid": of_threads | of_mpi | of_shmem | workload | of_crowd,
         "shmem": of_threads | of_mpi | of_hybrid | of_both | workload | of_crowd,
+        "udp": of_threads | of_mpi | of_hybrid | of_shmem | workload | of_crowd | {"--mpi": args.mpi},
         "crowd": of_threads
         | of_mpi
         | of_hybrid

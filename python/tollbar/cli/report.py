@@ -15,7 +15,7 @@ from tollbar.cli.table import Table, column, describe_columns
 if TYPE_CHECKING:
     from tollbar.results import Run
 
-KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem")
+KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem", "udp")
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def test_results_go_where_they_are_sent(bench, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("kind", ["hybrid", "shmem", "udp", "nic"])
+@pytest.mark.parametrize("kind", ["hybrid", "nic"])
 def test_what_cannot_be_measured_yet_is_not_offered(bench, kind):
     assert bench(kind).code == 2
     assert kind not in bench("--help").out.split("columns:")[0].split("usage:")[1].split("threads")[0]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar bench udp: how much is measured, and its table."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.table import Table, column
+from tollbar.cli.watching import Watcher, told
+
+if TYPE_CHECKING:
+    from tollbar.udp_tables import Row
+
+RANKS = (2, 4, 8, 16)
+MOST_RANKS = 64
+LAUNCHES = 6  # the fewest with a 95 % interval for a median
+ROUNDS = 1
+BUDGET_S = 300.0
+BATCH_US = 4_000_000
+FULL = {"ranks": tuple(range(2, 17)), "budget": 7200.0}
+QUICK = {"ranks": (2, 4, 8), "launches": 2, "budget": 30.0, "batch_us": 100_000}
+
+
+@dataclass(frozen=True)
+class Met:
+    """One barrier between hosts, fastest first."""
+
+    ranks: int = column("how many hosts, a rank each")
+    candidate: str = column("the plan, (park): asleep, (spin): busy polling; or the MPI's barrier")
+    period_us: float = column("loop period of consecutive barriers: median over launches")
+    low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")
+    high_us: float | None = column("upper end of it")
+    cpu_us: float | None = column("CPU time of all ranks together for each barrier")
+    default_mpi: float | None = column("the MPI's barrier as it comes takes so many times as long")
+    best_mpi: float | None = column("the best of the MPI's barriers takes so many times as long")
+
+
+def measure(args: argparse.Namespace) -> tuple[Path, bool]:
+    """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early."""
+    from tollbar import results, udp_campaign
+
+    usual = {"ranks": RANKS, "launches": LAUNCHES, "budget": BUDGET_S, "batch_us": BATCH_US}
+    usual |= FULL if args.full else QUICK if args.quick else {}
+    settings = udp_campaign.Settings(
+        ranks=args.ranks or usual["ranks"],
+        launches=args.launches or usual["launches"],
+        rounds=args.rounds or ROUNDS,
+        budget_s=args.budget or usual["budget"],
+        batch_us=usual["batch_us"],
+        only=args.only,
+        full=args.full,
+        seed=time.time_ns() % 2**31 if args.seed is None else args.seed,
+    )
+    if max(settings.ranks) > MOST_RANKS:
+        raise WrongUse(f"--ranks {max(settings.ranks)}: there are at most {MOST_RANKS} hosts")
+    try:
+        with Watcher(settings.launches * len(settings.ranks)) as watcher:
+            return told(udp_campaign.measure(settings, args.output or results.folder(), watcher.report))
+    except FileNotFoundError as error:
+        raise WrongUse(error) from None
+
+
+def run(args: argparse.Namespace) -> Table:
+    """Measures, stores, and prints what was measured."""
+    from tollbar import results, udp_tables
+
+    folder, unsafe = measure(args)
+    found = udp_tables.rows(udp_tables.gather(results.read_run(folder).launches))
+    return Table([_met(row) for row in found], Met, failed=unsafe, notes=[f"every sample is in {folder}"])
+
+
+def _met(row: Row) -> Met:
+    def us(nanoseconds: float | None) -> float | None:
+        return None if nanoseconds is None else nanoseconds / 1e3
+
+    return Met(
+        row.ranks,
+        row.candidate.label,
+        row.period.value / 1e3,
+        us(row.period.low),
+        us(row.period.high),
+        us(row.cpu and row.cpu.value),
+        row.of_default and row.of_default.value,
+        row.of_best and row.of_best.value,
+    )

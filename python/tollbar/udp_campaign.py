@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tollbar bench udp` measures: barriers between hosts by datagrams, and an MPI's over TCP beside them.
+
+Hosts are network namespaces; where those cannot be had, all ranks are on the loopback, which is said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tollbar import mpi_campaign, mpi_settings, passes, paths
+from tollbar.mpi_hosts import Hosts
+from tollbar.mpi_settings import STOCK, Setting
+from tollbar.mpis import Mpi
+from tollbar.passes import Outcome, Report, Start
+from tollbar.session import Session
+
+PROGRAM = "tollbar-bench-udp"
+#: Without --full: the paper's plan, its rival and two trees, asleep; busy with a processor for each rank.
+FEW = ("pairwise+park", "dissemination+park", "mcs+park", "central+park", "pairwise+auto")
+SPINNING = ("pairwise+spin", "dissemination+spin")
+#: Without --full: the MPI as it comes, and the settings that are the best somewhere.
+FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
+
+_LIMIT_S = 110
+_FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_")
+#: All ranks on this machine, and still by TCP.
+_LOOPBACK = ("--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+             "--mca", "mpi_yield_when_idle", "1")  # fmt: skip
+
+
+class Where(NamedTuple):
+    """A situation: launches in it follow each other at once."""
+
+    ranks: int
+    placement: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to measure, how often, and for how long at most."""
+
+    ranks: Sequence[int]
+    launches: int
+    rounds: int
+    budget_s: float
+    batch_us: int  #: for the 10,000 barriers of a batch; fewer where that is not enough
+    only: Sequence[str] = ()
+    full: bool = False
+    seed: int = 1
+
+
+def measure(settings: Settings, within: Path, report: Report) -> Outcome:
+    """Runs a whole campaign and stores it in a new folder in `within`.
+
+    Raises FileNotFoundError when the program is not there.
+    """
+    paths.program(PROGRAM)
+    try:
+        with Hosts(max(settings.ranks)) as hosts:
+            return _measure(settings, hosts, [], within, report)
+    except (FileNotFoundError, RuntimeError) as error:
+        note = f"all ranks are on the loopback, not on hosts of their own: {error}"
+        return _measure(settings, Hosts(1), [note], within, report)
+
+
+def _measure(settings: Settings, hosts: Hosts, notes: list[str], within: Path, report: Report) -> Outcome:
+    mpi, why = _open_mpi()
+    work = Datagrams(settings, hosts, mpi)
+    return passes.measure(work, notes + ([why] if why else []), within, report)
+
+
+def _open_mpi() -> tuple[tuple[Mpi, Path] | None, str]:
+    """Open MPI with the program that runs under it, or why there is none."""
+    try:
+        mpi = mpi_campaign.chosen(("openmpi",), False)[0]
+        return (mpi, paths.program(mpi_settings.program_of(mpi))), ""
+    except FileNotFoundError as error:
+        return None, f"no MPI is measured beside: {error}"
+
+
+class Datagrams:
+    """The work of a campaign; see passes.Work."""
+
+    kind = "udp"
+
+    def __init__(self, settings: Settings, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
+        self._asked, self._hosts, self._mpi = settings, hosts, mpi
+        self.seed, self.launches = settings.seed, settings.launches
+        self.rounds, self.budget_s = settings.rounds, settings.budget_s
+        self._tuning = Path("tuning")
+
+    @property
+    def situations(self) -> list[Where]:
+        processors = len(os.sched_getaffinity(0))
+        return [Where(ranks, "pinned" if ranks <= processors else "free") for ranks in self._asked.ranks]
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "ranks": list(self._asked.ranks),
+            "network": "namespaces" if self._hosts.count > 1 else "loopback",
+            "mpis": {self._mpi[0].name: str(self._mpi[0].launcher)} if self._mpi else {},
+            "only": list(self._asked.only),
+            "full": self._asked.full,
+            "batch_us": self._asked.batch_us,
+        }
+
+    def say(self, situation: Where) -> str:
+        hosts = "hosts" if self._hosts.count > 1 else "ranks on the loopback"
+        return f"{situation.ranks} {hosts}"
+
+    def programs(self, situation: Where) -> list[str]:
+        return ["udp", *(f"mpi.{each.name.replace(' ', '-')}" for each in self._settings_in(situation))]
+
+    def _settings_in(self, situation: Where) -> list[Setting]:
+        if not self._mpi:
+            return []
+        own = [each for each in mpi_settings.own_settings(self._mpi[0]) if each.suits(situation.ranks)]
+        if self._asked.full:
+            return [each for each in own if not each.name.startswith("coll/")]  # those need memory in common
+        return [each for each in own if each.name in FEW_SETTINGS]
+
+    def turns(self, program: str, situation: Where, rounds: int) -> int:
+        return rounds
+
+    def prepare(self, folder: Path, session: Session) -> None:
+        self._tuning = folder / "tuning"
+
+    def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
+        flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
+        flags += ["--batch-us", str(self._asked.batch_us)]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        environment["TOLLBAR_TUNING"] = str(self._tuning.absolute())
+        command = self._udp(situation, flags) if program == "udp" else self._of_mpi(program, situation, flags)
+        return Start(["timeout", "-k", "5", str(_LIMIT_S), *command], environment)
+
+    def _udp(self, situation: Where, flags: list[str]) -> list[str]:
+        command = [str(paths.program(PROGRAM)), "--ranks", str(situation.ranks), *flags]
+        if hosts := self._hosts.addresses():
+            command += ["--hosts", ",".join(f"{name}={address}" for name, address in hosts.items())]
+        only = self._asked.only or (() if self._asked.full else self._few(situation))
+        return [*command, "--only", ",".join(only)] if only else command
+
+    @staticmethod
+    def _few(situation: Where) -> tuple[str, ...]:
+        return FEW + SPINNING if situation.placement == "pinned" else FEW
+
+    def _of_mpi(self, program: str, situation: Where, flags: list[str]) -> list[str]:
+        assert self._mpi
+        mpi, measuring = self._mpi
+        found = {f"mpi.{each.name.replace(' ', '-')}": each for each in self._settings_in(situation)}
+        setting = found[program]
+        options = self._hosts.options(mpi, 1)
+        if not options:
+            options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
+        return [
+            str(mpi.launcher), *options, "-n", str(situation.ranks),
+            "env", *(f"{name}={value}" for name, value in setting.variables.items()),
+            str(measuring), *flags, "--setting", setting.name, "--late-ms", "0", "--communicators", "0",
+            "--only", "MPI_Barrier",
+        ]  # fmt: skip
