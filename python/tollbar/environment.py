@@ -70,6 +70,7 @@ VARIABLES = (
     Variable("TOLLBAR_REPORT", "a file, or - for stderr", "no report"),
     Variable("TOLLBAR_RESULTS", "a folder", "build/results of the checkout, or results in the cache folder"),
     Variable("TOLLBAR_VERBOSE", "anything", "silent"),
+    Variable("TOLLBAR_NICD", "the socket of the card's daemon", "/run/tollbar/nicd.sock"),
     Variable("TOLLBAR_BUILD", "a build folder", "the installed programs"),
 )
 

@@ -14,6 +14,7 @@ from tollbar.cli import (
     bench,
     doctor,
     logp,
+    nic,
     plans,
     price,
     report,
@@ -29,7 +30,7 @@ from tollbar.cli.table import FORMATS, write
 
 #: Every verb, in the order of `--help`: a module with add_parser(commands), which sets run(args) -> Table.
 #: All of them are imported for any of them, so a module imports what is heavy (numpy, rich) inside run().
-COMMANDS = (plans, show, verify, price, logp, simulate, bench, tune, report, reproduce, run, doctor)
+COMMANDS = (plans, show, verify, price, logp, simulate, bench, tune, report, reproduce, run, nic, doctor)
 
 _ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."
 

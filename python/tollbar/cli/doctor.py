@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import tollbar
-from tollbar import cpus, environment, kernel, paths
+from tollbar import cpus, environment, kernel, nic_checks, nic_daemon, paths
 from tollbar.cli import doctor_mpi
 from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
 from tollbar.cli.table import Table, describe_columns
@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> Table:
         *_peers(Path("/")),
         *doctor_mpi.findings(),
         _hosts(),
+        *nic_checks.findings(nic_daemon.socket_path()),
         _cache(paths.cache_folder()),
         _tuning(paths.tuning_file()),
         *_variables(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-nicd: the privileged side of barriers on the card. `tollbar nic` starts, stops and questions it.
+#include "echo.hpp"
 #include "server.hpp"
 #include "switch.hpp"
 
@@ -27,7 +28,8 @@ struct WrongUse : std::runtime_error {
 constexpr const char* usage =
     "usage: tollbar-nicd --interface NAME [--mode auto|native|generic] [--socket FILE] [--groups N] [--per-user N]\n"
     "                    [--linger SECONDS]\n"
-    "       tollbar-nicd --switch PORT[,PORT...] [--mode auto|native|generic]\n";
+    "       tollbar-nicd --switch PORT[,PORT...] [--mode auto|native|generic]\n"
+    "       tollbar-nicd --echo ADDRESS\n";
 
 using Options = std::map<std::string_view, std::string_view>;
 
@@ -36,8 +38,8 @@ Options options_of(std::span<char*> words) {
     if (words.size() % 2 != 0) throw WrongUse("an option has no value");
     for (std::size_t i = 0; i < words.size(); i += 2) {
         const std::string_view name = words[i];
-        constexpr std::array known{"--interface", "--switch",   "--mode",  "--socket",
-                                   "--groups",    "--per-user", "--linger"};
+        constexpr std::array known{"--interface", "--switch", "--echo",     "--mode",
+                                   "--socket",    "--groups", "--per-user", "--linger"};
         if (std::ranges::find(known, name) == known.end()) throw WrongUse("unknown option " + std::string(name));
         options[name] = words[i + 1];
     }
@@ -63,12 +65,20 @@ Mode mode_of(const Options& options) {
     throw WrongUse("--mode wants auto, native or generic");
 }
 
-void run(const Options& options) {
+/// Exit code 1 when the card does not answer.
+int ask(const std::string& address) {
+    const auto took = echo(address);
+    if (took) std::cout << std::chrono::duration<double, std::micro>(*took).count() << std::endl;
+    return took ? 0 : 1;
+}
+
+int run(const Options& options) {
+    if (const auto address = options.find("--echo"); address != options.end()) return ask(std::string(address->second));
     if (const auto ports = options.find("--switch"); ports != options.end()) {
         const Switch counting(ports->second, mode_of(options));
         std::cout << "ready" << std::endl;
         pause();
-        return;
+        return 0;
     }
     const auto interface = options.find("--interface");
     if (interface == options.end()) throw WrongUse("--interface is missing");
@@ -83,6 +93,7 @@ void run(const Options& options) {
     Server server(card, socket, limits);
     std::cout << "ready" << std::endl;  // for whoever started this
     server.serve();
+    return 0;
 }
 
 }  // namespace
@@ -90,8 +101,7 @@ void run(const Options& options) {
 int main(int count, char** words) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
-        run(options_of(std::span(words + 1, static_cast<std::size_t>(count - 1))));
-        return 0;
+        return run(options_of(std::span(words + 1, static_cast<std::size_t>(count - 1))));
     } catch (const WrongUse& error) {
         std::cerr << "tollbar-nicd: " << error.what() << '\n' << usage;
         return 2;

@@ -227,7 +227,7 @@ std::string Server::status() const {
     for (const Client& client : clients_)
         if (client.pages)
             held.push_back({.user = client.user, .process = client.process, .group = &client.pages->group});
-    return status_text(card_, held, departed_.size());
+    return status_text(card_, held, departed_.size(), limits_.groups);
 }
 
 }  // namespace tollbar::nic

@@ -14,10 +14,11 @@ constexpr std::array<const char*, 3> shapes{"plan", "gather", "switch"};
 
 }  // namespace
 
-std::string status_text(const Card& card, const std::vector<Held>& held, std::size_t departed) {
+std::string status_text(const Card& card, const std::vector<Held>& held, std::size_t departed, std::uint32_t most) {
     std::ostringstream text;
     text << R"({"interface":")" << card.interface() << R"(","mode":")"
-         << (card.mode() == Mode::native ? "native" : "generic") << R"(","departed":)" << departed << R"(,"counts":{)";
+         << (card.mode() == Mode::native ? "native" : "generic") << R"(","most":)" << most << R"(,"departed":)"
+         << departed << R"(,"counts":{)";
     const auto counts = card.counts();
     for (std::size_t what = 0; what < counts.size(); ++what)
         text << (what == 0 ? "" : ",") << '"' << statistics[what] << "\":" << counts[what];

@@ -17,6 +17,7 @@ struct Held {
     const File* group;
 };
 
-std::string status_text(const Card& card, const std::vector<Held>& held, std::size_t departed);
+/// `departed`: groups whose members are gone and still answered for; `most`: how many groups there may be.
+std::string status_text(const Card& card, const std::vector<Held>& held, std::size_t departed, std::uint32_t most);
 
 }  // namespace tollbar::nic
