@@ -59,7 +59,11 @@ tollbar_shmem_barrier* make_barrier(Members members, const std::string& spelling
         .course = std::nullopt,
         .usage = Usage(any_thread_may()),
     });
-    if (!barrier->members.self) return barrier.release();
+    if (!barrier->members.self) {
+        barrier->engine = false;  // nothing to advance
+        remember(*barrier);
+        return barrier.release();
+    }
     barrier->plan = plan_of(spelling, barrier->members.size());
     const Course::Task task{
         .plan = barrier->plan,
@@ -68,7 +72,7 @@ tollbar_shmem_barrier* make_barrier(Members members, const std::string& spelling
         .before = 0,
     };
     barrier->course.emplace(block, barrier->members.pes, *barrier->members.self, task);
-    if (!barrier->course->one_shot() || barrier->engine) remember(*barrier);
+    remember(*barrier);
     const auto self = static_cast<std::uint64_t>(getpid());
     block.name(identity, 0, {self, start_of(getpid())});
     return barrier.release();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All barriers of this PE that may have to pass signals on: a PE inside one of them goes on with the others.
+// All barriers of this PE: a PE that waits in one of them goes on with the others that need it, and a program that ends
+// inside one is told.
 #pragma once
 
 #include <tollbar/shmem.h>
@@ -11,7 +12,7 @@ namespace tollbar::shmem {
 void remember(tollbar_shmem_barrier& barrier);
 void forget(tollbar_shmem_barrier& barrier) noexcept;
 
-/// Advances all open barriers that nobody is inside.
-void help_others() noexcept;
+/// Advances all open barriers that nobody is inside; `barrier` is the caller's.
+void help_others(const tollbar_shmem_barrier& barrier) noexcept;
 
 }  // namespace tollbar::shmem

@@ -37,7 +37,7 @@ Clock::duration nap_after(Clock::duration waited) { return std::clamp<Clock::dur
 
 void do_the_rest(tollbar_shmem_barrier& barrier) noexcept {
     if (!barrier.course->near() || barrier.looks % looks_a_progress_near == 0) make_progress();
-    if (barrier.looks % looks_a_help == 0) help_others();
+    if (barrier.looks % looks_a_help == 0) help_others(barrier);
     if (barrier.looks % looks_an_examination == 0) examine(barrier);
 }
 
