@@ -33,6 +33,12 @@ enum class Placement : std::uint8_t {
     given,   ///< as Application::processor_of says
 };
 
+/// In which order threads queue when their application arrives; it is that in which they take turns ever after.
+enum class Order : std::uint8_t {
+    numbered,  ///< as the paper has it; exchanges and trees find their partners done
+    shuffled,  ///< drawn from the seed: a kernel goes by who came first
+};
+
 /// A program: every thread repeats {compute; barrier}.
 struct Application {
     std::uint32_t threads = 16;
@@ -45,6 +51,7 @@ struct Application {
     std::string barrier = "centralized";
     Waiting waiting = Waiting::spin;
     Placement placement = Placement::cyclic;
+    Order order = Order::numbered;
     std::vector<std::uint32_t> processor_of{};      ///< with Placement::given: of each thread, in its partition
     std::uint32_t processors = 0;                   ///< size of its partition; 0: an equal share of what is left
     std::vector<std::vector<double>> profile_us{};  ///< recorded: of each thread, its computing times in order;
@@ -56,7 +63,7 @@ struct Machine {
     double quantum_us = 20000;  ///< quanta end at the same instants everywhere
     double switch_us = 100;     ///< processor time of one context switch
     Policy policy = Policy::partition;
-    std::uint64_t seed = 1;  ///< of the computing times where they vary
+    std::uint64_t seed = 1;  ///< of the computing times where they vary, and of shuffled orders
 };
 
 /// What a processor does.

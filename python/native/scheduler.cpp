@@ -30,6 +30,7 @@ namespace {
 constexpr std::array<std::string_view, 4> policies{"partition", "coscheduled", "global", "dedicated"};
 constexpr std::array<std::string_view, 3> waitings{"spin", "smart", "naive"};
 constexpr std::array<std::string_view, 3> placements{"cyclic", "block", "given"};
+constexpr std::array<std::string_view, 2> orders{"numbered", "shuffled"};
 constexpr std::array<const char*, 4> activities{"idle", "switching", "computing", "spinning"};
 
 template <class Kind, std::size_t kinds>
@@ -51,8 +52,9 @@ std::uint32_t count(std::int64_t number, const char* meaning) {
 
 Application application(std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                         double arrival_us, const std::string& barrier, const std::string& waiting,
-                        const std::string& placement, const std::vector<std::int64_t>& processor_of,
-                        std::int64_t processors, const std::vector<std::vector<double>>& profile_us) {
+                        const std::string& placement, const std::string& order,
+                        const std::vector<std::int64_t>& processor_of, std::int64_t processors,
+                        const std::vector<std::vector<double>>& profile_us) {
     Application made;
     made.threads = count(threads, "threads");
     made.compute_us = compute_us;
@@ -63,6 +65,7 @@ Application application(std::int64_t threads, double compute_us, double variatio
     made.barrier = barrier;
     made.waiting = named<Waiting>(waiting, waitings, "way of waiting");
     made.placement = named<Placement>(placement, placements, "placement");
+    made.order = named<Order>(order, orders, "order");
     for (const std::int64_t processor : processor_of) made.processor_of.push_back(count(processor, "processors"));
     made.processors = count(processors, "processors");
     made.profile_us = profile_us;
@@ -97,17 +100,18 @@ void bind_scheduler(nb::module_& m) {
             "__init__",
             [](Application* self, std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                double arrival_us, const std::string& barrier, const std::string& waiting, const std::string& placement,
-               const std::vector<std::int64_t>& processor_of, std::int64_t processors,
+               const std::string& order, const std::vector<std::int64_t>& processor_of, std::int64_t processors,
                const std::vector<std::vector<double>>& profile_us) {
                 new (self) Application(application(threads, compute_us, variation, barriers, arrival_us, barrier,
-                                                   waiting, placement, processor_of, processors, profile_us));
+                                                   waiting, placement, order, processor_of, processors, profile_us));
             },
             nb::kw_only(), "threads"_a = 16, "compute_us"_a = 1000.0, "variation"_a = 0.0, "barriers"_a = 60,
             "arrival_us"_a = 0.0, "barrier"_a = "centralized", "waiting"_a = "spin", "placement"_a = "cyclic",
-            "processor_of"_a = std::vector<std::int64_t>{}, "processors"_a = 0,
+            "order"_a = "numbered", "processor_of"_a = std::vector<std::int64_t>{}, "processors"_a = 0,
             "profile_us"_a = std::vector<std::vector<double>>{},
             "barrier: centralized, tree, combination, or a plan. waiting: spin, smart (yield when another local\n"
             "thread can go on), naive (yield always). placement: cyclic, block, or given by processor_of.\n"
+            "order: of the queues at first; numbered, or shuffled by the seed.\n"
             "processors: its partition, 0 for an equal share. profile_us: computing times of each thread, recorded;\n"
             "they take the place of threads, compute_us, variation and barriers.");
 

@@ -138,6 +138,7 @@ class SchedulerApplication:
         barrier: str = "centralized",
         waiting: str = "spin",
         placement: str = "cyclic",
+        order: str = "numbered",
         processor_of: Sequence[int] = [],
         processors: int = 0,
         profile_us: Sequence[Sequence[float]] = [],

@@ -66,7 +66,7 @@ Nanoseconds Simulation::next_instant(Nanoseconds quantum_end) const {
 void Simulation::admit() {
     for (; admitted_ < arrivals_.size() && jobs_[arrivals_[admitted_]].arrival <= now_; ++admitted_) {
         const Job& job = jobs_[arrivals_[admitted_]];
-        for (std::uint32_t number = 0; number < job.threads; ++number) {
+        for (const std::uint32_t number : job.queueing()) {
             const Thread thread = groups_[job.number].first + number;
             compute(thread);
             queues_.at(job.number, job.home[number]).push_back(thread);

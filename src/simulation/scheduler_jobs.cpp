@@ -11,6 +11,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tollbar::scheduler {
 
@@ -133,6 +134,16 @@ Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t episode) const {
     if (!application->profile_us.empty()) return std::llround(application->profile_us[thread][episode] * 1000);
     const double us = Workload::drawn_us(application->compute_us, application->variation, seed, thread, episode);
     return std::llround(us * 1000);
+}
+
+std::vector<std::uint32_t> Job::queueing() const {
+    std::vector<std::uint32_t> order(threads);
+    std::iota(order.begin(), order.end(), 0u);
+    if (application->order == Order::numbered) return order;
+    // Not std::shuffle: what a seed gives must not depend on the library.
+    for (std::uint32_t left = threads; left > 1; --left)
+        std::swap(order[left - 1], order[mixed(mixed(seed) ^ left) % left]);
+    return order;
 }
 
 Clockwork clockwork(const Machine& machine) {

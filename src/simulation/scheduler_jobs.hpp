@@ -30,6 +30,9 @@ struct Job {
 
     /// How long a thread computes before its barrier `episode`, counted from 0.
     Nanoseconds compute(std::uint32_t thread, std::uint64_t episode) const;
+
+    /// Its threads in the order in which they queue at first.
+    std::vector<std::uint32_t> queueing() const;
 };
 
 struct Clockwork {

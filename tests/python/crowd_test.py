@@ -10,6 +10,7 @@ from tollbar.crowd import Model, Place
 TURNSTILE = Candidate("turnstile", "turnstile", "auto")
 TREE = Candidate("mcs", "plan", "park")
 SPINNER = Candidate("turnstile", "turnstile", "spin")
+SLEEPER = Candidate("pthread_barrier", "peer", "auto")
 
 
 @pytest.fixture
@@ -35,17 +36,26 @@ def simulated(barrier, waiting, compute_us, switch_us):
 
 
 def test_the_simulator_is_told_the_measured_quantum_and_the_switch_of_the_way_of_waiting(gather):
-    crowds = gather({(each, 100.0): {"period_us": 2000.0} for each in (TURNSTILE, TREE, SPINNER)}, launches=1)
+    crowds = gather(
+        {(each, 100.0): {"period_us": 2000.0} for each in (TURNSTILE, SLEEPER, SPINNER)}, launches=1
+    )
     assert crowds.scheduler.quantum_us.value == 4000
     found = {point.candidate: point.simulated.period_us for point in crowds.points}
     for candidate, (barrier, waiting, switch_us) in {
         TURNSTILE: ("centralized", "naive", 1.5),
-        TREE: ("tree", "smart", 2.5),
+        SLEEPER: ("centralized", "smart", 2.5),
         SPINNER: ("centralized", "spin", 1.5),
     }.items():
         expected = simulated(barrier, waiting, 100.0, switch_us).applications[0].per_barrier_us
         assert found[candidate] == pytest.approx(expected)
     assert found[SPINNER] == pytest.approx(15 * 4000, rel=0.01)  # a quantum for each other thread
+
+
+def test_trees_are_simulated_in_several_orders_of_turns(gather):
+    (point,) = gather({(TREE, 1.0): {"period_us": 90.0}}).points
+    numbered = simulated("tree", "naive", 1.0, 1.5).switches / 60
+    assert numbered == pytest.approx(32, rel=0.02)
+    assert point.simulated.switches > 1.4 * numbered
 
 
 @pytest.mark.parametrize(

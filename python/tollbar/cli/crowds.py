@@ -19,6 +19,7 @@ from tollbar.cli.errors import WrongUse
 
 BARRIERS = ("centralized", "tree", "combination")
 WAITINGS = ("spin", "smart", "naive")
+ORDERS = ("numbered", "shuffled")
 _PROFILE = ["thread", "compute_us"]
 
 
@@ -59,6 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--placement", type=placement, default=("cyclic", []), metavar="cyclic|block|P,P,...",
         help="thread i on processor i mod P, neighbours together, or each thread's processor "
         "(default: cyclic)",
+    )  # fmt: skip
+    group.add_argument(
+        "--order", choices=ORDERS, default="numbered",
+        help="in which threads of a processor take turns: by their numbers (default), or shuffled by --seed, "
+        "as a kernel has them",
     )  # fmt: skip
     group.add_argument(
         "--profile", type=Path, metavar="FILE",
@@ -109,6 +115,7 @@ def _application(
         barrier=barrier,
         waiting=waiting,
         placement=where,
+        order=args.order,
         processor_of=processor_of,
         processors=given.get("processors", 0),
         profile_us=profile,

@@ -92,7 +92,9 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         help="what a barrier costs by itself, added to the simulated time (the paper's figures 4 and 5 need "
         "0.625 of a switch; default: 0)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of varying times (default: 1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="of varying times and shuffled orders (default: 1)"
+    )
     parser.add_argument(
         "--picture", type=Path, metavar="FILE", help="write what each processor did as an SVG, of one run"
     )

@@ -85,6 +85,16 @@ def test_a_partition_of_given_size_and_a_given_placement(tollbar):
     assert [float(row["per_barrier_us"]) for row in rows] == [3000, 1000]
 
 
+def test_shuffled_threads_take_turns_as_the_seed_has_it(tollbar):
+    one = ("dissemination", "--waiting", "naive", "--processors", 1, "--compute-us", 1, "--order", "shuffled")
+    switches = [
+        float(simulate(tollbar, *one, "--seed", seed)[0]["switches_per_barrier"]) for seed in (1, 2, 1)
+    ]
+    assert switches[0] == switches[2] != switches[1]
+    (numbered,) = simulate(tollbar, *one[:-2])
+    assert float(numbered["switches_per_barrier"]) < 17 < min(switches)
+
+
 def test_a_profile_is_replayed(tollbar, tmp_path):
     path = tmp_path / "profile.csv"
     path.write_text("thread,compute_us\n0,1000\n1,2000\n0,3000\n1,1000\n")
