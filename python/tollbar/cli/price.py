@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tollbar
-from tollbar.cli import arguments
+from tollbar.cli import arguments, price_crossovers
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.progress import track
 from tollbar.cli.table import Table, column, describe_columns
@@ -51,7 +51,8 @@ def add_parser(commands) -> None:
         "price",
         help=__doc__.partition(": ")[2],
         description=__doc__,
-        epilog=f"{describe_columns(ComparedCost)}\n\n--best-parameter, {describe_columns(BestCost)}",
+        epilog=f"{describe_columns(ComparedCost)}\n\n--best-parameter, {describe_columns(BestCost)}\n\n"
+        f"--crossover, {describe_columns(price_crossovers.Crossover)}",
     )
     parser.add_argument(
         "plans",
@@ -120,10 +121,16 @@ def add_parser(commands) -> None:
         "(without a PLAN: all such plans)",
     )
     parser.add_argument(
+        "--crossover",
+        action="store_true",
+        help="for one range of sizes, --ranks A..B: which plan is the cheapest from which number of ranks on",
+    )
+    parser.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",
-        help="with --best-parameter and one PLAN: also draw the price over the parameter (svg, png or pdf)",
+        help="with --best-parameter and one PLAN: also draw the price over the parameter (svg, png or pdf); "
+        "with --crossover: the price of every PLAN over the number of ranks",
     )
     parser.set_defaults(run=run)
 
@@ -141,12 +148,19 @@ def run(args: argparse.Namespace) -> Table:
         args.logp = tollbar.with_occupancy(args.logp, args.hot)
     if args.payload:
         args.logp = tollbar.with_payload(args.logp, args.payload[1], args.payload[0])
-    if args.plot and not args.best_parameter:
-        raise WrongUse("--plot draws what --best-parameter finds; give both")
-    if args.best_parameter:
+    if args.plot and args.plot.suffix not in _PICTURES:
+        raise WrongUse(f"--plot {args.plot}: the name must end in {', '.join(_PICTURES)}")
+    if args.best_parameter or args.crossover:
+        option = "--crossover" if args.crossover else "--best-parameter"
         if late or args.closed_form or args.loop:
-            raise WrongUse("--best-parameter goes without --late, --closed-form and --loop")
+            raise WrongUse(f"{option} goes without --late, --closed-form and --loop")
+        if args.best_parameter and args.crossover:
+            raise WrongUse("--crossover and --best-parameter are two questions; ask one of them")
+        if args.crossover:
+            return price_crossovers.table(args, _RECEIVE[args.receive])
         return _best(args)
+    if args.plot:
+        raise WrongUse("--plot draws what --best-parameter or --crossover finds; give one of them")
     if len(late) < len(args.late):
         raise WrongUse("--late names a rank twice; give each late rank once")
     if late and (args.closed_form or args.loop):
@@ -187,8 +201,6 @@ def _draw(names: Sequence[str], sizes: Sequence[int], args: argparse.Namespace) 
 
     if len(names) != 1 or len(sizes) > _MOST_CURVES:
         raise WrongUse(f"--plot draws one PLAN for at most {_MOST_CURVES} sizes")
-    if args.plot.suffix not in _PICTURES:
-        raise WrongUse(f"--plot {args.plot}: the name must end in {', '.join(_PICTURES)}")
     logp_best.figure(names[0], sizes, args.logp).savefig(args.plot)
 
 

@@ -206,7 +206,7 @@ def test_the_best_parameter_can_be_drawn(tollbar, tmp_path, suffix, begins):
         (("mcs", "--payload", "8"), "argument --payload: '8' is not BYTES:G, such as 120:0.08"),
         (("mcs", "--payload", "8.5:1"), "argument --payload: '8.5:1' is not BYTES:G, such as 120:0.08"),
         (("mcs", "--payload", "8:inf"), "argument --payload: 'inf' is not a number of microseconds, at le"),
-        (("mcs", "--plot", "x.svg"), "--plot draws what --best-parameter finds; give both"),
+        (("mcs", "--plot", "x.svg"), "--plot draws what --best-parameter or --crossover finds; give one"),
         (("mcs", "--best-parameter"), "--best-parameter: 'mcs' is not one of combining, fway_tournament"),
         (("combining", "--best-parameter", "--loop"), "--best-parameter goes without --late"),
         (("combining", "--best-parameter", "--plot", "x.txt"), "--plot x.txt: the name must end in .svg,"),

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From which number of ranks on which plan is the cheapest under LogP, and the curves behind the answer.
+
+curves = crossovers.curves(plans, crossovers.sizes(2, 10**6), logp)
+crossovers.figure(curves, logp).savefig("prices.svg")
+crossovers.stretches(curves, logp)      # "from 2 to 11 ranks central", ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import tollbar
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EVERY_UP_TO = 64  # beyond it powers of two, and
+HALVES_UP_TO = 1 << 16  # the numbers half way between them: the larger ones take a second and more to price
+
+
+class Cost(NamedTuple):
+    """A price without the times of each rank, of which there may be millions."""
+
+    last_us: float
+    first_us: float
+    mean_us: float
+    messages: int
+
+
+#: What each plan costs, by number of ranks in ascending order.
+Curves = Mapping[str, Mapping[int, Cost]]
+
+_EQUAL = 1 + 1e-12
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Numbers of ranks between which one plan is the cheapest."""
+
+    plan: str
+    first: int
+    last: int
+    also: tuple[str, ...]  #: plans that cost the same wherever they were priced
+    runner_up: str | None  #: the cheapest other plan at `priced_at`
+    ratio: float | None  #: its price over this plan's there
+    priced_at: int  #: the largest number of ranks of the stretch for which all plans were priced
+
+
+def sizes(first: int, last: int) -> list[int]:
+    """Numbers of ranks worth pricing: all small ones, then two or one for each doubling, and the ends."""
+    powers = {1 << power for power in range(EVERY_UP_TO.bit_length(), last.bit_length() + 1)}
+    halves = {power * 3 // 4 for power in powers if power <= HALVES_UP_TO}
+    inside = {*range(first, min(last, EVERY_UP_TO) + 1), *powers, *halves, first, last}
+    return sorted(size for size in inside if first <= size <= last)
+
+
+def curves(
+    plans: Sequence[str],
+    at: Sequence[int],
+    logp: tollbar.LogP,
+    receive: tollbar.Receive = tollbar.Receive.at_await,
+    priced: Callable[[int], object] = lambda ranks: None,
+) -> dict[str, dict[int, Cost]]:
+    """Prices every plan at every size; calls `priced` after each."""
+    found: dict[str, dict[int, Cost]] = {plan: {} for plan in plans}
+    for ranks in at:
+        for plan, costs in found.items():
+            price = tollbar.price(tollbar.plan(plan, ranks), logp, receive)
+            costs[ranks] = Cost(price.last_us, price.first_us, price.mean_us, price.messages)
+            priced(ranks)
+    return found
+
+
+def stretches(
+    curves: Curves, logp: tollbar.LogP, receive: tollbar.Receive = tollbar.Receive.at_await
+) -> list[Stretch]:
+    """As few stretches as the priced sizes allow. Where the cheapest plan changes between two of them, the
+    place is found by halving, as if it changed once there. Of plans that cost the same the one with the
+    fewest messages is taken, then the one named first."""
+    parts = _parts(curves)
+    found = []
+    begin = next(iter(next(iter(curves.values()))))
+    for number, (at, cheapest) in enumerate(parts):
+        plan = _simplest(cheapest, curves, at[-1])
+        last = at[-1]
+        if number + 1 < len(parts):
+            after, others = parts[number + 1]
+            last = _change(plan, _simplest(others, curves, after[-1]), at[-1], after[0], logp, receive) - 1
+        runner_up, ratio = _runner_up(plan, cheapest, curves, at[-1])
+        also = tuple(each for each in cheapest if each != plan)
+        found.append(Stretch(plan, begin, last, also, runner_up, ratio, at[-1]))
+        begin = last + 1
+    return found
+
+
+def _parts(curves: Curves) -> list[tuple[list[int], list[str]]]:
+    """Neighbouring sizes, and the plans that are the cheapest at all of them."""
+    parts: list[tuple[list[int], list[str]]] = []
+    for ranks in next(iter(curves.values())):
+        least_us = min(costs[ranks].last_us for costs in curves.values())
+        cheapest = [plan for plan, costs in curves.items() if costs[ranks].last_us <= least_us * _EQUAL]
+        still = [plan for plan in parts[-1][1] if plan in cheapest] if parts else []
+        if still:
+            parts[-1] = ([*parts[-1][0], ranks], still)
+        else:
+            parts.append(([ranks], cheapest))
+    return parts
+
+
+def _simplest(plans: Sequence[str], curves: Curves, ranks: int) -> str:
+    return min(plans, key=lambda plan: curves[plan][ranks].messages)
+
+
+def _runner_up(
+    plan: str, cheapest: Sequence[str], curves: Curves, ranks: int
+) -> tuple[str | None, float | None]:
+    others = [each for each in curves if each not in cheapest]
+    if not others:
+        return None, None
+    second = min(others, key=lambda each: curves[each][ranks].last_us)
+    least_us = curves[plan][ranks].last_us
+    return second, curves[second][ranks].last_us / least_us if least_us else None
+
+
+def _change(
+    before: str, after: str, low: int, high: int, logp: tollbar.LogP, receive: tollbar.Receive
+) -> int:
+    """The least number of ranks above `low` at which `after` is cheaper than `before`; it is at `high`."""
+
+    def us(plan: str, ranks: int) -> float:
+        return tollbar.price(tollbar.plan(plan, ranks), logp, receive).last_us
+
+    while high - low > 1:
+        middle = (low + high) // 2
+        if us(after, middle) * _EQUAL < us(before, middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def sentence(found: Sequence[Stretch]) -> str:
+    """The advice in words."""
+    if len(found) == 1:
+        return f"From {found[0].first} to {found[0].last} ranks take {found[0].plan}."
+    first, *between, last = found
+    words = [f"Below {first.last + 1} ranks take {first.plan}"]
+    words += [f"then up to {each.last} {each.plan}" for each in between]
+    return ", ".join([*words, f"from {last.first} on {last.plan}."])
+
+
+def figure(curves: Curves, logp: tollbar.LogP) -> Figure:
+    """Every plan's price over the number of ranks, both axes logarithmic."""
+    from matplotlib.figure import Figure  # slow to load, and a table needs none of it
+
+    drawn = Figure(figsize=(8, 5), layout="constrained")
+    axes = drawn.subplots()
+    for number, (plan, costs) in enumerate(curves.items()):
+        dashes = ("-", "--", ":", "-.")[number // 10 % 4]
+        us = [cost.last_us for cost in costs.values()]
+        axes.plot(list(costs), us, color=f"C{number % 10}", linestyle=dashes, label=plan)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("ranks")
+    axes.set_ylabel(f"µs with L, o, g = {logp.L:g}, {logp.o:g}, {logp.g:g}")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, ncols=2)
+    return drawn

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar price --crossover."""
+
+import itertools
+
+import pytest
+
+COLUMNS = "ranks_from,ranks_to,plan,also,priced_at,last_us,runner_up,ratio"
+
+
+def test_the_columns_are_stable_and_the_stretches_leave_no_gap(tollbar):
+    said = tollbar(
+        "price", "central", "dissemination:7", "mcs", "--crossover", "--ranks", "2..5000", "--format", "csv"
+    )
+    assert said.code == 0
+    assert ",".join(said.csv[0]) == COLUMNS
+    ends = [(int(row["ranks_from"]), int(row["ranks_to"])) for row in said.csv]
+    assert (ends[0][0], ends[-1][1]) == (2, 5000)
+    assert all(before[1] + 1 == after[0] for before, after in itertools.pairwise(ends))
+
+
+def test_a_table_ends_with_the_advice(tollbar):
+    said = tollbar("price", "mcs", "dissemination", "--crossover", "--ranks", "2..100")
+    assert said.err == "From 2 to 100 ranks take dissemination.\n"
+
+
+def test_the_plot_is_written(tollbar, tmp_path):
+    picture = tmp_path / "prices.svg"
+    said = tollbar("price", "mcs", "central", "--crossover", "--ranks", "2..100", "--plot", picture)
+    assert said.code == 0
+    assert f"the picture is {picture}" in said.err
+    assert "<svg" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--ranks", "2..10,20", "--crossover"], "one range of sizes"),
+        (["--ranks", "8", "--crossover"], "one range of sizes"),
+        (["--ranks", "2..8", "--crossover", "--late", "1:3"], "--crossover goes without"),
+        (["--ranks", "2..8", "--crossover", "--best-parameter"], "ask one of them"),
+        (["--ranks", "2..8", "--crossover", "--plot", "prices.txt"], "must end in .svg, .png, .pdf"),
+        (["--ranks", "2..8", "--plot", "prices.svg"], "give one of them"),
+    ],
+)
+def test_what_goes_not_together_is_said_in_one_line(tollbar, arguments, why):
+    said = tollbar("price", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert why in said.err
+    assert said.err.count("\n") == 1
