@@ -95,6 +95,8 @@ void Meeting::meet_here(const tollbar_carrier& carrier, const Agreement& agreeme
                                   .may_use_membarrier = false};
         block_ = arena_->take(Segment::bytes_for(blueprint), members);
         if (block_ != 0) segment_.emplace(arena_->at(block_), blueprint);
+        for (Rank place = 0; segment_ && place < members; ++place)
+            segment_->seat(place).known_as.store(agreement.here[place], std::memory_order_relaxed);  // post() releases
         while (!arena_->post(ticket, block_, members - 1)) carrier.progress(carrier.state);
     } else {
         using namespace std::chrono_literals;

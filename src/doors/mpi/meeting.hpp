@@ -38,6 +38,9 @@ public:
     /// Where the ranks of this node meet; null when they have no words in common.
     const Segment* segment() const noexcept { return segment_ ? &*segment_ : nullptr; }
 
+    /// This rank's seat there.
+    Rank place() const noexcept { return place_; }
+
     /// Whether every rank arrives without waiting for anybody: an episode then needs no calls to get on.
     bool needs_no_calls() const noexcept { return needs_no_calls_; }
 

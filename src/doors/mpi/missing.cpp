@@ -31,12 +31,22 @@ std::string listed(const std::vector<Rank>& ranks) {
     return text;
 }
 
+Rank rank_at(const Segment& segment, Rank place) {
+    return segment.seat(place).known_as.load(std::memory_order_relaxed);
+}
+
+bool has(const Segment& segment, Rank rank) {
+    for (Rank place = 0; place < segment.ranks(); ++place)
+        if (rank_at(segment, place) == rank) return true;
+    return false;
+}
+
 }  // namespace
 
 Reports::Reports(const tollbar_carrier& carrier, const tollbar_mpi_options& options, const Agreement& agreement)
     : name_(options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name),
       host_(options.host == nullptr ? host_name() : options.host), rank_(carrier.rank), ranks_(carrier.ranks),
-      here_(agreement.here), timeout_s_(agreement.terms.timeout_s), before_(options.barriers_before) {
+      timeout_s_(agreement.terms.timeout_s), before_(options.barriers_before) {
     if (!wanted()) return;
     node_of_ = agreement.node_of;
     addresses_ = agreement.addresses;
@@ -53,11 +63,9 @@ std::string Reports::missing(const Meeting& meeting) const {
     const auto add = [&](const std::string& clause) { text += (text.empty() ? "" : "; ") + clause; };
     const Episode episode = meeting.course().episode();
 
-    std::vector<Rank> absent_here;
     if (const Segment* segment = meeting.segment()) {
         for (const absent& one : segment->missing(episode)) {
-            const Rank rank = here_[one.rank];
-            absent_here.push_back(rank);
+            const Rank rank = rank_at(*segment, one.rank);
             std::string clause = "rank " + std::to_string(rank) + " (host " + host_ + ", process " +
                                  std::to_string(one.process) + ") ";
             clause += one.where == absent::state::dead      ? "is dead"
@@ -81,7 +89,7 @@ std::string Reports::missing(const Meeting& meeting) const {
         if (!unheard.by_nodes) ranks = {who};
         for (Rank rank = 0; unheard.by_nodes && rank < node_of_.size(); ++rank)
             if (node_of_[rank] == who) ranks.push_back(rank);
-        if (!unheard.by_nodes && (std::ranges::binary_search(here_, who) && meeting.segment() != nullptr)) continue;
+        if (!unheard.by_nodes && meeting.segment() != nullptr && has(*meeting.segment(), who)) continue;
         std::string clause = ranks.empty() ? "nothing heard from node " + std::to_string(who)
                                            : "nothing heard from rank " + listed(ranks);
         if (!ranks.empty() && ranks.front() < addresses_.size()) {
@@ -101,7 +109,7 @@ void Reports::report(const Meeting& meeting, std::chrono::duration<double> waite
         const Episode episode = meeting.course().episode();
         // One line a node: from its lowest rank that has arrived.
         if (const Segment* segment = meeting.segment())
-            for (Rank place = 0; here_[place] != rank_; ++place)
+            for (Rank place = 0; place != meeting.place(); ++place)
                 if (segment->seat(place).arrived.load(std::memory_order_relaxed) >= episode) return;
         std::string who = missing(meeting);
         if (who.empty()) who = "all ranks here have arrived, the news from the others has not come";

@@ -33,7 +33,6 @@ private:
     std::string host_;
     Rank rank_;
     Rank ranks_;
-    std::vector<Rank> here_;
     std::vector<Rank> node_of_;       ///< kept only when reports are wanted
     std::vector<Address> addresses_;  ///< likewise
     double timeout_s_;

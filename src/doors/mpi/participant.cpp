@@ -67,8 +67,8 @@ struct tollbar_mpi_participant {
         : agreed(std::move(agreement)), reports(carrier, options, agreed),
           plan(settle(carrier, agreed, options, reports, meetings)), meeting(carrier, agreed, plan, meetings) {
         reports.announce(plan);
-        agreed.node_of = {};  // of the size of the communicator; the reports keep what they need
-        agreed.leaders = {};
+        // Of the size of the communicator; the reports keep what they need.
+        for (auto* each : {&agreed.node_of, &agreed.leaders, &agreed.here}) std::vector<Rank>().swap(*each);
     }
 
     Course& course() noexcept { return meeting.course(); }
