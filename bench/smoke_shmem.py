@@ -24,8 +24,23 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
 
+def check_round_trips(program: str, *launcher: str) -> None:
+    done = run(*launcher, program, "--rounds", "1", "--batch-us", "200", "--placement", "pinned")
+    if done.returncode != 0:
+        fail(f"exit status {done.returncode}: {done.stderr.strip()}")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    trips = [record for record in records if record["record"] == "round_trips"]
+    if {record["name"] for record in trips} != {"puts", "stores"} or len(trips) != 6:
+        fail(f"round trips of {trips}")
+    if not all(min(record["trip_ns"]) > 0 for record in trips):
+        fail("a round trip took no time")
+
+
 def main(program: str, *launcher: str) -> None:
     name = program.rpartition("/")[2]
+    if name not in FLAGS:
+        check_round_trips(program, *launcher)
+        return
     flags, kinds = FLAGS[name]
     more = ",MPI NBX" if kinds == ("dsde",) else ""
     done = run(*launcher, program, "--rounds", "1", "--batch-us", "200", "--only", SOME + more, *flags)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import tollbar
-from tollbar import mpi_settings, mpi_tuning, passes, paths, results, statistics
+from tollbar import mpi_settings, mpi_tuning, passes, paths, results, shmem_campaign, statistics
 from tollbar.passes import Outcome, Report, Start
 from tollbar.records import Launch, RoundTrips
 from tollbar.session import Session
@@ -45,6 +45,14 @@ def _udp(_: Sequence[str]) -> list[Target]:
     return [_alone("tollbar-bench-logp-udp", "two sockets on the loopback")]
 
 
+def _shmem(_: Sequence[str]) -> list[Target]:
+    program = paths.program("tollbar-bench-logp-shmem")
+    if why := shmem_campaign.why_not():
+        raise FileNotFoundError(why)
+    command = (*shmem_campaign.launcher(2), str(program))
+    return [Target("tollbar-bench-logp-shmem", "two PEs", command, {})]
+
+
 def _alone(name: str, what: str) -> Target:
     return Target(name, what, (str(paths.program(name)),), {})
 
@@ -63,6 +71,7 @@ def _mpi(wanted: Sequence[str]) -> list[Target]:
 TRANSPORTS: Mapping[str, Callable[[Sequence[str]], list[Target]]] = {
     "threads": _threads,
     "mpi": _mpi,
+    "shmem": _shmem,
     "udp": _udp,
 }
 
@@ -120,7 +129,7 @@ class Link:
     """What a message between two ranks costs by one of a transport's ways, in microseconds."""
 
     program: str
-    name: str  #: words, messages or frames
+    name: str  #: words, messages, puts, stores or frames
     o: Interval
     g: Interval  #: max(o, g)
     path: Interval  #: 2o + L: one message on the longest path
@@ -194,7 +203,8 @@ def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int
 def stored(spelling: str, within: Path | None = None) -> Link:
     """The newest measurement of a transport, TRANSPORT[:PROGRAM][:WAY]: `threads`, `mpi`, `mpi:mpich:words`.
 
-    Messages are meant where there are such. Raises ValueError that says what there is, or how to measure it.
+    The messages of an MPI and the puts of an OpenSHMEM are meant unless a way is named. Raises ValueError that
+    says what there is, or how to measure it.
     """
     transport, *parts = spelling.split(":")
     run = results.chosen(within, f"logp-{transport}") if transport in TRANSPORTS else None
@@ -206,7 +216,7 @@ def stored(spelling: str, within: Path | None = None) -> Link:
     found = there
     for part in parts:
         found = [link for link in found if link.name == part or link.program.startswith(part)]
-    found = [link for link in found if link.name == "messages"] or found
+    found = [link for link in found if link.name in ("messages", "puts")] or found
     if len(found) == 1:
         return found[0]
     names = ", ".join(f"{transport}:{link.program}:{link.name}" for link in there) or "nothing"

@@ -49,6 +49,12 @@ def why_not() -> str | None:
     return None
 
 
+def launcher(pes: int) -> list[str]:
+    """How so many PEs are started on this machine, which has perhaps fewer processors."""
+    as_root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return [LAUNCHER, "--oversubscribe", "--bind-to", "none", *as_root, "-n", str(pes)]
+
+
 def measure(settings: Settings, within: Path, report: Report) -> Outcome:
     """Does all of the work and stores it in a new folder in `within`. Ask why_not() before."""
     return passes.measure(Pes(settings), (), within, report)
@@ -90,9 +96,8 @@ class Pes:
 
     def start(self, program: str, situation: int, rounds: int, seed: int) -> Start:
         # A launcher that is asked to end takes its PEs with it; one that is killed may leave them.
-        command = ["timeout", "-k", "5", str(_LIMIT_S), LAUNCHER, "--oversubscribe", "--bind-to", "none"]
-        command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        command += ["-n", str(situation), str(paths.program(PROGRAMS[program]))]
+        command = ["timeout", "-k", "5", str(_LIMIT_S), *launcher(situation)]
+        command += [str(paths.program(PROGRAMS[program]))]
         command += ["--rounds", str(rounds), "--seed", str(seed)]
         command += ["--placement", "pinned" if situation <= 2 else "free"]
         if program == "exchange":

@@ -49,7 +49,7 @@ def each(ranges: list[range]) -> Sequence[int]:
 
 
 #: The transports whose parameters `tollbar logp measure` stores.
-MEASURED = ("threads", "mpi", "udp")
+MEASURED = ("threads", "mpi", "shmem", "udp")
 
 
 def logp(text: str) -> tollbar.LogP:

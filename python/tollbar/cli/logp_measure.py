@@ -26,7 +26,7 @@ BUDGET_S = 60.0
 @dataclass(frozen=True)
 class Measured:
     program: str = column("the measuring program, or the MPI")
-    link: str = column("words of shared memory, messages of the MPI, or frames")
+    link: str = column("words of shared memory, messages of the MPI, puts or stores, frames")
     parameter: str = column(
         "L, o, max(o,g), 2o+L (one message on the longest path), floor (one cache-line transfer)"
     )
@@ -45,7 +45,7 @@ def add_parser(ways) -> None:
     parser.add_argument(
         "transport", choices=arguments.MEASURED,
         help="threads: of one process, by words; mpi: processes, by words and by messages; "
-        "udp: sockets on the loopback, by frames",
+        "shmem: PEs, by puts and by stores; udp: sockets on the loopback, by frames",
     )  # fmt: skip
     parser.add_argument(
         "--mpi",
