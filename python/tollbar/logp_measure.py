@@ -203,7 +203,7 @@ def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int
 def stored(spelling: str, within: Path | None = None) -> Link:
     """The newest measurement of a transport, TRANSPORT[:PROGRAM][:WAY]: `threads`, `mpi`, `mpi:mpich:words`.
 
-    The messages of an MPI and the puts of an OpenSHMEM are meant unless a way is named. Raises ValueError that
+    The messages of an MPI and the puts of an OpenSHMEM are meant if no way is named. Raises ValueError that
     says what there is, or how to measure it.
     """
     transport, *parts = spelling.split(":")
