@@ -110,8 +110,9 @@ typedef enum tollbar_shmem_signals {
 typedef struct tollbar_shmem_options {
     /* A spelling of the catalogue, or "counter": all count up a word of the first PE of the group, the last one
      * releases the others (one shot; `signals` must be TOLLBAR_SHMEM_PUTS).
-     * NULL or "": TOLLBAR_PLAN, else one shot ("dissemination:P-1" or "counter") for up to 16 PEs or when there are
-     * more PEs than CPUs, else the cheapest plan by price. */
+     * NULL or "": TOLLBAR_PLAN, else one shot for up to 16 PEs or when there are more PEs than CPUs
+     * ("dissemination:P-1" up to 8 PEs, "counter" above), else the cheapest plan by price; with other signals than
+     * puts also above 8 PEs. */
     const char* plan;
     int signals;   /* a tollbar_shmem_signals */
     int sync_only; /* other than 0: post completes no context */

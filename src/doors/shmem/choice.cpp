@@ -57,9 +57,9 @@ std::string cheapest(Rank pes) {
 
 std::string for_pes(Rank pes, bool crowded, Signals signals) {
     if (pes == 1) return "dissemination";
-    if (pes > one_shot_up_to && !crowded) return cheapest(pes);
-    if (pes < counter_from || signals != Signals::puts) return "dissemination:" + std::to_string(pes - 1);
-    return std::string(counter);
+    if (pes < counter_from) return "dissemination:" + std::to_string(pes - 1);
+    const bool one_shot = pes <= one_shot_up_to || crowded;
+    return one_shot && signals == Signals::puts ? std::string(counter) : cheapest(pes);
 }
 
 /// TOLLBAR_PLAN, if it names a plan for that many PEs.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole jobs, seen from outside: how they end, what they say, and what they do when the transport is deaf.
+#include "child.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace tollbar::testing;
+
+namespace {
+
+using Words = std::vector<std::string>;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// Runs `words` on so many PEs. What hangs is killed.
+Outcome job(int pes, const Words& words, const Variables& variables = {}) {
+    Words command{"/usr/bin/timeout", "-s", "KILL", "120"};
+    std::istringstream launch(TOLLBAR_LAUNCH);
+    for (std::string word; launch >> word;) command.push_back(word);
+    command.insert(command.end(), {"-np", std::to_string(pes)});
+    command.insert(command.end(), words.begin(), words.end());
+    return run(command, variables);
+}
+
+const Variables over_tcp{{"UCX_TLS", "tcp,self"}};
+
+/// A shell that stays when its program was killed, so that the launcher notices nothing, and goes with the launcher.
+Words unnoticed(const Words& program) {
+    Words words{"/bin/sh", "-c", "\"$@\" || while [ -d /proc/$PPID ]; do sleep 0.1; done", "sh"};
+    words.insert(words.end(), program.begin(), program.end());
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("every job exits cleanly, without a flag") {
+    // TOLLBAR_SHMEM_EXITS=100 for a hundred of each.
+    const char* wanted = std::getenv("TOLLBAR_SHMEM_EXITS");
+    const int runs = wanted == nullptr ? 1 : std::atoi(wanted);
+    for (int i = 0; i < runs; ++i)
+        for (const int pes : {2, 4, 8}) {
+            const Outcome outcome = job(pes, {TOLLBAR_LOOP, "10", ""});
+            CHECK_MESSAGE(outcome.succeeded(), outcome.said);
+        }
+}
+
+TEST_CASE("a killed PE is named by the others when their time is over, whatever they run") {
+    const Outcome outcome = job(3, unnoticed({TOLLBAR_LOOP, "5", "", "die"}));
+    CAPTURE(outcome.said);
+    for (const char* plan : {"dissemination:2", "counter", "mcs"})
+        for (const char* waiting : {"PE 0, ", "PE 1, "})
+            CHECK(outcome.times_said(std::string(waiting) + plan + ": PE 2 (process ") == 1);
+    CHECK(outcome.times_said(", dead) has not posted") == 6);
+}
+
+TEST_CASE("with a time limit set the missing are named while everybody waits") {
+    const Outcome outcome = job(3, {TOLLBAR_LOOP, "5", "", "late", "1"}, {{"TOLLBAR_TIMEOUT", "0.2"}});
+    CAPTURE(outcome.said);
+    CHECK(outcome.succeeded());
+    for (const char* waiting : {"episode 5: PE 0 has waited", "episode 5: PE 1 has waited"})
+        CHECK(outcome.times_said(waiting) >= 1);
+    CHECK(outcome.times_said("s: PE 2 (process ") >= 2);
+}
+
+TEST_CASE("a program that ends inside an episode is told") {
+    const Outcome outcome = job(2, {TOLLBAR_LOOP, "3", "dissemination", "leave"}, {{"TOLLBAR_WAIT", "yield"}});
+    CHECK_MESSAGE(outcome.times_said("tollbar: PE 1 has ended inside episode 3 of a barrier") == 1, outcome.said);
+}
+
+TEST_CASE("the environment's plan is taken, and a wrong one reported once") {
+    const Outcome right = job(3, {TOLLBAR_LOOP, "5", ""}, {{"TOLLBAR_PLAN", "mcs"}, {"TOLLBAR_WAIT", "park"}});
+    CHECK_MESSAGE(right.times_said("5 episodes of mcs") == 1, right.said);
+    const Outcome wrong = job(3, {TOLLBAR_LOOP, "5", ""}, {{"TOLLBAR_PLAN", "mcx"}});
+    CHECK_MESSAGE(wrong.times_said("tollbar: TOLLBAR_PLAN: ") == 1, wrong.said);
+    CHECK_MESSAGE(wrong.times_said("5 episodes of dissemination:2") == 1, wrong.said);
+}
+
+TEST_CASE("every way of signalling has a plan of its own accord, however many PEs there are") {
+    const Outcome puts = job(9, {TOLLBAR_LOOP, "5", ""});
+    CHECK_MESSAGE(puts.times_said("5 episodes of counter") == 1, puts.said);
+    const Outcome stores = job(9, {TOLLBAR_LOOP, "5", "", "stores"});
+    CHECK_MESSAGE(stores.times_said("5 episodes of dissemination") == 1, stores.said);
+}
+
+TEST_CASE("over TCP episodes end because a PE that looks also answers") {
+    const Outcome outcome = job(2, {TOLLBAR_LOOP, "200", ""}, over_tcp);
+    CHECK_MESSAGE(outcome.times_said("200 episodes of") == 1, outcome.said);
+}
+
+TEST_CASE("a transport that does not answer while it looks hangs over TCP, so that the test above means something") {
+    const Outcome deaf = job(2, {TOLLBAR_DEAF_LOOP, "200", "", "within", "2"}, over_tcp);
+    CHECK_MESSAGE(deaf.times_said("episodes of") == 0, deaf.said);
+    CHECK_MESSAGE(deaf.times_said("Alarm clock") >= 1, deaf.said);
+}
