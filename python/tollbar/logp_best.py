@@ -59,24 +59,32 @@ def best(priced: Sequence[Priced]) -> list[Priced]:
 
 
 def best_by_share(
-    algorithm: str, ranks: int, shares: Iterable[float] = SHARES
+    algorithm: str,
+    ranks: int,
+    shares: Iterable[float] = SHARES,
+    receive: tollbar.Receive = tollbar.Receive.at_await,
 ) -> list[tuple[float, list[int]]]:
     """The best parameters for each share s of the overhead in t = 2o + L, with o = s t and g = 0."""
     found = []
     for share in shares:
         logp = tollbar.LogP(L=1 - 2 * share, o=share, g=0)
-        found.append((share, [each.parameter for each in best(curve(algorithm, ranks, logp))]))
+        found.append((share, [each.parameter for each in best(curve(algorithm, ranks, logp, receive))]))
     return found
 
 
-def figure(algorithm: str, sizes: Sequence[int], logp: tollbar.LogP) -> Figure:
+def figure(
+    algorithm: str,
+    sizes: Sequence[int],
+    logp: tollbar.LogP,
+    receive: tollbar.Receive = tollbar.Receive.at_await,
+) -> Figure:
     """Left, the price over the parameter for each number of ranks, the cheapest marked; right, the cheapest
     over the share of the overhead in a message, with all that cost the same as one band."""
     drawn = Figure(figsize=(10, 4), layout="constrained")
     prices, shares = drawn.subplots(1, 2)
     for number, ranks in enumerate(sizes):
         colour = f"C{number % 10}"
-        priced = curve(algorithm, ranks, logp)
+        priced = curve(algorithm, ranks, logp, receive)
         cheapest = best(priced)
         prices.plot(
             [each.parameter for each in priced], [each.price.last_us for each in priced],
@@ -86,7 +94,7 @@ def figure(algorithm: str, sizes: Sequence[int], logp: tollbar.LogP) -> Figure:
             [each.parameter for each in cheapest], [each.price.last_us for each in cheapest],
             color=colour, marker="o", markersize=9, fillstyle="none", linestyle="none",
         )  # fmt: skip
-        by_share = best_by_share(algorithm, ranks)
+        by_share = best_by_share(algorithm, ranks, SHARES, receive)
         at = [share for share, _ in by_share]
         low, high = ([pick(ties) for _, ties in by_share] for pick in (min, max))
         shares.fill_between(at, low, high, color=colour, alpha=0.25, linewidth=0)

@@ -201,7 +201,7 @@ def _draw(names: Sequence[str], sizes: Sequence[int], args: argparse.Namespace) 
 
     if len(names) != 1 or len(sizes) > _MOST_CURVES:
         raise WrongUse(f"--plot draws one PLAN for at most {_MOST_CURVES} sizes")
-    logp_best.figure(names[0], sizes, args.logp).savefig(args.plot)
+    logp_best.figure(names[0], sizes, args.logp, _RECEIVE[args.receive]).savefig(args.plot)
 
 
 def _cost(spelling: str, ranks: int, args: argparse.Namespace, late: dict[int, float]) -> Cost:
