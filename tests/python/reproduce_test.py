@@ -48,7 +48,7 @@ def test_a_difference_is_the_model_against_what_is_printed(made):
                 if row["published"] and row["model"] and float(row["published"]):
                     expected = 100 * (float(row["model"]) / float(row["published"]) - 1)
                     kept_bound = row["difference_pct"] == "0" and expected <= 0
-                    assert kept_bound or float(row["difference_pct"]) == pytest.approx(expected, abs=1e-6)
+                    assert kept_bound or float(row["difference_pct"]) == pytest.approx(expected, abs=1e-3)
                     compared += 1
     assert compared > 40
 

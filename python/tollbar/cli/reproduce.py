@@ -50,12 +50,29 @@ class Shown:
     sentence: str = column("what it comes to")
 
 
+@dataclass(frozen=True)
+class Wrong:
+    """With `errata`: one statement of a paper that does not follow."""
+
+    paper: str = column("its short name")
+    where: str = column("section, table or figure")
+    about: str = column("what is stated")
+    printed: str = column("what the paper has")
+    computed: str = column("what follows from its own words and numbers")
+
+
 def add_parser(commands: argparse._SubParsersAction) -> None:
     about = __doc__.partition(": ")[2].partition("\n")[0]
-    parser = commands.add_parser("reproduce", help=about, description=__doc__, epilog=describe_columns(Shown))
-    parser.add_argument(
-        "paper", choices=(*PAPERS, "all"), metavar="PAPER", help=f"{', '.join(PAPERS)}, or all"
+    parser = commands.add_parser(
+        "reproduce",
+        help=about,
+        description=__doc__,
+        epilog=f"{describe_columns(Shown)}\n\nwith errata, {describe_columns(Wrong)}",
     )
+    parser.add_argument(
+        "paper", choices=(*PAPERS, "all", "errata"), metavar="PAPER",
+        help=f"{', '.join(PAPERS)}, or all; errata: what in them does not follow, computed, without files",
+    )  # fmt: skip
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR",
         help="where to write (default: the folder reproduce in that of the results)",
@@ -81,6 +98,10 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar.reproduce import papers, write
     from tollbar.reproduce.stored import Stored
 
+    if args.paper == "errata":
+        from tollbar.reproduce.errata import all_errata
+
+        return Table([Wrong(**vars(each)) for each in all_errata()])
     names = list(PAPERS) if args.paper == "all" else [args.paper]
     here = Stored(args.results, nothing=args.no_measured)
     notes = _measure(here, names) if args.quick and not args.no_measured else []

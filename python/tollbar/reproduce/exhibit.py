@@ -45,7 +45,7 @@ class Point:
 
 
 def _off_pct(value: float | None, reference: float | None) -> float | None:
-    return None if value is None or not reference else 100 * (value / reference - 1)
+    return None if value is None or not reference else round(100 * (value / reference - 1), 6) + 0.0
 
 
 @dataclass(frozen=True)

@@ -30,18 +30,23 @@ _GROUPS = (2, 3, 4, 6, 8, 16)
 
 
 @cache
-def fitted() -> Fit:
+def fitted(model: str = "t,f") -> Fit:
     """What a message costs on the longest path and a hot rank, from Table 1 without its central counter."""
     rows = [
         Measured(PLANS[value.series], int(value.x), value.value)
         for value in values_of(NAME, "Table 1")
         if value.series != CENTRAL
     ]
-    return logp_fit.fit(rows, logp_fit.MODELS["t,f"])
+    return logp_fit.fit(rows, logp_fit.MODELS[model])
 
 
 def price_us(plan: str, ranks: int) -> float:
     return tollbar.price(tollbar.plan(plan, ranks), fitted().logp).last_us
+
+
+def mildest_us(plan: str, ranks: int) -> float:
+    """With L = o = g, which asks least of a hot rank."""
+    return tollbar.price(tollbar.plan(plan, ranks), fitted("t").logp).last_us
 
 
 def exhibits(here: Stored) -> list[Exhibit]:

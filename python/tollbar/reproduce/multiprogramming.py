@@ -25,7 +25,9 @@ _STEPS_AT = (16, 8, 6, 4, 3, 2)
 
 
 @cache
-def per_barrier_ms(barrier: str, waiting: str, compute_ms: float, processors: int) -> float:
+def per_barrier_ms(
+    barrier: str, waiting: str, compute_ms: float, processors: int, placement: str = "cyclic"
+) -> float:
     """Simulated; switches cost nothing to those that spin."""
     application = tollbar.SchedulerApplication(
         threads=THREADS,
@@ -33,6 +35,7 @@ def per_barrier_ms(barrier: str, waiting: str, compute_ms: float, processors: in
         barrier=barrier,
         waiting=waiting,
         barriers=_SPUN if waiting == "spin" else _BLOCKED,
+        placement=placement,
     )
     outcome = tollbar.simulate_scheduler(
         [application],
@@ -43,11 +46,30 @@ def per_barrier_ms(barrier: str, waiting: str, compute_ms: float, processors: in
     return outcome.applications[0].per_barrier_us / 1000
 
 
-def overhead_pct(barrier: str, switches: float) -> float:
+def overhead_pct(
+    barrier: str, switches: float, barrier_switches: float = BARRIER_SWITCHES, placement: str = "cyclic"
+) -> float:
     """Eight processors against twice the time of sixteen, with what a barrier costs besides waiting."""
-    compute_ms, added_ms = switches * SWITCH_US / 1000, BARRIER_SWITCHES * SWITCH_US / 1000
-    few, many = (per_barrier_ms(barrier, "smart", compute_ms, processors) for processors in (8, 16))
+    compute_ms, added_ms = switches * SWITCH_US / 1000, barrier_switches * SWITCH_US / 1000
+    few, many = (
+        per_barrier_ms(barrier, "smart", compute_ms, processors, placement) for processors in (8, 16)
+    )
     return 100 * ((few + added_ms) / (2 * (many + added_ms)) - 1)
+
+
+def quanta_of_pair(one: int, other: int) -> float:
+    """Quanta a barrier of a spinning tree if these two threads share a processor and the others sit alone."""
+    processor_of = [0] * THREADS
+    for processor, thread in enumerate((t for t in range(THREADS) if t not in (one, other)), start=1):
+        processor_of[thread] = processor
+    application = tollbar.SchedulerApplication(
+        threads=THREADS, compute_us=1000, barrier="tree", waiting="spin", barriers=_SPUN,
+        placement="given", processor_of=processor_of,
+    )  # fmt: skip
+    outcome = tollbar.simulate_scheduler(
+        [application], processors=THREADS - 1, quantum_us=1000 * QUANTUM_MS, switch_us=0
+    )
+    return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)
 
 
 def exhibits(here: Stored) -> list[Exhibit]:

@@ -64,7 +64,7 @@ def _time_lines() -> Exhibit:
         for barrier, where in WHERE.items()
     }
     points = [
-        Point(f"{barrier}, node {span.rank}, {span.stage}", span.from_us, model=span.until_us - span.from_us)
+        Point(f"{barrier} node {span.rank} {span.stage}", span.from_us, model=span.until_us - span.from_us)
         for barrier, spans in histories.items()
         for span in spans
     ]
@@ -202,14 +202,14 @@ def _efficiency(here: Stored, number: str, efficiency: float) -> Exhibit:
             ]
             points += [
                 Point(
-                    f"{name}, C by the text",
+                    f"{name} (C by the text)",
                     n,
                     model=tollbar.nic_compute_us(latency_us(card, barrier, n), efficiency),
                 )
                 for n in _sizes(card, True)
             ]
             loop_us = tollbar.nic_loop_us(implied_us(card, barrier), efficiency)
-            points.append(Point(f"{name}, B implied", most, model=loop_us))
+            points.append(Point(f"{name} (B implied)", most, model=loop_us))
     points = with_published(points, NAME, number)
     for card, most in NODES.items():
         for barrier in WHERE:
@@ -217,7 +217,7 @@ def _efficiency(here: Stored, number: str, efficiency: float) -> Exhibit:
             if stated is not None:
                 points = [
                     Point(p.series, p.x, published=stated, model=p.model)
-                    if p.series == f"{barrier} {card}, B implied"
+                    if p.series == f"{barrier} {card} (B implied)"
                     else p
                     for p in points
                 ]
@@ -250,11 +250,11 @@ def _projection() -> Exhibit:
             shares = [latency_us(card, "NB", n, share) for share in (0, 1)]
             factors = [factor(card, n, share) for share in (0, 1)]
             points += [
-                Point(f"NB {card}, least", n, model=min(shares)),
-                Point(f"NB {card}, greatest", n, model=max(shares)),
+                Point(f"NB {card} (least)", n, model=min(shares)),
+                Point(f"NB {card} (greatest)", n, model=max(shares)),
                 Point(f"HB {card}", n, model=latency_us(card, "HB", n)),
-                Point(f"factor {card}, least", n, model=min(factors)),
-                Point(f"factor {card}, greatest", n, model=max(factors)),
+                Point(f"factor {card} (least)", n, model=min(factors)),
+                Point(f"factor {card} (greatest)", n, model=max(factors)),
             ]
             if n in PROJECTED:
                 told.append(

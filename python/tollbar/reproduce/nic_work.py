@@ -107,7 +107,7 @@ def _applications(here: Stored) -> list[Exhibit]:
         for name in names
     ]
     gains += [
-        Point(f"{card}, nothing varies", name, model=additive(card, name))
+        Point(f"{card} (nothing varies)", name, model=additive(card, name))
         for card in _CARDS
         for name in names
     ]

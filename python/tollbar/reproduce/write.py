@@ -68,7 +68,7 @@ def as_csv(exhibit: Exhibit) -> str:
 
 
 def _cell(value: object) -> object:
-    return f"{value:.10g}" if isinstance(value, float) else value
+    return f"{value:.7g}" if isinstance(value, float) else value
 
 
 def page(written: Sequence[Written], runs: Mapping[str, Path]) -> str:
