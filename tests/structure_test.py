@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "transports/nic": {"plan", "transports/threads", "transports/wire"},
     "tuner": {"plan", "algorithms", "analysis"},
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "transports/threads"},
-    "doors/c": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "doors/cxx"},
+    "doors/c": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/udp", "doors/cxx"},
     "doors/nic": {
         "plan", "algorithms", "transports/threads", "transports/wire", "transports/udp", "transports/nic", "doors/c",
     },
@@ -64,6 +64,7 @@ HEADER_OF = {
     "tuning.hpp": "tuner",
     "barrier.hpp": "doors/cxx",
     "udp.hpp": "transports/udp",
+    "udp.h": "doors/c",
     "tollbar.h": "doors/c",
     "nic.h": "doors/nic",
     "mpi.hpp": "doors/hybrid",
