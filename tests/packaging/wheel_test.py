@@ -37,15 +37,19 @@ def test_the_wheel_holds_every_public_header(names):
     assert headers <= names
 
 
-def test_the_wheel_holds_every_python_file_and_one_native_module(names):
+def test_the_wheel_holds_every_file_of_the_package_and_one_native_module(names):
     sources = ROOT / "python" / "tollbar"
-    kept = [path for path in sources.rglob("*") if path.suffix in {".py", ".pyi", ".typed", ".j2"}]
+    kept = [path for path in sources.rglob("*") if path.suffix in {".py", ".pyi", ".typed", ".j2", ".xml"}]
     assert {f"tollbar/{path.relative_to(sources)}" for path in kept} <= names
     assert len([name for name in names if re.fullmatch(r"tollbar/_native\..*so", name)]) == 1
 
 
-def test_the_wheel_holds_the_measuring_programs(names):
-    built = {path.name for path in (ROOT / "build" / "release" / "bin").glob("tollbar-bench-*")}
+def test_the_wheel_holds_the_measuring_and_simulating_programs(names):
+    programs = [
+        *ROOT.glob("build/release/bin/tollbar-bench-*"),
+        *ROOT.glob("build/release/bin/tollbar-simulate-*"),
+    ]
+    built = {path.name for path in programs}
     assert "tollbar-bench-threads" in built
     assert {f"tollbar/libexec/{name}" for name in built} <= names
 

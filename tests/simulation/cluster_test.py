@@ -141,7 +141,7 @@ def test_what_simgrid_rejects_is_passed_on_in_one_line(platform, inside, config,
     ("arguments", "said"),
     [
         (["--ranks", "0"], "1 to 16777216 ranks, not 0"),
-        (["--ranks", "4096,65537"], "up to 65536 ranks are simulated, not 65537"),
+        (["--ranks", "4096,16385"], "up to 16384 ranks are simulated, not 16385"),
         (["--ranks", "8", "--logp=-1,1,1"], "microseconds of at least 0, not -1"),
         (["--ranks", "8", "--logp", "inf,1,1"], "not inf"),
         (["nonesuch", "--ranks", "8"], "there is no algorithm 'nonesuch'"),

@@ -19,7 +19,7 @@ from tollbar.cli.progress import Progress
 from tollbar.cli.simulate_scheduler import Interrupted
 from tollbar.cli.table import Table, column, describe_columns
 
-_MOST_RANKS = 1 << 16
+_MOST_RANKS = 1 << 14
 
 
 @dataclass(frozen=True)
