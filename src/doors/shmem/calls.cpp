@@ -90,6 +90,7 @@ int test_inside(tollbar_shmem_barrier& barrier) noexcept {
 
 int wait_inside(tollbar_shmem_barrier& barrier) noexcept {
     if (!barrier.open) return never_posted(barrier) ? refuse(EINVAL, "wait before the first post of ", "") : 0;
+    if (barrier.course->advance()) return close(barrier);
     static const auto timeout = timeout_from_environment();
     if (timeout) {
         const auto since = Clock::now();
