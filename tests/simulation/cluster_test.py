@@ -14,8 +14,8 @@ import pytest
 import tollbar
 from tollbar import cluster, paths
 
-#: TOLLBAR_TEST_RANKS=4096 makes the large run as large as the promise; it takes about 4 s of CPU time.
-MANY = int(os.environ.get("TOLLBAR_TEST_RANKS", "1024"))
+#: SIMULATED_RANKS=4096 makes the large run as large as the promise; it takes about 4 s of CPU time.
+MANY = int(os.environ.get("SIMULATED_RANKS", "1024"))
 TWO_LEVELS = ["central@4/dissemination", "mcs@3/pairwise", "dissemination:3"]
 EVERY_PLAN = [algorithm.name for algorithm in tollbar.catalogue()] + TWO_LEVELS
 

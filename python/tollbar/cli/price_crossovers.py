@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import tollbar
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.progress import Progress
+from tollbar.cli.simulate_scheduler import Interrupted
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:  # slow to load, and no other command needs it
@@ -39,9 +40,19 @@ def table(args: argparse.Namespace, receive: tollbar.Receive) -> Table:
         )
     at = crossovers.sizes(args.ranks[0][0], args.ranks[0][-1])
     plans = list(dict.fromkeys(args.plans))
-    with Progress("pricing", total=len(plans) * sum(at)) as progress:
-        curves = crossovers.curves(plans, at, args.logp, receive, progress.advance)
-    found = crossovers.stretches(curves, args.logp, receive)
+    reached = at[0]
+
+    def note(ranks: int) -> None:
+        nonlocal reached
+        reached = ranks
+        progress.advance(ranks)
+
+    try:
+        with Progress("pricing", total=len(plans) * sum(at)) as progress:
+            curves = crossovers.curves(plans, at, args.logp, receive, note)
+        found = crossovers.stretches(curves, args.logp, receive)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted: plans were priced up to {reached} ranks") from None
     notes = [crossovers.sentence(found)]
     if args.plot:
         crossovers.figure(curves, args.logp).savefig(args.plot)
