@@ -39,7 +39,7 @@ _SLEEPERS = ("pthread_barrier",)
 
 _FEW = 20  # episodes: rank 0's own time of so few depends on when it happens to leave
 _BARRIERS = 60  # simulated, as in the paper
-_ORDERS = 7  # in which threads take turns: a kernel goes by who came first, so several are simulated
+ORDERS = 7  # in which threads take turns: a kernel goes by who came first, so several are simulated
 _FOREIGN_LOAD = 0.1  # of the processors' time that the threads should have had
 
 
@@ -237,7 +237,7 @@ def _simulate(
         tollbar.simulate_scheduler(
             [program], processors=place.processors, quantum_us=quantum_us, switch_us=switch_us, seed=seed
         )
-        for seed in range(_ORDERS)
+        for seed in range(ORDERS)
     ]
     return Simulated(
         float(np.median([each.applications[0].per_barrier_us for each in outcomes])),

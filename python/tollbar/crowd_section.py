@@ -64,6 +64,7 @@ class Section:
     """What stands in the report."""
 
     peers = _PEERS
+    orders = crowd.ORDERS
 
     crowds: Crowds
     summary: list[str]
