@@ -48,10 +48,8 @@ void Protocol::hear(std::span<const std::byte> datagram, Rank from) noexcept {
     toll_frame frame;
     std::memcpy(&frame, datagram.data(), sizeof frame);
     if (!is_sound(frame, from)) return;
-    const Said said{.kind = static_cast<toll_kind>(frame.kind),
-                    .step = toll_net16(frame.step),
-                    .source = from,
-                    .episode = toll_net64(frame.episode)};
+    const Said said{
+        .kind = frame.kind, .step = toll_net16(frame.step), .source = from, .episode = toll_net64(frame.episode)};
     if (!fits_plan(said) || frame.zero != 0 || frame.mask != 0) {
         ++counts_.off_plan;
         return;

@@ -82,7 +82,7 @@ public:
 
 private:
     struct Said {
-        toll_kind kind;
+        toll_u8 kind;  ///< a toll_kind, or nothing known
         toll_u16 step;
         Rank source;
         Episode episode;
