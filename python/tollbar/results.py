@@ -108,7 +108,7 @@ def chosen(named: Path | None, kind: str) -> Path | None:
 
 def newest(within: Path, kind: str) -> Path | None:
     """The newest run of that kind that holds a launch; None when there is none."""
-    return next(reversed(_by_age(within, kind)), None)
+    return next(reversed(by_age(within, kind)), None)
 
 
 def all_chosen(named: Path | None, kind: str) -> list[Path]:
@@ -116,11 +116,11 @@ def all_chosen(named: Path | None, kind: str) -> list[Path]:
     within = named or folder()
     if (within / "environment.json").exists():
         return [within]
-    newest_over = {_hosts(run): run for run in _by_age(within, kind)}
+    newest_over = {_hosts(run): run for run in by_age(within, kind)}
     return [newest_over[hosts] for hosts in sorted(newest_over)]
 
 
-def _by_age(within: Path, kind: str) -> list[Path]:
+def by_age(within: Path, kind: str) -> list[Path]:
     """The runs of that kind that hold a launch, the newest last."""
     runs = [
         run.parent for run in within.glob(f"{kind}-*/environment.json") if any(run.parent.glob("*.jsonl.gz"))

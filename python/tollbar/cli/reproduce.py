@@ -146,5 +146,5 @@ def _row(each: Written) -> Shown:
     published, modelled, measured = exhibit.counts
     return Shown(
         exhibit.paper, exhibit.number, exhibit.title, published, modelled, measured, exhibit.worst(),
-        exhibit.missing, str(each.table), str(each.picture) if each.picture else None, exhibit.sentence,
+        exhibit.missing, str(each.table), str(each.picture) if each.picture else None, exhibit.told,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from tollbar.reproduce.published import Value, values_of
 
@@ -73,6 +74,18 @@ class Exhibit:
         """The largest difference of the model from what is printed, in percent."""
         found = [abs(point.difference_pct) for point in self.points if point.difference_pct is not None]
         return max(found, default=None)
+
+    @property
+    def told(self) -> str:
+        """The sentence, and how near the prediction for this machine is to what was measured on it."""
+        off = sorted(abs(p.predicted_off_pct) for p in self.points if p.predicted_off_pct is not None)
+        if not off:
+            return self.sentence
+        many = f"{len(off)} points" if len(off) > 1 else "a point"
+        return (
+            f"{self.sentence} Here the model is off by {median(off):.2g} % in the middle and {off[-1]:.3g} % "
+            f"at most, of {many}."
+        )
 
     @property
     def counts(self) -> tuple[int, int, int]:

@@ -24,6 +24,10 @@ _PROCESSORS = tuple(range(1, 17))
 _STEPS_AT = (16, 8, 6, 4, 3, 2)
 
 
+#: The barriers that are measured under these names.
+_SHAPES = {"centralized": ("turnstile", "central"), "tree": ("mcs",), "combination": ("combination",)}
+
+
 @cache
 def per_barrier_ms(
     barrier: str, waiting: str, compute_ms: float, processors: int, placement: str = "cyclic"
@@ -98,7 +102,7 @@ def _spinning(here: Stored, number: str, title: str) -> Exhibit:
         f"tree {quanta['tree']:.3f}; at 12 ms the centralized one takes {twelve:.4g} ms, which is "
         f"Q (2R - 1) / R with R = 2 and not T (2R - 1) / R = {12 * 3 / 2:.3g} ms."
     )
-    points += _here(here, ("spin",))
+    points += _here(here, ("centralized", "tree"), ("spin",))
     return Exhibit(
         NAME,
         number,
@@ -123,7 +127,7 @@ def _blocking(here: Stored) -> Exhibit:
     over = {t: (at(points, "blocking tree", t).model or 0) / (2 * t) for t in (0.5, 2, 19)}
     told = ", ".join(f"{ratio:.3f} at {t:g} ms" for t, ratio in over.items())
     sentence = f"Blocking has no steps: its time over twice the computing time is {told}."
-    points += _here(here, ("spin", "park"))
+    points += _here(here, ("tree",), ("spin", "park"))
     return Exhibit(
         NAME,
         "Figure 3",
@@ -146,16 +150,7 @@ def _overhead(here: Stored, number: str, barrier: str) -> Exhibit:
         f"Threads placed i mod P, a barrier of {BARRIER_SWITCHES} switches and a yield to whoever can go on "
         f"give {told} switches of computing; the text states none of the three."
     )
-    crowds = here.crowds
-    for point in crowds.points if crowds else ():
-        switch_us = crowds.scheduler.switch_us(crowd.model_of(point.candidate)) if crowds else 0
-        if point.candidate.wait in ("park", "auto") and not point.place.variation and switch_us:
-            series, x = f"{point.candidate.label}, {point.place.text}", point.compute_us / switch_us
-            points.append(
-                Point(
-                    series, round(x, 3), measured=point.overhead_pct, predicted=point.simulated_overhead_pct
-                )
-            )
+    points += _overhead_here(here, barrier)
     return Exhibit(
         NAME,
         number,
@@ -185,7 +180,7 @@ def _processors(here: Stored) -> Exhibit:
     points.append(
         Point("gain of seven more processors", 8, model=100 * (1 - _of(points, 15) / _of(points, 8)))
     )
-    points = with_published(points, NAME, "Figure 6")
+    points = with_published(points, NAME, "Figure 6") + _processors_here(here)
     steps = [p for p in _PROCESSORS[1:] if _of(points, p - 1) > 1.05 * _of(points, p)]
     sentence = (
         f"Taking a processor away costs more than 5 % at {', '.join(map(str, reversed(steps)))} processors "
@@ -210,8 +205,18 @@ def _of(points: Sequence[Point], processors: int) -> float:
     return at(points, "blocking tree", processors).model or 0.0
 
 
-def _here(here: Stored, waits: Sequence[str]) -> list[Point]:
-    """Measured on the processors that are here; the prediction is simulated with this machine's times."""
+def _crowded(here: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[crowd.Point]:
+    """Measured with equal times, of barriers of these shapes."""
+    names = [name for shape in shapes for name in _SHAPES[shape]]
+    return [
+        point
+        for point in (here.crowds.points if here.crowds else ())
+        if point.candidate.name in names and point.candidate.wait in waits and not point.place.variation
+    ]
+
+
+def _here(here: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[Point]:
+    """On the processors that are here; the prediction is simulated with this machine's times."""
     return [
         Point(
             f"{point.candidate.label}, {point.place.text}",
@@ -221,8 +226,36 @@ def _here(here: Stored, waits: Sequence[str]) -> list[Point]:
             high=point.period.high and point.period.high / 1000,
             predicted=point.simulated.period_us / 1000,
         )
-        for point in (here.crowds.points if here.crowds else ())
-        if point.candidate.wait in waits and not point.place.variation
+        for point in _crowded(here, shapes, waits)
+    ]
+
+
+def _overhead_here(here: Stored, shape: str) -> list[Point]:
+    """Computing in context switches of this machine."""
+    return [
+        Point(
+            f"{point.candidate.label}, {point.place.text}",
+            round(point.compute_us / here.crowds.scheduler.switch_us(crowd.model_of(point.candidate)), 3),
+            measured=point.overhead_pct,
+            predicted=point.simulated_overhead_pct,
+        )
+        for point in _crowded(here, (shape,), ("park", "auto"))
+        if here.crowds
+    ]
+
+
+def _processors_here(here: Stored) -> list[Point]:
+    """The longest computing time, on each number of processors that was measured."""
+    longest = max((point.compute_us for point in _crowded(here, _SHAPES, ("park",))), default=0.0)
+    return [
+        Point(
+            f"{point.candidate.label}, {point.place.ranks} threads",
+            point.place.processors,
+            measured=point.period.value / point.compute_us,
+            predicted=point.simulated.period_us / point.compute_us,
+        )
+        for point in _crowded(here, ("centralized", "tree"), ("park",))
+        if point.compute_us == longest
     ]
 
 

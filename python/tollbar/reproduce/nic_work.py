@@ -120,7 +120,7 @@ def _applications(here: Stored) -> list[Exhibit]:
     ]
     stated = next(point.published for point in gains if point.published)
     said = (
-        f"The model's largest factor is {largest.model:.3g} ({largest.series}, {largest.x}); the "
+        f"The model's largest factor, of {largest.series} with {largest.x}, is {largest.model:.3g}; the "
         f"stated {stated} cannot come from the printed latencies."
     )
     best = max(shares, key=lambda point: point.model or 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tollbar
-from tollbar import mpi_curves
+from tollbar import mpi_curves, plots
 from tollbar.reproduce import stored
 from tollbar.reproduce.exhibit import Exhibit, Point, printed, with_published
 from tollbar.reproduce.pictures import drawing
@@ -137,8 +137,32 @@ def _combined(here: Stored) -> list[Exhibit]:
             sentence,
             missing=missing,
         ),
-        Exhibit(NAME, "Figure 14", f"{title}: both", "ranks", "us", points, sentence, missing=missing),
+        Exhibit(
+            NAME,
+            "Figure 14",
+            f"{title}: both",
+            "ranks",
+            "us",
+            points,
+            sentence,
+            missing=missing,
+            drawing=_heat_map(here),
+        ),
     ]
+
+
+def _heat_map(here: Stored) -> str | None:
+    """Of the MPI that was measured with most pairs of ranks and threads."""
+    grids = []
+    for mpi in dict.fromkeys(place.mpi for place in here.hybrid):
+        places = {place: each for place, each in here.hybrid.items() if place.mpi == mpi}
+        one = next((met for name in _COMBINED for each in places.values() if (met := each.find(name))), None)
+        if one and (grid := mpi_curves.grid(places, one)):
+            grids.append((mpi, grid))
+    if not grids:
+        return None
+    mpi, grid = max(grids, key=lambda found: len(found[1].values))
+    return plots.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")
 
 
 _COMBINED = ("turnstile/dissemination", "central/dissemination")

@@ -79,7 +79,13 @@ class Stored:
 
     @cached_property
     def work(self) -> dict[workloads.Place, workloads.Workloads]:
-        return workloads.gather(self.launches("work"))
+        """Of several runs, over threads and over MPIs, the newest that has a place."""
+        folders = [] if self.nothing else results.by_age(self.within or results.folder(), "work")
+        found: dict[workloads.Place, workloads.Workloads] = {}
+        for folder in folders:
+            found |= workloads.gather(results.read_run(folder).launches)
+            self.used["work"] = folder
+        return found
 
     def missing(self, kind: str) -> str | None:
         """The command that would measure that kind; None where something is stored."""
@@ -92,8 +98,12 @@ class Stored:
 def measured(
     found: Mapping[int, Comparison], candidate: Candidate | None, series: str, model: Model | None, plan: str
 ) -> list[Point]:
-    """The median latency of a candidate, in microseconds, beside the price of its plan on this machine."""
+    """The median latency of a candidate, in microseconds, beside the price of its plan on this machine.
+
+    There is no prediction for the points of dissemination that the model was fitted to.
+    """
     points = []
+    fitted = _fitted(found, model) if model and plan == "dissemination" else ()
     for ranks, each in sorted(found.items()):
         if candidate is None or candidate not in each.candidates:
             continue
@@ -101,7 +111,7 @@ def measured(
         taken = comparison.summarise(one.latency) or comparison.summarise(one.period)
         if taken is None:
             continue
-        foretold = model.predict(plan, ranks) if model else None
+        foretold = model.predict(plan, ranks) if model and ranks not in fitted else None
         points.append(
             Point(
                 series,
@@ -113,6 +123,12 @@ def measured(
             )
         )
     return points
+
+
+def _fitted(found: Mapping[int, Comparison], model: Model) -> set[int]:
+    """The fewest ranks, and the fewest that share processors."""
+    shared = [ranks for ranks in found if model.processors and ranks > model.processors]
+    return {min(found), min(shared, default=min(found))}
 
 
 def model_of_threads(found: Mapping[int, Comparison]) -> Model | None:
