@@ -53,6 +53,16 @@ TEST_CASE("ranks over UDP conform, whatever they run and however they wait") {
             }
 }
 
+TEST_CASE("any number of hosts conforms") {
+    for (Rank ranks = 2; ranks <= 17; ++ranks)
+        for (const char* plan : {"dissemination", "pairwise"}) {
+            CAPTURE(ranks);
+            CAPTURE(plan);
+            LoopbackCompany company(members(make_plan(plan, ranks), {.key = a_key, .linger = 50ms}));
+            CHECK(complaints(company, lates(ranks), {.episodes = 4, .late_every = 2, .mixed = true}) == none);
+        }
+}
+
 TEST_CASE("a pair that spins conforms") {
     LoopbackCompany company(members(make_plan("pairwise", 2), {.key = a_key, .wait = wait_policy::spin}));
     CHECK(complaints(company, lates(2), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
