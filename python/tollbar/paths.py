@@ -9,7 +9,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parent
 
 #: Where libraries are in a build, and in the installed package.
-_LIBRARIES_OF_BUILD = ("", "lib", "openmpi", "src/doors/pmpi")
+_LIBRARIES_OF_BUILD = ("", "lib", "openmpi", "src/doors/pmpi", "src/doors/shmem")
 _LIBRARIES_OF_PACKAGE = ("lib", "lib/tollbar/openmpi")
 
 

@@ -10,7 +10,8 @@ import pytest
 
 HEADERS = Path(__file__).resolve().parent.parent.parent / "include" / "tollbar"
 CONSUMER = Path(__file__).resolve().parent / "consumer"
-MPI_COMPILERS = ("mpicxx.openmpi", "mpicxx.mpich")
+#: Of headers that include a foreign one: its compilers.
+COMPILERS = {"mpi": ("mpicxx.openmpi", "mpicxx.mpich"), "shmem": ("oshcxx",)}
 MET = "proven 1, phases 100\n"
 
 
@@ -43,8 +44,7 @@ def test_every_public_header_is_installed_and_stands_alone(run, prefix):
     for name in installed:
         header = prefix / "include" / "tollbar" / name
         language = ("c", "-std=c11") if header.suffix == ".h" else ("c++", "-std=c++20")
-        compilers = [compiler for compiler in MPI_COMPILERS if shutil.which(compiler)]
-        for compiler in compilers if header.stem == "mpi" else ["c++"]:
+        for compiler in filter(shutil.which, COMPILERS.get(header.stem, ("c++",))):
             run(compiler, "-fsyntax-only", "-w", "-I", prefix / "include", "-x", *language, header)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import tollbar
 from tollbar import cpus, environment, kernel, nic_checks, nic_daemon, paths
-from tollbar.cli import doctor_mpi
+from tollbar.cli import doctor_mpi, doctor_shmem
 from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
 from tollbar.cli.table import Table, describe_columns
 
@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> Table:
         *_programs(),
         *_peers(Path("/")),
         *doctor_mpi.findings(),
+        *doctor_shmem.findings(),
         _hosts(),
         *nic_checks.findings(nic_daemon.socket_path()),
         _cache(paths.cache_folder()),
