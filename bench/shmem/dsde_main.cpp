@@ -7,6 +7,7 @@
 
 #include "json.hpp"
 #include "selection.hpp"
+#include "visit_records.hpp"
 
 #include <algorithm>
 #include <random>
@@ -27,12 +28,6 @@ Roster forms(Race& race) {
     for (const Variant& variant : variants(roster.skipped))
         add(std::type_identity<SplitExchange<VariantSplit>>{}, label_of(variant), variant);
     return roster;
-}
-
-Record start_record(const char* kind, const Label& label, std::uint32_t round) {
-    Record record(kind);
-    record.field("round", round).field("name", label.name).field("kind", label.kind).field("wait", label.wait);
-    return record;
 }
 
 /// One turn of each in an order drawn anew. False when letters were lost or damaged.

@@ -2,9 +2,9 @@
 // What is measured of a split barrier besides its loop: a PE that is away after its post, and computing meanwhile.
 #pragma once
 
-#include "candidate.hpp"
 #include "json.hpp"
 #include "process_crew.hpp"
+#include "visit_records.hpp"
 #include "working.hpp"
 
 #include <sched.h>
@@ -20,12 +20,6 @@ namespace tollbar::bench {
 constexpr std::uint64_t times_away = 3;
 constexpr std::uint64_t times_overlapped = 30;
 constexpr double chunk_us = 5;  ///< what is computed between two tests
-
-inline Record start_single(const char* kind, const Label& label) {
-    Record record(kind);
-    record.field("round", 0).field("name", label.name).field("kind", label.kind).field("wait", label.wait);
-    return record;
-}
 
 /// PE 0 posts before the others do, and then calls nothing for so long. How long the slowest of the others takes to
 /// post and wait.
@@ -51,7 +45,7 @@ void measure_away(ProcessCrew& crew, const Pace& pace, const Label& label, Barri
             const Stamp& stamp = visit->stamps.row(rank)[i];
             released[i] = std::max(released[i], nanoseconds(stamp.exit - stamp.entry));
         }
-    start_single("away", label)
+    start_record("away", label, 0)
         .field("away_ns", 1e6 * static_cast<double>(away_ms))
         .field("released_ns", released)
         .print();
@@ -93,7 +87,7 @@ void measure_overlap(ProcessCrew& crew, const Pace& pace, const Label& label, Ba
             open[i] += nanoseconds(stamp.exit - stamp.entry);
             inside[i] += nanoseconds(visit->isolated.row(rank)[i].exit);
         }
-    start_single("overlap", label)
+    start_record("overlap", label, 0)
         .field("skew_ns", 1e3 * skew_us)
         .field("open_ns", open)
         .field("inside_ns", inside)
