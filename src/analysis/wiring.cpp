@@ -45,10 +45,16 @@ Wiring lay_out(const Plan& plan) {
     return wiring;
 }
 
-/// The awaits of each rank in the order of the senders they name, as places in Wiring::steps.
+struct Expected {
+    Rank from;
+    Index message;
+};
+
+/// The awaits of each rank in the order of the senders they name. What a search looks at lies together: most of the
+/// time of a large plan goes into finding awaits.
 struct Expectations {
     std::vector<Index> first;  // as Wiring::first
-    std::vector<Index> awaits;
+    std::vector<Expected> awaits;
 };
 
 Expectations expectations(Wiring& wiring) {
@@ -58,14 +64,13 @@ Expectations expectations(Wiring& wiring) {
         expected.first.push_back(static_cast<Index>(expected.awaits.size()));
         for (Index step = wiring.first[self]; step < wiring.first[self + 1]; ++step) {
             if (!is_await(wiring.steps[step])) continue;
+            expected.awaits.push_back({wiring.steps[step].peer, wiring.messages});
             wiring.message[step] = wiring.messages++;
-            expected.awaits.push_back(step);
         }
         const std::span own(expected.awaits.begin() + expected.first.back(), expected.awaits.end());
-        const auto sender = [&](Index step) { return wiring.steps[step].peer; };
-        if (!std::ranges::is_sorted(own, {}, sender)) std::ranges::sort(own, {}, sender);
-        const auto twice = std::ranges::adjacent_find(own, {}, sender);
-        if (twice != own.end()) note(wiring.fault, Fault::channel_twice, sender(*twice), self);
+        if (!std::ranges::is_sorted(own, {}, &Expected::from)) std::ranges::sort(own, {}, &Expected::from);
+        const auto twice = std::ranges::adjacent_find(own, {}, &Expected::from);
+        if (twice != own.end()) note(wiring.fault, Fault::channel_twice, twice->from, self);
     }
     expected.first.push_back(static_cast<Index>(expected.awaits.size()));
     return expected;
@@ -74,19 +79,18 @@ Expectations expectations(Wiring& wiring) {
 void join(Wiring& wiring, const Expectations& expected) {
     std::vector<bool> met(wiring.messages);
     std::vector<std::pair<Rank, Rank>> strays;  // (to, from) of signals that found no await left
-    const auto sender = [&](Index step) { return wiring.steps[step].peer; };
     for (Rank self = 0; self < wiring.ranks; ++self)
         for (Index step = wiring.first[self]; step < wiring.first[self + 1]; ++step) {
             if (!is_signal(wiring.steps[step])) continue;
             const Rank to = wiring.steps[step].peer;
             const auto begin = expected.awaits.begin() + expected.first[to];
             const auto end = expected.awaits.begin() + expected.first[to + 1];
-            const auto await = std::ranges::lower_bound(begin, end, self, {}, sender);
-            if (await == end || sender(*await) != self) {
+            const auto await = std::ranges::lower_bound(begin, end, self, {}, &Expected::from);
+            if (await == end || await->from != self) {
                 strays.emplace_back(to, self);
                 continue;
             }
-            const Index message = wiring.message[*await];
+            const Index message = await->message;
             wiring.message[step] = message;
             if (met[message]) note(wiring.fault, Fault::channel_twice, self, to);
             met[message] = true;
@@ -99,8 +103,8 @@ void join(Wiring& wiring, const Expectations& expected) {
 
     for (Rank self = 0; self < wiring.ranks; ++self)
         for (Index i = expected.first[self]; i < expected.first[self + 1]; ++i)
-            if (!met[wiring.message[expected.awaits[i]]])
-                note(wiring.fault, Fault::unsignalled, sender(expected.awaits[i]), self);
+            if (const Expected& one = expected.awaits[i]; !met[one.message])
+                note(wiring.fault, Fault::unsignalled, one.from, self);
 }
 
 }  // namespace
