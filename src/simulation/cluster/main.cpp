@@ -101,15 +101,15 @@ private:
     std::uint64_t steps_ = 0;
 };
 
-void print(const Plan& plan, const Episode& episode) {
-    const auto [first, last] = std::ranges::minmax(episode.left_s);
-    const double sum = std::accumulate(episode.left_s.begin(), episode.left_s.end(), 0.0);
+void print(const Plan& plan, const Outcome& outcome) {
+    const auto [first, last] = std::ranges::minmax(outcome.left_s);
+    const double sum = std::accumulate(outcome.left_s.begin(), outcome.left_s.end(), 0.0);
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     std::printf(
         "{\"kind\": \"plan\", \"plan\": \"%s\", \"last_us\": %.17g, \"first_us\": %.17g, \"mean_us\": %.17g, "
         "\"cpu_s\": %.6f, \"memory_mb\": %.3f}\n",
-        plan.name().c_str(), last * 1e6, first * 1e6, sum / plan.ranks() * 1e6, episode.cpu_s,
+        plan.name().c_str(), last * 1e6, first * 1e6, sum / plan.ranks() * 1e6, outcome.cpu_s,
         static_cast<double>(usage.ru_maxrss) / 1024);
     std::fflush(stdout);
 }
@@ -128,7 +128,7 @@ void simulate(int count, char** words) {
     Progress progress(asked.plans);
     run_all(asked.plans, hosts, asked.gap_s,
             {.stepped = [&](std::size_t plan, std::uint64_t done) { progress.stepped(plan, done); },
-             .finished = [&](std::size_t plan, const Episode& episode) { print(asked.plans[plan], episode); }});
+             .finished = [&](std::size_t plan, const Outcome& outcome) { print(asked.plans[plan], outcome); }});
     SMPI_finalize();
 }
 

@@ -28,7 +28,7 @@ struct Run {
     std::size_t plan = 0;
     std::uint64_t steps_done = 0;
     std::size_t ranks_left = 0;
-    Episode episode;
+    Outcome outcome;
     double begun_cpu_s = 0;
 };
 
@@ -70,15 +70,15 @@ void enter(Run& run, std::size_t plan, std::size_t ranks) {
     run.plan = plan;
     run.steps_done = 0;
     run.ranks_left = ranks;
-    run.episode.left_s.assign(ranks, 0);
+    run.outcome.left_s.assign(ranks, 0);
     run.begun_cpu_s = cpu_now_s();
 }
 
 void leave(Run& run, Rank rank, double spent_s) {
-    run.episode.left_s[rank] = spent_s;
+    run.outcome.left_s[rank] = spent_s;
     if (--run.ranks_left != 0) return;
-    run.episode.cpu_s = cpu_now_s() - run.begun_cpu_s;
-    run.watch.finished(run.plan, run.episode);
+    run.outcome.cpu_s = cpu_now_s() - run.begun_cpu_s;
+    run.watch.finished(run.plan, run.outcome);
 }
 
 void behave(Run& run, Rank rank) {
@@ -112,7 +112,7 @@ void run_all(const std::vector<Plan>& plans, const Hosts& hosts, double gap_s, c
             .gap_s = gap_s,
             .watch = watch,
             .everybody = simgrid::s4u::Barrier::create(ranks),
-            .episode = {}};
+            .outcome = {}};
     current = &run;
     SMPI_app_instance_register(job, nullptr, static_cast<int>(ranks));
     for (Rank rank = 0; rank < ranks; ++rank) {
