@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--full", action="store_true",
         help="mpi and hybrid: every MPI, every barrier it has, every plan; about an hour; "
-        "udp: every plan between 2 to 16 hosts",
+        "crowd: more threads and longer computing, hours; udp: every plan between 2 to 16 hosts",
     )  # fmt: skip
     parser.add_argument(
         "--times", action="store_true", help="mpi only: prints the time of each barrier instead of targets"
