@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tollbar import mpi_campaign, mpi_settings, passes, paths
+from tollbar import mpi_campaign, mpi_settings, mpi_tuning, passes, paths
 from tollbar.mpis import Mpi
 from tollbar.passes import Outcome, Report, Start
 from tollbar.session import Session
@@ -119,11 +119,8 @@ class Threads:
         self._tuning = folder / "tuning"
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
-        command = ["timeout", "-k", "5", str(_LIMIT_S), str(situation.mpi.launcher)]
-        if situation.mpi.family == "openmpi":
-            command += ["--oversubscribe", "--bind-to", "none"]
-            command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        command += ["-n", str(situation.ranks), str(self._programs[situation.mpi])]
+        started = mpi_tuning.launcher(situation.mpi, situation.ranks)
+        command = ["timeout", "-k", "5", str(_LIMIT_S), *started, str(self._programs[situation.mpi])]
         command += ["--threads", str(situation.threads), "--level", self._asked.level]
         command += ["--rounds", str(rounds), "--seed", str(seed), "--placement", "free"]
         if not self._asked.full:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from tollbar import campaign, mpi_settings, passes, paths
+from tollbar import campaign, mpi_settings, mpi_tuning, passes, paths
 from tollbar.mpis import Mpi
 from tollbar.passes import Outcome, Report, Start
 from tollbar.session import Session
@@ -77,11 +77,7 @@ class OverMpi:
         self._program = paths.program(mpi_settings.program_of(mpi))
 
     def command(self, ranks: int) -> list[str]:
-        options = []
-        if self._mpi.family == "openmpi":
-            options = ["--oversubscribe", "--bind-to", "none"]
-            options += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        return [str(self._mpi.launcher), *options, "-n", str(ranks), str(self._program)]
+        return [*mpi_tuning.launcher(self._mpi, ranks), str(self._program)]
 
     def environment(self, tuning: Path) -> dict[str, str]:
         return {**mpi_settings.needs(self._mpi), "TOLLBAR_TUNING": str(tuning)}
