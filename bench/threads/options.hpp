@@ -36,7 +36,7 @@ struct Options {
     double batch_ns = 0;   ///< 0: 1 ms with a CPU for every rank, 12 ms otherwise
     double budget_ns = 0;  ///< 0: no limit
     Depth depth = Depth::full;
-    std::string only;  ///< empty: everything
+    std::string only;        ///< empty: everything
     std::vector<Work> work;  ///< measured in place of bare episodes; empty: those are
     bool profile = false;
     bool list = false;

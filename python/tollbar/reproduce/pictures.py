@@ -14,7 +14,8 @@ import tollbar
 from tollbar import plots
 from tollbar.reproduce.exhibit import Exhibit, Point
 
-_SIZE = (8.0, 3.7)
+_SIZE = (5.4, 3.7)
+_LEGEND_PT = 7.5
 _LANE = 0.42  # inches
 _CSS = Path(__file__).parents[1] / "templates" / "report.css"
 #: The stages of a card's time line, each with its colour.
@@ -108,9 +109,17 @@ def _curves(exhibit: Exhibit, shown: Sequence[Point]) -> str:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_xlabel(exhibit.x)
         axes.set_ylabel(exhibit.y)
-        axes.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
-        figure.subplots_adjust(left=0.09, right=0.66, top=0.97, bottom=0.22 if len(places) > 4 else 0.14)
+        axes.legend(fontsize=_LEGEND_PT, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        _make_room(figure, max(map(len, axes.get_legend_handles_labels()[1])), slanted=len(places) > 4)
         return _finished(figure)
+
+
+def _make_room(figure: Figure, letters: int, slanted: bool) -> None:
+    """For a legend with lines of so many letters beside the curves."""
+    width = _SIZE[0] + 0.5 + letters * _LEGEND_PT / 72 * 0.6
+    figure.set_size_inches(width, _SIZE[1])
+    bottom = 0.24 if slanted else 0.14
+    figure.subplots_adjust(left=0.8 / width, right=_SIZE[0] / width, top=0.97, bottom=bottom)
 
 
 def _all(point: Point) -> list[float]:
@@ -131,7 +140,7 @@ def _series(axes, points: Sequence[Point], name: str, number: int, places: dict[
             "label": f"{name}, printed",
         },
         "measured": {"linestyle": (0, (4, 2)), "marker": "s", "label": f"{name}, here"},
-        "predicted": {"linestyle": (0, (1, 1.2)), "label": f"{name}, predicted here"},
+        "predicted": {"linestyle": (0, (1, 1.2))},  # the page says what dots mean
     }
     for way, style in ways.items():
         known = [
