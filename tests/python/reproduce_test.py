@@ -98,6 +98,28 @@ def test_what_is_not_measured_is_told_how_to(capsys, tmp_path):
     assert row["measure_with"] == "tollbar bench shmem"
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["poetry"], "choose from"),
+        (["errata", "--quick"], "errata writes and measures nothing"),
+        (["nic", "--quick", "--no-measured"], "--quick measures and --no-measured leaves that out"),
+    ],
+)
+def test_wrong_use_is_one_line(capsys, words, told):
+    assert main(["reproduce", *words]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+
+
+def test_a_damaged_run_is_named(capsys, tmp_path):
+    stored_work(tmp_path)
+    (tmp_path / "work-20260101T000000Z" / "0000.threads.jsonl.gz").write_bytes(b"no gzip")
+    assert main(["reproduce", "nic", "--results", str(tmp_path), "-o", str(tmp_path / "out")]) == 2
+    assert "0000.threads.jsonl.gz" in capsys.readouterr().err
+
+
 def stored_work(folder: Path) -> None:
     """A run in which a barrier adds 2 us to whatever is computed, another one 10 us."""
     run = folder / "work-20260101T000000Z"

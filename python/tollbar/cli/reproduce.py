@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tollbar.cli.errors import CheckFailed
+from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
 
@@ -101,10 +101,14 @@ def run(args: argparse.Namespace) -> Table:
     if args.paper == "errata":
         from tollbar.reproduce.errata import all_errata
 
+        if args.output or args.results or args.quick or args.no_measured:
+            raise WrongUse("errata writes and measures nothing; leave out the other options")
         return Table([Wrong(**vars(each)) for each in all_errata()])
+    if args.quick and args.no_measured:
+        raise WrongUse("--quick measures and --no-measured leaves that out; give one of them")
     names = list(PAPERS) if args.paper == "all" else [args.paper]
     here = Stored(args.results, nothing=args.no_measured)
-    notes = _measure(here, names) if args.quick and not args.no_measured else []
+    notes = _measure(here, names) if args.quick else []
     folder = args.output or results.folder() / "reproduce"
     written: list[Written] = []
     with Progress("computing", total=len(names)) as progress:
