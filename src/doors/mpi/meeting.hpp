@@ -31,8 +31,14 @@ public:
     void start(const void* call_site) noexcept {
         course_->start();
         if (seat_ == nullptr) return;
-        seat_->arrived.store(course_->episode(), std::memory_order_relaxed);  // for reports, which order nothing
-        seat_->entered.store(reinterpret_cast<std::uintptr_t>(call_site), std::memory_order_relaxed);
+        seat_->arrived.store(course_->episode(), std::memory_order_relaxed);
+        called_from(call_site);
+    }
+
+    /// Where this rank was in a barrier last, for reports, which order nothing.
+    void called_from(const void* call_site) noexcept {
+        if (seat_ != nullptr)
+            seat_->entered.store(reinterpret_cast<std::uintptr_t>(call_site), std::memory_order_relaxed);
     }
 
     /// Where the ranks of this node meet; null when they have no words in common.

@@ -77,7 +77,7 @@ std::string Reports::missing(const Meeting& meeting) const {
                 const std::uint64_t site = segment->seat(one.rank).entered.load(std::memory_order_relaxed);
                 clause += last == 0 ? ", it has been in no barrier here yet"
                                     : ", its last barrier here was number " + std::to_string(last);
-                if (last > before_ && site != 0) clause += " at " + call_site_in(one.process, site);
+                if (last != 0 && site != 0) clause += " at " + call_site_in(one.process, site);
             }
             add(clause);
         }

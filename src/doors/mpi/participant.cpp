@@ -67,6 +67,7 @@ struct tollbar_mpi_participant {
         : agreed(std::move(agreement)), reports(carrier, options, agreed),
           plan(settle(carrier, agreed, options, reports, meetings)), meeting(carrier, agreed, plan, meetings) {
         reports.announce(plan);
+        meeting.called_from(options.call_site);
         // Of the size of the communicator; the reports keep what they need.
         for (auto* each : {&agreed.node_of, &agreed.leaders, &agreed.here}) std::vector<Rank>().swap(*each);
     }

@@ -41,6 +41,7 @@ struct tollbar_mpi_options {
     double budget_ms; /* what choosing may take; negative: 20 */
     double timeout_s; /* report who is missing after so long, and again; 0: never; negative: TOLLBAR_TIMEOUT */
     uint32_t barriers_before; /* of this communicator, that reports count but this participant has not made */
+    const void* call_site;    /* of the last of them, or NULL */
 };
 
 typedef struct tollbar_mpi_participant tollbar_mpi_participant;

@@ -59,6 +59,7 @@ static void meet(tollbar_module* module, uint32_t barriers) {
     module->options.name = module->comm->c_name;
     module->options.mpi = tollbar_openmpi_running();
     module->options.barriers_before = barriers;
+    module->options.call_site = barriers != 0 && module->timeout_s > 0 ? tollbar_call_site() : NULL;
     const int failed = tollbar_mpi_join(&carrier, &module->options, &module->participant);
     if (failed) {
         if (carrier.rank == 0 && verbosity() >= 1)

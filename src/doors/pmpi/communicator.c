@@ -148,7 +148,7 @@ struct tollbar_communicator* tollbar_record_of(MPI_Comm comm) {
     return self != NULL || !usable ? self : make(comm);
 }
 
-struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join, int* met) {
+struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join, struct tollbar_first* first) {
     int usable;
     struct tollbar_communicator* self = find(comm, &usable);
     if (!usable || (!with_join && (self == NULL || !self->joined))) return NULL;
@@ -158,10 +158,10 @@ struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join, int* 
         if (self == NULL) return NULL;
     }
     const int joins = !self->joined;
-    if (joins) tollbar_join(comm, self, met != NULL);
+    if (joins) tollbar_join(comm, self, first);
     self->joined = 1;
     if (self->participant == NULL) self = NULL;
-    if (met != NULL) *met = joins && self != NULL;
+    if (first != NULL) first->met = joins && self != NULL;
     tollbar_remembered = (struct tollbar_remembered){comm, atomic_load_explicit(&tollbar_freed, memory_order_relaxed),
                                                      self};
     return self;

@@ -36,20 +36,25 @@ struct tollbar_remembered {
 extern _Thread_local struct tollbar_remembered tollbar_remembered;
 extern _Atomic uint64_t tollbar_freed; /* how many communicators were freed, plus one */
 
-/* The slow half of the functions below. */
-struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join, int* met);
+/* The first barrier of a communicator, as far as its caller knows. */
+struct tollbar_first {
+    const void* call_site;
+    int met; /* set where looking it up was the barrier: the ranks have met */
+};
 
-static inline struct tollbar_communicator* tollbar_remember(MPI_Comm comm, int join, int* met) {
+/* The slow half of the functions below. `first` is NULL where the caller is in no barrier. */
+struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join, struct tollbar_first* first);
+
+static inline struct tollbar_communicator* tollbar_remember(MPI_Comm comm, int join, struct tollbar_first* first) {
     const struct tollbar_remembered* last = &tollbar_remembered;
     if (last->comm == comm && last->freed_before == atomic_load_explicit(&tollbar_freed, memory_order_relaxed))
         return last->communicator;
-    return tollbar_look_up(comm, join, met);
+    return tollbar_look_up(comm, join, first);
 }
 
-/* What is kept for it, made in its first barrier, which is collective; NULL when the MPI has to do the barrier.
- * `met`, for a caller that is in a barrier, is set where the call was one: the first of the communicator is over. */
-static inline struct tollbar_communicator* tollbar_communicator_of_all(MPI_Comm comm, int* met) {
-    return tollbar_remember(comm, 1, met);
+/* What is kept for it, made in its first barrier, which is collective; NULL when the MPI has to do the barrier. */
+static inline struct tollbar_communicator* tollbar_communicator_of_all(MPI_Comm comm, struct tollbar_first* first) {
+    return tollbar_remember(comm, 1, first);
 }
 
 /* The same, but NULL when no barrier was made yet: local. */

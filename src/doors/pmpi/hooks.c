@@ -32,11 +32,11 @@ int tollbar_hook_waitsome(int count, void* requests, int* done, int* which, void
 int tollbar_hook_waitall(int count, void* requests, void* statuses) TOLLBAR_NAMED(MPI_Waitall);
 
 static inline int barrier(MPI_Comm comm, const void* call_site) {
-    int met = 0;
-    struct tollbar_communicator* communicator = tollbar_communicator_of_all(comm, &met);
+    struct tollbar_first first = {.call_site = call_site};
+    struct tollbar_communicator* communicator = tollbar_communicator_of_all(comm, &first);
     if (communicator == NULL) return PMPI_Barrier(comm);
     ++communicator->barriers;
-    if (met) return MPI_SUCCESS;
+    if (first.met) return MPI_SUCCESS;
     /* Acquire: pairs with the end of the last pending one, which another thread may have seen to. */
     if (atomic_load_explicit(&communicator->pending, memory_order_acquire) == 0)
         tollbar_mpi_arrive_and_wait(communicator->participant, call_site);

@@ -57,7 +57,8 @@ static void close_carrier(struct tollbar_communicator* self) {
 }
 
 /* Every rank of the communicator does the same here, its carrier open. */
-static void enter(struct tollbar_communicator* self, const char* name, const char* plan, uint32_t barriers) {
+static void enter(struct tollbar_communicator* self, const char* name, const char* plan,
+                  const struct tollbar_first* first) {
     progress_of_mpi = self->carrier.progress;
     self->carrier.progress = progress;
     const struct tollbar_mpi_options options = {.plan = plan,
@@ -65,7 +66,8 @@ static void enter(struct tollbar_communicator* self, const char* name, const cha
                                                 .mpi = tollbar_mpi_key(),
                                                 .budget_ms = -1,
                                                 .timeout_s = -1,
-                                                .barriers_before = barriers};
+                                                .barriers_before = first != NULL,
+                                                .call_site = first != NULL ? first->call_site : NULL};
     if (tollbar_mpi_join(&self->carrier, &options, &self->participant) == 0) {
         const int needs_no_calls = tollbar_mpi_needs_no_calls(self->participant);
         self->splits_phases = needs_no_calls && tollbar_requests_can_be_had();
@@ -76,14 +78,14 @@ static void enter(struct tollbar_communicator* self, const char* name, const cha
     close_carrier(self);
 }
 
-void tollbar_join(MPI_Comm comm, struct tollbar_communicator* self, uint32_t barriers) {
+void tollbar_join(MPI_Comm comm, struct tollbar_communicator* self, const struct tollbar_first* first) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int between_groups = 0, ranks = 0, length = 0;
     PMPI_Comm_test_inter(comm, &between_groups);
     PMPI_Comm_size(comm, &ranks);
     if (between_groups || ranks < 2 || !open_carrier(comm, self)) return;
     PMPI_Comm_get_name(comm, name, &length);
-    enter(self, name, NULL, barriers);
+    enter(self, name, NULL, first);
 }
 
 void tollbar_join_again(MPI_Comm comm, const struct tollbar_communicator* joined, struct tollbar_communicator* self) {
@@ -96,7 +98,7 @@ void tollbar_join_again(MPI_Comm comm, const struct tollbar_communicator* joined
     if (refused != MPI_SUCCESS) return;
     PMPI_Comm_get_name(comm, name, &length);
     snprintf(called, sizeof called, "%s, persistent", name[0] == '\0' ? "a communicator" : name);
-    enter(self, called, tollbar_mpi_plan(joined->participant), 0);
+    enter(self, called, tollbar_mpi_plan(joined->participant), NULL);
 }
 
 void tollbar_leave(struct tollbar_communicator* self) {

@@ -12,8 +12,8 @@ void tollbar_open_office(void);
 void tollbar_close_office(void);
 
 /* Collective. Afterwards every rank of the communicator has a participant, or none has and the MPI does its barriers.
- * Where they have one this was a barrier; `barriers` is 1 where the program's first is made by it. */
-void tollbar_join(MPI_Comm comm, struct tollbar_communicator* self, uint32_t barriers);
+ * Where they have one this was a barrier: the program's first, unless `first` is NULL. */
+void tollbar_join(MPI_Comm comm, struct tollbar_communicator* self, const struct tollbar_first* first);
 
 /* Collective, on a communicator that has joined. Gives its ranks another participant, whose episodes are its own, or
  * none on any rank. The communicator has to be kept as long as that is. */
