@@ -45,20 +45,16 @@ tollbar_shmem_barrier* make_barrier(Members members, const std::string& spelling
                                     Block block, bool owns_memory, std::uint64_t number) {
     const Signals signals = signals_of(options);
     const std::uint64_t identity = identity_of(members, options.tag, number, spelling, signals);
-    auto barrier = std::unique_ptr<tollbar_shmem_barrier>(new tollbar_shmem_barrier{
-        .members = std::move(members),
-        .spelling = spelling,
-        .signals = signals,
-        .sync_only = options.sync_only != 0,
-        .engine = options.engine != 0,
-        .owns_memory = owns_memory,
-        .block = block,
-        .identity = identity,
-        .crowded = crowded_here(block.words()),
-        .plan = std::nullopt,
-        .course = std::nullopt,
-        .usage = Usage(any_thread_may()),
-    });
+    auto barrier = std::make_unique<tollbar_shmem_barrier>(any_thread_may());
+    barrier->members = std::move(members);
+    barrier->spelling = spelling;
+    barrier->signals = signals;
+    barrier->sync_only = options.sync_only != 0;
+    barrier->engine = options.engine != 0;
+    barrier->owns_memory = owns_memory;
+    barrier->block = block;
+    barrier->identity = identity;
+    barrier->crowded = crowded_here(block.words());
     if (!barrier->members.self) {
         barrier->engine = false;  // nothing to advance
         remember(*barrier);

@@ -14,21 +14,23 @@
 
 /// One PE's part. Outside the group it has neither course nor plan.
 struct tollbar_shmem_barrier {
+    explicit tollbar_shmem_barrier(bool any_thread) : usage(any_thread) {}
+
     tollbar::shmem::Members members;
     std::string spelling;
-    tollbar::shmem::Signals signals;
-    bool sync_only;
-    bool engine;
-    bool owns_memory;  ///< made by create: destroy frees collectively
+    tollbar::shmem::Signals signals = tollbar::shmem::Signals::puts;
+    bool sync_only = false;
+    bool engine = false;
+    bool owns_memory = false;  ///< made by create: destroy frees collectively
     tollbar::shmem::Block block;
-    std::uint64_t identity;  ///< the low half is the signature
-    bool crowded;
+    std::uint64_t identity = 0;  ///< the low half is the signature
+    bool crowded = false;
     std::optional<tollbar::Plan> plan;
     std::optional<tollbar::shmem::Course> course;
     tollbar::shmem::Usage usage;
-    bool open = false;   ///< posted, and nobody was told yet that it is over
-    int fault = 0;       ///< EPROTO or EBADMSG, once seen
-    std::string what{};  ///< the line for that
+    bool open = false;  ///< posted, and nobody was told yet that it is over
+    int fault = 0;      ///< EPROTO or EBADMSG, once seen
+    std::string what;   ///< the line for that
     std::uint32_t looks = 0;
 };
 
