@@ -64,7 +64,8 @@ void tollbar_nic_leave(tollbar_nic* member);
 /* Enters the next episode. Never blocks. Errors: EBUSY (the episode before is not over), EPIPE (the daemon is gone). */
 int tollbar_nic_arrive(tollbar_nic* member);
 
-/* 0 when the episode is over, EAGAIN when it is not. Never blocks; on a card it makes no system call. */
+/* 0 when the episode is over, EAGAIN when it is not. Never blocks; on a card it makes a system call
+ * only when the episode lasts so long that a frame may be lost. Errors: EPIPE (the daemon is gone). */
 int tollbar_nic_test(tollbar_nic* member);
 
 /* Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it says on stderr every S seconds who is missing.

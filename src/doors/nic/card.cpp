@@ -105,15 +105,7 @@ File attach_xdp(int program, const std::string& interface, Mode& mode) {
     return attached;
 }
 
-Card::Card(std::string interface, Mode mode)
-    : interface_(std::move(interface)), index_(index_of(interface_)), mode_(mode), object_(load("nic")) {
-    // What the host sends is caught last: until then nothing can arrive.
-    links_.push_back(attach_tc(program(object_, "proceed"), interface_, tcx_ingress));
-    links_.push_back(attach_xdp(program(object_, "receive"), interface_, mode_));
-    links_.push_back(attach_tc(program(object_, "arrive"), interface_, tcx_egress));
-}
-
-Card::Pages Card::add(const toll_group& group) {
+Pages publish(const BpfObject& object, const toll_group& group) {
     const std::uint32_t first = 0;
     const toll_host host{};
     const toll_name name = name_of(group);
@@ -123,13 +115,23 @@ Card::Pages Card::add(const toll_group& group) {
     // From now on only the programs write it: a descriptor opened for reading could not be mapped.
     if (bpf_map_freeze(group_map.number()) != 0) fail("freezing the group's map");
     const int host_number = host_map.number();
-    if (bpf_map_update_elem(map(object_, "hosts"), &group.slot, &host_number, BPF_ANY) != 0)
+    if (bpf_map_update_elem(map(object, "hosts"), &group.slot, &host_number, BPF_ANY) != 0)
         fail("no room for the group");
     const int group_number = group_map.number();
-    if (bpf_map_update_elem(map(object_, "groups"), &name, &group_number, BPF_NOEXIST) != 0)
+    if (bpf_map_update_elem(map(object, "groups"), &name, &group_number, BPF_NOEXIST) != 0)
         fail("no room for the group");
     return {.group = std::move(group_map), .host = std::move(host_map)};
 }
+
+Card::Card(std::string interface, Mode mode)
+    : interface_(std::move(interface)), index_(index_of(interface_)), mode_(mode), object_(load("nic")) {
+    // What the host sends is caught last: until then nothing can arrive.
+    links_.push_back(attach_tc(program(object_, "proceed"), interface_, tcx_ingress));
+    links_.push_back(attach_xdp(program(object_, "receive"), interface_, mode_));
+    links_.push_back(attach_tc(program(object_, "arrive"), interface_, tcx_egress));
+}
+
+Pages Card::add(const toll_group& group) { return publish(object_, group); }
 
 void Card::remove(const toll_group& group) noexcept {
     const toll_name name = name_of(group);

@@ -36,6 +36,15 @@ int map(const BpfObject& object, const char* name);
 /// Throws std::system_error that names the interface.
 File attach_xdp(int program, const std::string& interface, Mode& mode);
 
+/// A group's maps; of the first no process can write anything, whatever its rights.
+struct Pages {
+    File group;
+    File host;
+};
+
+/// Makes a group known to the programs "nic". Throws std::system_error.
+Pages publish(const BpfObject& object, const toll_group& group);
+
 class Card {
 public:
     /// Throws std::runtime_error or std::system_error that says what is missing.
@@ -45,12 +54,7 @@ public:
     std::uint32_t index() const noexcept { return index_; }
     Mode mode() const noexcept { return mode_; }
 
-    struct Pages {
-        File group;
-        File host;
-    };
-
-    /// Makes a group known to the programs. Of the first map no process can write anything, whatever its rights.
+    /// As publish().
     Pages add(const toll_group& group);
 
     /// The programs forget it; whoever has mapped it still sees its last state.

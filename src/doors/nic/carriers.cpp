@@ -36,6 +36,7 @@ public:
     const char* name() const noexcept override { return "card"; }
     bool arrive() noexcept override { return member_.arrive(); }
     bool test() noexcept override { return member_.test(); }
+    bool gone() const noexcept override { return member_.gone(); }
     Outcome finish(Deadline deadline) noexcept override { return member_.finish(deadline); }
     std::vector<Rank> missing() override { return member_.missing(); }
 

@@ -24,6 +24,9 @@ public:
     /// True before the first episode too.
     virtual bool test() noexcept = 0;
 
+    /// Whether it was found that nothing carries the group any more.
+    virtual bool gone() const noexcept { return false; }
+
     virtual Outcome finish(Deadline deadline) noexcept = 0;
 
     /// For ever; says who is missing as TOLLBAR_TIMEOUT asks for.

@@ -56,7 +56,7 @@ bool has_address(const std::string& interface, std::uint32_t address) {
 
 std::map<std::uint32_t, Hardware> neighbours(const std::string& interface) {
     std::map<std::uint32_t, Hardware> found;
-    std::ifstream table("/proc/net/arp");
+    std::ifstream table("/proc/thread-self/net/arp");
     std::string line;
     std::getline(table, line);  // the titles
     while (std::getline(table, line)) {

@@ -65,7 +65,8 @@ int tollbar_nic_arrive(tollbar_nic* member) {
 
 int tollbar_nic_test(tollbar_nic* member) {
     if (member == nullptr) return fail(EINVAL, no_member);
-    return member->carrier->test() ? 0 : EAGAIN;
+    if (member->carrier->test()) return 0;
+    return member->carrier->gone() ? fail(EPIPE, daemon_gone) : EAGAIN;
 }
 
 int tollbar_nic_wait(tollbar_nic* member) {

@@ -53,7 +53,7 @@ private:
         pid_t process;
         std::optional<Joining> joining;
         std::optional<toll_group> group;
-        std::optional<Card::Pages> pages;
+        std::optional<Pages> pages;
     };
 
     struct Departed {

@@ -17,8 +17,6 @@ namespace tollbar::nic {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr Rank poster(Rank self) { return self == 0 ? 1 : 0; }
 
 }  // namespace
@@ -72,28 +70,46 @@ bool Member::post(toll_kind kind, std::uint32_t mask) noexcept {
 
 bool Member::arrive() noexcept {
     ++episode_;
+    patience_ = pace_.again;
+    asks_ = Clock::now() + patience_;
     post(toll_arrive, 0);  // that the program dropped the frame is no error
     return toll_episode_of(toll_load(&group_->state.at)) == episode_ || served();
 }
 
-bool Member::test() const noexcept {
+bool Member::over() const noexcept {
     const toll_u64 place = toll_load(&group_->state.at);
     const bool over = place == toll_place(episode_, group_->program.steps);
     if (over) std::atomic_thread_fence(std::memory_order_acquire);  // after the card's ordered move of the word
     return over;
 }
 
-bool Member::spin(Deadline deadline) const noexcept {
+void Member::look_for_lost(Clock::time_point now) noexcept {
+    if (now < asks_) return;
+    const bool entered = toll_episode_of(toll_load(&group_->state.at)) == episode_;
+    post(entered ? toll_timeout : toll_arrive, 0);
+    patience_ = std::min(2 * patience_, pace_.rarest);
+    asks_ = now + patience_;
+    gone_ = !served();
+}
+
+bool Member::test() noexcept {
+    if (over()) return true;
+    look_for_lost(Clock::now());
+    return over();
+}
+
+bool Member::spin(Deadline deadline) noexcept {
     const bool for_ever = policy_ == wait_policy::spin || policy_ == wait_policy::yield;
-    if (policy_ == wait_policy::park) return test();
+    if (policy_ == wait_policy::park) return over();
     const auto until = Clock::now() + pace_.spin;
     for (;;) {
         for (int looks = 0; looks < 16; ++looks) {
-            if (test()) return true;
+            if (over()) return true;
             policy_ == wait_policy::yield ? NativeSync::yield() : NativeSync::pause();
         }
         const auto now = Clock::now();
-        if (now >= deadline.at || (!for_ever && now >= until)) return test();
+        if (now >= deadline.at || gone_ || (!for_ever && now >= until)) return over();
+        look_for_lost(now);
     }
 }
 
@@ -119,24 +135,17 @@ bool Member::sleep(std::chrono::nanoseconds at_most) noexcept {
 }
 
 Outcome Member::finish(Deadline deadline) noexcept {
-    if (test() || spin(deadline)) return Outcome::over;
-    auto patience = pace_.again;
-    auto asks = Clock::now() + patience;
+    if (over() || spin(deadline)) return Outcome::over;
     for (;;) {
         // Pairs with the card, which moves the word and then looks whether its owner sleeps.
         std::atomic_ref(host_->waiting).store(episode_, std::memory_order_seq_cst);
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        if (test()) return Outcome::over;
+        if (over()) return Outcome::over;
         const auto now = Clock::now();
         if (now >= deadline.at) return Outcome::late;
-        if (now >= asks) {
-            const bool entered = toll_episode_of(toll_load(&group_->state.at)) == episode_;
-            post(entered ? toll_timeout : toll_arrive, 0);
-            patience = std::min(2 * patience, pace_.rarest);
-            asks = now + patience;
-            if (test()) return Outcome::over;
-        }
-        if (!sleep(std::min(asks, deadline.at) - now)) return test() ? Outcome::over : Outcome::gone;
+        look_for_lost(now);
+        if (over()) return Outcome::over;
+        if (!sleep(std::min(asks_, deadline.at) - now)) return over() ? Outcome::over : Outcome::gone;
     }
 }
 
@@ -148,7 +157,7 @@ std::vector<Rank> Member::silent() const {
 }
 
 std::vector<Rank> Member::missing() noexcept {
-    if (test()) return {};
+    if (over()) return {};
     if (group_->ranks > group_->members) {
         const toll_u32 step = toll_step_of(toll_load(&group_->state.at));
         if (step >= group_->program.steps) return {};
@@ -159,7 +168,7 @@ std::vector<Rank> Member::missing() noexcept {
     for (const Rank rank : asked) post(toll_ask, rank);
     const auto until = Clock::now() + pace_.answers;
     while (toll_load(&group_->answers) - before < asked.size() && Clock::now() < until) NativeSync::yield();
-    if (test()) return {};
+    if (over()) return {};
     return silent();
 }
 

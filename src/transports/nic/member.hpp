@@ -43,18 +43,19 @@ public:
     /// Enters the next episode, after the end of the one before. One system call; false when no card took it.
     bool arrive() noexcept;
 
-    /// Whether the episode is over; false before the first. Never blocks, no system call.
-    /// Memory order: what any rank of this host wrote before it arrived is visible once this returns true: an arrival
-    /// is a system call, and the card's program moves the word by operations that order everything.
-    bool test() const noexcept;
+    /// Whether the episode is over; true before the first. Never blocks. Makes a system call only when the episode
+    /// lasts so long that a frame may be lost, to have the card ask again. Memory order: what any rank of this host
+    /// wrote before it arrived is visible once this returns true: an arrival is a system call, and the card's program
+    /// moves the word by operations that order everything.
+    bool test() noexcept;
 
     /// Waits for the end of the episode; `late` when the deadline passed first, and may then be called again; `gone`
     /// when nothing runs the group any more.
     /// Memory order: as test().
     Outcome finish(Deadline deadline) noexcept;
 
-    /// Whether the daemon that holds the group's programs still runs.
-    bool served() const noexcept;
+    /// Whether the daemon that holds the group's programs was found gone, so that no episode will end.
+    bool gone() const noexcept { return gone_; }
 
     /// Who has not entered the episode, asked card by card; where there are more ranks than a card keeps addresses of,
     /// whom this one's card awaits. Empty when the episode is over.
@@ -68,9 +69,14 @@ public:
     bool direct() const noexcept { return static_cast<bool>(direct_); }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
     void open_direct() noexcept;
+    bool over() const noexcept;
+    bool served() const noexcept;
+    void look_for_lost(Clock::time_point now) noexcept;
     bool post(toll_kind kind, std::uint32_t mask) noexcept;
-    bool spin(Deadline deadline) const noexcept;
+    bool spin(Deadline deadline) noexcept;
     bool sleep(std::chrono::nanoseconds at_most) noexcept;
     void drain() noexcept;
     std::vector<Rank> silent() const;
@@ -83,6 +89,9 @@ private:
     wait_policy policy_;
     Pace pace_;
     Episode episode_;
+    std::chrono::nanoseconds patience_{};
+    Clock::time_point asks_;  ///< when the card is told to ask again
+    bool gone_ = false;
 };
 
 }  // namespace tollbar::nic
