@@ -12,7 +12,7 @@ from pathlib import Path
 from tollbar import nic_daemon, paths
 from tollbar.cli.findings import ABSENT, OK, WRONG, Finding
 
-_CAP_NET_ADMIN, _CAP_BPF = 12, 39
+_CAPABILITIES = {"CAP_BPF": 39, "CAP_PERFMON": 38, "CAP_NET_ADMIN": 12}
 _OLDEST_KERNEL = (6, 6)
 _FRAME_BYTES = 68  # of IP
 _FEW_GROUPS_LEFT = 0.9
@@ -58,11 +58,7 @@ def capabilities() -> int:
 def _right() -> Finding:
     name = "right to load BPF"
     have = capabilities()
-    lacking = [
-        word
-        for word, bit in {"CAP_BPF": _CAP_BPF, "CAP_NET_ADMIN": _CAP_NET_ADMIN}.items()
-        if not have >> bit & 1
-    ]
+    lacking = [word for word, bit in _CAPABILITIES.items() if not have >> bit & 1]
     if lacking:
         why = f"no {' and no '.join(lacking)} here: only the daemon needs it, its users do not"
         return Finding(name, ABSENT, why, "sudo tollbar nic up")

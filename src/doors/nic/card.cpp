@@ -75,7 +75,7 @@ BpfObject load(const std::string& name) {
     if (const int error = bpf_object__load(object.get()); error != 0) {
         if (error == -EPERM)
             throw std::runtime_error(
-                "no right to load BPF programs: run this as root, or with CAP_BPF and CAP_NET_ADMIN");
+                "no right to load BPF programs: run this as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
         throw std::runtime_error("the kernel does not take the card's program: " + std::string(std::strerror(-error)));
     }
     return object;
