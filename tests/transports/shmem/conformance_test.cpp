@@ -30,7 +30,7 @@ class Job {
 public:
     Job(Rank pes, Through through, std::vector<std::string> orders) {
         std::istringstream launch(TOLLBAR_LAUNCH);
-        std::vector<std::string> words;
+        std::vector<std::string> words{TOLLBAR_TESTS_DIR "/transports/shmem/start"};
         for (std::string word; launch >> word;) words.push_back(word);
         const std::string conductor = std::to_string(getpid());
         for (const std::string& word : {std::string("-np"), std::to_string(pes), std::string(TOLLBAR_VISITOR),
