@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-udp: barriers between hosts by datagrams, side by side; 10,000 consecutive ones in a batch.
 #include "candidates.hpp"
+#include "cards.hpp"
 #include "environment.hpp"
 #include "network.hpp"
 #include "rounds.hpp"
@@ -19,10 +20,11 @@ constexpr const char* program = "tollbar-bench-udp";
 /// As many as in the paper: Buntinas, Panda and Sadayappan, "Performance Benefits of NIC-Based Barrier on Myrinet/GM".
 constexpr std::uint64_t consecutive = 10000;
 
-int measure(const std::string& hosts, const Options& options) {
+int measure(const std::string& hosts, const std::string& cards, const Options& options) {
     const auto network = std::make_shared<const Network>(hosts, options.ranks);
     Roster roster;
     add_udp(roster, options.ranks, network);
+    if (!cards.empty()) add_cards(roster, options.ranks, network);
     if (!options.only.empty())
         select(roster, options.only, [&](Roster& to, const std::string& name, const std::string& wait) {
             return add_udp_plan(to, options.ranks, network, name, wait);
@@ -44,15 +46,17 @@ int run(int count, char** words) {
     try {
         std::vector<const char*> left(words, words + count);
         const std::string hosts = take_value(left, "--hosts");
+        const std::string cards = take_value(left, "--cards");
         const Options options = parse_options(static_cast<int>(left.size()), left.data());
         if (options.help) {
             std::fputs((usage(program) +
-                        "and\n  --hosts NAME=ADDRESS,...  network namespaces, one a rank (default: the loopback)\n")
+                        "and\n  --hosts NAME=ADDRESS,...  network namespaces, one a rank (default: the loopback)\n"
+                        "  --cards yes               also barriers that the hosts' cards run, card:PLAN\n")
                            .c_str(),
                        stdout);
             return 0;
         }
-        return measure(hosts, options);
+        return measure(hosts, cards, options);
     } catch (const WrongUse& wrong) {
         std::fprintf(stderr, "%s: %s\n", program, wrong.what());
         return 2;

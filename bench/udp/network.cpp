@@ -5,7 +5,9 @@
 #include "options.hpp"
 
 #include <cerrno>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -67,12 +69,17 @@ Network::Network(std::string_view hosts, Rank ranks) {
         throw WrongUse("there are " + std::to_string(hosts_.size()) + " hosts for " + std::to_string(ranks) + " ranks");
 }
 
-udp_place Network::place(Rank rank) const {
+void Network::on_host(Rank rank, const std::function<void()>& action) const {
     const Host& host = hosts_[rank];
-    const std::string address = host.address + ":0";
-    if (host.name.empty()) return udp_place(address);
+    if (host.name.empty()) return action();
     const Visiting visiting(host.name);
-    return udp_place(address);
+    action();
+}
+
+udp_place Network::place(Rank rank) const {
+    std::optional<udp_place> made;
+    on_host(rank, [&] { made.emplace(hosts_[rank].address + ":0"); });
+    return std::move(*made);
 }
 
 }  // namespace tollbar::bench

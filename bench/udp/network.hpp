@@ -5,6 +5,7 @@
 #include <tollbar/plan.hpp>
 #include <tollbar/udp.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,11 @@ public:
 
     /// A new place on that rank's host. Throws std::system_error, without the right to enter a namespace above all.
     udp_place place(Rank rank) const;
+
+    /// Does something on that rank's host. Throws as place().
+    void on_host(Rank rank, const std::function<void()>& action) const;
+
+    Rank hosts() const noexcept { return static_cast<Rank>(hosts_.size()); }
 
 private:
     std::vector<Host> hosts_;

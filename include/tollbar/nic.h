@@ -46,6 +46,7 @@ typedef struct tollbar_nic_options {
                          * ranks)   or "switch" (the switch counts, up to 64 ranks). The same at all members. NULL or "":
                          * pairwise. */
     const char* daemon; /* its socket. NULL or "": TOLLBAR_NICD, else /run/tollbar/nicd.sock */
+    const char* wait;   /* "auto" (looks for 4 us, then sleeps), "spin", "yield" or "park". NULL or "": TOLLBAR_WAIT */
     int only_card;      /* not 0: an error where the card cannot be had, not a barrier over UDP */
 } tollbar_nic_options;
 

@@ -23,6 +23,9 @@ PROGRAM = "tollbar-bench-udp"
 #: Without --full: the paper's plan, its rival and two trees, asleep; busy with a processor for each rank.
 FEW = ("pairwise+park", "dissemination+park", "mcs+park", "central+park", "pairwise+auto")
 SPINNING = ("pairwise+spin", "dissemination+spin")
+#: Beside them, where cards are measured.
+CARDS = ("card:pairwise+auto", "card:gather+auto", "card:switch+auto")
+SPINNING_CARDS = ("card:pairwise+spin",)
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
@@ -52,6 +55,7 @@ class Settings:
     only: Sequence[str] = ()
     full: bool = False
     seed: int = 1
+    cards: bool = False  #: also barriers that run on the hosts' cards
 
 
 def measure(settings: Settings, within: Path, report: Report) -> Outcome:
@@ -142,12 +146,17 @@ class Datagrams:
         command = [str(paths.program(PROGRAM)), "--ranks", str(situation.ranks), *flags]
         if hosts := self._hosts.addresses():
             command += ["--hosts", ",".join(f"{name}={address}" for name, address in hosts.items())]
+        if self._asked.cards:
+            command += ["--cards", "yes"]
         only = self._asked.only or (() if self._asked.full else self._few(situation))
         return [*command, "--only", ",".join(only)] if only else command
 
-    @staticmethod
-    def _few(situation: Where) -> tuple[str, ...]:
-        return FEW + SPINNING if situation.placement == "pinned" else FEW
+    def _few(self, situation: Where) -> tuple[str, ...]:
+        spinning = situation.placement == "pinned"
+        hosts = FEW + SPINNING if spinning else FEW
+        if not self._asked.cards:
+            return hosts
+        return hosts + CARDS + SPINNING_CARDS if spinning else hosts + CARDS
 
     def _of_mpi(self, program: str, situation: Where, flags: list[str]) -> list[str]:
         assert self._mpi

@@ -57,6 +57,13 @@ def test_without_hosts_the_mpi_still_goes_by_tcp():
     assert "--hosts" not in started(work, "udp", 4)
 
 
+def test_cards_are_measured_where_they_are_asked_for():
+    assert "card:" not in started(Datagrams(settings(), TwoHosts(2), None), "udp", 4)
+    text = started(Datagrams(settings(cards=True), TwoHosts(2), None), "udp", 4)
+    assert "--cards yes" in text
+    assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
+
+
 def test_a_setting_for_two_is_for_two(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     work = Datagrams(settings(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))

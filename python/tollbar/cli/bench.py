@@ -44,12 +44,12 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     about = __doc__.partition(": ")[2].partition("\n")[0]
     parser = commands.add_parser("bench", help=about, epilog=describe_columns(Compared))
     parser.add_argument(
-        "kind", choices=("threads", "crowd", "mpi", "hybrid", "shmem", "udp"),
+        "kind", choices=("threads", "crowd", "mpi", "hybrid", "shmem", "udp", "nic"),
         help="threads: the barriers between threads; crowd: those of threads that compute between them, on "
         "few processors, beside the simulator; mpi: those between the processes of an MPI job; "
         "hybrid: between the threads of such processes; shmem: split barriers of an OpenSHMEM; "
         "udp: between hosts by datagrams, beside an MPI over TCP; the hosts are network namespaces, "
-        "which needs root",
+        "which needs root; nic: the same, and barriers that the hosts' cards run",
     )  # fmt: skip
     parser.add_argument(
         "--ranks", type=_ranks, metavar="P[,P...]",
@@ -57,7 +57,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         f"unless --only names more; crowd: {','.join(map(str, bench_crowd.RANKS))}, with --full "
         f"{','.join(map(str, bench_crowd.FULL['ranks']))}; mpi: {','.join(map(str, bench_mpi.RANKS))}; "
         f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}; shmem: {','.join(map(str, bench_shmem.PES))}; "
-        f"udp: {','.join(map(str, bench_udp.RANKS))}, with --full 2 to 16",
+        f"udp, nic: {','.join(map(str, bench_udp.RANKS))}, with --full 2 to 16",
     )  # fmt: skip
     parser.add_argument(
         "--placement", type=_placements, metavar="pinned,free", help="of threads (default: both)"
@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> Table:
     bench_mpi.refuse_options_of_others(args)
     if args.workload is not None:
         return bench_work.run(args)
-    if args.kind == "udp":
+    if args.kind in ("udp", "nic"):
         return bench_udp.run(args)
     if args.kind == "shmem":
         return bench_shmem.run(args, Compared)

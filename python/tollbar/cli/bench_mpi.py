@@ -84,12 +84,14 @@ def refuse_options_of_others(args: argparse.Namespace) -> None:
     }  # fmt: skip
     of_shmem = {"--targets": args.targets, "--model": args.model}
     workload = {"--workload": args.workload is not None}
+    of_hosts = of_threads | of_mpi | of_hybrid | of_shmem | workload | of_crowd | {"--mpi": args.mpi}
     others = {
         "threads": of_mpi | of_hybrid | of_both | of_shmem | of_crowd,
         "mpi": of_threads | of_hybrid | of_shmem | of_crowd,
         "hybrid": of_threads | of_mpi | of_shmem | workload | of_crowd,
         "shmem": of_threads | of_mpi | of_hybrid | of_both | workload | of_crowd,
-        "udp": of_threads | of_mpi | of_hybrid | of_shmem | workload | of_crowd | {"--mpi": args.mpi},
+        "udp": of_hosts,
+        "nic": of_hosts,
         "crowd": of_threads
         | of_mpi
         | of_hybrid

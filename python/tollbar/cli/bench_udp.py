@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench udp: how much is measured, and its table."""
+"""tollbar bench udp and bench nic: how much is measured, and its table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class Met:
     """One barrier between hosts, fastest first."""
 
     ranks: int = column("how many hosts, a rank each")
-    candidate: str = column("the plan, (park): asleep, (spin): busy polling; or the MPI's barrier")
+    candidate: str = column(
+        "the plan, on the host or card:; (park): asleep, (spin): busy polling; or the MPI's"
+    )
     period_us: float = column("loop period of consecutive barriers: median over launches")
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")
     high_us: float | None = column("upper end of it")
@@ -54,6 +56,7 @@ def measure(args: argparse.Namespace) -> tuple[Path, bool]:
         batch_us=usual["batch_us"],
         only=args.only,
         full=args.full,
+        cards=args.kind == "nic",
         seed=time.time_ns() % 2**31 if args.seed is None else args.seed,
     )
     if max(settings.ranks) > MOST_RANKS:

@@ -30,8 +30,8 @@ constexpr int join_patience_ms = 10000;
 
 class CardCarrier final : public Carrier {
 public:
-    CardCarrier(Share share, File socket)
-        : member_(std::move(share), std::move(socket), wait_policy_from_environment(), Pace{}) {}
+    CardCarrier(Share share, File socket, wait_policy wait)
+        : member_(std::move(share), std::move(socket), wait, Pace{}) {}
 
     const char* name() const noexcept override { return "card"; }
     bool arrive() noexcept override { return member_.arrive(); }
@@ -64,9 +64,9 @@ private:
 
 class UdpCarrier final : public Carrier {
 public:
-    UdpCarrier(const tollbar_nic_group& group, const std::string& plan)
+    UdpCarrier(const tollbar_nic_group& group, const std::string& plan, wait_policy wait)
         : participant_(udp_place(address_of(group, group.rank)), make_plan(plan, group.ranks), group.rank,
-                       addresses(group), {.key = group.key, .group = group.id}) {}
+                       addresses(group), {.key = group.key, .group = group.id, .wait = wait}) {}
 
     const char* name() const noexcept override { return "udp"; }
     bool arrive() noexcept override {
@@ -118,6 +118,13 @@ std::uint32_t number_of(const char* host, Rank rank) {
         throw std::invalid_argument("the host of rank " + std::to_string(rank) +
                                     " is no IPv4 address: " + (host == nullptr ? "NULL" : host));
     return number.s_addr;
+}
+
+wait_policy wait_of(const tollbar_nic_options& options) {
+    if (options.wait == nullptr || *options.wait == '\0') return wait_policy_from_environment();
+    const auto named = wait_policy_named(options.wait);
+    if (!named) throw std::invalid_argument(std::string("wait is auto, spin, yield or park, not ") + options.wait);
+    return *named;
 }
 
 std::string socket_of_daemon(const tollbar_nic_options& options) {
@@ -177,7 +184,7 @@ std::unique_ptr<Carrier> card_carrier(const tollbar_nic_group& group, const toll
     if (answer->files.size() != 2) throw NoCard{ENOTSUP, "the daemon at " + path + " sent no maps"};
     return std::make_unique<CardCarrier>(
         Share{.group = std::move(answer->files[0]), .host = std::move(answer->files[1]), .daemon = std::move(daemon)},
-        std::move(wake));
+        std::move(wake), wait_of(options));
 }
 
 bool is_counted(const std::string& plan) { return plan == "gather" || plan == "switch"; }
@@ -204,7 +211,7 @@ std::unique_ptr<Carrier> make_carrier(const tollbar_nic_group& group, const toll
         if (std::getenv("TOLLBAR_VERBOSE") != nullptr)
             std::cerr << "tollbar: group " + std::to_string(group.id) + " runs over UDP on this host: " + refusal.why +
                              '\n';
-        return std::make_unique<UdpCarrier>(group, plan);
+        return std::make_unique<UdpCarrier>(group, plan, wait_of(options));
     }
 }
 

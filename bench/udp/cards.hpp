@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program measures between hosts whose cards run the barrier: plans, a count at a card, a count in the switch.
+#pragma once
+
+#include "candidate.hpp"
+#include "network.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace tollbar::bench {
+
+/// The daemons of the hosts' cards and of the switch between them, for as long as this lives.
+class Cards {
+public:
+    /// Throws std::runtime_error that says what is missing.
+    explicit Cards(std::shared_ptr<const Network> network);
+    Cards(const Cards&) = delete;
+    Cards& operator=(const Cards&) = delete;
+    ~Cards();
+
+    const Network& network() const noexcept { return *network_; }
+    std::string socket(Rank rank) const;
+
+private:
+    void start(std::vector<std::string> words);
+
+    std::shared_ptr<const Network> network_;
+    std::vector<pid_t> daemons_;
+};
+
+/// "card:PLAN": the exchanges and both counts, blocking and busy polling; in `skipped` where there can be no cards.
+void add_cards(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network);
+
+}  // namespace tollbar::bench
