@@ -8,6 +8,8 @@ import os
 import secrets
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -20,6 +22,7 @@ ROOT = HERE.parents[2]
 HOSTS = 4
 NOBODY = 65534
 PATIENCE_MS = 300
+SIGNAL = 1  # toll_signal
 
 
 def why_not() -> str | None:
@@ -71,13 +74,15 @@ class Network:
         return process
 
     def member(self, rank: int, key: str, plan: str = "pairwise", episodes: int = 50, user: int = 0,
-               group: int = 1, stay: bool = False) -> subprocess.Popen:  # fmt: skip
+               group: int = 1, stay: bool = False, on_card: bool = True) -> subprocess.Popen:  # fmt: skip
         board = self.folder / f"board{key}"
         if not board.exists():
             board.write_bytes(bytes(4096))
             board.chmod(0o666)
         words = [board, key, group, rank, plan, episodes, 0, PATIENCE_MS, *self.addresses]
-        environment = {**os.environ, "TOLLBAR_NICD": self.socket(rank), "ONLY_CARD": "1"}
+        environment = {**os.environ, "TOLLBAR_NICD": self.socket(rank) if on_card else "none"}
+        if on_card:
+            environment["ONLY_CARD"] = "1"
         if stay:
             environment["STAY"] = "1"
         return subprocess.Popen(
@@ -153,6 +158,37 @@ def test_users_without_any_right_meet_on_their_cards(network, key):
     for member in members:
         answer = said(member)
         assert (answer["carrier"], answer["ended"], answer["unpaid"]) == ("card", 50, 0)
+
+
+def messages(network: Network, key: str, plan: str, on_card: bool) -> set[tuple[int, str, int, int]]:
+    """Source, address told, step and episode of every signal that went over the bridge."""
+    seen = set()
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        wire.settimeout(0.2)
+        members = [network.member(rank, key, plan, episodes=20, on_card=on_card) for rank in range(HOSTS)]
+        for member in members:
+            answer = said(member)
+            assert (answer["ended"], answer["carrier"]) == (20, "card" if on_card else "udp")
+        while True:
+            try:
+                packet = wire.recv(256)
+            except TimeoutError:
+                return seen
+            if len(packet) != 82 or packet[42:46] != b"tol1" or packet[46] != SIGNAL:
+                continue
+            step, of, _, source, episode = struct.unpack("!HQIIQ", packet[48:74])
+            if of == int(key, 16):
+                seen.add((source, socket.inet_ntoa(packet[30:34]), step, episode))
+
+
+@pytest.mark.parametrize("plan", ["pairwise", "dissemination", "mcs"])
+def test_hosts_and_cards_send_the_same_messages(network, plan):
+    by_hosts, by_cards = (
+        messages(network, f"{secrets.randbits(63) | 1:x}", plan, on_card) for on_card in (False, True)
+    )
+    assert len({message[:3] for message in by_cards}) * 20 == len(by_cards)
+    assert by_hosts == by_cards
 
 
 @pytest.mark.parametrize("plan", ["pairwise", "gather", "mcs"])
