@@ -208,3 +208,18 @@ TEST_CASE("forged, replayed, stale, altered and truncated frames release nobody"
     }
     CHECK(bench.receive(bench.frame(toll_signal, 0, 1, now), 1) == XDP_TX);  // it was awake all the time
 }
+
+TEST_CASE("the kernel's verifier has few instructions to look at") {
+    if (!can_run()) return;
+    constexpr std::uint32_t most = 150'000;  // of the million it allows
+    for (const auto& [object, name] :
+         {std::pair{"nic", "receive"}, {"nic", "proceed"}, {"nic", "arrive"}, {"switch", "tally_up"}}) {
+        const BpfObject loaded = load(object);
+        bpf_prog_info info{};
+        std::uint32_t size = sizeof info;
+        REQUIRE(bpf_obj_get_info_by_fd(program(loaded, name), &info, &size) == 0);
+        MESSAGE(std::string(name), ": ", info.verified_insns, " instructions verified");
+        CHECK(info.verified_insns > 0);
+        CHECK(info.verified_insns <= most);
+    }
+}
