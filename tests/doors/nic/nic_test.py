@@ -21,7 +21,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 HOSTS = 4
 NOBODY = 65534
-PATIENCE_MS = 300
+PATIENCE_MS = 20_000  # only turns a hang into a failure
+UNTIL_NAMED_MS = 1500  # those who wait in vain; longer than the slowest of them takes to start
 SIGNAL = 1  # toll_signal
 
 
@@ -74,12 +75,13 @@ class Network:
         return process
 
     def member(self, rank: int, key: str, plan: str = "pairwise", episodes: int = 50, user: int = 0,
-               group: int = 1, stay: bool = False, on_card: bool = True) -> subprocess.Popen:  # fmt: skip
+               group: int = 1, stay: bool = False,
+               on_card: bool = True, patience_ms: int = PATIENCE_MS) -> subprocess.Popen:  # fmt: skip
         board = self.folder / f"board{key}"
         if not board.exists():
             board.write_bytes(bytes(4096))
             board.chmod(0o666)
-        words = [board, key, group, rank, plan, episodes, 0, PATIENCE_MS, *self.addresses]
+        words = [board, key, group, rank, plan, episodes, 0, patience_ms, *self.addresses]
         environment = {**os.environ, "TOLLBAR_NICD": self.socket(rank) if on_card else "none"}
         if on_card:
             environment["ONLY_CARD"] = "1"
@@ -191,9 +193,19 @@ def test_hosts_and_cards_send_the_same_messages(network, plan):
     assert by_hosts == by_cards
 
 
+@pytest.mark.parametrize("plan", ["pairwise", "dissemination", "mcs"])
+def test_members_with_and_without_a_card_meet(network, key, plan):
+    members = [network.member(rank, key, plan, on_card=rank % 2 == 0) for rank in range(HOSTS)]
+    answers = [said(member) for member in members]
+    assert [answer["carrier"] for answer in answers] == ["card", "udp"] * (HOSTS // 2)
+    assert [(answer["ended"], answer["unpaid"]) for answer in answers] == [(50, 0)] * HOSTS
+
+
 @pytest.mark.parametrize("plan", ["pairwise", "gather", "mcs"])
 def test_whoever_waits_for_a_killed_process_names_its_rank(network, key, plan):
-    members = [network.member(rank, key, plan, episodes=10**9) for rank in range(HOSTS)]
+    members = [
+        network.member(rank, key, plan, episodes=10**9, patience_ms=UNTIL_NAMED_MS) for rank in range(HOSTS)
+    ]
     for host in range(HOSTS):
         network.wait_for_episode(host, 5)
     os.kill(members[2].pid, signal.SIGKILL)
@@ -240,7 +252,7 @@ def test_a_user_gets_no_more_groups_than_the_quota(network, key):
     network.daemons[0].kill()
     network.daemons[0].wait()
     network.daemons[0] = network.daemon(0, "--per-user", "1")
-    first = network.member(0, key, user=NOBODY, episodes=1)
+    first = network.member(0, key, user=NOBODY, episodes=1, patience_ms=UNTIL_NAMED_MS)
     until = time.monotonic() + 10
     while not network.status(0)["groups"] and time.monotonic() < until:
         time.sleep(0.01)
@@ -251,7 +263,7 @@ def test_a_user_gets_no_more_groups_than_the_quota(network, key):
 
 
 def test_a_killed_daemon_is_noticed_and_leaves_nothing_attached(network, key):
-    members = [network.member(rank, key, episodes=10**9) for rank in range(HOSTS)]
+    members = [network.member(rank, key, episodes=10**9, patience_ms=UNTIL_NAMED_MS) for rank in range(HOSTS)]
     for host in range(HOSTS):
         network.wait_for_episode(host, 5)
     network.daemons[1].kill()
