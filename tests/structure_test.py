@@ -28,9 +28,12 @@ MAY_INCLUDE = {
     "transports/nic": {"plan", "transports/threads", "transports/wire"},
     "tuner": {"plan", "algorithms", "analysis"},
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "transports/threads"},
-    "doors/c": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/udp", "doors/cxx"},
+    "doors/c": {
+        "plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/udp", "doors/cxx",
+    },
     "doors/nic": {
-        "plan", "algorithms", "transports/threads", "transports/wire", "transports/udp", "transports/nic", "doors/c",
+        "plan", "algorithms", "transports/threads", "transports/wire", "transports/udp",
+        "transports/nic", "doors/c",
     },
     "doors/mpi": {"plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/mpi"},
     "simulation/cluster": {"plan", "algorithms", "transports/mpi", "transports/threads"},

@@ -24,6 +24,7 @@ LIBRARY = (
     "src/tuner",
     "src/doors/cxx",
 )
+COPIED = ("include", "src", "tests/transports", "tests/main.cpp", "tests/child.hpp", "tests/temporary.hpp")
 CXX = os.environ.get("CXX", "c++")
 
 # A mutant may hang; only that turns a limit into a verdict. Sound code gets as long as it needs.
@@ -36,7 +37,7 @@ class Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("include", "src", "tests/transports", "tests/main.cpp", "tests/child.hpp", "tests/temporary.hpp"):
+        for name in COPIED:
             (copy := folder / name).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, copy)
         self.library = [

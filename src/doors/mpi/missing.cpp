@@ -113,11 +113,12 @@ void Reports::report(const Meeting& meeting, std::chrono::duration<double> waite
                 if (segment->seat(place).arrived.load(std::memory_order_relaxed) >= episode) return;
         std::string who = missing(meeting);
         if (who.empty()) who = "all ranks here have arrived, the news from the others has not come";
+        const Episode number = episode + before_;
         const std::string site = call_site == nullptr
                                      ? own_call_site()
                                      : call_site_in(getpid(), reinterpret_cast<std::uintptr_t>(call_site));
         std::fprintf(stderr, "tollbar: %s (%u ranks), barrier %llu at %s: rank %u on %s has waited %s: %s\n",
-                     name_.c_str(), static_cast<unsigned>(ranks_), static_cast<unsigned long long>(episode + before_),
+                     name_.c_str(), static_cast<unsigned>(ranks_), static_cast<unsigned long long>(number),
                      site.c_str(), static_cast<unsigned>(rank_), host_.c_str(), in_seconds(waited).c_str(),
                      who.c_str());
     } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
