@@ -26,7 +26,7 @@ void wakes_everybody(unsigned threads, std::uint64_t episodes, Effort effort) {
 }  // namespace
 
 TEST_CASE("whoever sleeps at once is woken") {
-    for (unsigned threads = 2; threads <= max_threads; ++threads) wakes_everybody(threads, 3, {Search::random, 50'000});
+    for (unsigned threads = 2; threads <= max_threads; ++threads) wakes_everybody(threads, 3, {Search::random, 20'000});
 }
 
 TEST_CASE("no interleaving of two threads loses a wake-up in one episode") { wakes_everybody(2, 1, {Search::full}); }

@@ -14,7 +14,7 @@ using namespace tollbar::model;
 
 namespace {
 
-constexpr Effort broad{Search::random, 10'000};
+constexpr Effort broad{Search::random, 5'000};
 constexpr Ringing nobody_sleeps{.scope = Scope::process, .parks = false, .asymmetric = false};
 
 const std::vector<std::string> spellings{"central",           "combining:2", "combining:4",   "fway_tournament:2",

@@ -12,7 +12,7 @@ using namespace tollbar::model;
 
 namespace {
 
-constexpr Effort broad{Search::random, 15'000};
+constexpr Effort broad{Search::random, 6'000};
 
 /// Checks both kinds of Turnstile, for 2 to 4 threads and 3 phases: settings but for the threads.
 void both_kinds_hold(const std::string& way, TurnstileSettings settings) {
