@@ -48,7 +48,7 @@ class Workshop:
     def compile(self, source: str, suffix: str = "") -> Path:
         target = self.folder / "objects" / (source.replace("/", ".") + suffix + ".o")
         target.parent.mkdir(exist_ok=True)
-        command = [CXX, "-std=c++20", "-O1", "-Iinclude", "-Isrc", "-Itests", "-DTOLLBAR_CHECKED=1"]
+        command = [CXX, "-std=c++20", "-O0", "-Iinclude", "-Isrc", "-Itests", "-DTOLLBAR_CHECKED=1"]
         command += [
             "-DTOLLBAR_SANITIZED=0",
             '-DTOLLBAR_VISITOR="/bin/false"',
