@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import tollbar
-from tollbar import mpi_settings, mpi_tuning, passes, paths, results, shmem_campaign, statistics
+from tollbar import mpi_tuning, passes, paths, results, shmem_campaign, statistics
 from tollbar.passes import Outcome, Report, Start
 from tollbar.records import Launch, RoundTrips
 from tollbar.session import Session
@@ -34,7 +34,6 @@ class Target:
     name: str
     what: str  #: in words
     command: tuple[str, ...]
-    variables: Mapping[str, str]  #: for the launcher too: some place their ranks before these start
 
 
 def _threads(_: Sequence[str]) -> list[Target]:
@@ -50,11 +49,11 @@ def _shmem(_: Sequence[str]) -> list[Target]:
     if why := shmem_campaign.why_not():
         raise FileNotFoundError(why)
     command = (*shmem_campaign.launcher(2), str(program))
-    return [Target("tollbar-bench-logp-shmem", "two PEs", command, {})]
+    return [Target("tollbar-bench-logp-shmem", "two PEs", command)]
 
 
 def _alone(name: str, what: str) -> Target:
-    return Target(name, what, (str(paths.program(name)),), {})
+    return Target(name, what, (str(paths.program(name)),))
 
 
 def _mpi(wanted: Sequence[str]) -> list[Target]:
@@ -62,7 +61,7 @@ def _mpi(wanted: Sequence[str]) -> list[Target]:
     for mpi, program in mpi_tuning.found(wanted)[: None if wanted else 1]:
         command = (*mpi_tuning.launcher(mpi, 2), str(program), "--measure", "round-trips")
         what = f"two ranks of {mpi.name}"
-        found.append(Target(mpi_tuning.key(mpi), what, command, mpi_settings.needs(mpi)))
+        found.append(Target(mpi_tuning.key(mpi), what, command))
     return found
 
 
@@ -121,7 +120,7 @@ class _RoundTrips:
     def start(self, program: str, situation: Target, rounds: int, seed: int) -> Start:
         # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
         command = ["timeout", "-k", "5", "60", *situation.command, "--rounds", str(rounds)]
-        return Start([*command, "--placement", "pinned"], mpi_tuning.environment() | situation.variables)
+        return Start([*command, "--placement", "pinned"], mpi_tuning.environment())
 
 
 @dataclass(frozen=True)

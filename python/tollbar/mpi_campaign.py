@@ -202,11 +202,7 @@ class Mpis:
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         found = self._settings_in(situation)
         setting = next(each for each in found if self._stored_name(situation.mpi, each) == program)
-        variables = {
-            **mpi_settings.needs(situation.mpi),
-            **setting.variables,
-            "TOLLBAR_TUNING": str(self._tuning.absolute()),
-        }
+        variables = {**setting.variables, "TOLLBAR_TUNING": str(self._tuning.absolute())}
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
         flags += ["--apart", situation.apart, *self._extent(situation, setting)]
@@ -223,7 +219,7 @@ class Mpis:
         if where.mpi.family == "openmpi" and where.hosts == 1:
             options = ["--oversubscribe", "--bind-to", "none"]
             options += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        return [str(where.mpi.launcher), *options, "-n", str(where.ranks)]
+        return [*mpi_settings.launcher(where.mpi), *options, "-n", str(where.ranks)]
 
     def _extent(self, where: Where, setting: Setting) -> list[str]:
         """How much is measured in a launch."""

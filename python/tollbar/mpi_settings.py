@@ -96,10 +96,13 @@ def program_of(mpi: Mpi) -> str:
     )
 
 
-def needs(mpi: Mpi) -> dict[str, str]:
-    """What a launch of that MPI needs in its environment, whatever is measured."""
-    wheels = mpis.wheels_folder()
+def launcher(mpi: Mpi) -> list[str]:
+    """The launcher, with what it needs in its environment.
+
+    Intel's pins ranks before it sets theirs, and gives them its own unless its options say otherwise.
+    """
     if mpi.family != "impi":
-        return {}
-    found = {"I_MPI_PIN": "0", "I_MPI_FABRICS": "shm"}
-    return found | {"LD_LIBRARY_PATH": str(wheels / "impi" / "lib")} if wheels else found
+        return [str(mpi.launcher)]
+    wheels = mpis.wheels_folder()
+    libraries = [f"LD_LIBRARY_PATH={wheels / 'impi' / 'lib'}"] if wheels else []
+    return ["env", "I_MPI_PIN=0", "I_MPI_FABRICS=shm", *libraries, str(mpi.launcher)]

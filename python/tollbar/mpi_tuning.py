@@ -61,8 +61,7 @@ def choose(mpi: Mpi, program: Path, ranks: int, budget_ms: int) -> list[Entry]:
     """
     with tempfile.TemporaryDirectory(prefix="tollbar-tune-") as folder:
         file = Path(folder) / "tuning"  # an empty one: what is stored already would not be measured again
-        variables = {**mpi_settings.needs(mpi), "TOLLBAR_TUNING": str(file)}
-        command = [*launcher(mpi, ranks), "env", *(f"{name}={value}" for name, value in variables.items())]
+        command = [*launcher(mpi, ranks), "env", f"TOLLBAR_TUNING={file}"]
         command += [str(program), "--choose", str(budget_ms)]
         limit_s = _STARTING_S + len(OBJECTIVES) * budget_ms / 1000
         _run(command, environment(), limit_s)
@@ -93,7 +92,7 @@ def launcher(mpi: Mpi, ranks: int) -> list[str]:
     if mpi.family == "openmpi":
         options = ["--oversubscribe", "--bind-to", "none"]
         options += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return [str(mpi.launcher), *options, "-n", str(ranks)]
+    return [*mpi_settings.launcher(mpi), *options, "-n", str(ranks)]
 
 
 def _tuned(entry: Entry) -> Entry:

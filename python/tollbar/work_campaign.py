@@ -80,7 +80,7 @@ class OverMpi:
         return [*mpi_tuning.launcher(self._mpi, ranks), str(self._program)]
 
     def environment(self, tuning: Path) -> dict[str, str]:
-        return {**mpi_settings.needs(self._mpi), "TOLLBAR_TUNING": str(tuning)}
+        return {"TOLLBAR_TUNING": str(tuning)}
 
 
 class Where(NamedTuple):

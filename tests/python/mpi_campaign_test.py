@@ -94,6 +94,15 @@ def test_a_full_run_has_every_barrier_of_the_mpi(jobs):
     assert "openmpi-4.1.4.two-proc" not in work.programs(four)
 
 
+def test_what_intel_mpi_needs_is_set_for_its_launcher_and_not_again_for_its_ranks(jobs):
+    work, _ = mpi_campaign.prepare(settings())
+    (where, *_) = [each for each in work.situations if each.mpi.family == "impi"]
+    words = work.start(work.programs(where)[0], where, rounds=1, seed=1).command
+    at = [str(where.mpi.launcher) in word for word in words].index(True)
+    assert "I_MPI_PIN=0" in words[:at]
+    assert not [word for word in words[at:] if word.startswith("I_MPI_")]
+
+
 def test_one_of_each_family_is_measured_unless_others_are_named(jobs, monkeypatch):
     newer = mpis.Mpi("openmpi", "5.0.11", jobs / "mpirun")
     there = [newer, *mpis.installed()]
