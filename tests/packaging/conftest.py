@@ -48,6 +48,8 @@ def wheel(tmp_path_factory) -> Path:
     """The wheel of this checkout; build/wheel keeps what was compiled for the next time."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index")
-    succeed(*pip, "-q", "-w", folder, f"--config-settings=build-dir={ROOT / 'build' / 'wheel'}", ROOT)
+    settings = f"--config-settings=build-dir={ROOT / 'build' / 'wheel'}"
+    # By the name that the release build has for the compiler, so that ccache knows what it compiles.
+    succeed(*pip, "-q", "-w", folder, settings, ROOT, CC="cc", CXX="c++")
     (made,) = folder.glob("tollbar-*.whl")
     return made

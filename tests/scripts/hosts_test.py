@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -91,17 +92,20 @@ def said_hosts(family: str, program: Path, ranks: int, *words: str, slots: int =
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         limit = threading.Timer(60, job.kill)
         limit.start()
-        said = [job.stdout.readline().strip() for _ in range(ranks)]  # after a barrier of all
+        text = "".join(job.stdout.readline() for _ in range(ranks))  # after a barrier of all
         limit.cancel()
+        said = sorted(
+            re.findall(r"tb\w*?h\d", text)
+        )  # MPICH's launcher may pass two names on, then their line ends
         try:
             _, errors = job.communicate(timeout=5 if family == "mpich" else 60)
         except subprocess.TimeoutExpired:
             # MPICH 4.0.2 may hang in MPI_Finalize when UCX is confined to TCP, whatever the program did.
             assert family == "mpich", "the job does not end"
             job.terminate()
-            return sorted(said)
+            return said
     assert job.returncode == 0, errors
-    return sorted(said)
+    return said
 
 
 @needs_rights
