@@ -8,7 +8,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cctype>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
@@ -147,6 +149,25 @@ TEST_CASE("ranks that may not share memory conform") {
         MpiCompany company({.ranks = 5, .per_node = 5, .plan = plan, .sharing = TOLLBAR_SHARING_NEVER});
         CHECK(complaints(company, lates(5), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
     }
+}
+
+TEST_CASE("nobody has joined before everybody has begun to: joining is a barrier") {
+    constexpr Rank ranks = 4;
+    for (const Rank per_node : {4U, 2U, 1U})
+        for (Rank late = 0; late < ranks; ++late) {
+            const Case c{.ranks = ranks, .per_node = per_node, .plan = "turnstile"};
+            LocalWorld world(ranks);
+            std::atomic<Rank> begun{0};
+            std::vector<std::thread> threads;
+            for (Rank rank = 0; rank < ranks; ++rank)
+                threads.emplace_back([&, rank] {
+                    if (rank == late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                    begun.fetch_add(1, std::memory_order_relaxed);
+                    const MpiMember member(world, c, rank);
+                    CHECK(begun.load(std::memory_order_relaxed) == ranks);
+                });
+            for (std::thread& thread : threads) thread.join();
+        }
 }
 
 TEST_CASE("episodes that are entered before earlier ones are over end in order") {
