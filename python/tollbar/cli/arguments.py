@@ -52,6 +52,11 @@ def each(ranges: list[range]) -> Sequence[int]:
 MEASURED = ("threads", "mpi", "shmem", "udp")
 
 
+def names(text: str) -> tuple[str, ...]:
+    """What stands between commas."""
+    return tuple(part for part in text.split(",") if part)
+
+
 def logp(text: str) -> tollbar.LogP:
     """`L,o,g` in microseconds, or a transport, whose newest stored measurement is taken."""
     try:

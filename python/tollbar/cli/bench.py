@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.cli import bench_crowd, bench_hybrid, bench_mpi, bench_shmem, bench_udp, bench_work
+from tollbar.cli import arguments, bench_crowd, bench_hybrid, bench_mpi, bench_shmem, bench_udp, bench_work
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -76,7 +76,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--only",
-        type=_names,
+        type=arguments.names,
         default=(),
         metavar="NAME[,NAME...]",
         help="only these barriers; mpi: these settings of the MPI, doors and plans",
@@ -131,10 +131,6 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < 1e6:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
     return seconds
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part for part in text.split(",") if part)
 
 
 def run(args: argparse.Namespace) -> Table:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column
 from tollbar.cli.watching import Watcher, told
@@ -45,7 +46,7 @@ class Timed:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--mpi", type=_names, default=(), metavar="NAME[,NAME...]",
+        "--mpi", type=arguments.names, default=(), metavar="NAME[,NAME...]",
         help="mpi and hybrid: openmpi, mpich, impi, or with a major version: openmpi5 "
         "(default: one of each; --full: all that are installed)",
     )  # fmt: skip
@@ -61,10 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--times", action="store_true", help="mpi only: prints the time of each barrier instead of targets"
     )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part for part in text.split(",") if part)
 
 
 def _count(text: str) -> int:

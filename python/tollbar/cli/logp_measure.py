@@ -49,7 +49,7 @@ def add_parser(ways) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--mpi",
-        type=_names,
+        type=arguments.names,
         default=(),
         metavar="NAME[,NAME...]",
         help="which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)",
@@ -67,10 +67,6 @@ def add_parser(ways) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
     )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part for part in text.split(",") if part)
 
 
 def _positive(text: str) -> int:
