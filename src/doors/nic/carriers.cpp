@@ -2,6 +2,7 @@
 // The card first; what keeps it from being had decides whether UDP will do.
 #include "carriers.hpp"
 
+#include "fitness.hpp"
 #include "socket.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -127,12 +128,6 @@ wait_policy wait_of(const tollbar_nic_options& options) {
     return *named;
 }
 
-std::string socket_of_daemon(const tollbar_nic_options& options) {
-    if (options.daemon != nullptr && *options.daemon != '\0') return options.daemon;
-    const char* named = std::getenv("TOLLBAR_NICD");
-    return named != nullptr && *named != '\0' ? named : default_socket;
-}
-
 /// A UDP socket for wake-ups, on a port that the kernel chooses.
 File wake_socket(std::uint32_t address, std::uint16_t& port) {
     File made(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -152,7 +147,7 @@ std::unique_ptr<Carrier> card_carrier(const tollbar_nic_group& group, const toll
                                       const std::string& plan) {
     std::vector<std::uint32_t> addresses;
     for (Rank rank = 0; rank < group.ranks; ++rank) addresses.push_back(number_of(group.hosts[rank], rank));
-    const std::string path = socket_of_daemon(options);
+    const std::string path = socket_of_daemon(options.daemon);
     File daemon = connect_to(path);
     if (!daemon)
         throw NoCard{ENOTSUP, "no daemon at " + path + " (" + std::strerror(errno) + "; `tollbar nic up` starts one)"};
@@ -186,8 +181,6 @@ std::unique_ptr<Carrier> card_carrier(const tollbar_nic_group& group, const toll
         Share{.group = std::move(answer->files[0]), .host = std::move(answer->files[1]), .daemon = std::move(daemon)},
         std::move(wake), wait_of(options));
 }
-
-bool is_counted(const std::string& plan) { return plan == "gather" || plan == "switch"; }
 
 }  // namespace
 

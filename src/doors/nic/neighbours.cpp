@@ -31,6 +31,17 @@ bool read_hardware(const std::string& text, Hardware& hardware) {
     return hardware != Hardware{};
 }
 
+std::vector<std::uint32_t> addresses_of(const std::string& interface) {
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0) fail("the interfaces' addresses");
+    std::vector<std::uint32_t> found;
+    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next)
+        if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET && one->ifa_name == interface)
+            found.push_back(reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr);
+    freeifaddrs(all);
+    return found;
+}
+
 }  // namespace
 
 Hardware own_hardware(const std::string& interface) {
@@ -43,15 +54,14 @@ Hardware own_hardware(const std::string& interface) {
     return hardware;
 }
 
+std::uint32_t own_address(const std::string& interface) {
+    const std::vector<std::uint32_t> all = addresses_of(interface);
+    return all.empty() ? 0 : all.front();
+}
+
 bool has_address(const std::string& interface, std::uint32_t address) {
-    ifaddrs* all = nullptr;
-    if (getifaddrs(&all) != 0) fail("the interfaces' addresses");
-    bool found = false;
-    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next)
-        found |= one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET && one->ifa_name == interface &&
-                 reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr == address;
-    freeifaddrs(all);
-    return found;
+    const std::vector<std::uint32_t> all = addresses_of(interface);
+    return std::ranges::find(all, address) != all.end();
 }
 
 std::map<std::uint32_t, Hardware> neighbours(const std::string& interface) {

@@ -93,6 +93,9 @@ bool Server::hear(Client& client) {
     if (!request) return false;
     switch (request->verb) {
         case Verb::status: send_answer(client.connection, 0, status(), {}); return false;
+        case Verb::address:
+            send_answer(client.connection, 0, text_of_address(own_address(card_.interface())), {});
+            return false;
         case Verb::stop:
             stopping_ = client.user == 0 || client.user == geteuid();
             send_answer(client.connection, stopping_ ? 0 : EPERM, stopping_ ? "" : "only root may stop the daemon", {});

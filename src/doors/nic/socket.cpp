@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -30,6 +30,11 @@ bool fits(const std::string& path, sockaddr_un& address) {
 File packets() { return File(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
 }  // namespace
+
+std::string socket_of_daemon(const char* named) {
+    if (named == nullptr || *named == '\0') named = std::getenv("TOLLBAR_NICD");
+    return named != nullptr && *named != '\0' ? named : default_socket;
+}
 
 File listen_at(const std::string& path) {
     if (connect_to(path)) fail("a daemon listens at " + path + " already", EADDRINUSE);
@@ -132,12 +137,6 @@ std::optional<Received> receive_answer(const File& connection, int at_most_ms) {
     received.error = answer.error;
     received.text = std::move(text);
     return received;
-}
-
-std::string text_of_address(std::uint32_t address) {
-    std::array<char, INET_ADDRSTRLEN> text{};
-    inet_ntop(AF_INET, &address, text.data(), text.size());
-    return text.data();
 }
 
 }  // namespace tollbar::nic

@@ -2,6 +2,7 @@
 // The two ends of a talk with the daemon: packets, and descriptors that travel with them.
 #pragma once
 
+#include "fitness.hpp"
 #include "talk.hpp"
 
 #include "transports/nic/files.hpp"
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace tollbar::nic {
+
+/// `named` unless it is null or empty, else TOLLBAR_NICD, else the usual place.
+std::string socket_of_daemon(const char* named);
 
 /// Throws std::system_error, also when another daemon listens there.
 File listen_at(const std::string& path);
@@ -35,8 +39,5 @@ struct Received {
 
 /// Waits for it; nothing when the other end is gone, does not keep to the form or takes longer than `at_most_ms`.
 std::optional<Received> receive_answer(const File& connection, int at_most_ms);
-
-/// "10.0.0.3", from network byte order.
-std::string text_of_address(std::uint32_t address);
 
 }  // namespace tollbar::nic

@@ -11,7 +11,7 @@ inline constexpr const char* default_socket = "/run/tollbar/nicd.sock";
 inline constexpr std::uint32_t talk_magic = 0x746e6331;  ///< "tnc1": the 1 is the version
 inline constexpr std::uint32_t most_ranks = 16384;
 
-enum class Verb : std::uint32_t { join, status, stop };
+enum class Verb : std::uint32_t { join, status, stop, address };
 
 /// For `join` it is followed by one IPv4 address (network byte order) for each rank.
 struct Request {
@@ -26,8 +26,9 @@ struct Request {
     std::array<char, 128> shape;  ///< a plan's spelling, "gather" or "switch"
 };
 
-/// Followed by a line of text that says what is wrong, or by the status as JSON. With a join that went well come two
-/// descriptors: the group, the member's own page. The connection stays open as long as the member is there.
+/// Followed by a line of text that says what is wrong, by the status as JSON, or by the interface's address. With a
+/// join that went well come two descriptors: the group, the member's own page. The connection stays open as long as the
+/// member is there.
 struct Answer {
     std::uint32_t magic;
     std::int32_t error;  ///< 0 or an errno value
