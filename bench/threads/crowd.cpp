@@ -121,6 +121,7 @@ Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& 
 
 void check(const Options& options) {
     if (options.list || options.profile) throw WrongUse("--list and --profile are for tollbar-bench-threads");
+    if (options.computing != Computing::busy) throw WrongUse("--computing is busy here: processors are what is short");
     if (options.work.empty()) throw WrongUse("--workload says what is computed between barriers, such as 1000~0.5");
     for (const Work& work : options.work)
         if (work.workload.compute_us.size() != 1 || work.workload.compute_us[0] <= 0)

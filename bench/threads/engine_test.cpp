@@ -136,6 +136,16 @@ TEST_CASE("whoever computes has computed at least as long as it was asked to") {
     }
 }
 
+TEST_CASE("whoever is away comes back no earlier than it was asked to, and leaves its CPU to others") {
+    for (const double us : {0.0, 1.5, 300.0, 20000.0}) {
+        const double used = Usage::of_process().cpu_ns;
+        const Ticks start = ticks();
+        be_away(us);
+        CHECK(nanoseconds(ticks() - start) >= us * 1e3 * 0.999);
+        if (us > 1000) CHECK(Usage::of_process().cpu_ns - used < us * 1e3 / 2);
+    }
+}
+
 TEST_CASE("a run of a workload is all phases, each with an episode, on every rank") {
     const Workload work{.compute_us = {1, 2, 3}, .runs = 5};
     ThreadCrew crew(3, anywhere);

@@ -56,6 +56,7 @@ void print_environment(std::string_view program, const Options& options, const s
         .field("compiler", __VERSION__)
         .field("ranks", options.ranks)
         .field("placement", spelled(options.placement))
+        .field("computing", spelled(options.computing))
         .field("rounds", options.rounds)
         .field("seed", options.seed)
         .field("crowded", options.ranks * options.threads > cpus.size())

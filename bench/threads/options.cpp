@@ -25,6 +25,12 @@ Placement placement(std::string_view text) {
     throw WrongUse("--placement '" + std::string(text) + "': accepted are pinned, free");
 }
 
+Computing computing(std::string_view text) {
+    if (text == "busy") return Computing::busy;
+    if (text == "away") return Computing::away;
+    throw WrongUse("--computing '" + std::string(text) + "': accepted are busy, away");
+}
+
 std::vector<Work> work(std::string_view text) {
     std::vector<Work> all;
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -76,6 +82,9 @@ constexpr std::array flags{
          "ranks compute between barriers: US, US~SHARE for times that vary, or 360us, 2100us, 9450us; whole runs are "
          "timed, and nothing else",
          [](Options& o, std::string_view, std::string_view t) { o.work = work(t); }},
+    Flag{"--computing", "busy|away",
+         "with --workload: ranks keep a CPU busy, or let the time pass as hosts with CPUs of their own (default busy)",
+         [](Options& o, std::string_view, std::string_view t) { o.computing = computing(t); }},
     Flag{"--profile", "", "also what each rank does between stamped episodes, for `tollbar simulate scheduler`",
          [](Options& o, std::string_view, std::string_view) { o.profile = true; }},
     Flag{"--list", "", "names what can be measured, measures nothing",
@@ -96,6 +105,8 @@ const Flag& find_flag(std::string_view name) {
 }  // namespace
 
 std::string_view spelled(Placement placement) noexcept { return placement == Placement::pinned ? "pinned" : "free"; }
+
+std::string_view spelled(Computing computing) noexcept { return computing == Computing::busy ? "busy" : "away"; }
 
 Options parse_options(int count, const char* const* words) {
     Options options;

@@ -14,6 +14,8 @@
 namespace tollbar::bench {
 
 enum class Placement : std::uint8_t { pinned, free };
+/// How a rank passes the time of a workload: it keeps a CPU busy, or leaves it to others.
+enum class Computing : std::uint8_t { busy, away };
 enum class Depth : std::uint8_t { full, quick };
 
 /// Wrong use: one line that says what was wrong and what is accepted.
@@ -38,6 +40,7 @@ struct Options {
     Depth depth = Depth::full;
     std::string only;        ///< empty: everything
     std::vector<Work> work;  ///< measured in place of bare episodes; empty: those are
+    Computing computing = Computing::busy;
     bool profile = false;
     bool list = false;
     bool help = false;
@@ -46,6 +49,7 @@ struct Options {
 inline constexpr Rank most_ranks = 1024;
 
 std::string_view spelled(Placement placement) noexcept;
+std::string_view spelled(Computing computing) noexcept;
 
 /// Throws WrongUse.
 Options parse_options(int count, const char* const* words);

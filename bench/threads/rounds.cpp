@@ -63,7 +63,7 @@ private:
         for (Candidate* one : order_) {
             const bool spinning = crowded() && one->label().manners == Manners::spins;
             if (!options_.work.empty()) {
-                if (!spinning) visit_working(*one, round);
+                if (!spinning && !visit_working(*one, round)) return false;
                 continue;
             }
             if (spinning ? !visit_spinner(*one, round) : !visit_polite(*one, round)) return false;
@@ -111,7 +111,7 @@ private:
     }
 
     /// Every rank draws the same times, so nothing but the number of runs has to be agreed on, and all know it.
-    void visit_working(Candidate& one, std::uint32_t round) {
+    bool visit_working(Candidate& one, std::uint32_t round) {
         for (const Work& each : options_.work) {
             Workload workload = each.workload;
             const double run_ns = 1e3 * (workload.sum_us() + static_cast<double>(workload.compute_us.size()));
@@ -122,9 +122,12 @@ private:
             pace.cut_ns = 5 * std::max(batch_ns, static_cast<double>(fewest_runs) * run_ns);
             const std::unique_ptr<Visit> visit = crew_.visit(pace, workload.runs);
             visit->workload = &workload;
+            visit->computing = options_.computing;
             one.receive(crew_, *visit);
+            if (!sound(visit->stamps.evaluate(visit->stamping.stamped), one.label(), round)) return false;
             if (crew_.is_first()) print_work(one.label(), round, each.spelling, workload, visit->timing);
         }
+        return true;
     }
 
     void print_work(const Label& label, std::uint32_t round, const std::string& spelling, const Workload& workload,

@@ -5,6 +5,7 @@
 
 #include "clock.hpp"
 #include "crew.hpp"
+#include "options.hpp"
 #include "stamps.hpp"
 #include "usage.hpp"
 
@@ -175,6 +176,7 @@ public:
     Stamps& stamps;                      ///< of episodes back to back
     Stamps& isolated;                    ///< of episodes before each of which everybody has met elsewhere
     const Workload* workload = nullptr;  ///< what is done in place of bare episodes (working.hpp)
+    Computing computing = Computing::busy;
 };
 
 /// A visit by the threads of this process.

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 
+#include <sched.h>
+#include <unistd.h>
+
 namespace tollbar::bench {
 
 /// Keeps the CPU busy until it has computed that long. A stretch in which the thread had no CPU does not count: two
@@ -24,6 +27,15 @@ inline void compute(double us) noexcept {
     }
 }
 
+/// Lets that much time pass and leaves the CPU to others: what `us` of computing are to a host that has a CPU of its
+/// own, where hosts only share this machine's. Sleeps as far as a timer is to be relied on, and gives way for the rest.
+inline void be_away(double us) noexcept {
+    constexpr double late_us = 60;  // a timer's wake-up, and then some
+    const Ticks until = ticks() + ticks_of(us * 1e3);
+    if (us > late_us) usleep(static_cast<useconds_t>(us - late_us));
+    while (ticks() < until) sched_yield();
+}
+
 /// What one rank does in such a visit: the phases once to warm up, then `runs` times, timed by rank 0 from its first
 /// computing to its last exit. visit.timing counts runs, not episodes. The first episodes are stamped, those of the
 /// warm-up too: as many as there is room for.
@@ -33,7 +45,8 @@ void attend_working(Rank rank, Seat& seat, Visit& visit, const Workload& workloa
     const auto stamp = stamper(visit.stamps, rank, seat);
     const auto run_once = [&](std::uint64_t) {
         for (std::size_t phase = 0; phase < workload.compute_us.size(); ++phase, ++episode) {
-            compute(workload.before_us(rank, episode));
+            const double us = workload.before_us(rank, episode);
+            visit.computing == Computing::busy ? compute(us) : be_away(us);
             if (episode < visit.stamps.capacity())
                 stamp(episode);
             else

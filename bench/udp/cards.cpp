@@ -79,7 +79,8 @@ Cards::Cards(std::shared_ptr<const Network> network) : network_(std::move(networ
     std::string ports;
     for (Rank rank = 0; rank < network_->hosts(); ++rank) {
         network_->on_host(rank, [&] { start({"--interface", "eth0", "--mode", "generic", "--socket", socket(rank)}); });
-        ports += (rank == 0 ? "" : ",") + port_of(network_->host(rank).name);
+        if (rank != 0) ports += ',';
+        ports += port_of(network_->host(rank).name);
     }
     start({"--switch", ports, "--mode", "generic"});
 }
@@ -131,7 +132,7 @@ void add_cards(Roster& roster, Rank ranks, const std::shared_ptr<const Network>&
         return;
     }
     for (const std::string plan : plans)
-        for (const std::string wait : {"auto", "spin"}) {
+        for (const std::string wait : {"auto", "park", "spin"}) {
             const Manners manners = wait == "spin" ? Manners::spins : Manners::gives_way;
             roster.add<CardBarrier>({"card:" + plan, "card", wait, manners}, cards, ranks, plan, wait);
         }

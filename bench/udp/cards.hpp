@@ -32,7 +32,8 @@ private:
     std::vector<pid_t> daemons_;
 };
 
-/// "card:PLAN": the exchanges and both counts, blocking and busy polling; in `skipped` where there can be no cards.
+/// "card:PLAN": the exchanges and both counts, asleep, asleep after a look, and busy polling; in `skipped` where there
+/// can be no cards.
 void add_cards(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network);
 
 }  // namespace tollbar::bench
