@@ -43,10 +43,11 @@ typedef struct tollbar_nic_group {
 /* All zero (or a NULL pointer to it) means: choose for me. */
 typedef struct tollbar_nic_options {
     const char* plan;   /* a catalogue spelling of at most 16 steps a rank, "gather" (rank 0's card counts, up to 64
-                         * ranks)   or "switch" (the switch counts, up to 64 ranks). The same at all members. NULL or "":
+                         * ranks) or "switch" (the switch counts, up to 64 ranks). The same at all members. NULL or "":
                          * pairwise. */
     const char* daemon; /* its socket. NULL or "": TOLLBAR_NICD, else /run/tollbar/nicd.sock */
-    const char* wait;   /* "auto" (looks for 4 us, then sleeps), "spin", "yield" or "park". NULL or "": TOLLBAR_WAIT */
+    const char* wait;   /* "auto" (looks and gives way a few times, then sleeps), "spin", "yield" or "park" (sleeps at
+                         * once). NULL or "": TOLLBAR_WAIT */
     int only_card;      /* not 0: an error where the card cannot be had, not a barrier over UDP */
 } tollbar_nic_options;
 

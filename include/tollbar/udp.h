@@ -32,7 +32,7 @@ typedef struct tollbar_udp_options {
     uint64_t key;     /* random, the same at all ranks of a job and another in each job */
     uint32_t group;   /* tells the groups of a job apart */
     const char* plan; /* a catalogue spelling ("mcs:4,2"), the same at all ranks; NULL or "": dissemination */
-    int wait;         /* a tollbar_wait; auto: TOLLBAR_WAIT if set, else looks for 5 us and then sleeps */
+    int wait;         /* a tollbar_wait; auto: TOLLBAR_WAIT if set, else looks and gives way a few times, then sleeps */
 } tollbar_udp_options;
 
 /* Binds to "10.0.0.3:7777" or "host:7777"; port 0 takes a free one.

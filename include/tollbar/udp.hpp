@@ -23,7 +23,8 @@ struct udp_options {
     /// Tells the groups of a job apart.
     std::uint32_t group = 0;
 
-    /// automatic: TOLLBAR_WAIT if set, else looks for a frame for 5 us and then sleeps. spin and yield never sleep.
+    /// automatic: TOLLBAR_WAIT if set, else looks for a frame and gives way a few times, then sleeps. spin and yield
+    /// never sleep.
     wait_policy wait = wait_policy::automatic;
 
     /// How long to wait for a frame before it is asked for again; each time-out doubles it, up to 32 ms.

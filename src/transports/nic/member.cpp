@@ -19,6 +19,9 @@ namespace {
 
 constexpr Rank poster(Rank self) { return self == 0 ? 1 : 0; }
 
+/// At the card's word, before the clock is looked at or the processor given away.
+constexpr int looks = 4;
+
 }  // namespace
 
 Member::Member(Share share, File socket, wait_policy policy, const Pace& pace)
@@ -98,19 +101,21 @@ bool Member::test() noexcept {
     return over();
 }
 
-bool Member::spin(Deadline deadline) noexcept {
-    const bool for_ever = policy_ == wait_policy::spin || policy_ == wait_policy::yield;
+/// Gives way in between: where members share processors, others get theirs and may end the episode, and it costs a
+/// fraction of a wake-up.
+bool Member::look(Deadline deadline) noexcept {
     if (policy_ == wait_policy::park) return over();
-    const auto until = Clock::now() + pace_.spin;
-    for (;;) {
-        for (int looks = 0; looks < 16; ++looks) {
+    for (int turn = 0; policy_ != wait_policy::automatic || turn < pace_.yields; ++turn) {
+        for (int i = 0; i < looks; ++i) {
             if (over()) return true;
-            policy_ == wait_policy::yield ? NativeSync::yield() : NativeSync::pause();
+            NativeSync::pause();
         }
+        if (policy_ != wait_policy::spin) NativeSync::yield();
         const auto now = Clock::now();
-        if (now >= deadline.at || gone_ || (!for_ever && now >= until)) return over();
+        if (now >= deadline.at || gone_) break;
         look_for_lost(now);
     }
+    return over();
 }
 
 bool Member::served() const noexcept {
@@ -118,34 +123,27 @@ bool Member::served() const noexcept {
     return poll(&daemon, 1, 0) == 0;
 }
 
-void Member::drain() noexcept {
-    std::array<std::byte, 1> note;
-    while (recv(socket_.number(), note.data(), note.size(), MSG_DONTWAIT) >= 0) {
-    }
-}
-
-bool Member::sleep(std::chrono::nanoseconds at_most) noexcept {
+/// Ends early for each note, also one of an episode whose end was seen without sleeping.
+void Member::sleep(std::chrono::nanoseconds at_most) noexcept {
     const auto whole = std::chrono::duration_cast<std::chrono::seconds>(at_most);
     const timespec time{.tv_sec = whole.count(), .tv_nsec = (at_most - whole).count()};
-    std::array<pollfd, 2> events{pollfd{.fd = socket_.number(), .events = POLLIN, .revents = 0},
-                                 pollfd{.fd = share_.daemon.number(), .events = 0, .revents = 0}};
-    ppoll(events.data(), events.size(), &time, nullptr);
-    if (events[0].revents != 0) drain();
-    return events[1].revents == 0;
+    pollfd note{.fd = socket_.number(), .events = POLLIN, .revents = 0};
+    std::byte first;
+    if (ppoll(&note, 1, &time, nullptr) == 1) recv(socket_.number(), &first, sizeof first, MSG_DONTWAIT);
 }
 
 Outcome Member::finish(Deadline deadline) noexcept {
-    if (over() || spin(deadline)) return Outcome::over;
+    if (over() || look(deadline)) return Outcome::over;
     for (;;) {
         // Pairs with the card, which moves the word and then looks whether its owner sleeps.
         std::atomic_ref(host_->waiting).store(episode_, std::memory_order_seq_cst);
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (over()) return Outcome::over;
+        if (gone_) return Outcome::gone;
         const auto now = Clock::now();
         if (now >= deadline.at) return Outcome::late;
         look_for_lost(now);
-        if (over()) return Outcome::over;
-        if (!sleep(std::min(asks_, deadline.at) - now)) return over() ? Outcome::over : Outcome::gone;
+        if (!over() && !gone_) sleep(std::min(asks_, deadline.at) - now);
     }
 }
 

@@ -26,7 +26,7 @@ struct Share {
 
 /// How long things take.
 struct Pace {
-    std::chrono::nanoseconds spin{4000};      ///< looks at the word before it sleeps, unless told how to wait
+    int yields = 16;  ///< gives way so often between looks before it sleeps, unless told how to wait
     std::chrono::nanoseconds again{1000000};  ///< sleeps before the card is told to ask again; doubles with every time
     std::chrono::nanoseconds rarest{64000000};
     std::chrono::nanoseconds answers{20000000};  ///< waits for those who are asked whether they have arrived
@@ -76,9 +76,8 @@ private:
     bool served() const noexcept;
     void look_for_lost(Clock::time_point now) noexcept;
     bool post(toll_kind kind, std::uint32_t mask) noexcept;
-    bool spin(Deadline deadline) noexcept;
-    bool sleep(std::chrono::nanoseconds at_most) noexcept;
-    void drain() noexcept;
+    bool look(Deadline deadline) noexcept;
+    void sleep(std::chrono::nanoseconds at_most) noexcept;
     std::vector<Rank> silent() const;
 
     Share share_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spinning for as long as a frame takes on an idle machine, then sleeping until one comes or it is time to ask again.
+// Looking and giving way for about as long as a wake-up takes, then sleeping until a frame comes or it is time to ask
+// again.
 #include "runner.hpp"
 
 #include <algorithm>
@@ -89,10 +90,7 @@ void UdpRunner::ask_if_due(Clock::time_point now) noexcept {
 
 bool UdpRunner::wait(Deadline deadline) noexcept {
     if (protocol_.advance() || drain()) return true;
-    if (policy_ != wait_policy::park) {
-        const bool for_ever = policy_ != wait_policy::automatic;
-        if (spin(for_ever ? Clock::time_point::max() : Clock::now() + pace_.spin, deadline)) return true;
-    }
+    if (policy_ != wait_policy::park && look(deadline)) return true;
     while (!deadline.passed()) {
         network_.sleep({std::min(asking_.due, deadline.at)});
         if (drain()) return true;
@@ -115,14 +113,15 @@ bool UdpRunner::drain() noexcept {
     return false;
 }
 
-bool UdpRunner::spin(Clock::time_point until, Deadline deadline) noexcept {
-    for (;;) {
+bool UdpRunner::look(Deadline deadline) noexcept {
+    for (int turn = 0; policy_ != wait_policy::automatic || turn < pace_.yields; ++turn) {
+        if (policy_ != wait_policy::spin) NativeSync::yield();
         if (drain()) return true;
         const auto now = Clock::now();
-        if (now >= std::min(until, deadline.at)) return false;
+        if (now >= deadline.at) return false;
         ask_if_due(now);
-        if (policy_ == wait_policy::yield) NativeSync::yield();
     }
+    return false;
 }
 
 void UdpRunner::answer_now_and_then(const std::stop_token& stop) noexcept {

@@ -16,7 +16,7 @@ namespace tollbar {
 
 /// How long things take.
 struct UdpPace {
-    std::chrono::nanoseconds spin{5000};      ///< looks for a frame before it sleeps, unless told how to wait
+    int yields = 16;  ///< gives way so often between looks for a frame before it sleeps, unless told how to wait
     std::chrono::nanoseconds again{1000000};  ///< waits for a frame before it asks for it; twice that the next time
     std::chrono::nanoseconds rarest{
         32000000};  ///< but never longer than this; also how often somebody answers while it computes
@@ -72,7 +72,7 @@ private:
     bool drain() noexcept;
     bool take_one() noexcept;
     void answer_now_and_then(const std::stop_token& stop) noexcept;
-    bool spin(Clock::time_point until, Deadline deadline) noexcept;
+    bool look(Deadline deadline) noexcept;
 
     Protocol protocol_;
     Datagrams& network_;
