@@ -30,7 +30,7 @@ inline void compute(double us) noexcept {
 /// Lets that much time pass and leaves the CPU to others: what `us` of computing are to a host that has a CPU of its
 /// own, where hosts only share this machine's. Sleeps as far as a timer is to be relied on, and gives way for the rest.
 inline void be_away(double us) noexcept {
-    constexpr double late_us = 60;  // a timer's wake-up, and then some
+    constexpr double late_us = 100;  // the slack of a timer, which is 50, and a wake-up
     const Ticks until = ticks() + ticks_of(us * 1e3);
     if (us > late_us) usleep(static_cast<useconds_t>(us - late_us));
     while (ticks() < until) sched_yield();

@@ -29,6 +29,7 @@ class Start:
 
     command: Sequence[str]
     environment: Mapping[str, str]
+    limit_s: float = LIMIT_S
 
 
 class Work(Protocol):
@@ -121,10 +122,11 @@ def _run_passes(work: Work, session: Session, outcome: Outcome, report: Report) 
             report(group, total, where)
             names = work.programs(situation)
             chance.shuffle(names)
+            seed = chance.getrandbits(31)  # one for all: what they draw is the same
             for name in names:
                 turns = work.turns(name, situation, rounds)
-                start = work.start(name, situation, turns, chance.getrandbits(31))
-                finished = session.run(start.command, LIMIT_S, start.environment)
+                start = work.start(name, situation, turns, seed)
+                finished = session.run(start.command, start.limit_s, start.environment)
                 pace.note(situation, name, finished.seconds / turns)
                 _keep(outcome, finished, group, name, where)
             group += 1

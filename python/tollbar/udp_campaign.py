@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench udp` measures: barriers between hosts by datagrams, and an MPI's over TCP beside them.
+"""What `tollbar bench udp` and `nic` measure: barriers between hosts, and an MPI's over TCP beside them.
 
 Hosts are network namespaces; where those cannot be had, all ranks are on the loopback, which is said.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from tollbar import mpi_campaign, mpi_settings, passes, paths
 from tollbar.mpi_hosts import Hosts
 from tollbar.mpi_settings import STOCK, Setting
 from tollbar.mpis import Mpi
-from tollbar.passes import Outcome, Report, Start
+from tollbar.passes import LIMIT_S, Outcome, Report, Start
 from tollbar.session import Session
 
 PROGRAM = "tollbar-bench-udp"
@@ -24,12 +25,15 @@ PROGRAM = "tollbar-bench-udp"
 FEW = ("pairwise+park", "dissemination+park", "mcs+park", "central+park", "pairwise+auto")
 SPINNING = ("pairwise+spin", "dissemination+spin")
 #: Beside them, where cards are measured.
-CARDS = ("card:pairwise+auto", "card:gather+auto", "card:switch+auto")
+CARDS = ("card:pairwise+park", "card:gather+park", "card:switch+park", "card:pairwise+auto")
 SPINNING_CARDS = ("card:pairwise+spin",)
+#: What the paper compares, and what it does not have: a count in the switch.
+PAPER = ("pairwise+park",)
+PAPER_CARDS = ("card:pairwise+park", "card:switch+park")
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
-_LIMIT_S = 110
+_LIMIT_S, _FULL_LIMIT_S = 110, 600
 _FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_")
 #: All ranks on this machine, and still by TCP.
 _LOOPBACK = ("--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
@@ -64,27 +68,55 @@ def measure(settings: Settings, within: Path, report: Report) -> Outcome:
     Raises FileNotFoundError when the program is not there.
     """
     paths.program(PROGRAM)
-    try:
-        with Hosts(max(settings.ranks)) as hosts:
-            return _measure(settings, hosts, [], within, report)
-    except (FileNotFoundError, RuntimeError) as error:
-        note = f"all ranks are on the loopback, not on hosts of their own: {error}"
-        return _measure(settings, Hosts(1), [note], within, report)
+    mpi, why = open_mpi()
+    with on_hosts(max(settings.ranks)) as (hosts, notes):
+        work = Datagrams(settings, hosts, mpi)
+        return passes.measure(work, notes + ([why] if why else []), within, report)
 
 
-def _measure(settings: Settings, hosts: Hosts, notes: list[str], within: Path, report: Report) -> Outcome:
-    mpi, why = _open_mpi()
-    work = Datagrams(settings, hosts, mpi)
-    return passes.measure(work, notes + ([why] if why else []), within, report)
+@contextlib.contextmanager
+def on_hosts(count: int) -> Iterator[tuple[Hosts, list[str]]]:
+    """So many hosts for as long as it takes; where they cannot be made, this one and a note that says so."""
+    with contextlib.ExitStack() as stack:
+        try:
+            hosts, notes = stack.enter_context(Hosts(count)), []
+        except (FileNotFoundError, RuntimeError) as error:
+            hosts, notes = Hosts(1), [f"all ranks are on the loopback, not on hosts of their own: {error}"]
+        yield hosts, notes
 
 
-def _open_mpi() -> tuple[tuple[Mpi, Path] | None, str]:
+def open_mpi() -> tuple[tuple[Mpi, Path] | None, str]:
     """Open MPI with the program that runs under it, or why there is none."""
     try:
         mpi = mpi_campaign.chosen(("openmpi",), False)[0]
         return (mpi, paths.program(mpi_settings.program_of(mpi))), ""
     except FileNotFoundError as error:
         return None, f"no MPI is measured beside: {error}"
+
+
+def placement(ranks: int) -> str:
+    """Where the ranks of hosts are put, which share this machine's processors."""
+    return "pinned" if ranks <= len(os.sched_getaffinity(0)) else "free"
+
+
+def program_words(hosts: Hosts, ranks: int, cards: bool) -> list[str]:
+    """Starts the measuring program with a rank on each of so many hosts."""
+    command = [str(paths.program(PROGRAM)), "--ranks", str(ranks)]
+    if addresses := hosts.addresses():
+        command += ["--hosts", ",".join(f"{name}={address}" for name, address in addresses.items())]
+    return [*command, "--cards", "yes"] if cards else command
+
+
+def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: int) -> list[str]:
+    """Starts the MPI's measuring program on the same hosts, over TCP."""
+    options = hosts.options(mpi, 1)
+    if not options:
+        options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
+    return [
+        str(mpi.launcher), *options, "-n", str(ranks),
+        "env", *(f"{name}={value}" for name, value in setting.variables.items()),
+        str(measuring), "--setting", setting.name, "--late-ms", "0", "--communicators", "0",
+    ]  # fmt: skip
 
 
 class Datagrams:
@@ -100,8 +132,7 @@ class Datagrams:
 
     @property
     def situations(self) -> list[Where]:
-        processors = len(os.sched_getaffinity(0))
-        return [Where(ranks, "pinned" if ranks <= processors else "free") for ranks in self._asked.ranks]
+        return [Where(ranks, placement(ranks)) for ranks in self._asked.ranks]
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -139,15 +170,14 @@ class Datagrams:
         flags += ["--batch-us", str(self._asked.batch_us)]
         environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         environment["TOLLBAR_TUNING"] = str(self._tuning.absolute())
-        command = self._udp(situation, flags) if program == "udp" else self._of_mpi(program, situation, flags)
-        return Start(["timeout", "-k", "5", str(_LIMIT_S), *command], environment)
+        command = self._udp(situation) if program == "udp" else self._of_mpi(program, situation)
+        limit_s = _FULL_LIMIT_S if self._asked.full else _LIMIT_S
+        return Start(
+            ["timeout", "-k", "5", str(limit_s), *command, *flags], environment, limit_s + LIMIT_S - _LIMIT_S
+        )
 
-    def _udp(self, situation: Where, flags: list[str]) -> list[str]:
-        command = [str(paths.program(PROGRAM)), "--ranks", str(situation.ranks), *flags]
-        if hosts := self._hosts.addresses():
-            command += ["--hosts", ",".join(f"{name}={address}" for name, address in hosts.items())]
-        if self._asked.cards:
-            command += ["--cards", "yes"]
+    def _udp(self, situation: Where) -> list[str]:
+        command = program_words(self._hosts, situation.ranks, self._asked.cards)
         only = self._asked.only or (() if self._asked.full else self._few(situation))
         return [*command, "--only", ",".join(only)] if only else command
 
@@ -158,17 +188,8 @@ class Datagrams:
             return hosts
         return hosts + CARDS + SPINNING_CARDS if spinning else hosts + CARDS
 
-    def _of_mpi(self, program: str, situation: Where, flags: list[str]) -> list[str]:
+    def _of_mpi(self, program: str, situation: Where) -> list[str]:
         assert self._mpi
-        mpi, measuring = self._mpi
         found = {f"mpi.{each.name.replace(' ', '-')}": each for each in self._settings_in(situation)}
-        setting = found[program]
-        options = self._hosts.options(mpi, 1)
-        if not options:
-            options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
-        return [
-            str(mpi.launcher), *options, "-n", str(situation.ranks),
-            "env", *(f"{name}={value}" for name, value in setting.variables.items()),
-            str(measuring), *flags, "--setting", setting.name, "--late-ms", "0", "--communicators", "0",
-            "--only", "MPI_Barrier",
-        ]  # fmt: skip
+        words = mpi_words(self._hosts, *self._mpi, found[program], situation.ranks)
+        return [*words, "--only", "MPI_Barrier"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tollbar import statistics
+from tollbar import mpi_places, statistics
 from tollbar.comparison import Candidate
 from tollbar.records import Launch, Working
 from tollbar.statistics import Interval, Series
@@ -60,11 +60,8 @@ Workloads = dict[str, dict[Candidate, Measured]]
 def gather(launches: Iterable[Launch]) -> dict[Place, Workloads]:
     """Everything that was measured of workloads, by place."""
     found: dict[Place, Workloads] = {}
-    for launch in launches:
-        facts = launch.environment.facts
-        place = Place(
-            str(facts.get("mpi") or "threads"), launch.environment.ranks, launch.environment.placement
-        )
+    for launch in map(mpi_places.with_full_names, launches):
+        place = Place(_over(launch), launch.environment.ranks, launch.environment.placement)
         for record in launch.singles:
             if isinstance(record, Working):
                 candidate = Candidate(record.name, record.kind, record.wait)
@@ -74,3 +71,13 @@ def gather(launches: Iterable[Launch]) -> dict[Place, Workloads]:
                 measured.elapsed.setdefault(launch.group, {})[record.round] = one_run
                 measured.longest.setdefault(launch.group, {})[record.round] = record.longest_ns
     return dict(sorted(found.items()))
+
+
+def _over(launch: Launch) -> str:
+    """What is compared with each other has run over the same: on hosts an MPI is beside what needs none."""
+    facts = launch.environment.facts
+    beside_hosts = launch.program.startswith("mpi.")
+    if beside_hosts or "network" in facts:
+        there = facts.get("network") == "namespaces" or int(facts.get("hosts") or 1) > 1
+        return "hosts" if there else "loopback"
+    return "shmem" if "shmem" in facts else str(facts.get("mpi") or "threads")

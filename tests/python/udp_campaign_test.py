@@ -43,12 +43,12 @@ def started(work: Datagrams, program: str, ranks: int) -> str:
 def test_ranks_are_put_on_hosts_and_the_mpi_on_the_same():
     work = Datagrams(settings(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     text = started(work, "udp", 2)
-    assert "/built/tollbar-bench-udp --ranks 2 --rounds 1 --seed 7" in text
-    assert "--hosts a=10.77.0.1,b=10.77.0.2" in text
+    assert "/built/tollbar-bench-udp --ranks 2 --hosts a=10.77.0.1,b=10.77.0.2" in text
+    assert "--rounds 1 --seed 7" in text
     text = started(work, "mpi.bruck", 2)
     assert "/there/mpirun --host a,b -n 2 env OMPI_MCA_coll_tuned_use_dynamic_rules=1" in text
     assert "--setting bruck" in text
-    assert text.endswith("--only MPI_Barrier")
+    assert "--only MPI_Barrier" in text
 
 
 def test_without_hosts_the_mpi_still_goes_by_tcp():
@@ -61,7 +61,7 @@ def test_cards_are_measured_where_they_are_asked_for():
     assert "card:" not in started(Datagrams(settings(), TwoHosts(2), None), "udp", 4)
     text = started(Datagrams(settings(cards=True), TwoHosts(2), None), "udp", 4)
     assert "--cards yes" in text
-    assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
+    assert "card:pairwise+park,card:gather+park,card:switch+park" in text
 
 
 def test_a_setting_for_two_is_for_two(monkeypatch):

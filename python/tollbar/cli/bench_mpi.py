@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--full", action="store_true",
         help="mpi and hybrid: every MPI, every barrier it has, every plan; about an hour; "
-        "crowd: more threads and longer computing, hours; udp: every plan between 2 to 16 hosts",
+        "crowd: more threads and longer computing, hours; udp, nic: every plan between 2 to 16 hosts, hours",
     )  # fmt: skip
     parser.add_argument(
         "--times", action="store_true", help="mpi only: prints the time of each barrier instead of targets"
@@ -81,12 +81,13 @@ def refuse_options_of_others(args: argparse.Namespace) -> None:
     }  # fmt: skip
     of_shmem = {"--targets": args.targets, "--model": args.model}
     workload = {"--workload": args.workload is not None}
-    of_hosts = of_threads | of_mpi | of_hybrid | of_shmem | workload | of_crowd | {"--mpi": args.mpi}
+    of_hosts = of_threads | of_mpi | of_hybrid | of_shmem | of_crowd | {"--mpi": args.mpi}
+    beside_workloads = of_shmem if args.workload is not None else {}
     others = {
         "threads": of_mpi | of_hybrid | of_both | of_shmem | of_crowd,
         "mpi": of_threads | of_hybrid | of_shmem | of_crowd,
         "hybrid": of_threads | of_mpi | of_shmem | workload | of_crowd,
-        "shmem": of_threads | of_mpi | of_hybrid | of_both | workload | of_crowd,
+        "shmem": of_threads | of_mpi | of_hybrid | of_both | beside_workloads | of_crowd,
         "udp": of_hosts,
         "nic": of_hosts,
         "crowd": of_threads
@@ -98,7 +99,8 @@ def refuse_options_of_others(args: argparse.Namespace) -> None:
     }[args.kind]
     for name, given in others.items():
         if given:
-            raise WrongUse(f"{name} is not an option of `tollbar bench {args.kind}`")
+            beside = " --workload" if name in beside_workloads else ""
+            raise WrongUse(f"{name} is not an option of `tollbar bench {args.kind}{beside}`")
     if args.full and args.quick:
         raise WrongUse("--full and --quick exclude each other")
 

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench threads|mpi --workload: what a run takes when ranks compute between barriers."""
+"""tollbar bench --workload: what a run takes when ranks compute between barriers, whatever those run over."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tollbar
+from tollbar.cli import bench_udp
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column
 from tollbar.cli.watching import Watcher, told
@@ -17,18 +20,21 @@ from tollbar.cli.watching import Watcher, told
 if TYPE_CHECKING:
     from tollbar import results, workloads
     from tollbar.comparison import Candidate
-    from tollbar.work_campaign import Over
+    from tollbar.work_over import Over
 
-RANKS = (2,)
-LAUNCHES, ROUNDS, BUDGET_S = 6, 2, 120.0
-QUICK = {"launches": 3, "rounds": 1, "budget": 15.0}
+USUAL = {"ranks": (2,), "launches": 6, "rounds": 2, "budget": 120.0, "batch_us": None}
+QUICK = USUAL | {"launches": 3, "rounds": 1, "budget": 15.0}
+HOSTS = USUAL | {"ranks": (2, 4, 8, 16), "rounds": 1, "budget": 600.0, "batch_us": 200_000}
+HOSTS_QUICK = HOSTS | {"launches": 3, "budget": 60.0, "batch_us": 50_000}
+#: 10,000 runs of even the longest application, as in the paper.
+HOSTS_FULL = HOSTS | {"ranks": tuple(range(2, 17)), "budget": 36000.0, "batch_us": 100_000_000}
 
 
 @dataclass(frozen=True)
 class Run:
     """One workload with one barrier."""
 
-    over: str = column("threads, or the MPI")
+    over: str = column("threads, the MPI, shmem, hosts, or loopback where there are no hosts")
     ranks: int = column("how many")
     placement: str = column("pinned to processors, or free")
     workload: str = column(
@@ -47,8 +53,9 @@ class Run:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workload", metavar="LIST|paper",
-        help="threads and mpi: ranks compute between barriers, and runs are timed: US, US~SHARE for times "
-        "that vary, 360us, 2100us, 9450us; paper: those of the NIC paper (with --quick, some of them)",
+        help="threads, mpi, shmem, udp, nic: ranks compute between barriers, and runs are timed: US, "
+        "US~SHARE for times that vary, 360us, 2100us, 9450us; paper: those of the NIC paper (with --quick, "
+        "some of them; udp, nic: with --full, 10,000 runs of each, hours)",
     )  # fmt: skip
 
 
@@ -65,38 +72,64 @@ def run(args: argparse.Namespace) -> Table:
 def _measure(args: argparse.Namespace) -> tuple[Path, bool]:
     from tollbar import results, work_campaign
 
-    usual = {"launches": LAUNCHES, "rounds": ROUNDS, "budget": BUDGET_S} | (QUICK if args.quick else {})
-    workloads = (
-        work_campaign.QUICK if args.quick else work_campaign.WORKLOADS
-    ) if args.workload == "paper" else args.workload.split(",")  # fmt: skip
+    usual = _usual(args)
+    ranks = args.ranks or usual["ranks"]
+    for name in (workloads := _workloads(args)):
+        tollbar.parse_workload(name)  # says what is wrong with it
     settings = work_campaign.Settings(
-        ranks=args.ranks or RANKS,
+        ranks=ranks,
         workloads=workloads,
         launches=args.launches or usual["launches"],
         rounds=args.rounds or usual["rounds"],
         budget_s=args.budget or usual["budget"],
         only=args.only,
         placements=args.placement or (),
+        batch_us=usual["batch_us"],
+        full=args.full,
         seed=time.time_ns() % 2**31 if args.seed is None else args.seed,
     )
-    for name in workloads:
-        tollbar.parse_workload(name)  # says what is wrong with it
     try:
-        over = _over(args)
-        situations = len(over) * len(settings.ranks) * len(settings.placements or ("usual",))
-        with Watcher(settings.launches * situations) as watcher:
-            within = args.output or results.folder()
-            return told(work_campaign.measure(settings, over, within, watcher.report))
+        with _over(args, ranks) as (over, notes):
+            situations = len(work_campaign.Working(settings, over).situations)
+            with Watcher(settings.launches * situations) as watcher:
+                within = args.output or results.folder()
+                return told(work_campaign.measure(settings, over, notes, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None
 
 
-def _over(args: argparse.Namespace) -> list[Over]:
-    from tollbar import mpi_campaign, work_campaign
+def _usual(args: argparse.Namespace) -> dict[str, Any]:
+    if args.kind in ("udp", "nic"):
+        return HOSTS_FULL if args.full else HOSTS_QUICK if args.quick else HOSTS
+    return QUICK if args.quick else USUAL
+
+
+def _workloads(args: argparse.Namespace) -> Sequence[str]:
+    from tollbar import work_campaign
+
+    if args.workload != "paper":
+        return args.workload.split(",")
+    return work_campaign.QUICK if args.quick else work_campaign.WORKLOADS
+
+
+@contextlib.contextmanager
+def _over(args: argparse.Namespace, ranks: Sequence[int]) -> Iterator[tuple[list[Over], list[str]]]:
+    """What the barriers run over while this lasts, and what of it could not be had."""
+    from tollbar import mpi_campaign, shmem_campaign, udp_campaign, work_over
 
     if args.kind == "threads":
-        return [work_campaign.OverThreads()]
-    return [work_campaign.OverMpi(mpi) for mpi in mpi_campaign.chosen(args.mpi, full=args.full)]
+        yield [work_over.OverThreads()], []
+    elif args.kind == "mpi":
+        yield [work_over.OverMpi(mpi) for mpi in mpi_campaign.chosen(args.mpi, full=args.full)], []
+    elif args.kind == "shmem":
+        if why := shmem_campaign.why_not():
+            raise WrongUse(f"OpenSHMEM is not measured: {why}")
+        yield [work_over.OverPes()], []
+    else:
+        bench_udp.refuse_too_many(ranks)
+        mpi, why = udp_campaign.open_mpi()
+        with udp_campaign.on_hosts(max(ranks)) as (hosts, notes):
+            yield work_over.over_hosts(hosts, args.kind == "nic", mpi), notes + ([why] if why else [])
 
 
 def rows(run: results.Run) -> list[Run]:
