@@ -88,9 +88,10 @@ bool Member::over() const noexcept {
 
 void Member::look_for_lost(Clock::time_point now) noexcept {
     if (now < asks_) return;
-    const bool entered = toll_episode_of(toll_load(&group_->state.at)) == episode_;
-    post(entered ? toll_timeout : toll_arrive, 0);
-    patience_ = std::min(2 * patience_, pace_.rarest);
+    const toll_u64 place = toll_load(&group_->state.at);
+    post(toll_episode_of(place) == episode_ ? toll_timeout : toll_arrive, 0);
+    const bool stands = std::exchange(asked_at_, place) == place;  // a step further, the next frame may be lost too
+    patience_ = stands ? std::min(2 * patience_, pace_.rarest) : pace_.again;
     asks_ = now + patience_;
     gone_ = !served();
 }

@@ -27,7 +27,7 @@ struct Share {
 /// How long things take.
 struct Pace {
     int yields = 16;  ///< gives way so often between looks before it sleeps, unless told how to wait
-    std::chrono::nanoseconds again{1000000};  ///< sleeps before the card is told to ask again; doubles with every time
+    std::chrono::nanoseconds again{1000000};  ///< waits before the card asks again; doubles while nothing moves
     std::chrono::nanoseconds rarest{64000000};
     std::chrono::nanoseconds answers{20000000};  ///< waits for those who are asked whether they have arrived
 };
@@ -90,6 +90,7 @@ private:
     Episode episode_;
     std::chrono::nanoseconds patience_{};
     Clock::time_point asks_;  ///< when the card is told to ask again
+    toll_u64 asked_at_ = 0;   ///< where it was when it was told so
     bool gone_ = false;
 };
 

@@ -35,8 +35,7 @@ TOLL_INLINE void release(struct packet* packet, toll_u64 episode) {
     write_frame(packet, TOLLBAR_NOBODY, toll_release, 0, episode, 0);
 }
 
-SEC("xdp")
-int tally_up(struct xdp_md* context) {
+TOLL_INLINE int tally(struct xdp_md* context) {
     void *data, *end;
     struct packet* packet;
     struct toll_frame* frame;
@@ -76,5 +75,8 @@ int tally_up(struct xdp_md* context) {
     count(toll_answered);
     return bpf_redirect_map(&ports, 0, BPF_F_BROADCAST);
 }
+
+SEC("xdp")
+int tally_up(struct xdp_md* context) { return tally(context); }
 
 const char terms[] SEC("license") = "Apache-2.0";

@@ -73,10 +73,11 @@ TEST_CASE("ranks on cards conform, whatever the cards run") {
 TEST_CASE("eight ranks in a storm never leave early and always come to an end") {
     const Network* here = network();
     if (here == nullptr) return;
-    for (const char* plan : {"pairwise", "gather"}) {
+    for (const char* plan : {"pairwise", "dissemination", "gather", "switch"}) {
         CAPTURE(plan);
         CardCompany company(card_members(here->hosts, here->daemons, 8, plan));
-        const StormOnWires storm(here->hosts, 8, {.lost = 200, .doubled = 200, .held = 200, .altered = 50});
+        const auto between = std::string_view(plan) == "switch" ? Between::counting_switch : Between::bridge;
+        const StormOnWires storm(here->hosts, 8, {.lost = 200, .doubled = 200, .held = 200, .altered = 50}, between);
         company.run({.episodes = storm_episodes(), .late_every = 0, .mixed = true});
         CHECK(company.unpaid() == 0);
         CHECK(storm.altered() > 0);

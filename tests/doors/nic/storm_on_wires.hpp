@@ -11,17 +11,22 @@
 
 namespace tollbar::testing {
 
+enum class Between : std::uint8_t {
+    bridge,  ///< passes everything on
+    counting_switch,
+};
+
 class StormOnWires {
 public:
-    /// On what the first `hosts` hosts send.
-    StormOnWires(const Hosts& network, Rank hosts, storm_weather weather) : object_(bpf_object__open(TOLLBAR_STORM)) {
-        constexpr auto tcx_ingress = static_cast<bpf_attach_type>(46);
+    /// On what the first `hosts` hosts send; a switch that counts is part of it where one is asked for.
+    StormOnWires(const Hosts& network, Rank hosts, storm_weather weather, Between between)
+        : object_(bpf_object__open(TOLLBAR_STORM)) {
         if (!object_ || bpf_object__load(object_.get()) != 0) throw std::runtime_error("no storm");
         const std::uint32_t first = 0;
         bpf_map_update_elem(nic::map(object_, "weather"), &first, &weather, BPF_ANY);
         for (Rank host = 0; host < hosts; ++host) {
-            const auto index = static_cast<int>(if_nametoindex(network.port(host).c_str()));
-            wires_.emplace_back(bpf_link_create(nic::program(object_, "blow"), index, tcx_ingress, nullptr));
+            const std::uint32_t index = if_nametoindex(network.port(host).c_str());
+            wires_.push_back(between == Between::bridge ? over(index) : over_switch(host, index, network.port(host)));
             if (!wires_.back()) throw std::runtime_error("no storm on " + network.port(host));
         }
     }
@@ -35,6 +40,17 @@ private:
         storm_deeds deeds{};
         bpf_map_lookup_elem(nic::map(object_, "deeds"), &first, &deeds);
         return deeds;
+    }
+
+    nic::File over(std::uint32_t index) const {
+        constexpr auto tcx_ingress = static_cast<bpf_attach_type>(46);
+        return nic::File(bpf_link_create(nic::program(object_, "blow"), static_cast<int>(index), tcx_ingress, nullptr));
+    }
+
+    nic::File over_switch(std::uint32_t number, std::uint32_t index, const std::string& port) const {
+        bpf_map_update_elem(nic::map(object_, "ports"), &number, &index, BPF_ANY);
+        auto mode = nic::Mode::generic;
+        return nic::attach_xdp(nic::program(object_, "blow_and_tally"), port, mode);
     }
 
     nic::BpfObject object_;
