@@ -50,7 +50,8 @@ typedef struct tollbar_mpi_barrier_options {
      * NULL or "": turnstile. May differ from rank to rank. */
     const char* inner;
     /* Among the ranks: a catalogue spelling, "turnstile" or "turnstile/PLAN" (the ranks of a node meet at a word, the
-     * first of each node runs PLAN). NULL or "": TOLLBAR_PLAN, else chosen. Rank 0's counts. */
+     * first of each node runs PLAN; "turnstile/card:PLAN": its network card does). NULL or "": TOLLBAR_PLAN, else
+     * chosen. Rank 0's counts. */
     const char* outer;
 } tollbar_mpi_barrier_options;
 
@@ -75,7 +76,8 @@ void tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier);
 
 /* Enters the next episode and blocks until all threads of all ranks have. `thread` is the caller's number; one thread
  * at a time may use a number. Errors: EINVAL (no such thread; between arrive and wait), EPERM (thread 0 is not the main
- * thread, with MPI_THREAD_FUNNELED), ENOMEM. */
+ * thread, with MPI_THREAD_FUNNELED), ENOMEM, EPIPE (the nodes met on network cards, and the daemon of this node's card
+ * is gone: the barrier was not gone through, and will not be). */
 int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned thread);
 
 /* Enters the next episode. Never blocks. The messenger needs to test or wait afterwards for the others to get on, and
@@ -83,7 +85,7 @@ int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned t
 int tollbar_mpi_barrier_arrive(tollbar_mpi_barrier* barrier, unsigned thread);
 
 /* Goes on without blocking: 0 when the episode is over, EAGAIN when it is not. Errors: EINVAL (no such thread, test
- * without arrive). */
+ * without arrive), EPIPE as arrive_and_wait. */
 int tollbar_mpi_barrier_test(tollbar_mpi_barrier* barrier, unsigned thread);
 
 /* Blocks until the episode is over; at once when a test has said so. Errors: as test. */

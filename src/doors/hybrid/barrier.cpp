@@ -110,6 +110,12 @@ int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site,
     return 0;
 }
 
+int end_of_episode(const Member& member) noexcept {
+    if (!member.failed()) return 0;
+    return fail(EPIPE,
+                "the daemon of this host's card is gone (start it again with `tollbar nic up`, then the program)");
+}
+
 }  // namespace
 
 int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mpi_barrier_options* options,
@@ -125,7 +131,8 @@ int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mp
 void tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier) { delete barrier; }
 
 int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
-    return enter(barrier, thread, __builtin_return_address(0), &Member::enter_and_finish);
+    const int error = enter(barrier, thread, __builtin_return_address(0), &Member::enter_and_finish);
+    return error != 0 ? error : end_of_episode(barrier->crew->member(thread));
 }
 
 int tollbar_mpi_barrier_arrive(tollbar_mpi_barrier* barrier, unsigned thread) {
@@ -136,7 +143,7 @@ int tollbar_mpi_barrier_test(tollbar_mpi_barrier* barrier, unsigned thread) {
     if (!has(barrier, thread)) return no_such_thread(barrier, thread);
     Member& member = barrier->crew->member(thread);
     if (member.episode() == 0) return fail(EINVAL, "test without arrive");
-    return member.advance() ? 0 : EAGAIN;
+    return member.advance() ? end_of_episode(member) : EAGAIN;
 }
 
 int tollbar_mpi_barrier_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
@@ -144,7 +151,7 @@ int tollbar_mpi_barrier_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
     Member& member = barrier->crew->member(thread);
     if (member.episode() == 0) return fail(EINVAL, "wait without arrive");
     member.finish();
-    return 0;
+    return end_of_episode(member);
 }
 
 const char* tollbar_mpi_barrier_inner(const tollbar_mpi_barrier* barrier) {

@@ -50,6 +50,7 @@ void Member::enter_and_finish(const void* call_site) noexcept {
     // Nobody else is in this rank: the plain barrier of the ranks.
     ++episode_;
     crew_.outside_->arrive_and_wait(call_site);
+    come_back();
 }
 
 /// Memory order: release for the messenger, acquire of all who came before if this is the messenger; and
@@ -82,6 +83,17 @@ void Member::go_outside() noexcept {
     crew_.outside_->arrive(call_site_);
 }
 
+/// Memory order: none of its own; the words that release the others say it to them.
+void Member::come_back() noexcept {
+    if (crew_.fails_from_.load(std::memory_order_relaxed) == 0 && crew_.outside_->failed())
+        crew_.fails_from_.store(episode_, std::memory_order_relaxed);
+}
+
+bool Member::failed() const noexcept {
+    const Episode from = crew_.fails_from_.load(std::memory_order_relaxed);
+    return from != 0 && episode_ >= from;
+}
+
 /// What is left of the program. Those who do not go outside never stopped in the middle of theirs.
 void Member::release() noexcept {
     std::uint32_t first = 0;
@@ -96,7 +108,10 @@ void Member::release() noexcept {
 
 bool Member::advance() noexcept {
     if (stage_ == Stage::gathering && runner_.advance()) go_outside();
-    if (stage_ == Stage::outside && crew_.outside_->test()) release();
+    if (stage_ == Stage::outside && crew_.outside_->test()) {
+        come_back();
+        release();
+    }
     if (stage_ == Stage::releasing && runner_.advance()) stage_ = Stage::idle;
     return stage_ == Stage::idle;
 }
@@ -126,6 +141,7 @@ void Member::finish() noexcept {
     }
     if (stage_ == Stage::outside) {
         crew_.outside_->wait();
+        come_back();
         release();
     }
     if (!runner_.advance()) finish_run();

@@ -47,12 +47,16 @@ public:
     /// Waits for the rest of the episode. Memory order: as advance().
     void finish() noexcept;
 
+    /// Whether the episode that is over for this thread has failed: the ranks have not been through it.
+    bool failed() const noexcept;
+
 private:
     /// Has the runner do the steps from `first` up to, but without, `last`.
     void run(std::uint32_t first, std::uint32_t last) noexcept;
     void meet() noexcept;
     void gather() noexcept;
     void go_outside() noexcept;
+    void come_back() noexcept;
     void release() noexcept;
     void finish_run() noexcept;
 
@@ -95,6 +99,7 @@ private:
     Inside inside_;
     Segment segment_;
     std::atomic<Crowding> crowding_{Crowding::unknown};
+    std::atomic<Episode> fails_from_{0};  ///< the first episode that the ranks were not through; 0: none
     std::vector<std::unique_ptr<Member>> members_;
     std::optional<Outside> outside_;
     std::string name_;

@@ -29,7 +29,11 @@ public:
         tollbar_mpi_arrive_and_wait(participant_, call_site);
     }
 
-    /// Never blocks. Memory order: acquire of what every thread of every rank did before it arrived, when true.
+    /// Whether the ranks have not been, and will not be, through the episode. Once its end was waited for, or found.
+    bool failed() noexcept { return tollbar_mpi_failed(participant_, episode_) != 0; }
+
+    /// True when it has failed as well. Never blocks. Memory order: acquire of what every thread of every rank did
+    /// before it arrived, when true and not failed.
     bool test() noexcept {
         if (tollbar_mpi_test(participant_, episode_) != 0) return true;
         progress();

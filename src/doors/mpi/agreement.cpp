@@ -3,6 +3,7 @@
 #include "agreement.hpp"
 
 #include "arenas.hpp"
+#include "network.hpp"
 #include "set_up.hpp"
 #include "spelling.hpp"
 
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <random>
@@ -32,6 +34,7 @@ struct Card {
     std::uint64_t node;
     std::array<std::uint64_t, Arenas::told> arenas;
     Standing standing;
+    NetworkStanding network;
     char plan[128];
     Address address;
 };
@@ -55,12 +58,13 @@ std::uint64_t node_identity(const std::string& host) {
     return std::max<std::uint64_t>(std::hash<std::string>{}(kernel + host), 1);
 }
 
-Card own_card(const tollbar_mpi_options& options) {
+Card own_card(const tollbar_mpi_options& options, Rank rank) {
     const std::string host = options.host == nullptr ? host_name() : options.host;
     Card card{};
     card.node = node_identity(host);
     card.arenas = arenas().newest();
     card.standing = own_standing();
+    card.network = own_network(options, rank);
     copy(card.plan, asked_plan(options));
     copy(card.address.host, host);
     card.address.process = getpid();
@@ -76,6 +80,12 @@ std::vector<Rank> number_nodes(const std::vector<Card>& cards, bool sharing) {
         node_of.push_back(numbers.try_emplace(key, static_cast<Rank>(numbers.size())).first->second);
     }
     return node_of;
+}
+
+std::vector<Rank> leaders_of(const std::vector<Rank>& node_of, Rank nodes) {
+    std::vector<Rank> leaders(nodes);
+    for (std::size_t rank = node_of.size(); rank-- > 0;) leaders[node_of[rank]] = static_cast<Rank>(rank);
+    return leaders;
 }
 
 /// An arena that all of them have; 0 when there is none.
@@ -160,6 +170,47 @@ std::string wished_plan(const std::vector<Card>& cards, const Terms& terms, cons
     return fault.empty() ? *stored : "";
 }
 
+/// Rank 0: whether the nodes may meet on their cards, and the addresses of these.
+std::vector<std::uint32_t> survey_cards(const std::vector<Card>& cards, const std::vector<Rank>& leaders, Terms& terms,
+                                        const char* name) {
+    std::vector<NetworkStanding> standings;
+    std::vector<std::string> hosts;
+    std::vector<std::uint32_t> addresses;
+    std::ranges::transform(cards, std::back_inserter(standings), &Card::network);
+    for (const Rank leader : leaders) {
+        hosts.emplace_back(cards[leader].address.host);
+        addresses.push_back(cards[leader].network.address);
+    }
+    terms.network = common_network(standings, name);
+    if (terms.nodes == 1 || terms.network == TOLLBAR_NETWORK_P2P) return {};
+    const std::string why = why_no_cards(standings, leaders, hosts);
+    if (!why.empty()) say_by_messages(name, why, terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
+    if (!why.empty()) return {};
+    std::random_device source;
+    while (terms.key == 0) terms.key = std::uint64_t{source()} << 32 | source();
+    return addresses;
+}
+
+/// Rank 0: the plan as the network wants it, on cards or by messages.
+std::string suited_plan(const std::string& plan, const Terms& terms, const std::vector<Rank>& node_of,
+                        const char* name) {
+    const bool asks = on_cards(plan).has_value();
+    if (terms.nodes == 1 || plan.empty()) return by_messages(plan);
+    if (terms.key == 0) {
+        if (asks && terms.network == TOLLBAR_NETWORK_P2P)
+            say_by_messages(name, "'" + plan + "' names the card, and the network is p2p", Asked::yes);
+        return by_messages(plan);
+    }
+    if (!asks && terms.network != TOLLBAR_NETWORK_NIC) return plan;
+    std::string moved = asks ? plan : moved_to_cards(plan, node_of);
+    const std::string fault = moved.empty()
+                                  ? "no part of '" + plan + "' goes on between nodes alone, as in turnstile/PLAN"
+                                  : fault_of_cards(moved, node_of);
+    if (fault.empty()) return moved;
+    say_by_messages(name, fault, Asked::yes);
+    return by_messages(plan);
+}
+
 /// Collective: gives every node that lacks one an arena, or finds that it cannot be had there.
 void make_arenas(const tollbar_carrier& carrier, Agreement& agreement, const std::vector<std::uint64_t>& arena_of,
                  const SetUpWait& waiting) {
@@ -209,18 +260,21 @@ const std::string& host_name() {
 
 MpiSituation situation_of(const Terms& terms, Rank ranks, const tollbar_mpi_options& options) {
     constexpr std::array objectives{"latency", "skew", "wait"};  // in the order of tollbar_objective
+    std::string mpi = options.mpi == nullptr ? "any" : options.mpi;
+    // Where nodes have cards, other choices are made.
+    if (terms.key != 0) mpi += terms.network == TOLLBAR_NETWORK_NIC ? "+nic" : "+cards";
     return {.ranks = ranks,
             .nodes = terms.nodes,
             .per_node = terms.per_node,
             .crowded = terms.crowded,
-            .mpi = options.mpi == nullptr ? "any" : options.mpi,
+            .mpi = mpi,
             .objective = objectives[options.objective]};
 }
 
 Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& options) {
     const SetUpWait waiting(carrier, name_of(options), timeout_of(options));
     Agreement agreement;
-    const Card own = own_card(options);
+    const Card own = own_card(options, carrier.rank);
     agreement.standing = own.standing;
     const std::vector<Card> cards = gather(carrier, own, waiting);
     std::vector<Rank>& node_of = agreement.node_of;
@@ -233,7 +287,8 @@ Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& optio
         terms.timeout_s = timeout_of(options);
         terms.ticket = new_ticket();
         std::ranges::copy(survey(cards, node_of, terms), arena_of.begin());
-        copy(terms.plan, wished_plan(cards, terms, options));
+        agreement.cards = survey_cards(cards, leaders_of(node_of, terms.nodes), terms, name_of(options));
+        copy(terms.plan, suited_plan(wished_plan(cards, terms, options), terms, node_of, name_of(options)));
     }
     {
         // All in one message: each costs a switch of every rank where ranks outnumber CPUs.
@@ -249,8 +304,7 @@ Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& optio
     }
 
     agreement.node = node_of[carrier.rank];
-    agreement.leaders.resize(terms.nodes);
-    for (Rank rank = carrier.ranks; rank-- > 0;) agreement.leaders[node_of[rank]] = rank;
+    agreement.leaders = leaders_of(node_of, terms.nodes);
     for (Rank rank = 0; rank < carrier.ranks; ++rank) {
         if (node_of[rank] != agreement.node) continue;
         if (rank == carrier.rank) agreement.place = static_cast<Rank>(agreement.here.size());
@@ -259,6 +313,10 @@ Agreement agree(const tollbar_carrier& carrier, const tollbar_mpi_options& optio
     if (arena_of[agreement.node] != 0) agreement.arena = arenas().find(arena_of[agreement.node]);
     if (terms.makes_arenas) make_arenas(carrier, agreement, arena_of, waiting);
 
+    if (terms.key != 0) {
+        agreement.cards.resize(terms.nodes);
+        broadcast(carrier, agreement.cards.data(), terms.nodes * sizeof agreement.cards[0], waiting);
+    }
     if (terms.timeout_s > 0) {
         agreement.addresses.resize(carrier.ranks);
         if (carrier.rank == 0)

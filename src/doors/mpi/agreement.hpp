@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks of a communicator tell each other before its first barrier: who shares a node and a piece of its
-// memory, and which plan everybody wants.
+// memory, whose nodes have network cards for barriers, and which plan everybody wants.
 #pragma once
 
 #include "participant.h"
@@ -28,6 +28,8 @@ struct Terms {
     double budget_ms;
     double timeout_s;      ///< 0: never
     std::uint64_t ticket;  ///< unique in the job, as are the next 2^32; see ticket_of()
+    std::uint64_t key;     ///< of groups on the nodes' cards; 0: they meet by messages
+    tollbar_network network;
     Rank nodes;
     Rank per_node;  ///< ranks on the node that has most of them
     bool makes_arenas;
@@ -36,14 +38,15 @@ struct Terms {
 
 struct Agreement {
     Terms terms{};
-    std::vector<Rank> node_of;       ///< of each rank
-    std::vector<Rank> leaders;       ///< the lowest rank of each node
-    std::vector<Rank> here;          ///< the ranks of this node, ascending
-    Rank node = 0;                   ///< this rank's
-    Standing standing{};             ///< this rank's
-    Rank place = 0;                  ///< this rank's, among those here
-    std::shared_ptr<Arena> arena;    ///< null: the ranks here have no memory in common, or there is but one
-    std::vector<Address> addresses;  ///< of all ranks; empty without time-out
+    std::vector<Rank> node_of;         ///< of each rank
+    std::vector<Rank> leaders;         ///< the lowest rank of each node
+    std::vector<Rank> here;            ///< the ranks of this node, ascending
+    Rank node = 0;                     ///< this rank's
+    Standing standing{};               ///< this rank's
+    Rank place = 0;                    ///< this rank's, among those here
+    std::shared_ptr<Arena> arena;      ///< null: the ranks here have no memory in common, or there is but one
+    std::vector<Address> addresses;    ///< of all ranks; empty without time-out
+    std::vector<std::uint32_t> cards;  ///< of each node, its address (IPv4, network byte order); empty without key
 };
 
 /// What gethostname(2) says.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the node's words, opens the channels, and strings both together in the order of the plan.
+// Makes the node's words, opens the channels, and strings them and the card together in the order of the plan.
 #include "meeting.hpp"
 
 #include "spelling.hpp"
@@ -24,11 +24,11 @@ CourseStep message(const tollbar_carrier& carrier, Rank peer, bool sends) {
     tollbar_channel* channel = sends ? carrier.open_to(carrier.state, peer) : carrier.open_from(carrier.state, peer);
     if (channel == nullptr)
         throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI gave no channel");
-    return {.by = CourseStep::By::message, .wired = {}, .channel = channel, .sends = sends};
+    return {.by = CourseStep::By::message, .wired = {}, .channel = channel, .card = nullptr, .sends = sends};
 }
 
 CourseStep word(const WiredStep<NativeSync>& wired) {
-    return {.by = CourseStep::By::word, .wired = wired, .channel = nullptr, .sends = false};
+    return {.by = CourseStep::By::word, .wired = wired, .channel = nullptr, .card = nullptr, .sends = false};
 }
 
 /// What the ranks here do among themselves in a flat plan, numbered from 0.
@@ -49,14 +49,15 @@ Plan among_these(const Plan& plan, const std::vector<Rank>& here) {
 }  // namespace
 
 Meeting::Meeting(const tollbar_carrier& carrier, const Agreement& agreement, std::string_view spelling,
-                 std::uint8_t number)
-    : arena_(agreement.arena), place_(agreement.place), by_nodes_(outer_of(spelling).has_value()),
-      self_(by_nodes_ ? agreement.node : carrier.rank) {
+                 std::uint8_t number, std::unique_ptr<NicCard> card)
+    : arena_(agreement.arena), place_(agreement.place), by_nodes_(outer_of(by_messages(spelling)).has_value()),
+      self_(by_nodes_ ? agreement.node : carrier.rank), on_cards_(on_cards(spelling).has_value()),
+      card_(std::move(card)) {
     const std::uint64_t ticket = ticket_of(agreement.terms, agreement.node, static_cast<std::uint8_t>(1 + number));
     const auto members = static_cast<Rank>(agreement.here.size());
     const bool one_node = agreement.terms.nodes == 1;
-    by_messages_ = by_nodes_ ? make_plan(*outer_of(spelling), agreement.terms.nodes)
-                             : make_plan(spelling, carrier.ranks);
+    const std::string plan = by_messages(spelling);
+    by_messages_ = by_nodes_ ? make_plan(*outer_of(plan), agreement.terms.nodes) : make_plan(plan, carrier.ranks);
     if (arena_) {
         // Only who makes the words needs their whole layout.
         const bool makes = place_ == 0;
@@ -69,8 +70,13 @@ Meeting::Meeting(const tollbar_carrier& carrier, const Agreement& agreement, std
     std::vector<CourseStep> steps = by_nodes_ ? around_node(carrier, agreement) : across(carrier, agreement);
     CourseWaiting waiting{.policy = wait_policy_from_environment(),
                           .ringing = {},
-                          .crowding = members > usable_cpus() ? &crowded : &roomy};
-    if (segment_) waiting = {segment_->wait(), segment_->ringing(), &segment_->crowding()};
+                          .crowding = members > usable_cpus() ? &crowded : &roomy,
+                          .lost = nullptr};
+    if (segment_)
+        waiting = {.policy = segment_->wait(),
+                   .ringing = segment_->ringing(),
+                   .crowding = &segment_->crowding(),
+                   .lost = on_cards_ ? &segment_->seat(0).gave_up : nullptr};
     course_ = std::make_unique<Course>(carrier, std::move(steps), waiting);
 }
 
@@ -120,6 +126,13 @@ std::vector<WiredStep<NativeSync>> Meeting::wired() const {
     return segment_ ? segment_->wire(place_) : std::vector<WiredStep<NativeSync>>();
 }
 
+/// What the nodes do among themselves is one step to begin it, and one to await its end.
+void Meeting::go_by_card(std::vector<CourseStep>& steps) {
+    for (const bool arrives : {true, false})
+        steps.push_back(
+            {.by = CourseStep::By::card, .wired = {}, .channel = nullptr, .card = card_.get(), .sends = arrives});
+}
+
 std::vector<CourseStep> Meeting::around_node(const tollbar_carrier& carrier, const Agreement& agreement) {
     std::vector<CourseStep> steps;
     const auto words = wired();
@@ -140,9 +153,13 @@ std::vector<CourseStep> Meeting::around_node(const tollbar_carrier& carrier, con
     };
     here(true);
     steps_before_ = steps.size();
-    if (leads && !one_node)
+    if (card_) {
+        go_by_card(steps);
+    } else if (leads && !one_node) {
         for (const Step step : by_messages_->program(self_))
             steps.push_back(message(carrier, agreement.leaders[step.peer], is_signal(step)));
+        steps_within_ = steps.size() - steps_before_;
+    }
     here(false);
     return steps;
 }
@@ -151,18 +168,24 @@ std::vector<CourseStep> Meeting::across(const tollbar_carrier& carrier, const Ag
     std::vector<CourseStep> steps;
     const auto words = wired();
     auto next_word = words.begin();
+    bool by_card = false;
     for (const Step step : by_messages_->program(self_)) {
-        const bool is_here = segment_ && std::ranges::binary_search(agreement.here, step.peer);
-        steps.push_back(is_here ? word(*next_word++) : message(carrier, step.peer, is_signal(step)));
+        const bool is_here = std::ranges::binary_search(agreement.here, step.peer);
+        if (on_cards_ && !is_here) {
+            if (!by_card) go_by_card(steps);
+            by_card = true;
+            continue;
+        }
+        steps.push_back(is_here && segment_ ? word(*next_word++) : message(carrier, step.peer, is_signal(step)));
+        if (!by_card) ++steps_within_;
     }
     return steps;
 }
 
 Meeting::Unheard Meeting::unheard() const {
-    const std::size_t in_plan = by_messages_->program(self_).size();
+    if (card_ && course_->awaits_card()) return {.by_nodes = true, .who = card_->missing()};
     const std::size_t done = course_->steps_done();
-    const bool within = done >= steps_before_ && done < steps_before_ + in_plan;
-    if (!within || (by_nodes_ && (place_ != 0 || by_messages_->ranks() == 1))) return {};
+    if (done < steps_before_ || done >= steps_before_ + steps_within_) return {};
     return {.by_nodes = by_nodes_, .who = tollbar::unheard(*by_messages_, self_, done - steps_before_)};
 }
 

@@ -103,6 +103,16 @@ std::string Reports::missing(const Meeting& meeting) const {
     return text;
 }
 
+void Reports::tell_lost(const Meeting& meeting) const noexcept {
+    const Episode number = meeting.course().episode() + before_;
+    std::fprintf(stderr,
+                 "tollbar: %s (%u ranks), barrier %llu: rank %u on %s: the daemon of this host's card is gone, the "
+                 "barrier fails; start it again (`tollbar nic up`), then the program, or run that with "
+                 "TOLLBAR_NETWORK=p2p\n",
+                 name_.c_str(), static_cast<unsigned>(ranks_), static_cast<unsigned long long>(number),
+                 static_cast<unsigned>(rank_), host_.c_str());
+}
+
 void Reports::report(const Meeting& meeting, std::chrono::duration<double> waited,
                      const void* call_site) const noexcept {
     try {

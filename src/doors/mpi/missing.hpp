@@ -25,6 +25,9 @@ public:
     /// missing and where they were last seen.
     void report(const Meeting& meeting, std::chrono::duration<double> waited, const void* call_site) const noexcept;
 
+    /// One line on stderr, from a rank whose node's card is gone in the episode under way.
+    void tell_lost(const Meeting& meeting) const noexcept;
+
     /// "rank 2 (host a, process 4711) has not arrived: ..."; who is missing in the episode under way.
     std::string missing(const Meeting& meeting) const;
 

@@ -26,15 +26,25 @@ enum tollbar_objective {
     TOLLBAR_OBJECTIVE_WAIT = 2     /* the mean of what the ranks spend inside */
 };
 
+/* By what nodes meet. */
+enum tollbar_network {
+    TOLLBAR_NETWORK_UNSAID = 0, /* as TOLLBAR_NETWORK says: auto, p2p or nic; else auto */
+    TOLLBAR_NETWORK_AUTO = 1,   /* where a plan is chosen, by what is faster; else as the plan says */
+    TOLLBAR_NETWORK_P2P = 2,    /* by the MPI's messages */
+    TOLLBAR_NETWORK_NIC = 3     /* on the nodes' network cards; by messages where a node has none, which is said */
+};
+
 struct tollbar_mpi_options {
     /* A catalogue spelling over all ranks, "turnstile" (one word, all on one node), or "turnstile/OUTER": the ranks of
-     * a node meet at a word, the first of each node runs OUTER. NULL or "": TOLLBAR_PLAN, else chosen. */
+     * a node meet at a word, the first of each node runs OUTER; "turnstile/card:OUTER": its network card runs OUTER.
+     * NULL or "": TOLLBAR_PLAN, else chosen. */
     const char* plan;
     const char* name; /* of the communicator, for reports; may be NULL */
     const char* mpi;  /* such as "openmpi-4.1.4", a key of the tuning file; may be NULL */
     const char* host; /* whoever gives another name shares no memory; NULL: what gethostname(2) says */
     enum tollbar_sharing sharing;
     enum tollbar_objective objective;
+    enum tollbar_network network;
     uint32_t
         selection;    /* 0: stored choice, else measure and take the best; n: the n-th plan of the catalogue, from 1 */
     uint32_t radix;   /* 0: the default of the plan `selection` names; else its parameter */
@@ -63,20 +73,26 @@ void tollbar_mpi_leave(tollbar_mpi_participant* participant);
  * address, or NULL) is kept for reports. Memory order: release of everything done before. */
 uint64_t tollbar_mpi_arrive(tollbar_mpi_participant* participant, const void* call_site);
 
-/* Nonzero when that episode is over; goes on as far as possible without blocking. Does not call carrier->progress.
- * Memory order: acquire of everything any rank did before it arrived, when nonzero. */
+/* Nonzero when that episode is over, or has failed; goes on as far as possible without blocking. Does not call
+ * carrier->progress. Memory order: acquire of everything any rank did before it arrived, when it is over. */
 int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode);
 
-/* Blocks until it is over, calling carrier->progress meanwhile. Memory order: as test. */
-void tollbar_mpi_wait(tollbar_mpi_participant* participant, uint64_t episode);
+/* 0, or EPIPE where the episode is not over and will never be, because the network card of this rank's node runs the
+ * barrier no more; a line on stderr has said so. Whoever gets it has not been through the barrier. Never blocks. */
+int tollbar_mpi_failed(tollbar_mpi_participant* participant, uint64_t episode);
 
-/* As wait, for `seconds` at most; zero when time ran out, and any wait or test may follow. */
+/* Blocks until it is over, calling carrier->progress meanwhile; the result is that of tollbar_mpi_failed. Memory order:
+ * as test. */
+int tollbar_mpi_wait(tollbar_mpi_participant* participant, uint64_t episode);
+
+/* As wait, for `seconds` at most; zero when time ran out, and any wait or test may follow, or when it has failed. */
 int tollbar_mpi_wait_for(tollbar_mpi_participant* participant, uint64_t episode, double seconds);
 
 /* arrive, then wait. */
-void tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site);
+int tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site);
 
-/* What it runs, such as "turnstile" or "turnstile/dissemination". Lives as long as the participant. */
+/* What it runs, such as "turnstile", "turnstile/dissemination" or "turnstile/card:gather". Lives as long as the
+ * participant. */
 const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant);
 
 /* Nonzero when an arrived episode can end, as far as this rank is concerned, without further calls. */

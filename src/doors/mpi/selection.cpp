@@ -41,9 +41,13 @@ bool one_clock(const tollbar_carrier& carrier, const SetUpWait& waiting) {
 Programme draw_up(const Selection& selection, const LogP& messages) {
     MpiTransports transports = default_mpi_transports;
     transports.messages = messages;
-    const auto order = in_order_of_trial(mpi_candidates(selection.situation, transports));
+    std::vector<std::string> order;
+    if (!selection.only_cards) order = in_order_of_trial(mpi_candidates(selection.situation, transports));
+    // The model knows no cards. They come second: where there is nothing between them, it is messages.
+    order.insert(order.begin() + (order.empty() ? 0 : 1), selection.on_cards.begin(), selection.on_cards.end());
     Programme programme{};
-    const std::size_t most = selection.budget_ms < thorough_from_ms ? tried_briefly : Contest::most;
+    const std::size_t most = selection.budget_ms < thorough_from_ms ? tried_briefly + selection.on_cards.size()
+                                                                    : Contest::most;
     for (const std::string& plan : order) {
         auto& place = programme.plans[programme.count];
         if (programme.count == most || plan.size() >= place.size()) continue;
@@ -143,7 +147,7 @@ std::string choose_plan(const tollbar_carrier& carrier, const Selection& selecti
     const auto spent_us = [&] { return micros(Clock::now() - start); };
     const bool many_nodes = selection.far != 0;
     LogP messages = default_mpi_transports.messages;
-    if (many_nodes) messages = measure_messages(carrier, selection.far, waiting);
+    if (many_nodes && !selection.only_cards) messages = measure_messages(carrier, selection.far, waiting);
     const bool same_clock = !many_nodes || one_clock(carrier, waiting);
 
     Programme programme{};
@@ -158,16 +162,23 @@ std::string choose_plan(const tollbar_carrier& carrier, const Selection& selecti
     if (programme.count == 1) return programme.plans[0].data();
 
     std::vector<std::unique_ptr<Trial>> trials;
-    for (std::uint32_t i = 0; i < programme.count; ++i) trials.push_back(make(programme.plans[i].data()));
+    std::vector<std::string> plans;
+    for (std::uint32_t i = 0; i < programme.count; ++i) {
+        std::unique_ptr<Trial> trial = make(programme.plans[i].data());
+        if (!trial) continue;
+        trials.push_back(std::move(trial));
+        plans.emplace_back(programme.plans[i].data());
+    }
+    if (plans.size() < 2) return plans.empty() ? "" : plans.front();
 
-    Contest contest(programme.count, selection.budget_ms * 1000, objective);
+    Contest contest(plans.size(), selection.budget_ms * 1000, objective);
     for (;;) {
         Heat heat;
         if (carrier.rank == 0) heat = contest.next(spent_us(), carrier.ranks);
         broadcast(carrier, &heat, sizeof heat, waiting);
         if (heat.winner >= 0) {
             const auto winner = static_cast<std::size_t>(heat.winner);
-            std::string plan = programme.plans[winner].data();
+            std::string plan = plans[winner];
             if (carrier.rank == 0) {
                 char remarks[64];
                 std::snprintf(remarks, sizeof remarks, "by=join median_us=%.3f", contest.median_us(winner));

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tollbar::mpi {
 
@@ -23,18 +24,20 @@ public:
     virtual void episode() = 0;
 };
 
-/// Makes one for a spelling, collectively.
+/// Makes one for a spelling, collectively; null, on every rank alike, where its cards cannot be had.
 using MakeTrial = std::function<std::unique_ptr<Trial>(const std::string& spelling)>;
 
 struct Selection {
     MpiSituation situation;  ///< rank 0's counts
     double budget_ms;        ///< of measuring; 0 takes the model's choice; from 200 on every candidate is tried
     Rank far;                ///< a rank on another node than rank 0; 0 when there is none
+    std::vector<std::string> on_cards{};  ///< tried as well, the best one first
+    bool only_cards = false;              ///< nothing else is
 };
 
 /// Collective; the same answer on every rank. What was measured is stored under the situation by rank 0. The budget is
 /// kept by rank 0's clock; setting up the trials and one short look at each of them is done whatever that takes.
-/// Throws std::system_error where the MPI fails.
+/// Empty when only cards were to be tried and none can be had. Throws std::system_error where the MPI fails.
 std::string choose_plan(const tollbar_carrier& carrier, const Selection& selection, const MakeTrial& make,
                         const SetUpWait& waiting);
 

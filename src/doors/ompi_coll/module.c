@@ -72,6 +72,9 @@ static void meet(tollbar_module* module, uint32_t barriers) {
     module->stage = TOLLBAR_MET;
 }
 
+/* Open MPI hands it to the communicator's error handler. */
+static int result(int failed) { return failed ? MPI_ERR_OTHER : OMPI_SUCCESS; }
+
 /* All but the straight way: the first time, requests pending, reports wanted, declined. */
 static int barrier_otherwise(tollbar_module* module) {
     tollbar_requests_finish(module);
@@ -80,8 +83,7 @@ static int barrier_otherwise(tollbar_module* module) {
     if (module->stage != TOLLBAR_MET) return module->barrier(module->comm, module->barrier_module);
     ++module->barriers;
     if (fresh) return OMPI_SUCCESS;
-    tollbar_mpi_arrive_and_wait(module->participant, module->timeout_s > 0 ? tollbar_call_site() : NULL);
-    return OMPI_SUCCESS;
+    return result(tollbar_mpi_arrive_and_wait(module->participant, module->timeout_s > 0 ? tollbar_call_site() : NULL));
 }
 
 /* Memory order: what any rank wrote before it called this is visible to every rank after it returns. */
@@ -92,8 +94,7 @@ static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* sup
                          __atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0; /* pairs with request.c */
     if (OPAL_UNLIKELY(!straight)) return barrier_otherwise(module);
     ++module->barriers;
-    tollbar_mpi_arrive_and_wait(module->participant, NULL);
-    return OMPI_SUCCESS;
+    return result(tollbar_mpi_arrive_and_wait(module->participant, NULL));
 }
 
 static int ibarrier(struct ompi_communicator_t* comm, struct ompi_request_t** request, mca_coll_base_module_t* super) {

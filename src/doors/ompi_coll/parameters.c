@@ -21,6 +21,7 @@ static struct {
     double timeout;
     char* objective;
     char* sharing;
+    char* network;
 } values = {.priority = 90, .budget_ms = 20, .timeout = -1};
 
 /* Open MPI's highest priority is 100. */
@@ -28,9 +29,10 @@ enum { default_priority = 90, highest_priority = 100, default_budget_ms = 20 };
 
 static const char* const objectives[] = {"latency", "skew", "wait", NULL};
 static const char* const sharings[] = {"auto", "never", NULL};
+static const char* const networks[] = {"auto", "p2p", "nic", NULL}; /* from 1, see enum tollbar_network */
 
 /* The parameters of which a wrong value is spoken of; each once. */
-enum parameter { priority, timeout, sharing, objective, selection, radix, budget_ms };
+enum parameter { priority, timeout, sharing, objective, selection, radix, budget_ms, network };
 
 static void refuse(int speaks, enum parameter parameter, const char* name, const char* value, const char* accepted) {
     static unsigned said;
@@ -63,6 +65,7 @@ int tollbar_parameters_register(const mca_base_component_t* component) {
     values.plan = "";
     values.objective = (char*)objectives[0];
     values.sharing = (char*)sharings[0];
+    values.network = "";
     failed |= add(component, "priority",
                   "Priority of the component, 0 to 100. Above 30 MPI_Barrier is tollbar's, above 10 MPI_Ibarrier",
                   MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_3, &values.priority);
@@ -92,6 +95,11 @@ int tollbar_parameters_register(const mca_base_component_t* component) {
     failed |= add(component, "sharing",
                   "How the ranks of a node meet: auto (in shared memory if it can be had) or never (by messages)",
                   MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_5, &values.sharing);
+    failed |= add(component, "network",
+                  "How nodes meet: p2p (by messages), nic (on their network cards, where each has one with tollbar's "
+                  "daemon) or auto (whatever is faster where a plan is chosen, else as the plan says). Empty: "
+                  "TOLLBAR_NETWORK, else auto",
+                  MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.network);
     return failed ? OPAL_ERROR : OPAL_SUCCESS;
 }
 
@@ -118,6 +126,11 @@ static int one_of(int speaks, enum parameter parameter, const char* name, const 
     return 0;
 }
 
+static enum tollbar_network network_or_default(int speaks) {
+    if (values.network == NULL || *values.network == '\0') return TOLLBAR_NETWORK_UNSAID;
+    return (enum tollbar_network)(TOLLBAR_NETWORK_AUTO + one_of(speaks, network, "network", values.network, networks));
+}
+
 int tollbar_parameters_priority(int speaks) {
     return number_or_default(speaks, priority, "priority", values.priority, highest_priority, default_priority);
 }
@@ -133,6 +146,7 @@ struct tollbar_mpi_options tollbar_parameters_options(int speaks) {
     return (struct tollbar_mpi_options){
         .plan = values.plan == NULL || *values.plan == '\0' ? NULL : strdup(values.plan),
         .sharing = (enum tollbar_sharing)one_of(speaks, sharing, "sharing", values.sharing, sharings),
+        .network = network_or_default(speaks),
         .objective = (enum tollbar_objective)one_of(speaks, objective, "objective", values.objective, objectives),
         .selection = (uint32_t)number_or_default(speaks, selection, "selection", values.selection, INT_MAX, 0),
         .radix = (uint32_t)number_or_default(speaks, radix, "radix", values.radix, INT_MAX, 0),

@@ -94,19 +94,22 @@ static void report_if_late(tollbar_request* request) {
     }
 }
 
+static int error_of(const tollbar_request* request) {
+    if (request->episode == 0) return request->early.error;
+    return tollbar_mpi_failed(request->module->participant, request->episode) ? MPI_ERR_OTHER : OMPI_SUCCESS;
+}
+
 /* Whoever may, as above. Memory order: release; once none is pending the participant may be used without a lock. */
 static tollbar_request* take_first(tollbar_module* module) {
     tollbar_request* request = module->first;
     module->first = request->next;
+    request->super.req_status.MPI_ERROR = error_of(request);
     __atomic_store_n(&module->pending, module->pending - 1, __ATOMIC_RELEASE); /* pairs with who reads it as 0 */
     return request;
 }
 
 /* Outside the lock: somebody may be told, and free the request at once. */
-static void complete(tollbar_request* request) {
-    request->super.req_status.MPI_ERROR = request->episode == 0 ? request->early.error : OMPI_SUCCESS;
-    ompi_request_complete(&request->super, true);
-}
+static void complete(tollbar_request* request) { ompi_request_complete(&request->super, true); }
 
 static int progress(void) {
     if (!try_lock()) return 0;
@@ -229,7 +232,9 @@ static uint64_t arrive(tollbar_module* module) {
 /* The episode's number, or 0 when it is over already. Nobody else uses the participant while nothing is pending. */
 static uint64_t arrive_alone(tollbar_module* module) {
     const uint64_t episode = arrive(module);
-    return tollbar_mpi_test(module->participant, episode) ? 0 : episode;
+    const int over = tollbar_mpi_test(module->participant, episode) &&
+                     !tollbar_mpi_failed(module->participant, episode);
+    return over ? 0 : episode;
 }
 
 /* Puts an active request into its row; `episode` is 0 when it has not arrived yet. */

@@ -31,6 +31,11 @@ int tollbar_hook_waitany(int count, void* requests, int* which, void* status) TO
 int tollbar_hook_waitsome(int count, void* requests, int* done, int* which, void* statuses) TOLLBAR_NAMED(MPI_Waitsome);
 int tollbar_hook_waitall(int count, void* requests, void* statuses) TOLLBAR_NAMED(MPI_Waitall);
 
+static int failed(MPI_Comm comm) {
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
 static inline int barrier(MPI_Comm comm, const void* call_site) {
     struct tollbar_first first = {.call_site = call_site};
     struct tollbar_communicator* communicator = tollbar_communicator_of_all(comm, &first);
@@ -38,10 +43,11 @@ static inline int barrier(MPI_Comm comm, const void* call_site) {
     ++communicator->barriers;
     if (first.met) return MPI_SUCCESS;
     /* Acquire: pairs with the end of the last pending one, which another thread may have seen to. */
-    if (atomic_load_explicit(&communicator->pending, memory_order_acquire) == 0)
-        tollbar_mpi_arrive_and_wait(communicator->participant, call_site);
-    else
+    if (atomic_load_explicit(&communicator->pending, memory_order_acquire) == 0) {
+        if (tollbar_mpi_arrive_and_wait(communicator->participant, call_site) != 0) return failed(comm);
+    } else {
         tollbar_barrier_after_pending(communicator, call_site);
+    }
     return MPI_SUCCESS;
 }
 

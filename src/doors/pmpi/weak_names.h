@@ -10,6 +10,7 @@
 #pragma weak PMPI_Barrier
 #pragma weak PMPI_Bcast
 #pragma weak PMPI_Cancel
+#pragma weak PMPI_Comm_call_errhandler
 #pragma weak PMPI_Comm_create
 #pragma weak PMPI_Comm_create_keyval
 #pragma weak PMPI_Comm_dup

@@ -19,8 +19,8 @@ constexpr std::uint32_t polls_a_turn = 128;
 constexpr auto worth_polling_a_message = 2ms;
 
 /// A nap is a small part of what was waited already: who waits for long costs little CPU (a look takes about 10 us),
-/// who waits shortly is not late. Whoever sleeps on a word is woken at once; the nap only bounds how long the MPI
-/// gets no turn.
+/// who waits shortly is not late. Whoever sleeps on a word, or for the card, is woken at once; the nap only bounds how
+/// long the MPI gets no turn.
 Clock::duration nap_after(Clock::duration waited) { return std::clamp<Clock::duration>(waited / 32, 200us, 4ms); }
 
 template <class Deadline>
@@ -60,6 +60,25 @@ bool Course::take_message(const CourseStep& step) noexcept {
     return true;
 }
 
+bool Course::take_from_afar(const CourseStep& step) noexcept {
+    return step.by == CourseStep::By::card ? take_card(step) : take_message(step);
+}
+
+bool Course::take_card(const CourseStep& step) noexcept {
+    if (lost_) return false;
+    const NodeCard::State state = !step.sends           ? step.card->test()
+                                  : step.card->arrive() ? NodeCard::State::over
+                                                        : NodeCard::State::gone;
+    if (state == NodeCard::State::gone) lose();
+    return state == NodeCard::State::over;
+}
+
+/// Memory order: release, pairs with lost() of the other ranks of the node.
+void Course::lose() noexcept {
+    lost_ = true;
+    if (waiting_.lost != nullptr) waiting_.lost->store(true, std::memory_order_release);
+}
+
 template <class Deadline>
 void Course::pass_time(std::uint32_t turn, Since& since, Deadline deadline) noexcept {
     constexpr std::uint32_t turns_between_progress = 8;
@@ -73,6 +92,14 @@ void Course::pass_time(std::uint32_t turn, Since& since, Deadline deadline) noex
         const auto waited = since.waited();
         if (patience.yields != Patience::for_ever && waited > worth_polling_a_message)
             std::this_thread::sleep_for(nap_after(waited));
+        return;
+    }
+
+    if (step.by == CourseStep::By::card) {
+        // It has its own way to wait; the nap only gives the MPI its turns.
+        carrier_.progress(carrier_.state);
+        const Sooner<Deadline> until{{Clock::now() + nap_after(since.waited())}, deadline};
+        step.card->wait_until(until.earlier());
         return;
     }
 
@@ -112,6 +139,7 @@ bool Course::wait_for_rest(Deadline deadline) noexcept {
     for (std::uint32_t turn = 0;; ++turn) {
         pass_time(turn, since, deadline);
         if (advance()) return true;
+        if (lost()) return advance();
         if (next_ != at) {
             at = next_;
             turn = 0;

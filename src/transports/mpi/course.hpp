@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's program in one communicator, in which each step goes by a word of the node's memory or by a message.
+// One rank's program in one communicator, in which each step goes by a word of the node's memory or by a message; or
+// by the node's card, which runs the nodes' part of the program as a whole.
 #pragma once
 
 #include "carrier.h"
+#include "node_card.hpp"
 
 #include <tollbar/plan.hpp>
 #include <tollbar/waiting.hpp>
@@ -16,12 +18,13 @@ namespace tollbar {
 
 /// What a rank does next, and how it gets through.
 struct CourseStep {
-    enum class By : std::uint8_t { word, message };
+    enum class By : std::uint8_t { word, message, card };
 
     By by;
     WiredStep<NativeSync> wired;         ///< by word; its deed is signal, await or add
     tollbar_channel* channel = nullptr;  ///< by message
-    bool sends = false;                  ///< by message: sends, or receives
+    NodeCard* card = nullptr;            ///< by card
+    bool sends = false;                  ///< by message: sends, or receives; by card: arrives, or awaits the end
 };
 
 /// How the ranks that share the node's words wait and wake; without such words, how this rank waits.
@@ -29,6 +32,7 @@ struct CourseWaiting {
     wait_policy policy = wait_policy::automatic;
     Ringing ringing{};
     const std::atomic<Crowding>* crowding = nullptr;
+    std::atomic<bool>* lost = nullptr;  ///< where the node has a card: its leader says here that it is gone
 };
 
 /// Whether a rank may spin where the node's ranks have a CPU each.
@@ -53,6 +57,17 @@ public:
     bool finished() const noexcept { return next_ == steps_.size(); }
     std::size_t steps_done() const noexcept { return next_; }
 
+    /// Whether it goes on when the card ends the episode.
+    bool awaits_card() const noexcept {
+        return !finished() && steps_[next_].by == CourseStep::By::card && !steps_[next_].sends;
+    }
+
+    /// Whether no further episode ends, because the node's card is gone.
+    /// Memory order: acquire; what its leader ended before it found that out has ended here.
+    bool lost() const noexcept {
+        return lost_ || (waiting_.lost != nullptr && waiting_.lost->load(std::memory_order_acquire));
+    }
+
     /// From the next wait on.
     void set_manners(Manners manners) noexcept { manners_ = manners; }
 
@@ -72,7 +87,7 @@ public:
     }
 
     /// Waits for the rest of the episode and keeps the MPI's progress meanwhile; false when the deadline passed
-    /// first, and may then be called again. Memory order: as advance().
+    /// first, and may then be called again, or when it will never end, as lost() tells. Memory order: as advance().
     template <class Deadline>
     bool finish(Deadline deadline) noexcept {
         return advance() || wait_for_rest(deadline);
@@ -81,7 +96,7 @@ public:
 private:
     /// Does a step if nothing stands in its way.
     bool take(const CourseStep& step) noexcept {
-        if (step.by == CourseStep::By::message ? !take_message(step) : !take_word(step.wired)) return false;
+        if (step.by == CourseStep::By::word ? !take_word(step.wired) : !take_from_afar(step)) return false;
         ++next_;
         return true;
     }
@@ -94,7 +109,10 @@ private:
         }
     }
 
+    bool take_from_afar(const CourseStep& step) noexcept;
     bool take_message(const CourseStep& step) noexcept;
+    bool take_card(const CourseStep& step) noexcept;
+    void lose() noexcept;
     void post_receives() noexcept;
 
     template <class Deadline>
@@ -129,6 +147,7 @@ private:
     Episode episode_ = 0;
     Manners manners_ = Manners::usual;
     bool receives_;
+    bool lost_ = false;  ///< found by this rank
 };
 
 extern template bool Course::wait_for_rest(Never) noexcept;

@@ -62,6 +62,7 @@ struct alignas(line_bytes) Seat {
     std::atomic<pid_t> last_process{0};           ///< whoever had it last; 0: nobody yet
     std::atomic<std::uint64_t> process_start{0};  ///< tells a process from a later one of the same number; 0: unknown
     std::atomic<Rank> known_as{0};                ///< for whoever seats some of many ranks: which one this is
+    std::atomic<bool> gave_up{false};             ///< its holder cannot end an episode any more, and nobody else can
     SharedStanding standing;
 };
 

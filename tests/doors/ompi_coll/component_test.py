@@ -16,7 +16,7 @@ from tollbar import doors, mpis, paths
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
-PARAMETERS = ("priority", "plan", "selection", "radix", "budget_ms", "timeout", "objective", "sharing")
+PARAMETERS = ("priority", "plan", "selection", "radix", "budget_ms", "timeout", "objective", "sharing", "network")
 PAGE = 4 << 20  # more than toll.h's page
 
 COMPONENT = paths.find_library(doors.COMPONENT)
@@ -164,7 +164,7 @@ def test_a_parameter_written_while_the_program_runs_counts_for_later_communicato
 
 
 def test_every_parameter_can_be_written_while_the_program_runs(run):
-    values = ("50", "mcs", "3", "2", "5", "30", "skew", "never")
+    values = ("50", "mcs", "3", "2", "5", "30", "skew", "never", "p2p")
     names = (f"coll_tollbar_{name}" for name in PARAMETERS)
     run("settings", 2, *(word for pair in zip(names, values, strict=True) for word in pair))
 
@@ -180,6 +180,7 @@ def test_every_parameter_can_be_written_while_the_program_runs(run):
         ("timeout", "-5", "seconds"),
         ("objective", "speed", "latency, skew, wait"),
         ("sharing", "always", "auto, never"),
+        ("network", "fast", "auto, p2p, nic"),
         ("priority", "101", "0 to 100"),
     ],
 )

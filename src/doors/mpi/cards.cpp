@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of nic.h; a gather and a broadcast find a group that all leaders have left, else another pair of them tells
+// whether all are in a new one.
+#include "cards.hpp"
+
+#include "network.hpp"
+
+#include "doors/nic/fitness.hpp"
+
+#include <tollbar/tollbar.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+namespace tollbar::mpi {
+
+namespace {
+
+/// The places of this process in groups that nobody uses; the newest are last.
+class Unused {
+public:
+    static constexpr std::size_t kept = 4;
+
+    /// Those with that shape; nobody else gets them meanwhile.
+    std::vector<CardPlace> take(const std::string& shape) {
+        const std::lock_guard lock(mutex_);
+        std::vector<CardPlace> taken;
+        for (CardPlace& place : places_)
+            if (place.shape == shape) taken.push_back(std::move(place));
+        std::erase_if(places_, [](const CardPlace& place) { return place.member == nullptr; });
+        return taken;
+    }
+
+    /// Places without a member are none.
+    void put(std::vector<CardPlace> places) {
+        const std::lock_guard lock(mutex_);
+        for (CardPlace& place : places)
+            if (place.member) places_.push_back(std::move(place));
+        if (places_.size() > kept) places_.erase(places_.begin(), places_.end() - kept);
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<CardPlace> places_;
+};
+
+Unused& unused() {
+    static Unused all;
+    return all;
+}
+
+/// What a leader tells of an unused place.
+struct Offer {
+    std::uint64_t group;  ///< 0: nothing
+    Rank node;
+    Rank nodes;
+
+    friend bool operator==(const Offer&, const Offer&) = default;
+};
+using Offers = std::array<Offer, Unused::kept>;
+
+Offers offers_of(const std::vector<CardPlace>& places) {
+    Offers offers{};
+    for (std::size_t i = 0; i < places.size(); ++i) offers[i] = {places[i].group, places[i].node, places[i].nodes};
+    return offers;
+}
+
+/// Rank 0: a group in which each leader has the place of its node; 0 when there is none.
+std::uint64_t common_group(const std::vector<Offers>& offers, const std::vector<Rank>& leaders) {
+    const auto nodes = static_cast<Rank>(leaders.size());
+    for (const Offer& one : offers.front()) {
+        const auto has = [&](Rank node) {
+            const Offers& theirs = offers[leaders[node]];
+            return std::ranges::find(theirs, Offer{one.group, node, nodes}) != theirs.end();
+        };
+        Rank node = 0;
+        while (one.group != 0 && node < nodes && has(node)) ++node;
+        if (node == nodes) return one.group;
+    }
+    return 0;
+}
+
+/// Collective: a leader's place in a group that all of them have left, or none for all; `had` says which.
+CardsJoined join_again(const tollbar_carrier& carrier, const Agreement& agreement, const std::string& shape, bool leads,
+                       const SetUpWait& waiting) {
+    CardsJoined joined{};
+    std::vector<CardPlace> places;
+    if (leads) places = unused().take(shape);
+    const std::vector<Offers> offers = gather(carrier, offers_of(places), waiting);
+    std::uint64_t group = carrier.rank == 0 ? common_group(offers, agreement.leaders) : 0;
+    broadcast(carrier, &group, sizeof group, waiting);
+    joined.had = group != 0;
+    const auto found = std::ranges::find(places, group, &CardPlace::group);
+    if (found != places.end()) joined.card = std::make_unique<NicCard>(std::move(*found));
+    unused().put(std::move(places));
+    return joined;
+}
+
+/// What became of one rank's attempt.
+struct Attempt {
+    bool failed;
+    char why[200];
+};
+
+Attempt failed(const std::string& why) {
+    Attempt attempt{.failed = true, .why = {}};
+    why.copy(attempt.why, sizeof attempt.why - 1);
+    return attempt;
+}
+
+/// A leader's.
+Attempt take_place(const Agreement& agreement, const std::string& shape, std::uint8_t number,
+                   std::unique_ptr<NicCard>& card) {
+    if (agreement.here.size() > 1 && !agreement.arena)
+        return failed("the ranks of " + host_name() + " have no memory in common");
+    std::vector<std::string> addresses;
+    std::vector<const char*> hosts;
+    std::ranges::transform(agreement.cards, std::back_inserter(addresses), nic::text_of_address);
+    std::ranges::transform(addresses, std::back_inserter(hosts), &std::string::c_str);
+    const tollbar_nic_group group{.key = agreement.terms.key,
+                                  .id = number + 1U,
+                                  .rank = agreement.node,
+                                  .ranks = agreement.terms.nodes,
+                                  .hosts = hosts.data()};
+    tollbar_nic_options options{};
+    options.plan = shape.c_str();
+    options.only_card = 1;
+    tollbar_nic* member = nullptr;
+    if (tollbar_nic_join(&group, &options, &member) != 0) return failed(tollbar_last_error());
+    card = std::make_unique<NicCard>(CardPlace{.member = std::unique_ptr<tollbar_nic, CardPlace::Leave>(member),
+                                               .shape = shape,
+                                               .group = group.key + group.id,
+                                               .node = group.rank,
+                                               .nodes = group.ranks});
+    return {};
+}
+
+}  // namespace
+
+NicCard::~NicCard() {
+    if (state_ != State::over) return;
+    std::vector<CardPlace> places;
+    places.push_back(std::move(place_));
+    unused().put(std::move(places));
+}
+
+NodeCard::State NicCard::found(int error) noexcept {
+    state_ = error == 0 ? State::over : error == EAGAIN || error == ETIMEDOUT ? State::under_way : State::gone;
+    return state_;
+}
+
+bool NicCard::arrive() noexcept {
+    const bool arrived = tollbar_nic_arrive(place_.member.get()) == 0;
+    state_ = arrived ? State::under_way : State::gone;
+    return arrived;
+}
+
+NodeCard::State NicCard::test() noexcept { return found(tollbar_nic_test(place_.member.get())); }
+
+NodeCard::State NicCard::wait_until(Deadline deadline) noexcept {
+    const std::chrono::nanoseconds left = deadline.at - std::chrono::steady_clock::now();
+    return found(tollbar_nic_wait_for(place_.member.get(), std::max<std::int64_t>(left.count(), 0)));
+}
+
+std::vector<Rank> NicCard::missing() const {
+    constexpr std::size_t most = 64;  // of more, a card asks only those it awaits
+    std::vector<Rank> nodes(most);
+    std::size_t count = 0;
+    if (tollbar_nic_missing(place_.member.get(), nodes.data(), most, &count) != 0) return {};
+    nodes.resize(std::min(most, count));
+    return nodes;
+}
+
+CardsJoined join_cards(const tollbar_carrier& carrier, const Agreement& agreement, const std::string& shape,
+                       std::uint8_t number, const char* name, const SetUpWait& waiting) {
+    const bool leads = agreement.leaders[agreement.node] == carrier.rank;
+    CardsJoined joined = join_again(carrier, agreement, shape, leads, waiting);
+    if (joined.had) return joined;
+    const Attempt mine = leads ? take_place(agreement, shape, number, joined.card) : Attempt{};
+    const std::vector<Attempt> all = gather(carrier, mine, waiting);
+    if (carrier.rank == 0) {
+        const auto refused = std::ranges::find_if(all, &Attempt::failed);
+        joined.had = refused == all.end();
+        if (!joined.had)
+            say_by_messages(name, "rank " + std::to_string(refused - all.begin()) + ": " + refused->why,
+                            agreement.terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
+    }
+    broadcast(carrier, &joined.had, sizeof joined.had, waiting);
+    if (!joined.had) joined.card = nullptr;
+    return joined;
+}
+
+}  // namespace tollbar::mpi
