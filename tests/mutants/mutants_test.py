@@ -21,15 +21,27 @@ LIBRARY = (
     "src/algorithms",
     "src/analysis",
     "src/transports/threads",
+    "src/transports/udp",
+    "src/transports/wire",
     "src/tuner",
     "src/doors/cxx",
 )
-COPIED = ("include", "src", "tests/transports", "tests/main.cpp", "tests/child.hpp", "tests/temporary.hpp")
+COPIED = (
+    "include",
+    "src",
+    "tests/transports",
+    *(f"tests/{name}" for name in ("main.cpp", "child.hpp", "refusal.hpp", "temporary.hpp")),
+)
 CXX = os.environ.get("CXX", "c++")
 
 # A mutant may hang; only that turns a limit into a verdict. Sound code gets as long as it needs.
 HANGS_AFTER_S = 10
 SOUND_WITHIN_S = 300
+
+
+def source_of(mutant: dict[str, str]) -> str:
+    """The source of the test that must fail."""
+    return f"tests/transports/{mutant.get('within', 'threads')}/{mutant['test']}.cpp"
 
 
 class Workshop:
@@ -75,8 +87,8 @@ class Workshop:
 
     def verdict(self, test: str, case: str, limit_s: int, mutated: str | None = None) -> str:
         """ "passes", "fails" or "hangs"."""
-        sources = [*self.library, "tests/main.cpp", f"tests/transports/threads/{test}.cpp"]
-        program = self.folder / test
+        sources = [*self.library, "tests/main.cpp", test]
+        program = self.folder / Path(test).stem
         objects = self.objects(sources, mutated)
         subprocess.run([CXX, *objects, "-pthread", "-o", program], check=True, capture_output=True)
         command = [program, f"--test-case={case}*", "--abort-after=1"]
@@ -100,7 +112,7 @@ class Workshop:
         assert text.count(mutant["old"]) == 1, f"the text to replace must occur once in {mutant['file']}"
         path.write_text(text.replace(mutant["old"], mutant["new"]))
         try:
-            return self.verdict(mutant["test"], mutant["case"], HANGS_AFTER_S, mutant["file"])
+            return self.verdict(source_of(mutant), mutant["case"], HANGS_AFTER_S, mutant["file"])
         finally:
             path.write_text(text)
 
@@ -117,5 +129,5 @@ def workshop(tmp_path_factory):
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant["name"])
 def test_a_named_test_fails_for_the_mutant_and_passes_without_it(workshop, mutant):
-    assert workshop.sound_verdict(mutant["test"], mutant["case"]) == "passes"
+    assert workshop.sound_verdict(source_of(mutant), mutant["case"]) == "passes"
     assert workshop.mutant_verdict(mutant) in ("fails", "hangs")
