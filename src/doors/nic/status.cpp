@@ -9,7 +9,7 @@ namespace tollbar::nic {
 namespace {
 
 constexpr std::array<const char*, toll_statistics> statistics{
-    "frames", "answered", "continued", "noted", "arrivals", "strange", "truncated", "altered", "forged", "untimely"};
+    "frames", "answered", "continued", "noted", "arrivals", "known", "strange", "truncated", "altered", "forged", "untimely"};
 constexpr std::array<const char*, 3> shapes{"plan", "gather", "switch"};
 
 }  // namespace

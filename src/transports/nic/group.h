@@ -87,6 +87,7 @@ enum toll_statistic {
     toll_continued, /* several messages were due, or one and a wake-up */
     toll_noted,     /* the member's process was woken */
     toll_arrivals,
+    toll_known,     /* a signal or a release that said again what was known */
     toll_strange,   /* for no group here: left to the host */
     toll_truncated, /* the rest were dropped: of another length than a frame has */
     toll_altered,   /* check does not hold */

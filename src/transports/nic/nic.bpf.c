@@ -95,7 +95,12 @@ TOLL_INLINE int go_on(struct packet* packet, struct toll_group* group, toll_u64 
 }
 
 TOLL_INLINE int told(struct packet* packet, struct toll_group* group, toll_u32 step, toll_u64 episode) {
-    toll_record(&group->state.told[step & toll_step_mask], episode);
+    toll_word* const newest = &group->state.told[step & toll_step_mask];
+
+    if (toll_newer(episode, toll_load(newest)))
+        toll_record(newest, episode);
+    else
+        count(toll_known);
     return go_on(packet, group, episode);
 }
 

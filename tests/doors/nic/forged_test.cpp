@@ -9,11 +9,14 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <random>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
 using namespace tollbar;
@@ -32,9 +35,28 @@ Endpoint card_of(Rank rank) {
 class Bench {
 public:
     explicit Bench(std::uint32_t id)
-        : object_(load("nic")), pages_(publish(object_, fresh(id))), group_(pages_.group, PROT_READ), id_(id) {}
+        : object_(load("nic")), pages_(publish(object_, fresh(id, key))), group_(pages_.group, PROT_READ), id_(id) {}
 
     const toll_group& group() const { return *group_; }
+
+    /// The group of the same number of another job, on the same card.
+    Pages beside(std::uint64_t other_key) const {
+        toll_group other = fresh(id_, other_key);
+        other.slot = 1;
+        return publish(object_, other);
+    }
+
+    /// How many frames the programs have counted as saying nothing, or nothing true.
+    std::uint64_t refused() const {
+        std::uint64_t sum = 0;
+        for (const std::uint32_t what :
+             {toll_known, toll_strange, toll_truncated, toll_altered, toll_forged, toll_untimely}) {
+            std::vector<std::uint64_t> each(static_cast<std::size_t>(libbpf_num_possible_cpus()));
+            REQUIRE(bpf_map_lookup_elem(map(object_, "statistics"), &what, each.data()) == 0);
+            sum = std::accumulate(each.begin(), each.end(), sum);
+        }
+        return sum;
+    }
 
     toll_frame frame(toll_kind kind, toll_u16 step, Rank source, std::uint64_t episode) const {
         return {.magic = toll_net32(toll_magic),
@@ -68,8 +90,8 @@ public:
     }
 
 private:
-    static toll_group fresh(std::uint32_t id) {
-        const Seat seat{.key = key,
+    static toll_group fresh(std::uint32_t id, std::uint64_t of_job) {
+        const Seat seat{.key = of_job,
                         .group = id,
                         .rank = 0,
                         .ranks = 4,
@@ -93,12 +115,6 @@ bool can_run() {
     static const std::string why_not = testing::no_hosts();
     if (!why_not.empty()) MESSAGE("skipped: ", why_not);
     return why_not.empty();
-}
-
-/// Frames of each sort: TOLLBAR_FORGED_FRAMES, or what takes a second.
-int frames() {
-    const char* asked = std::getenv("TOLLBAR_FORGED_FRAMES");
-    return asked != nullptr ? std::atoi(asked) : 20'000;
 }
 
 }  // namespace
@@ -133,11 +149,28 @@ TEST_CASE("a card that is asked answers where its host is, and repeats what it h
     CHECK(bench.receive(bench.frame(toll_pull, 1, 2, now + 1), 2) == XDP_DROP);
 }
 
-TEST_CASE("forged, replayed, stale, altered and truncated frames release nobody") {
+TEST_CASE("two jobs' groups of one number do not hear each other's frames") {
+    if (!can_run()) return;
+    constexpr std::uint64_t next_key = key + 1;
+    Bench bench(5);
+    const Pages next = bench.beside(next_key);
+    const Mapped<const toll_group> other(next.group, PROT_READ);
+    const toll_state untouched = other->state;
+    CHECK(bench.receive(bench.frame(toll_signal, 1, 2, now + 1), 2) == XDP_TX);  // ends the episode of the one
+    CHECK(std::memcmp(const_cast<const toll_state*>(&other->state), &untouched, sizeof untouched) == 0);
+    toll_frame frame = bench.frame(toll_signal, 0, 1, now);
+    frame.key = toll_net64(next_key);
+    CHECK(bench.receive(frame, 1) == XDP_TX);
+    CHECK(other->state.at == toll_place(now, 1));
+}
+
+TEST_CASE("a million forged, replayed, stale, altered and truncated frames are counted, dropped and release nobody") {
     if (!can_run()) return;
     Bench bench(4);
     std::mt19937_64 random(1);
+    CHECK(bench.receive(bench.frame(toll_signal, 1, 2, now), 2) == XDP_DROP);  // early, and noted
     const toll_state before = bench.group().state;
+    constexpr std::size_t recognized = toll_header_bytes + sizeof(toll_u32);  // shorter ones are anybody's
     const auto pick = [&](auto... of) {
         const std::array all{static_cast<std::uint64_t>(of)...};
         return all[random() % all.size()];
@@ -147,15 +180,11 @@ TEST_CASE("forged, replayed, stale, altered and truncated frames release nobody"
          [&] {
              toll_frame frame = bench.frame(toll_signal, 0, 1, now);
              frame.check = toll_net32(toll_check(&frame));
-             std::array<std::uint8_t, sizeof frame> bytes;
-             std::memcpy(bytes.data(), &frame, sizeof frame);
-             for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips)
-                 bytes[4 + random() % (sizeof frame - 4)] ^= static_cast<std::uint8_t>(1 + random() % 255);
-             std::memcpy(&frame, bytes.data(), sizeof frame);
-             toll_frame same = bench.frame(toll_signal, 0, 1, now);
-             same.check = toll_net32(toll_check(&same));
-             if (std::memcmp(&frame, &same, sizeof frame) == 0) return static_cast<int>(XDP_DROP);
-             return bench.receive(frame, 1, false);
+             auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof frame>>(frame);
+             const std::size_t at = 4 + random() % (sizeof frame - 7);
+             for (std::size_t byte = 0; byte <= random() % 3; ++byte)
+                 bytes[at + byte] ^= static_cast<std::uint8_t>(1 + random() % 255);
+             return bench.receive(std::bit_cast<toll_frame>(bytes), 1, false);
          }},
         {"from another address",
          [&] { return bench.receive(bench.frame(toll_signal, 0, 1, now), static_cast<Rank>(2 + random() % 200)); }},
@@ -165,6 +194,7 @@ TEST_CASE("forged, replayed, stale, altered and truncated frames release nobody"
          [&] {
              return bench.receive(bench.frame(toll_signal, static_cast<toll_u16>(1 + random() % 65535), 1, now), 1);
          }},
+        {"replayed", [&] { return bench.receive(bench.frame(toll_signal, 1, 2, now), 2); }},
         {"stale", [&] { return bench.receive(bench.frame(toll_signal, 0, 1, random() % now), 1); }},
         {"of an episode that cannot be",
          [&] { return bench.receive(bench.frame(toll_signal, 0, 1, now + 2 + random() % 1'000'000'000), 1); }},
@@ -189,7 +219,7 @@ TEST_CASE("forged, replayed, stale, altered and truncated frames release nobody"
         {"cut short",
          [&] {
              return bench.receive(bench.frame(toll_signal, 0, 1, now), 1, true,
-                                  14 + random() % (toll_packet_bytes - 14));
+                                  recognized + random() % (toll_packet_bytes - recognized));
          }},
         {"too long",
          [&] {
@@ -198,12 +228,12 @@ TEST_CASE("forged, replayed, stale, altered and truncated frames release nobody"
     };
     for (const auto& [what, send] : sorts) {
         CAPTURE(what);
-        int sent = 0, answered = 0;
-        for (int i = 0; i < frames() / 10; ++i) {
-            answered += send() == XDP_TX;
-            ++sent;
-        }
+        const std::uint64_t refused_before = bench.refused();
+        const int sent = 1'000'000 / static_cast<int>(sorts.size()) + 1;
+        int answered = 0;
+        for (int i = 0; i < sent; ++i) answered += send() == XDP_TX;
         CHECK(answered == 0);
+        CHECK(bench.refused() - refused_before == static_cast<std::uint64_t>(sent));
         CHECK(std::memcmp(const_cast<const toll_state*>(&bench.group().state), &before, sizeof before) == 0);
     }
     CHECK(bench.receive(bench.frame(toll_signal, 0, 1, now), 1) == XDP_TX);  // it was awake all the time
