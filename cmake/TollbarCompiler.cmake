@@ -32,3 +32,19 @@ if(TOLLBAR_SANITIZE)
         add_compile_options(-Wno-tsan)
     endif()
 endif()
+
+# tollbar_precompile(target owner [headers...])
+#
+# Has the target include headers that are compiled once, with the owner, for all targets with the same options. Only
+# in sanitized builds, which are for the tests alone: in the others every file gets what it includes and nothing else.
+function(tollbar_precompile target owner)
+    if(NOT TOLLBAR_SANITIZE)
+        return()
+    endif()
+    if(target STREQUAL owner)
+        list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+    else()
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+endfunction()

@@ -22,6 +22,8 @@ function(tollbar_folder name)
     list(TRANSFORM folder_DEPENDS PREPEND tollbar_)
     target_link_libraries(${target} PUBLIC ${folder_DEPENDS} ${folder_LIBRARIES})
     target_link_libraries(${target} PRIVATE tollbar_warnings)
+    tollbar_precompile(${target} tollbar_plan algorithm array charconv chrono cstdint functional map memory mutex optional
+                       stdexcept string vector)
     if(TOLLBAR_CHECKED)
         target_compile_definitions(${target} PUBLIC TOLLBAR_CHECKED=1)
     endif()
