@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -11,6 +12,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -74,15 +76,21 @@ class Network:
         assert process.stdout.readline() == "ready\n"
         return process
 
+    def restart_daemon(self, host: int, *options: str) -> None:
+        self.daemons[host].kill()
+        self.daemons[host].wait()
+        self.daemons[host] = self.daemon(host, *options)
+
     def member(self, rank: int, key: str, plan: str = "pairwise", episodes: int = 50, user: int = 0,
                group: int = 1, stay: bool = False,
-               on_card: bool = True, patience_ms: int = PATIENCE_MS) -> subprocess.Popen:  # fmt: skip
+               on_card: bool | None = True, patience_ms: int = PATIENCE_MS) -> subprocess.Popen:  # fmt: skip
+        """On its card (nothing else will do: True; or else over UDP: None), or over UDP (False)."""
         board = self.folder / f"board{key}"
         if not board.exists():
             board.write_bytes(bytes(4096))
             board.chmod(0o666)
         words = [board, key, group, rank, plan, episodes, 0, patience_ms, *self.addresses]
-        environment = {**os.environ, "TOLLBAR_NICD": self.socket(rank) if on_card else "none"}
+        environment = {**os.environ, "TOLLBAR_NICD": "none" if on_card is False else self.socket(rank)}
         if on_card:
             environment["ONLY_CARD"] = "1"
         if stay:
@@ -249,17 +257,40 @@ def forge_arrival(network: Network, key: str, user: int) -> None:
 
 
 def test_a_user_gets_no_more_groups_than_the_quota(network, key):
-    network.daemons[0].kill()
-    network.daemons[0].wait()
-    network.daemons[0] = network.daemon(0, "--per-user", "1")
+    network.restart_daemon(0, "--per-user", "1")
     first = network.member(0, key, user=NOBODY, episodes=1, patience_ms=UNTIL_NAMED_MS)
-    until = time.monotonic() + 10
-    while not network.status(0)["groups"] and time.monotonic() < until:
-        time.sleep(0.01)
+    network.wait_for_episode(0, 1)
     second = said(network.member(0, key, user=NOBODY, group=2))
     assert second["failed"] == "join"
     assert "groups on this card already" in second["line"]
     assert said(first)["missing"] == [1, 2, 3]
+
+
+def test_a_card_that_is_full_says_so_and_the_member_runs_over_udp(network, key):
+    network.restart_daemon(0, "--groups", "1")
+    first = network.member(0, key, episodes=1, patience_ms=UNTIL_NAMED_MS)
+    network.wait_for_episode(0, 1)
+    refused = said(network.member(0, key, group=2))
+    assert refused["error"] == errno.ENOSPC
+    assert "this card has 1 groups already (nicd --groups)" in refused["line"]
+    members = [
+        network.member(rank, key, group=2, on_card=None if rank == 0 else True) for rank in range(HOSTS)
+    ]
+    answers = [said(member) for member in members]
+    assert [answer["carrier"] for answer in answers] == ["udp", "card", "card", "card"]
+    assert [(answer["ended"], answer["unpaid"]) for answer in answers] == [(50, 0)] * HOSTS
+    said(first)
+    network.restart_daemon(0)
+
+
+def test_a_number_serves_the_next_job_while_the_last_one_is_still_answered_for(network, key):
+    members = [network.member(rank, key, episodes=20) for rank in range(HOSTS)]
+    assert [said(member)["ended"] for member in members] == [20] * HOSTS
+    assert network.status(0)["departed"] > 0
+    next_key = f"{int(key, 16) ^ 2:x}"
+    members = [network.member(rank, next_key) for rank in range(HOSTS)]
+    assert [(answer["ended"], answer["unpaid"]) for answer in map(said, members)] == [(50, 0)] * HOSTS
+    assert said(network.member(0, key))["error"] == errno.EEXIST
 
 
 def test_a_killed_daemon_is_noticed_and_leaves_nothing_attached(network, key):
@@ -269,7 +300,7 @@ def test_a_killed_daemon_is_noticed_and_leaves_nothing_attached(network, key):
     network.daemons[1].kill()
     network.daemons[1].wait()
     answers = [said(member) for member in members]
-    assert answers[1]["error"] == 32  # EPIPE
+    assert answers[1]["error"] == errno.EPIPE
     assert "daemon of this card is gone" in answers[1]["line"]
     assert all(1 in answers[rank]["missing"] for rank in (0, 2, 3))
     shown = subprocess.run(
@@ -279,7 +310,7 @@ def test_a_killed_daemon_is_noticed_and_leaves_nothing_attached(network, key):
         check=True,
     )
     assert "xdp" not in shown.stdout
-    network.daemons[1] = network.daemon(1)
+    network.restart_daemon(1)
     members = [network.member(rank, key, group=2) for rank in range(HOSTS)]
     assert [said(member)["ended"] for member in members] == [50] * HOSTS
 
@@ -295,6 +326,42 @@ def test_check_finds_a_working_card_and_one_that_is_not_there(network):
     assert answered.returncode == 0
     assert float(answered.stdout) > 0
     assert check(network.addresses[0].rsplit(".", 1)[0] + ".200").returncode == 1
+
+
+def test_native_mode_that_loses_frames_is_found_out_and_the_remedy_named(network):
+    """In a virtual cable's driver what a card answers is lost unless somebody at the far end polls for it."""
+    network.restart_daemon(3, "--mode", "native")
+    asked = [*network.inside(0), sys.executable, "-m", "tollbar", "nic", "check", network.addresses[3],
+             "--socket", network.socket(0), "--format", "json"]  # fmt: skip
+    check = subprocess.run(asked, capture_output=True, text=True)
+    network.restart_daemon(3)
+    assert check.returncode == 1
+    found = {row["what"]: row for row in json.loads(check.stdout)}[f"card {network.addresses[3]}"]
+    assert found["state"] == "wrong"
+    assert "does not answer" in found["why"]
+    assert "nic up --mode generic" in found["remedy"]
+
+
+def test_a_driver_that_takes_no_programs_is_named(network):
+    program = str(paths.program("tollbar-nicd"))
+    subprocess.run([*network.inside(0), "ip", "link", "add", "br9", "type", "bridge"], check=True)
+    command = [*network.inside(0), program, "--interface", "br9", "--mode", "native",
+               "--socket", network.socket(9)]  # fmt: skip
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert refused.returncode == 1
+    assert "the driver of br9 does not take XDP programs (use --mode generic)" in refused.stderr
+
+
+def test_packets_may_be_as_small_as_ip_allows(network, key):
+    def limit(size: int) -> None:
+        for host in range(HOSTS):
+            words = ["ip", "link", "set", "eth0", "mtu", str(size)]
+            subprocess.run([*network.inside(host), *words], check=True)
+
+    limit(68)
+    answers = [said(member) for member in [network.member(rank, key) for rank in range(HOSTS)]]
+    limit(1500)
+    assert [(answer["ended"], answer["unpaid"]) for answer in answers] == [(50, 0)] * HOSTS
 
 
 def test_fences_are_of_the_kind_that_orders():
