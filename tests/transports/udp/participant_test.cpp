@@ -7,7 +7,12 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
+#include <latch>
 #include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace tollbar;
 using namespace tollbar::testing;
@@ -59,6 +64,31 @@ TEST_CASE("who waits names exactly who has not arrived, whatever the plan") {
                 CHECK(one.missing().empty());
             });
     }
+}
+
+TEST_CASE("whoever waits for a process that was killed names its rank") {
+    const Plan plan = make_plan("dissemination", 3);
+    Places places(3);
+    const pid_t process = fork();
+    if (process == 0) {
+        udp_participant self = places.join(plan, 2, brief);
+        self.arrive_and_wait();
+        pause();
+        _exit(0);
+    }
+    std::vector<std::jthread> waiting;
+    std::latch met(2);
+    for (const Rank rank : {0U, 1U})
+        waiting.emplace_back([&, rank] {
+            udp_participant self = places.join(plan, rank, brief);
+            self.arrive_and_wait();
+            met.arrive_and_wait();
+            kill(process, SIGKILL);
+            self.arrive();
+            while (self.wait_for(20ms).missing != std::vector<Rank>{2}) continue;
+        });
+    waiting.clear();
+    waitpid(process, nullptr, 0);
 }
 
 TEST_CASE("a rank that computes answers who has lost a frame of its") {
