@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host and a card that run the same plan send the same messages: the host's protocol beside the card's, whose text is
+// compiled for this processor, in any order of arrivals and frames.
+#include "transports/nic/descriptor.hpp"
+#include "transports/udp/hand.hpp"
+
+#include <tollbar/algorithms.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <tuple>
+
+using namespace tollbar;
+using namespace tollbar::testing;
+
+namespace {
+
+constexpr Episode episodes = 3;
+
+/// From, to, the receiver's step, the episode.
+using Message = std::tuple<Rank, Rank, unsigned, Episode>;
+using Messages = std::vector<Message>;
+
+class HostSide {
+public:
+    explicit HostSide(const Plan& plan) {
+        for (Rank rank = 0; rank < plan.ranks(); ++rank) hands_.emplace_back(plan, rank);
+    }
+
+    bool over(Rank rank) const { return hands_[rank].protocol.finished(); }
+    Messages enter(Rank rank) {
+        hands_[rank].start();
+        return sent(rank);
+    }
+    Messages hear(const Message& message) {
+        const auto& [from, to, step, episode] = message;
+        hands_[to].hear(toll_signal, from, static_cast<toll_u16>(step), episode);
+        hands_[to].protocol.advance();
+        return sent(to);
+    }
+
+private:
+    Messages sent(Rank rank) {
+        Messages said;
+        for (const auto& [to, frame] : std::exchange(hands_[rank].outbox.sent, {})) {
+            CHECK(frame.kind == toll_signal);
+            said.emplace_back(rank, to, toll_net16(frame.step), toll_net64(frame.episode));
+        }
+        return said;
+    }
+
+    std::deque<Hand> hands_;
+};
+
+nic::Endpoint card_of(Rank rank) {
+    return {.hardware = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(rank)}, .address = toll_net32(0x0a000000 + rank)};
+}
+
+class CardSide {
+public:
+    explicit CardSide(const Plan& plan) : entered_(plan.ranks()) {
+        for (Rank rank = 0; rank < plan.ranks(); ++rank)
+            cards_.push_back(nic::describe({.key = 1,
+                                            .group = 1,
+                                            .rank = rank,
+                                            .ranks = plan.ranks(),
+                                            .before = 0,
+                                            .owner = 0,
+                                            .interface = 1,
+                                            .slot = 0,
+                                            .port = 9},
+                                           toll_plan, plan, card_of));
+    }
+
+    bool over(Rank rank) const {
+        return cards_[rank].state.at == toll_place(entered_[rank], cards_[rank].program.steps);
+    }
+    Messages enter(Rank rank) {
+        toll_group& card = cards_[rank];
+        const Episode episode = ++entered_[rank];
+        REQUIRE(toll_enter(&card.state, &card.program, episode) == 1);
+        return advance(rank, card.program.tells & 1, episode);
+    }
+    Messages hear(const Message& message) {
+        const auto& [from, to, step, episode] = message;
+        CHECK(cards_[to].steps[step].step.from == from);
+        toll_record(&cards_[to].state.told[step], episode);
+        return advance(to, 0, episode);
+    }
+
+private:
+    Messages advance(Rank rank, toll_u32 due, Episode proof) {
+        toll_group& card = cards_[rank];
+        toll_u64 episode = proof;
+        due |= toll_advance(&card.state, &card.program, proof, &episode);
+        Messages said;
+        for (toll_u32 step = 0; step < toll_card_steps; ++step) {
+            if ((due >> step & 1) == 0) continue;
+            const toll_card_step& told = card.steps[step];
+            const toll_header expected = nic::header(card_of(rank), card_of(told.step.to), toll_port, toll_port);
+            CHECK(std::ranges::equal(told.to.bytes, expected.bytes));
+            said.emplace_back(rank, told.step.to, told.step.to_step, episode);
+        }
+        return said;
+    }
+
+    std::deque<toll_group> cards_;
+    std::vector<Episode> entered_;
+};
+
+/// All that is sent while ranks enter and frames come in some order.
+template <class Side>
+Messages all_messages(const Plan& plan, std::uint64_t seed) {
+    Side side(plan);
+    std::mt19937_64 random(seed);
+    std::vector<Episode> entered(plan.ranks());
+    Messages all;
+    Messages under_way;
+    for (;;) {
+        std::vector<Rank> ready;
+        for (Rank rank = 0; rank < plan.ranks(); ++rank)
+            if (entered[rank] < episodes && side.over(rank)) ready.push_back(rank);
+        if (ready.empty() && under_way.empty()) break;
+        const std::size_t chosen = random() % (ready.size() + under_way.size());
+        Messages next;
+        if (chosen < ready.size()) {
+            ++entered[ready[chosen]];
+            next = side.enter(ready[chosen]);
+        } else {
+            std::swap(under_way[chosen - ready.size()], under_way.back());
+            const Message message = under_way.back();
+            under_way.pop_back();
+            next = side.hear(message);
+        }
+        all.insert(all.end(), next.begin(), next.end());
+        under_way.insert(under_way.end(), next.begin(), next.end());
+    }
+    CHECK(std::ranges::all_of(entered, [](Episode episode) { return episode == episodes; }));
+    std::ranges::sort(all);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("hosts and cards send the same messages for the same plan, each once an episode") {
+    int compared = 0;
+    for (Rank ranks = 2; ranks <= 17; ++ranks)
+        for (const char* spelling : {"central", "combining", "fway_tournament", "mcs", "tournament", "bst", "pairwise",
+                                     "dissemination", "dissemination:2", "central@4/dissemination"}) {
+            CAPTURE(ranks);
+            CAPTURE(spelling);
+            const Plan plan = make_plan(spelling, ranks);
+            bool fits = true;
+            std::size_t signals = 0;
+            for (Rank rank = 0; rank < ranks; ++rank) {
+                fits &= compile_steps(plan, rank).size() <= toll_card_steps;
+                signals += static_cast<std::size_t>(std::ranges::count_if(plan.program(rank), is_signal));
+            }
+            if (!fits) continue;
+            const Messages by_cards = all_messages<CardSide>(plan, ranks);
+            CHECK(by_cards.size() == episodes * signals);
+            CHECK(std::ranges::adjacent_find(by_cards) == by_cards.end());
+            CHECK(by_cards == all_messages<HostSide>(plan, ranks + 1));
+            ++compared;
+        }
+    CHECK(compared > 140);
+}
