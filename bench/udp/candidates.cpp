@@ -58,10 +58,10 @@ bool add_udp_plan(Roster& roster, Rank ranks, const std::shared_ptr<const Networ
 
 void add_udp(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network) {
     for (const Algorithm& algorithm : catalogue())
-        if (!add_udp_plan(roster, ranks, network, std::string(algorithm.name), "park"))
-            roster.skipped.push_back({std::string(algorithm.name), "the plan is not for so many ranks"});
-    for (const char* plan : {"pairwise", "dissemination"})
-        for (const char* wait : {"auto", "spin"}) add_udp_plan(roster, ranks, network, plan, wait);
+        for (const char* wait : {"auto", "park"})
+            if (!add_udp_plan(roster, ranks, network, std::string(algorithm.name), wait))
+                roster.skipped.push_back({std::string(algorithm.name), "the plan is not for so many ranks"});
+    for (const char* plan : {"pairwise", "dissemination"}) add_udp_plan(roster, ranks, network, plan, "spin");
 }
 
 }  // namespace tollbar::bench

@@ -43,7 +43,11 @@ class Fit:
     @property
     def card(self) -> tollbar.NicCard:
         """One that has these sums; what is inside them is split evenly, which no latency shows."""
-        fixed_us, step_us, sdma_us = (self.terms[name].us for name in ("a", "b", "SDMA"))
+        return self.slower_card(1.0)
+
+    def slower_card(self, times: float) -> tollbar.NicCard:
+        """The same, all of whose parts take so many times as long."""
+        fixed_us, step_us, sdma_us = (times * self.terms[name].us for name in ("a", "b", "SDMA"))
         return tollbar.NicCard(
             send_us=fixed_us / 3, sdma_us=sdma_us, xmit_us=step_us / 2, network_us=step_us / 2,
             recv_us=step_us / 2, rdma_us=fixed_us / 3, hrecv_us=fixed_us / 3,

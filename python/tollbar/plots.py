@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -45,6 +45,9 @@ STYLE = {
     "legend.frameon": False,
     "legend.fontsize": 10,
 }
+
+
+Scale = Literal["linear", "log"]
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,8 @@ def against(
             _draw(axes, line)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        measured = sorted({int(x) for line in lines for x in line.x})
-        axes.set_xticks(measured, [str(each) for each in measured])
+        measured = _apart(sorted({int(x) for line in lines for x in line.x}))
+        axes.set_xticks(measured, [f"{each:g}" for each in measured])
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel(xlabel)
         _log_labels(axes.yaxis, time_text_short if times else _round_text)
@@ -126,6 +129,43 @@ def over_quantity(name: str, lines: Sequence[Line], xlabel: str, ylabel: str) ->
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         return _finish(figure, axes, sum(not line.label.startswith("_") for line in lines))
+
+
+def over_plain(
+    name: str,
+    lines: Sequence[Line],
+    xlabel: str,
+    ylabel: str,
+    xscale: Scale = "linear",
+    yscale: Scale = "linear",
+) -> str:
+    """Curves in plain numbers. A linear y axis begins at 0, a logarithmic x axis has its ticks at points."""
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
+        figure, axes = _empty()
+        for line in lines:
+            _draw(axes, line)
+        if yscale == "log":
+            axes.set_yscale("log")
+            _log_labels(axes.yaxis, _grouped_text)
+        else:
+            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+        if xscale == "log":
+            axes.set_xscale("log", base=2)
+            shown = _apart(sorted({x for line in lines for x in line.x}))
+            axes.set_xticks(shown, [f"{each:g}" for each in shown])
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        return _finish(figure, axes, len(lines))
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Those whose labels do not touch on a logarithmic axis; powers of two first."""
+    chosen = [each for each in places if np.log2(each) % 1 == 0]
+    for each in places:
+        if all(abs(np.log2(each / other)) > 0.16 for other in chosen):
+            chosen.append(each)
+    return sorted(chosen)
 
 
 def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> str:

@@ -22,6 +22,7 @@ from tollbar import (
     curves,
     executions,
     mpi_section,
+    nic_section,
     shmem_section,
     statistics,
     tables,
@@ -30,7 +31,7 @@ from tollbar import (
 )
 from tollbar.comparison import Comparison, Situation
 from tollbar.plots import distribution, time_text
-from tollbar.records import Batch
+from tollbar.records import Batch, Working
 from tollbar.results import Run
 
 Comparisons = Mapping[Situation, Comparison]
@@ -42,6 +43,7 @@ _EPISODES = (
     "latency_max_ns", "skew_p50_ns", "span_p50_ns",
 )  # fmt: skip
 _BATCH = tuple(field.name for field in dataclasses.fields(Batch))
+_WORK = tuple(field.name for field in dataclasses.fields(Working))
 
 
 def page(*runs: Run) -> str:
@@ -79,6 +81,7 @@ def page(*runs: Run) -> str:
         of_threads=mpi_section.of_threads(of_kind["hybrid"]),
         shmem=shmem_section.of(of_kind["shmem"]),
         udp=udp_section.of(of_kind["udp"]),
+        nic=nic_section.of(of_kind["udp"], of_kind["work"]),
         downloads=[
             file for each in runs for file in downloads(each, "" if each is run else each.folder.name)
         ],
@@ -135,7 +138,7 @@ def uneven(compared: Comparisons) -> list[tuple[Situation, Markup]]:
 
 
 def kind_of(run: Run) -> str:
-    """What was measured: threads, crowd, mpi, hybrid, shmem, udp."""
+    """What was measured: threads, crowd, mpi, hybrid, shmem, udp, work."""
     return str(run.environment.get("kind") or "threads")
 
 
@@ -150,6 +153,8 @@ def downloads(run: Run, prefix: str = "") -> list[tuple[str, str, Markup]]:
             _uri("application/json", json.dumps(run.environment, indent=2).encode()),
         ),
     ]
+    if kind_of(run) == "work":
+        files[:2] = [("work.csv", "every run of a workload", _uri("text/csv", work_csv(run).encode()))]
     stored = sorted(run.folder.glob("*.jsonl.gz"))
     if sum(path.stat().st_size for path in stored) <= _MOST_SAMPLES:
         samples = b"".join(
@@ -185,6 +190,16 @@ def batches_csv(run: Run) -> str:
         where = (launch.group, launch.program, launch.environment.placement, launch.environment.ranks)
         rows += [[*where, *(getattr(batch, name) for name in _BATCH)] for batch in launch.batches]
     return _csv([*_WHERE, *_BATCH], rows)
+
+
+def work_csv(run: Run) -> str:
+    """Every timed batch of a workload's runs."""
+    rows = []
+    for launch in run.launches:
+        where = (launch.group, launch.program, launch.environment.placement, launch.environment.ranks)
+        records = [each for each in launch.singles if isinstance(each, Working)]
+        rows += [[*where, *(getattr(each, name) for name in _WORK)] for each in records]
+    return _csv([*_WHERE, *_WORK], rows)
 
 
 def _csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -21,15 +21,15 @@ from tollbar.passes import LIMIT_S, Outcome, Report, Start
 from tollbar.session import Session
 
 PROGRAM = "tollbar-bench-udp"
-#: Without --full: the paper's plan, its rival and two trees, asleep; busy with a processor for each rank.
-FEW = ("pairwise+park", "dissemination+park", "mcs+park", "central+park", "pairwise+auto")
+#: Without --full: the paper's plan, its rival and two trees; with a processor for each rank also busy.
+FEW = ("pairwise+auto", "dissemination+auto", "mcs+auto", "central+auto", "pairwise+park")
 SPINNING = ("pairwise+spin", "dissemination+spin")
 #: Beside them, where cards are measured.
-CARDS = ("card:pairwise+park", "card:gather+park", "card:switch+park", "card:pairwise+auto")
+CARDS = ("card:pairwise+auto", "card:gather+auto", "card:switch+auto", "card:pairwise+park")
 SPINNING_CARDS = ("card:pairwise+spin",)
 #: What the paper compares, and what it does not have: a count in the switch.
-PAPER = ("pairwise+park",)
-PAPER_CARDS = ("card:pairwise+park", "card:switch+park")
+PAPER = ("pairwise+auto",)
+PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 

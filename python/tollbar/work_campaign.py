@@ -23,8 +23,8 @@ APPLICATIONS = ("360us", "2100us", "9450us")
 WORKLOADS = (*FINE, *VARYING, *APPLICATIONS)
 #: Enough of them for every figure.
 QUICK = (
-    "0", "1.5", "17.25", "64.5", "129.75", "64", "64~0.1", "64~0.2", "256", "1024", "1024~0.1", "1024~0.2",
-    "4096", "4096~0.1", "4096~0.2", *APPLICATIONS,
+    "0", "1.5", "17.25", "64.5", "129.75",
+    *(f"{us}{share}" for us in (64, 256, 1024, 4096) for share in ("", "~0.1", "~0.2")), *APPLICATIONS,
 )  # fmt: skip
 
 #: So long a launch may take, by how much is computed in a batch.
@@ -85,8 +85,10 @@ class Working:
         )
 
     def facts(self) -> dict[str, Any]:
+        over = list(dict.fromkeys(each.name for each in self._over))
         return {
-            "over": list(dict.fromkeys(each.name for each in self._over)),
+            "over": over,
+            "hosts": max(self._asked.ranks) if "hosts" in over else 1,
             "ranks": list(self._asked.ranks),
             "workloads": list(self._asked.workloads),
             "only": list(self._asked.only),

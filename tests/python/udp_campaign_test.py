@@ -61,7 +61,7 @@ def test_cards_are_measured_where_they_are_asked_for():
     assert "card:" not in started(Datagrams(settings(), TwoHosts(2), None), "udp", 4)
     text = started(Datagrams(settings(cards=True), TwoHosts(2), None), "udp", 4)
     assert "--cards yes" in text
-    assert "card:pairwise+park,card:gather+park,card:switch+park" in text
+    assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
 
 
 def test_a_setting_for_two_is_for_two(monkeypatch):

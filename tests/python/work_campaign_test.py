@@ -48,7 +48,7 @@ def test_hosts_their_cards_and_an_mpi_are_one_situation():
     assert work.programs(work.situations[0]) == ["udp", "mpi.stock", "mpi.recursive-doubling"]
     text = started(work, "udp", 4)
     assert "/built/tollbar-bench-udp --ranks 4 --hosts h1=10.77.0.1,h2=10.77.0.2" in text
-    assert "--only pairwise+park,card:pairwise+park,card:switch+park --workload 64~0.2,360us" in text
+    assert "--only pairwise+auto,card:pairwise+auto,card:switch+auto --workload 64~0.2,360us" in text
     text = started(work, "mpi.recursive-doubling", 4)
     assert "/there/mpirun --host h1,h2 -n 4 env OMPI_MCA_coll_tuned" in text
     assert "--only MPI_Barrier" in text

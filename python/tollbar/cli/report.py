@@ -15,7 +15,7 @@ from tollbar.cli.table import Table, column, describe_columns
 if TYPE_CHECKING:
     from tollbar.results import Run
 
-KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem", "udp")
+KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem", "udp", "work")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar import results
 
     folders = dict.fromkeys(run for kind in KINDS for run in results.all_chosen(args.results, kind))
-    runs = [results.read_run(folder) for folder in folders]
+    runs = [run for folder in folders if _has_a_place(run := results.read_run(folder))]
     if not runs:
         raise WrongUse(f"{args.results or results.folder()} holds no run; `tollbar bench threads` makes one")
     for empty in (run for run in runs if not run.launches):
@@ -59,6 +59,11 @@ def run(args: argparse.Namespace) -> Table:
     names = " ".join(run.folder.name for run in runs)
     launches = sum(len(run.launches) for run in runs)
     return Table([Written(str(output), len(text.encode()), launches, names)], Written)
+
+
+def _has_a_place(run: Run) -> bool:
+    """Of workloads those over hosts have a section; `tollbar reproduce nic` shows all of them."""
+    return run.environment.get("kind") != "work" or "hosts" in run.environment.get("over", ())
 
 
 def _page(runs: list[Run]) -> str:
