@@ -23,6 +23,16 @@ constexpr auto worth_polling_a_message = 2ms;
 /// long the MPI gets no turn.
 Clock::duration nap_after(Clock::duration waited) { return std::clamp<Clock::duration>(waited / 32, 200us, 4ms); }
 
+std::vector<CourseStep> with_ends_of_sends(std::vector<CourseStep> steps) {
+    const std::size_t count = steps.size();
+    for (std::size_t i = 0; i < count; ++i)
+        if (steps[i].by == CourseStep::By::message && steps[i].sends) {
+            steps.push_back(steps[i]);
+            steps.back().by = CourseStep::By::gone_out;
+        }
+    return steps;
+}
+
 template <class Deadline>
 struct Sooner {
     tollbar::Deadline nap;
@@ -40,13 +50,13 @@ struct Sooner {
 }  // namespace
 
 Course::Course(const tollbar_carrier& carrier, std::vector<CourseStep> steps, CourseWaiting waiting)
-    : carrier_(carrier), steps_(std::move(steps)), waiting_(waiting), next_(steps_.size()),
+    : carrier_(carrier), steps_(with_ends_of_sends(std::move(steps))), waiting_(waiting), next_(steps_.size()),
       receives_(std::ranges::any_of(
           steps_, [](const CourseStep& step) { return step.by == CourseStep::By::message && !step.sends; })) {}
 
 Course::~Course() {
     for (const CourseStep& step : steps_)
-        if (step.channel != nullptr) carrier_.close(carrier_.state, step.channel);
+        if (step.by == CourseStep::By::message) carrier_.close(carrier_.state, step.channel);
 }
 
 void Course::post_receives() noexcept {
@@ -61,7 +71,11 @@ bool Course::take_message(const CourseStep& step) noexcept {
 }
 
 bool Course::take_from_afar(const CourseStep& step) noexcept {
-    return step.by == CourseStep::By::card ? take_card(step) : take_message(step);
+    switch (step.by) {
+        case CourseStep::By::card: return take_card(step);
+        case CourseStep::By::gone_out: return carrier_.done(carrier_.state, step.channel) != 0;
+        default: return take_message(step);
+    }
 }
 
 bool Course::take_card(const CourseStep& step) noexcept {
@@ -85,7 +99,7 @@ void Course::pass_time(std::uint32_t turn, Since& since, Deadline deadline) noex
     const CourseStep& step = steps_[next_];
     const Patience patience = patience_for<NativeSync>(waiting_.policy, crowding());
 
-    if (step.by == CourseStep::By::message) {
+    if (step.by == CourseStep::By::message || step.by == CourseStep::By::gone_out) {
         carrier_.progress(carrier_.state);
         if (patience.spins == Patience::for_ever) return;
         if (patience.spins == 0) NativeSync::yield();

@@ -18,7 +18,12 @@ namespace tollbar {
 
 /// What a rank does next, and how it gets through.
 struct CourseStep {
-    enum class By : std::uint8_t { word, message, card };
+    enum class By : std::uint8_t {
+        word,
+        message,
+        card,
+        gone_out,  ///< the message that was sent has left; courses add these themselves
+    };
 
     By by;
     WiredStep<NativeSync> wired;         ///< by word; its deed is signal, await or add
@@ -44,7 +49,8 @@ enum class Manners : std::uint8_t { usual, polite };
 ///     while (!course.advance()) compute_something();   // or course.finish(Never{})
 ///
 /// Receives are posted when an episode starts, so that messages find them; what is under way in between is one
-/// message a channel.
+/// message a channel. An episode is not over before what was sent in it has left: over a connection that is still being
+/// made it would stay here until this rank calls the MPI again, and who awaits it with it.
 class Course {
 public:
     /// `carrier` outlives the course and its channels are closed with it.
