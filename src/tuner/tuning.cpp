@@ -14,7 +14,7 @@ namespace tollbar {
 
 namespace {
 
-Tuned parse(TuningLine& line) {
+Tuned parse_tuned(TuningLine& line) {
     Tuned tuned{};
     bool ranks = false, cpus = false, pinned = false, plan = false, wait = false;
     for (std::string key, value; line.next(key, value);) {
@@ -45,7 +45,7 @@ std::vector<Tuned> read_tuning_once() {
 
 std::vector<Tuned> read_tuning(std::istream& file) {
     std::vector<Tuned> all;
-    for_each_tuning_line(file, "threads", [&](TuningLine& line) { all.push_back(parse(line)); });
+    for_each_tuning_line(file, "threads", [&](TuningLine& line) { all.push_back(parse_tuned(line)); });
     return all;
 }
 

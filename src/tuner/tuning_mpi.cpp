@@ -26,7 +26,7 @@ namespace {
 
 const char* yes_or_no(bool yes) { return yes ? "yes" : "no"; }
 
-MpiTuned parse(TuningLine& line) {
+MpiTuned parse_mpi_tuned(TuningLine& line) {
     MpiTuned tuned{};
     MpiSituation& where = tuned.situation;
     bool ranks = false, nodes = false, per_node = false, crowded = false;
@@ -121,7 +121,7 @@ std::string merged(const std::string& path, const MpiTuned& tuned, const std::st
         for (std::size_t number = 2; std::getline(file, line); ++number) {
             TuningLine words(number, line);
             if (words.kind().empty()) continue;
-            if (words.kind() == "mpi" && parse(words).situation == tuned.situation) continue;
+            if (words.kind() == "mpi" && parse_mpi_tuned(words).situation == tuned.situation) continue;
             text += line + '\n';
         }
     }
@@ -185,7 +185,7 @@ Memory& memory() {
 
 std::vector<MpiTuned> read_mpi_tuning(std::istream& file) {
     std::vector<MpiTuned> all;
-    for_each_tuning_line(file, "mpi", [&](TuningLine& line) { all.push_back(parse(line)); });
+    for_each_tuning_line(file, "mpi", [&](TuningLine& line) { all.push_back(parse_mpi_tuned(line)); });
     return all;
 }
 

@@ -16,6 +16,8 @@ struct Refusal {
     std::string line;
 };
 
+inline constexpr const char* no_participant = "participant is NULL";
+
 /// Keeps `line` as the thread's last error and returns `error`.
 int fail(int error, std::string_view line) noexcept;
 

@@ -27,7 +27,6 @@ struct tollbar_participant {
 namespace {
 
 constexpr const char* no_group = "group is NULL";
-constexpr const char* no_participant = "participant is NULL";
 
 static_assert(TOLLBAR_WAIT_AUTO == static_cast<int>(tollbar::wait_policy::automatic));
 static_assert(TOLLBAR_WAIT_SPIN == static_cast<int>(tollbar::wait_policy::spin));
@@ -60,7 +59,8 @@ tollbar_absent to_c(const tollbar::absent& one) {
 /// The first `capacity` of them; true when all fit.
 bool write_missing(const std::vector<tollbar::absent>& all, tollbar_absent* missing, size_t capacity, size_t* count) {
     const size_t fitting = std::min(capacity, all.size());
-    std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), missing, to_c);
+    std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), missing,
+                   [](const tollbar::absent& one) { return to_c(one); });
     if (count != nullptr) *count = all.size();
     return fitting == all.size();
 }

@@ -28,8 +28,6 @@ struct tollbar_udp {
 
 namespace {
 
-constexpr const char* no_participant = "participant is NULL";
-
 tollbar::wait_policy policy_of(int wait) {
     if (wait < TOLLBAR_WAIT_AUTO || wait > TOLLBAR_WAIT_PARK)
         throw std::invalid_argument("wait is one of TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not " +

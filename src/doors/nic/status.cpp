@@ -8,8 +8,9 @@ namespace tollbar::nic {
 
 namespace {
 
-constexpr std::array<const char*, toll_statistics> statistics{
-    "frames", "answered", "continued", "noted", "arrivals", "known", "strange", "truncated", "altered", "forged", "untimely"};
+constexpr std::array<const char*, toll_statistics> statistics{"frames",   "answered", "continued", "noted",
+                                                              "arrivals", "known",    "strange",   "truncated",
+                                                              "altered",  "forged",   "untimely"};
 constexpr std::array<const char*, 3> shapes{"plan", "gather", "switch"};
 
 }  // namespace
