@@ -142,6 +142,10 @@ class Job:
         numbers = struct.unpack_from(f"{RANKS_OF_A_PAGE}i", self.page, 8)
         return [number for number in numbers if number]
 
+    def corners(self, ranks: int) -> tuple[int, ...]:
+        """How often each rank has been at toll_meet."""
+        return struct.unpack_from(f"{ranks}i", self.page, 8 + 4 * RANKS_OF_A_PAGE)
+
     def await_that(self, happened, what: str) -> None:
         """Polls; fails when the program ends, or hangs, before that."""
         end = time.monotonic() + LIMIT
