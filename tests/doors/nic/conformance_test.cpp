@@ -8,6 +8,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <latch>
+#include <numeric>
+#include <random>
+#include <thread>
+
 using namespace tollbar;
 using namespace tollbar::testing;
 
@@ -85,16 +93,73 @@ TEST_CASE("eight ranks in a storm never leave early and always come to an end") 
     }
 }
 
-TEST_CASE("sixty-four groups of two run at the same time") {
+TEST_CASE("sixty-four groups of four run at the same time, all of them in each process") {
     const Network* here = network();
     if (here == nullptr) return;
-    std::vector<std::vector<CardMember>> groups;
-    for (int group = 0; group < 64; ++group) groups.push_back(card_members(here->hosts, here->daemons, 2, "pairwise"));
-    for (int episode = 0; episode < 10; ++episode) {
-        for (auto& group : groups) group[0].arrive();
-        for (auto& group : groups) CHECK_FALSE(group[0].test());
-        for (auto& group : groups) group[1].arrive();
-        for (auto& group : groups)
-            for (CardMember& member : group) member.wait();
+    constexpr Rank ranks = 4;
+    constexpr std::size_t groups = 64;
+    constexpr Episode episodes = 20;
+    std::vector<std::vector<CardMember>> members;
+    for (std::size_t group = 0; group < groups; ++group)
+        members.push_back(card_members(here->hosts, here->daemons, ranks, group % 2 == 0 ? "pairwise" : "gather"));
+    std::vector<std::array<std::array<Episode, ranks>, 2>> tolls(groups);
+    std::array<int, ranks> unpaid{};
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < ranks; ++rank)
+        threads.emplace_back([&, rank] {
+            std::mt19937 random(rank);
+            std::vector<std::size_t> order(groups);
+            std::iota(order.begin(), order.end(), 0);
+            for (Episode episode = 1; episode <= episodes; ++episode) {
+                std::ranges::shuffle(order, random);
+                for (const std::size_t group : order) {
+                    tolls[group][episode % 2][rank] = episode;
+                    members[group][rank].arrive();
+                }
+                std::ranges::shuffle(order, random);
+                for (const std::size_t group : order) {
+                    members[group][rank].wait();
+                    for (const Episode toll : tolls[group][episode % 2]) unpaid[rank] += toll != episode;
+                }
+            }
+        });
+    threads.clear();
+    CHECK(unpaid == std::array<int, ranks>{});
+}
+
+TEST_CASE("sixteen members join side by side, and how long that takes is said") {
+    const Network* here = network();
+    if (here == nullptr) return;
+    constexpr Rank ranks = 16;
+    std::vector<const char*> addresses;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        addresses.push_back(here->hosts.address(rank).c_str());
+        here->hosts.enter(rank);
+        std::system("ip neighbour flush dev eth0");  // whoever sets up a job has not met the others
+        here->hosts.back();
     }
+    std::array<int, ranks> results;
+    std::latch ready(ranks + 1);
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < ranks; ++rank)
+        threads.emplace_back([&, rank] {
+            const tollbar_nic_group group{
+                .key = a_key + 1, .id = 1, .rank = rank, .ranks = ranks, .hosts = addresses.data()};
+            const std::string socket = here->daemons.socket(rank);
+            tollbar_nic_options options{};
+            options.daemon = socket.c_str();
+            options.only_card = 1;
+            tollbar_nic* member = nullptr;
+            here->hosts.enter(rank);
+            ready.arrive_and_wait();
+            results[rank] = tollbar_nic_join(&group, &options, &member);
+            if (results[rank] == 0) results[rank] = tollbar_nic_arrive_and_wait(member);
+            tollbar_nic_leave(member);
+        });
+    ready.arrive_and_wait();
+    const auto began = std::chrono::steady_clock::now();
+    threads.clear();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    CHECK(results == std::array<int, ranks>{});
+    MESSAGE("a group of sixteen joined and met once in ", took.count(), " ms");
 }
