@@ -49,7 +49,7 @@ def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]
     if not work:
         return []
     number = nearest(work, 8)
-    sums = {name: float(sum(us)) for name, us in tollbar.nic_applications().items() if name in work[number]}
+    sums = _sums(work[number])
     runs = {way: _runs(work[number], sums, way) for way in WAYS}
     times = [line for way in WAYS for line in of_runs(way, runs[way])]
     if not times:
@@ -60,7 +60,7 @@ def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]
         for way, each in runs.items()
         if len(each) > 1
     ]  # fmt: skip
-    named = {us: name for name, us in sorted(sums.items(), key=lambda item: item[1])}
+    named = {us: name for name, us in sums.items()}
     foretold = {line.colour: line for line in _foretold(hosts, number, {HOST: named, CARD: named})}
     for way in (HOST, CARD):
         if line := foretold.get(COLOURS[way]):
@@ -85,6 +85,12 @@ def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]
     return made
 
 
+def _sums(found: Workloads) -> dict[str, float]:
+    """The applications that were measured, the shortest first, with what they compute."""
+    sums = {name: float(sum(us)) for name, us in tollbar.nic_applications().items() if name in found}
+    return dict(sorted(sums.items(), key=lambda item: item[1]))
+
+
 def _coarse(found: Workloads, way: str, share: str) -> dict[float, Measured]:
     """Loops whose computing varies by that share."""
     names = _names(_COARSE_US, share)
@@ -97,7 +103,7 @@ def _names(computing_us: Iterable[float], share: str) -> dict[float, str]:
 
 def _runs(found: Workloads, sums: Mapping[str, float], way: str) -> dict[float, Measured]:
     runs = {us: nic_measured.run_of(found, name, way) for name, us in sums.items()}
-    return {us: run for us, run in sorted(runs.items()) if run}
+    return {us: run for us, run in runs.items() if run}
 
 
 def _foretold(hosts: Hosts, number: int, workloads: Mapping[str, Mapping[float, str]]) -> list[Line]:

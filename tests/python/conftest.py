@@ -11,6 +11,7 @@ import pytest
 
 _REPLAY = Path(__file__).with_name("replay.py")
 _REPLAY_CROWD = Path(__file__).with_name("replay_crowd.py")
+_REPLAY_NIC = Path(__file__).with_name("replay_nic.py")
 _JOBS = Path(__file__).with_name("replay_job.py")
 _JOB = '#!/bin/sh\nexec {} -S {} {} "$@"\n'
 _MPI_PROGRAMS = ("tollbar-bench-mpi-openmpi", "tollbar-bench-mpi-mpich", "tollbar-bench-mpi-mpich5")
@@ -27,6 +28,12 @@ def _module(path):
 def replay():
     """The module that makes up what measuring programs print."""
     return _module(_REPLAY)
+
+
+@pytest.fixture(scope="session")
+def replay_nic():
+    """The module that makes up runs between hosts and on their cards."""
+    return _module(_REPLAY_NIC)
 
 
 @pytest.fixture(scope="session")

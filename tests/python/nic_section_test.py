@@ -10,69 +10,15 @@ import pytest
 import tollbar
 from tollbar import granularity, nic_measured, nic_section, records, report, results, work_campaign, workloads
 from tollbar.nic_measured import CARD, HOST
-
-#: A machine with two processors that obeys the model: a host's step, and the card's once and each step.
-H, A, B, PROCESSORS = 10.0, 3.0, 2.0, 2
-HOSTS = (2, 4, 8, 16)
-WAYS = (("pairwise", "udp"), ("card:pairwise", "card"), ("card:switch", "card"))
-QUICK = tuple(dict.fromkeys(work_campaign.QUICK))
-
-
-def barrier_us(name: str, hosts: int) -> float:
-    steps = hosts.bit_length() - 1
-    alone = {"pairwise": H * steps, "card:pairwise": A + B * steps, "card:switch": A + B}
-    return max(1, hosts / PROCESSORS) * alone.get(name, 2 * H * steps)
-
-
-def environment(ranks: int, **more: str) -> dict:
-    return {"record": "environment", "ranks": ranks, "usable": PROCESSORS, "placement": "free", **more}
-
-
-def barriers(ranks: int, *ways: tuple[str, str], **more: str) -> list[dict]:
-    made = [environment(ranks, **more)]
-    for name, kind in ways:
-        made.append(
-            {"record": "batch", "round": 0, "name": name, "kind": kind, "wait": "auto", "episodes": 1000,
-             "elapsed_ns": 1e6 * barrier_us(name, ranks), "cpu_ns": 2e6 * barrier_us(name, ranks),
-             "voluntary": 0, "involuntary": 0, "cut": False}
-        )  # fmt: skip
-    return [*made, {"record": "done"}]
-
-
-def work(ranks: int, *ways: tuple[str, str], **more: str) -> list[dict]:
-    made = [environment(ranks, computing="away", **more)]
-    for workload in QUICK:
-        compute_us, variation = tollbar.parse_workload(workload)
-        longest_us = sum(compute_us) * (1 + variation / 2)
-        for name, kind in ways:
-            run_us = longest_us + len(compute_us) * barrier_us(name, ranks)
-            made.append(
-                {"record": "work", "round": 0, "name": name, "kind": kind, "wait": "auto",
-                 "workload": workload, "phases": len(compute_us), "runs": 10, "elapsed_ns": 1e4 * run_us,
-                 "computing_ns": 1e3 * sum(compute_us), "longest_ns": 1e3 * longest_us}
-            )  # fmt: skip
-    return [*made, {"record": "done"}]
-
-
-def store(within, kind: str, make, **facts) -> None:
-    folder = results.new_run(within, kind)
-    results.write_environment(folder, {"kind": kind, "usable": [0, 1], "model": "Replay", **facts})
-    mpi = {"mpi": "Open MPI 4.1.4", "hosts": "2", "setting": "stock", "door": "none"}
-    for group, hosts in enumerate(HOSTS):
-        of_hosts, of_mpi = (
-            make(hosts, *WAYS, network="namespaces"),
-            make(hosts, ("MPI_Barrier", "mpi"), **mpi),
-        )
-        for program, lines in (("udp", of_hosts), ("mpi.stock", of_mpi)):
-            text = "".join(json.dumps(line) + "\n" for line in lines)
-            results.write_launch(folder, group, program, text)
+from tollbar.reproduce import nic
+from tollbar.reproduce.exhibit import at
+from tollbar.reproduce.stored import Stored
 
 
 @pytest.fixture
-def runs(tmp_path):
+def runs(tmp_path, replay_nic):
     """Stored runs of bench nic, plain and with workloads."""
-    store(tmp_path, "udp", barriers, network="namespaces", mpis={"Open MPI 4.1.4": ""})
-    store(tmp_path, "work", work, over=["hosts"], hosts=16)
+    replay_nic.store_both(tmp_path)
     return tmp_path
 
 
@@ -83,10 +29,10 @@ def read(runs, kind: str) -> results.Run:
 def test_the_model_is_found_in_latencies_that_obey_it_on_shared_processors(runs):
     hosts = nic_measured.of_hosts(read(runs, "udp").launches)
     terms = {name: term.us for name, term in hosts.fit.terms.items()}
-    assert terms == pytest.approx({"H": H, "a": A, "b": B, "SDMA": H - A - B})
+    assert terms == pytest.approx({"H": 10, "a": 3, "b": 2, "SDMA": 5})
     assert hosts.off()[-1] < 1e-6
-    assert hosts.modelled_us(CARD, 7) == pytest.approx(7 / 2 * (A + 4 * B), rel=0.1)
-    assert hosts.factor()[16].value == pytest.approx(4 * H / (A + 4 * B))
+    assert hosts.modelled_us(CARD, 7) == pytest.approx(3.5 * 11, rel=0.1)
+    assert hosts.factor()[16].value == pytest.approx(40 / 11)
 
 
 def test_the_computing_for_an_efficiency_is_exact_where_loops_are_straight():
@@ -106,8 +52,8 @@ def test_a_loop_that_falls_below_an_efficiency_again_does_not_reach_it():
 def test_only_computing_that_does_not_vary_counts_for_an_efficiency(runs):
     found = nic_measured.of_work(workloads.gather(read(runs, "work").launches))
     needed = nic_measured.needed(found[8], HOST, 0.75)
-    assert needed.compute_us == pytest.approx(3 * barrier_us("pairwise", 8))
-    assert needed.loop_us == pytest.approx(4 * barrier_us("pairwise", 8))
+    assert needed.compute_us == pytest.approx(3 * 120)
+    assert needed.loop_us == pytest.approx(4 * 120)
 
 
 def test_every_figure_is_there_and_says_which_of_the_paper_it_is(runs):
@@ -117,17 +63,19 @@ def test_every_figure_is_there_and_says_which_of_the_paper_it_is(runs):
     ]  # fmt: skip
     assert "a step costs 10 µs by the host; on the card 3 µs once and 2 µs a step" in section.model
     row = section.rows[-1]
-    assert (row.hosts, row.of_cpu) == (16, pytest.approx((A + 4 * B) / (4 * H)))
-    assert row.of_mpi.value == pytest.approx(8 * H / (A + 4 * B))
+    assert (row.hosts, row.of_cpu) == (16, pytest.approx(11 / 40))
+    assert row.of_mpi.value == pytest.approx(80 / 11)
     drawn = {figure.number: figure.svg for figure in section.figures}
     for number in ("4a", "6-8", "7d", "8", "9", "10a", "10c"):
         assert "by the model" in drawn[number]
 
 
-def test_without_cards_there_is_no_such_section(runs, tmp_path):
+def test_without_cards_there_is_no_such_section(runs, replay_nic):
     run = read(runs, "udp")
     bare = [
-        records.parse_launch([json.dumps(line) for line in barriers(4, ("pairwise", "udp"))], "x", 0, "udp")
+        records.parse_launch(
+            [json.dumps(line) for line in replay_nic.barriers(4, ("pairwise", "udp"))], "x", 0, "udp"
+        )
     ]
     assert nic_section.of([results.Run(run.folder, run.environment, tuple(bare))], []) is None
     assert nic_section.of([], []) is None
@@ -140,5 +88,27 @@ def test_the_page_has_the_section_and_the_numbers_to_download(runs):
     assert "away until the time has passed" in text
     assert "-work.csv" in text
     lines = report.work_csv(some).splitlines()
-    assert len(lines) == 1 + len(QUICK)  # of the MPI, whose file comes first
+    assert len(lines) == 1 + len(work_campaign.QUICK)  # of the MPI, whose file comes first
     assert lines[0].startswith("group,program,placement,ranks,round,name,kind,wait,workload")
+
+
+def test_the_papers_figures_have_this_machines_hosts_and_cards_beside_them(runs):
+    found = {each.number: each for each in nic.exhibits(Stored(runs))}
+    assert at(found["Figure 4a"].points, "NB", 16).measured == pytest.approx(8 * 11)
+    assert at(found["Figure 5b"].points, "HB over NB", 4).measured == pytest.approx(20 / 7)
+    assert at(found["Figure 7b"].points, "HB", 8).measured == pytest.approx(2 * 120)
+    assert at(found["Figure 7b"].points, "HB (C by the text)", 8).measured == pytest.approx(120)
+    assert at(found["Figure 9"].points, "0%, 16 hosts", 1024).measured == pytest.approx(320 - 88)
+    assert at(found["Figure 10b"].points, "HB over NB, 8 hosts", "360us").measured > 1
+    for number in ("Figure 4a", "Figure 4b", "Figure 6", "Figure 7c", "Figure 8", "Figure 10a", "Figure 10c"):
+        here = [point for point in found[number].points if point.measured is not None]
+        assert here
+        foretold = [point for point in here if point.predicted is not None]
+        assert {point.series.partition(",")[0] for point in here} - {"MPI over TCP"} == {
+            point.series.partition(",")[0] for point in foretold
+        }
+        worst = (
+            12 if number in ("Figure 8", "Figure 10a", "Figure 10c") else 1e-3
+        )  # drawn times, and their mean
+        assert max(abs(point.predicted_off_pct) for point in foretold) < worst
+    assert found["Figure 4a"].missing is None

@@ -29,7 +29,7 @@ PAPERS = {
     "logp": ("mpi",),
     "multiprogramming": ("crowd",),
     "split-shmem": ("shmem",),
-    "nic": ("work",),
+    "nic": ("udp", "work"),
 }
 
 

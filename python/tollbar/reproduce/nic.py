@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 import tollbar
-from tollbar.reproduce import nic_here
+from tollbar.reproduce import nic_here, nic_hosts
 from tollbar.reproduce.exhibit import Exhibit, Point, at, printed, with_published
 from tollbar.reproduce.nic_work import exhibits as of_work
 from tollbar.reproduce.pictures import drawing, time_line
@@ -43,10 +43,10 @@ def exhibits(here: Stored) -> list[Exhibit]:
         drawing(NAME, "Figure 1", PLAN, 4, "the same four messages, between hosts or between cards"),
         _time_lines(),
         _mpi_overhead(),
-        _latencies("Figure 4a", powers=True),
-        _factors("Figure 4b", powers=True),
-        _latencies("Figure 5a", powers=False),
-        _factors("Figure 5b", powers=False),
+        _latencies(here, "Figure 4a", powers=True),
+        _factors(here, "Figure 4b", powers=True),
+        _latencies(here, "Figure 5a", powers=False),
+        _factors(here, "Figure 5b", powers=False),
         _fine(here),
         *(_efficiency(here, number, efficiency) for number, efficiency in EFFICIENCIES.items()),
         *of_work(here),
@@ -113,14 +113,14 @@ def _mpi_overhead() -> Exhibit:
     )
 
 
-def _latencies(number: str, powers: bool) -> Exhibit:
+def _latencies(here: Stored, number: str, powers: bool) -> Exhibit:
     points = [
         Point(f"{barrier} {card}", n, model=latency_us(card, barrier, n))
         for card in NODES
         for barrier in WHERE
         for n in _sizes(card, powers)
     ]
-    points = with_published(points, NAME, number)
+    points = [*with_published(points, NAME, number), *nic_hosts.latencies(here, powers)]
     seven, eight = (latency_us("lanai4.3", "NB", n) for n in (7, 8))
     sentence = (
         "The parameters reproduce the four printed latencies, which fix them."
@@ -136,10 +136,11 @@ def _latencies(number: str, powers: bool) -> Exhibit:
         "us",
         points,
         sentence,
+        missing=here.missing("udp"),
     )
 
 
-def _factors(number: str, powers: bool) -> Exhibit:
+def _factors(here: Stored, number: str, powers: bool) -> Exhibit:
     points = [Point(card, n, model=factor(card, n)) for card in NODES for n in _sizes(card, powers)]
     points = with_published(points, NAME, number)
     if powers:
@@ -152,7 +153,17 @@ def _factors(number: str, powers: bool) -> Exhibit:
     else:
         least = min(points, key=lambda point: point.model or 0)
         sentence = f"The factor is never below {least.model:.3f}, at {least.x} nodes of {least.series}."
-    return Exhibit(NAME, number, "Host-based over NIC-based", "nodes", "times", points, sentence, log_y=False)
+    return Exhibit(
+        NAME,
+        number,
+        "Host-based over NIC-based",
+        "nodes",
+        "times",
+        [*points, *nic_hosts.factors(here, powers)],
+        sentence,
+        log_y=False,
+        missing=here.missing("udp"),
+    )
 
 
 def _fine(here: Stored) -> Exhibit:
@@ -162,7 +173,7 @@ def _fine(here: Stored) -> Exhibit:
         for barrier in WHERE
         for us in FINE_US
     ]
-    points = with_published(points, NAME, "Figure 6") + nic_here.fine(here)
+    points = [*with_published(points, NAME, "Figure 6"), *nic_hosts.fine(here), *nic_here.fine(here)]
     flat = {card: printed(NAME, "Figure 6", f"flat spot {card}", 8).value for card in NODES}
     told = " and ".join(
         f"{latency_us(card, 'HB', NODES[card]) - implied_us(card, 'HB'):.1f} us ({card})" for card in NODES
@@ -222,7 +233,7 @@ def _efficiency(here: Stored, number: str, efficiency: float) -> Exhibit:
                     else p
                     for p in points
                 ]
-    points += nic_here.efficiency(here, efficiency)
+    points += nic_hosts.efficiency(here, efficiency) + nic_here.efficiency(here, efficiency)
     told = ", ".join(
         f"{barrier} {card} {implied_us(card, barrier):.2f}" for card in NODES for barrier in WHERE
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads of the NIC paper on this machine: every barrier measured takes the place of HB and NB.
+"""The workloads of the NIC paper over what is no hosts: every barrier measured takes the place of HB and NB.
 
 The prediction is the paper's model for them: the longest computing of each phase, and the barrier that was
 measured with nothing to compute.
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 import tollbar
+from tollbar import granularity
 from tollbar.comparison import Candidate
 from tollbar.reproduce.exhibit import Point
 from tollbar.reproduce.stored import Stored
@@ -32,21 +31,13 @@ def fine(here: Stored) -> list[Point]:
 def efficiency(here: Stored, wanted: float) -> list[Point]:
     """The loop at which so much is computing: between the two measured loops around it."""
     points = []
-    for place, found in here.work.items():
+    for place, found in _places(here):
         for candidate in _candidates(found):
-            loops = {
-                float(name): found[name][candidate]
-                for name in found
-                if _is_loop(name) and "~" not in name and candidate in found[name]
-            }
-            shares = [each.efficiency for _, each in sorted(loops.items())]
-            if not shares or not min(shares) <= wanted <= max(shares) or shares != sorted(shares):
-                continue
-            takes = [each.run.value / 1e3 for _, each in sorted(loops.items())]
-            barrier_us = loops[0.0].run.value / 1e3 if 0.0 in loops else None
-            foretold = None if barrier_us is None else tollbar.nic_loop_us(barrier_us, wanted)
-            loop_us = float(np.interp(wanted, shares, takes))
-            points.append(Point(_series(place, candidate), place.ranks, measured=loop_us, predicted=foretold))
+            loops = granularity.loops_us(found, candidate)
+            if needed := granularity.needed(loops, wanted):
+                foretold = tollbar.nic_loop_us(loops[0.0], wanted) if 0.0 in loops else None
+                series = _series(place, candidate)
+                points.append(Point(series, place.ranks, measured=needed.loop_us, predicted=foretold))
     return points
 
 
@@ -61,7 +52,7 @@ def varying(here: Stored, share: float) -> list[Point]:
 def difference(here: Stored, shares: Sequence[float]) -> list[Point]:
     """What users have today less tollbar's, where both were measured."""
     points = []
-    for place, found in here.work.items():
+    for place, found in _places(here):
         for name, candidates in found.items():
             us, _, share = name.partition("~")
             pair = _pair(candidates)
@@ -78,7 +69,7 @@ def applications(here: Stored) -> list[Point]:
 
 def gains(here: Stored) -> list[Point]:
     points = []
-    for place, found in here.work.items():
+    for place, found in _places(here):
         for name, candidates in found.items():
             pair = _pair(candidates)
             if pair and not _is_loop(name):
@@ -96,9 +87,14 @@ def shares(here: Stored) -> list[Point]:
     ]
 
 
+def _places(here: Stored) -> list[tuple[Place, Workloads]]:
+    """Hosts are in nic_hosts.py."""
+    return [(place, found) for place, found in here.work.items() if place.over != "hosts"]
+
+
 def _all(here: Stored) -> Iterator[tuple[str, str, Measured, Measured | None]]:
     """Series, workload, what was measured, and the same barrier with nothing to compute."""
-    for place, found in here.work.items():
+    for place, found in _places(here):
         for name, candidates in found.items():
             for candidate, each in candidates.items():
                 yield _series(place, candidate), name, each, found.get("0", {}).get(candidate)

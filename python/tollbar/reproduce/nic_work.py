@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import cache
 
 import tollbar
-from tollbar.reproduce import nic_here
+from tollbar.reproduce import nic_here, nic_hosts
 from tollbar.reproduce.exhibit import Exhibit, Point, with_published
 from tollbar.reproduce.stored import Stored
 
@@ -60,7 +60,7 @@ def _varying(here: Stored) -> Exhibit:
         "Loop of computing that varies by 20 % and a barrier, 16 nodes",
         "us of computing",
         "us a loop",
-        [*points, *nic_here.varying(here, 0.2)],
+        [*points, *nic_hosts.varying(here, 0.2), *nic_here.varying(here, 0.2)],
         sentence,
         missing=here.missing("work"),
     )
@@ -85,7 +85,7 @@ def _difference(here: Stored) -> Exhibit:
         "Host-based less NIC-based, 16 nodes",
         "us of computing",
         "us",
-        [*points, *nic_here.difference(here, VARIATIONS)],
+        [*points, *nic_hosts.difference(here), *nic_here.difference(here, VARIATIONS)],
         sentence,
         log_y=False,
         missing=here.missing("work"),
@@ -136,7 +136,7 @@ def _applications(here: Stored) -> list[Exhibit]:
             f"{title}: time",
             "computing",
             "us a run",
-            [*taken, *nic_here.applications(here)],
+            [*taken, *nic_hosts.applications(here), *nic_here.applications(here)],
             f"NIC-based on lanai7.2 a run takes {spans}.",
             missing=missing,
         ),
@@ -146,7 +146,7 @@ def _applications(here: Stored) -> list[Exhibit]:
             f"{title}: factor",
             "computing",
             "times",
-            [*gains, *nic_here.gains(here)],
+            [*gains, *nic_hosts.gains(here), *nic_here.gains(here)],
             said,
             log_y=False,
             missing=missing,
@@ -158,7 +158,7 @@ def _applications(here: Stored) -> list[Exhibit]:
             f"{title}: efficiency",
             "computing",
             "share",
-            [*shares, *nic_here.shares(here)],
+            [*shares, *nic_hosts.shares(here), *nic_here.shares(here)],
             f"The most efficient is {best.series} with {best.x}: {best.model:.1%} of the time is computing.",
             log_y=False,
             missing=missing,

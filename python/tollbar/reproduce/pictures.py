@@ -110,14 +110,14 @@ def _curves(exhibit: Exhibit, shown: Sequence[Point]) -> str:
         axes.set_xlabel(exhibit.x)
         axes.set_ylabel(exhibit.y)
         axes.legend(fontsize=_LEGEND_PT, loc="center left", bbox_to_anchor=(1.01, 0.5))
-        _make_room(figure, max(map(len, axes.get_legend_handles_labels()[1])), slanted=len(places) > 4)
+        _make_room(figure, axes.get_legend_handles_labels()[1], slanted=len(places) > 4)
         return _finished(figure)
 
 
-def _make_room(figure: Figure, letters: int, slanted: bool) -> None:
-    """For a legend with lines of so many letters beside the curves."""
-    width = _SIZE[0] + 0.5 + letters * _LEGEND_PT / 72 * 0.6
-    figure.set_size_inches(width, _SIZE[1])
+def _make_room(figure: Figure, legend: Sequence[str], slanted: bool) -> None:
+    """For a legend with such lines beside the curves."""
+    width = _SIZE[0] + 0.5 + max(map(len, legend)) * _LEGEND_PT / 72 * 0.6
+    figure.set_size_inches(width, max(_SIZE[1], (len(legend) + 4) * _LEGEND_PT / 72 * 1.6))
     bottom = 0.24 if slanted else 0.14
     figure.subplots_adjust(left=0.8 / width, right=_SIZE[0] / width, top=0.97, bottom=bottom)
 

@@ -13,6 +13,7 @@ from tollbar import (
     crowd,
     mpi_curves,
     mpi_places,
+    nic_measured,
     prediction,
     results,
     shmem_results,
@@ -30,7 +31,8 @@ COMMANDS = {
     "hybrid": "tollbar bench hybrid",
     "crowd": "tollbar bench crowd",
     "shmem": "tollbar bench shmem",
-    "work": "tollbar bench threads --workload paper",
+    "udp": "tollbar bench nic",
+    "work": "tollbar bench nic --workload paper",
 }
 
 
@@ -78,8 +80,13 @@ class Stored:
         return shmem_results.gather(self.launches("shmem"))
 
     @cached_property
+    def hosts(self) -> nic_measured.Hosts:
+        """Barriers between hosts and on their cards."""
+        return nic_measured.of_hosts(self.launches("udp"))
+
+    @cached_property
     def work(self) -> dict[workloads.Place, workloads.Workloads]:
-        """Of several runs, over threads and over MPIs, the newest that has a place."""
+        """Of several runs, over threads, MPIs, PEs and hosts, the newest that has a place."""
         folders = [] if self.nothing else results.by_age(self.within or results.folder(), "work")
         found: dict[workloads.Place, workloads.Workloads] = {}
         for folder in folders:

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stored runs of `tollbar bench nic`, made up: a machine that obeys the NIC paper's timing model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import tollbar
+from tollbar import results, work_campaign
+
+#: A machine with two processors that obeys the model: a host's step, and the card's once and each step.
+H, A, B, PROCESSORS = 10.0, 3.0, 2.0, 2
+HOSTS = (2, 4, 8, 16)
+WAYS = (("pairwise", "udp"), ("card:pairwise", "card"), ("card:switch", "card"))
+QUICK = tuple(dict.fromkeys(work_campaign.QUICK))
+
+
+def barrier_us(name: str, hosts: int) -> float:
+    steps = hosts.bit_length() - 1
+    alone = {"pairwise": H * steps, "card:pairwise": A + B * steps, "card:switch": A + B}
+    return max(1, hosts / PROCESSORS) * alone.get(name, 2 * H * steps)
+
+
+def environment(ranks: int, **more: str) -> dict:
+    return {"record": "environment", "ranks": ranks, "usable": PROCESSORS, "placement": "free", **more}
+
+
+def barriers(ranks: int, *ways: tuple[str, str], **more: str) -> list[dict]:
+    made = [environment(ranks, **more)]
+    for name, kind in ways:
+        made.append(
+            {"record": "batch", "round": 0, "name": name, "kind": kind, "wait": "auto", "episodes": 1000,
+             "elapsed_ns": 1e6 * barrier_us(name, ranks), "cpu_ns": 2e6 * barrier_us(name, ranks),
+             "voluntary": 0, "involuntary": 0, "cut": False}
+        )  # fmt: skip
+    return [*made, {"record": "done"}]
+
+
+def work(ranks: int, *ways: tuple[str, str], **more: str) -> list[dict]:
+    made = [environment(ranks, computing="away", **more)]
+    for workload in QUICK:
+        compute_us, variation = tollbar.parse_workload(workload)
+        longest_us = sum(compute_us) * (1 + variation / 2)
+        for name, kind in ways:
+            run_us = longest_us + len(compute_us) * barrier_us(name, ranks)
+            made.append(
+                {"record": "work", "round": 0, "name": name, "kind": kind, "wait": "auto",
+                 "workload": workload, "phases": len(compute_us), "runs": 10, "elapsed_ns": 1e4 * run_us,
+                 "computing_ns": 1e3 * sum(compute_us), "longest_ns": 1e3 * longest_us}
+            )  # fmt: skip
+    return [*made, {"record": "done"}]
+
+
+def store(within, kind: str, make, **facts) -> None:
+    folder = results.new_run(within, kind)
+    results.write_environment(folder, {"kind": kind, "usable": [0, 1], "model": "Replay", **facts})
+    mpi = {"mpi": "Open MPI 4.1.4", "hosts": "2", "setting": "stock", "door": "none"}
+    for group, hosts in enumerate(HOSTS):
+        of_hosts, of_mpi = (
+            make(hosts, *WAYS, network="namespaces"),
+            make(hosts, ("MPI_Barrier", "mpi"), **mpi),
+        )
+        for program, lines in (("udp", of_hosts), ("mpi.stock", of_mpi)):
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            results.write_launch(folder, group, program, text)
+
+
+def store_both(within: Path) -> None:
+    """A run of barriers and one of workloads."""
+    store(within, "udp", barriers, network="namespaces", mpis={"Open MPI 4.1.4": ""})
+    store(within, "work", work, over=["hosts"], hosts=16)
