@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 
-from tollbar import cluster, doors, mpis, paths
+from tollbar import cluster, doors, mpis, nic_daemon, paths
 from tollbar.cli.findings import ABSENT, OK, Finding
 
 #: What has to be there for a door to be built: a compiler of that name, its package.
@@ -21,6 +21,8 @@ _APT = "sudo apt-get install -y"
 def findings() -> Iterator[Finding]:
     here = mpis.installed()
     yield from (_served(mpi) for mpi in here)
+    if any(map(doors.of, here)):
+        yield _between_hosts()
     yield from _missing(here)
     yield _simulator()
 
@@ -40,6 +42,17 @@ def _served(mpi: mpis.Mpi) -> Finding:
     if mpi.interface == "mpich":
         why = f"{mpi.launcher}, but its preload is not built: its barriers stay as they are"
     return Finding(mpi.name, ABSENT, why, remedy)
+
+
+def _between_hosts() -> Finding:
+    """What carries the part of a barrier that goes on between hosts."""
+    name, path = "MPI between hosts", nic_daemon.socket_path()
+    try:
+        state = nic_daemon.status(path)
+    except nic_daemon.DaemonError as error:
+        return Finding(name, ABSENT, f"by messages, not on the card: {error}", "sudo tollbar nic up")
+    why = f"by messages, or on the card of {state['interface']} where every host has one (TOLLBAR_NETWORK)"
+    return Finding(name, OK, why, None)
 
 
 def _missing(here: Iterable[mpis.Mpi]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from tollbar import doors, mpis
+from tollbar import doors, mpis, nic_daemon
 from tollbar.cli import doctor_mpi
 
 FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
@@ -35,6 +35,18 @@ def test_an_mpi_that_runs_programs_of_the_standard_abi_has_two_doors(rows, monke
     serving = {mpi: Path("/lib/libtollbar_mpi_mpich.so") for mpi in (MPICH, INTEL)}
     for row in (rows(MPICH, INTEL, serving=serving)[mpi.name] for mpi in (MPICH, INTEL)):
         assert row.why.endswith("served by /lib/libtollbar_mpi_mpich.so and libtollbar_mpi_abi.so")
+
+
+def test_whether_barriers_between_hosts_may_use_the_card_is_told(rows, monkeypatch, tmp_path):
+    serving = {FOUR: Path("/lib/mca_coll_tollbar.so")}
+    monkeypatch.setenv("TOLLBAR_NICD", str(tmp_path / "nobody"))
+    row = rows(FOUR, serving=serving)["MPI between hosts"]
+    assert (row.state, row.remedy) == ("absent", "sudo tollbar nic up")
+    assert "by messages, not on the card" in row.why
+    monkeypatch.setattr(nic_daemon, "status", lambda _: {"interface": "eth7"})
+    row = rows(FOUR, serving=serving)["MPI between hosts"]
+    assert (row.state, row.remedy) == ("ok", None)
+    assert "eth7" in row.why
 
 
 def test_a_door_that_is_not_built_is_built_by_one_command(rows, monkeypatch):
