@@ -12,9 +12,19 @@ from typing import TextIO
 from tollbar import _native
 
 WAITS = ("auto", "spin", "yield", "park")
+NETWORKS = ("auto", "p2p", "nic")
+
+
+def _without_card(value: str) -> str:
+    """A plan whose part between hosts is for network cards, /card or /card:SHAPE, spelled without them."""
+    before, card, shape = value.partition("/card")
+    if not card or (shape and not shape.startswith(":")):
+        return value
+    return f"{before}/{'pairwise' if shape in ('', ':gather', ':switch') else shape[1:]}"
 
 
 def _is_plan(value: str) -> bool:
+    value = _without_card(value)
     name, _, processors = value.partition(":")
     if value == "turnstile" or (name == "combination" and (value == name or _is_count(processors))):
         return True
@@ -60,11 +70,12 @@ class Variable:
 VARIABLES = (
     Variable(
         "TOLLBAR_PLAN",
-        "a plan such as mcs:4,2 (see `tollbar plans`), turnstile[/PLAN], or combination[:C]",
+        "a plan like mcs:4,2 (see `tollbar plans`), turnstile[/PLAN], turnstile/card[:PLAN], combination[:C]",
         "the tuned choice",
         _is_plan,
     ),
     Variable("TOLLBAR_WAIT", "|".join(WAITS), "auto", WAITS.__contains__),
+    Variable("TOLLBAR_NETWORK", "|".join(NETWORKS), "auto", NETWORKS.__contains__),
     Variable("TOLLBAR_TIMEOUT", "seconds, at least 0", "no time-out", _is_seconds),
     Variable("TOLLBAR_TUNING", "a file", "tollbar/tuning in the cache folder"),
     Variable("TOLLBAR_REPORT", "a file, or - for stderr", "no report"),
