@@ -51,7 +51,7 @@ def curve(way: str, x: Sequence[float], series: Sequence[Series], unit_ns: float
 
 
 def dashed(way: str) -> bool:
-    return way.startswith("MPI")
+    return way.startswith("MPI")  # an MPI's calls, whoever carries them
 
 
 def of_runs(way: str, runs: Mapping[float, Measured]) -> list[Line]:

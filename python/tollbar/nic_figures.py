@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 4 to 7 of the NIC paper from what was measured here, with the line of its timing model.
+"""Figures 3 to 7 of the NIC paper from what was measured here, with the line of its timing model.
 
 The model is that of section 2.3, fitted to the barriers back to back (nic_measured.py). nic_figures_work.py
 has Figures 8 to 10.
@@ -7,12 +7,12 @@ has Figures 8 to 10.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import tollbar
 from tollbar import nic_measured, plots, work_campaign
 from tollbar.nic_curves import COLOURS, WAYS, Figure, curve, dashed, drawn, label, modelled, of_runs
-from tollbar.nic_measured import CARD, HOST, Hosts, What
+from tollbar.nic_measured import CARD, HOST, MPI_ON_CARD, Hosts, What
 from tollbar.plots import Line
 from tollbar.workloads import Workloads
 
@@ -21,8 +21,15 @@ EFFICIENCIES = {"7a": 0.25, "7b": 0.5, "7c": 0.75, "7d": 0.9}
 
 
 def of_barriers(hosts: Hosts) -> list[Figure]:
-    """Figures 4 and 5, which are one where all numbers of hosts stand on an axis, and CPU time."""
+    """Figure 3; 4 and 5, which are one where all numbers of hosts stand on an axis; and CPU time."""
     made = []
+    levels = _by_hosts(hosts, "period", (CARD, MPI_ON_CARD))
+    if len(levels) == 2:
+        levels.append(modelled(CARD, _barriers_ns(hosts, CARD)))
+        made.append(
+            drawn("3", "Barriers on the card, called as a library and by MPI_Barrier (Fig. 3)",
+                  lambda name: plots.against(name, levels, "a barrier", xlabel="hosts"))
+        )  # fmt: skip
     if latency := _by_hosts(hosts, "period"):
         latency += [modelled(way, each) for way in (HOST, CARD) if (each := _barriers_ns(hosts, way))]
         made.append(
@@ -65,8 +72,8 @@ def nearest(work: Mapping[int, Workloads], wanted: int) -> int:
     return min(work, key=lambda number: abs(number - wanted))
 
 
-def _by_hosts(hosts: Hosts, what: What) -> list[Line]:
-    found = {way: hosts.series(way, what) for way in WAYS}
+def _by_hosts(hosts: Hosts, what: What, ways: Sequence[str] = WAYS) -> list[Line]:
+    found = {way: hosts.series(way, what) for way in ways}
     return [curve(way, list(each), list(each.values())) for way, each in found.items() if len(each) > 1]
 
 

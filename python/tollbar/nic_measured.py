@@ -26,10 +26,12 @@ PLAN = "pairwise"
 #: What the paper calls it -> name here, kind.
 HOST, CARD = "HB", "NB"
 _WAYS = {HOST: (PLAN, "udp"), CARD: (f"card:{PLAN}", "card")}
+MPI_ON_CARD = "MPI on the card"
 #: What stands beside them, by the words of a legend.
 BESIDE = {
     "gather at a card": ("card:gather", "card"),
     "count in the switch": ("card:switch", "card"),
+    MPI_ON_CARD: ("MPI_Barrier [component]", "door"),
     "MPI over TCP": ("MPI_Barrier", "mpi"),
     "MPI's recursive doubling": ("MPI_Barrier [recursive doubling]", "mpi"),
 }

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tollbar import mpi_campaign, mpi_settings, passes, paths
+from tollbar import card_daemons, doors, mpi_campaign, mpi_settings, passes, paths
 from tollbar.mpi_hosts import Hosts
-from tollbar.mpi_settings import STOCK, Setting
+from tollbar.mpi_settings import COMPONENT, STOCK, Setting
 from tollbar.mpis import Mpi
 from tollbar.passes import LIMIT_S, Outcome, Report, Start
 from tollbar.session import Session
@@ -33,6 +33,8 @@ PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
+#: Of a rank: which daemon is that of its host.
+_OWN_CARD = ("sh", "-c", 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@"', "{cards}")
 _LIMIT_S, _FULL_LIMIT_S = 110, 600
 _FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_")
 #: All ranks on this machine, and still by TCP.
@@ -112,11 +114,25 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
     options = hosts.options(mpi, 1)
     if not options:
         options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
-    return [
+    on_cards = setting.name == COMPONENT
+    words = [
         str(mpi.launcher), *options, "-n", str(ranks),
         "env", *(f"{name}={value}" for name, value in setting.variables.items()),
-        str(measuring), "--setting", setting.name, "--late-ms", "0", "--communicators", "0",
+        *(_OWN_CARD if on_cards else ()), str(measuring), "--setting", setting.name,
+        "--late-ms", "0", "--communicators", "0",
     ]  # fmt: skip
+    return card_daemons.words(list(hosts.addresses()), words) if on_cards else words
+
+
+def mpi_on_cards(hosts: Hosts, mpi: Mpi) -> list[Setting]:
+    """The MPI with tollbar's component, which has the same plan run by the cards; nothing without hosts."""
+    path = doors.component(mpi) if hosts.count > 1 else None
+    if path is None:
+        return []
+    variables = {doors.COMPONENT_PATH: doors.component_path(mpi, path)}
+    return [
+        Setting(COMPONENT, variables | {"TOLLBAR_NETWORK": "nic", "TOLLBAR_PLAN": "turnstile/card:pairwise"})
+    ]
 
 
 class Datagrams:
@@ -129,6 +145,7 @@ class Datagrams:
         self.seed, self.launches = settings.seed, settings.launches
         self.rounds, self.budget_s = settings.rounds, settings.budget_s
         self._tuning = Path("tuning")
+        self._on_cards = mpi_on_cards(hosts, mpi[0]) if mpi and settings.cards else []
 
     @property
     def situations(self) -> list[Where]:
@@ -156,8 +173,10 @@ class Datagrams:
             return []
         own = [each for each in mpi_settings.own_settings(self._mpi[0]) if each.suits(situation.ranks)]
         if self._asked.full:
-            return [each for each in own if not each.name.startswith("coll/")]  # those need memory in common
-        return [each for each in own if each.name in FEW_SETTINGS]
+            own = [each for each in own if not each.name.startswith("coll/")]  # those need memory in common
+        else:
+            own = [each for each in own if each.name in FEW_SETTINGS]
+        return own + self._on_cards
 
     def turns(self, program: str, situation: Where, rounds: int) -> int:
         return rounds

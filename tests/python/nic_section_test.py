@@ -59,7 +59,8 @@ def test_only_computing_that_does_not_vary_counts_for_an_efficiency(runs):
 def test_every_figure_is_there_and_says_which_of_the_paper_it_is(runs):
     section = nic_section.of([read(runs, "udp")], [read(runs, "work")])
     assert [figure.number for figure in section.figures] == [
-        "4a", "4b", "cpu", "6-2", "6-8", "7a", "7b", "7c", "7d", "8", "9", "9-factor", "10a", "10b", "10c",
+        "3", "4a", "4b", "cpu", "6-2", "6-8", "7a", "7b", "7c", "7d", "8", "9", "9-factor",
+        "10a", "10b", "10c",
     ]  # fmt: skip
     assert "a step costs 10 µs by the host; on the card 3 µs once and 2 µs a step" in section.model
     row = section.rows[-1]
@@ -94,6 +95,7 @@ def test_the_page_has_the_section_and_the_numbers_to_download(runs):
 
 def test_the_papers_figures_have_this_machines_hosts_and_cards_beside_them(runs):
     found = {each.number: each for each in nic.exhibits(Stored(runs))}
+    assert at(found["Figure 3"].points, "MPI NB", 16).measured == pytest.approx(8 * 80)
     assert at(found["Figure 4a"].points, "NB", 16).measured == pytest.approx(8 * 11)
     assert at(found["Figure 5b"].points, "HB over NB", 4).measured == pytest.approx(20 / 7)
     assert at(found["Figure 7b"].points, "HB", 8).measured == pytest.approx(2 * 120)

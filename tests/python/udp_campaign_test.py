@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tollbar import mpi_campaign, mpi_hosts, passes, paths, udp_campaign, udp_section, udp_tables
+from tollbar import doors, mpi_campaign, mpi_hosts, passes, paths, udp_campaign, udp_section, udp_tables
 from tollbar.mpi_hosts import Hosts
 from tollbar.mpis import Mpi
 from tollbar.records import Batch, Environment, Episodes, Launch
@@ -62,6 +62,17 @@ def test_cards_are_measured_where_they_are_asked_for():
     text = started(Datagrams(settings(cards=True), TwoHosts(2), None), "udp", 4)
     assert "--cards yes" in text
     assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
+
+
+def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeypatch):
+    monkeypatch.setattr(doors, "component", lambda _: Path("/built/openmpi/mca_coll_tollbar.so"))
+    work = Datagrams(settings(cards=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    text = started(work, "mpi.component", 2)
+    assert "-m tollbar.card_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
+    assert "TOLLBAR_NETWORK=nic TOLLBAR_PLAN=turnstile/card:pairwise" in text
+    assert 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {cards} /built/mpi --setting component' in text
+    without = Datagrams(settings(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    assert "mpi.component" not in without.programs(without.situations[0])
 
 
 def test_a_setting_for_two_is_for_two(monkeypatch):

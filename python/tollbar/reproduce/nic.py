@@ -42,7 +42,7 @@ def exhibits(here: Stored) -> list[Exhibit]:
     return [
         drawing(NAME, "Figure 1", PLAN, 4, "the same four messages, between hosts or between cards"),
         _time_lines(),
-        _mpi_overhead(),
+        _mpi_overhead(here),
         _latencies(here, "Figure 4a", powers=True),
         _factors(here, "Figure 4b", powers=True),
         _latencies(here, "Figure 5a", powers=False),
@@ -86,7 +86,7 @@ def _time_lines() -> Exhibit:
     )
 
 
-def _mpi_overhead() -> Exhibit:
+def _mpi_overhead(here: Stored) -> Exhibit:
     points = []
     for card, most in NODES.items():
         for level, mpi in (("MPI", True), ("GM", False)):
@@ -96,7 +96,7 @@ def _mpi_overhead() -> Exhibit:
             ]
         added = latency_us(card, "NB", most) - latency_us(card, "NB", most, mpi=False)
         points.append(Point(f"overhead {card}", most, model=added))
-    points = with_published(points, NAME, "Figure 3")
+    points = [*with_published(points, NAME, "Figure 3"), *nic_hosts.levels(here)]
     told = " and ".join(
         f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}"
         for card, most in NODES.items()
@@ -109,6 +109,7 @@ def _mpi_overhead() -> Exhibit:
         "us",
         points,
         f"Below MPI a NIC-based barrier takes {told}.",
+        missing=here.missing("udp"),
         aside=tuple(f"overhead {card}" for card in NODES),
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 4 to 10 of the NIC paper between hosts and cards of this machine: HB and NB, and an MPI's barrier.
+"""Figures 3 to 10 of the NIC paper between hosts and cards of this machine: HB and NB, and an MPI's barrier.
 
 The prediction is the timing model, fitted to what was measured of barriers back to back (nic_measured.py).
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import tollbar
 from tollbar import nic_measured
 from tollbar.nic_figures import nearest
-from tollbar.nic_measured import CARD, HOST
+from tollbar.nic_measured import CARD, HOST, MPI_ON_CARD
 from tollbar.reproduce.exhibit import Point, X
 from tollbar.reproduce.stored import Stored
 from tollbar.statistics import Interval
@@ -29,6 +29,15 @@ def latencies(here: Stored, powers: bool) -> list[Point]:
         for way in _WAYS
         for number, taken in here.hosts.summary(way).items()
         if not powers or number & (number - 1) == 0
+    ]
+
+
+def levels(here: Stored) -> list[Point]:
+    """Barriers on the card, called as a library and by MPI_Barrier."""
+    return [
+        _point(f"{level} NB", number, taken, None)
+        for level, way in (("library", CARD), ("MPI", MPI_ON_CARD))
+        for number, taken in here.hosts.summary(way).items()
     ]
 
 
