@@ -4,9 +4,11 @@
 
 #include "objects.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -22,6 +24,10 @@ namespace {
 // Newer than the headers that some distributions compile with.
 constexpr auto tcx_ingress = static_cast<bpf_attach_type>(46);
 constexpr auto tcx_egress = static_cast<bpf_attach_type>(47);
+
+/// Groups that can join at once without waiting for a slot; more are prepared when there are only so few.
+constexpr std::size_t many_prepared = 32;
+constexpr std::size_t few_prepared = 16;
 
 /// libbpf's options begin with their size.
 template <class Options>
@@ -105,22 +111,29 @@ File attach_xdp(int program, const std::string& interface, Mode& mode) {
     return attached;
 }
 
-Pages publish(const BpfObject& object, const toll_group& group) {
+std::vector<Pages> prepare(const BpfObject& object, const std::vector<std::uint32_t>& slots) {
+    std::vector<Pages> made;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        made.push_back({.group = new_array("tollbar_group", sizeof(toll_group)),
+                        .host = new_array("tollbar_host", sizeof(toll_host))});
+    for (const auto& [name, file] : {std::pair{"groups", &Pages::group}, {"hosts", &Pages::host}}) {
+        std::vector<int> numbers;
+        for (const Pages& pages : made) numbers.push_back((pages.*file).number());
+        auto count = static_cast<std::uint32_t>(slots.size());
+        const auto options = sized<bpf_map_batch_opts>();
+        if (bpf_map_update_batch(map(object, name), slots.data(), numbers.data(), &count, &options) != 0)
+            fail("maps for groups");
+    }
+    return made;
+}
+
+void publish(const BpfObject& object, const Pages& pages, const toll_group& group) {
     const std::uint32_t first = 0;
-    const toll_host host{};
     const toll_name name = name_of(group);
-    File group_map = new_array("tollbar_group", sizeof group);
-    File host_map = new_array("tollbar_host", sizeof host);
-    if (bpf_map_update_elem(group_map.number(), &first, &group, BPF_ANY) != 0) fail("writing the group's map");
+    if (bpf_map_update_elem(pages.group.number(), &first, &group, BPF_ANY) != 0) fail("writing the group's map");
     // From now on only the programs write it: a descriptor opened for reading could not be mapped.
-    if (bpf_map_freeze(group_map.number()) != 0) fail("freezing the group's map");
-    const int host_number = host_map.number();
-    if (bpf_map_update_elem(map(object, "hosts"), &group.slot, &host_number, BPF_ANY) != 0)
-        fail("no room for the group");
-    const int group_number = group_map.number();
-    if (bpf_map_update_elem(map(object, "groups"), &name, &group_number, BPF_NOEXIST) != 0)
-        fail("no room for the group");
-    return {.group = std::move(group_map), .host = std::move(host_map)};
+    if (bpf_map_freeze(pages.group.number()) != 0) fail("freezing the group's map");
+    if (bpf_map_update_elem(map(object, "slots"), &name, &group.slot, BPF_NOEXIST) != 0) fail("no room for the group");
 }
 
 Card::Card(std::string interface, Mode mode)
@@ -129,14 +142,50 @@ Card::Card(std::string interface, Mode mode)
     links_.push_back(attach_tc(program(object_, "proceed"), interface_, tcx_ingress));
     links_.push_back(attach_xdp(program(object_, "receive"), interface_, mode_));
     links_.push_back(attach_tc(program(object_, "arrive"), interface_, tcx_egress));
+    free_.resize(toll_groups);
+    std::iota(free_.rbegin(), free_.rend(), 0);  // the lowest is taken first
+    prepare_more();
 }
 
-Pages Card::add(const toll_group& group) { return publish(object_, group); }
+std::uint32_t Card::next_slot() {
+    if (prepared_.empty()) prepare_more();
+    if (prepared_.empty()) fail("no room for the group", ENOSPC);
+    return prepared_.front().slot;
+}
+
+Pages Card::add(const toll_group& group) {
+    Pages pages = std::move(prepared_.front().pages);
+    prepared_.pop_front();
+    try {
+        publish(object_, pages, group);
+    } catch (const std::system_error&) {
+        free_.push_back(group.slot);
+        throw;
+    }
+    return pages;
+}
 
 void Card::remove(const toll_group& group) noexcept {
     const toll_name name = name_of(group);
-    bpf_map_delete_elem(map(object_, "groups"), &name);
-    bpf_map_delete_elem(map(object_, "hosts"), &group.slot);
+    bpf_map_delete_elem(map(object_, "slots"), &name);
+    free_.push_back(group.slot);  // whose maps go when it is prepared anew
+}
+
+void Card::tend() noexcept {
+    if (prepared_.size() >= few_prepared) return;
+    try {
+        prepare_more();
+    } catch (const std::exception&) {  // whoever joins when none is left is told
+    }
+}
+
+void Card::prepare_more() {
+    const std::size_t count = std::min(free_.size(), many_prepared - prepared_.size());
+    if (count == 0) return;
+    const std::vector<std::uint32_t> slots(free_.end() - static_cast<std::ptrdiff_t>(count), free_.end());
+    std::vector<Pages> made = prepare(object_, slots);
+    free_.resize(free_.size() - count);
+    for (std::size_t i = 0; i < count; ++i) prepared_.push_back({.slot = slots[i], .pages = std::move(made[i])});
 }
 
 std::array<std::uint64_t, toll_statistics> Card::counts() const {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,14 +37,19 @@ int map(const BpfObject& object, const char* name);
 /// Throws std::system_error that names the interface.
 File attach_xdp(int program, const std::string& interface, Mode& mode);
 
-/// A group's maps; of the first no process can write anything, whatever its rights.
+/// A group's maps; once it is published no process can write anything to the first, whatever its rights.
 struct Pages {
     File group;
     File host;
 };
 
-/// Makes a group known to the programs "nic". Throws std::system_error.
-Pages publish(const BpfObject& object, const toll_group& group);
+/// Puts empty maps into those slots of the programs "nic", in place of what was there. Takes as long as all processors
+/// need to finish what they are at, some milliseconds, however many slots there are. Throws std::system_error.
+std::vector<Pages> prepare(const BpfObject& object, const std::vector<std::uint32_t>& slots);
+
+/// Makes a group known to the programs "nic", in the maps prepared for its slot. Takes microseconds. Throws
+/// std::system_error.
+void publish(const BpfObject& object, const Pages& pages, const toll_group& group);
 
 class Card {
 public:
@@ -54,20 +60,35 @@ public:
     std::uint32_t index() const noexcept { return index_; }
     Mode mode() const noexcept { return mode_; }
 
-    /// As publish().
+    /// Where the next group goes.
+    std::uint32_t next_slot();
+
+    /// As publish(); the group's slot is the next one.
     Pages add(const toll_group& group);
 
     /// The programs forget it; whoever has mapped it still sees its last state.
     void remove(const toll_group& group) noexcept;
 
+    /// Prepares slots ahead of need, when few are left.
+    void tend() noexcept;
+
     /// What the programs have counted, by toll_statistic.
     std::array<std::uint64_t, toll_statistics> counts() const;
 
 private:
+    struct Prepared {
+        std::uint32_t slot;
+        Pages pages;
+    };
+
+    void prepare_more();
+
     std::string interface_;
     std::uint32_t index_;
     Mode mode_;
     BpfObject object_;
+    std::deque<Prepared> prepared_;
+    std::vector<std::uint32_t> free_;  ///< slots that hold no group and no prepared maps
     std::vector<File> links_;
 };
 

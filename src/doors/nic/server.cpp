@@ -67,6 +67,7 @@ void Server::serve() {
         }
         if (events.front().revents != 0) accept_one();
         forget_departed();
+        if (!anybody_joins) card_.tend();
     }
 }
 
@@ -171,6 +172,7 @@ void Server::admit(Client& client, const std::map<std::uint32_t, Hardware>& know
         const Hardware hardware = rank == request.rank ? own_hardware(card_.interface()) : known.at(address);
         return Endpoint{.hardware = hardware, .address = address};
     };
+    make_room(client.user);
     const Seat seat{.key = request.key,
                     .group = request.group,
                     .rank = request.rank,
@@ -178,7 +180,7 @@ void Server::admit(Client& client, const std::map<std::uint32_t, Hardware>& know
                     .before = request.before,
                     .owner = client.user,
                     .interface = card_.index(),
-                    .slot = free_slot(client.user),
+                    .slot = card_.next_slot(),
                     .port = static_cast<std::uint16_t>(request.port)};
     const toll_group group = describe(seat, wish.shape, wish.plan, directory);
     client.pages = card_.add(group);
@@ -203,7 +205,7 @@ void Server::forget_departed() {
 }
 
 /// Throws Refusal when the user, or all of them, have as many as they may. Those who departed first give way.
-std::uint32_t Server::free_slot(uid_t user) {
+void Server::make_room(uid_t user) {
     const auto is_users = [user](const auto& member) { return member.user == user; };
     const auto holds = [](const Client& client) { return client.group.has_value(); };
     const auto own = std::ranges::count_if(clients_, [&](const Client& c) { return holds(c) && is_users(c); });
@@ -216,13 +218,6 @@ std::uint32_t Server::free_slot(uid_t user) {
         card_.remove(departed_.front().group);
         departed_.pop_front();
     }
-    std::set<std::uint32_t> taken;
-    for (const Client& client : clients_)
-        if (client.group) taken.insert(client.group->slot);
-    for (const Departed& gone : departed_) taken.insert(gone.group.slot);
-    std::uint32_t slot = 0;
-    while (taken.contains(slot)) ++slot;
-    return slot;
 }
 
 std::string Server::status() const {

@@ -70,7 +70,7 @@ private:
     void refuse(Client& client, int error, const std::string& why);
     void depart(Client& client);
     void forget_departed();
-    std::uint32_t free_slot(uid_t user);
+    void make_room(uid_t user);
     std::string status() const;
 
     Card& card_;

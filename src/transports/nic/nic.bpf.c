@@ -17,12 +17,21 @@ struct group_map {
     __uint(value_size, sizeof(struct toll_group));
 };
 
+/* By slot. */
 struct {
-    __uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
+    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
     __uint(max_entries, toll_groups);
-    __type(key, struct toll_name);
+    __type(key, toll_u32);
     __array(values, struct group_map);
 } groups SEC(".maps");
+
+/* A map of numbers: one of maps would keep whoever changes it waiting for all processors. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, toll_groups);
+    __type(key, struct toll_name);
+    __type(value, toll_u32);
+} slots SEC(".maps");
 
 struct host_map {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -42,7 +51,8 @@ struct {
 TOLL_INLINE struct toll_group* group_of(const struct toll_frame* frame) {
     const struct toll_name name = {.key = frame->key, .group = frame->group};
     const toll_u32 first = 0;
-    void* map = bpf_map_lookup_elem(&groups, &name);
+    const toll_u32* slot = bpf_map_lookup_elem(&slots, &name);
+    void* map = slot ? bpf_map_lookup_elem(&groups, slot) : 0;
 
     return map ? bpf_map_lookup_elem(map, &first) : 0;
 }

@@ -35,7 +35,7 @@ Endpoint card_of(Rank rank) {
 class Bench {
 public:
     explicit Bench(std::uint32_t id)
-        : object_(load("nic")), pages_(publish(object_, fresh(id, key))), group_(pages_.group, PROT_READ), id_(id) {}
+        : object_(load("nic")), pages_(published(fresh(id, key))), group_(pages_.group, PROT_READ), id_(id) {}
 
     const toll_group& group() const { return *group_; }
 
@@ -43,7 +43,7 @@ public:
     Pages beside(std::uint64_t other_key) const {
         toll_group other = fresh(id_, other_key);
         other.slot = 1;
-        return publish(object_, other);
+        return published(other);
     }
 
     /// How many frames the programs have counted as saying nothing, or nothing true.
@@ -90,6 +90,12 @@ public:
     }
 
 private:
+    Pages published(const toll_group& group) const {
+        Pages pages = std::move(prepare(object_, {group.slot}).front());
+        publish(object_, pages, group);
+        return pages;
+    }
+
     static toll_group fresh(std::uint32_t id, std::uint64_t of_job) {
         const Seat seat{.key = of_job,
                         .group = id,
