@@ -113,6 +113,7 @@ File attach_xdp(int program, const std::string& interface, Mode& mode) {
 
 std::vector<Pages> prepare(const BpfObject& object, const std::vector<std::uint32_t>& slots) {
     std::vector<Pages> made;
+    made.reserve(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i)
         made.push_back({.group = new_array("tollbar_group", sizeof(toll_group)),
                         .host = new_array("tollbar_host", sizeof(toll_host))});
