@@ -119,7 +119,8 @@ std::vector<Pages> prepare(const BpfObject& object, const std::vector<std::uint3
                         .host = new_array("tollbar_host", sizeof(toll_host))});
     for (const auto& [name, file] : {std::pair{"groups", &Pages::group}, {"hosts", &Pages::host}}) {
         std::vector<int> numbers(made.size());
-        std::ranges::transform(made, numbers.begin(), [file](const Pages& pages) { return (pages.*file).number(); });
+        std::ranges::transform(made, numbers.begin(),
+                               [file = file](const Pages& pages) { return (pages.*file).number(); });
         auto count = static_cast<std::uint32_t>(slots.size());
         const auto options = sized<bpf_map_batch_opts>();
         if (bpf_map_update_batch(map(object, name), slots.data(), numbers.data(), &count, &options) != 0)
