@@ -19,6 +19,9 @@ from tollbar import paths
 
 DAEMON = "tollbar-nicd"
 
+#: Before a program that uses its host's card, in such a command.
+OWN_CARD = ("sh", "-c", 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@"', "{cards}")
+
 
 def words(hosts: Sequence[str], command: Sequence[str]) -> list[str]:
     """Starts this as a program."""

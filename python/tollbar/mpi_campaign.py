@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tollbar import mpi_hosts, mpi_settings, mpis, passes, paths
+from tollbar import card_daemons, mpi_hosts, mpi_settings, mpis, passes, paths
 from tollbar.mpi_hosts import Hosts
-from tollbar.mpi_settings import DOORS, PRELOAD, STOCK, Setting
+from tollbar.mpi_settings import DOORS, ON_CARDS, PRELOAD, STOCK, Setting
 from tollbar.mpis import Mpi
 from tollbar.passes import Outcome, Report, Start
 from tollbar.session import Session
 
 #: Without --full: the settings and plans that the targets are about, and what is closest to them.
-FEW_SETTINGS = (STOCK, "linear", *DOORS)
+FEW_SETTINGS = (STOCK, "linear", *DOORS, *ON_CARDS)
 FEW_PLANS = ("dissemination", "mcs", "central+messages", "dissemination+messages")
 #: Other MPIs than Open MPI are measured with these, unless they were asked for.
 OTHERS_RANKS = (4, 8, 16)
@@ -96,6 +96,9 @@ def prepare(settings: Settings) -> tuple[Mpis, list[str]]:
     known: dict[Mpi, list[Setting]] = {}
     runnable: dict[Mpi, Path] = {}
     notes = []
+    why_no_cards = _why_no_cards()
+    if settings.hosts > 1 and why_no_cards:
+        notes.append(f"ranks that meet on their hosts' cards are not measured: {why_no_cards}")
     for mpi in chosen(settings.mpis, settings.full):
         try:
             runnable[mpi] = paths.program(mpi_settings.program_of(mpi))
@@ -105,6 +108,8 @@ def prepare(settings: Settings) -> tuple[Mpis, list[str]]:
         own = mpi_settings.own_settings(mpi)
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
+        if settings.hosts > 1 and why_no_cards is None:
+            doors += mpi_settings.on_cards(doors)
         known[mpi] = own + doors
     if not runnable:
         raise FileNotFoundError(notes[0] if notes else "there is no MPI here; `scripts/setup` installs some")
@@ -112,6 +117,15 @@ def prepare(settings: Settings) -> tuple[Mpis, list[str]]:
     if why and settings.hosts == 1:
         notes.append(f"ranks with a control group each are not measured: {why}")
     return Mpis(settings, known, runnable, groups=why is None), notes
+
+
+def _why_no_cards() -> str | None:
+    """Why the hosts cannot have card daemons; None when they can."""
+    try:
+        paths.program(card_daemons.DAEMON)
+    except FileNotFoundError as error:
+        return str(error)
+    return None
 
 
 class Mpis:
@@ -182,7 +196,8 @@ class Mpis:
         elif not self._asked.full:
             found = [each for each in found if each.name in FEW_SETTINGS]
             if where.mpi.family == "mpich" and PRELOAD in (each.name for each in found):
-                found = [each for each in found if each.name == PRELOAD]  # has the MPI's own beside it
+                # The preload has the MPI's own beside it.
+                found = [each for each in found if each.name in (PRELOAD, *ON_CARDS)]
         if where.apart == "cgroups" and not self._asked.full:
             doors = [each for each in found if each.name in DOORS]
             return doors[:1] or found[:1]
@@ -212,7 +227,11 @@ class Mpis:
         # The launcher itself must not load what its ranks are to load.
         command += ["env", *(f"{name}={value}" for name, value in variables.items())]
         environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
-        return Start([*command, str(self._runnable[situation.mpi]), *flags], environment)
+        words = [str(self._runnable[situation.mpi]), *flags]
+        if setting.name not in ON_CARDS:
+            return Start([*command, *words], environment)
+        command += [*card_daemons.OWN_CARD, *words]
+        return Start(card_daemons.words(list(self.hosts.addresses()), command), environment)
 
     def _launcher(self, where: Where) -> list[str]:
         options = self.hosts.options(where.mpi, where.ranks // where.hosts)

@@ -80,7 +80,7 @@ def with_full_names(launch: Launch) -> Launch:
     def named(record: Any) -> Any:
         if record.kind not in ("mpi", "door"):
             return record
-        behind = door if record.kind == "door" else setting
+        behind = setting if record.kind != "door" or setting.startswith(door) else door
         name = (
             record.name if behind == STOCK or record.name.startswith("PMPI_") else f"{record.name} [{behind}]"
         )

@@ -13,6 +13,8 @@ STOCK = "stock"
 COMPONENT = "component"
 PRELOAD = "preload"
 DOORS = (COMPONENT, PRELOAD)
+_ON_CARDS = " on cards"
+ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
 
 _TUNED = {
     "linear": 1,
@@ -85,6 +87,11 @@ def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
     else:
         notes.append(f"{doors.PRELOADS[mpi.interface]} is not measured: it is not built")
     return found, notes
+
+
+def on_cards(doors: list[Setting]) -> list[Setting]:
+    """The same doors, whose ranks meet on their hosts' network cards."""
+    return [Setting(one.name + _ON_CARDS, {**one.variables, "TOLLBAR_NETWORK": "nic"}) for one in doors]
 
 
 def program_of(mpi: Mpi) -> str:

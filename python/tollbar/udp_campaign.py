@@ -34,7 +34,6 @@ PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
 #: Of a rank: which daemon is that of its host.
-_OWN_CARD = ("sh", "-c", 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@"', "{cards}")
 _LIMIT_S, _FULL_LIMIT_S = 110, 600
 _FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_")
 #: All ranks on this machine, and still by TCP.
@@ -118,7 +117,7 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
     words = [
         str(mpi.launcher), *options, "-n", str(ranks),
         "env", *(f"{name}={value}" for name, value in setting.variables.items()),
-        *(_OWN_CARD if on_cards else ()), str(measuring), "--setting", setting.name,
+        *(card_daemons.OWN_CARD if on_cards else ()), str(measuring), "--setting", setting.name,
         "--late-ms", "0", "--communicators", "0",
     ]  # fmt: skip
     return card_daemons.words(list(hosts.addresses()), words) if on_cards else words

@@ -2,7 +2,7 @@
 """Campaigns over MPIs, with replays in place of the measuring programs and their launchers."""
 
 import pytest
-from tollbar import mpi_campaign, mpi_settings, mpis, results
+from tollbar import mpi_campaign, mpi_hosts, mpi_settings, mpis, results
 from tollbar.mpi_campaign import Settings
 
 OPEN_MPI = {"openmpi-4.1.4.stock", "openmpi-4.1.4.linear", "openmpi-4.1.4.component", "openmpi-4.1.4.preload"}
@@ -147,3 +147,33 @@ def test_a_launch_that_fails_is_noted_and_the_others_go_on(tmp_path, jobs):
     assert len(outcome.failures) == 1
     assert "MPICH 4.0.2, 4 ranks, pass 1 of 1: mpich-4.0.2." in outcome.failures[0]
     assert {each.environment.facts["mpi"] for each in run.launches} == {"Open MPI 4.1.4", "Intel MPI 2021.19"}
+
+
+@pytest.fixture
+def three_hosts(monkeypatch):
+    """Hosts by name only."""
+    monkeypatch.setattr(mpi_hosts.Hosts, "options", lambda *_: [])
+    monkeypatch.setattr(mpi_hosts.Hosts, "addresses", lambda _: {f"h{n}": f"10.0.0.{n}" for n in (1, 2, 3)})
+    return settings(hosts=3, ranks=(3,), mpis=("openmpi",))
+
+
+def test_over_hosts_each_door_is_measured_by_messages_and_on_cards(jobs, three_hosts, monkeypatch):
+    monkeypatch.setattr(mpi_campaign, "_why_no_cards", lambda: None)
+    work, notes = mpi_campaign.prepare(three_hosts)
+    (where,) = work.situations
+    doors = {f"openmpi-4.1.4.{door}-on-cards" for door in ("component", "preload")}
+    assert set(work.programs(where)) == OPEN_MPI | doors
+    assert not [note for note in notes if "cards" in note]
+    command = work.start("openmpi-4.1.4.preload-on-cards", where, 2, 1).command
+    before, after = command[: command.index("--")], command[command.index("--") :]
+    assert before[1:] == ["-m", "tollbar.card_daemons", "h1", "h2", "h3"]
+    assert "TOLLBAR_NETWORK=nic" in after
+    assert "{cards}" in after
+    assert "TOLLBAR_NETWORK=nic" not in work.start("openmpi-4.1.4.preload", where, 2, 1).command
+
+
+def test_without_a_card_daemon_hosts_are_measured_by_messages_alone(jobs, three_hosts, monkeypatch):
+    monkeypatch.setattr(mpi_campaign, "_why_no_cards", lambda: "it is not built")
+    work, notes = mpi_campaign.prepare(three_hosts)
+    assert set(work.programs(work.situations[0])) == OPEN_MPI
+    assert [note for note in notes if "cards are not measured: it is not built" in note]
