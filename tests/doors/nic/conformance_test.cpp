@@ -51,7 +51,7 @@ std::vector<std::string> complaints_of(const Network& here, Rank ranks, const st
 /// Episodes in the storm: TOLLBAR_STORM_EPISODES, or what is over in a few seconds.
 std::uint32_t storm_episodes() {
     const char* asked = std::getenv("TOLLBAR_STORM_EPISODES");
-    return asked != nullptr ? static_cast<std::uint32_t>(std::atoi(asked)) : 100;
+    return asked != nullptr ? static_cast<std::uint32_t>(std::atoi(asked)) : 200;
 }
 
 }  // namespace

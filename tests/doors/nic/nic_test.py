@@ -352,6 +352,19 @@ def test_a_driver_that_takes_no_programs_is_named(network):
     assert "the driver of br9 does not take XDP programs (use --mode generic)" in refused.stderr
 
 
+def test_an_address_that_is_not_this_hosts_or_on_no_host_is_named_with_its_rank(network, key, monkeypatch):
+    first, second, *others = network.addresses
+    monkeypatch.setattr(network, "addresses", (second, first, *others))
+    refused = said(network.member(0, key))
+    assert refused["error"] == errno.EADDRNOTAVAIL
+    assert second in refused["line"]
+    nobody = first.rsplit(".", 1)[0] + ".200"
+    monkeypatch.setattr(network, "addresses", (first, second, others[0], nobody))
+    refused = said(network.member(0, key))
+    assert refused["error"] == errno.EHOSTUNREACH
+    assert f"nobody on the network of eth0 has {nobody}, the address of rank 3" in refused["line"]
+
+
 def test_packets_may_be_as_small_as_ip_allows(network, key):
     def limit(size: int) -> None:
         for host in range(HOSTS):
