@@ -111,7 +111,11 @@ def program_words(hosts: Hosts, ranks: int, cards: bool) -> list[str]:
 def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: int) -> list[str]:
     """Starts the MPI's measuring program on the same hosts, over TCP."""
     options = hosts.options(mpi, 1)
-    if not options:
+    if options:
+        # It starts a daemon on each host that it is told of, which takes it long.
+        told = options.index("--host") + 1
+        options[told] = ",".join(options[told].split(",")[:ranks])
+    else:
         options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
     on_cards = setting.name == COMPONENT
     words = [
@@ -120,7 +124,7 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
         *(card_daemons.OWN_CARD if on_cards else ()), str(measuring), "--setting", setting.name,
         "--late-ms", "0", "--communicators", "0",
     ]  # fmt: skip
-    return card_daemons.words(list(hosts.addresses()), words) if on_cards else words
+    return card_daemons.words(list(hosts.addresses())[:ranks], words) if on_cards else words
 
 
 def mpi_on_cards(hosts: Hosts, mpi: Mpi) -> list[Setting]:

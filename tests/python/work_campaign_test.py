@@ -22,7 +22,7 @@ class FourHosts(Hosts):
 
     def _call(self, *words: str) -> str:
         names = [f"h{number} 10.77.0.{number}" for number in range(1, 5)]
-        return {"list": "\n".join(names), "options": "--host h1,h2"}[words[0]]
+        return {"list": "\n".join(names), "options": "--host h1,h2,h3,h4"}[words[0]]
 
 
 @pytest.fixture(autouse=True)
@@ -50,8 +50,9 @@ def test_hosts_their_cards_and_an_mpi_are_one_situation():
     assert "/built/tollbar-bench-udp --ranks 4 --hosts h1=10.77.0.1,h2=10.77.0.2" in text
     assert "--only pairwise+auto,card:pairwise+auto,card:switch+auto --workload 64~0.2,360us" in text
     text = started(work, "mpi.recursive-doubling", 4)
-    assert "/there/mpirun --host h1,h2 -n 4 env OMPI_MCA_coll_tuned" in text
+    assert "/there/mpirun --host h1,h2,h3,h4 -n 4 env OMPI_MCA_coll_tuned" in text
     assert "--only MPI_Barrier" in text
+    assert "/there/mpirun --host h1,h2 -n 2 env" in started(work, "mpi.stock", 2)
 
 
 def test_hosts_that_share_processors_are_away_while_they_compute():

@@ -25,7 +25,7 @@ BUDGET_S = 300.0
 BATCH_US = 4_000_000
 #: 10,000 barriers, as long as one takes less than a millisecond.
 FULL = {"ranks": tuple(range(2, 17)), "budget": 7200.0, "batch_us": 10_000_000}
-QUICK = {"ranks": (2, 4, 8, 16), "launches": 2, "budget": 30.0, "batch_us": 100_000}
+QUICK = {"ranks": (2, 4, 8, 16), "launches": 2, "budget": 120.0, "batch_us": 100_000}
 
 
 @dataclass(frozen=True)

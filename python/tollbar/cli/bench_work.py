@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 USUAL = {"ranks": (2,), "launches": 6, "rounds": 2, "budget": 120.0, "batch_us": None}
 QUICK = USUAL | {"launches": 3, "rounds": 1, "budget": 15.0}
 HOSTS = USUAL | {"ranks": (2, 4, 8, 16), "rounds": 1, "budget": 600.0, "batch_us": 200_000}
-HOSTS_QUICK = HOSTS | {"launches": 3, "budget": 60.0, "batch_us": 50_000}
+HOSTS_QUICK = HOSTS | {"launches": 2, "budget": 180.0, "batch_us": 50_000}
 #: 10,000 runs of even the longest application, as in the paper.
 HOSTS_FULL = HOSTS | {"ranks": tuple(range(2, 17)), "budget": 36000.0, "batch_us": 100_000_000}
 
