@@ -39,8 +39,15 @@ class Cluster:
         self.names = list(hosts.addresses())
         self.daemons = {name: self.start(name) for name in self.names}
 
-    def start(self, name: str) -> subprocess.Popen:
-        command = [paths.program("tollbar-nicd"), "--interface", "eth0", "--socket", self.folder / name]
+    def start(self, name: str, *options: str) -> subprocess.Popen:
+        command = [
+            paths.program("tollbar-nicd"),
+            "--interface",
+            "eth0",
+            "--socket",
+            self.folder / name,
+            *options,
+        ]
         daemon = subprocess.Popen(
             ["ip", "netns", "exec", name, *map(str, command)], stdout=subprocess.PIPE, text=True
         )
@@ -61,6 +68,10 @@ class Cluster:
         own = f'export TOLLBAR_NICD={self.folder}/{daemon}; exec "$@"'
         words = [*(f"{name}={value}" for name, value in every.items()), "sh", "-c", own, "sh"]
         return {"options": self.hosts.options(door.mpi, slots), "before": ["env", *words]}
+
+    def kill(self, name: str) -> None:
+        self.daemons[name].kill()
+        self.daemons[name].wait()
 
     def end(self) -> None:
         for daemon in self.daemons.values():
@@ -149,6 +160,19 @@ def test_auto_measures_cards_too_and_stores_what_it_chose(cluster, run, open_mpi
 
 
 @component_alone
+def test_communicators_beyond_what_a_card_holds_use_messages_together(cluster, run, open_mpi_door):
+    name = cluster.names[2]
+    cluster.kill(name)
+    cluster.daemons[name] = cluster.start(name, "--groups", "2")
+    settings = cluster.settings(open_mpi_door, "nic", TOLLBAR_VERBOSE="1")
+    said = run(open_mpi_door, RANKS, "overlapping", "turnstile/mcs", **settings)
+    cluster.kill(name)
+    cluster.daemons[name] = cluster.start(name)
+    assert plans_of(said.said) >= {f"{ON_CARDS}mcs", "turnstile/mcs"}
+    assert any("this card has 2 groups already" in line for line in said.lines_of_tollbar())
+
+
+@component_alone
 @pytest.mark.parametrize(("network", "verbose"), [("nic", "0"), (None, "1"), (None, None)])
 def test_a_host_without_a_daemon_has_all_meet_by_messages_which_is_said(
     cluster, run, open_mpi_door, network, verbose
@@ -218,8 +242,7 @@ def test_a_killed_daemon_is_an_error_of_the_ranks_of_its_host_and_nobody_leaves_
     job = start(open_mpi_door, RANKS, "lost_card", SLOTS, **cluster.settings(open_mpi_door, "nic"))
     job.await_that(lambda: job.told() > 50, "some barriers")
     name = cluster.names[1]
-    cluster.daemons[name].kill()
-    cluster.daemons[name].wait()
+    cluster.kill(name)
     outcome = job.finish()
     cluster.daemons[name] = cluster.start(name)
     assert re.findall(

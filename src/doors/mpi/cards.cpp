@@ -113,8 +113,7 @@ Attempt failed(const std::string& why) {
 }
 
 /// A leader's.
-Attempt take_place(const Agreement& agreement, const std::string& shape, std::uint8_t number,
-                   std::unique_ptr<NicCard>& card) {
+Attempt take_place(const Agreement& agreement, const std::string& shape, std::uint8_t number, CardPlace& place) {
     if (agreement.here.size() > 1 && !agreement.arena)
         return failed("the ranks of " + host_name() + " have no memory in common");
     std::vector<std::string> addresses;
@@ -131,11 +130,11 @@ Attempt take_place(const Agreement& agreement, const std::string& shape, std::ui
     options.only_card = 1;
     tollbar_nic* member = nullptr;
     if (tollbar_nic_join(&group, &options, &member) != 0) return failed(tollbar_last_error());
-    card = std::make_unique<NicCard>(CardPlace{.member = std::unique_ptr<tollbar_nic, CardPlace::Leave>(member),
-                                               .shape = shape,
-                                               .group = group.key + group.id,
-                                               .node = group.rank,
-                                               .nodes = group.ranks});
+    place = {.member = std::unique_ptr<tollbar_nic, CardPlace::Leave>(member),
+             .shape = shape,
+             .group = group.key + group.id,
+             .node = group.rank,
+             .nodes = group.ranks};
     return {};
 }
 
@@ -180,7 +179,8 @@ CardsJoined join_cards(const tollbar_carrier& carrier, const Agreement& agreemen
     const bool leads = agreement.leaders[agreement.node] == carrier.rank;
     CardsJoined joined = join_again(carrier, agreement, shape, leads, waiting);
     if (joined.had) return joined;
-    const Attempt mine = leads ? take_place(agreement, shape, number, joined.card) : Attempt{};
+    CardPlace place{};
+    const Attempt mine = leads ? take_place(agreement, shape, number, place) : Attempt{};
     const std::vector<Attempt> all = gather(carrier, mine, waiting);
     if (carrier.rank == 0) {
         const auto refused = std::ranges::find_if(all, &Attempt::failed);
@@ -190,7 +190,7 @@ CardsJoined join_cards(const tollbar_carrier& carrier, const Agreement& agreemen
                             agreement.terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
     }
     broadcast(carrier, &joined.had, sizeof joined.had, waiting);
-    if (!joined.had) joined.card = nullptr;
+    if (joined.had && leads) joined.card = std::make_unique<NicCard>(std::move(place));
     return joined;
 }
 

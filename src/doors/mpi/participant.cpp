@@ -78,7 +78,7 @@ public:
 
     Arrangement arrange() {
         std::string plan = settle();
-        CardsJoined cards = join(plan);
+        CardsJoined cards = join(plan, meetings_);
         return {.plan = cards.had ? plan : by_messages(plan), .number = meetings_, .card = std::move(cards.card)};
     }
 
@@ -102,16 +102,17 @@ private:
         return choose_plan(carrier_, selection, make, waiting_);
     }
 
-    CardsJoined join(const std::string& plan) {
+    CardsJoined join(const std::string& plan, std::uint8_t number) {
         const auto wanted = on_cards(plan);
         if (!wanted) return {.had = true, .card = nullptr};
-        return join_cards(carrier_, agreement_, wanted->shape, meetings_, reports_.name().c_str(), waiting_);
+        return join_cards(carrier_, agreement_, wanted->shape, number, reports_.name().c_str(), waiting_);
     }
 
     std::unique_ptr<Trial> try_out(const std::string& plan) {
-        CardsJoined cards = join(plan);
+        const std::uint8_t number = meetings_++;  // also of a group that does not come about
+        CardsJoined cards = join(plan, number);
         if (!cards.had) return nullptr;
-        return std::make_unique<TrialMeeting>(carrier_, agreement_, plan, meetings_++, reports_, std::move(cards.card));
+        return std::make_unique<TrialMeeting>(carrier_, agreement_, plan, number, reports_, std::move(cards.card));
     }
 
     const tollbar_carrier& carrier_;
@@ -119,7 +120,7 @@ private:
     const tollbar_mpi_options& options_;
     const Reports& reports_;
     SetUpWait waiting_;
-    std::uint8_t meetings_ = 0;  ///< made so far
+    std::uint8_t meetings_ = 0;  ///< tried so far
 };
 
 }  // namespace
