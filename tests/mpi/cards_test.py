@@ -253,3 +253,16 @@ def test_a_killed_daemon_is_an_error_of_the_ranks_of_its_host_and_nobody_leaves_
     assert f"rank 2 on {name}" in lines[0]
     assert "tollbar nic up" in lines[0]
     assert "FAILED" not in outcome.said
+
+
+@pytest.mark.parametrize("door", ["openmpi"], indirect=True)
+def test_all_threads_of_a_combined_barrier_get_the_error_of_a_killed_daemon(cluster, start, door):
+    job = start(door, RANKS, "lost_card_threads", 2 * SLOTS, **cluster.settings(door, "nic"))
+    job.await_that(lambda: job.told() > 50, "some barriers")
+    name = cluster.names[0]
+    cluster.kill(name)
+    outcome = job.finish()
+    cluster.daemons[name] = cluster.start(name)
+    told = sorted(re.findall(r"rank (\d), thread (\d): Broken pipe", outcome.said))
+    assert told == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")], outcome.said
+    assert "FAILED" not in outcome.said
