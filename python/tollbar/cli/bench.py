@@ -81,7 +81,9 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         metavar="NAME[,NAME...]",
         help="only these barriers; mpi: these settings of the MPI, doors and plans",
     )
-    parser.add_argument("--quick", action="store_true", help="half a minute, for a first look; udp, nic: two or three")
+    parser.add_argument(
+        "--quick", action="store_true", help="half a minute, for a first look; udp, nic: two or three"
+    )
     bench_mpi.add_arguments(parser)
     bench_hybrid.add_arguments(parser)
     bench_crowd.add_arguments(parser)
