@@ -72,7 +72,10 @@ class Hosts:
         for hosts, each in self.compared.items():
             ours, theirs = find(way, each.candidates), find(over, each.candidates)
             if ours and theirs:
-                found[hosts] = each.ratio(theirs, ours)
+                of, to = each.candidates[theirs], each.candidates[ours]
+                # Of two processes not in multiples of their floors: a cache line's way is no frame's.
+                ratio = statistics.ratio if of.program == to.program else statistics.ratio_between
+                found[hosts] = ratio(of.period, to.period)
         return found
 
     @cached_property
