@@ -20,6 +20,7 @@ LIBRARY = (
     "src/plan",
     "src/algorithms",
     "src/analysis",
+    "src/transports/mpi",
     "src/transports/threads",
     "src/transports/udp",
     "src/transports/wire",
