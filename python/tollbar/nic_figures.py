@@ -62,7 +62,7 @@ def of_grains(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]:
         if lines := _needed(hosts, work, efficiency):
             made.append(
                 drawn(number, f"Needed for an efficiency of {efficiency:g} (Fig. {number})",
-                      lambda name, lines=lines: plots.against(name, lines, "a loop", xlabel="hosts"))
+                      lambda name, lines=lines: plots.against(name, lines, "time", xlabel="hosts"))
             )  # fmt: skip
     return made
 
