@@ -40,7 +40,7 @@ private:
 
 /// A group of the first `ranks` hosts; a new one every time.
 inline std::vector<CardMember> card_members(const Hosts& hosts, const Daemons& daemons, Rank ranks,
-                                            const std::string& plan) {
+                                            const std::string& plan, const char* wait = nullptr) {
     static std::uint32_t groups = 0;
     ++groups;
     std::vector<const char*> addresses;
@@ -49,7 +49,8 @@ inline std::vector<CardMember> card_members(const Hosts& hosts, const Daemons& d
     for (Rank rank = 0; rank < ranks; ++rank) {
         const tollbar_nic_group group{
             .key = a_key, .id = groups, .rank = rank, .ranks = ranks, .hosts = addresses.data()};
-        const tollbar_nic_options options{.plan = plan.c_str(), .daemon = daemons.socket(rank).c_str(), .only_card = 1};
+        const tollbar_nic_options options{
+            .plan = plan.c_str(), .daemon = daemons.socket(rank).c_str(), .wait = wait, .only_card = 1};
         tollbar_nic* member = nullptr;
         hosts.enter(rank);
         const int result = tollbar_nic_join(&group, &options, &member);

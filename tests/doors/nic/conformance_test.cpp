@@ -78,6 +78,18 @@ TEST_CASE("ranks on cards conform, whatever the cards run") {
         }
 }
 
+TEST_CASE("ranks on cards conform, however they wait") {
+    const Network* here = network();
+    if (here == nullptr) return;
+    for (const char* wait : {"park", "yield"})
+        for (const char* plan : {"pairwise", "gather"}) {
+            CAPTURE(wait);
+            CAPTURE(plan);
+            CardCompany company(card_members(here->hosts, here->daemons, 5, plan, wait));
+            CHECK(complaints(company, {0, 4}, {.episodes = 8, .late_every = 2, .mixed = true}) == none);
+        }
+}
+
 TEST_CASE("eight ranks in a storm never leave early and always come to an end") {
     const Network* here = network();
     if (here == nullptr) return;
