@@ -179,7 +179,7 @@ def test_a_host_without_a_daemon_has_all_meet_by_messages_which_is_said(
 ):
     before = cluster.arrivals()
     variables = {"TOLLBAR_VERBOSE": verbose} if verbose else {}
-    settings = cluster.settings(open_mpi_door, network, daemon="$(hostname | tr 2 x)", **variables)
+    settings = cluster.settings(open_mpi_door, network, daemon="$(hostname | sed 's:h2$:none:')", **variables)
     outcome = run(open_mpi_door, RANKS, "late_rank", RANKS, "turnstile/mcs", **settings)
     lines = [line for line in outcome.lines_of_tollbar() if "by messages" in line]
     assert cluster.arrivals() == before
