@@ -31,7 +31,7 @@ MPI_ON_CARD = "MPI on the card"
 BESIDE = {
     "gather at a card": ("card:gather", "card"),
     "count in the switch": ("card:switch", "card"),
-    MPI_ON_CARD: ("MPI_Barrier [component]", "door"),
+    MPI_ON_CARD: ("MPI_Barrier [component on cards]", "door"),
     "MPI over TCP": ("MPI_Barrier", "mpi"),
     "MPI's recursive doubling": ("MPI_Barrier [recursive doubling]", "mpi"),
 }

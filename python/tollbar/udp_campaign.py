@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tollbar import card_daemons, doors, mpi_campaign, mpi_settings, passes, paths
 from tollbar.mpi_hosts import Hosts
-from tollbar.mpi_settings import COMPONENT, STOCK, Setting
+from tollbar.mpi_settings import COMPONENT, ON_CARDS, STOCK, Setting
 from tollbar.mpis import Mpi
 from tollbar.passes import LIMIT_S, Outcome, Report, Start
 from tollbar.session import Session
@@ -117,7 +117,7 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
         options[told] = ",".join(options[told].split(",")[:ranks])
     else:
         options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
-    on_cards = setting.name == COMPONENT
+    on_cards = setting.name in ON_CARDS
     words = [
         str(mpi.launcher), *options, "-n", str(ranks),
         "env", *(f"{name}={value}" for name, value in setting.variables.items()),
@@ -132,10 +132,11 @@ def mpi_on_cards(hosts: Hosts, mpi: Mpi) -> list[Setting]:
     path = doors.component(mpi) if hosts.count > 1 else None
     if path is None:
         return []
-    variables = {doors.COMPONENT_PATH: doors.component_path(mpi, path)}
-    return [
-        Setting(COMPONENT, variables | {"TOLLBAR_NETWORK": "nic", "TOLLBAR_PLAN": "turnstile/card:pairwise"})
-    ]
+    variables = {
+        doors.COMPONENT_PATH: doors.component_path(mpi, path),
+        "TOLLBAR_PLAN": "turnstile/card:pairwise",
+    }
+    return mpi_settings.on_cards([Setting(COMPONENT, variables)])
 
 
 class Datagrams:

@@ -63,8 +63,10 @@ def store(within, kind: str, make, **facts) -> None:
             make(hosts, *WAYS, network="namespaces"),
             make(hosts, ("MPI_Barrier", "mpi"), **mpi),
         )
-        on_cards = make(hosts, ("MPI_Barrier", "door"), **mpi | {"setting": "component", "door": "component"})
-        launches = (("udp", of_hosts), ("mpi.stock", of_mpi), ("mpi.component", on_cards))
+        on_cards = make(
+            hosts, ("MPI_Barrier", "door"), **mpi | {"setting": "component on cards", "door": "component"}
+        )
+        launches = (("udp", of_hosts), ("mpi.stock", of_mpi), ("mpi.component-on-cards", on_cards))
         for program, lines in launches:
             text = "".join(json.dumps(line) + "\n" for line in lines)
             results.write_launch(folder, group, program, text)

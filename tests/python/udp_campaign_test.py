@@ -67,12 +67,15 @@ def test_cards_are_measured_where_they_are_asked_for():
 def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeypatch):
     monkeypatch.setattr(doors, "component", lambda _: Path("/built/openmpi/mca_coll_tollbar.so"))
     work = Datagrams(settings(cards=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
-    text = started(work, "mpi.component", 2)
+    text = started(work, "mpi.component-on-cards", 2)
     assert "-m tollbar.card_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
-    assert "TOLLBAR_NETWORK=nic TOLLBAR_PLAN=turnstile/card:pairwise" in text
-    assert 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {cards} /built/mpi --setting component' in text
+    assert "TOLLBAR_PLAN=turnstile/card:pairwise TOLLBAR_NETWORK=nic" in text
+    assert (
+        'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {cards} /built/mpi --setting component on cards'
+        in text
+    )
     without = Datagrams(settings(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
-    assert "mpi.component" not in without.programs(without.situations[0])
+    assert "mpi.component-on-cards" not in without.programs(without.situations[0])
 
 
 def test_a_setting_for_two_is_for_two(monkeypatch):
