@@ -19,7 +19,7 @@ DEFAULT_SOCKET = "/run/tollbar/nicd.sock"
 #: struct Request and struct Answer of src/doors/nic/talk.hpp.
 _REQUEST = struct.Struct("=II QQ IIII 128s")
 _ANSWER = struct.Struct("=Ii")
-_TALK_MAGIC = 0x746E6331
+_TALK_MAGIC = 0x746E3131
 _STATUS, _STOP = 1, 2
 
 

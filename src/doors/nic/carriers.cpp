@@ -167,7 +167,8 @@ std::unique_ptr<Carrier> card_carrier(const tollbar_nic_group& group, const toll
     plan.copy(request.shape.data(), plan.size());
     if (!send_request(daemon, request, addresses)) throw NoCard{ENOTSUP, "the daemon at " + path + " does not listen"};
     std::optional<Received> answer = receive_answer(daemon, join_patience_ms);
-    if (!answer) throw NoCard{ENOTSUP, "the daemon at " + path + " does not answer"};
+    if (!answer)
+        throw NoCard{ENOTSUP, "the daemon at " + path + " gives no answer that this library knows (another version?)"};
     switch (answer->error) {
         case 0: break;
         case EINVAL:

@@ -2,13 +2,16 @@
 // What a member and the daemon of its card say to each other over a Unix socket, one packet each.
 #pragma once
 
+#include "transports/wire/frame.h"
+
 #include <array>
 #include <cstdint>
 
 namespace tollbar::nic {
 
 inline constexpr const char* default_socket = "/run/tollbar/nicd.sock";
-inline constexpr std::uint32_t talk_magic = 0x746e6331;  ///< "tnc1": the 1 is the version
+/// "tn", its version, and that of the frames: the two that talk must understand each other's as well.
+inline constexpr std::uint32_t talk_magic = 0x746e3100U | (toll_magic & 0xffU);
 inline constexpr std::uint32_t most_ranks = 16384;
 
 enum class Verb : std::uint32_t { join, status, stop, address };

@@ -18,7 +18,7 @@ typedef __UINT64_TYPE__ toll_u64;
 typedef __INT64_TYPE__ toll_s64;
 
 enum {
-    toll_magic = 0x746f6c31, /* "tol1": the 1 is the version */
+    toll_magic = 0x746f6c31, /* "tol1": the 1 is the version, of the fields and of the check */
     toll_port = 7777,        /* where cards listen; hosts may take any */
     toll_card_steps = 16,    /* a card runs programs of so many steps */
 };
