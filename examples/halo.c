@@ -17,7 +17,7 @@ static row grids[2][rows];
 static int me, pes;
 
 /* The reaction flares up here in this part, there in that one: no PE has the same work in every step. */
-static int reactions(int step) { return (me * 2654435761u ^ step * 40503u) >> 5 & 1 ? 30 : 5; }
+static int reactions(int step) { return ((unsigned)me * 2654435761u ^ (unsigned)step * 40503u) >> 5 & 1 ? 30 : 5; }
 
 static void compute(int step, int i) {
     row* from = grids[step % 2];
