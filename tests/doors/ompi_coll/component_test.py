@@ -16,7 +16,9 @@ from tollbar import doors, mpis, paths
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
-PARAMETERS = ("priority", "plan", "selection", "radix", "budget_ms", "timeout", "objective", "sharing", "network")
+PARAMETERS = (
+    "priority", "plan", "selection", "radix", "budget_ms", "timeout", "objective", "sharing", "network",
+)  # fmt: skip
 PAGE = 4 << 20  # more than toll.h's page
 
 COMPONENT = paths.find_library(doors.COMPONENT)
