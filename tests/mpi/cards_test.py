@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,17 +16,7 @@ RANKS = HOSTS * SLOTS
 ON_CARDS = "turnstile/card:"
 
 
-def why_not() -> str | None:
-    if os.geteuid() != 0 or not shutil.which("ip"):
-        return "not root, or no command ip: hosts cannot be made"
-    try:
-        paths.program("tollbar-nicd")
-    except FileNotFoundError as error:
-        return str(error)
-    return None
-
-
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"no cards: {why_not()}")
+pytestmark = pytest.mark.usefixtures("hosts_can_have_cards")
 
 
 class Cluster:

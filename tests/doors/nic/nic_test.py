@@ -28,17 +28,7 @@ UNTIL_NAMED_MS = 1500  # those who wait in vain; longer than the slowest of them
 SIGNAL = 1  # toll_signal
 
 
-def why_not() -> str | None:
-    if os.geteuid() != 0 or not shutil.which("ip"):
-        return "not root, or no command ip: hosts cannot be made"
-    try:
-        paths.program("tollbar-nicd")
-    except FileNotFoundError as error:
-        return str(error)
-    return None
-
-
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+pytestmark = pytest.mark.usefixtures("hosts_can_have_cards")
 
 
 def hosts(*words: object) -> str:
