@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from tollbar.reproduce.published import Value, values_of
+from tollbar.statistics import Interval
 
 X = float | str
 
@@ -43,6 +44,22 @@ class Point:
     def predicted_off_pct(self) -> float | None:
         """The prediction against what was measured."""
         return _off_pct(self.predicted, self.measured)
+
+
+def measured_point(series: str, x: X, taken: Interval, predicted_us: float | None) -> Point:
+    """What was measured in nanoseconds, in microseconds."""
+    return Point(
+        series,
+        x,
+        measured=taken.value / 1e3,
+        low=_us(taken.low),
+        high=_us(taken.high),
+        predicted=predicted_us,
+    )
+
+
+def _us(ns: float | None) -> float | None:
+    return None if ns is None else ns / 1e3
 
 
 def _off_pct(value: float | None, reference: float | None) -> float | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import tollbar
 from tollbar import granularity
 from tollbar.comparison import Candidate
-from tollbar.reproduce.exhibit import Point
+from tollbar.reproduce.exhibit import Point, measured_point
 from tollbar.reproduce.stored import Stored
 from tollbar.workloads import Measured, Place, Workloads
 
@@ -101,16 +101,8 @@ def _all(here: Stored) -> Iterator[tuple[str, str, Measured, Measured | None]]:
 
 
 def _point(series: str, x: float | str, each: Measured, alone: Measured | None) -> Point:
-    taken = each.run
     foretold = None if alone is None else (each.longest_ns + each.phases * alone.run.value) / 1e3
-    return Point(
-        series,
-        x,
-        measured=taken.value / 1e3,
-        low=taken.low and taken.low / 1e3,
-        high=taken.high and taken.high / 1e3,
-        predicted=foretold,
-    )
+    return measured_point(series, x, each.run, foretold)
 
 
 def _is_loop(name: str) -> bool:

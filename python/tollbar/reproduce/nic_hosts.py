@@ -12,9 +12,8 @@ import tollbar
 from tollbar import nic_measured
 from tollbar.nic_figures import nearest
 from tollbar.nic_measured import CARD, HOST, MPI_ON_CARD
-from tollbar.reproduce.exhibit import Point, X
+from tollbar.reproduce.exhibit import Point, X, measured_point
 from tollbar.reproduce.stored import Stored
-from tollbar.statistics import Interval
 from tollbar.work_campaign import FINE
 from tollbar.workloads import Measured, Workloads
 
@@ -25,7 +24,7 @@ _WAYS = (HOST, CARD, _MPI)
 def latencies(here: Stored, powers: bool) -> list[Point]:
     """Barriers back to back."""
     return [
-        _point(way, number, taken, _foretold(here, way, number, "0"))
+        measured_point(way, number, taken, _foretold(here, way, number, "0"))
         for way in _WAYS
         for number, taken in here.hosts.summary(way).items()
         if not powers or number & (number - 1) == 0
@@ -35,7 +34,7 @@ def latencies(here: Stored, powers: bool) -> list[Point]:
 def levels(here: Stored) -> list[Point]:
     """Barriers on the card, called as a library and by MPI_Barrier."""
     return [
-        _point(f"{level} NB", number, taken, None)
+        measured_point(f"{level} NB", number, taken, None)
         for level, way in (("library", CARD), ("MPI", MPI_ON_CARD))
         for number, taken in here.hosts.summary(way).items()
     ]
@@ -157,21 +156,10 @@ def _runs(here: Stored, wanted: int, places: Mapping[str, X | None]) -> list[Poi
         return []
     number = nearest(work, wanted)
     return [
-        _point(f"{way}, {number} hosts", place, run.run, _foretold(here, way, number, name))
+        measured_point(f"{way}, {number} hosts", place, run.run, _foretold(here, way, number, name))
         for way, name, run in _measured(work[number])
         if (place := places.get(name)) is not None
     ]
-
-
-def _point(series: str, x: X, taken: Interval, foretold_us: float | None) -> Point:
-    return Point(
-        series,
-        x,
-        measured=taken.value / 1e3,
-        low=taken.low and taken.low / 1e3,
-        high=taken.high and taken.high / 1e3,
-        predicted=foretold_us,
-    )
 
 
 def _foretold(here: Stored, way: str, number: int, workload: str) -> float | None:

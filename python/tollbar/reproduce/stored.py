@@ -22,7 +22,7 @@ from tollbar import (
 from tollbar.comparison import Candidate, Comparison
 from tollbar.prediction import Model
 from tollbar.records import Launch
-from tollbar.reproduce.exhibit import Point, X
+from tollbar.reproduce.exhibit import Point, X, measured_point
 
 #: The command that measures what an exhibit lacks.
 COMMANDS = {
@@ -119,16 +119,7 @@ def measured(
         if taken is None:
             continue
         foretold = model.predict(plan, ranks) if model and ranks not in fitted else None
-        points.append(
-            Point(
-                series,
-                ranks,
-                measured=taken.value / 1e3,
-                low=_us(taken.low),
-                high=_us(taken.high),
-                predicted=_us(foretold),
-            )
-        )
+        points.append(measured_point(series, ranks, taken, None if foretold is None else foretold / 1e3))
     return points
 
 
@@ -161,10 +152,6 @@ def candidate(found: Mapping[int, Comparison], name: str, *waits: str) -> Candid
 
 def run_of(place: workloads.Workloads, workload: str, candidate: Candidate) -> workloads.Measured | None:
     return place.get(workload, {}).get(candidate)
-
-
-def _us(ns: float | None) -> float | None:
-    return None if ns is None else ns / 1e3
 
 
 def merged(*groups: list[Point]) -> list[Point]:
