@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C door: a barrier of two threads, and a plan looked at without running it. */
+/* The C interface: a barrier of two threads, and a plan that is printed without being run. */
 #include <tollbar/tollbar.h>
 
 #include <pthread.h>

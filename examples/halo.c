@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reaction spreads over a ring of PEs. Each puts its border rows into its neighbours' halos, and computes its inside
- * behind the barrier instead of waiting: once with tollbar's split barrier, once with shmem_barrier_all. */
+/* A reaction spreads over a ring of PEs. Each PE puts its border rows into its neighbours' halos and computes its
+ * inside, once during tollbar's split barrier and once after shmem_barrier_all. */
 #include <tollbar/shmem.h>
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static row (*halo)[2];                 /* symmetric: [step % 2][above or below],
 static row grids[2][rows];
 static int me, pes;
 
-/* The reaction flares up here in this part, there in that one: no PE has the same work in every step. */
+/* The reaction flares up in changing places, so no PE has the same work in every step. */
 static int reactions(int step) { return ((unsigned)me * 2654435761u ^ (unsigned)step * 40503u) >> 5 & 1 ? 30 : 5; }
 
 static void compute(int step, int i) {
@@ -32,7 +32,7 @@ static void compute(int step, int i) {
     }
 }
 
-/* Two halos take turns: whoever puts into one has heard that its reader is through with it. */
+/* Two halos alternate: when a neighbour puts into one, its owner has finished reading it. */
 static void take_step(int step) {
     row* from = grids[step % 2];
 
@@ -43,12 +43,12 @@ static void take_step(int step) {
     else
         shmem_barrier_all();
     for (int i = 1; i < rows - 1; ++i) compute(step, i); /* needs no halo */
-    if (barrier) tollbar_shmem_barrier_wait(barrier);    /* all borders have come */
+    if (barrier) tollbar_shmem_barrier_wait(barrier);    /* all borders have arrived */
     compute(step, 0);
     compute(step, rows - 1);
 }
 
-/* Milliseconds of all steps, and in `sum` what came out. */
+/* Returns the milliseconds of all steps, and the result in `sum`. */
 static double run(double* sum) {
     memset(grids, 0, sizeof grids);
     grids[0][rows / 2][width / 2] = me == 0 ? 1.0 : 0.0;

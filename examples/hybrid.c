@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenMP threads inside MPI ranks: all threads of all ranks meet before each looks at what its neighbour wrote. */
+/* OpenMP threads inside MPI ranks: all threads of all ranks meet before each reads what its neighbour wrote. */
 #include <tollbar/mpi.h>
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans without running them: make one, prove it, price it, print it; write one of your own and see what is wrong.
+// Plans without running them: make one, prove it, price it, print it; then write your own and see what is wrong.
 #include <iostream>
 #include <tollbar/algorithms.hpp>
 #include <tollbar/price.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that know nothing of each other but a name meet in a group. Run it without arguments: it starts three
-// copies of itself; or start `processes NAME RANKS RANK` by hand in as many terminals as there are ranks.
+// Processes that share only a name meet in a group. Without arguments the program starts three copies of itself; or
+// start `processes NAME RANKS RANK` by hand in as many terminals as there are ranks.
 #include <tollbar/participant.hpp>
 
 #include <cstdio>

@@ -12,41 +12,36 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # Which folders' headers a folder may include, besides its own:
-# plan <- algorithms, analysis <- tuner <- doors, and plan <- transports <- doors. Ranks of a node meet at
-# the words of the thread transport, so the transport over an MPI may see that one (docs/design/mpi.md).
+# plan <- algorithms, analysis <- tuner <- communicator, doors, and plan <- runtime <- transports <- doors.
 MAY_INCLUDE = {
     "plan": set(),
     "algorithms": {"plan"},
     "analysis": {"plan"},
     "workload": {"plan"},
     "simulation": {"plan", "algorithms", "analysis", "workload"},
-    "transports/threads": {"plan"},
-    "transports/mpi": {"plan", "transports/threads"},
-    "transports/wire": {"plan"},
-    "transports/udp": {"plan", "transports/threads", "transports/wire"},
-    "transports/shmem": {"plan"},
-    "transports/nic": {"plan", "transports/threads", "transports/wire"},
-    "tuner": {"plan", "algorithms", "analysis"},
-    "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "transports/threads"},
-    "doors/c": {
-        "plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/udp", "doors/cxx",
+    "runtime": {"plan"},
+    "tuner": {"plan", "algorithms", "analysis", "runtime"},
+    "transports/words": {"plan", "runtime"},
+    "transports/mpi": {"plan", "runtime"},
+    "transports/udp": {"plan", "runtime"},
+    "transports/shmem": {"plan", "runtime"},
+    "transports/nic": {"plan", "runtime"},
+    "nicd": {"plan", "algorithms", "runtime", "transports/nic", "nicd/client"},
+    "nicd/client": {"plan", "algorithms", "runtime", "transports/nic", "transports/udp"},
+    "simulation/cluster": {"plan", "algorithms", "runtime", "transports/mpi"},
+    "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words"},
+    "doors/c": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words", "transports/udp"},
+    "doors/nic": {"plan", "runtime", "nicd/client"},
+    # Nodes that have network cards meet on them (docs/design/mpi.md).
+    "communicator": {
+        "plan", "algorithms", "analysis", "tuner", "runtime", "transports/words", "transports/mpi",
+        "nicd/client",
     },
-    "doors/nic": {
-        "plan", "algorithms", "transports/threads", "transports/wire", "transports/udp",
-        "transports/nic", "doors/c",
-    },
-    # Nodes that have network cards meet on them, which is nic.h's to do (docs/design/mpi.md).
-    "doors/mpi": {
-        "plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/mpi", "doors/c",
-        "doors/nic",
-    },
-    "simulation/cluster": {"plan", "algorithms", "transports/mpi", "transports/threads"},
-    "doors/shmem": {"plan", "algorithms", "analysis", "transports/threads", "transports/shmem", "doors/c"},
-    "doors/ompi_coll": {"transports/mpi", "doors/mpi"},
-    "doors/pmpi": {"transports/mpi", "doors/mpi"},
+    "doors/shmem": {"plan", "algorithms", "analysis", "runtime", "transports/shmem"},
+    "doors/ompi_coll": {"runtime", "transports/mpi", "communicator"},
+    "doors/pmpi": {"runtime", "transports/mpi", "communicator"},
     "doors/hybrid": {
-        "plan", "algorithms", "analysis", "tuner", "transports/threads", "transports/mpi",
-        "doors/cxx", "doors/c", "doors/mpi",
+        "plan", "algorithms", "runtime", "transports/words", "transports/mpi", "communicator",
     },
 }  # fmt: skip
 
@@ -57,7 +52,7 @@ MAY_INCLUDE_FOREIGN = {
     r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
 
-# Whose promise a public header states. Everything unlisted is the thread transport's.
+# Whose promise a public header states. Everything unlisted is the runtime's.
 HEADER_OF = {
     "plan.hpp": "plan",
     "algorithms.hpp": "algorithms",
@@ -67,9 +62,12 @@ HEADER_OF = {
     "unheard.hpp": "analysis",
     "nic_model.hpp": "simulation",
     "scheduler.hpp": "simulation",
-    "workload.hpp": "workload",
-    "tuning.hpp": "tuner",
-    "barrier.hpp": "doors/cxx",
+    "detail/workload.hpp": "workload",
+    "detail/tuning.hpp": "tuner",
+    "detail/turnstile.hpp": "transports/words",
+    "detail/words.hpp": "transports/words",
+    "participant.hpp": "transports/words",
+    "barrier.hpp": "transports/words",
     "udp.hpp": "transports/udp",
     "udp.h": "doors/c",
     "tollbar.h": "doors/c",
@@ -102,7 +100,7 @@ def folder_of(source: Path) -> str | None:
 
 def owner_of(header: str) -> str:
     """The folder that the public header of that name belongs to."""
-    return HEADER_OF.get(header, "transports/threads")
+    return HEADER_OF.get(header, "runtime")
 
 
 def includes(path: Path) -> list[tuple[str, str]]:
@@ -167,10 +165,96 @@ def test_plan_includes_only_the_standard_library_and_its_own_headers():
     assert {name for name in named - own if not re.fullmatch(r"[a-z_]+", name)} == set()
 
 
+def cycle_in(needs: dict[str, set[str]]) -> list[str]:
+    """Names each of which needs the next, and the last the first; empty where there are none."""
+    done: set[str] = set()
+
+    def follow(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return path[path.index(name) :]
+        if name in done:
+            return []
+        found = next(
+            filter(None, (follow(other, [*path, name]) for other in sorted(needs.get(name, ())))), []
+        )
+        done.add(name)
+        return found
+
+    return next(filter(None, (follow(name, []) for name in sorted(needs))), [])
+
+
+def included_by(path: Path) -> list[Path]:
+    """The files of this tree that a file includes."""
+    found = []
+    for bracket, name in includes(path):
+        places = [path.parent, ROOT / "src"] if bracket == '"' else [ROOT / "include"]
+        found += [place / name for place in places if (place / name).is_file()][:1]
+    return found
+
+
+def test_no_file_includes_itself_by_way_of_others():
+    files = [path for path in tracked() if relative(path).startswith(("src/", "include/"))]
+    needs = {
+        relative(path): {relative(other.resolve()) for other in included_by(path)}
+        for path in files
+        if path.suffix in CODE
+    }
+    assert cycle_in(needs) == []
+
+
+# Folders in which a source and its header count as one, which no chain of includes or calls leads back to.
+ONE_WAY = ["doors/pmpi", "doors/ompi_coll"]
+DEFINED = re.compile(
+    r"^(?!static|extern|typedef)\w[^;={}()]*\b(tollbar_\w+)(?:\([^;{}]*\) \{|(?: = [^;]*)?;)", re.MULTILINE
+)
+
+
+def needs_of(folder: Path) -> dict[str, set[str]]:
+    """Whose headers and definitions each file of a folder needs there; files go by name, without ending."""
+    texts = {path: path.read_text() for path in folder.glob("*.[ch]")}
+    homes: dict[str, set[str]] = {}
+    for path, text in texts.items():
+        for name in DEFINED.findall(text) if path.suffix == ".c" else ():
+            homes.setdefault(name, set()).add(path.stem)
+    needs: dict[str, set[str]] = {path.stem: set() for path in texts}
+    for path, text in texts.items():
+        needs[path.stem] |= {other.stem for other in included_by(path) if other.parent == folder}
+        for name in set(re.findall(r"\btollbar_\w+", text)) if path.suffix == ".c" else ():
+            home = homes.get(name, set())
+            needs[path.stem] |= set() if path.stem in home else home
+    return {name: others - {name} for name, others in needs.items()}
+
+
+@pytest.mark.parametrize("folder", ONE_WAY)
+def test_no_file_of_a_door_in_c_needs_itself_by_way_of_others(folder):
+    needs = needs_of(ROOT / "src" / folder)
+    assert sum(map(len, needs.values())) > len(needs)
+    assert cycle_in(needs) == []
+
+
+def test_a_call_back_into_a_file_above_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    (tmp_path / "below.c").write_text("void tollbar_below(void) {\n    tollbar_above();\n}\n")
+    (tmp_path / "above.c").write_text('#include "below.h"\nvoid tollbar_above(void) {\n}\n')
+    (tmp_path / "below.h").write_text("void tollbar_above(void);\n")
+    assert cycle_in(needs_of(tmp_path)) == ["above", "below"]
+
+
+# How a plan's peers are reckoned; whoever runs a barrier is given its words.
+RECKONING = re.compile(r"\bstride\b|\b1U?L* << (round|level)|\*= 2\b")
+
+
+def test_no_door_to_an_mpi_reckons_with_whom_a_rank_talks():
+    doors = [
+        path for path in sources_of_src() if folder_of(path) in (*ONE_WAY, "doors/hybrid", "communicator")
+    ]
+    assert [relative(path) for path in doors if RECKONING.search(path.read_text())] == []
+
+
 def test_public_headers_include_only_in_the_direction_of_dependencies():
     wrong = []
-    for path in sorted((ROOT / "include" / "tollbar").iterdir()):
-        wrong += wrong_includes(path, owner_of(path.name))
+    for path in sorted((ROOT / "include" / "tollbar").rglob("*.h*")):
+        wrong += wrong_includes(path, owner_of(path.relative_to(ROOT / "include" / "tollbar").as_posix()))
     assert wrong == []
 
 
@@ -195,3 +279,95 @@ def test_no_source_file_is_longer_than_400_lines():
 def test_no_tracked_file_names_a_path_of_one_machine():
     own_path = re.compile(rb"(?<![\w.~$}/-])/(home|root|work)/(?!somebody\b)\w")
     assert [relative(p) for p in tracked() if own_path.search(p.read_bytes())] == []
+
+
+def naming(pattern: str, *folders: str) -> set[str]:
+    """The files of those folders whose code has it."""
+    found = re.compile(pattern)
+    files = [p for p in tracked() if p.suffix in CODE and relative(p).startswith(folders)]
+    return {relative(p) for p in files if found.search(re.sub(r"//.*|/\*.*?\*/", "", p.read_text()))}
+
+
+def test_the_environment_is_read_in_one_file():
+    """Besides, the component asks what Open MPI does not tell of its own parameters."""
+    parameters = "src/doors/ompi_coll/parameters.c"
+    readers = naming(r"\bgetenv\b|\benviron\b", "src/", "include/", "python/native/")
+    assert readers == {"src/runtime/environment.cpp", parameters}
+    assert naming(r'getenv\("TOLLBAR|"TOLLBAR_\w+="', parameters) == set()
+    assert naming(r'environ(\.get\(|\[)"(TOLLBAR|XDG)', "python/") == set()
+
+
+def test_lines_for_users_are_written_in_one_file():
+    """Besides, programs write of themselves."""
+    programs = {"src/nicd/nicd.cpp", "src/simulation/cluster/main.cpp"}
+    assert (
+        naming(r"\(\s*stderr,|, stderr\)|\bcerr\b", "src/", "include/") == {"src/runtime/say.cpp"} | programs
+    )
+
+
+def code_of(path: Path) -> str:
+    """A C or C++ file without its comments."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+
+
+def families() -> list[str]:
+    """The names of the catalogue."""
+    return re.findall(r'Maker\{\s*\{"(\w+)"', (ROOT / "src/algorithms/catalogue.cpp").read_text())
+
+
+# Who chooses between plans, or models them, has to name them.
+NAMES_ALGORITHMS = {"algorithms", "tuner", "analysis", "simulation", "simulation/cluster"}
+
+
+def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
+    # A whole plan, such as "turnstile" or "dissemination:"; sentences may have one as an example.
+    plan = re.compile(rf'"(?:{"|".join(families())})(?:[:@/][\w:@/,]*)?"')
+    assert len(families()) > 8
+    spelled = {
+        relative(path): plan.findall(code_of(path))
+        for path in sources_of_src()
+        if folder_of(path) not in NAMES_ALGORITHMS and plan.search(code_of(path))
+    }
+    # "switch" and "card" also name hardware; what a communicator may move to cards is read by these prefixes.
+    hardware = ('"switch"', '"card"', '"card:"')
+    spelled = {name: [word for word in words if word not in hardware] for name, words in spelled.items()}
+    assert {name: words for name, words in spelled.items() if words} == {}
+
+
+# Where somebody passes time before there is a barrier to wait for, or on a lock of a few instructions.
+PASSES_TIME = {
+    "include/tollbar/barrier.hpp": "the first polls, in the caller",
+    "src/communicator/set_up.cpp": "ranks that set a communicator up",
+    "src/doors/ompi_coll/request.c": "a lock of a few instructions",
+    "src/doors/pmpi/pending.c": "a lock of a few instructions",
+    "src/doors/shmem/caller_lock.hpp": "a lock of a few instructions",
+    "src/doors/shmem/registry.cpp": "a lock of a few instructions",
+    "src/runtime/sync.cpp": "what the wait loop is made of",
+    "src/simulation/cluster/ranks.cpp": "simulated time",
+    "src/tuner/tuning_mpi.cpp": "the lock of a file",
+}
+
+
+def test_there_is_one_wait_loop():
+    passing = re.compile(
+        r"\b(sched_yield|this_thread::yield|\w*Sync::(yield|pause)|sleep_for|usleep|nanosleep)\("
+    )
+    loops = {
+        relative(path)
+        for path in [*sources_of_src(), *sorted((ROOT / "include").rglob("*.h*"))]
+        if passing.search(code_of(path))
+    }
+    assert loops - PASSES_TIME.keys() == {"include/tollbar/detail/waiting.hpp"}
+    assert PASSES_TIME.keys() - loops == set()
+
+
+def test_transports_include_only_plans_and_the_runtime():
+    for folder, allowed in MAY_INCLUDE.items():
+        if folder.startswith("transports/"):
+            assert allowed == {"plan", "runtime"}
+
+
+def test_doors_include_no_doors():
+    for folder, allowed in MAY_INCLUDE.items():
+        if folder.startswith("doors/"):
+            assert not [other for other in allowed if other.startswith("doors/")]

@@ -3,7 +3,7 @@
 // plan of tollbar's by words and by messages.
 #include "candidates.hpp"
 
-#include "doors/mpi/participant.h"
+#include "communicator/participant.h"
 
 #include <tollbar/algorithms.hpp>
 
@@ -29,13 +29,13 @@ struct OwnSplit {
 /// A plan of tollbar's as every door of MPI runs it.
 class PlanBarrier {
 public:
-    PlanBarrier(std::shared_ptr<Carrier> carrier, const std::string& plan, tollbar_sharing sharing)
-        : carrier_(std::move(carrier)) {
+    PlanBarrier(std::shared_ptr<PointToPoint> p2p, const std::string& plan, tollbar_sharing sharing)
+        : p2p_(std::move(p2p)) {
         tollbar_mpi_options options{};
         options.plan = plan.c_str();
         options.name = "tollbar bench";
         options.sharing = sharing;
-        if (const int error = tollbar_mpi_join(&carrier_->get(), &options, &participant_); error != 0)
+        if (const int error = tollbar_mpi_join(&p2p_->get(), &options, &participant_); error != 0)
             throw std::system_error(error, std::generic_category(), "joining '" + plan + "'");
     }
     ~PlanBarrier() { tollbar_mpi_leave(participant_); }
@@ -49,32 +49,31 @@ public:
     Seat seat(Rank) const noexcept { return {participant_}; }
 
 private:
-    std::shared_ptr<Carrier> carrier_;
+    std::shared_ptr<PointToPoint> p2p_;
     tollbar_mpi_participant* participant_ = nullptr;
 };
 
 constexpr const char* messages = "messages";
 
-void add_plan_by(Roster& roster, const std::shared_ptr<Carrier>& carrier, const std::string& spelling,
+void add_plan_by(Roster& roster, const std::shared_ptr<PointToPoint>& p2p, const std::string& spelling,
                  const std::string& kind, const std::string& wait) {
-    roster.add<PlanBarrier>({spelling, kind, wait}, carrier, spelling,
+    roster.add<PlanBarrier>({spelling, kind, wait}, p2p, spelling,
                             wait == messages ? TOLLBAR_SHARING_NEVER : TOLLBAR_SHARING_AUTO);
 }
 
 }  // namespace
 
-Carrier::Carrier() {
+PointToPoint::PointToPoint() {
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-    if (tollbar_pmpi_carrier_open(comm_, &carrier_) != 0)
-        throw std::runtime_error("the MPI does not let messages be set up");
+    if (tollbar_pmpi_p2p_open(comm_, &p2p_) != 0) throw std::runtime_error("the MPI does not let messages be set up");
 }
 
-Carrier::~Carrier() {
-    tollbar_pmpi_carrier_close(&carrier_);
+PointToPoint::~PointToPoint() {
+    tollbar_pmpi_p2p_close(&p2p_);
     PMPI_Comm_free(&comm_);
 }
 
-Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<Carrier>& carrier) {
+Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<PointToPoint>& p2p) {
     Roster roster;
     const bool behind_a_door = MpiJob::door() != "none";
     const char* kind = behind_a_door ? "door" : "mpi";
@@ -86,21 +85,22 @@ Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<Carrier>&
     }
 
     const bool share = hosts < job.ranks();
-    if (hosts == 1) add_plan_by(roster, carrier, "turnstile", "turnstile", "auto");
+    if (hosts == 1) add_plan_by(roster, p2p, "turnstile", "turnstile", "auto");
     if (hosts > 1 && share)
         for (const char* plan : {"turnstile/dissemination", "turnstile/tournament", "turnstile/central"})
-            add_plan_by(roster, carrier, plan, "combination", "auto");
+            add_plan_by(roster, p2p, plan, "combination", "auto");
     std::vector<std::string> plans;
-    for (const Algorithm& algorithm : catalogue()) plans.emplace_back(algorithm.name);
+    for (const Algorithm& algorithm : catalogue())
+        if (!algorithm.has_roles() && algorithm.runs_everywhere()) plans.emplace_back(algorithm.name);
     plans.insert(plans.end(), {"combining:2", "mcs:2,2", "dissemination:2", "dissemination:3"});
     for (const std::string& plan : plans) {
-        add_plan_by(roster, carrier, plan, "plan", "auto");
-        if (share) add_plan_by(roster, carrier, plan, "plan", messages);
+        add_plan_by(roster, p2p, plan, "plan", "auto");
+        if (share) add_plan_by(roster, p2p, plan, "plan", messages);
     }
     return roster;
 }
 
-bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<Carrier>& carrier,
+bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<PointToPoint>& p2p,
                  const std::string& spelling, const std::string& wait) {
     if (wait != "auto" && wait != messages) return false;
     try {
@@ -108,7 +108,7 @@ bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<Carrie
     } catch (const std::invalid_argument&) {
         return false;  // select() says what there is
     }
-    add_plan_by(roster, carrier, spelling, "plan", wait);
+    add_plan_by(roster, p2p, spelling, "plan", wait);
     return true;
 }
 

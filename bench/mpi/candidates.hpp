@@ -6,25 +6,25 @@
 #include "candidate.hpp"
 #include "job.hpp"
 
-#include "transports/mpi/pmpi_carrier.h"
+#include "transports/mpi/pmpi_p2p.h"
 
 #include <memory>
 
 namespace tollbar::bench {
 
 /// Messages for tollbar's plans on a communicator of their own; every plan in turn has it.
-class Carrier {
+class PointToPoint {
 public:
-    Carrier();
-    ~Carrier();
-    Carrier(const Carrier&) = delete;
-    Carrier& operator=(const Carrier&) = delete;
+    PointToPoint();
+    ~PointToPoint();
+    PointToPoint(const PointToPoint&) = delete;
+    PointToPoint& operator=(const PointToPoint&) = delete;
 
-    const tollbar_carrier& get() const noexcept { return carrier_; }
+    const tollbar_p2p& get() const noexcept { return p2p_; }
 
 private:
     MPI_Comm comm_ = MPI_COMM_NULL;
-    tollbar_carrier carrier_{};
+    tollbar_p2p p2p_{};
 };
 
 /// A collective call of MPI's on a new duplicate of the world.
@@ -59,10 +59,10 @@ struct Split {
 };
 
 /// Everything that can be measured in this job, on that many hosts; MPI_Barrier is a door's where one is loaded.
-Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<Carrier>& carrier);
+Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<PointToPoint>& p2p);
 
 /// Adds a plan that is spelled out; false when it cannot be spelled so. `wait` is auto or messages.
-bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<Carrier>& carrier,
+bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<PointToPoint>& p2p,
                  const std::string& spelling, const std::string& wait);
 
 }  // namespace tollbar::bench

@@ -5,7 +5,7 @@
 #include "candidates.hpp"
 #include "json.hpp"
 
-#include "doors/mpi/participant.h"
+#include "communicator/participant.h"
 
 #include <array>
 #include <string>
@@ -38,7 +38,7 @@ std::string key_of(std::string_view mpi) {
 }  // namespace
 
 void choose_plans(const MpiJob& job, double budget_ms) {
-    const Carrier carrier;
+    const PointToPoint p2p;
     const std::string key = key_of(MpiJob::mpi());
     for (const Objective& objective : objectives) {
         tollbar_mpi_options options{};
@@ -47,7 +47,7 @@ void choose_plans(const MpiJob& job, double budget_ms) {
         options.objective = objective.value;
         options.budget_ms = budget_ms;
         tollbar_mpi_participant* participant = nullptr;
-        if (const int error = tollbar_mpi_join(&carrier.get(), &options, &participant); error != 0)
+        if (const int error = tollbar_mpi_join(&p2p.get(), &options, &participant); error != 0)
             throw std::system_error(error, std::generic_category(), "joining");
         Record("choice")
             .field("ranks", job.ranks())

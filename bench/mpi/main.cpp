@@ -67,11 +67,11 @@ std::unique_ptr<CpuGroups> keep_apart(const MpiJob& job, const MpiFlags& flags) 
 int measure(const MpiJob& job, const Asked& asked) {
     const Options& options = asked.options;
     const Rank hosts = job.hosts();
-    const auto carrier = std::make_shared<Carrier>();
-    Roster roster = mpi_roster(job, hosts, carrier);
+    const auto p2p = std::make_shared<PointToPoint>();
+    Roster roster = mpi_roster(job, hosts, p2p);
     if (!options.only.empty())
         select(roster, options.only, [&](Roster& to, const std::string& name, const std::string& wait) {
-            return add_spelled(to, job, carrier, name, wait);
+            return add_spelled(to, job, p2p, name, wait);
         });
     if (options.list) {
         print_list(roster);
@@ -89,7 +89,7 @@ int measure(const MpiJob& job, const Asked& asked) {
     pace.isolated = 50;
     print_environment(program, options, cpus, pace, roster.versions);
     if (asked.flags.round_trips) {
-        measure_round_trips(job, *carrier, options, cpus, pace);
+        measure_round_trips(job, *p2p, options, cpus, pace);
         return 0;
     }
     Team alone;

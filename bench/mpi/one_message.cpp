@@ -9,7 +9,7 @@
 
 #include "transports/mpi/arena.hpp"
 
-#include <tollbar/crowding.hpp>
+#include <tollbar/detail/crowding.hpp>
 
 #include <unistd.h>
 
@@ -76,30 +76,29 @@ private:
     WordLink* link_ = nullptr;
 };
 
-/// Memory order: that of the carrier's messages.
+/// Memory order: that of the messages.
 class MessageEnd {
 public:
-    MessageEnd(const MpiJob& job, const Carrier& carrier, Crowding crowding)
-        : carrier_(carrier.get()), crowding_(crowding) {
+    MessageEnd(const MpiJob& job, const PointToPoint& p2p, Crowding crowding) : p2p_(p2p.get()), crowding_(crowding) {
         const Rank peer = 1 - job.rank();
         for (std::uint32_t channel = 0; channel < most_messages; ++channel) {
-            out_.push_back(opened(carrier_.open_to(carrier_.state, peer)));
-            in_.push_back(opened(carrier_.open_from(carrier_.state, peer)));
+            out_.push_back(opened(p2p_.open_to(p2p_.state, peer)));
+            in_.push_back(opened(p2p_.open_from(p2p_.state, peer)));
         }
     }
     ~MessageEnd() {
-        for (tollbar_channel* channel : out_) carrier_.close(carrier_.state, channel);
-        for (tollbar_channel* channel : in_) carrier_.close(carrier_.state, channel);
+        for (tollbar_channel* channel : out_) p2p_.close(p2p_.state, channel);
+        for (tollbar_channel* channel : in_) p2p_.close(p2p_.state, channel);
     }
     MessageEnd(const MessageEnd&) = delete;
     MessageEnd& operator=(const MessageEnd&) = delete;
 
     void begin(std::uint32_t messages) noexcept {
-        for (std::uint32_t channel = 0; channel < messages; ++channel) carrier_.start(carrier_.state, in_[channel]);
+        for (std::uint32_t channel = 0; channel < messages; ++channel) p2p_.start(p2p_.state, in_[channel]);
     }
     void send(std::uint32_t channel) noexcept {
         wait_until_done(out_[channel]);
-        carrier_.start(carrier_.state, out_[channel]);
+        p2p_.start(p2p_.state, out_[channel]);
     }
     void receive(std::uint32_t channel) noexcept { wait_until_done(in_[channel]); }
 
@@ -111,13 +110,13 @@ private:
 
     /// As a course passes its time.
     void wait_until_done(tollbar_channel* channel) const noexcept {
-        while (carrier_.done(carrier_.state, channel) == 0) {
-            carrier_.progress(carrier_.state);
+        while (p2p_.done(p2p_.state, channel) == 0) {
+            p2p_.progress(p2p_.state);
             if (crowding_ == Crowding::crowded) NativeSync::yield();
         }
     }
 
-    tollbar_carrier carrier_;
+    tollbar_p2p p2p_;
     Crowding crowding_;
     std::vector<tollbar_channel*> out_;
     std::vector<tollbar_channel*> in_;
@@ -125,14 +124,14 @@ private:
 
 }  // namespace
 
-void measure_round_trips(const MpiJob& job, const Carrier& carrier, const Options& options,
+void measure_round_trips(const MpiJob& job, const PointToPoint& p2p, const Options& options,
                          const std::vector<int>& cpus, const Pace& pace) {
     if (job.ranks() != 2)
         throw WrongUse("--measure round-trips: there are two ranks in a trip, not " + std::to_string(job.ranks()));
     const Crowding crowding = std::min<std::size_t>(cpus.size(), quota_cpus()) >= 2 ? Crowding::roomy
                                                                                     : Crowding::crowded;
     const SharedLink shared(job);
-    MessageEnd by_messages(job, carrier, crowding);
+    MessageEnd by_messages(job, p2p, crowding);
     RoundTrips messages(job.rank(), by_messages, pace.batch_ns, told);
 
     std::optional<WordEnd> by_words;
@@ -140,8 +139,7 @@ void measure_round_trips(const MpiJob& job, const Carrier& carrier, const Option
     if (shared.get() != nullptr) {
         // As the ranks of a node ring when they have a CPU each.
         const bool asymmetric = all(crowding == Crowding::roomy && NativeSync::register_for_heavy_fence());
-        by_words.emplace(job.rank(), *shared.get(), Ringing{.scope = Scope::shared, .asymmetric = asymmetric},
-                         crowding);
+        by_words.emplace(job.rank(), *shared.get(), Waking{.scope = Scope::shared, .asymmetric = asymmetric}, crowding);
         words.emplace(job.rank(), *by_words, pace.batch_ns, told);
     }
 

@@ -14,7 +14,7 @@
 namespace tollbar::bench {
 
 /// Prints floors and round trips for as many rounds as asked for. Throws WrongUse when there are not two ranks.
-void measure_round_trips(const MpiJob& job, const Carrier& carrier, const Options& options,
+void measure_round_trips(const MpiJob& job, const PointToPoint& p2p, const Options& options,
                          const std::vector<int>& cpus, const Pace& pace);
 
 }  // namespace tollbar::bench

@@ -9,7 +9,7 @@
 #include "transports/shmem/block.hpp"
 #include "transports/shmem/open_mpi.hpp"
 
-#include <tollbar/crowding.hpp>
+#include <tollbar/detail/crowding.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -34,7 +34,7 @@ private:
     shmem::Block block_;
 };
 
-/// Tells and hears as a barrier's course does. Memory order: an end that stores releases, whoever hears acquires.
+/// Tells and hears as a barrier does. Memory order: an end that stores releases, whoever hears acquires.
 class SlotEnd {
 public:
     enum class By : std::uint8_t { puts, stores };

@@ -2,7 +2,10 @@
 // tollbar's split barriers of OpenSHMEM: every way of signalling, in several rounds and in one shot.
 #include "variants.hpp"
 
-#include <array>
+#include "counters.hpp"
+
+#include "doors/shmem/barrier.hpp"
+
 #include <cerrno>
 #include <stdexcept>
 
@@ -10,21 +13,21 @@ namespace tollbar::bench {
 
 namespace {
 
-constexpr std::array all{
-    Variant{"default", "auto", Shot::chosen, TOLLBAR_SHMEM_PUTS, 0},
-    Variant{"dissemination", "amo32", Shot::rounds, TOLLBAR_SHMEM_AMO32, 0},
-    Variant{"dissemination", "amo64", Shot::rounds, TOLLBAR_SHMEM_AMO64, 0},
-    Variant{"dissemination", "posted", Shot::rounds, TOLLBAR_SHMEM_POSTED, 0},
-    Variant{"dissemination", "posted:1", Shot::rounds, TOLLBAR_SHMEM_POSTED_1, 0},
-    Variant{"dissemination", "posted:2", Shot::rounds, TOLLBAR_SHMEM_POSTED_2, 0},
-    Variant{"dissemination", "posted:4", Shot::rounds, TOLLBAR_SHMEM_POSTED_4, 0},
-    Variant{"dissemination", "puts", Shot::rounds, TOLLBAR_SHMEM_PUTS, 0},
-    Variant{"dissemination", "engine", Shot::rounds, TOLLBAR_SHMEM_PUTS, 1},
-    Variant{"dissemination", "stores", Shot::rounds, TOLLBAR_SHMEM_STORES, 0},
-    Variant{"one-shot", "puts", Shot::one, TOLLBAR_SHMEM_PUTS, 0},
-    Variant{"one-shot", "stores", Shot::one, TOLLBAR_SHMEM_STORES, 0},
-    Variant{"counter", "puts", Shot::counter, TOLLBAR_SHMEM_PUTS, 0},
-};
+std::vector<Variant> all() {
+    std::vector<Variant> all{{"default", "auto", Shot::chosen, nullptr, 0}};
+    for (const CounterKind& counter : counter_kinds)
+        all.push_back({"dissemination", counter.name, Shot::rounds, &counter.kind, 0});
+    const Variant slots[] = {
+        {"dissemination", "puts", Shot::rounds, &shmem::by_puts, 0},
+        {"dissemination", "engine", Shot::rounds, &shmem::by_puts, 1},
+        {"dissemination", "stores", Shot::rounds, &shmem::by_stores, 0},
+        {"one-shot", "puts", Shot::one, &shmem::by_puts, 0},
+        {"one-shot", "stores", Shot::one, &shmem::by_stores, 0},
+        {"counter", "puts", Shot::counter, &shmem::by_puts, 0},
+    };
+    all.insert(all.end(), std::begin(slots), std::end(slots));
+    return all;
+}
 
 std::string plan_of(Shot shot) {
     switch (shot) {
@@ -40,16 +43,15 @@ int make(const Variant& variant, tollbar_shmem_barrier** barrier) {
     const std::string plan = plan_of(variant.shot);
     tollbar_shmem_options options{};
     options.plan = plan.c_str();
-    options.signals = variant.signals;
     options.engine = variant.engine;
-    return tollbar_shmem_barrier_create(nullptr, &options, barrier);
+    return shmem::create(nullptr, options, variant.signals, barrier);
 }
 
 }  // namespace
 
 std::vector<Variant> variants(std::vector<Skipped>& skipped) {
     std::vector<Variant> able;
-    for (const Variant& variant : all) {
+    for (const Variant& variant : all()) {
         tollbar_shmem_barrier* barrier = nullptr;
         if (const int error = make(variant, &barrier); error == ENOTSUP || error == EINVAL) {
             skipped.push_back({std::string(variant.name) + "+" + variant.how, tollbar_shmem_last_error()});

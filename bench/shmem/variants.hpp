@@ -4,6 +4,8 @@
 
 #include "candidate.hpp"
 
+#include "transports/shmem/signaller.hpp"
+
 #include <tollbar/shmem.h>
 
 #include <cstdint>
@@ -23,7 +25,7 @@ struct Variant {
     const char* name;  ///< of the plan
     const char* how;   ///< of the signals; stands where other programs name the waiting policy
     Shot shot;
-    tollbar_shmem_signals signals;
+    const shmem::SignalKind* signals;  ///< null: the library's choice
     int engine;
 };
 

@@ -53,7 +53,8 @@ bool add_if_a_plan(Roster& roster, Rank ranks, const std::string& name, const st
 
 void add_tollbar(Roster& roster, Rank ranks) {
     std::vector<std::string> plans;
-    for (const Algorithm& algorithm : catalogue()) plans.emplace_back(algorithm.name);
+    for (const Algorithm& algorithm : catalogue())
+        if (!algorithm.has_roles() && algorithm.runs_everywhere()) plans.emplace_back(algorithm.name);
     plans.insert(plans.end(), {"combining:2", "mcs:2,2", "dissemination:2", "dissemination:3"});
     if (ranks > 2) plans.emplace_back("central@2/dissemination");
 

@@ -6,7 +6,7 @@
 #include "cpus.hpp"
 #include "json.hpp"
 
-#include <tollbar/sync.hpp>
+#include <tollbar/detail/sync.hpp>
 
 #include <sched.h>
 

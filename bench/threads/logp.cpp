@@ -5,7 +5,7 @@
 #include "visit.hpp"
 #include "word_link.hpp"
 
-#include <tollbar/crowding.hpp>
+#include <tollbar/detail/crowding.hpp>
 
 #include <memory>
 
@@ -16,10 +16,10 @@ namespace {
 Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& pace) {
     // As a group rings and waits when its two ranks have a CPU each, or have not.
     const bool roomy = std::min(tollbar::usable_cpus(), quota_cpus()) >= 2;
-    const Ringing ringing{.asymmetric = roomy && NativeSync::register_for_heavy_fence()};
+    const Waking waking{.asymmetric = roomy && NativeSync::register_for_heavy_fence()};
     const auto link = std::make_shared<WordLink>();
     const auto pair = std::make_shared<Pair<WordEnd>>(options, cpus, pace.batch_ns, [&](Rank rank) {
-        return WordEnd(rank, *link, ringing, roomy ? Crowding::roomy : Crowding::crowded);
+        return WordEnd(rank, *link, waking, roomy ? Crowding::roomy : Crowding::crowded);
     });
     return [link, pair](std::uint32_t number) { pair->round("words", number); };
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tollbar/plan.hpp>
-#include <tollbar/workload.hpp>
+#include <tollbar/detail/workload.hpp>
 
 #include <cstdint>
 #include <stdexcept>

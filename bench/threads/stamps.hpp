@@ -5,7 +5,7 @@
 #include "clock.hpp"
 
 #include <tollbar/plan.hpp>
-#include <tollbar/sync.hpp>
+#include <tollbar/detail/sync.hpp>
 
 #include <cstddef>
 #include <optional>

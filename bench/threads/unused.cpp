@@ -4,12 +4,12 @@
 #include "barriers.hpp"
 #include "candidate.hpp"
 #include "json.hpp"
-#include "layout.hpp"
+#include "transports/words/layout.hpp"
 #include "rounds.hpp"
 
 #include <tollbar/algorithms.hpp>
-#include <tollbar/crowding.hpp>
-#include <tollbar/wired.hpp>
+#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -26,27 +26,28 @@ constexpr std::uint64_t warm_up = 10 * batch;
 /// The words of a layout and nothing else. Only for threads that have a CPU each.
 class BareBarrier {
 public:
-    using Step = WiredStep<NativeSync>;
+    using Step = WordStep<NativeSync>;
 
     struct Seat {
-        Runner<NativeSync> runner;
+        Runner<Words<NativeSync>> runner;
         void episode() noexcept {
             runner.start();
             if (!runner.advance()) runner.finish(Never{});
         }
     };
 
-    BareBarrier(const Layout& layout, Ringing ringing) : ringing_(ringing), lines_(layout.lines), bells_(layout.bells) {
+    BareBarrier(const Layout& layout, Waking waking)
+        : waking_(waking), lines_(layout.lines), sleepers_(layout.sleepers) {
         for (std::size_t rank = 0; rank + 1 < layout.first.size(); ++rank) {
             std::vector<Step>& steps = programs_.emplace_back();
             for (std::uint32_t i = layout.first[rank]; i < layout.first[rank + 1]; ++i) {
                 const PlacedStep& placed = layout.steps[i];
                 Line& line = lines_[placed.word / Layout::words_a_line];
                 steps.push_back({.word = &line.words[placed.word % Layout::words_a_line],
-                                 .bell = &bells_[placed.bell],
+                                 .sleepers = &sleepers_[placed.sleepers],
                                  .share = placed.share,
                                  .skip = placed.skip,
-                                 .deed = placed.deed,
+                                 .kind = placed.kind,
                                  .between_processors = placed.between_processors});
             }
         }
@@ -54,7 +55,7 @@ public:
 
     Seat seat(Rank rank) {
         const std::vector<Step>& steps = programs_[rank];
-        return {{steps.data(), static_cast<std::uint32_t>(steps.size()), 0, wait_policy::automatic, ringing_, roomy_}};
+        return {{steps.data(), static_cast<std::uint32_t>(steps.size()), 0, {wait_policy::automatic, waking_, roomy_}}};
     }
 
 private:
@@ -62,10 +63,10 @@ private:
         std::array<Word<NativeSync>, Layout::words_a_line> words{};
     };
 
-    Ringing ringing_;
-    alignas(line_bytes) Runner<NativeSync>::CrowdingWord roomy_{Crowding::roomy};
+    Waking waking_;
+    alignas(line_bytes) Words<NativeSync>::CrowdingWord roomy_{Crowding::roomy};
     std::vector<Line> lines_;
-    std::vector<Bell<NativeSync>> bells_;
+    std::vector<Sleepers<NativeSync>> sleepers_;
     std::vector<std::vector<Step>> programs_;
 };
 
@@ -79,9 +80,9 @@ double period(Seat& seat, std::uint64_t episodes) {
 }
 
 void measure(Crew& crew, std::uint32_t round, const std::string& name, const char* kind, const Layout& layout,
-             Ringing ringing) {
+             Waking waking) {
     GroupBarrier group(crew.ranks(), name, wait_policy::automatic);
-    BareBarrier bare(layout, ringing);
+    BareBarrier bare(layout, waking);
     Periods with{};
     Periods without{};
     crew.run([&](Rank rank) {
@@ -124,11 +125,11 @@ Round prepare(const Options& options, const std::vector<int>& cpus, const Pace&)
                     .print();
         };
     // As a group rings when everybody has a CPU.
-    const Ringing ringing{.asymmetric = NativeSync::register_for_heavy_fence()};
+    const Waking waking{.asymmetric = NativeSync::register_for_heavy_fence()};
     const auto crew = std::make_shared<ThreadCrew>(ranks, Places(options.placement, cpus));
     return [=](std::uint32_t round) {
-        measure(*crew, round, "turnstile", "turnstile", lay_out_turnstile(ranks), ringing);
-        measure(*crew, round, "dissemination", "plan", lay_out(make_plan("dissemination", ranks)), ringing);
+        measure(*crew, round, "turnstile", "turnstile", lay_out(make_plan("turnstile", ranks)), waking);
+        measure(*crew, round, "dissemination", "plan", lay_out(make_plan("dissemination", ranks)), waking);
     };
 }
 

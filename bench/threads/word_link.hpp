@@ -5,8 +5,8 @@
 
 #include "round_trips.hpp"
 
-#include <tollbar/waiting.hpp>
-#include <tollbar/wired.hpp>
+#include <tollbar/detail/waiting.hpp>
+#include <tollbar/detail/words.hpp>
 
 #include <array>
 #include <cstdint>
@@ -20,37 +20,38 @@ struct WordLink {
     };
 
     std::array<Line, most_messages> lines{};
-    std::array<Bell<NativeSync>, 2> bells{};  ///< of either rank
+    std::array<Sleepers<NativeSync>, 2> sleepers{};  ///< of either rank
 };
 
 /// Memory order: as that of every word, release in send(), acquire in receive(). Shares no line with the other end.
 class alignas(line_bytes) WordEnd {
 public:
-    WordEnd(Rank rank, WordLink& link, Ringing ringing, Crowding crowding) noexcept
-        : rank_(rank), link_(link), ringing_(ringing),
+    WordEnd(Rank rank, WordLink& link, Waking waking, Crowding crowding) noexcept
+        : rank_(rank), link_(link), waking_(waking),
           patience_(patience_for<NativeSync>(wait_policy::automatic, crowding)) {}
 
     void begin(std::uint32_t) noexcept { ++episode_; }
-    void send(std::uint32_t channel) noexcept { step(channel, 1 - rank_).signal(episode_, ringing_); }
+    void send(std::uint32_t channel) noexcept { step(channel, 1 - rank_).signal(episode_, waking_); }
     void receive(std::uint32_t channel) noexcept {
-        const WiredStep<NativeSync> awaited = step(channel, rank_);
-        await(*awaited.word, episode_, *awaited.bell, patience_, ringing_, Never{});
+        const WordStep<NativeSync> awaited = step(channel, rank_);
+        wait<NativeSync>(AwaitedWord<NativeSync>{*awaited.word, episode_, *awaited.sleepers, waking_}, patience_,
+                         Never{});
     }
 
 private:
     /// What is done to the word of that channel towards that rank.
-    WiredStep<NativeSync> step(std::uint32_t channel, Rank to) const noexcept {
+    WordStep<NativeSync> step(std::uint32_t channel, Rank to) const noexcept {
         return {.word = &link_.lines[channel].words[1 - to],
-                .bell = &link_.bells[to],
+                .sleepers = &link_.sleepers[to],
                 .share = 1,
                 .skip = 0,
-                .deed = Deed::await,
+                .kind = WordKind::await,
                 .between_processors = false};
     }
 
     Rank rank_;
     WordLink& link_;
-    Ringing ringing_;
+    Waking waking_;
     Patience patience_;
     Episode episode_ = 0;
 };

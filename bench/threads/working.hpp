@@ -4,7 +4,7 @@
 
 #include "visit.hpp"
 
-#include <tollbar/workload.hpp>
+#include <tollbar/detail/workload.hpp>
 
 #include <algorithm>
 

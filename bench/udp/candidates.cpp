@@ -2,8 +2,9 @@
 // What a program measures between hosts: every plan by datagrams, waiting asleep and awake.
 #include "candidates.hpp"
 
+#include "runtime/environment.hpp"
+
 #include <tollbar/algorithms.hpp>
-#include <tollbar/environment.hpp>
 
 #include <random>
 #include <stdexcept>
@@ -47,7 +48,7 @@ private:
 bool add_udp_plan(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network,
                   const std::string& spelling, const std::string& wait) try {
     const auto policy = wait_policy_named(wait);
-    if (!policy) return false;
+    if (!policy || !runs_on(spelling).empty()) return false;
     const Plan plan = make_plan(spelling, ranks);
     const Manners manners = wait == "spin" ? Manners::spins : Manners::gives_way;
     roster.add<UdpBarrier>({spelling, "udp", wait, manners}, network, plan, *policy);
@@ -57,10 +58,12 @@ bool add_udp_plan(Roster& roster, Rank ranks, const std::shared_ptr<const Networ
 }
 
 void add_udp(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network) {
-    for (const Algorithm& algorithm : catalogue())
+    for (const Algorithm& algorithm : catalogue()) {
+        if (algorithm.has_roles() || !algorithm.runs_everywhere()) continue;
         for (const char* wait : {"auto", "park"})
-            if (!add_udp_plan(roster, ranks, network, std::string(algorithm.name), wait))
+            if (algorithm.runs_everywhere() && !add_udp_plan(roster, ranks, network, std::string(algorithm.name), wait))
                 roster.skipped.push_back({std::string(algorithm.name), "the plan is not for so many ranks"});
+    }
     for (const char* plan : {"pairwise", "dissemination"}) add_udp_plan(roster, ranks, network, plan, "spin");
 }
 

@@ -5,9 +5,9 @@
 #include "visit.hpp"
 
 #include "transports/udp/datagrams.hpp"
-#include "transports/wire/frame.h"
+#include "runtime/frame.h"
 
-#include <tollbar/crowding.hpp>
+#include <tollbar/detail/crowding.hpp>
 
 #include <algorithm>
 #include <array>
@@ -39,17 +39,8 @@ public:
     void begin(std::uint32_t) noexcept { ++episode_; }
 
     void send(std::uint32_t channel) noexcept {
-        toll_frame frame{.magic = toll_net32(toll_magic),
-                         .kind = toll_signal,
-                         .zero = 0,
-                         .step = toll_net16(static_cast<toll_u16>(channel)),
-                         .key = toll_net64(key),
-                         .group = 0,
-                         .source = toll_net32(rank_),
-                         .episode = toll_net64(episode_),
-                         .mask = 0,
-                         .check = 0};
-        frame.check = toll_net32(toll_check(&frame));
+        const toll_frame frame = toll_sealed(toll_signal, static_cast<toll_u16>(channel), toll_net64(key), 0, rank_,
+                                             episode_, 0);
         network_->send(1 - rank_, std::bit_cast<std::array<std::byte, sizeof frame>>(frame));
     }
 
@@ -83,8 +74,8 @@ private:
 
 Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& pace) {
     const bool roomy = std::min(tollbar::usable_cpus(), quota_cpus()) >= 2;
-    std::array sockets{UdpSocket(udp_address("127.0.0.1:0")), UdpSocket(udp_address("127.0.0.1:0"))};
-    const std::vector<UdpAddress> addresses{sockets[0].address(), sockets[1].address()};
+    std::array sockets{udp_socket(udp_address("127.0.0.1:0")), udp_socket(udp_address("127.0.0.1:0"))};
+    const std::vector<UdpAddress> addresses{address_of(sockets[0]), address_of(sockets[1])};
     const auto pair = std::make_shared<Pair<FrameEnd>>(options, cpus, pace.batch_ns, [&](Rank rank) {
         return FrameEnd(rank, std::make_shared<UdpDatagrams>(std::move(sockets[rank]), addresses), roomy);
     });

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace tollbar {
 
@@ -14,20 +15,42 @@ namespace tollbar {
 struct Algorithm {
     std::string_view name;
     std::string_view parameters;    ///< what may follow the colon, such as "N"; empty when nothing may
-    std::string_view defaults;      ///< what is taken when nothing follows, such as "4"
-    std::string_view restrictions;  ///< accepted values, in words; empty when there is nothing to say
+    std::string_view defaults;      ///< the value when nothing follows, such as "4"
+    std::string_view restrictions;  ///< accepted values, in words; empty when all are
     std::string_view paper;         ///< author and year of the first description
-    bool rooted;                    ///< may stand in front of '@' in a two-level plan
+    bool inner;                     ///< may stand in front of '@' or '/' in a two-level plan
+    std::string_view player = {};   ///< who plays the roles; empty for plans that have none
+    std::string_view runs_on = {};  ///< the one kind of hardware or library it is for; empty when it runs everywhere
+
+    bool has_roles() const noexcept { return !player.empty(); }
+    bool runs_everywhere() const noexcept { return runs_on.empty(); }
 };
 
-/// All families, in the order of the documentation.
+/// All families, in the order of the documentation. New ones come last: numbers of the catalogue are kept.
 std::span<const Algorithm> catalogue() noexcept;
 
+/// What a spelling's plan is for, when some part of it is for one kind of hardware or library only; else empty. Of
+/// spellings that make_plan accepts.
+std::string_view runs_on(std::string_view spelling) noexcept;
+
 /// The plan with that spelling: `name[:parameters]`, or two levels `INNER@K/OUTER` (groups of K neighbouring
-/// ranks run INNER, their first ranks run OUTER, which may itself have two levels).
+/// ranks run INNER, and its turning member runs OUTER in between, which may itself have two levels).
 ///
-/// A rank's program costs O(log ranks) time and memory (O(ranks) for the root of `central`, O(n log ranks)
-/// for the leaders of n-ary groups). Throws std::invalid_argument that says what was wrong and what is accepted.
+/// A rank's program costs O(log ranks) time and memory (O(ranks) for the root of `central` and for the role of a
+/// counter, O(n log ranks) for the leaders of n-ary groups). Throws std::invalid_argument that says what was wrong and
+/// what is accepted.
 Plan make_plan(std::string_view spelling, Rank ranks);
+
+/// Ranks that live in groups, such as the nodes of a cluster: lists of ranks in ascending order, in which every rank
+/// from 0 on stands once.
+using Groups = std::vector<std::vector<Rank>>;
+
+/// The same, and `INNER/OUTER`: the groups run INNER, and its turning member in each runs OUTER in between. With one
+/// group that is INNER.
+///
+///     tollbar::make_plan("turnstile/dissemination", {{0, 2, 4}, {1, 3, 5}});
+///
+/// Throws std::invalid_argument also for groups that are not such lists.
+Plan make_plan(std::string_view spelling, const Groups& groups);
 
 }  // namespace tollbar

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tollbar::barrier: everything std::barrier promises, at the speed of one cache line, with time-outs.
+// tollbar::barrier: everything std::barrier promises, at the cost of one cache-line transfer, with time-outs.
 #pragma once
 
-#include <tollbar/crowding.hpp>
-#include <tollbar/turnstile.hpp>
+#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/turnstile.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace tollbar {
 
-/// A drop-in for std::barrier ([thread.barrier]): replace `std::` by `tollbar::`, nothing else.
+/// A drop-in replacement for std::barrier ([thread.barrier]): replace `std::` by `tollbar::`, nothing else.
 ///
 ///     tollbar::barrier barrier(threads, [&]() noexcept { swap(now, next); });
 ///     ...in each thread...
 ///     compute(now, next);
 ///     barrier.arrive_and_wait();
 ///
-/// In addition try_wait, wait_for and wait_until (P2643); a wait that timed out may be repeated.
-/// Waits as TOLLBAR_WAIT says (auto by default): with more threads than CPUs it never spins.
+/// Adds try_wait, wait_for and wait_until (P2643); a wait that timed out may be repeated.
+/// TOLLBAR_WAIT selects how threads wait; with auto, the default, none spins when there are more threads than CPUs.
 ///
-/// Memory order: what a thread did before it arrived happens before the completion function, which happens
-/// before any wait for that phase returns.
+/// Memory order: what a thread did before it arrived happens before the completion function, which happens before any
+/// wait for that phase returns.
 template <class CompletionFunction = Nothing>
 class barrier {
     static_assert(std::is_invocable_v<CompletionFunction&>);
@@ -31,7 +31,7 @@ class barrier {
     static constexpr Closing closing = std::is_same_v<CompletionFunction, Nothing> ? Closing::none : Closing::step;
 
 public:
-    /// Names one phase. From arrive(), for wait(), try_wait(), wait_for(), wait_until().
+    /// Names one phase: the result of arrive(), the argument of wait(), try_wait(), wait_for() and wait_until().
     class arrival_token {
     public:
         arrival_token(arrival_token&&) noexcept = default;
@@ -47,7 +47,7 @@ public:
     /// The largest count a barrier can expect.
     static constexpr std::ptrdiff_t max() noexcept { return Turnstile<NativeSync>::max_expected; }
 
-    /// Expects 0 <= expected <= max(). Does not allocate, cannot fail.
+    /// Requires 0 <= expected <= max(). Does not allocate, cannot fail.
     constexpr explicit barrier(std::ptrdiff_t expected, CompletionFunction completion = CompletionFunction())
         : turnstile_(static_cast<std::uint64_t>(expected)), completion_(std::move(completion)) {}
 
@@ -65,13 +65,14 @@ public:
 
     void arrive_and_wait() { wait_for_target(turnstile_.arrive(1, completion_)); }
 
-    /// Arrives, and expects one arrival less in every later phase.
+    /// Arrives; every later phase expects one arrival fewer.
     void arrive_and_drop() { turnstile_.arrive_and_drop(completion_); }
 
-    /// Whether the token's phase is over. Memory order: as wait() when true.
+    /// Whether the token's phase is over; never blocks. Memory order: as wait() when true.
     [[nodiscard]] bool try_wait(const arrival_token& phase) const noexcept { return turnstile_.reached(phase.target_); }
 
-    /// Blocks until the phase is over, at most that long. False when time ran out; the token stays good.
+    /// Blocks until the phase is over or the time has passed. False after a time-out; the token may be waited for
+    /// again.
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(const arrival_token& phase, std::chrono::duration<Rep, Period> at_most) const {
         return wait_until(phase, deadline_after(at_most).at);

@@ -13,18 +13,19 @@
 
 namespace tollbar {
 
-/// All threads of all ranks of a communicator. See mpi.h for who calls MPI and who may call what.
+/// A barrier between all threads of all ranks of a communicator. mpi.h says which threads call MPI and when.
 ///
 ///     tollbar::mpi_barrier barrier(MPI_COMM_WORLD, threads);
 ///     ...in thread t of every rank...
 ///     barrier.arrive_and_wait(t);
 ///
-/// Made and destroyed collectively, the latter before MPI_Finalize.
+/// Constructed and destroyed collectively; destroyed before MPI_Finalize.
 ///
-/// Memory order, of all waits and successful tests: what any thread of any rank did before it arrived is visible.
+/// Memory order: what any thread of any rank did before it arrived happens before any wait or successful test of the
+/// same episode returns.
 class mpi_barrier {
 public:
-    /// Throws std::invalid_argument for what is wrong with an argument, std::system_error for all else.
+    /// Throws std::invalid_argument for a wrong argument, std::system_error for everything else.
     mpi_barrier(MPI_Comm comm, unsigned threads, const std::string& inner = "", const std::string& outer = "") {
         const tollbar_mpi_barrier_options options{inner.c_str(), outer.c_str()};
         tollbar_mpi_barrier* made = nullptr;
@@ -32,10 +33,10 @@ public:
         barrier_.reset(made);
     }
 
-    /// Enters the next episode and blocks until everybody has. Throws as the constructor.
+    /// Enters the next episode and blocks until all threads have entered it. Throws as the constructor does.
     void arrive_and_wait(unsigned thread) { check(tollbar_mpi_barrier_arrive_and_wait(barrier_.get(), thread)); }
 
-    /// Enters the next episode; never blocks. Call test() or wait() for it to get on.
+    /// Enters the next episode; never blocks. A later test() or wait() completes it.
     void arrive(unsigned thread) { check(tollbar_mpi_barrier_arrive(barrier_.get(), thread)); }
 
     /// True when the episode is over; never blocks.

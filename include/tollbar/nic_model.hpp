@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tollbar/plan.hpp>
-#include <tollbar/workload.hpp>
+#include <tollbar/detail/workload.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace tollbar::nic_model {
 
-/// Who goes through the plan.
+/// Which side executes the plan.
 enum class Where : std::uint8_t {
     host,  ///< every message goes down from the host and up to it
-    nic,   ///< the host starts the card and hears from it when all is over; messages are between cards
+    nic,   ///< the host starts the card, which reports the end; messages go between cards
 };
 
 /// What a node's parts spend on a message (Figure 2), in microseconds. Each of its five units - host (Send, HRecv),
@@ -54,7 +54,7 @@ struct Span {
 
 /// What became of the nodes; times from the start.
 struct Outcome {
-    double last_us = 0;  ///< the last node is through
+    double last_us = 0;  ///< when the last node finishes
     double first_us = 0;
     double mean_us = 0;
     std::uint64_t barriers = 0;
@@ -80,8 +80,11 @@ using Watch = std::function<void(const Progress&)>;
 ///     Parameters card = preset("lanai4.3");
 ///     double us = simulate(make_plan("pairwise", 16), Where::nic, card).last_us;   // 105.37
 ///
-/// A message that comes early waits, on the card or in the host's memory, until it is awaited. A node without steps
-/// is through at once. Throws std::invalid_argument for parameters that make no sense and for plans that cannot end.
+/// A role has a node of its own, without a host's start and notice: the switch, or a card that gathers. What it
+/// releases together leaves as one broadcast.
+///
+/// A message that arrives early waits, on the card or in the host's memory, until it is awaited. A node without steps
+/// finishes at once. Throws std::invalid_argument for parameters that make no sense and for plans that cannot end.
 Outcome simulate(const Plan& plan, Where where, const Parameters& parameters, const Workload& workload = {},
                  std::size_t most_spans = 0, const Watch& watch = {});
 
@@ -101,7 +104,7 @@ struct Measured {
     double nic_us;
 };
 
-/// A card of the paper: what is printed of it.
+/// A card of the paper, with the numbers the paper prints.
 struct Card {
     std::string_view name;
     Measured at;
@@ -111,9 +114,10 @@ struct Card {
 /// lanai4.3 and lanai7.2.
 std::span<const Card> cards() noexcept;
 
-/// Parameters that reproduce what is printed. That leaves one of them free: a = Send + RDMA + HRecv lies `share` of
-/// the way from its least to its greatest value (see `ranges`). The sums are split evenly, which no latency of a
-/// pairwise exchange shows. Throws std::invalid_argument naming the cards there are, or for a share not in 0..1.
+/// Parameters that reproduce the printed numbers. These leave one parameter free: a = Send + RDMA + HRecv is put
+/// `share` of the way from its least to its greatest value (see `ranges`). The sums are split evenly; latencies of a
+/// pairwise exchange do not depend on the split. Throws std::invalid_argument naming the cards there are, or for a
+/// share not in 0..1.
 Parameters preset(std::string_view name, double share = 0.5);
 
 struct Range {
@@ -121,7 +125,7 @@ struct Range {
     double high;
 };
 
-/// What latencies say of the parameters: one sum exactly, the others within bounds, all of them non-negative.
+/// What latencies determine: one sum exactly, the other parameters within bounds, all of them non-negative.
 struct Ranges {
     double host_step_us;  ///< Send + SDMA + Network + Recv + RDMA + HRecv, the only one that is identifiable
     Range nic_fixed_us;   ///< a = Send + RDMA + HRecv

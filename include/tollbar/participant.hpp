@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranked barriers between threads and processes: a group that runs any plan, and one participant a rank, with
-// split phase, time-outs that can be resumed, and the names of those who are missing.
+// Ranked barriers between threads and processes: a group that runs any plan, and one participant a rank, with split
+// phase, resumable time-outs and the missing ranks by name.
 #pragma once
 
 #include <tollbar/plan.hpp>
-#include <tollbar/sync.hpp>
-#include <tollbar/waiting.hpp>
-#include <tollbar/wired.hpp>
+#include <tollbar/detail/sync.hpp>
+#include <tollbar/detail/waiting.hpp>
+#include <tollbar/detail/words.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -18,27 +18,27 @@
 
 namespace tollbar {
 
-/// A rank that has not arrived in the episode asked about; or has arrived, but its process died or it was given up
-/// before the episode was over, so that the others may wait for its part in vain.
+/// A rank that has not arrived in the episode asked about, or that arrived and then died or left before the episode was
+/// over, so that the others may wait for its signals in vain.
 struct absent {
     enum class state : std::uint8_t {
-        never_joined,  ///< nobody has this rank
-        left,          ///< whoever had it gave it up
+        never_joined,  ///< no thread has joined as this rank
+        left,          ///< its participant left
         running,       ///< its process lives
         dead,          ///< its process is gone
     };
 
     Rank rank;
     state where;
-    pid_t process;   ///< as its own pid namespace numbers it; 0 when never joined
+    pid_t process;   ///< process ID in its own PID namespace; 0 when never joined
     pid_t thread;    ///< the thread that joined; 0 when never joined
-    Episode behind;  ///< how many episodes it has yet to enter; 0 when it had arrived
+    Episode behind;  ///< number of episodes it has yet to enter; 0 if it had arrived
 };
 
 /// "rank 3 (process 4711, thread 4713) has not arrived"
 std::string to_text(const absent& one);
 
-/// What a timed wait found: true when the episode is over, else who is missing (in order of ranks).
+/// Result of a timed wait: true when the episode is over, else the missing ranks in ascending order.
 struct wait_result {
     bool done;
     std::vector<absent> missing;
@@ -52,7 +52,7 @@ struct group_options {
     /// stored for this situation, else a default for the number of ranks and CPUs.
     std::string plan = {};
 
-    /// How everybody waits. automatic: TOLLBAR_WAIT if set.
+    /// How the participants wait. automatic: TOLLBAR_WAIT if set.
     wait_policy wait = wait_policy::automatic;
 
     /// shared: children made by fork(2) later may join too. Always so for a group that was opened by name.
@@ -62,7 +62,7 @@ struct group_options {
 class participant;
 class Segment;
 
-/// The meeting place of a fixed number of ranks.
+/// A fixed number of ranks that meet in barriers.
 ///
 ///     tollbar::group group(4, {.plan = "dissemination"});
 ///     ...in thread r...
@@ -72,21 +72,21 @@ class Segment;
 /// A group may be destroyed as soon as its participants have left their last episode.
 class group {
 public:
-    /// A group of this process. Throws std::invalid_argument for what is wrong with ranks, plan or processors,
-    /// std::system_error when there is no memory.
+    /// A group of this process. Throws std::invalid_argument for wrong ranks, plan or processors, std::system_error
+    /// when there is no memory.
     explicit group(Rank ranks, const group_options& options = {});
 
-    /// A group that any process of this user can open by the same name (letters, digits, '.', '_', '-').
-    /// Whoever comes first makes it with its options; the others get what there is. A segment left behind by
-    /// processes that are all gone is replaced.
+    /// A group that any process of this user can open by the same name (letters, digits, '.', '_', '-'). The first
+    /// process creates it with its options; the others join it as it is. A group whose processes are all gone is
+    /// replaced.
     ///
-    /// Throws std::invalid_argument when ranks, plan (unless empty) or name do not fit or what is there is not
-    /// such a segment, std::system_error when shared memory cannot be had.
+    /// Throws std::invalid_argument when ranks, plan (unless empty) or name do not fit, or when the name belongs to
+    /// something else; std::system_error when shared memory is not available.
     static group open(std::string_view name, Rank ranks, const group_options& options = {});
 
-    /// Takes a rank. Call it in the thread that will use it, after that thread has been pinned: the thread's CPUs
-    /// decide how everybody waits. A rank that was given up between episodes may be taken again.
-    /// Throws std::invalid_argument when there is no such rank or somebody has it, naming the process.
+    /// Joins as a rank. Call it in the thread that will use the participant, after that thread has been pinned: its
+    /// CPUs decide how the group waits. A rank whose participant left between episodes may be joined again.
+    /// Throws std::invalid_argument when there is no such rank or it is taken; the text names the process.
     participant join(Rank rank);
 
     Rank ranks() const noexcept;
@@ -94,7 +94,8 @@ public:
     /// The spelling of what the group runs, such as "mcs:4,2".
     std::string plan() const;
 
-    /// Who has not arrived in the latest episode that anybody has entered. Any thread, at any time.
+    /// The ranks that have not arrived in the latest episode that any rank has entered. Any thread may call it at any
+    /// time.
     std::vector<absent> missing() const;
 
 private:
@@ -105,25 +106,25 @@ private:
 
 /// One rank of a group, used by one thread at a time.
 ///
-/// An episode is entered by arrive() and left when wait() returns, test() or a timed wait returns true. Arriving
-/// again before that waits for the rest first (checked builds stop and name the call); so does nobody harm.
+/// arrive() enters an episode; it is left when wait() returns or when test() or a timed wait returns true. Arriving
+/// again before that first waits for its end; checked builds abort and name the call.
 ///
-/// Memory order, of all of them: what any rank did before it arrived is visible to every rank that has left the
-/// same episode.
+/// Memory order: what a rank did before it arrived happens before any wait, successful test or timed wait of the same
+/// episode returns in another rank.
 class alignas(line_bytes) participant {
 public:
     participant(participant&&) noexcept;
     participant& operator=(participant&&) noexcept;
-    ~participant();  ///< gives the rank up
+    ~participant();  ///< leaves the group; the rank may be joined again
 
-    /// Enters the next episode. Never blocks. Plans with several rounds need the participant to call test() or
-    /// wait() for the others to get on.
+    /// Enters the next episode. Never blocks. In a plan of several rounds the others depend on this participant's later
+    /// test() or wait().
     void arrive() noexcept {
         enter();
         runner_.advance();
     }
 
-    /// Goes on as far as possible without blocking; true when the episode is over.
+    /// Advances as far as possible without blocking; true when the episode is over.
     [[nodiscard]] bool test() noexcept {
         if constexpr (checked) expect(stage_ != Stage::outside, "test without arrive");
         const bool done = runner_.advance();
@@ -131,7 +132,7 @@ public:
         return done;
     }
 
-    /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it says on stderr every S seconds who is missing.
+    /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it names the missing ranks on stderr every S seconds.
     void wait() noexcept {
         if constexpr (checked) expect(stage_ != Stage::outside, "wait without arrive");
         if (!runner_.advance()) finish();
@@ -144,7 +145,7 @@ public:
         if constexpr (checked) stage_ = Stage::outside;
     }
 
-    /// Waits at most that long. When time runs out the episode goes on: call any wait again, or test().
+    /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow.
     template <class Rep, class Period>
     wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
         return wait_until_deadline(deadline_after(at_most));
@@ -160,7 +161,8 @@ public:
         }
     }
 
-    /// Who has not arrived in this participant's current (or latest) episode. Any thread, at any time.
+    /// The ranks that have not arrived in this participant's current (or latest) episode. Any thread may call it at any
+    /// time.
     std::vector<absent> missing() const;
 
     Rank rank() const noexcept { return rank_; }
@@ -171,7 +173,7 @@ public:
 private:
     friend group;
 
-    /// Whether misuse is looked for: the build option TOLLBAR_CHECKED.
+    /// Whether misuse is checked: the build option TOLLBAR_CHECKED.
 #ifdef TOLLBAR_CHECKED
     static constexpr bool checked = true;
 #else
@@ -200,12 +202,12 @@ private:
     wait_result wait_until_deadline(Deadline deadline);
     void leave() noexcept;
 
-    Runner<NativeSync> runner_;
+    Runner<Words<NativeSync>> runner_;
     std::atomic<Episode>* arrived_ = nullptr;
     Rank rank_ = 0;
     Stage stage_ = Stage::outside;  // kept in checked builds only
     std::shared_ptr<Segment> segment_;
-    std::vector<WiredStep<NativeSync>> steps_;
+    std::vector<WordStep<NativeSync>> steps_;
 };
 
 }  // namespace tollbar

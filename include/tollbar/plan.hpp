@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words every barrier is written in: a plan says, for every rank, whom it signals and whom it
-// awaits in one episode, in order. Plans are values; they know nothing of threads, messages or clocks.
+// The words every barrier is written in: a plan says, for every rank and every role, whom it signals and whom
+// it awaits in one episode, in order. Plans are values; they know nothing of threads, messages or clocks.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,15 @@ using Episode = std::uint64_t;
 /// The largest number of ranks a plan may have.
 inline constexpr Rank max_ranks = Rank{1} << 24;
 
-/// One letter of a rank's word: `!p` (signal p) or `?p` (await p).
+/// A role is a member that is no rank: the last rank to arrive plays it, or a network card, or a switch. Roles are
+/// numbered from 0 and written a, b, ... z, aa, ...; as a peer of a step, role r has the number role(r).
+constexpr Rank role(Rank number) noexcept { return max_ranks + number; }
+constexpr bool is_role(Rank member) noexcept { return member >= max_ranks; }
+
+/// The number of a role among its plan's roles. For members that are roles.
+constexpr Rank role_number(Rank member) noexcept { return member - max_ranks; }
+
+/// One letter of a member's word: `!p` (signal p) or `?p` (await p), where p is a rank or a role.
 struct Step {
     enum class Kind : std::uint8_t { signal, await };
 
@@ -36,47 +45,66 @@ constexpr Step await(Rank peer) noexcept { return {Step::Kind::await, peer}; }
 constexpr bool is_signal(Step step) noexcept { return step.kind == Step::Kind::signal; }
 constexpr bool is_await(Step step) noexcept { return step.kind == Step::Kind::await; }
 
-/// One rank's word. Neighbouring awaits form one set and may be met in any order.
+/// One member's word. Neighbouring awaits form one set and may be met in any order.
 using Program = std::vector<Step>;
 
-/// All words of one barrier: a rule that gives each rank its program, and the number of ranks.
+/// All words of one barrier: a rule that gives each rank and each role its program, and how many there are.
+///
+/// A role's word begins with awaits of its members, the ranks or roles that signal it and await it right after, and
+/// continues with any steps; it ends by signalling its members. Where the plan runs decides who plays it.
 ///
 ///     tollbar::Plan plan = tollbar::make_plan("dissemination", 4);   // algorithms.hpp
 ///     for (tollbar::Rank rank = 0; rank < plan.ranks(); ++rank)
 ///         std::cout << rank << ": " << tollbar::to_text(plan.program(rank)) << '\n';
 ///
-/// Copying is cheap: copies share the rule. A plan need not be a barrier; `verify` (verify.hpp) tells.
+/// Copying is cheap: copies share the rule. A plan need not be a barrier; `verify` (verify.hpp) decides.
 class Plan {
 public:
-    /// Gives the program of `self`. Called for self < ranks only; must give the same answer every time.
+    /// Gives the program of `self`. Called for the plan's members only; must give the same answer every time.
     using Rule = std::function<Program(Rank self)>;
 
-    /// Throws std::invalid_argument when `ranks` is 0 or above max_ranks.
-    Plan(std::string name, Rank ranks, Rule rule);
+    /// Throws std::invalid_argument when `ranks` is 0 or above max_ranks, or there are more than max_ranks roles.
+    Plan(std::string name, Rank ranks, Rule rule, Rank roles = 0);
 
-    /// A plan written out: one program a rank.
-    Plan(std::string name, std::vector<Program> programs);
+    /// A plan written out: one program a rank, and one a role.
+    Plan(std::string name, std::vector<Program> programs, const std::vector<Program>& roles = {});
 
     /// The plan as its user spells it, such as "mcs:4,2"; free text for plans outside the catalogue.
     const std::string& name() const noexcept { return name_; }
     Rank ranks() const noexcept { return ranks_; }
+    Rank roles() const noexcept { return roles_; }
 
-    /// The word of one rank. Throws std::invalid_argument when self >= ranks().
+    /// Ranks and roles together. Analyses number them from 0: the ranks, then the roles.
+    Rank members() const noexcept { return ranks_ + roles_; }
+
+    /// From a rank or role(r) to that number; members() or more if that is no member.
+    Rank index_of(Rank member) const noexcept {
+        return is_role(member) ? ranks_ + role_number(member) : member < ranks_ ? member : members();
+    }
+
+    /// From that number to the rank or role(r).
+    Rank member_at(Rank index) const noexcept { return index < ranks_ ? index : role(index - ranks_); }
+
+    /// The word of a rank or of role(r). Throws std::invalid_argument if that is no member.
     Program program(Rank self) const;
 
 private:
     std::string name_;
     Rank ranks_;
+    Rank roles_ = 0;
     std::shared_ptr<const Rule> rule_;
 };
+
+/// "3", or "b" for role(1).
+std::string member_text(Rank member);
 
 /// "!1 ?3 !2 ?2"
 std::string to_text(const Program& program);
 
-/// One line a rank: "0: !1 ?3 !2 ?2\n1: ...".
+/// One line a rank, then one a role: "0: !a ?a\n1: !a ?a\na: ?0 ?1 !0 !1\n".
 std::string to_text(const Plan& plan);
 
-/// Reads what to_text writes; the "0:" in front of a line is optional, empty programs are written as "0:".
+/// Reads what to_text writes; the "0:" in front of a rank's line is optional, empty programs are written as "0:".
 /// Throws std::invalid_argument naming the line and the word that is wrong.
 Plan parse_plan(std::string name, std::string_view words);
 
@@ -84,15 +112,18 @@ Plan parse_plan(std::string name, std::string_view words);
 using Family = std::function<Plan(Rank ranks)>;
 
 /// Two levels: groups of `group` neighbouring ranks (the last may be smaller) run `inner`; between its
-/// gather and its release the first rank of each group runs `outer`, whose ranks are the groups.
+/// gather and its release the turning member of each group runs `outer`, whose ranks are the groups.
 ///
-/// Sound only when `inner` is rooted: its rank 0 has heard of the whole group before it signals anybody,
-/// and nobody leaves before rank 0's release reached it. Throws std::invalid_argument otherwise, and when
-/// outer.ranks() is not the number of groups.
+/// Sound only when `inner` has a turning member: otherwise somebody could leave a group, or be waited for outside,
+/// too early. Throws std::invalid_argument then, and when outer.ranks() is not the number of groups.
 Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer);
 
-/// Whether the plan is a gather tree towards rank 0 followed by a release tree from rank 0: rank 0's word
-/// is awaits then signals, every other word is awaits, one signal, one await, signals.
+/// The member that has heard of everybody before it signals anybody, and whose release everybody awaits: rank 0, or a
+/// role. All words make a gather tree towards it and a release tree from it: its own is awaits then signals, every
+/// other one is awaits, one signal, one await, signals. Nothing where there is no such member.
+std::optional<Rank> turning_member(const Plan& plan);
+
+/// Whether that is rank 0.
 bool is_rooted(const Plan& plan);
 
 }  // namespace tollbar

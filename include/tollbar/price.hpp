@@ -34,7 +34,7 @@ struct Late {
 
 /// One message of the evaluated run; times in microseconds.
 struct Message {
-    Rank from;
+    Rank from;  ///< a rank, or role(r)
     Rank to;
     double sent_us;      ///< the sender's CPU starts on it
     double arrived_us;   ///< sent + o + L
@@ -55,6 +55,10 @@ struct Price {
 /// LogP model and Open MPI", section 2, without its simplifications: sends and receives of a rank start at
 /// least max(o, g) apart (send and receive ports independent), a message arrives at send start + o + L.
 ///
+/// A role is one member more, with a processor of its own that is there from 0 on. What arrives at it costs `o` there,
+/// as any await does: that is the addition to a shared word. The signals that end its word leave together, by one store
+/// or one broadcast: they cost `o` once. When roles are done does not count.
+///
 /// Throws std::invalid_argument for negative or non-finite parameters, for a late rank that does not exist,
 /// and for a plan whose signals and awaits do not meet or that cannot finish (verify says why).
 /// A rank that is named late twice enters at the later time.
@@ -71,11 +75,11 @@ std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive 
 /// Throws std::invalid_argument for negative or non-finite parameters.
 LogP with_payload(const LogP& logp, double G, std::uint64_t bytes);
 
-/// Two parameters where one misleads. Under LogP a message that costs the path 2o + L costs a rank that has several at
-/// least o each; a real hot rank may be faster than that, for its work overlaps, or slower, for its line or wire is
-/// contended. The result costs 2o + L a message on the longest path, as before, and `occupancy_us` each further
-/// message of a rank. With max(o, g) the prices are as before wherever no rank's sends and receives compete for its
-/// CPU.
+/// Separates the cost of a message on the longest path from its cost to a busy rank. Under LogP a message costs 2o + L
+/// on the path, and at least o to a rank that handles several. A real hot rank may be faster, because its work
+/// overlaps, or slower, because its cache line or wire is contended. The result keeps 2o + L a message on the longest
+/// path and charges `occupancy_us` for each further message of a rank. An occupancy of max(o, g) leaves prices
+/// unchanged wherever a rank's sends and receives do not compete for its CPU.
 ///
 /// Throws std::invalid_argument for negative or non-finite parameters.
 LogP with_occupancy(const LogP& logp, double occupancy_us);
@@ -94,10 +98,10 @@ struct ClosedForm {
 /// Throws std::invalid_argument for negative or non-finite parameters, 0 ranks, and groups of fewer than 2.
 std::optional<ClosedForm> closed_form(std::string_view algorithm, Rank parameter, Rank ranks, const LogP& logp);
 
-/// The period of a loop of nothing but this barrier: what a benchmark that divides a loop's time by its length
-/// reports (Pallas's, with which Hoefler et al. measured). Ranks that are through early begin the next episode early,
-/// so it may lie below the price of a single barrier; it lies above it only where messages of the next episode take
-/// the receiver's time before they are awaited (Receive::on_arrival). Over the second half of 12 episodes, of 8
+/// The period of a loop of nothing but this barrier, as benchmarks report it that divide a loop's time by its length
+/// (Pallas's, which Hoefler et al. used). Ranks that leave early begin the next episode early, so the period may be
+/// below the price of a single barrier. It is above that price only where messages of the next episode take the
+/// receiver's time before they are awaited (Receive::on_arrival). Evaluated over the second half of 12 episodes, of 8
 /// beyond 64 ranks.
 ///
 /// Throws std::invalid_argument as price() does, and for a plan of more than 2^23 steps.

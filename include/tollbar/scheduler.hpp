@@ -15,15 +15,15 @@ namespace tollbar::scheduler {
 enum class Policy : std::uint8_t {
     partition,    ///< each application has processors of its own, with a round-robin queue each
     coscheduled,  ///< applications take turns of one quantum on the whole machine
-    global,       ///< one queue for all threads: who is next takes the next free processor
-    dedicated,    ///< the whole machine belongs to one application until it is through, in order of arrival
+    global,       ///< one queue for all threads: the next thread takes the next free processor
+    dedicated,    ///< the whole machine runs one application to its end, in order of arrival
 };
 
 /// What a thread does while the barrier holds it.
 enum class Waiting : std::uint8_t {
     spin,   ///< keeps its processor until the quantum ends
     smart,  ///< yields to the first queued thread that can go on; stays when there is none
-    naive,  ///< yields to the next queued thread, whatever that waits for
+    naive,  ///< yields to the next queued thread, even if that one is waiting too
 };
 
 /// Where threads live.
@@ -33,10 +33,10 @@ enum class Placement : std::uint8_t {
     given,   ///< as Application::processor_of says
 };
 
-/// In which order threads queue when their application arrives; it is that in which they take turns ever after.
+/// The order in which threads queue when their application arrives; they keep taking turns in it.
 enum class Order : std::uint8_t {
     numbered,  ///< as the paper has it; exchanges and trees find their partners done
-    shuffled,  ///< drawn from the seed: a kernel goes by who came first
+    shuffled,  ///< drawn from the seed: in a kernel the order of arrival decides
 };
 
 /// A program: every thread repeats {compute; barrier}.
@@ -46,8 +46,9 @@ struct Application {
     double variation = 0;         ///< each time is drawn from compute_us * (1 - variation .. 1 + variation)
     std::uint64_t barriers = 60;  ///< how many episodes
     double arrival_us = 0;
-    /// "centralized" (a counter), "tree" (the plan mcs:4,2), "combination" (a counter on each processor, the tree
-    /// between processors), or any plan of the catalogue as make_plan spells it.
+    /// Any plan of the catalogue as make_plan spells it, whose roles whoever comes last plays; the groups of
+    /// "INNER/OUTER" are the processors. The paper's names stand for "turnstile" ("centralized"), "mcs:4,2" ("tree")
+    /// and "turnstile/mcs:4,2" ("combination": a counter on each processor, the tree between processors).
     std::string barrier = "centralized";
     Waiting waiting = Waiting::spin;
     Placement placement = Placement::cyclic;
@@ -86,7 +87,7 @@ struct Window {
     std::size_t most_spans = 100000;  ///< the history is cut after so many
 };
 
-/// What became of one application.
+/// Result of one application.
 struct Completion {
     double arrival_us = 0;
     double completed_us = 0;     ///< on the clock of the machine
@@ -102,10 +103,10 @@ struct Completion {
 };
 
 struct Outcome {
-    double completed_us = 0;  ///< when the last application was through
+    double completed_us = 0;  ///< when the last application finished
     std::vector<Completion> applications;
     std::uint64_t switches = 0;
-    std::uint64_t quanta = 0;  ///< that ended before the last application was through
+    std::uint64_t quanta = 0;  ///< that ended before the last application finished
     std::uint64_t events = 0;
     double computing_us = 0;  ///< of all processors together, as are the next three
     double spinning_us = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers between hosts over UDP: any plan, no privilege, with split phase, time-outs that can be resumed, and the
-// ranks that are missing. Lost, doubled, reordered and altered datagrams delay an episode and do nothing else.
+// Barriers between hosts over UDP: any plan, no privilege, split phase, resumable time-outs, and the missing ranks by
+// number. Lost, duplicated, reordered and altered datagrams only delay an episode.
 #pragma once
 
 #include <tollbar/plan.hpp>
-#include <tollbar/sync.hpp>
-#include <tollbar/waiting.hpp>
+#include <tollbar/detail/sync.hpp>
+#include <tollbar/detail/waiting.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -15,26 +15,28 @@
 
 namespace tollbar {
 
-/// What all ranks of a group agree on beforehand, and how this rank waits.
+class AnsweringRunner;
+
+/// What all ranks of a group must agree on (key, group), and how this rank waits.
 struct udp_options {
-    /// Random, the same at all ranks of a job and another in each job: whoever does not know it cannot be believed.
+    /// Random, the same at all ranks of a job, different in each job. Frames without it are dropped.
     std::uint64_t key;
 
-    /// Tells the groups of a job apart.
+    /// Number of the group in its job.
     std::uint32_t group = 0;
 
-    /// automatic: TOLLBAR_WAIT if set, else looks for a frame and gives way a few times, then sleeps. spin and yield
-    /// never sleep.
+    /// automatic: TOLLBAR_WAIT if set, else yields 16 times, then sleeps. spin and yield never sleep.
     wait_policy wait = wait_policy::automatic;
 
-    /// How long to wait for a frame before it is asked for again; each time-out doubles it, up to 32 ms.
+    /// Initial retransmission timeout: how long to wait for a frame before requesting it. Doubles, up to 32 ms.
     std::chrono::nanoseconds again = std::chrono::milliseconds(1);
 
-    /// A rank that is destroyed answers the others until all it told have left, or nobody asked for so long.
+    /// On destruction a rank answers the others until every rank it signals has left, or no request has come for this
+    /// long.
     std::chrono::nanoseconds linger = std::chrono::milliseconds(500);
 };
 
-/// What a timed wait found: true when the episode is over, else who is missing (in order of ranks).
+/// Result of a timed wait: true when the episode is over, else the missing ranks in ascending order.
 struct udp_wait_result {
     bool done;
     std::vector<Rank> missing;
@@ -42,24 +44,24 @@ struct udp_wait_result {
     explicit operator bool() const noexcept { return done; }
 };
 
-/// What became of the datagrams.
+/// Counts of datagrams.
 struct udp_traffic {
     std::uint64_t sent;
     std::uint64_t received;
-    std::uint64_t dropped;  ///< of those received: damaged, forged, of another job or group, out of time
+    std::uint64_t dropped;  ///< of those received: damaged, forged, of another job or group, out of sequence
 };
 
-/// A place to receive at, for exchanging addresses before the group begins.
+/// A bound socket, so that ranks can exchange their addresses before they join.
 class udp_place {
 public:
-    /// "10.0.0.3:7777" or "host:7777"; port 0 takes a free one.
-    /// Throws std::invalid_argument when that is no address, std::system_error when it cannot be had.
+    /// Binds to "10.0.0.3:7777" or "host:7777"; port 0 selects a free one.
+    /// Throws std::invalid_argument for a malformed address, std::system_error when binding fails.
     explicit udp_place(const std::string& address);
     udp_place(udp_place&&) noexcept;
     udp_place& operator=(udp_place&&) noexcept;
     ~udp_place();
 
-    /// With the port it got.
+    /// The bound address with its port.
     std::string address() const;
 
 private:
@@ -74,16 +76,18 @@ private:
 ///     tollbar::udp_participant self(tollbar::udp_place(hosts[rank]), plan, rank, hosts, {.key = key});
 ///     for (...) { compute(); self.arrive_and_wait(); }
 ///
-/// An episode is entered by arrive() and left when wait() returns, test() or a timed wait returns true. Arriving again
-/// before that waits for the rest first. A rank answers the others while it is inside a call; one that computes for
-/// long between arrive() and wait() delays those who lost a frame of its, and plans of several rounds altogether.
+/// arrive() enters an episode; it is left when wait() returns or when test() or a timed wait returns true. Arriving
+/// again before that first waits for its end. A rank passes signals on and answers requests while it is inside a call;
+/// between calls a thread of its own does so every 1 to 32 ms, so a rank that computes between arrive() and wait() may
+/// delay the others by that much in each round.
 ///
-/// Memory order: what any rank of this host did before it arrived is visible to every rank that has left the same
-/// episode.
+/// Memory order: what a rank did before it arrived happens before any wait, successful test or timed wait of the same
+/// episode returns, in every rank of the same host that shares its memory.
 class udp_participant {
 public:
-    /// `addresses` has one for each rank, those of other ranks may not be up yet.
-    /// Throws std::invalid_argument when the plan, the rank or an address does not fit.
+    /// `addresses` has one for each rank; the other ranks need not be up yet. A plan's roles are played by their first
+    /// members, which the others signal and await one by one.
+    /// Throws std::invalid_argument when plan, rank and addresses do not fit together.
     udp_participant(udp_place place, const Plan& plan, Rank self, const std::vector<std::string>& addresses,
                     const udp_options& options);
     udp_participant(udp_participant&&) noexcept;
@@ -92,10 +96,10 @@ public:
 
     void arrive() noexcept;
 
-    /// Goes on as far as possible without blocking; true when the episode is over.
+    /// Advances as far as possible without blocking; true when the episode is over.
     [[nodiscard]] bool test() noexcept;
 
-    /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it says on stderr every S seconds who is missing.
+    /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it names the missing ranks on stderr every S seconds.
     void wait() noexcept;
 
     void arrive_and_wait() noexcept {
@@ -103,14 +107,14 @@ public:
         wait();
     }
 
-    /// Waits at most that long. When time runs out the episode goes on: call any wait again, or test().
+    /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow.
     template <class Rep, class Period>
     udp_wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
         return wait_until_deadline(deadline_after(at_most));
     }
 
-    /// Who is not known to have arrived in the current episode. Who has arrived and waits says so when asked, and is
-    /// asked by every wait that lasts 10 ms; who has arrived and is outside of any call says so within 32 ms.
+    /// The ranks not known to have arrived in the current episode. Every wait that lasts 10 ms asks the others. A rank
+    /// that has arrived answers at once while it waits, and within 32 ms while it is outside of any call.
     std::vector<Rank> missing() const;
 
     Rank rank() const noexcept;
@@ -121,11 +125,9 @@ public:
     udp_traffic traffic() const noexcept;
 
 private:
-    struct Hidden;
-
     udp_wait_result wait_until_deadline(Deadline deadline);
 
-    std::unique_ptr<Hidden> hidden_;
+    std::unique_ptr<AnsweringRunner> runner_;
 };
 
 }  // namespace tollbar

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may be missing, seen from one rank: the ranks it has no proof of yet.
+// Who may be missing, seen from one rank or role: the ranks it has no proof of yet.
 #pragma once
 
 #include <tollbar/plan.hpp>
@@ -9,8 +9,9 @@
 
 namespace tollbar {
 
-/// The ranks that need not have entered yet when `self` has finished the first `steps` steps of its program,
-/// in ascending order. Empty once `self` may leave. Awaits of one set that were met out of order do not count.
+/// The ranks that need not have entered yet when `self`, a rank or a role, has finished the first `steps` steps of its
+/// program, in ascending order. Empty once a rank `self` may leave. A rank that waits for a role knows of those that
+/// told the role only what it has heard before. Awaits of one set that were met out of order do not count.
 /// Throws std::invalid_argument when self or steps are out of range.
 std::vector<Rank> unheard(const Plan& plan, Rank self, std::size_t steps);
 

@@ -38,21 +38,21 @@ std::optional<ClosedForm> form_of(const Plan& plan, const LogP& logp) {
 }  // namespace
 
 void bind_logp(nb::module_& m) {
-    nb::class_<ClosedForm>(m, "ClosedForm", "What the LogP paper's formulas say in place of an evaluation.")
+    nb::class_<ClosedForm>(m, "ClosedForm", "The LogP paper's formulas for a plan's price.")
         .def_ro("full_us", &ClosedForm::full_us, "As the paper derives it.")
         .def_ro("simplified_us", &ClosedForm::simplified_us,
-                "As the paper prints it after its \"~\", which supposes o > g.");
+                "As the paper prints it after its \"~\", which assumes o > g.");
     m.def("closed_form", &form_of, "plan"_a, "logp"_a,
-          "The paper's formula for a plan of the catalogue, told by its spelling: central, combining:N, tournament,\n"
-          "dissemination. None for the others, for which the paper has no formula.");
+          "The paper's formula for a plan of the catalogue, selected by its spelling: central, combining:N,\n"
+          "tournament, dissemination. None for the others, for which the paper has no formula.");
     m.def("loop_period_us", &loop_period_us, "plan"_a, "logp"_a, "receive"_a = Receive::at_await,
           nb::call_guard<nb::gil_scoped_release>(),
-          "The period of a loop of nothing but this barrier: what a benchmark reports that divides a loop's time by\n"
-          "its length. Below the price of a single barrier where ranks that are through early begin early.");
+          "The period of a loop of nothing but this barrier, as a benchmark reports it that divides a loop's time by\n"
+          "its length. Below the price of a single barrier where ranks that leave early begin the next one early.");
     m.def("with_payload", &with_payload, "logp"_a, "G"_a, "bytes"_a,
           "LogGP (Alexandrov et al. 1995): L and g when every message carries so many bytes, each after the first\n"
           "taking G microseconds.");
     m.def("with_occupancy", &with_occupancy, "logp"_a, "occupancy_us"_a,
-          "Two parameters where one misleads: a message costs the longest path 2o + L, as before, and each further\n"
-          "message of a rank costs that rank the occupancy.");
+          "Separates two costs: a message on the longest path still costs 2o + L, and each further message of a rank\n"
+          "costs that rank the occupancy.");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
+#include "environment.hpp"
 #include "logp.hpp"
 #include "nic.hpp"
 #include "scheduler.hpp"
@@ -16,6 +17,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -28,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <variant>
 #include <vector>
 
 namespace nb = nanobind;
@@ -47,6 +50,25 @@ Rank to_rank(std::int64_t number, const char* meaning) {
     return static_cast<Rank>(number);
 }
 
+/// A rank as a number, a role by its letters.
+using Member = std::variant<Rank, std::string>;
+using AnyMember = std::variant<std::int64_t, std::string>;  // as it comes
+
+Member show_member(Rank member) {
+    if (is_role(member)) return member_text(member);
+    return member;
+}
+
+/// The number of a member that is given as Python has it.
+Rank to_member(const Plan& plan, const AnyMember& member) {
+    if (const auto* rank = std::get_if<std::int64_t>(&member)) return to_rank(*rank, "rank");
+    const std::string& letters = std::get<std::string>(member);
+    for (Rank number = 0; number < plan.roles(); ++number)
+        if (member_text(role(number)) == letters) return role(number);
+    throw std::invalid_argument("role " + letters + " is not one of the " + std::to_string(plan.roles()) + " of '" +
+                                plan.name() + "'");
+}
+
 Plan plan_of(std::string_view spelling, std::int64_t ranks) {
     return make_plan(spelling, to_rank(ranks, "number of ranks"));
 }
@@ -57,10 +79,22 @@ Plan two_levels(std::int64_t ranks, const std::string& inner, std::int64_t group
         to_rank(group, "group size"), outer);
 }
 
-std::vector<std::string> steps(const Plan& plan, std::int64_t self) {
+std::vector<std::string> steps(const Plan& plan, const AnyMember& self) {
     std::vector<std::string> words;
-    for (const Step step : plan.program(to_rank(self, "rank"))) words.push_back(to_text(Program{step}));
+    for (const Step step : plan.program(to_member(plan, self))) words.push_back(to_text(Program{step}));
     return words;
+}
+
+std::vector<std::string> roles_of(const Plan& plan) {
+    std::vector<std::string> letters;
+    for (Rank number = 0; number < plan.roles(); ++number) letters.push_back(member_text(role(number)));
+    return letters;
+}
+
+std::string show_plan(const Plan& plan) {
+    std::string text = "<Plan " + plan.name() + ", " + std::to_string(plan.ranks()) + " ranks";
+    if (plan.roles() != 0) text += ", " + std::to_string(plan.roles()) + (plan.roles() == 1 ? " role" : " roles");
+    return text + ">";
 }
 
 std::string show_number(double number) {
@@ -96,15 +130,15 @@ std::string show_logp(const LogP& logp) {
 
 /// In the order of Verdict::Fault.
 constexpr std::array fault_names{"none",        "bad_peer", "channel_twice", "unawaited",
-                                 "unsignalled", "deadlock", "unheard"};
+                                 "unsignalled", "unplayed", "deadlock",      "unheard"};
 
 std::optional<std::string_view> fault_name(const Verdict& verdict) {
     if (verdict.holds()) return std::nullopt;
     return fault_names.at(static_cast<std::size_t>(verdict.fault));
 }
 
-std::optional<Rank> at_fault(const Verdict& verdict, Rank rank) {
-    return verdict.holds() ? std::nullopt : std::optional<Rank>(rank);
+std::optional<Member> at_fault(const Verdict& verdict, Rank member) {
+    return verdict.holds() ? std::nullopt : std::optional<Member>(show_member(member));
 }
 
 using LateRanks = std::map<std::int64_t, double>;
@@ -122,17 +156,23 @@ void bind_plans(nb::module_& m) {
         .def_ro("defaults", &Algorithm::defaults, "What is taken when nothing follows.")
         .def_ro("restrictions", &Algorithm::restrictions, "Accepted values, in words.")
         .def_ro("paper", &Algorithm::paper, "Author and year of the first description.")
-        .def_ro("rooted", &Algorithm::rooted, "Whether it may stand in front of '@' in a two-level plan.");
+        .def_ro("inner", &Algorithm::inner, "Whether it may stand in front of '@' or '/' in a two-level plan.")
+        .def_ro("player", &Algorithm::player, "Who plays its roles; empty when it has none.")
+        .def_ro("runs_on", &Algorithm::runs_on,
+                "The one kind of hardware or library it is for; empty when it runs everywhere.");
 
-    nb::class_<Plan>(m, "Plan",
-                     "What every rank does in one episode, in order: `!p` signals rank p, `?p` awaits rank p.\n\n"
-                     "Made by plan(), parse_plan() or combine(). It need not be a barrier; verify() tells.")
+    nb::class_<Plan>(
+        m, "Plan",
+        "What every rank and every role does in one episode, in order: `!p` signals p, `?p` awaits p.\n"
+        "A role is a member that nobody is, 'a', 'b' and so on: whoever comes last plays it, or a card.\n\n"
+        "Made by plan(), parse_plan() or combine(). It need not be a barrier; verify() tells.")
         .def_prop_ro("name", &Plan::name, "As its user spells it, such as 'mcs:4,2'.")
         .def_prop_ro("ranks", &Plan::ranks, "Number of ranks.")
-        .def("program", &steps, "rank"_a, "The steps of one rank, such as ['!1', '?3'].")
-        .def_prop_ro("text", nb::overload_cast<const Plan&>(&to_text), NoGil(), "All words, one line a rank.")
-        .def("__repr__",
-             [](const Plan& plan) { return "<Plan " + plan.name() + ", " + std::to_string(plan.ranks()) + " ranks>"; });
+        .def_prop_ro("roles", &roles_of, "The roles, such as ['a', 'b'].")
+        .def("program", &steps, "member"_a, "The steps of one rank or role, such as ['!1', '?3'].")
+        .def_prop_ro("text", nb::overload_cast<const Plan&>(&to_text), NoGil(),
+                     "All words, one line a rank, then one a role.")
+        .def("__repr__", &show_plan);
 
     m.attr("max_ranks") = max_ranks;
     m.def(
@@ -140,11 +180,17 @@ void bind_plans(nb::module_& m) {
         "All families of barriers, in the order of the documentation.");
     m.def("plan", &plan_of, "spelling"_a, "ranks"_a,
           "The plan with that spelling: `name[:parameters]`, or two levels `INNER@K/OUTER`.");
+    m.def(
+        "plan", [](std::string_view spelling, const Groups& groups) { return make_plan(spelling, groups); },
+        "spelling"_a, "groups"_a,
+        "The same for ranks that live in groups, such as [[0, 2], [1, 3]]: the groups of `INNER/OUTER`.");
+    m.def("runs_on", &runs_on, "spelling"_a,
+          "What the plan is for, when some part of it is for one kind of hardware or library only; else ''.");
     m.def("parse_plan", &parse_plan, "name"_a, "words"_a, NoGil(),
-          "Reads a plan written out as Plan.text writes it, one line a rank.");
+          "Reads a plan written out as Plan.text writes it, one line a rank or role.");
     m.def("combine", &two_levels, "ranks"_a, "inner"_a, "group"_a, "outer"_a,
           "Two levels: groups of `group` ranks run the rooted plan spelled `inner`; between its gather and its\n"
-          "release their first ranks run `outer`, whose ranks are the groups.");
+          "release their turning members run `outer`, whose ranks are the groups.");
     m.def("is_rooted", &is_rooted, "plan"_a, NoGil(),
           "Whether the plan is a gather tree towards rank 0 followed by a release tree from rank 0.");
 }
@@ -153,13 +199,13 @@ void bind_verify(nb::module_& m) {
     nb::class_<Verdict>(m, "Verdict", "What verify() found; true when the plan is a barrier.")
         .def_prop_ro("holds", &Verdict::holds, "Whether nobody can leave before everybody has entered.")
         .def_prop_ro("fault", &fault_name,
-                     "None, or one of bad_peer, channel_twice, unawaited, unsignalled, deadlock, unheard.")
+                     "None, or one of bad_peer, channel_twice, unawaited, unsignalled, unplayed, deadlock, unheard.")
         .def_prop_ro(
             "from_rank", [](const Verdict& verdict) { return at_fault(verdict, verdict.from); },
-            "First pair at fault: the rank that is not heard of; None when the plan holds.")
+            "First pair at fault: the rank, or role, that is not heard of; None when the plan holds.")
         .def_prop_ro(
             "to_rank", [](const Verdict& verdict) { return at_fault(verdict, verdict.to); },
-            "First pair at fault: the rank that has not heard; None when the plan holds.")
+            "First pair at fault: the rank, or role, that has not heard; None when the plan holds.")
         .def_ro("operations", &Verdict::operations, "Steps taken and runs of ranks touched: what the proof cost.")
         .def_prop_ro("explanation", &Verdict::explain, "One sentence, naming the first pair at fault.")
         .def("__bool__", &Verdict::holds)
@@ -170,12 +216,12 @@ void bind_verify(nb::module_& m) {
           "Awaits name their sender, so every run has the same order of events: checking one checks all.");
     m.def(
         "unheard",
-        [](const Plan& plan, std::int64_t self, std::int64_t steps_done) {
+        [](const Plan& plan, const AnyMember& self, std::int64_t steps_done) {
             if (steps_done < 0) throw std::invalid_argument("a rank cannot have finished fewer than 0 steps");
-            return unheard(plan, to_rank(self, "rank"), static_cast<std::size_t>(steps_done));
+            return unheard(plan, to_member(plan, self), static_cast<std::size_t>(steps_done));
         },
         "plan"_a, "rank"_a, "steps"_a, NoGil(),
-        "The ranks that need not have entered yet when `rank` has finished its first `steps` steps.");
+        "The ranks that need not have entered yet when `rank`, or a role, has finished its first `steps` steps.");
 }
 
 void bind_price(nb::module_& m) {
@@ -201,7 +247,7 @@ void bind_price(nb::module_& m) {
         .def_ro("last_us", &Price::last_us, "Completion of the last rank: the barrier's time.")
         .def_ro("first_us", &Price::first_us, "Completion of the first rank.")
         .def_ro("mean_us", &Price::mean_us, "Mean over the ranks.")
-        .def_ro("messages", &Price::messages, "Signals of all ranks together.")
+        .def_ro("messages", &Price::messages, "Signals of all ranks and roles together.")
         .def_ro("operations", &Price::operations, "Steps and events evaluated: what the answer cost.")
         .def_ro("completion_us", &Price::completion_us, "Completion of each rank.")
         .def("__repr__", [](const Price& price) {
@@ -210,8 +256,11 @@ void bind_price(nb::module_& m) {
         });
 
     nb::class_<Message>(m, "Message", "One message of the evaluated episode; times in microseconds.")
-        .def_ro("from_rank", &Message::from, "Who signals.")
-        .def_ro("to_rank", &Message::to, "Who awaits.")
+        .def_prop_ro(
+            "from_rank", [](const Message& message) { return show_member(message.from); },
+            "Who signals: a rank, or a role by its letter.")
+        .def_prop_ro(
+            "to_rank", [](const Message& message) { return show_member(message.to); }, "Who awaits.")
         .def_ro("sent_us", &Message::sent_us, "The sender's CPU starts on it.")
         .def_ro("arrived_us", &Message::arrived_us, "Sent + o + L.")
         .def_ro("received_us", &Message::received_us, "The receiver's CPU is done with it.");
@@ -232,8 +281,9 @@ void bind_price(nb::module_& m) {
         "plan"_a, "logp"_a, "receive"_a = Receive::at_await, "late"_a = LateRanks{}, NoGil(),
         "The same evaluation with every message, in order of (received_us, to_rank, from_rank).");
     m.def("draw_svg", &draw_svg, "plan"_a, "logp"_a, NoGil(),
-          "A self-contained SVG: one lane a rank, messages as arrows, time downwards as price() gives it.");
-    m.def("to_goal", &to_goal, "plan"_a, NoGil(), "The plan in GOAL, the input language of LogGOPSim.");
+          "A self-contained SVG: one lane a rank or role, messages as arrows, time downwards as price() gives it.");
+    m.def("to_goal", &to_goal, "plan"_a, NoGil(),
+          "The plan in GOAL, the input language of LogGOPSim; roles are the ranks after the plan's own.");
 }
 
 }  // namespace
@@ -248,4 +298,5 @@ NB_MODULE(_native, m) {
     bind_logp(m);
     bind_scheduler(m);
     bind_nic(m);
+    bind_environment(m);
 }

@@ -23,7 +23,7 @@ def algorithms() -> dict[str, range]:
     accepted = {}
     for each in tollbar.catalogue():
         first, _, last = each.restrictions.partition(" to ")
-        if each.parameters and "," not in each.parameters:
+        if first.isdigit() and each.parameters.isalpha():
             accepted[each.name] = range(int(first), int(last) + 1)
     return accepted
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the parameters of a LogP model to measured barriers, and says which of them the data cannot tell.
+"""Fits the parameters of a LogP model to measured barriers, and says which of them the data do not identify.
 
 The model is the exact price of each plan, not a formula. What is minimised are the relative residuals.
 """
@@ -98,7 +98,7 @@ class Fit:
     values: Values
     logp: tollbar.LogP
     rms: float  #: of the relative residuals of the rows that were fitted
-    rank: int  #: of the Jacobian: how many numbers the data can tell
+    rank: int  #: of the Jacobian: how many numbers the data identify
     estimates: list[Estimate] = field(default_factory=list)
 
 

@@ -207,7 +207,7 @@ class _Case:
 
     def _why_not(self, name: str) -> str:
         if self.comparison is None:
-            return "not measured: --ranks or --mpi leave it out, or it cannot be had here"
+            return "not measured: --ranks or --mpi leave it out, or it is not available here"
         return f"not measured: no {name} in this run"
 
 

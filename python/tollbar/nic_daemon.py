@@ -14,9 +14,7 @@ from typing import Any
 
 from tollbar import paths
 
-DEFAULT_SOCKET = "/run/tollbar/nicd.sock"
-
-#: struct Request and struct Answer of src/doors/nic/talk.hpp.
+#: struct Request and struct Answer of src/nicd/client/talk.hpp.
 _REQUEST = struct.Struct("=II QQ IIII 128s")
 _ANSWER = struct.Struct("=Ii")
 _TALK_MAGIC = 0x746E3131
@@ -25,10 +23,6 @@ _STATUS, _STOP = 1, 2
 
 class DaemonError(Exception):
     """One line that says what is wrong."""
-
-
-def socket_path() -> str:
-    return os.environ.get("TOLLBAR_NICD") or DEFAULT_SOCKET
 
 
 def _asked(path: str, verb: int) -> str:

@@ -63,7 +63,7 @@ class Work(Protocol):
 
 @dataclass
 class Outcome:
-    """Where the run is stored, how many passes were whole, and what could not be had."""
+    """Where the run is stored, how many passes were whole, and what was not available."""
 
     folder: Path
     passes: int = 0

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where things lie: the measuring programs, the build of a checkout, the user's cache and tuning file."""
+"""Where things lie: the measuring programs and libraries of a build, or of the installed package."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+from tollbar import environment
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -21,7 +23,7 @@ def checkout() -> Path | None:
 
 def build_folder() -> Path | None:
     """The build to take programs from: TOLLBAR_BUILD, else build/release of the checkout, else None."""
-    if named := os.environ.get("TOLLBAR_BUILD"):
+    if named := environment.value("TOLLBAR_BUILD"):
         return Path(named).expanduser()
     root = checkout()
     return root / "build" / "release" if root else None
@@ -32,7 +34,7 @@ def program_folders() -> list[Path]:
     build = build_folder()
     built = [build / "bin", build] if build else []
     installed = [_PACKAGE / "libexec"]
-    return built + installed if os.environ.get("TOLLBAR_BUILD") else installed + built
+    return built + installed if environment.value("TOLLBAR_BUILD") else installed + built
 
 
 def program(name: str) -> Path:
@@ -49,7 +51,7 @@ def find_library(name: str) -> Path | None:
     build = build_folder()
     built = [build.absolute() / folder for folder in _LIBRARIES_OF_BUILD] if build else []
     installed = [_PACKAGE / folder for folder in _LIBRARIES_OF_PACKAGE]
-    folders = built + installed if os.environ.get("TOLLBAR_BUILD") else installed + built
+    folders = built + installed if environment.value("TOLLBAR_BUILD") else installed + built
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
@@ -67,18 +69,3 @@ def mend() -> str:
 
 def _remedy() -> str:
     return "run `make` in the checkout" if checkout() else "reinstall tollbar, or set TOLLBAR_BUILD"
-
-
-def cache_folder() -> Path:
-    """The user's folder for what tollbar may measure again: ${XDG_CACHE_HOME:-~/.cache}/tollbar."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(base):  # the XDG rule: a relative path is as good as none
-        return Path(base) / "tollbar"
-    return Path("~/.cache/tollbar").expanduser()
-
-
-def tuning_file() -> Path:
-    """The tuning file: TOLLBAR_TUNING, else `tuning` in the cache folder."""
-    if named := os.environ.get("TOLLBAR_TUNING"):
-        return Path(named).expanduser()
-    return cache_folder() / "tuning"

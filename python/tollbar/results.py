@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tollbar import paths
+from tollbar import environment, paths
 from tollbar.records import Launch, MalformedRecord, parse_launch
 
 _LAUNCH = re.compile(r"(\d+)\.(.+)\.jsonl\.gz")
@@ -55,10 +54,10 @@ def write_launch(folder: Path, group: int, program: str, text: str) -> Path:
 
 def folder() -> Path:
     """Where runs lie: TOLLBAR_RESULTS, else build/results of the checkout, else in the cache folder."""
-    if named := os.environ.get("TOLLBAR_RESULTS"):
+    if named := environment.value("TOLLBAR_RESULTS"):
         return Path(named).expanduser()
     root = paths.checkout()
-    return root / "build" / "results" if root else paths.cache_folder() / "results"
+    return root / "build" / "results" if root else environment.cache_folder() / "results"
 
 
 def new_run(within: Path, kind: str) -> Path:

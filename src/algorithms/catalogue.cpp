@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table that defines algorithm names, and the parser of their spellings.
-#include <tollbar/algorithms.hpp>
-
-#include "plan/combine.hpp"
-#include "plan/ranks.hpp"
+// The one table that defines algorithm names.
+#include "makers.hpp"
 #include "programs.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <stdexcept>
-#include <string>
 
 namespace tollbar {
 
 namespace {
 
-using Parameters = std::array<Rank, 2>;
-
-/// How a family is made: how many parameters it takes, between which bounds, and its program.
-struct Maker {
-    Algorithm algorithm;
-    std::size_t parameters;
-    Parameters defaults;
-    Rank lowest;
-    Rank highest;
-    Program (*program)(Rank self, Rank ranks, const Parameters& parameters);
-};
-
 constexpr std::string_view any_arity = "2 to 16777216";
+constexpr std::string_view last = "whoever comes last";
+
+Program at_a_counter(Rank self, Rank ranks, const Parameters&) { return counted(self, ranks); }
 
 // One algorithm, two lines.
 // clang-format off
@@ -52,6 +36,18 @@ constexpr std::array makers{
     Maker{{"dissemination", "W", "1", "1 to 7", "Hensgen, Finkel, Manber 1988; W ways: Hoefler et al. 2006", false},
           1, {1}, 1, 7,
           [](Rank self, Rank ranks, const Parameters& p) { return dissemination(self, ranks, p[0]); }},
+    Maker{{"turnstile", "", "", "", "Mellor-Crummey, Scott 1991: sense-reversing central", true, last, ""},
+          0, {}, 0, 0, at_a_counter},
+    Maker{{"counter", "", "", "", "central counter in symmetric memory", true, last, "OpenSHMEM"},
+          0, {}, 0, 0, at_a_counter},
+    Maker{{"combination", "P[/PLAN]", "2/dissemination", "P processors, 1 to 16777216; PLAN between them",
+           "Markatos, Crovella, Das, Dubnicki, LeBlanc 1991", false, last, ""}},
+    Maker{{"card:gather", "", "", "", "central counter on a network card", false,
+           "the network card of rank 0", "network cards"}, 0, {}, 0, 0, at_a_counter},
+    Maker{{"card", "PLAN", "pairwise", "a PLAN without roles, whose words the ranks' network cards run",
+           "Buntinas, Panda, Sadayappan 2001", false, "", "network cards"}},
+    Maker{{"switch", "", "", "", "central counter in a switch", false, "the switch", "a switch that counts"},
+          0, {}, 0, 0, at_a_counter},
 };
 // clang-format on
 
@@ -61,16 +57,18 @@ constexpr auto algorithms = [] {
     return table;
 }();
 
-std::invalid_argument refuse(std::string_view spelling, const std::string& why) {
-    return std::invalid_argument("plan '" + std::string(spelling) + "': " + why);
-}
+}  // namespace
 
-Rank parse_number(std::string_view digits, std::string_view spelling, const std::string& accepted) {
-    Rank number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size())
-        throw refuse(spelling, "'" + std::string(digits) + "' is not " + accepted);
-    return number;
+std::span<const Algorithm> catalogue() noexcept { return algorithms; }
+
+std::string_view runs_on(std::string_view spelling) noexcept {
+    for (const Algorithm& algorithm : algorithms) {
+        if (algorithm.runs_everywhere()) continue;
+        for (std::size_t at = spelling.find(algorithm.name); at != std::string_view::npos;
+             at = spelling.find(algorithm.name, at + 1))
+            if (at == 0 || spelling[at - 1] == '/') return algorithm.runs_on;
+    }
+    return {};
 }
 
 const Maker& find_maker(std::string_view name, std::string_view spelling) {
@@ -82,53 +80,10 @@ const Maker& find_maker(std::string_view name, std::string_view spelling) {
                  "there is no algorithm '" + std::string(name) + "'; there are " + names + ", and INNER@K/OUTER");
 }
 
-Parameters parse_parameters(const Maker& maker, std::string_view text, std::string_view spelling) {
-    const std::string accepted = std::string(maker.algorithm.parameters) + " (" +
-                                 std::string(maker.algorithm.restrictions) + ")";
-    if (maker.parameters == 0) throw refuse(spelling, std::string(maker.algorithm.name) + " takes no parameter");
-    Parameters parameters = maker.defaults;
-    for (std::size_t i = 0; i < maker.parameters; ++i) {
-        const std::size_t comma = i + 1 < maker.parameters ? text.find(',') : text.size();
-        if (comma == std::string_view::npos) throw refuse(spelling, "expected " + accepted);
-        parameters[i] = parse_number(text.substr(0, comma), spelling, accepted);
-        if (parameters[i] < maker.lowest || parameters[i] > maker.highest)
-            throw refuse(spelling, std::to_string(parameters[i]) + " is not " + accepted);
-        text.remove_prefix(std::min(comma + 1, text.size()));
-    }
-    return parameters;
-}
+Rank roles_of(const Maker& maker, Rank ranks) { return maker.algorithm.has_roles() && ranks > 1 ? 1 : 0; }
 
-Plan make_one_level(std::string_view spelling, Rank ranks) {
-    const std::size_t colon = std::min(spelling.find(':'), spelling.size());
-    const Maker& maker = find_maker(spelling.substr(0, colon), spelling);
-    const Parameters parameters = colon == spelling.size()
-                                      ? maker.defaults
-                                      : parse_parameters(maker, spelling.substr(colon + 1), spelling);
-    return {std::string(spelling), ranks,
-            [program = maker.program, ranks, parameters](Rank self) { return program(self, ranks, parameters); }};
-}
-
-}  // namespace
-
-std::span<const Algorithm> catalogue() noexcept { return algorithms; }
-
-Plan make_plan(std::string_view spelling, Rank ranks) {
-    check_ranks(ranks);
-    const std::size_t at = spelling.find('@');
-    if (at == std::string_view::npos) return make_one_level(spelling, ranks);
-
-    const std::size_t slash = spelling.find('/', at);
-    if (slash == std::string_view::npos) throw refuse(spelling, "expected INNER@K/OUTER");
-    const std::string_view inner = spelling.substr(0, at);
-    const Rank group = parse_number(spelling.substr(at + 1, slash - at - 1), spelling, "a group size K, at least 1");
-    if (group == 0) throw refuse(spelling, "a group has at least 1 rank, not 0");
-    const Plan outer = make_plan(spelling.substr(slash + 1), (ranks - 1) / group + 1);
-    if (!find_maker(inner.substr(0, inner.find(':')), spelling).algorithm.rooted)
-        throw refuse(spelling, "'" + std::string(inner) +
-                                   "' cannot stand in front of '@': its first rank does not "
-                                   "gather everybody before it releases anybody");
-    return combine_rooted(
-        ranks, [inner](Rank members) { return make_one_level(inner, members); }, group, outer);
+std::invalid_argument refuse(std::string_view spelling, const std::string& why) {
+    return std::invalid_argument("plan '" + std::string(spelling) + "': " + why);
 }
 
 }  // namespace tollbar

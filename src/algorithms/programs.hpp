@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function a family: the program of one rank, from arithmetic alone.
+// One function a family: the program of one member, from arithmetic alone.
 #pragma once
 
 #include <tollbar/plan.hpp>
@@ -18,5 +18,8 @@ Program fway_tournament(Rank self, Rank ranks, Rank f);
 Program mcs(Rank self, Rank ranks, Rank arrival_arity, Rank wakeup_arity);
 Program tournament(Rank self, Rank ranks);
 Program bst(Rank self, Rank ranks);
+
+// counted.cpp: everybody meets at role(0), of which there is one unless there is a single rank.
+Program counted(Rank self, Rank ranks);
 
 }  // namespace tollbar

@@ -38,37 +38,38 @@ bool all_alike(const Plan& plan, const Program& first, const Distance& distance)
     return true;
 }
 
-std::optional<Wiring> wire_first(const Program& program, Rank ranks, const Distance& distance) {
+std::optional<Matching> match_first(const Program& program, Rank ranks, const Distance& distance) {
     const auto size = static_cast<Index>(program.size());
-    Wiring wiring;
-    wiring.ranks = 1;
-    wiring.first = {0, size};
-    wiring.steps = program;
-    wiring.message.resize(size);
-    wiring.messages = size / 2;
+    Matching matching;
+    matching.ranks = matching.members = 1;
+    matching.first = {0, size};
+    matching.steps = program;
+    matching.message.resize(size);
+    matching.messages = size / 2;
     Index numbered = 0;
     for (const Step step : program) {
         if (!is_signal(step)) continue;
         const Step partner = await(distance.back(step.peer, ranks));
         if (std::ranges::count(program, step) != 1 || std::ranges::count(program, partner) != 1) return std::nullopt;
-        wiring.message[static_cast<Index>(std::ranges::find(program, step) - program.begin())] = numbered;
-        wiring.message[static_cast<Index>(std::ranges::find(program, partner) - program.begin())] = numbered++;
+        matching.message[static_cast<Index>(std::ranges::find(program, step) - program.begin())] = numbered;
+        matching.message[static_cast<Index>(std::ranges::find(program, partner) - program.begin())] = numbered++;
     }
     if (2 * numbered != size) return std::nullopt;
-    for (Step& step : wiring.steps) step.peer = 0;
-    return wiring;
+    for (Step& step : matching.steps) step.peer = 0;
+    return matching;
 }
 
 }  // namespace
 
-std::optional<Wiring> wire_one_for_all(const Plan& plan) {
+std::optional<Matching> match_one_for_all(const Plan& plan) {
+    if (plan.roles() != 0) return std::nullopt;
     const Rank ranks = plan.ranks();
     const Program program = plan.program(0);
     const auto is_wrong = [&](Step step) { return step.peer == 0 || step.peer >= ranks; };
     if (std::ranges::any_of(program, is_wrong)) return std::nullopt;
-    if (all_alike(plan, program, round_the_ring)) return wire_first(program, ranks, round_the_ring);
+    if (all_alike(plan, program, round_the_ring)) return match_first(program, ranks, round_the_ring);
     if (std::has_single_bit(ranks) && all_alike(plan, program, bits_changed))
-        return wire_first(program, ranks, bits_changed);
+        return match_first(program, ranks, bits_changed);
     return std::nullopt;
 }
 

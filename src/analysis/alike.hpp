@@ -2,7 +2,7 @@
 // Plans in which one rank stands for all: every program is that of rank 0, with each peer as far from the rank.
 #pragma once
 
-#include "wiring.hpp"
+#include "matching.hpp"
 
 #include <optional>
 
@@ -12,6 +12,6 @@ namespace tollbar {
 /// and awaits do not meet. As far means the same distance round the ring of ranks, or the same bits of the number
 /// changed. Ranks that enter together then do everything at the same time, so what an evaluation says of this rank
 /// holds for each. Reads few programs of most other plans, and keeps no more than one.
-std::optional<Wiring> wire_one_for_all(const Plan& plan);
+std::optional<Matching> match_one_for_all(const Plan& plan);
 
 }  // namespace tollbar

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of a priced episode: time runs downwards, each rank has a lane, each message is an arrow.
+// The picture of a priced episode: time runs downwards, each rank and role has a lane, each message is an arrow.
 #include <tollbar/draw.hpp>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tollbar {
 
@@ -45,6 +46,17 @@ text { fill: #e5e7eb; }
 </style>
 <defs><marker id="head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" )"
     R"(markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0,0.8 8,4 0,7.2z"/></marker></defs>
+)";
+
+/// Nobody's lane: what happens there is done by whoever plays the role.
+constexpr std::string_view style_of_roles =
+    R"(<style>
+.played { stroke-dasharray: 5 4; }
+.role { fill: #fdeccc; stroke: #e5850b; stroke-dasharray: 3 2; }
+@media (prefers-color-scheme: dark) {
+.role { fill: #4a3413; stroke: #f5b14c; }
+}
+</style>
 )";
 
 /// Up to three decimals, none where they are 0.
@@ -98,15 +110,16 @@ double tick_us(double pixels_per_us) {
 /// Where things stand, in pixels.
 class Page {
 public:
-    Page(const LogP& logp, Rank ranks, double last_us, std::size_t title)
-        : width_(std::max(axis + lane_pitch * ranks + 24, 32 + 9.0 * static_cast<double>(title))), last_us_(last_us) {
+    Page(const LogP& logp, const Plan& plan, double last_us, std::size_t title)
+        : plan_(plan), width_(std::max(axis + lane_pitch * plan.members() + 24, 32 + 9.0 * static_cast<double>(title))),
+          last_us_(last_us) {
         constexpr double hop = 88, longest = 1800;
         const double hop_us = 2 * logp.o + logp.L;
         per_us_ = hop_us > 0 ? hop / hop_us : 1;
         if (last_us * per_us_ > longest) per_us_ = longest / last_us;
     }
 
-    double x(Rank rank) const { return axis + lane_pitch * (rank + 0.5); }
+    double x(Rank member) const { return axis + lane_pitch * (plan_.index_of(member) + 0.5); }
     double y(double us) const { return top + us * per_us_; }
     double width() const { return width_; }
     double height() const { return y(last_us_) + 74; }
@@ -115,15 +128,16 @@ public:
     static constexpr double axis = 56, lane_pitch = 66, top = 112, bar = 9;
 
 private:
+    const Plan& plan_;
     double width_;
     double last_us_;
     double per_us_;
 };
 
-std::string bar(const Page& page, std::string_view kind, Rank rank, double from_us, double to_us) {
+std::string bar(const Page& page, std::string_view kind, Rank member, double from_us, double to_us) {
     const double height = std::max(page.y(to_us) - page.y(from_us), 3.0);
     return element("rect", kind,
-                   {{"x", page.x(rank) - Page::bar / 2},
+                   {{"x", page.x(member) - Page::bar / 2},
                     {"y", page.y(from_us)},
                     {"width", Page::bar},
                     {"height", height},
@@ -141,13 +155,14 @@ std::string axis(const Page& page, double last_us) {
     return text;
 }
 
-std::string lane(const Page& page, Rank rank, double completion_us) {
-    const std::string name = std::to_string(rank);
-    const double x = page.x(rank), end = page.y(completion_us);
+std::string lane(const Page& page, Rank member, double completion_us) {
+    const std::string name = member_text(member);
+    const std::string_view line = is_role(member) ? "lane played" : "lane";
+    const double x = page.x(member), end = page.y(completion_us);
     const double badge = 16 + 8 * static_cast<double>(name.size());
-    return element("line", "lane", {{"x1", x}, {"y1", Page::top - 16}, {"x2", x}, {"y2", end}}) +
+    return element("line", line, {{"x1", x}, {"y1", Page::top - 16}, {"x2", x}, {"y2", end}}) +
            element("line", "lane", {{"x1", x - 9}, {"y1", end}, {"x2", x + 9}, {"y2", end}}) +
-           element("rect", "badge",
+           element("rect", is_role(member) ? "badge role" : "badge",
                    {{"x", x - badge / 2}, {"y", Page::top - 40}, {"width", badge}, {"height", 24}, {"rx", 12}}) +
            words("rank", x, Page::top - 23, name);
 }
@@ -155,7 +170,7 @@ std::string lane(const Page& page, Rank rank, double completion_us) {
 std::string arrow(const Page& page, const LogP& logp, const Message& message) {
     const double side = message.from < message.to ? Page::bar / 2 : -Page::bar / 2;
     const double taken_us = message.received_us - logp.o;
-    return "<g class=\"message\"><title>" + std::to_string(message.from) + " -&gt; " + std::to_string(message.to) +
+    return "<g class=\"message\"><title>" + member_text(message.from) + " -&gt; " + member_text(message.to) +
            ", sent " + number(message.sent_us) + ", received " + number(message.received_us) + " us</title>\n" +
            element("line", "arrow",
                    {{"x1", page.x(message.from) + side},
@@ -176,24 +191,43 @@ std::string legend(const Page& page) {
     return entry("send", Page::axis, "sends a signal") + entry("receive", Page::axis + 124, "takes a signal");
 }
 
+/// When each role has sent its last message, which is the last it does.
+std::vector<double> completion_of_roles(const Plan& plan, const LogP& logp, const std::vector<Message>& messages) {
+    std::vector<double> done_us(plan.roles());
+    for (const Message& message : messages)
+        if (is_role(message.from)) {
+            double& done = done_us[role_number(message.from)];
+            done = std::max(done, message.sent_us + logp.o);
+        }
+    return done_us;
+}
+
+std::string counted(Rank number, std::string_view what) {
+    return std::to_string(number) + ' ' + std::string(what) + (number == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::string draw_svg(const Plan& plan, const LogP& logp) {
     const Price price = tollbar::price(plan, logp);
-    const std::string title = plan.name() + ", " + std::to_string(plan.ranks()) +
-                              (plan.ranks() == 1 ? " rank: " : " ranks: ") + number(price.last_us) + " us";
-    const Page page(logp, plan.ranks(), price.last_us, title.size());
+    const std::vector<Message> messages = price_messages(plan, logp);
+    const std::string title = plan.name() + ", " + counted(plan.ranks(), "rank") +
+                              (plan.roles() == 0 ? "" : ", " + counted(plan.roles(), "role")) + ": " +
+                              number(price.last_us) + " us";
+    const Page page(logp, plan, price.last_us, title.size());
     const std::string size = number(page.width()) + ' ' + number(page.height());
 
     std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 " + size + "\" width=\"" +
                       number(page.width()) + "\" height=\"" + number(page.height()) + "\">\n<title>" + escaped(title) +
-                      "</title>\n" + std::string(style);
+                      "</title>\n" + std::string(style) + std::string(plan.roles() == 0 ? "" : style_of_roles);
     svg += element("rect", "paper", {{"width", page.width()}, {"height", page.height()}, {"rx", 8}});
     svg += words("name", 16, 28, title);
     svg += words("small", 16, 47, "L " + number(logp.L) + ", o " + number(logp.o) + ", g " + number(logp.g) + " us");
     svg += axis(page, price.last_us);
     for (Rank rank = 0; rank < plan.ranks(); ++rank) svg += lane(page, rank, price.completion_us[rank]);
-    for (const Message& message : price_messages(plan, logp)) svg += arrow(page, logp, message);
+    const std::vector<double> done_us = completion_of_roles(plan, logp, messages);
+    for (Rank number = 0; number < plan.roles(); ++number) svg += lane(page, role(number), done_us[number]);
+    for (const Message& message : messages) svg += arrow(page, logp, message);
     for (Rank rank = 0; rank < plan.ranks(); ++rank)
         svg += words("done", page.x(rank), page.y(price.completion_us[rank]) + 17, number(price.completion_us[rank]));
     return svg + legend(page) + "</svg>\n";

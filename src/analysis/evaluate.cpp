@@ -13,26 +13,28 @@ namespace {
 /// Visits a replay and moves the clocks on.
 class Clocks {
 public:
-    Clocks(const Wiring& wiring, const LogP& logp, Receive receive, const std::vector<double>& entered_us,
+    Clocks(const Matching& matching, const LogP& logp, Receive receive, const std::vector<double>& entered_us,
            Evaluation& evaluation)
-        : wiring_(wiring), logp_(logp), gap_(std::max(logp.o, logp.g)), receive_(receive), evaluation_(evaluation) {
-        clocks_.reserve(wiring.ranks);
+        : matching_(matching), logp_(logp), gap_(std::max(logp.o, logp.g)), receive_(receive), evaluation_(evaluation) {
+        clocks_.reserve(matching.members);
         for (const double entered : entered_us) clocks_.push_back({.cpu = entered});
     }
 
     void signal(Rank self, Index step) {
         Clock& clock = clocks_[self];
-        clock.sent = std::max(clock.cpu, clock.sent + gap_);
-        clock.cpu = clock.sent + logp_.o;
-        evaluation_.sent_us[wiring_.message[step]] = clock.sent;
+        if (!matching_.leaves_with_former(self, step)) {
+            clock.sent = std::max(clock.cpu, clock.sent + gap_);
+            clock.cpu = clock.sent + logp_.o;
+        }
+        evaluation_.sent_us[matching_.message[step]] = clock.sent;
     }
 
     void await_set(Rank self, Index begin, Index end) {
         arrivals_.clear();
         for (Index step = begin; step < end; ++step) {
-            const Index message = wiring_.message[step];
+            const Index message = matching_.message[step];
             const double arrival_us = evaluation_.sent_us[message] + logp_.o + logp_.L;
-            arrivals_.push_back({arrival_us, wiring_.steps[step].peer, message});
+            arrivals_.push_back({arrival_us, matching_.steps[step].peer, message});
         }
         if (receive_ == Receive::at_await) std::ranges::sort(arrivals_);
         Clock& clock = clocks_[self];
@@ -43,7 +45,7 @@ public:
         }
     }
 
-    double completion_us(Rank rank) const { return clocks_[rank].cpu; }
+    double completion_us(Rank self) const { return clocks_[self].cpu; }
 
 private:
     struct Arrival {
@@ -54,7 +56,7 @@ private:
         auto operator<=>(const Arrival&) const = default;
     };
 
-    const Wiring& wiring_;
+    const Matching& matching_;
     LogP logp_;
     double gap_;
     Receive receive_;
@@ -65,15 +67,15 @@ private:
 
 }  // namespace
 
-Evaluation evaluate_at_await(const Wiring& wiring, const LogP& logp, Receive receive,
+Evaluation evaluate_at_await(const Matching& matching, const LogP& logp, Receive receive,
                              const std::vector<double>& entered_us) {
     Evaluation evaluation;
-    evaluation.sent_us.resize(wiring.messages);
-    evaluation.received_us.resize(wiring.messages);
-    Clocks clocks(wiring, logp, receive, entered_us, evaluation);
-    evaluation.finished = !replay(wiring, clocks);
-    evaluation.operations = wiring.steps.size();
-    for (Rank rank = 0; rank < wiring.ranks; ++rank) evaluation.completion_us.push_back(clocks.completion_us(rank));
+    evaluation.sent_us.resize(matching.messages);
+    evaluation.received_us.resize(matching.messages);
+    Clocks clocks(matching, logp, receive, entered_us, evaluation);
+    evaluation.finished = !replay(matching, clocks);
+    evaluation.operations = matching.steps.size();
+    for (Rank self = 0; self < matching.members; ++self) evaluation.completion_us.push_back(clocks.completion_us(self));
     return evaluation;
 }
 

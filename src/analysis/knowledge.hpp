@@ -34,6 +34,9 @@ public:
     /// The set of that rank alone.
     Id of(Rank rank);
 
+    /// The set of nobody.
+    Id none() { return fresh(); }
+
     Id share(Id id) {
         ++holders_[id];
         return id;

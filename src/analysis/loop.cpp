@@ -17,20 +17,22 @@ constexpr std::size_t max_steps = std::size_t{1} << 26;
 
 /// The plan `times` times in a row, every episode with messages of its own. Awaits that end one episode and
 /// awaits that begin the next are neighbours and so make one set.
-Wiring repeated(const Wiring& once, Index times) {
-    Wiring loop;
+Matching repeated(const Matching& once, Index times) {
+    Matching loop;
     loop.ranks = once.ranks;
+    loop.members = once.members;
     loop.first.reserve(once.first.size());
     loop.steps.reserve(once.steps.size() * times);
     loop.message.reserve(once.steps.size() * times);
     loop.first.push_back(0);
-    for (Rank self = 0; self < once.ranks; ++self) {
+    for (Rank self = 0; self < once.members; ++self) {
         const auto begin = once.first[self];
         const auto end = once.first[self + 1];
         for (Index episode = 0; episode < times; ++episode)
             for (Index step = begin; step < end; ++step) {
                 loop.steps.push_back(once.steps[step]);
                 loop.message.push_back(once.message[step] + episode * once.messages);
+                if (self >= once.ranks) loop.together.push_back(once.leaves_with_former(self, step));
             }
         loop.first.push_back(static_cast<Index>(loop.steps.size()));
     }
@@ -38,18 +40,19 @@ Wiring repeated(const Wiring& once, Index times) {
     return loop;
 }
 
-double last_us(const Wiring& wiring, const LogP& logp, Receive receive) {
-    const std::vector<double> entered_us(wiring.ranks);
-    const Evaluation evaluation = receive == Receive::on_arrival ? evaluate_on_arrival(wiring, logp, entered_us)
-                                                                 : evaluate_at_await(wiring, logp, receive, entered_us);
-    return std::ranges::max(evaluation.completion_us);
+double last_us(const Matching& matching, const LogP& logp, Receive receive) {
+    const std::vector<double> entered_us(matching.members);
+    const Evaluation evaluation = receive == Receive::on_arrival
+                                      ? evaluate_on_arrival(matching, logp, entered_us)
+                                      : evaluate_at_await(matching, logp, receive, entered_us);
+    return *std::max_element(evaluation.completion_us.begin(), evaluation.completion_us.begin() + matching.ranks);
 }
 
 }  // namespace
 
 double loop_period_us(const Plan& plan, const LogP& logp, Receive receive) {
     price(plan, logp, receive);  // refuses what has no price
-    const Wiring once = wire(plan);
+    const Matching once = match(plan);
     // Enough for the period to settle; fewer where each of them is long to evaluate.
     const Index episodes = plan.ranks() <= 64 ? 12 : 8;
     if (once.steps.size() > max_steps / episodes)

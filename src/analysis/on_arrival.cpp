@@ -16,17 +16,17 @@ namespace {
 /// created is put back, because the others could not go before it: P messages to one rank stay P log P work.
 class Simulation {
 public:
-    Simulation(const Wiring& wiring, const LogP& logp, const std::vector<double>& entered_us)
-        : wiring_(wiring), logp_(logp), next_(wiring.first.begin(), wiring.first.end() - 1), received_(wiring.messages),
-          waiting_(wiring.ranks) {
-        evaluation_.sent_us.resize(wiring.messages);
-        evaluation_.received_us.resize(wiring.messages);
-        clocks_.reserve(wiring.ranks);
+    Simulation(const Matching& matching, const LogP& logp, const std::vector<double>& entered_us)
+        : matching_(matching), logp_(logp), next_(matching.first.begin(), matching.first.end() - 1),
+          received_(matching.messages), waiting_(matching.members) {
+        evaluation_.sent_us.resize(matching.messages);
+        evaluation_.received_us.resize(matching.messages);
+        clocks_.reserve(matching.members);
         for (const double entered : entered_us) clocks_.push_back({.cpu = entered});
     }
 
     Evaluation run() && {
-        for (Rank rank = 0; rank < wiring_.ranks; ++rank) go_on(rank, clocks_[rank].cpu);
+        for (Rank rank = 0; rank < matching_.members; ++rank) go_on(rank, clocks_[rank].cpu);
         for (; !events_.empty(); ++evaluation_.operations) {
             const Event event = events_.top();
             events_.pop();
@@ -36,8 +36,8 @@ public:
                 receive(event);
         }
         evaluation_.finished = true;
-        for (Rank rank = 0; rank < wiring_.ranks; ++rank) {
-            if (next_[rank] != wiring_.first[rank + 1]) evaluation_.finished = false;
+        for (Rank rank = 0; rank < matching_.members; ++rank) {
+            if (next_[rank] != matching_.first[rank + 1]) evaluation_.finished = false;
             evaluation_.completion_us.push_back(clocks_[rank].cpu);
         }
         return std::move(evaluation_);
@@ -50,7 +50,7 @@ private:
         double at_us;
         Kind kind;
         std::uint64_t created;
-        Rank rank;
+        Rank rank;  // or role, by its number in the matching
         Index message_number;
         bool put_back = false;
 
@@ -70,11 +70,11 @@ private:
     /// Passes the awaits that are met, up to one that is not, or to a signal, for which it makes an event.
     void go_on(Rank self, double now_us) {
         Index& step = next_[self];
-        const Index end = wiring_.first[self + 1];
-        for (; step < end && is_await(wiring_.steps[step]) && received_[wiring_.message[step]]; ++step)
+        const Index end = matching_.first[self + 1];
+        for (; step < end && is_await(matching_.steps[step]) && received_[matching_.message[step]]; ++step)
             ++evaluation_.operations;
-        if (step < end && is_signal(wiring_.steps[step]))
-            events_.push({std::max(now_us, clocks_[self].cpu), Event::send, births_++, self, wiring_.message[step]});
+        if (step < end && is_signal(matching_.steps[step]))
+            events_.push({std::max(now_us, clocks_[self].cpu), Event::send, births_++, self, matching_.message[step]});
     }
 
     void send(Event event) {
@@ -86,9 +86,12 @@ private:
         }
         clock.sent = event.at_us;
         clock.cpu = event.at_us + logp_.o;
-        evaluation_.sent_us[event.message_number] = clock.sent;
-        const Rank to = wiring_.steps[next_[event.rank]++].peer;
-        events_.push({clock.cpu + logp_.L, Event::message, births_++, to, event.message_number});
+        Index& step = next_[event.rank];
+        do {
+            const Index message = matching_.message[step];
+            evaluation_.sent_us[message] = clock.sent;
+            events_.push({clock.cpu + logp_.L, Event::message, births_++, matching_.steps[step].peer, message});
+        } while (++step < matching_.first[event.rank + 1] && matching_.leaves_with_former(event.rank, step));
         go_on(event.rank, event.at_us);
     }
 
@@ -110,7 +113,7 @@ private:
         received_[event.message_number] = true;
         if (!waiting.empty()) put_back_first(event.rank);
         const Index step = next_[event.rank];
-        if (step < wiring_.first[event.rank + 1] && is_await(wiring_.steps[step])) go_on(event.rank, event.at_us);
+        if (step < matching_.first[event.rank + 1] && is_await(matching_.steps[step])) go_on(event.rank, event.at_us);
     }
 
     void put_back_first(Rank rank) {
@@ -120,7 +123,7 @@ private:
             {std::max(clock.cpu, clock.received + logp_.g), Event::message, first.created, rank, first.message, true});
     }
 
-    const Wiring& wiring_;
+    const Matching& matching_;
     LogP logp_;
     std::vector<Index> next_;
     std::vector<bool> received_;
@@ -133,8 +136,8 @@ private:
 
 }  // namespace
 
-Evaluation evaluate_on_arrival(const Wiring& wiring, const LogP& logp, const std::vector<double>& entered_us) {
-    return Simulation(wiring, logp, entered_us).run();
+Evaluation evaluate_on_arrival(const Matching& matching, const LogP& logp, const std::vector<double>& entered_us) {
+    return Simulation(matching, logp, entered_us).run();
 }
 
 }  // namespace tollbar

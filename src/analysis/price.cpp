@@ -16,8 +16,8 @@ namespace tollbar {
 
 namespace {
 
-std::vector<double> entries(Rank ranks, std::span<const Late> late) {
-    std::vector<double> entered_us(ranks);
+std::vector<double> entries(Rank ranks, Rank members, std::span<const Late> late) {
+    std::vector<double> entered_us(members);
     for (const Late& one : late) {
         if (one.rank >= ranks)
             throw std::invalid_argument("late rank " + std::to_string(one.rank) + " is not one of 0.." +
@@ -28,24 +28,24 @@ std::vector<double> entries(Rank ranks, std::span<const Late> late) {
     return entered_us;
 }
 
-Evaluation evaluate(const Plan& plan, const Wiring& wiring, const LogP& logp, Receive receive,
+Evaluation evaluate(const Plan& plan, const Matching& matching, const LogP& logp, Receive receive,
                     std::span<const Late> late) {
     check_times(logp);
-    const std::vector<double> entered_us = entries(plan.ranks(), late);
+    const std::vector<double> entered_us = entries(plan.ranks(), plan.members(), late);
     const auto refuse = [&](const Verdict& verdict) {
         return std::invalid_argument("plan '" + plan.name() + "' has no price: " + verdict.explain());
     };
-    if (!wiring.fault.holds()) throw refuse(wiring.fault);
+    if (!matching.fault.holds()) throw refuse(matching.fault);
 
-    Evaluation evaluation = receive == Receive::on_arrival ? evaluate_on_arrival(wiring, logp, entered_us)
-                                                           : evaluate_at_await(wiring, logp, receive, entered_us);
+    Evaluation evaluation = receive == Receive::on_arrival ? evaluate_on_arrival(matching, logp, entered_us)
+                                                           : evaluate_at_await(matching, logp, receive, entered_us);
     if (!evaluation.finished) throw refuse(verify(plan));
     return evaluation;
 }
 
 /// Without an array of all steps, where one rank stands for all; nothing elsewhere.
 std::optional<Price> price_one_for_all(const Plan& plan, const LogP& logp, Receive receive) {
-    const std::optional<Wiring> one = wire_one_for_all(plan);
+    const std::optional<Matching> one = match_one_for_all(plan);
     if (!one) return std::nullopt;
     const Evaluation evaluation = evaluate_at_await(*one, logp, receive, {0});
     if (!evaluation.finished) return std::nullopt;
@@ -64,31 +64,32 @@ Price price(const Plan& plan, const LogP& logp, Receive receive, std::span<const
     check_times(logp);
     if (late.empty() && receive != Receive::on_arrival)
         if (std::optional<Price> of_all = price_one_for_all(plan, logp, receive)) return *std::move(of_all);
-    const Wiring wiring = wire(plan);
-    Evaluation evaluation = evaluate(plan, wiring, logp, receive, late);
+    const Matching matching = match(plan);
+    Evaluation evaluation = evaluate(plan, matching, logp, receive, late);
     Price price;
     price.completion_us = std::move(evaluation.completion_us);
+    price.completion_us.resize(plan.ranks());
     const auto [first, last] = std::ranges::minmax(price.completion_us);
     price.first_us = first;
     price.last_us = last;
     price.mean_us = std::accumulate(price.completion_us.begin(), price.completion_us.end(), 0.0) / plan.ranks();
-    price.messages = wiring.messages;
+    price.messages = matching.messages;
     price.operations = evaluation.operations;
     return price;
 }
 
 std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive receive, std::span<const Late> late) {
-    const Wiring wiring = wire(plan);
-    const Evaluation evaluation = evaluate(plan, wiring, logp, receive, late);
+    const Matching matching = match(plan);
+    const Evaluation evaluation = evaluate(plan, matching, logp, receive, late);
     std::vector<Message> messages;
-    messages.reserve(wiring.messages);
-    for (Rank to = 0; to < wiring.ranks; ++to)
-        for (Index step = wiring.first[to]; step < wiring.first[to + 1]; ++step) {
-            if (!is_await(wiring.steps[step])) continue;
-            const Index message = wiring.message[step];
+    messages.reserve(matching.messages);
+    for (Rank to = 0; to < matching.members; ++to)
+        for (Index step = matching.first[to]; step < matching.first[to + 1]; ++step) {
+            if (!is_await(matching.steps[step])) continue;
+            const Index message = matching.message[step];
             const double sent_us = evaluation.sent_us[message];
-            messages.push_back({.from = wiring.steps[step].peer,
-                                .to = to,
+            messages.push_back({.from = plan.member_at(matching.steps[step].peer),
+                                .to = plan.member_at(to),
                                 .sent_us = sent_us,
                                 .arrived_us = sent_us + logp.o + logp.L,
                                 .received_us = evaluation.received_us[message]});

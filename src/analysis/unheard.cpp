@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks backwards from a rank's step along all messages it rests on; whoever is not met is unheard.
+// Walks backwards from a member's step along all messages it rests on; whichever rank is not met is unheard.
 #include <tollbar/unheard.hpp>
 
 #include <algorithm>
@@ -10,30 +10,31 @@
 namespace tollbar {
 
 std::vector<Rank> unheard(const Plan& plan, Rank self, std::size_t steps) {
-    std::vector<std::optional<Program>> programs(plan.ranks());
-    const auto program_of = [&](Rank rank) -> const Program& {
-        if (!programs[rank]) programs[rank] = plan.program(rank);
-        return *programs[rank];
+    std::vector<std::optional<Program>> programs(plan.members());
+    const auto program_of = [&](Rank index) -> const Program& {
+        if (!programs[index]) programs[index] = plan.program(plan.member_at(index));
+        return *programs[index];
     };
     if (const std::size_t all = plan.program(self).size(); steps > all)
-        throw std::invalid_argument("rank " + std::to_string(self) + " has " + std::to_string(all) + " steps, not " +
-                                    std::to_string(steps));
+        throw std::invalid_argument((is_role(self) ? "role " : "rank ") + member_text(self) + " has " +
+                                    std::to_string(all) + " steps, not " + std::to_string(steps));
 
     struct Progress {
-        Rank rank;
+        Rank index;
         std::size_t steps;
     };
-    std::vector<Progress> news{{self, steps}};
-    std::vector<std::size_t> finished(plan.ranks());  // of each rank, how many steps are known to be over
+    std::vector<Progress> news{{plan.index_of(self), steps}};
+    std::vector<std::size_t> finished(plan.members());  // of each member, how many steps are known to be over
     while (!news.empty()) {
-        const auto [rank, until] = news.back();
+        const auto [index, until] = news.back();
         news.pop_back();
-        for (std::size_t& step = finished[rank]; step < until; ++step) {
-            const auto [kind, peer] = program_of(rank)[step];
-            if (kind != Step::Kind::await || peer >= plan.ranks()) continue;
-            const Program& sender = program_of(peer);
-            const auto told = std::ranges::find(sender, signal(rank));
-            if (told != sender.end()) news.push_back({peer, static_cast<std::size_t>(told - sender.begin()) + 1});
+        for (std::size_t& step = finished[index]; step < until; ++step) {
+            const auto [kind, peer] = program_of(index)[step];
+            const Rank from = plan.index_of(peer);
+            if (kind != Step::Kind::await || from >= plan.members()) continue;
+            const Program& sender = program_of(from);
+            const auto told = std::ranges::find(sender, signal(plan.member_at(index)));
+            if (told != sender.end()) news.push_back({from, static_cast<std::size_t>(told - sender.begin()) + 1});
         }
     }
 

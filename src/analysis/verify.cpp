@@ -4,7 +4,7 @@
 
 #include "knowledge.hpp"
 #include "replay.hpp"
-#include "wiring.hpp"
+#include "matching.hpp"
 
 namespace tollbar {
 
@@ -12,18 +12,19 @@ namespace {
 
 using Fault = Verdict::Fault;
 
-/// Every rank starts knowing itself; a signal carries what its sender knows, an await set adds it.
+/// Every rank starts knowing itself, a role nobody; a signal carries what its sender knows, an await set adds it.
 class Hearsay {
 public:
-    explicit Hearsay(const Wiring& wiring) : wiring_(wiring), carried_(wiring.messages) {
-        for (Rank rank = 0; rank < wiring.ranks; ++rank) known_.push_back(knowledge_.of(rank));
+    explicit Hearsay(const Matching& matching) : matching_(matching), carried_(matching.messages) {
+        for (Rank self = 0; self < matching.members; ++self)
+            known_.push_back(self < matching.ranks ? knowledge_.of(self) : knowledge_.none());
     }
 
-    void signal(Rank self, Index step) { carried_[wiring_.message[step]] = knowledge_.share(known_[self]); }
+    void signal(Rank self, Index step) { carried_[matching_.message[step]] = knowledge_.share(known_[self]); }
 
     void await_set(Rank self, Index begin, Index end) {
         parts_.assign(1, known_[self]);
-        for (Index step = begin; step < end; ++step) parts_.push_back(carried_[wiring_.message[step]]);
+        for (Index step = begin; step < end; ++step) parts_.push_back(carried_[matching_.message[step]]);
         known_[self] = knowledge_.unite(parts_);
     }
 
@@ -36,9 +37,9 @@ public:
     std::uint64_t touched() const noexcept { return knowledge_.touched(); }
 
 private:
-    const Wiring& wiring_;
+    const Matching& matching_;
     Knowledge knowledge_;
-    std::vector<Knowledge::Id> known_;    // by rank
+    std::vector<Knowledge::Id> known_;    // by member
     std::vector<Knowledge::Id> carried_;  // by message
     std::vector<Knowledge::Id> parts_;
 };
@@ -46,17 +47,17 @@ private:
 }  // namespace
 
 Verdict verify(const Plan& plan) {
-    const Wiring wiring = wire(plan);
-    Verdict verdict = wiring.fault;
+    const Matching matching = match(plan);
+    Verdict verdict = matching.fault;
     if (!verdict.holds()) return verdict;
 
-    Hearsay hearsay(wiring);
-    const std::optional<Stuck> stuck = replay(wiring, hearsay);
+    Hearsay hearsay(matching);
+    const std::optional<Stuck> stuck = replay(matching, hearsay);
     verdict.operations += hearsay.touched();
     if (stuck) {
         verdict.fault = Fault::deadlock;
-        verdict.from = stuck->from;
-        verdict.to = stuck->to;
+        verdict.from = plan.member_at(stuck->from);
+        verdict.to = plan.member_at(stuck->to);
         return verdict;
     }
     for (Rank to = 0; to < plan.ranks(); ++to) {
@@ -71,8 +72,8 @@ Verdict verify(const Plan& plan) {
 }
 
 std::string Verdict::explain() const {
-    const std::string sender = "rank " + std::to_string(from);
-    const std::string receiver = "rank " + std::to_string(to);
+    const auto named = [](Rank member) { return (is_role(member) ? "role " : "rank ") + member_text(member); };
+    const std::string sender = named(from), receiver = named(to);
     switch (fault) {
         case Fault::none: return "nobody can leave before everybody has entered";
         case Fault::bad_peer: return sender + " names " + (from == to ? "itself" : receiver + ", which does not exist");
@@ -80,6 +81,8 @@ std::string Verdict::explain() const {
             return "the channel from " + sender + " to " + receiver + " is used more than once in an episode";
         case Fault::unawaited: return sender + " signals " + receiver + ", which never awaits it";
         case Fault::unsignalled: return receiver + " awaits " + sender + ", which never signals it";
+        case Fault::unplayed:
+            return receiver + " has no members: nobody that it awaits first awaits it right after and is released last";
         case Fault::deadlock: return receiver + " awaits " + sender + ", which cannot get so far";
         case Fault::unheard: return receiver + " can leave although " + sender + " has not entered";
     }

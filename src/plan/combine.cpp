@@ -1,90 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two plans make one: groups gather, their first ranks run the outer plan, groups release.
+// Two plans make one: groups gather, their turning members run the outer plan, groups release.
 #include "combine.hpp"
 
-#include "ranks.hpp"
-
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace tollbar {
 
 namespace {
 
-/// Where gather and release meet in a rooted word: the first signal of rank 0, behind the one signal and
-/// the one await in the middle of every other word. program.size() + 1 when the word has not that form.
-struct Halves {
-    bool well_formed = false;
-    std::size_t gather_end = 0;     ///< awaits of the gather children stand before
-    std::size_t release_begin = 0;  ///< signals to the release children stand from here
-};
-
-Halves halves_of(Rank self, const Program& program) {
-    Halves halves;
-    const auto first_signal = std::ranges::find_if(program, is_signal);
-    halves.gather_end = static_cast<std::size_t>(first_signal - program.begin());
-    halves.release_begin = halves.gather_end + (self == 0 ? 0 : 2);
-    if (halves.release_begin > program.size()) return halves;
-    if (self != 0 && !is_await(program[halves.gather_end + 1])) return halves;
-    halves.well_formed = std::all_of(program.begin() + static_cast<std::ptrdiff_t>(halves.release_begin), program.end(),
-                                     is_signal);
-    return halves;
-}
-
-/// Whether following parents leads every rank to 0.
-bool leads_to_root(const std::vector<Rank>& parents) {
-    std::vector<bool> rooted(parents.size());
-    rooted[0] = true;
-    std::vector<Rank> path;
-    for (Rank rank = 0; rank < parents.size(); ++rank) {
-        for (path.clear(); !rooted[rank] && path.size() <= parents.size(); rank = parents[rank]) path.push_back(rank);
-        if (path.size() > parents.size()) return false;
-        for (const Rank passed : path) rooted[passed] = true;
-        if (!path.empty()) rank = path.front();
-    }
-    return true;
-}
-
-}  // namespace
-
-bool is_rooted(const Plan& plan) {
-    const Rank ranks = plan.ranks();
-    std::vector<Rank> gather_parent(ranks, 0), release_parent(ranks, 0);
-    std::vector<Rank> gathered(ranks, 0), released(ranks, 0);  // how often a rank is some other's child
-    std::vector<Program> programs(ranks);
-    for (Rank self = 0; self < ranks; ++self) {
-        programs[self] = plan.program(self);
-        const Halves halves = halves_of(self, programs[self]);
-        if (!halves.well_formed) return false;
-        if (self != 0) {
-            gather_parent[self] = programs[self][halves.gather_end].peer;
-            release_parent[self] = programs[self][halves.gather_end + 1].peer;
-            if (gather_parent[self] >= ranks || release_parent[self] >= ranks) return false;
-        }
-    }
-    for (Rank self = 0; self < ranks; ++self) {
-        const Halves halves = halves_of(self, programs[self]);
-        for (std::size_t i = 0; i < programs[self].size(); ++i) {
-            const Rank child = programs[self][i].peer;
-            if (child >= ranks) return false;
-            if (child == 0 && (i < halves.gather_end || i >= halves.release_begin)) return false;
-            if (i < halves.gather_end && (gather_parent[child] != self || gathered[child]++ != 0)) return false;
-            if (i >= halves.release_begin && (release_parent[child] != self || released[child]++ != 0)) return false;
-        }
-    }
-    const auto once = [](Rank times) { return times == 1; };
-    return std::all_of(gathered.begin() + 1, gathered.end(), once) &&
-           std::all_of(released.begin() + 1, released.end(), once) && leads_to_root(gather_parent) &&
-           leads_to_root(release_parent);
-}
-
-namespace {
-
-/// The groups of a two-level plan: all are alike but the last, which may be smaller.
-struct Groups {
-    Rank number;
-    Plan full;
-    Plan last;
+/// A row of groups of one size, which have the same inner plan.
+struct Row {
+    Rank first_group;
+    Rank first_role;  ///< of the whole plan
+    Plan inner;
+    Rank turning;  ///< member of the inner plan that runs the outer one in between
 };
 
 Plan group_plan(const Family& inner, Rank members) {
@@ -95,48 +28,116 @@ Plan group_plan(const Family& inner, Rank members) {
     return plan;
 }
 
-Groups groups_of(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
-    check_ranks(ranks);
-    if (group == 0) throw std::invalid_argument("a group has at least 1 rank, not 0");
-    const Rank number = (ranks - 1) / group + 1;
-    if (outer.ranks() != number)
-        throw std::invalid_argument(std::to_string(ranks) + " ranks in groups of " + std::to_string(group) +
-                                    " need an outer plan of " + std::to_string(number) + " ranks, not " +
-                                    std::to_string(outer.ranks()));
-    return {number, group_plan(inner, std::min(group, ranks)), group_plan(inner, ranks - (number - 1) * group)};
+/// A plan of two levels, whose programs are made from those of the inner plans and of the outer one.
+class TwoLevels {
+public:
+    using Turning = Rank (*)(const Plan& inner);
+
+    TwoLevels(Grouping grouping, const Family& inner, Turning turning, Plan outer)
+        : grouping_(std::move(grouping)), outer_(std::move(outer)) {
+        std::map<Rank, Plan> of_size;
+        for (Rank group = 0, end = 0; group < grouping_.groups(); group = end) {
+            end = grouping_.alike_until(group);
+            const Rank size = grouping_.size(group);
+            if (!of_size.contains(size)) of_size.emplace(size, group_plan(inner, size));
+            const Plan& plan = of_size.at(size);
+            rows_.push_back({group, inner_roles_, plan, turning(plan)});
+            inner_roles_ += (end - group) * plan.roles();
+        }
+    }
+
+    Rank roles() const noexcept { return inner_roles_ + outer_.roles(); }
+
+    Program program(Rank self) const {
+        if (is_role(self) && role_number(self) >= inner_roles_)
+            return of_whole(outer_.program(role(role_number(self) - inner_roles_)));
+        const Place place = place_of(self);
+        Program program = place.row->inner.program(place.member);
+        for (Step& step : program) step.peer = in_whole(*place.row, place.group, step.peer);
+        if (place.member == place.row->turning) {
+            const Program between = of_whole(outer_.program(place.group));
+            program.insert(std::ranges::find_if(program, is_signal), between.begin(), between.end());
+        }
+        return program;
+    }
+
+private:
+    struct Place {
+        const Row* row;
+        Rank group;
+        Rank member;  ///< of the inner plan
+    };
+
+    /// Of a rank or a role of an inner plan.
+    Place place_of(Rank self) const {
+        if (!is_role(self)) {
+            const auto [group, place] = grouping_.place_of(self);
+            return {&row_of(group), group, place};
+        }
+        const Rank number = role_number(self);
+        const Row& row = *std::prev(std::ranges::upper_bound(rows_, number, {}, &Row::first_role));
+        const Rank within = number - row.first_role, each = row.inner.roles();
+        return {&row, row.first_group + within / each, role(within % each)};
+    }
+
+    const Row& row_of(Rank group) const {
+        return *std::prev(std::ranges::upper_bound(rows_, group, {}, &Row::first_group));
+    }
+
+    /// From a member of a group's plan to one of the whole.
+    Rank in_whole(const Row& row, Rank group, Rank member) const {
+        if (!is_role(member)) return grouping_.rank_at(group, member);
+        return role(row.first_role + (group - row.first_group) * row.inner.roles() + role_number(member));
+    }
+
+    /// The word of a member of the outer plan, whose ranks are the turning members.
+    Program of_whole(Program outer) const {
+        for (Step& step : outer) {
+            if (is_role(step.peer)) {
+                step.peer = role(inner_roles_ + role_number(step.peer));
+            } else {
+                const Row& row = row_of(step.peer);
+                step.peer = in_whole(row, step.peer, row.turning);
+            }
+        }
+        return outer;
+    }
+
+    Grouping grouping_;
+    Plan outer_;
+    std::vector<Row> rows_;
+    Rank inner_roles_ = 0;
+};
+
+Plan join(std::string name, const Grouping& grouping, const Family& inner, TwoLevels::Turning turning,
+          const Plan& outer) {
+    auto levels = std::make_shared<const TwoLevels>(grouping, inner, turning, outer);
+    const Rank roles = levels->roles();
+    return {std::move(name), grouping.ranks(), [levels](Rank self) { return levels->program(self); }, roles};
 }
 
-Plan join(Rank ranks, const Groups& groups, Rank group, const Plan& outer) {
-    std::string name = groups.full.name() + '@' + std::to_string(group) + '/' + outer.name();
-    return {std::move(name), ranks, [groups, group, outer](Rank self) {
-                const Rank number = self / group;
-                const Rank first = number * group;
-                Program program = (number + 1 == groups.number ? groups.last : groups.full).program(self - first);
-                for (Step& step : program) step.peer += first;
-                if (self == first) {
-                    Program among_leaders = outer.program(number);
-                    for (Step& step : among_leaders) step.peer *= group;
-                    program.insert(std::ranges::find_if(program, is_signal), among_leaders.begin(),
-                                   among_leaders.end());
-                }
-                return program;
-            }};
+Rank turning_or_refused(const Plan& inner) {
+    if (const std::optional<Rank> turning = turning_member(inner)) return *turning;
+    throw std::invalid_argument("'" + inner.name() + "' cannot stand inside a group of " +
+                                std::to_string(inner.ranks()) +
+                                ": its rank 0 does not hear from every rank before it releases any");
 }
 
 }  // namespace
 
 Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
-    const Groups groups = groups_of(ranks, inner, group, outer);
-    for (const Plan& plan : {groups.full, groups.last})
-        if (!is_rooted(plan))
-            throw std::invalid_argument("'" + plan.name() + "' cannot stand inside a group of " +
-                                        std::to_string(plan.ranks()) +
-                                        ": its rank 0 does not gather everybody before it releases anybody");
-    return join(ranks, groups, group, outer);
+    const Grouping grouping = Grouping::neighbours(ranks, group);
+    if (outer.ranks() != grouping.groups())
+        throw std::invalid_argument(std::to_string(ranks) + " ranks in groups of " + std::to_string(group) +
+                                    " need an outer plan of " + std::to_string(grouping.groups()) + " ranks, not " +
+                                    std::to_string(outer.ranks()));
+    std::string name = group_plan(inner, grouping.size(0)).name() + '@' + std::to_string(group) + '/' + outer.name();
+    return join(std::move(name), grouping, inner, turning_or_refused, outer);
 }
 
-Plan combine_rooted(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
-    return join(ranks, groups_of(ranks, inner, group, outer), group, outer);
+Plan combine_turning(std::string name, const Grouping& grouping, const Family& inner, const Plan& outer) {
+    return join(
+        std::move(name), grouping, inner, [](const Plan& plan) { return plan.roles() == 0 ? 0 : role(0); }, outer);
 }
 
 }  // namespace tollbar

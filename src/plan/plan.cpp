@@ -14,22 +14,37 @@ void check_ranks(Rank ranks) {
                                     std::to_string(ranks));
 }
 
-Plan::Plan(std::string name, Rank ranks, Rule rule)
-    : name_(std::move(name)), ranks_(ranks), rule_(std::make_shared<const Rule>(std::move(rule))) {
+namespace {
+
+Rank counted(const std::vector<Program>& programs) {
+    return static_cast<Rank>(std::min<std::size_t>(programs.size(), max_ranks + std::size_t{1}));
+}
+
+}  // namespace
+
+Plan::Plan(std::string name, Rank ranks, Rule rule, Rank roles)
+    : name_(std::move(name)), ranks_(ranks), roles_(roles), rule_(std::make_shared<const Rule>(std::move(rule))) {
     check_ranks(ranks);
+    if (roles > max_ranks)
+        throw std::invalid_argument("a plan has at most " + std::to_string(max_ranks) + " roles, not " +
+                                    std::to_string(roles));
 }
 
 // In braces the size is read before the words are moved.
-Plan::Plan(std::string name, std::vector<Program> programs)
-    : Plan{std::move(name), static_cast<Rank>(std::min<std::size_t>(programs.size(), max_ranks + std::size_t{1})),
-           [words = std::make_shared<const std::vector<Program>>(std::move(programs))](Rank self) {
-               return (*words)[self];
-           }} {}
+Plan::Plan(std::string name, std::vector<Program> programs, const std::vector<Program>& roles)
+    : Plan{std::move(name), counted(programs),
+           [words = std::make_shared<const std::vector<Program>>(std::move(programs)),
+            played = std::make_shared<const std::vector<Program>>(roles)](Rank self) {
+               return is_role(self) ? (*played)[role_number(self)] : (*words)[self];
+           },
+           counted(roles)} {}
 
 Program Plan::program(Rank self) const {
-    if (self >= ranks_)
-        throw std::invalid_argument("rank " + std::to_string(self) + " is not one of 0.." + std::to_string(ranks_ - 1));
-    return (*rule_)(self);
+    if (index_of(self) < members()) return (*rule_)(self);
+    if (is_role(self))
+        throw std::invalid_argument("role " + member_text(self) + " is not one of the " + std::to_string(roles_) +
+                                    " of '" + name_ + "'");
+    throw std::invalid_argument("rank " + std::to_string(self) + " is not one of 0.." + std::to_string(ranks_ - 1));
 }
 
 }  // namespace tollbar

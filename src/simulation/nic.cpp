@@ -2,7 +2,7 @@
 // The events of host-based and NIC-based barriers: every unit of every node serves what comes to it in turn.
 #include <tollbar/nic_model.hpp>
 
-#include "analysis/wiring.hpp"
+#include "analysis/matching.hpp"
 #include "nic_checks.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ enum class What : std::uint8_t { enter, begin, sdma, xmit, recv, rdma, heard, th
 
 struct Event {
     What what;
-    std::uint32_t about;  // a rank for enter, begin and through; else a message
+    std::uint32_t about;  // a member for enter, begin and through; else a message
 };
 
 /// Until when each unit of a node is busy, and where its plan stands.
@@ -37,21 +37,23 @@ struct Node {
 
 class Simulation {
 public:
-    Simulation(const Wiring& wiring, Where where, const Parameters& cost, const Workload& workload,
+    Simulation(const Matching& matching, Where where, const Parameters& cost, const Workload& workload,
                std::size_t most_spans, const Watch& watch)
-        : wiring_(wiring), where_(where), cost_(cost), workload_(workload), most_spans_(most_spans), watch_(watch),
-          barriers_(workload.barriers()), nodes_(wiring.ranks), heard_(wiring.messages), ends_(wiring.messages) {
-        for (Rank rank = 0; rank < wiring.ranks; ++rank)
-            for (Index step = wiring.first[rank]; step < wiring.first[rank + 1]; ++step) {
-                Ends& ends = ends_[wiring.message[step]];
-                (is_signal(wiring.steps[step]) ? ends.from : ends.to) = rank;
-                if (is_await(wiring.steps[step])) ends.await = step;
+        : matching_(matching), where_(where), cost_(cost), workload_(workload), most_spans_(most_spans), watch_(watch),
+          barriers_(workload.barriers()), nodes_(matching.members), heard_(matching.messages),
+          ends_(matching.messages) {
+        for (Rank self = 0; self < matching.members; ++self)
+            for (Index step = matching.first[self]; step < matching.first[self + 1]; ++step) {
+                Ends& ends = ends_[matching.message[step]];
+                (is_signal(matching.steps[step]) ? ends.from : ends.to) = self;
+                (is_signal(matching.steps[step]) ? ends.signal : ends.await) = step;
             }
     }
 
     /// Whether everybody came to the end.
     bool run() {
-        for (Rank rank = 0; rank < wiring_.ranks; ++rank)
+        for (Rank role = matching_.ranks; role < matching_.members; ++role) enter(role);
+        for (Rank rank = 0; rank < matching_.ranks; ++rank)
             at(computed(rank, workload_.late_us.empty() ? 0 : workload_.late_us[rank]), What::enter, rank);
         // Nodes in step have their events at the same instants, so these are few: first created, first served.
         for (; !events_.empty(); events_.erase(events_.begin())) {
@@ -62,16 +64,17 @@ public:
                 const Event event = now[next++];
                 happen(event);
                 if (++outcome_.events % events_between_looks == 0 && watch_)
-                    watch_({now_us_, passed_, barriers_ * wiring_.ranks});
+                    watch_({now_us_, passed_, barriers_ * matching_.members});
             }
         }
-        return passed_ == barriers_ * wiring_.ranks;
+        return passed_ == barriers_ * matching_.members;
     }
 
     Outcome outcome() {
         outcome_.barriers = barriers_;
-        outcome_.messages = barriers_ * wiring_.messages;
+        outcome_.messages = barriers_ * matching_.messages;
         outcome_.first_us = nodes_.front().through_us;
+        nodes_.resize(matching_.ranks);
         for (const Node& node : nodes_) {
             outcome_.last_us = std::max(outcome_.last_us, node.through_us);
             outcome_.first_us = std::min(outcome_.first_us, node.through_us);
@@ -84,7 +87,8 @@ private:
     struct Ends {
         Rank from;
         Rank to;
-        Index await;  // the step that takes it
+        Index signal;  // the step that sends it
+        Index await;   // the step that takes it
     };
 
     void at(double us, What what, std::uint32_t about) { events_[us].push_back({what, about}); }
@@ -124,13 +128,16 @@ private:
         }
     }
 
-    /// Wormhole routing: the head is at the other end before the tail has left.
+    /// Wormhole routing: the head is at the other end before the tail has left. What leaves together is one broadcast.
     void transmit(Index message) {
         const Ends& ends = ends_[message];
         Node& from = nodes_[ends.from];
         const double starts_us = std::max(now_us_, from.xmit_us);
         serve(from.xmit_us, Stage::xmit, cost_.xmit_us, ends.from, ends.to);
-        at(starts_us + cost_.network_us, What::recv, message);
+        Index step = ends.signal;
+        do {
+            at(starts_us + cost_.network_us, What::recv, matching_.message[step]);
+        } while (++step < matching_.first[ends.from + 1] && matching_.leaves_with_former(ends.from, step));
     }
 
     void hear(Index message) {
@@ -153,9 +160,9 @@ private:
     void enter(Rank self) {
         Node& node = nodes_[self];
         ++node.episode;
-        node.step = wiring_.first[self];
-        if (node.step == wiring_.first[self + 1]) return pass(self);
-        if (where_ == Where::host) return go_on(self);
+        node.step = matching_.first[self];
+        if (node.step == matching_.first[self + 1]) return pass(self);
+        if (where_ == Where::host || self >= matching_.ranks) return go_on(self);
         at(serve(node.host_us, Stage::send, cost_.send_us, self, self), What::begin, self);
     }
 
@@ -163,27 +170,29 @@ private:
     /// it sends is given to the next unit by an event of its own.
     void go_on(Rank self) {
         Node& node = nodes_[self];
-        while (node.step < wiring_.first[self + 1]) {
-            const Step step = wiring_.steps[node.step];
+        while (node.step < matching_.first[self + 1]) {
+            const Step step = matching_.steps[node.step];
             if (is_signal(step)) {
-                const Index message = wiring_.message[node.step++];
+                const Index message = matching_.message[node.step];
+                if (matching_.leaves_with_former(self, node.step++)) continue;
                 if (where_ == Where::nic)
                     transmit(message);
                 else
                     at(serve(node.host_us, Stage::send, cost_.send_us, self, step.peer), What::sdma, message);
                 continue;
             }
-            node.set_end = wiring_.set_end(node.step, self);
+            node.set_end = matching_.set_end(node.step, self);
             for (Index each = node.step; each < node.set_end; ++each) {
-                if (heard_[wiring_.message[each]] < node.episode)
+                if (heard_[matching_.message[each]] < node.episode)
                     ++node.missing;
                 else
-                    take(wiring_.message[each]);
+                    take(matching_.message[each]);
             }
             if (node.missing > 0) return;
             node.step = node.set_end;
         }
-        if (where_ == Where::host) return at(std::max(now_us_, node.host_us), What::through, self);
+        if (self >= matching_.ranks || where_ == Where::host)
+            return at(std::max(now_us_, node.host_us), What::through, self);
         node.host_us = serve(node.rdma_us, Stage::rdma, cost_.rdma_us, self, self);  // the host waits for the notice
         at(serve(node.host_us, Stage::hrecv, cost_.hrecv_us, self, self), What::through, self);
     }
@@ -192,7 +201,8 @@ private:
         Node& node = nodes_[self];
         ++passed_;
         node.through_us = now_us_;
-        if (node.episode < barriers_) at(computed(self, now_us_), What::enter, self);
+        if (node.episode == barriers_) return;
+        at(self < matching_.ranks ? computed(self, now_us_) : now_us_, What::enter, self);
     }
 
     /// When a node that begins to compute at `from_us` enters its next barrier.
@@ -200,7 +210,7 @@ private:
         return from_us + workload_.before_us(self, nodes_[self].episode);
     }
 
-    const Wiring& wiring_;
+    const Matching& matching_;
     const Where where_;
     const Parameters& cost_;
     const Workload& workload_;
@@ -222,9 +232,9 @@ Outcome simulate(const Plan& plan, Where where, const Parameters& parameters, co
                  std::size_t most_spans, const Watch& watch) {
     check(parameters);
     check(workload, plan.ranks());
-    const Wiring wiring = wire(plan);
-    if (!wiring.fault.holds()) throw never_ends(plan, wiring.fault);
-    Simulation simulation(wiring, where, parameters, workload, most_spans, watch);
+    const Matching matching = match(plan);
+    if (!matching.fault.holds()) throw never_ends(plan, matching.fault);
+    Simulation simulation(matching, where, parameters, workload, most_spans, watch);
     if (!simulation.run()) throw never_ends(plan, verify(plan));
     return simulation.outcome();
 }

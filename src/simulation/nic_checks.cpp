@@ -65,7 +65,7 @@ void check(const Workload& workload, Rank ranks) {
 
 void check(const Measured& at) {
     if (at.nodes < 2)
-        throw std::invalid_argument("latencies of at least 2 nodes say something, not of " + std::to_string(at.nodes));
+        throw std::invalid_argument("latencies of at least 2 nodes are needed, not of " + std::to_string(at.nodes));
     check_time(at.host_us, "the host-based latency");
     check_time(at.nic_us, "the NIC-based latency");
 }

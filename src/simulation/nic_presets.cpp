@@ -86,7 +86,7 @@ Ranges ranges(const Measured& at) {
     fixed.keep(b);
     sdma.keep(b);
     if (!(b.low <= b.high))
-        throw std::invalid_argument("no parameters of at least 0 give these latencies: NIC-based is slower");
+        throw std::invalid_argument("no non-negative parameters give these latencies: NIC-based is slower");
     return {
         host_step_us, fixed.over(b), b, sdma.over(b), {ratio_of(host_step_us, b.high), ratio_of(host_step_us, b.low)}};
 }
@@ -107,7 +107,7 @@ Ranges ranges(const Measured& slow, const Measured& fast, double ratio) {
     Range b{0, std::numeric_limits<double>::infinity()};
     for (const Line& line : {rdma, sdma, host}) line.keep(b);
     if (!(b.low <= b.high && nic_terms_us <= host_step_us))
-        throw std::invalid_argument("no parameters of at least 0 give the latencies of both cards at this ratio");
+        throw std::invalid_argument("no non-negative parameters give the latencies of both cards at this ratio");
     return {
         host_step_us, fixed.over(b), b, sdma.over(b), {ratio_of(host_step_us, b.high), ratio_of(host_step_us, b.low)}};
 }

@@ -3,7 +3,7 @@
 #include <tollbar/nic_model.hpp>
 
 #include "analysis/replay.hpp"
-#include "analysis/wiring.hpp"
+#include "analysis/matching.hpp"
 #include "nic_checks.hpp"
 
 #include <algorithm>
@@ -16,20 +16,20 @@ namespace {
 /// Visits a replay. Neighbouring signals are of the same step.
 class Counter {
 public:
-    explicit Counter(const Wiring& wiring)
-        : wiring_(wiring), of_message_(wiring.messages), behind_(wiring.ranks), sending_(wiring.ranks),
-          seen_(wiring.ranks) {}
+    explicit Counter(const Matching& matching)
+        : matching_(matching), of_message_(matching.messages), behind_(matching.members), sending_(matching.members),
+          seen_(matching.members) {}
 
     void signal(Rank self, Index step) {
         if (!sending_[self]) ++behind_[self];
         sending_[self] = true;
-        see(self, of_message_[wiring_.message[step]] = behind_[self]);
+        see(self, of_message_[matching_.message[step]] = behind_[self]);
     }
 
     void await_set(Rank self, Index begin, Index end) {
         sending_[self] = false;
         for (Index step = begin; step < end; ++step) {
-            const std::uint32_t sent = of_message_[wiring_.message[step]];
+            const std::uint32_t sent = of_message_[matching_.message[step]];
             behind_[self] = std::max(behind_[self], sent);
             see(self, sent);
         }
@@ -44,13 +44,14 @@ public:
             steps.of_rank.push_back(static_cast<std::uint32_t>(seen.size()));
             if (!seen.empty()) steps.total = std::max(steps.total, seen.back());
         }
+        steps.of_rank.resize(matching_.ranks);
         return steps;
     }
 
 private:
     void see(Rank self, std::uint32_t step) { seen_[self].push_back(step); }
 
-    const Wiring& wiring_;
+    const Matching& matching_;
     std::vector<std::uint32_t> of_message_;
     std::vector<std::uint32_t> behind_;
     std::vector<bool> sending_;
@@ -60,10 +61,10 @@ private:
 }  // namespace
 
 Steps steps(const Plan& plan) {
-    const Wiring wiring = wire(plan);
-    if (!wiring.fault.holds()) throw never_ends(plan, wiring.fault);
-    Counter counter(wiring);
-    if (replay(wiring, counter)) throw never_ends(plan, verify(plan));
+    const Matching matching = match(plan);
+    if (!matching.fault.holds()) throw never_ends(plan, matching.fault);
+    Counter counter(matching);
+    if (replay(matching, counter)) throw never_ends(plan, verify(plan));
     return counter.steps();
 }
 

@@ -2,7 +2,7 @@
 // Refuses machines and applications that make no sense, shares out processors, places threads, draws times.
 #include "scheduler_jobs.hpp"
 
-#include <tollbar/workload.hpp>
+#include <tollbar/detail/workload.hpp>
 
 #include <algorithm>
 #include <array>

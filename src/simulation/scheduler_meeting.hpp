@@ -2,7 +2,7 @@
 // A barrier as the simulated threads use it: what a running thread can do at once, and whether a queued one could.
 #pragma once
 
-#include "analysis/wiring.hpp"
+#include "analysis/matching.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -41,6 +41,7 @@ std::uint64_t waits(const Plan& plan) {
 std::vector<std::pair<std::string, std::string>> spellings() {
     std::vector<std::pair<std::string, std::string>> all;
     for (const Algorithm& algorithm : catalogue()) {
+        if (algorithm.has_roles() || !algorithm.runs_everywhere()) continue;
         const std::string name(algorithm.name);
         all.emplace_back(name, name);
         if (algorithm.parameters == "W")

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tollbar/price.hpp>
-#include <tollbar/tuning.hpp>
+#include <tollbar/detail/tuning.hpp>
 
 #include <string>
 #include <vector>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads what the tuning file says of threads, and answers for their situations.
-#include <tollbar/tuning.hpp>
+#include <tollbar/detail/tuning.hpp>
 
 #include "tuning_line.hpp"
 
+#include "runtime/environment.hpp"
+#include "runtime/say.h"
+
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 
@@ -29,14 +30,13 @@ Tuned parse_tuned(TuningLine& line) {
 }
 
 std::vector<Tuned> read_tuning_once() {
-    const std::string path = tuning_file();
+    const std::string path = environment::tuning_file();
     std::ifstream file(path);
     if (!file) return {};
     try {
         return read_tuning(file);
     } catch (const std::invalid_argument& error) {
-        std::fprintf(stderr, "tollbar: %s: %s; not using it (`tollbar tune` writes a new one)\n", path.c_str(),
-                     error.what());
+        tollbar_say("%s: %s; not using it (`tollbar tune` writes a new one)", path.c_str(), error.what());
         return {};
     }
 }
@@ -47,17 +47,6 @@ std::vector<Tuned> read_tuning(std::istream& file) {
     std::vector<Tuned> all;
     for_each_tuning_line(file, "threads", [&](TuningLine& line) { all.push_back(parse_tuned(line)); });
     return all;
-}
-
-std::string tuning_file() {
-    const auto variable = [](const char* name) {
-        const char* value = std::getenv(name);
-        return std::string(value == nullptr ? "" : value);
-    };
-    if (std::string named = variable("TOLLBAR_TUNING"); !named.empty()) return named;
-    if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache + "/tollbar/tuning";
-    if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/tollbar/tuning";
-    return "";
 }
 
 std::optional<Choice> tuned_choice(const Situation& situation) {

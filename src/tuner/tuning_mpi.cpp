@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tuning file says of communicators: reads it, answers for situations, adds to it beside other writers.
-#include <tollbar/tuning.hpp>
+#include <tollbar/detail/tuning.hpp>
 
 #include "tuning_line.hpp"
+
+#include "runtime/environment.hpp"
+#include "runtime/say.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -155,7 +157,7 @@ private:
     void read_once() {
         if (read_) return;
         read_ = true;
-        const std::string path = tuning_file();
+        const std::string path = environment::tuning_file();
         std::ifstream file(path);
         if (!file) return;
         try {
@@ -166,7 +168,7 @@ private:
     }
 
     void say_once(const std::string& path, const char* what, const char* consequence) {
-        if (!said_) std::fprintf(stderr, "tollbar: %s: %s; %s\n", path.c_str(), what, consequence);
+        if (!said_) tollbar_say("%s: %s; %s", path.c_str(), what, consequence);
         said_ = true;
     }
 
@@ -195,7 +197,7 @@ void store_mpi_plan(const MpiTuned& tuned, const std::string& remarks) noexcept 
     try {
         const MpiTuned line{as_stored(tuned.situation), without_blanks(tuned.plan)};
         memory().remember(line);
-        std::string path = tuning_file();
+        std::string path = environment::tuning_file();
         if (path.empty()) return;  // no home: nowhere to store
         try {
             std::filesystem::create_directories(std::filesystem::absolute(path).parent_path());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks compute between barriers: drawn times, the applications of the NIC paper, and how workloads are spelled.
-#include <tollbar/workload.hpp>
+#include <tollbar/detail/workload.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -17,8 +17,7 @@ namespace {
 
 template <class Check>
 void for_each_plan(Check check) {
-    for (const std::string spelling : one_level) check(spelling);
-    for (const std::string spelling : two_level) check(spelling);
+    for (const std::string spelling : every_plan) check(spelling);
 }
 
 }  // namespace
@@ -35,14 +34,15 @@ TEST_CASE("every plan of the catalogue is a barrier for 1 to 1100 ranks and for 
     });
 }
 
-TEST_CASE("no rank signals or awaits another twice") {
+TEST_CASE("no member signals or awaits another twice") {
     for_each_plan([](const std::string& spelling) {
         CAPTURE(spelling);
         for (const Rank ranks : {2U, 3U, 17U, 64U, 100U, 333U}) {
             const Plan plan = make_plan(spelling, ranks);
-            for (Rank self = 0; self < ranks; ++self) {
+            for (Rank index = 0; index < plan.members(); ++index) {
                 std::set<std::pair<Step::Kind, Rank>> seen;
-                for (const Step step : plan.program(self)) CHECK(seen.emplace(step.kind, step.peer).second);
+                for (const Step step : plan.program(plan.member_at(index)))
+                    CHECK(seen.emplace(step.kind, step.peer).second);
             }
         }
     });
@@ -79,4 +79,15 @@ TEST_CASE("the part of one rank of the largest two-level plan is as small") {
     const Plan plan = make_plan("mcs@8388608/dissemination", max_ranks);
     CHECK(plan.program(0).size() == 4 + 2 + 2);
     CHECK(plan.program(max_ranks - 1).size() == 2);
+}
+
+TEST_CASE("the part of one rank of the largest plan with roles is two steps, and a role's is that of its group") {
+    const Plan leaves = make_plan("turnstile@64/dissemination", max_ranks);
+    CHECK(leaves.roles() == max_ranks / 64);
+    const Rank last = role(leaves.roles() - 1);
+    CHECK(leaves.program(max_ranks - 1) == Program{signal(last), await(last)});
+    CHECK(leaves.program(role(0)).size() == 2 * 64 + 2 * 18);
+    const Plan combination = make_plan("combination:262144", max_ranks);
+    CHECK(combination.program(1) == Program{signal(role(1)), await(role(1))});
+    CHECK(combination.program(role(262143)).size() == 2 * 64 + 2 * 18);
 }

@@ -36,7 +36,7 @@ TEST_CASE("in dissemination one rank stands for all, at every size and with seve
             const Plan plan = make_plan(spelling, ranks);
             CAPTURE(plan.name());
             CAPTURE(ranks);
-            REQUIRE(wire_one_for_all(plan));
+            REQUIRE(match_one_for_all(plan));
             for (const Receive receive : {Receive::at_await, Receive::plan_order})
                 CHECK(price(plan, set_b, receive).completion_us == last_received_us(plan, receive));
         }
@@ -46,16 +46,16 @@ TEST_CASE("in pairwise and butterfly one rank stands for all, at powers of two")
     for (const char* spelling : {"pairwise", "butterfly"})
         for (const Rank ranks : {2U, 4U, 16U, 128U}) {
             const Plan plan = make_plan(spelling, ranks);
-            REQUIRE(wire_one_for_all(plan));
+            REQUIRE(match_one_for_all(plan));
             CHECK(price(plan, set_b).completion_us == last_received_us(plan, Receive::at_await));
         }
 }
 
 TEST_CASE("a root or a fold has nobody who stands for it") {
-    for (const char* spelling : {"central", "mcs", "bst", "central@4/dissemination"})
-        for (const Rank ranks : {5U, 8U, 64U}) CHECK_FALSE(wire_one_for_all(make_plan(spelling, ranks)));
+    for (const char* spelling : {"central", "mcs", "bst", "central@4/dissemination", "turnstile", "combination"})
+        for (const Rank ranks : {5U, 8U, 64U}) CHECK_FALSE(match_one_for_all(make_plan(spelling, ranks)));
     for (const char* spelling : {"pairwise", "butterfly"})
-        for (const Rank ranks : {5U, 24U, 63U}) CHECK_FALSE(wire_one_for_all(make_plan(spelling, ranks)));
+        for (const Rank ranks : {5U, 24U, 63U}) CHECK_FALSE(match_one_for_all(make_plan(spelling, ranks)));
 }
 
 TEST_CASE("a million ranks of dissemination are priced without an array of their steps") {
@@ -71,7 +71,7 @@ TEST_CASE("one rank that differs is not passed over") {
         if (self == 7) std::swap(program[1], program[3]);
         return program;
     });
-    CHECK_FALSE(wire_one_for_all(but_one));
+    CHECK_FALSE(match_one_for_all(but_one));
     CHECK(price(but_one, set_b, Receive::plan_order).first_us != price(but_one, set_b, Receive::plan_order).last_us);
 }
 

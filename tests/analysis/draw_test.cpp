@@ -51,6 +51,8 @@ TEST_CASE("a drawing has one lane and one time of completion a rank, and one tit
             const std::string svg = draw_svg(plan, set_a);
             CHECK(well_formed(svg));
             CHECK(count(svg, "class=\"badge\"") == ranks);
+            CHECK(count(svg, "class=\"badge role\"") == plan.roles());
+            CHECK(count(svg, "class=\"lane played\"") == plan.roles());
             CHECK(count(svg, "class=\"done\"") == ranks);
             const auto messages = price_messages(plan, set_a);
             CHECK(count(svg, "marker-end=") == messages.size());
@@ -63,6 +65,25 @@ TEST_CASE("an arrow says who told whom, and when") {
     CHECK(count(svg, "<title>1 -&gt; 2, sent 0, received 20 us</title>") == 1);
     CHECK(count(svg, "<title>1 -&gt; 3, sent 20, received 40 us</title>") == 1);
     CHECK(count(svg, "<title>dissemination, 4 ranks: 40 us</title>") == 1);
+}
+
+TEST_CASE("a role's lane bears its letter, stands behind the ranks' and ends with its last message") {
+    const std::string svg = draw_svg(make_plan("turnstile", 3), set_a);
+    CHECK(count(svg, "<title>turnstile, 3 ranks, 1 role: 50 us</title>") == 1);
+    CHECK(count(svg, ">a</text>") == 1);
+    CHECK(count(svg, "<title>a -&gt; 2, sent 30, received 50 us</title>") == 1);
+    CHECK(count(svg, "<title>2 -&gt; a, sent 0, received 30 us</title>") == 1);
+    CHECK(svg.find("class=\"badge role\"") > svg.rfind("class=\"badge\""));
+    CHECK(count(draw_svg(make_plan("combination:2", 4), set_a), ">b</text>") == 1);
+    CHECK(count(draw_svg(make_plan("mcs", 4), set_a), ".played") == 0);
+}
+
+TEST_CASE("the drawing of a turnstile for 4 ranks is the stored one") {
+    std::ifstream file(TOLLBAR_TESTS_DIR "/golden/turnstile_4_ranks.svg");
+    REQUIRE(file);
+    std::ostringstream stored;
+    stored << file.rdbuf();
+    CHECK(draw_svg(make_plan("turnstile", 4), set_a) == stored.str());
 }
 
 TEST_CASE("the drawing of mcs for 4 ranks is the stored one") {

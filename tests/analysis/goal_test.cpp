@@ -46,6 +46,33 @@ l4 requires l3
 )"));
 }
 
+TEST_CASE("roles are the ranks after the plan's own") {
+    CHECK(to_goal(make_plan("turnstile", 2)) == R"(num_ranks 3
+
+rank 0 {
+l1: send 1b to 2 tag 0
+l2: recv 1b from 2 tag 2
+l2 requires l1
+}
+
+rank 1 {
+l1: send 1b to 2 tag 0
+l2: recv 1b from 2 tag 3
+l2 requires l1
+}
+
+rank 2 {
+l1: recv 1b from 0 tag 0
+l2: recv 1b from 1 tag 0
+l3: send 1b to 0 tag 2
+l3 requires l1
+l3 requires l2
+l4: send 1b to 1 tag 3
+l4 requires l3
+}
+)");
+}
+
 TEST_CASE("both ends of every message bear the same tag, and no channel is used twice") {
     for (const Algorithm& algorithm : catalogue()) {
         std::istringstream goal(to_goal(make_plan(algorithm.name, 11)));

@@ -29,17 +29,27 @@ inline std::vector<Program> written_out(const Plan& plan) {
     return programs;
 }
 
-/// What each rank has heard of when nobody can go on, and how far each came. Needs a plan whose channels are
+/// The words of ranks and roles, with peers numbered in the same way: ranks, then roles.
+inline std::vector<Program> of_members(const Plan& plan) {
+    std::vector<Program> programs;
+    for (Rank index = 0; index < plan.members(); ++index) {
+        programs.push_back(plan.program(plan.member_at(index)));
+        for (Step& step : programs.back()) step.peer = plan.index_of(step.peer);
+    }
+    return programs;
+}
+
+/// What each member has heard of when nobody can go on, and how far each came. Needs a plan whose channels are
 /// used at most once.
 struct Outcome {
     std::vector<std::set<Rank>> known;
     std::vector<std::size_t> steps;
 };
 
-inline Outcome run(const std::vector<Program>& programs) {
+inline Outcome run(const std::vector<Program>& programs, Rank ranks) {
     Outcome outcome{std::vector<std::set<Rank>>(programs.size()), std::vector<std::size_t>(programs.size())};
     std::map<std::pair<Rank, Rank>, std::set<Rank>> told;
-    for (Rank rank = 0; rank < programs.size(); ++rank) outcome.known[rank].insert(rank);
+    for (Rank rank = 0; rank < ranks; ++rank) outcome.known[rank].insert(rank);
     for (bool moved = true; moved;) {
         moved = false;
         for (Rank self = 0; self < programs.size(); ++self)
@@ -60,8 +70,13 @@ inline Outcome run(const std::vector<Program>& programs) {
 }
 
 /// The verdict on a plan without local faults.
+inline Verdict verdict_on(const std::vector<Program>& programs, Rank ranks);
 inline Verdict verdict_on(const std::vector<Program>& programs) {
-    const Outcome outcome = run(programs);
+    return verdict_on(programs, static_cast<Rank>(programs.size()));
+}
+
+inline Verdict verdict_on(const std::vector<Program>& programs, Rank ranks) {
+    const Outcome outcome = run(programs, ranks);
     Verdict verdict;
     const auto found = [&](Verdict::Fault fault, Rank from, Rank to) {
         if (!verdict.holds()) return;
@@ -72,14 +87,16 @@ inline Verdict verdict_on(const std::vector<Program>& programs) {
     for (Rank to = 0; to < programs.size(); ++to)
         if (outcome.steps[to] < programs[to].size())
             found(Verdict::Fault::deadlock, programs[to][outcome.steps[to]].peer, to);
-    for (Rank to = 0; to < programs.size(); ++to)
-        for (Rank from = 0; from < programs.size(); ++from)
+    for (Rank to = 0; to < ranks; ++to)
+        for (Rank from = 0; from < ranks; ++from)
             if (!outcome.known[to].contains(from)) found(Verdict::Fault::unheard, from, to);
     return verdict;
 }
 
-/// Completion of each rank under the on-arrival rule; an event that is put back is put into the one queue again.
-inline std::vector<double> on_arrival(const std::vector<Program>& programs, const LogP& logp, std::vector<double> cpu) {
+/// Completion of each member under the on-arrival rule; an event that is put back is put into the one queue again. What
+/// a role, which is numbered `ranks` or more, signals in the end leaves together.
+inline std::vector<double> on_arrival(const std::vector<Program>& programs, Rank ranks, const LogP& logp,
+                                      std::vector<double> cpu) {
     enum Kind { message, send };
     using Event = std::tuple<double, Kind, int, Rank, Rank>;  // time, kind, created, at, peer
     std::set<Event> events;
@@ -110,9 +127,12 @@ inline std::vector<double> on_arrival(const std::vector<Program>& programs, cons
         port = now;
         cpu[self] = now + logp.o;
         if (kind == send) {
-            events.emplace(now + logp.o + logp.L, message, created++, peer, self);
+            const auto rest = programs[self].begin() + static_cast<std::ptrdiff_t>(next[self]);
+            const bool closing = self >= ranks && std::all_of(rest, programs[self].end(), tollbar::is_signal);
             sending[self] = false;
-            ++next[self];
+            do {
+                events.emplace(now + logp.o + logp.L, message, created++, programs[self][next[self]].peer, self);
+            } while (++next[self] < programs[self].size() && closing);
         } else {
             heard.emplace(peer, self);
         }

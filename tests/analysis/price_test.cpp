@@ -29,7 +29,7 @@ std::vector<double> completion(std::string_view words, Receive receive, std::spa
 
 std::uint64_t steps_of(const Plan& plan) {
     std::uint64_t steps = 0;
-    for (Rank rank = 0; rank < plan.ranks(); ++rank) steps += plan.program(rank).size();
+    for (Rank index = 0; index < plan.members(); ++index) steps += plan.program(plan.member_at(index)).size();
     return steps;
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("plan order costs more where a late child is listed early") {
 TEST_CASE("plan order is never cheaper, and dearer for some plans") {
     int dearer = 0;
     for (const LogP& logp : {set_a, set_b})
-        for (const std::string spelling : one_level)
+        for (const std::string spelling : every_plan)
             for (Rank ranks = 1; ranks <= 64; ++ranks) {
                 const Plan plan = make_plan(spelling, ranks);
                 const double listed = price(plan, logp, Receive::plan_order).last_us;
@@ -127,7 +127,7 @@ TEST_CASE("a late rank delays those that hear of it, and only those") {
 
 TEST_CASE("nobody is done before the last has entered, whoever is late and whatever the receive rule") {
     for (const Receive receive : {Receive::at_await, Receive::plan_order, Receive::on_arrival})
-        for (const std::string spelling : one_level)
+        for (const std::string spelling : every_plan)
             for (Rank late = 0; late < 9; ++late) {
                 const auto lateness = std::array{Late{late, 1000}};
                 CHECK(price(make_plan(spelling, 9), set_a, receive, lateness).first_us >= 1000);
@@ -136,12 +136,55 @@ TEST_CASE("nobody is done before the last has entered, whoever is late and whate
 
 TEST_CASE("one late rank costs no more than if all were as late, when messages wait for their await") {
     for (const Receive receive : {Receive::at_await, Receive::plan_order})
-        for (const std::string spelling : one_level)
+        for (const std::string spelling : every_plan)
             for (Rank late = 0; late < 9; ++late) {
                 const Plan plan = make_plan(spelling, 9);
                 const auto lateness = std::array{Late{late, 1000}};
                 CHECK(price(plan, set_a, receive, lateness).last_us <= 1000 + price(plan, set_a, receive).last_us);
             }
+}
+
+TEST_CASE("a turnstile costs two messages one after the other, and max(o, g) for each further arrival") {
+    for (const LogP& logp : {set_a, set_b})
+        for (Rank ranks = 2; ranks <= 300; ++ranks) {
+            const Price cost = price(make_plan("turnstile", ranks), logp);
+            const double expected = 2 * (2 * logp.o + logp.L) + (ranks - 1) * std::max(logp.o, logp.g);
+            CHECK(cost.last_us == expected);
+            CHECK(cost.first_us == expected);  // all are released together
+            CHECK(cost.messages == 2 * ranks);
+        }
+    CHECK(price(make_plan("turnstile", 64), set_a).last_us == 355);
+    CHECK(price(make_plan("turnstile", 1), set_a).last_us == 0);
+}
+
+TEST_CASE("a combination costs its turnstiles around its plan between the processors") {
+    for (const Rank processors : {2U, 3U, 8U}) {
+        const double between = price(make_plan("dissemination", processors), set_a).last_us;
+        const double counters = price(make_plan("turnstile", 64 / processors), set_a).last_us;
+        const Plan plan = make_plan("combination:" + std::to_string(processors), processors * (64 / processors));
+        CHECK(price(plan, set_a).last_us == counters + between);
+        CHECK(price(plan, set_a).first_us == counters + between);
+    }
+}
+
+TEST_CASE("whoever comes late to a turnstile pays for one arrival, not for all") {
+    const auto late = std::array{Late{3, 1000}};
+    for (const Receive receive : {Receive::at_await, Receive::on_arrival})
+        CHECK(price(make_plan("turnstile", 64), set_a, receive, late).last_us == 1040);
+}
+
+TEST_CASE("a role that signals before its last awaits sends one message after the other") {
+    const Plan plan = parse_plan("mine", "0: !a ?a\n1: ?a !a\n2: ?a !a\na: ?0 !1 !2 ?1 ?2 !0");
+    const auto messages = price_messages(plan, set_a);
+    CHECK(messages[1].from == role(0));
+    CHECK(messages[1].sent_us == 20);
+    CHECK(messages[2].sent_us == 25);
+}
+
+TEST_CASE("a late rank must be a rank") {
+    const auto late = std::array{Late{role(0), 1}};
+    CHECK(refusal([&] { (void)price(make_plan("turnstile", 3), set_a, Receive::at_await, late); }) ==
+          "late rank 16777216 is not one of 0..2");
 }
 
 TEST_CASE("a rank named late twice enters at the later time") {
@@ -159,6 +202,7 @@ TEST_CASE("all messages come in the order in which they are received, each as th
                 CHECK(std::ranges::is_sorted(messages, {},
                                              [](const Message& m) { return std::tuple(m.received_us, m.to, m.from); }));
                 for (const Message& message : messages) {
+                    CHECK(plan.index_of(message.from) < plan.members());
                     CHECK(message.arrived_us == message.sent_us + logp.o + logp.L);
                     CHECK(message.received_us >= message.arrived_us + logp.o);
                 }

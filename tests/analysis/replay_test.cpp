@@ -14,36 +14,37 @@ namespace {
 
 /// Checks the promise of a replay step by step and counts what it saw.
 struct Witness {
-    explicit Witness(const Wiring& wired) : wiring(wired), next(wired.first.begin(), wired.first.end() - 1) {}
+    explicit Witness(const Matching& matched)
+        : matching(matched), next(matched.first.begin(), matched.first.end() - 1) {}
 
     void signal(Rank self, Index step) {
         CHECK(step == next[self]++);
-        sent.insert(wiring.message[step]);
+        sent.insert(matching.message[step]);
     }
 
     void await_set(Rank self, Index begin, Index end) {
         CHECK(begin == next[self]);
-        CHECK(end == wiring.set_end(begin, self));
+        CHECK(end == matching.set_end(begin, self));
         next[self] = end;
-        for (Index step = begin; step < end; ++step) CHECK(sent.contains(wiring.message[step]));
+        for (Index step = begin; step < end; ++step) CHECK(sent.contains(matching.message[step]));
     }
 
     std::size_t finished() const {
-        std::size_t ranks = 0;
-        for (Rank rank = 0; rank < wiring.ranks; ++rank) ranks += next[rank] == wiring.first[rank + 1] ? 1 : 0;
-        return ranks;
+        std::size_t members = 0;
+        for (Rank self = 0; self < matching.members; ++self) members += next[self] == matching.first[self + 1] ? 1 : 0;
+        return members;
     }
 
-    const Wiring& wiring;
+    const Matching& matching;
     std::vector<Index> next;
     std::set<Index> sent;
 };
 
 std::optional<Stuck> stuck_pair(std::string_view words) {
-    const Wiring wiring = wire(parse_plan("written", words));
-    REQUIRE(wiring.fault.holds());
-    Witness witness(wiring);
-    return replay(wiring, witness);
+    const Matching matching = match(parse_plan("written", words));
+    REQUIRE(matching.fault.holds());
+    Witness witness(matching);
+    return replay(matching, witness);
 }
 
 }  // namespace
@@ -51,10 +52,10 @@ std::optional<Stuck> stuck_pair(std::string_view words) {
 TEST_CASE("a replay visits all steps in program order, each await set after its signals") {
     for (const Algorithm& algorithm : catalogue())
         for (const Rank ranks : {1U, 2U, 3U, 8U, 13U, 64U, 100U}) {
-            const Wiring wiring = wire(make_plan(algorithm.name, ranks));
-            Witness witness(wiring);
-            CHECK_FALSE(replay(wiring, witness).has_value());
-            CHECK(witness.finished() == ranks);
+            const Matching matching = match(make_plan(algorithm.name, ranks));
+            Witness witness(matching);
+            CHECK_FALSE(replay(matching, witness).has_value());
+            CHECK(witness.finished() == matching.members);
         }
 }
 

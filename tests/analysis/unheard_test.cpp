@@ -57,10 +57,10 @@ TEST_CASE("at every step the unheard are those that a run up to there has not to
             const Plan plan = make_plan(algorithm.name, ranks);
             for (Rank self = 0; self < ranks; ++self)
                 for (std::size_t steps = 0; steps <= plan.program(self).size(); ++steps) {
-                    std::vector<Program> programs = naive::written_out(plan);
+                    std::vector<Program> programs = naive::of_members(plan);
                     programs[self].erase(programs[self].begin() + static_cast<std::ptrdiff_t>(steps),
                                          programs[self].end());
-                    const naive::Outcome outcome = naive::run(programs);
+                    const naive::Outcome outcome = naive::run(programs, ranks);
                     REQUIRE(outcome.steps[self] == steps);
                     std::vector<Rank> expected;
                     for (const Rank other : everybody_but(self, ranks))
@@ -68,6 +68,17 @@ TEST_CASE("at every step the unheard are those that a run up to there has not to
                     CHECK(unheard(plan, self, steps) == expected);
                 }
         }
+}
+
+TEST_CASE("a rank that waits for a role knows only what it heard before, and then whom the role has heard") {
+    const Plan leaves = make_plan("turnstile@2/turnstile", 4);  // a: ?0 ?1 !c ?c !0 !1, b: ?2 ?3 !c ?c .., c: ?a ?b ..
+    CHECK(unheard(leaves, 0, 1) == std::vector<Rank>{1, 2, 3});
+    CHECK(unheard(leaves, 0, 2).empty());
+    const Plan two = make_plan("combination:2/central", 4);  // a: ?0 ?2 ?b !b !0 !2
+    CHECK(unheard(two, role(0), 0) == std::vector<Rank>{0, 1, 2, 3});
+    CHECK(unheard(two, role(0), 1) == std::vector<Rank>{1, 2, 3});
+    CHECK(unheard(two, role(0), 2) == std::vector<Rank>{1, 3});
+    CHECK(unheard(two, role(0), 3).empty());
 }
 
 TEST_CASE("in a plan that is no barrier those never heard of stay unheard") {
@@ -80,4 +91,6 @@ TEST_CASE("a rank or a step that does not exist is refused") {
     const Plan plan = make_plan("central", 3);
     CHECK(refusal([&] { (void)unheard(plan, 3, 0); }) == "rank 3 is not one of 0..2");
     CHECK(refusal([&] { (void)unheard(plan, 1, 3); }) == "rank 1 has 2 steps, not 3");
+    CHECK(refusal([&] { (void)unheard(plan, role(0), 0); }) == "role a is not one of the 0 of 'central'");
+    CHECK(refusal([] { (void)unheard(make_plan("turnstile", 2), role(0), 5); }) == "role a has 4 steps, not 5");
 }

@@ -144,5 +144,21 @@ def test_links_between_pages_lead_somewhere(page):
 )
 def test_pictures_are_what_the_command_draws(picture):
     name = picture.stem.removesuffix("-8")
-    plan = tollbar.plan("central@4/dissemination" if name == "two-level" else name, 8)
+    spelling = {"two-level": "central@4/dissemination", "card_gather": "card:gather"}.get(name, name)
+    plan = tollbar.plan(spelling, 8)
     assert picture.read_text().strip() == tollbar.draw_svg(plan, tollbar.LogP(L=10, o=5, g=3)).strip()
+
+
+@pytest.mark.parametrize("algorithm", tollbar.catalogue(), ids=lambda algorithm: algorithm.name)
+def test_every_algorithm_has_a_page_of_five_parts_with_its_drawing(algorithm):
+    name = algorithm.name.replace(":", "_")
+    page = (ROOT / "docs" / "algorithms" / f"{name}.md").read_text()
+    assert re.findall("^## (.*)", page, re.MULTILINE) == [
+        "The word for eight ranks",
+        "The drawing",
+        "The price",
+        "When to use it",
+        "The paper",
+    ]
+    assert f"](../pictures/{name}-8.svg)" in page
+    assert f"]({name}.md)" in (ROOT / "docs" / "algorithms" / "index.md").read_text()

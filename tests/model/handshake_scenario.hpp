@@ -5,7 +5,7 @@
 
 #include "relacy_sync.hpp"
 
-#include <tollbar/waiting.hpp>
+#include <tollbar/detail/waiting.hpp>
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tollbar::model {
 struct HandshakeSettings {
     unsigned threads = 2;
     std::uint64_t episodes = 2;
-    Ringing ringing = {};
+    Waking waking = {};
 };
 
 class HandshakeScenario : public Scenario {
@@ -29,20 +29,22 @@ public:
         for (std::uint64_t episode = 1; episode <= settings_.episodes; ++episode) {
             tolls_.pay(self, episode);
             desks_[self]->word.store(episode, std::memory_order_release);  // pairs with await()
-            ring<RelacySync>(desks_[self]->word, desks_[self]->bell, settings_.ringing);
+            wake_sleepers<RelacySync>(desks_[self]->word, desks_[self]->sleepers, settings_.waking);
             for (unsigned peer = 0; peer < settings_.threads; ++peer) {
                 Desk& desk = *desks_[peer];
-                if (peer != self) await(desk.word, episode, desk.bell, Patience{0, 0}, settings_.ringing, Never{});
+                if (peer == self) continue;
+                wait<RelacySync>(AwaitedWord<RelacySync>{desk.word, episode, desk.sleepers, settings_.waking},
+                                 Patience{0, 0}, Never{});
             }
             tolls_.check(episode);
         }
     }
 
 private:
-    /// What one thread writes, and the bell of all who sleep there.
+    /// What one thread writes, and the sleepers of all who sleep there.
     struct Desk {
         Word<RelacySync> word;
-        Bell<RelacySync> bell;
+        Sleepers<RelacySync> sleepers;
     };
 
     const HandshakeSettings& settings_;

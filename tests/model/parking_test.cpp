@@ -11,14 +11,14 @@ using namespace tollbar::model;
 
 namespace {
 
-constexpr Ringing full{.scope = Scope::process, .parks = true, .asymmetric = false};
-constexpr Ringing asymmetric{.scope = Scope::process, .parks = true, .asymmetric = true};
+constexpr Waking full{.scope = Scope::process, .parks = true, .asymmetric = false};
+constexpr Waking asymmetric{.scope = Scope::process, .parks = true, .asymmetric = true};
 
 void wakes_everybody(unsigned threads, std::uint64_t episodes, Effort effort) {
-    for (const Ringing ringing : {full, asymmetric}) {
-        const HandshakeSettings settings{.threads = threads, .episodes = episodes, .ringing = ringing};
+    for (const Waking waking : {full, asymmetric}) {
+        const HandshakeSettings settings{.threads = threads, .episodes = episodes, .waking = waking};
         const std::string title = "handshake, " + std::to_string(threads) + " threads, " + std::to_string(episodes) +
-                                  " episodes, " + (ringing.asymmetric ? "asymmetric" : "full") + " fences";
+                                  " episodes, " + (waking.asymmetric ? "asymmetric" : "full") + " fences";
         CHECK(finds(Finding::clean, title, threads, make(settings), effort));
     }
 }

@@ -6,7 +6,7 @@
 #include "machine.hpp"
 #include "relacy.hpp"
 
-#include <tollbar/sync.hpp>
+#include <tollbar/detail/sync.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "relacy_sync.hpp"
 
-#include "transports/threads/layout.hpp"
+#include "transports/words/layout.hpp"
 
 #include <cstdint>
 #include <map>
@@ -31,7 +31,7 @@ struct RunnerSettings {
     Layout layout;
     std::uint64_t episodes = 2;
     wait_policy policy = wait_policy::spin;
-    Ringing ringing = {.scope = Scope::process, .parks = false, .asymmetric = false};
+    Waking waking = {.scope = Scope::process, .parks = false, .asymmetric = false};
     Walk walk = Walk::finish;
     Waits* waits = nullptr;
 };
@@ -40,24 +40,24 @@ class RunnerScenario : public Scenario {
 public:
     explicit RunnerScenario(const RunnerSettings& settings) : settings_(settings), tolls_(ranks()) {
         const Layout& layout = settings.layout;
-        bells_.resize(layout.bells);
-        for (auto& bell : bells_) bell = std::make_unique<Bell<RelacySync>>();
+        sleepers_.resize(layout.sleepers);
+        for (auto& sleepers : sleepers_) sleepers = std::make_unique<Sleepers<RelacySync>>();
         for (const PlacedStep& step : layout.steps) {
             auto& word = words_[step.word];
             if (!word) word = std::make_unique<Word<RelacySync>>();
             steps_.push_back({.word = word.get(),
-                              .bell = bells_[step.bell].get(),
+                              .sleepers = sleepers_[step.sleepers].get(),
                               .share = step.share,
                               .skip = step.skip,
-                              .deed = step.deed,
+                              .kind = step.kind,
                               .between_processors = step.between_processors});
         }
     }
 
     void run(unsigned self) override {
         const std::uint32_t first = settings_.layout.first[self];
-        Runner<RelacySync> runner(steps_.data() + first, settings_.layout.first[self + 1] - first, 0, settings_.policy,
-                                  settings_.ringing, crowding_);
+        Runner<Words<RelacySync>> runner(steps_.data() + first, settings_.layout.first[self + 1] - first, 0,
+                                         {settings_.policy, settings_.waking, crowding_});
         for (std::uint64_t episode = 1; episode <= settings_.episodes; ++episode) {
             tolls_.pay(self, episode);
             runner.start();
@@ -69,7 +69,7 @@ public:
 private:
     unsigned ranks() const { return static_cast<unsigned>(settings_.layout.first.size() - 1); }
 
-    void walk(Runner<RelacySync>& runner) {
+    void walk(Runner<Words<RelacySync>>& runner) {
         switch (settings_.walk) {
             case Walk::finish: break;
             case Walk::advance:
@@ -88,8 +88,8 @@ private:
 
     const RunnerSettings& settings_;
     std::map<std::uint32_t, std::unique_ptr<Word<RelacySync>>> words_;
-    std::vector<std::unique_ptr<Bell<RelacySync>>> bells_;
-    std::vector<WiredStep<RelacySync>> steps_;
+    std::vector<std::unique_ptr<Sleepers<RelacySync>>> sleepers_;
+    std::vector<WordStep<RelacySync>> steps_;
     RelacySync::Atomic<Crowding> crowding_{Crowding::crowded};
     Tolls tolls_;
 };
@@ -101,8 +101,8 @@ inline MakeScenario make(RunnerSettings settings) {
     };
 }
 
-/// Ringing for ranks that may sleep.
-inline constexpr Ringing full_fences{.scope = Scope::process, .parks = true, .asymmetric = false};
-inline constexpr Ringing asymmetric_fences{.scope = Scope::process, .parks = true, .asymmetric = true};
+/// Waking for ranks that may sleep.
+inline constexpr Waking full_fences{.scope = Scope::process, .parks = true, .asymmetric = false};
+inline constexpr Waking asymmetric_fences{.scope = Scope::process, .parks = true, .asymmetric = true};
 
 }  // namespace tollbar::model

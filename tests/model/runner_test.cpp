@@ -15,7 +15,7 @@ using namespace tollbar::model;
 namespace {
 
 constexpr Effort broad{Search::random, 5'000};
-constexpr Ringing nobody_sleeps{.scope = Scope::process, .parks = false, .asymmetric = false};
+constexpr Waking nobody_sleeps{.scope = Scope::process, .parks = false, .asymmetric = false};
 
 const std::vector<std::string> spellings{"central",           "combining:2", "combining:4",   "fway_tournament:2",
                                          "fway_tournament:4", "mcs",         "tournament",    "bst",
@@ -38,26 +38,26 @@ void all_plans_hold(const std::string& way, RunnerSettings settings) {
 }  // namespace
 
 TEST_CASE("every plan is a barrier when its ranks spin") {
-    all_plans_hold("spinning", {.layout = {}, .policy = wait_policy::spin, .ringing = nobody_sleeps});
+    all_plans_hold("spinning", {.layout = {}, .policy = wait_policy::spin, .waking = nobody_sleeps});
 }
 
 TEST_CASE("every plan is a barrier when its ranks yield") {
-    all_plans_hold("yielding", {.layout = {}, .policy = wait_policy::yield, .ringing = nobody_sleeps});
+    all_plans_hold("yielding", {.layout = {}, .policy = wait_policy::yield, .waking = nobody_sleeps});
 }
 
 TEST_CASE("every plan is a barrier when its ranks poll") {
     all_plans_hold("polling",
-                   {.layout = {}, .policy = wait_policy::spin, .ringing = nobody_sleeps, .walk = Walk::advance});
+                   {.layout = {}, .policy = wait_policy::spin, .waking = nobody_sleeps, .walk = Walk::advance});
 }
 
 TEST_CASE("every plan is a barrier when its ranks yield a few times and then sleep") {
-    all_plans_hold("automatic", {.layout = {}, .policy = wait_policy::automatic, .ringing = full_fences});
+    all_plans_hold("automatic", {.layout = {}, .policy = wait_policy::automatic, .waking = full_fences});
 }
 
 TEST_CASE("every plan is a barrier, and wakes everybody, when its ranks sleep at once") {
-    all_plans_hold("parking, full fences", {.layout = {}, .policy = wait_policy::park, .ringing = full_fences});
+    all_plans_hold("parking, full fences", {.layout = {}, .policy = wait_policy::park, .waking = full_fences});
     all_plans_hold("parking, asymmetric fences",
-                   {.layout = {}, .policy = wait_policy::park, .ringing = asymmetric_fences});
+                   {.layout = {}, .policy = wait_policy::park, .waking = asymmetric_fences});
 }
 
 TEST_CASE("every plan is a barrier when waits give up and are resumed") {
@@ -65,8 +65,7 @@ TEST_CASE("every plan is a barrier when waits give up and are resumed") {
         Waits waits;
         const std::string way = policy == wait_policy::yield ? "yielding, giving up" : "parking, giving up";
         all_plans_hold(
-            way,
-            {.layout = {}, .policy = policy, .ringing = asymmetric_fences, .walk = Walk::give_up, .waits = &waits});
+            way, {.layout = {}, .policy = policy, .waking = asymmetric_fences, .walk = Walk::give_up, .waits = &waits});
         CHECK(waits.in_time > 0);
         CHECK(waits.gave_up > 0);
     }
@@ -75,10 +74,10 @@ TEST_CASE("every plan is a barrier when waits give up and are resumed") {
 TEST_CASE("one word for all ranks is a barrier in every way of waiting") {
     for (Rank ranks = 2; ranks <= max_threads; ++ranks) {
         Waits waits;
-        RunnerSettings settings{.layout = lay_out_turnstile(ranks), .episodes = 3, .waits = &waits};
+        RunnerSettings settings{.layout = lay_out(make_plan("turnstile", ranks)), .episodes = 3, .waits = &waits};
         const std::string title = "one word, " + std::to_string(ranks) + " ranks, ";
         CHECK(finds(Finding::clean, title + "spinning", ranks, make(settings), broad));
-        settings.ringing = full_fences;
+        settings.waking = full_fences;
         settings.policy = wait_policy::park;
         CHECK(finds(Finding::clean, title + "parking", ranks, make(settings), broad));
         settings.walk = Walk::give_up;
@@ -91,16 +90,15 @@ TEST_CASE("one word for all ranks is a barrier in every way of waiting") {
 TEST_CASE("the combination barrier of two processors is a barrier in every way of waiting") {
     for (Rank ranks = 2; ranks <= max_threads; ++ranks) {
         Waits waits;
-        RunnerSettings settings{
-            .layout = lay_out_combination(ranks, 2, make_plan("dissemination", 2)), .episodes = 3, .waits = &waits};
+        RunnerSettings settings{.layout = lay_out(make_plan("combination:2", ranks)), .episodes = 3, .waits = &waits};
         const std::string title = "combination, " + std::to_string(ranks) + " ranks, ";
         for (const wait_policy policy :
              {wait_policy::spin, wait_policy::yield, wait_policy::automatic, wait_policy::park}) {
             settings.policy = policy;
-            for (const Ringing ringing : {full_fences, asymmetric_fences}) {
-                settings.ringing = ringing;
+            for (const Waking waking : {full_fences, asymmetric_fences}) {
+                settings.waking = waking;
                 const std::string way = "policy " + std::to_string(static_cast<int>(policy)) +
-                                        (ringing.asymmetric ? ", asymmetric fences" : ", full fences");
+                                        (waking.asymmetric ? ", asymmetric fences" : ", full fences");
                 CHECK(finds(Finding::clean, title + way, ranks, make(settings), broad));
             }
         }
@@ -112,16 +110,16 @@ TEST_CASE("the combination barrier of two processors is a barrier in every way o
 }
 
 TEST_CASE("no interleaving of two ranks breaks an episode, and none with few switches breaks two") {
-    RunnerSettings settings{.layout = lay_out(make_plan("dissemination", 2)), .episodes = 1, .ringing = nobody_sleeps};
+    RunnerSettings settings{.layout = lay_out(make_plan("dissemination", 2)), .episodes = 1, .waking = nobody_sleeps};
     CHECK(finds(Finding::clean, "dissemination, 2 ranks, 1 episode, spinning", 2, make(settings), {Search::full}));
     settings.episodes = 2;
     settings.policy = wait_policy::park;
-    for (const Ringing ringing : {full_fences, asymmetric_fences}) {
-        settings.ringing = ringing;
+    for (const Waking waking : {full_fences, asymmetric_fences}) {
+        settings.waking = waking;
         CHECK(finds(Finding::clean, "dissemination, 2 ranks, 2 episodes, parking, 3 switches", 2, make(settings),
                     {Search::bounded, 3}));
     }
-    settings = {.layout = {}, .episodes = 1, .ringing = nobody_sleeps};
+    settings = {.layout = {}, .episodes = 1, .waking = nobody_sleeps};
     for (const std::string spelling : {"central", "dissemination"}) {
         settings.layout = lay_out(make_plan(spelling, 3));
         CHECK(finds(Finding::clean, spelling + ", 3 ranks, 1 episode, spinning, 2 switches", 3, make(settings),

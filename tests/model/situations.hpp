@@ -27,39 +27,43 @@ inline const std::map<std::string, Situation>& situations() {
     static const std::map<std::string, Situation> all = [] {
         const Layout pair = lay_out(make_plan("dissemination", 2));
         const Layout three = lay_out(make_plan("dissemination", 3));
-        const Layout combination = lay_out_combination(4, 2, make_plan("dissemination", 2));
+        const Layout combination = lay_out(make_plan("combination:2", 4));
         const TurnstileSettings spin{.threads = 3, .phases = 3, .patience = spinning};
         const TurnstileSettings park{.threads = 3, .phases = 3, .patience = parking};
         const TurnstileSettings poll{.threads = 3, .phases = 3, .poll = true};
+        const TurnstileSettings yield_giving_up{.threads = 3, .phases = 3, .patience = yielding, .give_up = true};
         const TurnstileSettings leave{.threads = 3, .phases = 3, .patience = parking, .leaving = 2};
         using Settings = RunnerSettings;
         return std::map<std::string, Situation>{
             {"spinning", {3, make(Settings{.layout = three})}},
             {"polling", {3, make(Settings{.layout = three, .walk = Walk::advance})}},
-            {"parking", {2, make(Settings{.layout = pair, .policy = wait_policy::park, .ringing = full_fences})}},
+            {"parking", {2, make(Settings{.layout = pair, .policy = wait_policy::park, .waking = full_fences})}},
             {"parking_asymmetric",
-             {2, make(Settings{.layout = pair, .policy = wait_policy::park, .ringing = asymmetric_fences})}},
-            {"handshake", {2, make(HandshakeSettings{.ringing = full_fences})}},
-            {"handshake_asymmetric", {2, make(HandshakeSettings{.ringing = asymmetric_fences})}},
+             {2, make(Settings{.layout = pair, .policy = wait_policy::park, .waking = asymmetric_fences})}},
+            {"handshake", {2, make(HandshakeSettings{.waking = full_fences})}},
+            {"handshake_asymmetric", {2, make(HandshakeSettings{.waking = asymmetric_fences})}},
             {"yielding_giving_up",
              {2, make(Settings{.layout = pair, .policy = wait_policy::yield, .walk = Walk::give_up, .waits = &waits})}},
             {"parking_giving_up",
              {2, make(Settings{.layout = pair,
                                .policy = wait_policy::park,
-                               .ringing = full_fences,
+                               .waking = full_fences,
                                .walk = Walk::give_up,
                                .waits = &waits})}},
-            {"one_word_spinning", {3, make(Settings{.layout = lay_out_turnstile(3)})}},
+            {"one_word_spinning", {3, make(Settings{.layout = lay_out(make_plan("turnstile", 3))})}},
             {"one_word_parking",
-             {3, make(Settings{.layout = lay_out_turnstile(3), .policy = wait_policy::park, .ringing = full_fences})}},
+             {3,
+              make(Settings{
+                  .layout = lay_out(make_plan("turnstile", 3)), .policy = wait_policy::park, .waking = full_fences})}},
             {"combination_spinning", {4, make(Settings{.layout = combination})}},
             {"combination_parking",
-             {4, make(Settings{.layout = combination, .policy = wait_policy::park, .ringing = asymmetric_fences})}},
+             {4, make(Settings{.layout = combination, .policy = wait_policy::park, .waking = asymmetric_fences})}},
             {"turnstile_spinning", {3, make(spin)}},
             {"turnstile_step_spinning", {3, make<Closing::step>(spin)}},
             {"turnstile_polling", {3, make(poll)}},
             {"turnstile_parking", {3, make(park)}},
             {"turnstile_step_parking", {3, make<Closing::step>(park)}},
+            {"turnstile_yielding_giving_up", {3, make(yield_giving_up)}},
             {"turnstile_leaving", {3, make(leave)}},
             {"turnstile_step_leaving", {3, make<Closing::step>(leave)}},
         };

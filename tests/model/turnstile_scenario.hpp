@@ -4,7 +4,7 @@
 
 #include "relacy_sync.hpp"
 
-#include <tollbar/turnstile.hpp>
+#include <tollbar/detail/turnstile.hpp>
 
 #include <cstdint>
 #include <memory>

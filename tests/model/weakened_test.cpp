@@ -88,7 +88,7 @@ TEST_CASE("a round short is caught") {
 }
 
 TEST_CASE("a combination barrier that opens its gate before the processors have met is caught") {
-    const Layout layout = lay_out_combination(4, 2, make_plan("dissemination", 2));
+    const Layout layout = lay_out(make_plan("combination:2", 4));
     CHECK(finds(Finding::unpaid, "mutant: combination, gate released first", 4,
                 make(RunnerSettings{.layout = gate_released_first(layout)}), thorough));
 }

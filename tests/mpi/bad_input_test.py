@@ -71,7 +71,7 @@ def test_ranks_meet_by_messages_where_shared_memory_is_full(run, door, full_shar
     own = {"OMPI_MCA_btl": "tcp,self", "MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "sysv,self"}
     plans = ["", "dissemination", "mcs", "central", "turnstile/bst"]
     outcome = run(door, 5, "late_rank", "2,3,5", *plans, first=full_shared_memory, TOLLBAR_VERBOSE="1", **own)
-    assert "meet by messages" in outcome.said
+    assert "use messages instead of shared memory" in outcome.said
 
 
 def segments() -> set[str]:

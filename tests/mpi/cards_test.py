@@ -169,11 +169,11 @@ def test_a_host_without_a_daemon_has_all_meet_by_messages_which_is_said(
     variables = {"TOLLBAR_VERBOSE": verbose} if verbose else {}
     settings = cluster.settings(open_mpi_door, network, daemon="$(hostname | sed 's:h2$:none:')", **variables)
     outcome = run(open_mpi_door, RANKS, "late_rank", RANKS, "turnstile/mcs", **settings)
-    lines = [line for line in outcome.lines_of_tollbar() if "by messages" in line]
+    lines = [line for line in outcome.lines_of_tollbar() if "using messages" in line]
     assert cluster.arrivals() == before
     if network or verbose == "1":
         assert len(lines) == 1, outcome.said
-        assert f"rank {SLOTS} (host {cluster.names[1]}) has no daemon" in lines[0]
+        assert f"rank {SLOTS} (host {cluster.names[1]}) has no tollbar NIC daemon" in lines[0]
     else:
         assert lines == []
 
@@ -185,14 +185,14 @@ def test_ranks_that_were_told_different_networks_are_named_and_use_messages(clus
     told = f"x TOLLBAR_NETWORK=$(if [ $(hostname) = {host} ]; then echo p2p; else echo nic; fi)"
     settings = cluster.settings(open_mpi_door, None, 1, daemon=told)
     (line,) = run(open_mpi_door, HOSTS, "late_rank", HOSTS, "mcs", **settings).lines_of_tollbar()
-    assert "rank 0 was told the network 'p2p' and rank 1 'nic'" in line
+    assert "the ranks disagree about the network: rank 0 'p2p', rank 1 'nic'" in line
 
 
 @component_alone
 def test_an_unknown_network_is_one_line_that_names_the_known_ones(cluster, run, open_mpi_door):
     settings = cluster.settings(open_mpi_door, "fast", 1)
     (line,) = run(open_mpi_door, HOSTS, "late_rank", HOSTS, "mcs", **settings).lines_of_tollbar()
-    assert "'fast' is none of auto, p2p, nic" in line
+    assert "TOLLBAR_NETWORK is 'fast'; accepted: auto, p2p, nic; " in line
 
 
 @component_alone
@@ -236,7 +236,7 @@ def test_a_killed_daemon_is_an_error_of_the_ranks_of_its_host_and_nobody_leaves_
     assert re.findall(
         r"rank (\d) was told, and again: 1", "".join(sorted(outcome.said.splitlines(True)))
     ) == ["2", "3"]
-    lines = [line for line in outcome.lines_of_tollbar() if "card is gone" in line]
+    lines = [line for line in outcome.lines_of_tollbar() if "daemon of this host is gone" in line]
     assert len(lines) == 1, outcome.said
     assert f"rank 2 on {name}" in lines[0]
     assert "tollbar nic up" in lines[0]

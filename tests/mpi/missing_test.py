@@ -77,7 +77,7 @@ def test_a_plan_of_many_words_names_it_too(start, door, plan):
 def test_the_report_says_where_the_others_wait_and_where_the_missing_one_was_last(start, door):
     job, report = begin(start, door, "barrier", "loop")
     assert "missing.c:" in lines_at(report["site"]), report
-    last = re.search(r"its last barrier here was number 3 at (\S+)", report["who"])
+    last = re.search(r"its last barrier on this communicator was number 3 at (\S+)", report["who"])
     assert last, report
     assert "missing.c:" in lines_at(last[1])
     job.tell(1)

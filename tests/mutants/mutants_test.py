@@ -20,17 +20,21 @@ LIBRARY = (
     "src/plan",
     "src/algorithms",
     "src/analysis",
+    "src/runtime",
     "src/transports/mpi",
-    "src/transports/threads",
+    "src/transports/words",
     "src/transports/udp",
-    "src/transports/wire",
     "src/tuner",
     "src/doors/cxx",
+    "src/communicator/composite.cpp",
+    "src/communicator/placing.cpp",
 )
 COPIED = (
     "include",
     "src",
     "tests/transports",
+    "tests/communicator",
+    "tests/runtime",
     *(f"tests/{name}" for name in ("main.cpp", "child.hpp", "refusal.hpp", "temporary.hpp")),
 )
 CXX = os.environ.get("CXX", "c++")
@@ -42,7 +46,7 @@ SOUND_WITHIN_S = 300
 
 def source_of(mutant: dict[str, str]) -> str:
     """The source of the test that must fail."""
-    return f"tests/transports/{mutant.get('within', 'threads')}/{mutant['test']}.cpp"
+    return f"tests/{mutant.get('within', 'transports/words')}/{mutant['test']}.cpp"
 
 
 class Workshop:
@@ -54,7 +58,9 @@ class Workshop:
             (copy := folder / name).parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, copy)
         self.library = [
-            str(p.relative_to(folder)) for part in LIBRARY for p in sorted((folder / part).glob("*.cpp"))
+            str(p.relative_to(folder))
+            for part in LIBRARY
+            for p in sorted((folder / part).glob("*.cpp")) or [folder / part]
         ]
         self.sound: dict[tuple[str, str], str] = {}
 

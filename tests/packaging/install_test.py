@@ -39,10 +39,11 @@ def test_a_program_builds_and_runs_by_pkg_config(run, prefix, tmp_path):
 
 
 def test_every_public_header_is_installed_and_stands_alone(run, prefix):
-    installed = sorted(path.name for path in (prefix / "include" / "tollbar").iterdir())
-    assert installed == sorted(path.name for path in HEADERS.iterdir())
+    folder = prefix / "include" / "tollbar"
+    installed = sorted(path.relative_to(folder) for path in folder.rglob("*.h*"))
+    assert installed == sorted(path.relative_to(HEADERS) for path in HEADERS.rglob("*.h*"))
     for name in installed:
-        header = prefix / "include" / "tollbar" / name
+        header = folder / name
         language = ("c", "-std=c11") if header.suffix == ".h" else ("c++", "-std=c++20")
         for compiler in filter(shutil.which, COMPILERS.get(header.stem, ("c++",))):
             run(compiler, "-fsyntax-only", "-w", "-I", prefix / "include", "-x", *language, header)

@@ -33,7 +33,8 @@ def test_the_wheel_holds_the_library_in_both_forms_and_what_finds_it(names):
 
 
 def test_the_wheel_holds_every_public_header(names):
-    headers = {f"tollbar/include/tollbar/{path.name}" for path in (ROOT / "include" / "tollbar").iterdir()}
+    folder = ROOT / "include"
+    headers = {f"tollbar/include/{path.relative_to(folder)}" for path in folder.rglob("*.h*")}
     assert headers <= names
 
 

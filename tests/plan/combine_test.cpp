@@ -17,6 +17,10 @@ Family family(std::string spelling) {
     return [spelling](Rank ranks) { return make_plan(spelling, ranks); };
 }
 
+bool turns_at_its_role(const Algorithm& algorithm) {
+    return !algorithm.player.empty() && algorithm.name != "combination";
+}
+
 bool rooted(std::string_view words) { return is_rooted(parse_plan("written", words)); }
 
 }  // namespace
@@ -33,8 +37,10 @@ TEST_CASE("two levels run the outer plan between a group's gather and its releas
 }
 
 TEST_CASE("any rooted inner plan with any outer plan is a barrier") {
-    for (const char* inner : {"central", "combining", "combining:3", "fway_tournament:3", "mcs", "tournament", "bst"})
-        for (const char* outer : {"central", "combining:2", "fway_tournament", "mcs", "tournament", "bst", "butterfly",
+    for (const char* inner : {"central", "combining", "combining:3", "fway_tournament:3", "mcs", "tournament", "bst",
+                              "turnstile", "counter"})
+        for (const char* outer : {"central", "combining:2", "turnstile", "combination:3/mcs", "card:gather",
+                                  "turnstile@2/bst", "fway_tournament", "mcs", "tournament", "bst", "butterfly",
                                   "pairwise", "dissemination", "dissemination:3"})
             for (const Rank group : {1U, 2U, 3U, 4U, 7U, 16U, 50U})
                 for (const Rank ranks : {1U, 2U, 3U, 5U, 8U, 13U, 16U, 31U, 49U}) {
@@ -50,12 +56,59 @@ TEST_CASE("two levels are themselves an outer plan") {
     CHECK(verify(combine(35, family("bst"), 4, middle)).holds());
 }
 
+TEST_CASE("a counter's role runs the outer plan between what it awaits and what it releases") {
+    const Plan plan = combine(5, family("turnstile"), 2, make_plan("turnstile", 3));
+    CHECK(plan.name() == "turnstile@2/turnstile");
+    CHECK(to_text(plan) ==
+          "0: !a ?a\n"
+          "1: !a ?a\n"
+          "2: !b ?b\n"
+          "3: !b ?b\n"
+          "4: !c ?c\n"  // alone in its group
+          "a: ?0 ?1 !c ?c !0 !1\n"
+          "b: ?2 ?3 !c ?c !2 !3\n"
+          "c: ?a ?b ?4 !a !b !4\n");
+    CHECK(turning_member(plan) == role(2));
+}
+
+TEST_CASE("two levels of counters are themselves an inner plan, which turns at its last role") {
+    const Family leaves = [](Rank ranks) { return make_plan("turnstile@2/turnstile", ranks); };
+    for (Rank ranks = 1; ranks <= 30; ++ranks) {
+        const Plan plan = combine(ranks, leaves, 5, make_plan("dissemination", (ranks - 1) / 5 + 1));
+        CAPTURE(to_text(plan));
+        CHECK(verify(plan).holds());
+    }
+}
+
+TEST_CASE("groups may be any lists of ranks") {
+    const Grouping scattered = Grouping::listed({{1, 4}, {0}, {2, 3, 5}});
+    const Plan plan = combine_turning("mine", scattered, family("central"), make_plan("central", 3));
+    CHECK(to_text(plan) ==
+          "0: !1 ?1\n"
+          "1: ?4 ?0 ?2 !0 !2 !4\n"
+          "2: ?3 ?5 !1 ?1 !3 !5\n"
+          "3: !2 ?2\n"
+          "4: !1 ?1\n"
+          "5: !2 ?2\n");
+    const Plan counted = combine_turning("mine", scattered, family("turnstile"), make_plan("turnstile", 3));
+    CHECK(to_text(counted) ==
+          "0: !c ?c\n"
+          "1: !a ?a\n"
+          "2: !b ?b\n"
+          "3: !b ?b\n"
+          "4: !a ?a\n"
+          "5: !b ?b\n"
+          "a: ?1 ?4 !c ?c !1 !4\n"
+          "b: ?2 ?3 ?5 !c ?c !2 !3 !5\n"
+          "c: ?a ?0 ?b !a !0 !b\n");
+}
+
 TEST_CASE("an exchange plan cannot stand inside a group") {
     for (const char* inner : {"dissemination", "dissemination:2", "pairwise", "butterfly"})
         for (const Rank group : {2U, 3U, 4U})
             CHECK(refusal([&] { (void)combine(12, family(inner), group, make_plan("central", 12 / group)); }) ==
                   "'" + std::string(inner) + "' cannot stand inside a group of " + std::to_string(group) +
-                      ": its rank 0 does not gather everybody before it releases anybody");
+                      ": its rank 0 does not hear from every rank before it releases any");
 }
 
 TEST_CASE("the last, smaller group is looked at too") {
@@ -86,7 +139,7 @@ TEST_CASE("groups of nobody, no ranks and too many ranks are refused") {
           "a plan has 1 to 16777216 ranks, not 16777217");
 }
 
-TEST_CASE("a family known to be rooted is combined without reading any program") {
+TEST_CASE("a family known to turn at one member is combined without reading any program") {
     int read = 0;
     const Family counted = [&read](Rank ranks) {
         return Plan("counted", ranks, [&read, ranks](Rank self) {
@@ -94,7 +147,7 @@ TEST_CASE("a family known to be rooted is combined without reading any program")
             return make_plan("mcs", ranks).program(self);
         });
     };
-    const Plan plan = combine_rooted(1000, counted, 100, make_plan("dissemination", 10));
+    const Plan plan = combine_turning("mine", Grouping::neighbours(1000, 100), counted, make_plan("dissemination", 10));
     CHECK(read == 0);
     CHECK(plan.program(101) == combine(1000, family("mcs"), 100, make_plan("dissemination", 10)).program(101));
     CHECK(read == 1);
@@ -109,8 +162,17 @@ TEST_CASE("plans of one tree up and one tree down are rooted") {
         for (const Rank ranks : {1U, 2U, 3U, 7U, 16U, 23U}) {
             const std::string name(algorithm.name);
             CAPTURE(name);
-            CHECK(is_rooted(make_plan(name, ranks)) == (algorithm.rooted || ranks == 1));
+            const bool at_rank_0 = ranks == 1 || (algorithm.inner && algorithm.player.empty());
+            CHECK(is_rooted(make_plan(name, ranks)) == at_rank_0);
+            CHECK(turning_member(make_plan(name, ranks)).has_value() == (at_rank_0 || turns_at_its_role(algorithm)));
         }
+}
+
+TEST_CASE("a plan may turn at a role, but at no rank other than 0") {
+    CHECK(turning_member(parse_plan("written", "0: !a ?a\n1: !a ?a\na: ?0 ?1 !0 !1")) == role(0));
+    CHECK(turning_member(parse_plan("written", "0: ?a !a\na: !0 ?0")) == 0);
+    CHECK_FALSE(turning_member(parse_plan("written", "0: !1 ?1\n1: ?0 !0")));
+    CHECK_FALSE(turning_member(parse_plan("written", "0: !a ?a\n1: !b ?b\na: ?0 !0\nb: ?1 !1")));
 }
 
 TEST_CASE("a plan whose rank 0 releases before it has gathered is not rooted") {
@@ -144,6 +206,6 @@ TEST_CASE("a plan that names ranks that do not exist is not rooted") {
     CHECK_FALSE(rooted("0: ?1 !9\n1: !0 ?0"));
     CHECK_FALSE(rooted("0: ?1 !1\n1: !9 ?0"));
     CHECK_FALSE(rooted("0: ?1 !1\n1: !0 ?9"));
-    CHECK_FALSE(rooted("0: ?1 ?4294967295 !1\n1: !0 ?0"));
+    CHECK_FALSE(rooted("0: ?1 ?16777215 !1\n1: !0 ?0"));
     CHECK_FALSE(rooted("0: ?0 ?1 !1\n1: !0 ?0"));
 }

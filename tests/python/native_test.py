@@ -20,6 +20,41 @@ def test_a_plan_knows_its_name_ranks_and_words():
     assert repr(plan) == "<Plan dissemination, 4 ranks>"
 
 
+def test_roles_have_letters():
+    plan = tollbar.plan("combination:2", 4)
+    assert plan.roles == ["a", "b"]
+    assert plan.program("b") == ["?1", "?3", "!a", "?a", "!1", "!3"]
+    assert plan.program(0) == ["!a", "?a"]
+    assert plan.text.splitlines()[4] == "a: ?0 ?2 !b ?b !0 !2"
+    assert repr(plan) == "<Plan combination:2, 4 ranks, 2 roles>"
+    with pytest.raises(ValueError, match="role c is not one of the 2 of 'combination:2'"):
+        plan.program("c")
+    assert tollbar.plan("mcs", 4).roles == []
+
+
+def test_a_role_is_named_by_its_letter_wherever_a_member_is_named():
+    plan = tollbar.plan("turnstile", 2)
+    told = [(m.from_rank, m.to_rank, m.received_us) for m in tollbar.messages(plan, LOGP)]
+    assert told == [(0, "a", 20), (1, "a", 25), ("a", 0, 45), ("a", 1, 45)]
+    assert tollbar.unheard(plan, 0, 1) == [1]
+    assert tollbar.unheard(plan, "a", 1) == [1]
+    verdict = tollbar.verify(tollbar.parse_plan("busy", "0: !a !1 ?1 ?a\n1: !0 ?0\na: ?0 !0\n"))
+    assert (verdict.fault, verdict.from_rank, verdict.to_rank) == ("unplayed", "a", "a")
+
+
+def test_ranks_may_live_in_groups():
+    plan = tollbar.plan("turnstile/central", [[0, 2], [1, 3]])
+    assert plan.text.splitlines()[4] == "a: ?0 ?2 ?b !b !0 !2"
+    with pytest.raises(ValueError, match="there are no nodes here"):
+        tollbar.plan("turnstile/central", 4)
+
+
+def test_what_a_plan_is_for_is_told_by_its_spelling():
+    assert tollbar.runs_on("turnstile@4/card:gather") == "network cards"
+    assert tollbar.runs_on("mcs@4/switch") == "a switch that counts"
+    assert tollbar.runs_on("turnstile@4/dissemination") == ""
+
+
 def test_words_can_be_read_back():
     plan = tollbar.plan("mcs", 9)
     assert tollbar.parse_plan("again", plan.text).text == plan.text

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where programs, cache and tuning file are looked for."""
-
-from pathlib import Path
+"""Where programs and libraries are looked for."""
 
 import pytest
 from tollbar import paths
@@ -9,8 +7,7 @@ from tollbar import paths
 
 @pytest.fixture
 def bare(monkeypatch):
-    for name in ("TOLLBAR_BUILD", "TOLLBAR_TUNING", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("TOLLBAR_BUILD", raising=False)
 
 
 def make_program(folder):
@@ -61,16 +58,3 @@ def test_a_library_is_found_where_the_build_puts_it(bare, monkeypatch, tmp_path,
     monkeypatch.setenv("TOLLBAR_BUILD", "build")
     assert paths.find_library("some.so") == made
     assert paths.find_library("other.so") is None
-
-
-def test_the_cache_follows_the_xdg_rule(bare, monkeypatch):
-    assert paths.cache_folder() == Path.home() / ".cache" / "tollbar"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert paths.cache_folder() == Path.home() / ".cache" / "tollbar"
-    monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
-    assert paths.tuning_file() == Path("/elsewhere/tollbar/tuning")
-
-
-def test_the_tuning_file_may_be_named(bare, monkeypatch):
-    monkeypatch.setenv("TOLLBAR_TUNING", "/some/file")
-    assert paths.tuning_file() == Path("/some/file")

@@ -19,7 +19,7 @@ from tollbar import cluster, paths
 #: SIMULATED_RANKS=4096 makes the large run as large as the promise; it takes about 4 s of CPU time.
 MANY = int(os.environ.get("SIMULATED_RANKS", "1024"))
 TWO_LEVELS = ["central@4/dissemination", "mcs@3/pairwise", "dissemination:3"]
-EVERY_PLAN = [algorithm.name for algorithm in tollbar.catalogue()] + TWO_LEVELS
+EVERY_PLAN = [each.name for each in tollbar.catalogue() if not each.player] + TWO_LEVELS
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -87,6 +87,21 @@ def test_on_a_network_of_logp_every_plan_takes_its_price(ranks, logp):
         assert found == pytest.approx((price.last_us, price.first_us, price.mean_us), abs=1e-4), episode
 
 
+def test_the_first_member_of_a_role_plays_it_by_messages():
+    logp = tollbar.LogP(L=10, o=5, g=5)
+    of = {
+        e.plan: e.last_us
+        for e in cluster.simulate(["turnstile", "turnstile@4/mcs", "combination:2/mcs"], 8, logp).episodes
+    }
+    price = {
+        plan: tollbar.price(tollbar.plan(plan, 8), logp, tollbar.Receive.plan_order)
+        for plan in ("central", "central@4/mcs")
+    }
+    assert of["turnstile"] == pytest.approx(price["central"].last_us, abs=1e-4)
+    assert of["turnstile@4/mcs"] == pytest.approx(price["central@4/mcs"].last_us, abs=1e-4)
+    assert of["combination:2/mcs"] == pytest.approx(price["central@4/mcs"].last_us, abs=1e-4)
+
+
 def test_thousands_of_ranks_take_little_memory():
     (episode,) = cluster.simulate(["dissemination"], MANY, tollbar.LogP(L=10, o=5, g=3)).episodes
     assert episode.last_us == pytest.approx(20 * (MANY - 1).bit_length(), abs=1e-4)
@@ -147,6 +162,11 @@ def test_what_simgrid_rejects_is_passed_on_in_one_line(platform, inside, config,
         (["--ranks", "8", "--logp=-1,1,1"], "microseconds of at least 0, not -1"),
         (["--ranks", "8", "--logp", "inf,1,1"], "not inf"),
         (["nonesuch", "--ranks", "8"], "there is no algorithm 'nonesuch'"),
+        (
+            ["central@2/switch", "--ranks", "8"],
+            "'central@2/switch' is for a switch that counts; the simulated",
+        ),
+        (["turnstile/mcs", "--ranks", "8"], "write turnstile@K/mcs for groups of K ranks"),
         (
             ["--ranks", "8", "--platform", "cube"],
             "that come with tollbar: dragonfly, fat-tree, torus",

@@ -58,6 +58,24 @@ TEST_CASE("messages to one node queue at its receive port, messages from one nod
     CHECK(outcome.messages == 6);
 }
 
+TEST_CASE("a switch takes one message after the other and lets all go by one broadcast") {
+    for (const char* name : {"switch", "card:gather"}) {
+        const Outcome outcome = simulate(make_plan(name, 4), Where::nic, card);
+        CHECK(outcome.last_us == 1 + 20 + 4 * 40 + 20 + 40 + 100 + 2);
+        CHECK(outcome.first_us == outcome.last_us);
+        CHECK(outcome.messages == 8);
+        CHECK(outcome.barriers == 1);
+    }
+    const Workload thrice{.compute_us = {0}, .runs = 3};
+    CHECK(simulate(make_plan("switch", 4), Where::nic, card, thrice).last_us == 3 * (1 + 20 + 4 * 40 + 20 + 40 + 102));
+}
+
+TEST_CASE("a counter has two steps") {
+    const Steps counted = steps(make_plan("card:gather", 5));
+    CHECK(counted.total == 2);
+    CHECK(counted.of_rank == std::vector<std::uint32_t>(5, 2));
+}
+
 TEST_CASE("every plan of the catalogue ends at every size, on the host and on the card") {
     for (const Algorithm& algorithm : catalogue())
         for (Rank nodes = 1; nodes <= 20; ++nodes) {

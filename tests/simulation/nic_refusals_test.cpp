@@ -62,17 +62,17 @@ TEST_CASE("cards are known by name") {
 }
 
 TEST_CASE("latencies that no parameters give are refused") {
-    CHECK(refusal([] { ranges({1, 5, 5}); }) == "latencies of at least 2 nodes say something, not of 1");
+    CHECK(refusal([] { ranges({1, 5, 5}); }) == "latencies of at least 2 nodes are needed, not of 1");
     CHECK(refusal([] { ranges({8, -1, 5}); }) == "the host-based latency is a time from 0 to 1e12 us, not -1");
     CHECK(refusal([] {
               ranges({8, 10, 20});
-          }) == "no parameters of at least 0 give these latencies: NIC-based is slower");
+          }) == "no non-negative parameters give these latencies: NIC-based is slower");
     CHECK(refusal([] {
               ranges({8, 20, 10}, {8, 15, 8}, 1);
           }) == "the faster card's terms are shorter by a ratio above 1, up to 1e6");
     CHECK(refusal([] {
               ranges({8, 100, 90}, {8, 1, 0.1}, 2);
-          }) == "no parameters of at least 0 give the latencies of both cards at this ratio");
+          }) == "no non-negative parameters give the latencies of both cards at this ratio");
 }
 
 TEST_CASE("an efficiency is below 1") {

@@ -37,6 +37,36 @@ std::vector<double> completed_ms(const Outcome& outcome) {
 
 }  // namespace
 
+TEST_CASE("the paper's barriers and the plans of the same words take the same") {
+    const auto took = [](const std::string& barrier, Waiting waiting, Order order) {
+        Application application = blocking(barrier, 1000, Placement::cyclic, waiting);
+        application.variation = 0.3;
+        application.order = order;
+        const Outcome outcome = simulate(machine(4, 100), {application});
+        return std::pair(outcome.completed_us, outcome.switches);
+    };
+    for (const Waiting waiting : {Waiting::smart, Waiting::naive})
+        for (const Order order : {Order::numbered, Order::shuffled}) {
+            CHECK(took("centralized", waiting, order) == took("turnstile", waiting, order));
+            CHECK(took("tree", waiting, order) == took("mcs", waiting, order));
+            CHECK(took("combination", waiting, order) == took("combination:4/mcs", waiting, order));
+        }
+    CHECK(took("combination", Waiting::naive, Order::numbered) != took("centralized", Waiting::naive, Order::numbered));
+}
+
+TEST_CASE("counters of counters are played by whoever comes last, up to the top: every thread computes as often") {
+    const auto computed_us = [](const std::string& barrier, Waiting waiting) {
+        Application application = small(barrier, waiting);
+        application.threads = 13;
+        application.variation = 0.5;
+        return simulate(with(Policy::partition), {application}).computing_us;
+    };
+    for (const Waiting waiting : {Waiting::spin, Waiting::smart, Waiting::naive})
+        for (const char* barrier : {"turnstile@2/turnstile", "turnstile@3/turnstile@2/turnstile",
+                                    "turnstile@4/dissemination", "combination:3/turnstile", "central@4/turnstile"})
+            CHECK(computed_us(barrier, waiting) == doctest::Approx(computed_us("centralized", waiting)));
+}
+
 TEST_CASE("on a dedicated machine one application runs after the other") {
     const Outcome outcome = simulate(with(Policy::dedicated), {small(), small()});
     CHECK(completed_ms(outcome) == std::vector<double>{40, 80});

@@ -47,6 +47,13 @@ TEST_CASE("a barrier is one of three or a plan") {
     CHECK(said.find("sense") != std::string::npos);
 }
 
+TEST_CASE("what only a network card or a switch can run is refused, with the reason") {
+    CHECK(refused({}, {{.barrier = "switch"}})
+              .ends_with("'switch' is for a switch that counts, not for threads on "
+                         "processors"));
+    CHECK(refused({}, {{.barrier = "turnstile/card:pairwise"}}).find("is for network cards") != std::string::npos);
+}
+
 TEST_CASE("more processors than threads are refused") {
     CHECK(refused({.processors = 17}) ==
           "17 processors are more than the 16 threads; give the machine at most one a thread");

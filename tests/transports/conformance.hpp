@@ -3,7 +3,7 @@
 // told, one call at a time. Returning is not passing: a barrier that does nothing gets complaints.
 #pragma once
 
-#include "transports/board.hpp"
+#include "board.hpp"
 
 #include <algorithm>
 #include <string>

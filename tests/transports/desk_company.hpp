@@ -2,8 +2,8 @@
 // A company whose ranks sit at the desks of a board, whatever carries them: threads, processes, other programs.
 #pragma once
 
-#include "transports/board.hpp"
-#include "transports/conformance.hpp"
+#include "board.hpp"
+#include "conformance.hpp"
 
 #include <stdexcept>
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transport that obeys a script: all ranks in one thread, any words (sound or not), and a hand on every message.
-// For testing what stands above a transport, and for testing the tests of transports.
+// The transport that obeys a script: all ranks in one thread, any plan (sound or not), and a hand on every message.
+// For testing what stands above a transport, and for testing the tests of transports. It also shows how little a
+// transport is: everything else is the runner's.
 #pragma once
 
-#include "transports/conformance.hpp"
-#include "transports/visitor.hpp"
+#include "conformance.hpp"
+#include "visitor.hpp"
+
+#include "plan/lower.hpp"
+
+#include <tollbar/detail/runner.hpp>
 
 #include <functional>
 #include <map>
@@ -46,6 +51,10 @@ public:
 
     std::uint64_t sent() const noexcept { return sent_; }
 
+    /// How many have counted up at a role, and the last episode that it released.
+    std::uint64_t& counter(Rank role) { return counters_[role]; }
+    Episode& release(Rank role) { return releases_[role]; }
+
     Episode heard(Rank from, Rank to) const {
         const auto channel = heard_.find({from, to});
         return channel == heard_.end() ? 0 : channel->second;
@@ -68,36 +77,74 @@ private:
     Script script_;
     std::vector<std::pair<Message, std::uint64_t>> under_way_;
     std::map<std::pair<Rank, Rank>, Episode> heard_;
+    std::map<Rank, std::uint64_t> counters_;
+    std::map<Rank, Episode> releases_;
     std::uint64_t sent_ = 0;
 };
 
-/// One rank that runs its program on a Wire. Cannot block: a wait that would do so for ever throws.
+/// The transport: a signal is a message on the wire, and a counter is common to all. It never sleeps for long: when
+/// all is delivered and a step is still not met, nothing more will come before another rank does something.
+class ReplayTransport {
+public:
+    using Step = LoweredStep;
+    using Sync = NativeSync;
+
+    ReplayTransport() = default;
+    explicit ReplayTransport(Wire& wire) noexcept : wire_(&wire) {}
+
+    void entered(Episode) const noexcept {}
+
+    std::uint32_t take(const Step& step, Episode episode) const {
+        using enum Step::Kind;
+        switch (step.kind) {
+            case signal: wire_->send({step.from, step.to, episode}); return 1;
+            case count: ++wire_->counter(step.role); return 1;
+            case meet: return ++wire_->counter(step.role) == episode * step.share ? 1 : 1 + step.skip;
+            case release: wire_->release(step.role) = episode; return 1;
+            default: return met(step, episode) ? 1 : 0;
+        }
+    }
+
+    bool met(const Step& step, Episode episode) const {
+        using enum Step::Kind;
+        switch (step.kind) {
+            case await: return wire_->heard(step.from, step.to) >= episode;
+            case counted: return wire_->counter(step.role) >= episode * step.share;
+            case released: return wire_->release(step.role) >= episode;
+            default: return true;
+        }
+    }
+
+    void progress() const { wire_->deliver_all(); }
+    Patience patience(const Step&) const noexcept { return {0, 0}; }
+
+    template <class Deadline>
+    bool sleep(const Step&, Episode, Stopwatch&, Deadline) const noexcept {
+        return false;
+    }
+
+    static constexpr bool gone() noexcept { return false; }
+
+private:
+    Wire* wire_ = nullptr;
+};
+
+/// One rank. Cannot block: a wait that would do so for ever throws.
 class Replayed {
 public:
-    Replayed(Wire& wire, std::vector<Episode>& arrived, Program program, Rank self)
-        : wire_(&wire), arrived_(&arrived), program_(std::move(program)), self_(self) {}
+    Replayed(Wire& wire, std::vector<Episode>& arrived, const Plan& plan, Rank self)
+        : arrived_(&arrived), steps_(Lowering(plan, Player::last).steps(self)), self_(self),
+          runner_(steps_.data(), static_cast<std::uint32_t>(steps_.size()), 0, ReplayTransport(wire)) {}
 
     void arrive() {
-        (*arrived_)[self_] = ++episode_;
-        next_ = 0;
+        if (!runner_.finished()) throw std::logic_error("rank " + std::to_string(self_) + " is not through yet");
+        runner_.start();
+        (*arrived_)[self_] = runner_.episode();
         test();
     }
 
-    bool test() {
-        for (; next_ < program_.size(); ++next_) {
-            const Step step = program_[next_];
-            if (is_signal(step))
-                wire_->send({self_, step.peer, episode_});
-            else if (wire_->heard(step.peer, self_) < episode_)
-                return false;
-        }
-        return true;
-    }
-
-    bool wait_for(std::chrono::milliseconds) {
-        wire_->deliver_all();
-        return test();
-    }
+    bool test() { return runner_.advance(); }
+    bool wait_for(std::chrono::milliseconds) { return runner_.finish(Never{}); }
 
     void wait() {
         if (!wait_for({})) throw std::logic_error("rank " + std::to_string(self_) + " waits for ever");
@@ -111,17 +158,15 @@ public:
     std::vector<Rank> missing() const {
         std::vector<Rank> missing;
         for (Rank rank = 0; rank < arrived_->size(); ++rank)
-            if ((*arrived_)[rank] < episode_) missing.push_back(rank);
+            if ((*arrived_)[rank] < runner_.episode()) missing.push_back(rank);
         return missing;
     }
 
 private:
-    Wire* wire_;
     std::vector<Episode>* arrived_;
-    Program program_;
+    std::vector<LoweredStep> steps_;  // stay where they are when the rank is moved
     Rank self_;
-    std::size_t next_ = 0;
-    Episode episode_ = 0;
+    Runner<ReplayTransport> runner_;
 };
 
 /// A call that would wait goes on whenever somebody else does something.
@@ -132,7 +177,7 @@ public:
         : board_(plan.ranks()), wire_(std::move(script)), arrived_(plan.ranks()), answers_(plan.ranks()),
           waiting_(plan.ranks()) {
         for (Rank rank = 0; rank < plan.ranks(); ++rank)
-            visitors_.emplace_back(Replayed(wire_, arrived_, plan.program(rank), rank), board_, rank);
+            visitors_.emplace_back(Replayed(wire_, arrived_, plan, rank), board_, rank);
     }
 
     Rank ranks() const override { return board_.ranks(); }

@@ -2,7 +2,7 @@
 // A rank under test: pays its toll before the barrier, reads everybody's after it, and does what its desk says.
 #pragma once
 
-#include "transports/board.hpp"
+#include "board.hpp"
 
 #include <chrono>
 #include <concepts>

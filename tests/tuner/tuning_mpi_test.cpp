@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is stored for communicators is found again, beside what others store, and never at their cost.
-#include <tollbar/tuning.hpp>
+#include <tollbar/detail/tuning.hpp>
 
 #include "child.hpp"
 #include "temporary.hpp"

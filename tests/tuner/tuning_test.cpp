@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tuning file is read as it is written, and what is wrong with it is named.
-#include <tollbar/tuning.hpp>
+#include <tollbar/detail/tuning.hpp>
 
 #include "child.hpp"
+#include "runtime/environment.hpp"
 #include "temporary.hpp"
 
 #include <doctest/doctest.h>
@@ -102,15 +103,15 @@ TEST_CASE("the file is that of TOLLBAR_TUNING, else in the user's cache") {
         setenv("HOME", "/home/somebody", 1);
         unsetenv("XDG_CACHE_HOME");
         unsetenv("TOLLBAR_TUNING");
-        std::printf("<%s>", tuning_file().c_str());
+        std::printf("<%s>", environment::tuning_file().c_str());
         setenv("XDG_CACHE_HOME", "/cache", 1);
-        std::printf("<%s>", tuning_file().c_str());
+        std::printf("<%s>", environment::tuning_file().c_str());
         setenv("TOLLBAR_TUNING", "here", 1);
-        std::printf("<%s>", tuning_file().c_str());
+        std::printf("<%s>", environment::tuning_file().c_str());
         setenv("TOLLBAR_TUNING", "", 1);
         unsetenv("XDG_CACHE_HOME");
         unsetenv("HOME");
-        std::printf("<%s>", tuning_file().c_str());
+        std::printf("<%s>", environment::tuning_file().c_str());
     });
     CHECK(found.said == "</home/somebody/.cache/tollbar/tuning></cache/tollbar/tuning><here><>");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks compute between barriers: spelled, drawn, summed up.
-#include <tollbar/workload.hpp>
+#include <tollbar/detail/workload.hpp>
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,13 @@ from itertools import chain
 import tollbar
 
 #: Every algorithm of the catalogue with its default parameters.
-DEFAULT_PLANS = tuple(algorithm.name for algorithm in tollbar.catalogue())
+CATALOGUE = tuple(algorithm.name for algorithm in tollbar.catalogue())
+
+#: Those that run everywhere.
+DEFAULT_PLANS = tuple(algorithm.name for algorithm in tollbar.catalogue() if not algorithm.runs_on)
+
+#: Those of them without roles: between hosts no store and no broadcast releases all at once.
+MESSAGE_PLANS = tuple(each.name for each in tollbar.catalogue() if not each.runs_on and not each.player)
 
 
 def rank_count(text: str) -> int:

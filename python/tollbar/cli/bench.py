@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench: measures the barriers of this machine, keeps every sample, compares with the targets.
+"""tollbar bench: measures the barriers that run here, keeps every sample, compares them with targets.
 
 The kind decides what `--ranks` are, threads or processes, and which of the other options count.
 """
@@ -28,16 +28,16 @@ QUICK = {"ranks": (2, 4, 8), "launches": 3, "rounds": 2, "budget": 30.0}
 class Compared:
     """One target and how far this machine is from it."""
 
-    case: str = column("what is compared with what")
+    case: str = column("what is compared")
     mpi: str | None = column("the MPI, where ranks are its processes")
-    ranks: int | None = column("how many threads or processes")
+    ranks: int | None = column("number of threads or processes")
     placement: str | None = column("pinned to processors, or free; how many hosts")
     candidate: str | None = column("the barrier")
     value: float | None = column("the ratio reached")
     low: float | None = column("lower end of its 95 % interval; empty with too few launches")
     high: float | None = column("upper end of it")
-    target: str = column("the ratio wanted")
-    verdict: str = column("met, missed, tie (the interval holds the target), or why it cannot be said here")
+    target: str = column("the target ratio")
+    verdict: str = column("met, missed, tie (the interval contains the target), or why there is no verdict")
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
@@ -47,9 +47,9 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "kind", choices=("threads", "crowd", "mpi", "hybrid", "shmem", "udp", "nic"),
         help="threads: the barriers between threads; crowd: those of threads that compute between them, on "
         "few processors, beside the simulator; mpi: those between the processes of an MPI job; "
-        "hybrid: between the threads of such processes; shmem: split barriers of an OpenSHMEM; "
-        "udp: between hosts by datagrams, beside an MPI over TCP; the hosts are network namespaces, "
-        "which needs root; nic: the same, and barriers that the hosts' cards run",
+        "hybrid: between the threads of such processes; shmem: split barriers of OpenSHMEM; "
+        "udp: between hosts over UDP, beside an MPI over TCP; the hosts are network namespaces, "
+        "which needs root; nic: the same, and barriers that the hosts' network cards run",
     )  # fmt: skip
     parser.add_argument(
         "--ranks", type=_ranks, metavar="P[,P...]",
@@ -69,10 +69,10 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help=f"processes a program and situation (default: {LAUNCHES})",
     )
     parser.add_argument(
-        "--rounds", type=_positive, metavar="R", help=f"turns in a launch, at most (default: {ROUNDS})"
+        "--rounds", type=_positive, metavar="R", help=f"most rounds in a launch (default: {ROUNDS})"
     )
     parser.add_argument(
-        "--budget", type=_seconds, metavar="SECONDS", help=f"stop after that long (default: {BUDGET_S:.0f})"
+        "--budget", type=_seconds, metavar="SECONDS", help=f"stop after this time (default: {BUDGET_S:.0f})"
     )
     parser.add_argument(
         "--only",
@@ -82,7 +82,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help="only these barriers; mpi: these settings of the MPI, doors and plans",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="half a minute, for a first look; udp, nic: two or three"
+        "--quick", action="store_true", help="a first look: half a minute; udp, nic: two or three"
     )
     bench_mpi.add_arguments(parser)
     bench_hybrid.add_arguments(parser)
@@ -91,10 +91,10 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     bench_shmem.add_arguments(parser)
     parser.add_argument(
         "--spinners", action="store_true",
-        help="also what only spins where threads share processors: it takes thousands of times as long",
+        help="also barriers that only spin where threads share processors: thousands of times slower",
     )  # fmt: skip
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="of the shuffling; recorded (default: from the clock)"
+        "--seed", type=int, metavar="N", help="seed of the shuffling; recorded (default: from the clock)"
     )
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
@@ -170,7 +170,7 @@ def run(args: argparse.Namespace) -> Table:
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:
     """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early.
 
-    Says on stderr what could not be had.
+    Says on stderr what is not available.
     """
     from tollbar import campaign, results
 

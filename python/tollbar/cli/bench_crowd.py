@@ -40,7 +40,7 @@ class Crowded:
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches", detail=True)
     high_us: float | None = column("upper end of it", detail=True)
     overhead_pct: float = column("how much longer that is than computing alone")
-    simulated_us: float = column("the same in the simulator, with this machine's quantum and switches")
+    simulated_us: float = column("the same, simulated with this machine's quantum and cost of a switch")
     simulated_pct: float = column("its overhead")
     ratio: float = column("measured / simulated")
     switches: float = column("context switches an episode, all threads", detail=True)
@@ -136,7 +136,7 @@ def measure(args: argparse.Namespace) -> tuple[Path, bool]:
         seed=time.time_ns() % 2**31 if args.seed is None else args.seed,
     )
     if not settings.wanted:
-        raise WrongUse("nothing is left to measure: no --ranks is more than any --processors")
+        raise WrongUse("nothing is left to measure: every number in --ranks fits on its --processors")
     if not settings.situations:
         raise WrongUse(
             "nothing is left to measure: computing alone takes more than "

@@ -83,7 +83,7 @@ def measure(args: argparse.Namespace) -> tuple[Path, bool]:
     try:
         work, _ = hybrid_campaign.prepare(settings)
         if not work.situations:
-            raise WrongUse("nothing is left to measure: no MPI here is measured with such --ranks")
+            raise WrongUse("nothing is left to measure: no installed MPI can be measured with these --ranks")
         with Watcher(settings.launches * len(work.situations)) as watcher:
             return told(hybrid_campaign.measure(settings, args.output or results.folder(), watcher.report))
     except FileNotFoundError as error:

@@ -32,16 +32,16 @@ class Timed:
     """One barrier in one place, fastest first."""
 
     mpi: str = column("the MPI")
-    place: str = column("how many hosts, pinned or free, kept apart or not")
+    place: str = column("number of hosts; pinned or free; with a control group for each rank or not")
     ranks: int = column("how many processes")
-    candidate: str = column("the barrier; [..] is what stands behind the name, messages: nothing is shared")
+    candidate: str = column("the barrier; [..]: what implements it; messages: without shared memory")
     period_us: float = column("loop period: median over launches")
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")
     high_us: float | None = column("upper end of it")
     call_us: float | None = column("median of rank 0's timed calls")
     latency_us: float | None = column("isolated: last entry to last exit")
     skew_us: float | None = column("isolated: first exit to last exit")
-    own: float | None = column("loop period / that of the MPI's own barrier as it comes")
+    own: float | None = column("loop period / that of the MPI's own barrier with its default settings")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,7 +130,7 @@ def measure(args: argparse.Namespace) -> tuple[Path, bool]:
     try:
         work, notes = mpi_campaign.prepare(settings)
         if not work.situations:
-            raise WrongUse("nothing is left to measure: no MPI here is measured with such --ranks")
+            raise WrongUse("nothing is left to measure: no installed MPI can be measured with these --ranks")
         with Watcher(settings.launches * len(work.situations)) as watcher:
             return told(mpi_campaign.measure(work, notes, args.output or results.folder(), watcher.report))
     except (FileNotFoundError, RuntimeError) as error:

@@ -31,8 +31,8 @@ QUICK = {"launches": 2, "rounds": 2, "budget": 30.0, "iterations": 100}
 class Summary:
     """One experiment of the paper with so many PEs. Seconds are those of 1000 iterations."""
 
-    experiment: str = column("how the exchange was synchronized")
-    barrier: str = column("what that is called in --only and in the targets")
+    experiment: str = column("what synchronized the exchange")
+    barrier: str = column("its name in --only and in the targets")
     published_s: float | None = column("the paper, 768 PEs")
     published_ratio: float | None = column("that over the paper's MPI_Ibarrier")
     pes: int = column("how many PEs here")
@@ -47,7 +47,7 @@ class Summary:
 class Modelled:
     """One experiment in the model."""
 
-    experiment: str = column("how the exchange was synchronized")
+    experiment: str = column("what synchronized the exchange")
     pes: int = column("how many PEs")
     barrier_us: float = column("the split barrier alone")
     seconds: float = column("1000 iterations")

@@ -40,7 +40,9 @@ class Met:
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")
     high_us: float | None = column("upper end of it")
     cpu_us: float | None = column("CPU time of all ranks together for each barrier")
-    default_mpi: float | None = column("the MPI's barrier as it comes takes so many times as long")
+    default_mpi: float | None = column(
+        "the MPI's barrier with its default settings takes so many times as long"
+    )
     best_mpi: float | None = column("the best of the MPI's barriers takes so many times as long")
 
 

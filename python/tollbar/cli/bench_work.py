@@ -44,8 +44,8 @@ class Run:
     run_us: float = column("one run of all phases: median over launches")
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")
     high_us: float | None = column("upper end of it")
-    computing_us: float = column("what a rank computes in it")
-    longest_us: float = column("the least it can take: in each phase, the rank with most to do")
+    computing_us: float = column("computing time of a rank in it")
+    longest_us: float = column("lower bound: in each phase, the rank that computes longest")
     barrier_us: float = column("what each barrier adds to that")
     efficiency: float = column("the share of the run that is computing")
 
@@ -114,7 +114,7 @@ def _workloads(args: argparse.Namespace) -> Sequence[str]:
 
 @contextlib.contextmanager
 def _over(args: argparse.Namespace, ranks: Sequence[int]) -> Iterator[tuple[list[Over], list[str]]]:
-    """What the barriers run over while this lasts, and what of it could not be had."""
+    """What the barriers run over while this lasts, and what of it is not available."""
     from tollbar import mpi_campaign, shmem_campaign, udp_campaign, work_over
 
     if args.kind == "threads":

@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the application")
     group.add_argument(
         "barrier", nargs="*", default=list(BARRIERS), metavar="BARRIER",
-        help="centralized (a counter), tree (4-ary up, binary down), combination (a counter on each "
-        "processor, the tree between them), or any PLAN (default: the three)",
+        help="any PLAN, where the processors are the groups of INNER/OUTER, or a name of the paper: "
+        "centralized (turnstile), tree (mcs), combination (turnstile/mcs) (default: these three)",
     )  # fmt: skip
     group.add_argument(
         "--waiting", type=_waitings, default=WAITINGS, metavar="WAY[,WAY...]",
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--variation", type=float, default=0.0, metavar="SHARE",
-        help="each computing time is drawn from so much less to so much more, such as 0.2 (default: 0)",
+        help="computing times vary uniformly by this share up and down, such as 0.2 (default: 0)",
     )  # fmt: skip
     group.add_argument("--barriers", type=int, default=60, metavar="N", help="episodes (default: 60)")
     group.add_argument(
@@ -63,8 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--order", choices=ORDERS, default="numbered",
-        help="in which threads of a processor take turns: by their numbers (default), or shuffled by --seed, "
-        "as a kernel has them",
+        help="order in which threads of a processor take turns: by number (default), or shuffled by --seed, "
+        "as in a kernel",
     )  # fmt: skip
     group.add_argument(
         "--profile", type=Path, metavar="FILE",

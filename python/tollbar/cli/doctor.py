@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar doctor: what works here, what does not, why, and the one command that would mend it."""
+"""tollbar doctor: says what works here, what does not, why, and the one command that mends it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import tollbar
-from tollbar import cpus, environment, kernel, nic_checks, nic_daemon, paths
+from tollbar import _native, cpus, environment, kernel, nic_checks, paths
 from tollbar.cli import doctor_mpi, doctor_shmem
 from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
 from tollbar.cli.table import Table, describe_columns
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> Table:
         *doctor_mpi.findings(),
         *doctor_shmem.findings(),
         _hosts(),
-        *nic_checks.findings(nic_daemon.socket_path()),
-        _cache(paths.cache_folder()),
-        _tuning(paths.tuning_file()),
+        *nic_checks.findings(_native.nicd_socket()),
+        _cache(environment.cache_folder()),
+        _tuning(environment.tuning_file()),
         *_variables(),
     ]
     return Table(rows, failed=any(row.state == BROKEN for row in rows))
@@ -85,7 +85,7 @@ def _module() -> Finding:
 
 
 def _library() -> Finding:
-    """What C++ and C programs link; the command itself does without."""
+    """What C++ and C programs link; the command itself does not need it."""
     try:
         return Finding("libtollbar", OK, str(paths.library()), None)
     except FileNotFoundError:
@@ -108,7 +108,7 @@ def _processors() -> Iterator[Finding]:
     except OSError:
         grouped = False
     if grouped:
-        why = "on: yielding does not reach the threads of other sessions; tollbar sleeps, which does"
+        why = "on: yielding does not reach threads of other sessions, so tollbar sleeps instead"
         yield Finding("autogroup", OK, why, None)
     else:
         yield Finding("autogroup", OK, "off", None)
@@ -121,10 +121,10 @@ def _calls() -> Iterator[Finding]:
     else:
         yield Finding("futex", OK, "threads can sleep", None)
     if problem := kernel.membarrier_problem():
-        why = f"{problem}; whoever wakes others pays a fence instead"
+        why = f"{problem}; each wake-up pays a memory fence instead"
         yield Finding("membarrier", ABSENT, why, remedy.format("membarrier"))
     else:
-        yield Finding("membarrier", OK, "wakers need no fence", None)
+        yield Finding("membarrier", OK, "wake-ups need no memory fence", None)
 
 
 def _shared_memory(folder: Path) -> Finding:
@@ -143,7 +143,7 @@ def _tools() -> Iterator[Finding]:
     for tool, package in _TOOLS.items():
         path = shutil.which(tool)
         remedy = f"sudo apt-get install -y {package}"
-        yield Finding(tool, OK if path else ABSENT, path or "needed to build only", None if path else remedy)
+        yield Finding(tool, OK if path else ABSENT, path or "only needed to build", None if path else remedy)
 
 
 def _programs() -> Iterator[Finding]:
@@ -151,7 +151,7 @@ def _programs() -> Iterator[Finding]:
         try:
             yield Finding(name, OK, str(paths.program(name)), None)
         except FileNotFoundError:
-            yield Finding(name, ABSENT, "not built: what it measures is left out", paths.mend())
+            yield Finding(name, ABSENT, "not built: what it measures is skipped", paths.mend())
 
 
 def _peers(root: Path) -> Iterator[Finding]:
@@ -160,7 +160,7 @@ def _peers(root: Path) -> Iterator[Finding]:
         if path:
             yield Finding(name, OK, str(path), None)
         else:
-            why = "not found: left out of the comparison"
+            why = "not found: skipped in comparisons"
             yield Finding(name, ABSENT, why, f"sudo apt-get install -y {package}")
 
 
@@ -168,22 +168,22 @@ def _hosts() -> Finding:
     """What `scripts/hosts` stands on."""
     name = "network namespaces"
     if shutil.which("ip") is None:
-        why = "the command ip is not there: no hosts made of namespaces"
+        why = "the command ip is missing: no hosts made of network namespaces"
         return Finding(name, ABSENT, why, "sudo apt-get install -y iproute2")
     if not kernel.may_make_namespaces():
-        why = "no right to make them: messages between hosts are not measured"
+        why = "no permission to create them: messages between hosts are not measured"
         return Finding(
             name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN"
         )
-    return Finding(name, OK, "may be made", None)
+    return Finding(name, OK, "can be created", None)
 
 
 def _cache(folder: Path) -> Finding:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        found = str(folder) + ("" if existing == folder else " (not made yet)")
+        found = str(folder) + ("" if existing == folder else " (not created yet)")
         return Finding("cache folder", OK, found, None)
-    why = f"{folder} cannot be written: choices cannot be stored"
+    why = f"{folder} is not writable: choices cannot be stored"
     return Finding("cache folder", WRONG, why, "export TOLLBAR_TUNING=FILE with a file you may write")
 
 
@@ -192,7 +192,7 @@ def _tuning(file: Path) -> Finding:
     try:
         problem = tuning_problem(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return Finding(name, ABSENT, f"{file} is not there: the default plan is used", "tollbar tune")
+        return Finding(name, ABSENT, f"{file} does not exist: the default plan is used", "tollbar tune")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not text"
         return Finding(name, WRONG, f"{file} cannot be read: {reason}", f"chmod u+rw {file}")
@@ -215,9 +215,8 @@ def tuning_problem(text: str) -> str | None:
 
 
 def _variables() -> Iterator[Finding]:
-    wrong = dict(environment.complaints())
-    for name in sorted(name for name in os.environ if name.startswith("TOLLBAR_")):
-        if name in wrong:
-            yield Finding(name, WRONG, wrong[name], f"unset {name}")
+    for setting in environment.settings():
+        if setting.complaint:
+            yield Finding(setting.name, WRONG, setting.complaint, f"unset {setting.name}")
         else:
-            yield Finding(name, OK, os.environ[name], None)
+            yield Finding(setting.name, OK, setting.value, None)

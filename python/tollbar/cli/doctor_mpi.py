@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 
-from tollbar import cluster, doors, mpis, nic_daemon, paths
+from tollbar import _native, cluster, doors, mpis, nic_daemon, paths
 from tollbar.cli.findings import ABSENT, OK, Finding
 
 #: What has to be there for a door to be built: a compiler of that name, its package.
@@ -38,25 +38,25 @@ def _served(mpi: mpis.Mpi) -> Finding:
     compilers, package = _COMPILERS[mpi.interface]
     buildable = any(map(shutil.which, compilers)) or paths.checkout() is None
     remedy = paths.mend() if buildable else f"{_APT} {package} && {paths.mend()}"
-    why = f"{mpi.launcher}, but neither component nor preload is built: its barriers stay as they are"
+    why = f"{mpi.launcher}, but neither component nor preload is built: its barriers are left unchanged"
     if mpi.interface == "mpich":
-        why = f"{mpi.launcher}, but its preload is not built: its barriers stay as they are"
+        why = f"{mpi.launcher}, but its preload is not built: its barriers are left unchanged"
     return Finding(mpi.name, ABSENT, why, remedy)
 
 
 def _between_hosts() -> Finding:
     """What carries the part of a barrier that goes on between hosts."""
-    name, path = "MPI between hosts", nic_daemon.socket_path()
+    name, path = "MPI between hosts", _native.nicd_socket()
     try:
         state = nic_daemon.status(path)
     except nic_daemon.DaemonError as error:
-        return Finding(name, ABSENT, f"by messages, not on the card: {error}", "sudo tollbar nic up")
-    why = f"by messages, or on the card of {state['interface']} where every host has one (TOLLBAR_NETWORK)"
+        return Finding(name, ABSENT, f"using messages, not the network card: {error}", "sudo tollbar nic up")
+    why = f"using messages, or the network card {state['interface']} if every host has one (TOLLBAR_NETWORK)"
     return Finding(name, OK, why, None)
 
 
 def _missing(here: Iterable[mpis.Mpi]) -> Iterator[Finding]:
-    """The MPIs that tests and measurements know and that are not there."""
+    """The MPIs that tests and measurements know but that are not installed."""
     series = {(mpi.family, mpi.major) for mpi in here}
     why = "not found: neither served nor measured"
     families = {family for family, _ in series}
@@ -74,13 +74,13 @@ def _missing(here: Iterable[mpis.Mpi]) -> Iterator[Finding]:
 
 
 def _simulator() -> Finding:
-    """What `tollbar simulate cluster` stands on."""
+    """What `tollbar simulate cluster` needs."""
     try:
         return Finding("SimGrid", OK, str(paths.program(cluster.PROGRAM)), None)
     except FileNotFoundError:
         pass
     if shutil.which("smpicxx"):
-        why = f"there, but {cluster.PROGRAM} is not built: clusters are not simulated"
+        why = f"found, but {cluster.PROGRAM} is not built: clusters are not simulated"
         return Finding("SimGrid", ABSENT, why, paths.mend())
     why = "not found: clusters are not simulated, nor is the MPI transport tested on one"
     return Finding("SimGrid", ABSENT, why, f"{_APT} libsimgrid-dev && {paths.mend()}")

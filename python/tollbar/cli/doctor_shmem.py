@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar doctor` says of OpenSHMEM: the one found, the library for it, what is stepped around."""
+"""What `tollbar doctor` says of OpenSHMEM: the one found, the library for it, the faults it works around."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def findings() -> Iterator[Finding]:
     compiler = shutil.which("oshcc")
     if launcher is None or compiler is None:
         lacking = "oshrun" if launcher is None else "oshcc"
-        why = f"no {lacking} found: {LIBRARY} is left out, programs of OpenSHMEM have no split barrier"
+        why = f"no {lacking} found: {LIBRARY} is not built, OpenSHMEM programs have no split barrier"
         yield Finding("OpenSHMEM", ABSENT, why, f"sudo apt-get install -y {_PACKAGES} && {paths.mend()}")
         return
     mpi = mpis.of_launcher(launcher)
@@ -41,9 +41,9 @@ def _finalize(version: str) -> Finding:
     """Whether programs of this Open MPI crash at their end."""
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
     if numbers >= _MENDED:
-        return Finding("shmem_finalize", OK, f"of Open MPI {version}, which needs nothing from us", None)
+        return Finding("shmem_finalize", OK, f"works in Open MPI {version}", None)
     why = (
-        f"crashes in Open MPI {version} as it stands; programs with {LIBRARY} are kept from it, "
-        "others need OMPI_MCA_opal_common_ucx_opal_mem_hooks=0"
+        f"crashes in Open MPI {version}; {LIBRARY} works around it, "
+        "other programs need OMPI_MCA_opal_common_ucx_opal_mem_hooks=0"
     )
     return Finding("shmem_finalize", OK, why, None)

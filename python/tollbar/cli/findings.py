@@ -14,7 +14,7 @@ OK, ABSENT, WRONG, BROKEN = "ok", "absent", "wrong", "broken"
 class Finding:
     what: str = column("what was looked at")
     state: str = column(
-        "ok; absent: can do without; wrong: should be mended; broken: cannot work (exit code 1)"
+        "ok; absent: optional; wrong: should be mended; broken: tollbar cannot work (exit code 1)"
     )
     why: str = column("what was found")
-    remedy: str | None = column("the one command that would mend it")
+    remedy: str | None = column("the one command that mends it")

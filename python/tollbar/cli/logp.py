@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar logp: the three numbers from which barriers are priced, found from measurements."""
+"""tollbar logp: finds L, o and g, the numbers from which plans are priced, by measuring or fitting."""
 
 from __future__ import annotations
 

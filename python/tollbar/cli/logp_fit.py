@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar logp fit: LogP parameters from a table of measured barriers, and what that table cannot tell."""
+"""tollbar logp fit: fits LogP parameters to a table of measured barriers; names those it cannot identify."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MODELS = ("t", "t,f", "L,o,g")
 class Finding:
     kind: str = column("parameter, derived (made of parameters) or barrier (a row of the file)")
     name: str | None = column("the parameter's name")
-    identified: bool | None = column("whether the data can tell the parameter")
+    identified: bool | None = column("whether the data identify the parameter")
     plan: str | None = column("the plan's spelling")
     ranks: int | None = column("number of ranks")
     us: float = column("the parameter's value, or the barrier's measured time")
     low_us: float | None = column(
-        "the parameter's 95 % interval; of one that the data cannot tell, all values"
+        "the parameter's 95 % interval; of one that the data do not identify, all values"
     )
     high_us: float | None = column("that give the same prices, empty where there is no bound")
     price_us: float | None = column("what the plan costs by the fitted parameters")
@@ -132,7 +132,7 @@ def _read(path: Path) -> Iterator[Measured]:
         yield Measured(plan, _ranks(ranks, plan, where), _time(us, where))
         empty = False
     if empty:
-        raise WrongUse(f"{path}: line 2: there is no row under the columns")
+        raise WrongUse(f"{path}: line 2: there is no row below the header")
 
 
 def _lines(lines: csv.DictReader, path: Path) -> Iterator[dict[str | None, Any]]:
@@ -213,7 +213,7 @@ def _remarks(
 
     for estimate in fit.estimates:
         if not estimate.identified and estimate.quantity in fit.model.parameters:
-            yield f"The data cannot tell {estimate.quantity.name}: {_all_the_same(estimate)}."
+            yield f"The data do not identify {estimate.quantity.name}: {_all_the_same(estimate)}."
     path_us, occupancy_us = 2 * fit.logp.o + fit.logp.L, max(fit.logp.o, fit.logp.g)
     for plan in dict.fromkeys(row.plan for row in barriers if not row.fits):
         worst = max(abs(row.off_pct) for row in barriers if row.plan == plan)
@@ -221,9 +221,9 @@ def _remarks(
         alone_us, left = occupancy_alone([row for row in rows if row.plan == plan], path_us)
         if 100 * left < worst / 2:
             yield (
-                f"  With {path_us:.4g} us for a message on the longest path, it alone asks for "
+                f"  With {path_us:.4g} us for a message on the longest path, fitting it alone needs "
                 f"{alone_us:.3g} us, not {occupancy_us:.3g} us, for each further message of a rank; "
-                f"up to {100 * left:.0f} % is left."
+                f"up to {100 * left:.0f} % remains."
             )
 
 
@@ -254,7 +254,7 @@ def _written(findings: Sequence[Finding], fit: Fit, fitted: int, remarks: Iterat
     write(Table(barriers), "table", out)
     told = f"{fit.rank} number" + ("s" if fit.rank > 1 else "")
     out.write(
-        f"\n{fitted} rows tell {told} of {len(fit.model.parameters)}; "
+        f"\n{fitted} rows identify {told} of {len(fit.model.parameters)}; "
         f"root mean square of their residuals {100 * fit.rms:.2g} %.\n"
     )
     for remark in remarks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar logp measure: L, o and g between two neighbours on this machine, by parametrized round trips."""
+"""tollbar logp measure: measures L, o and g between two neighbours here, by parametrized round trips."""
 
 from __future__ import annotations
 
@@ -114,6 +114,8 @@ def _written(links: list[Link]) -> str:
         write(Table(_rows(link)), "table", out)
         logp = link.logp
         if link.o.value > logp.o:
-            out.write("the sender's overhead overlaps the path, of which prices give it half\n")
+            out.write(
+                "the sender's overhead overlaps the transfer; prices take half of the path as overhead\n"
+            )
         out.write(f"--logp {logp.L:.6g},{logp.o:.6g},{logp.g:.6g}\n\n")
     return out.getvalue().rstrip("\n") + "\n"

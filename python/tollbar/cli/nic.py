@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar nic: the privileged side of barriers on the network card: its daemon, started, checked, shown."""
+"""tollbar nic: starts, stops and checks the privileged daemon of barriers on network cards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar import nic_checks, nic_daemon
+from tollbar import _native, nic_checks, nic_daemon
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.findings import OK, WRONG, Finding
 from tollbar.cli.table import Table, column, describe_columns
@@ -23,8 +23,8 @@ class Group:
     shape: str = column("plan, gather (a card counts) or switch")
     user: int = column("whose it is")
     process: int = column("that joined")
-    episode: int = column("the latest that its process has entered")
-    step: int = column("where the card is in it; the number of steps when it is over")
+    episode: int = column("the latest its process has entered")
+    step: int = column("the step the card is at; the number of steps when the episode is over")
     steps: int = column("how many there are")
 
 
@@ -34,7 +34,7 @@ class Daemon:
 
     daemon: str = column("its socket")
     state: str = column("up or down")
-    interface: str | None = column("that it serves")
+    interface: str | None = column("that the daemon serves")
     mode: str | None = column("native: in the driver; generic: in the kernel's receive path")
     process: int | None = column("its number")
 
@@ -48,28 +48,31 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "addresses",
         nargs="*",
         metavar="ADDRESS",
-        help="check: of other hosts' cards, each of which must answer",
+        help="check: addresses of other hosts' network cards, each of which must answer",
     )
     parser.add_argument(
-        "--interface", metavar="NAME", help="up, check: default: that of the default route, or the only one"
+        "--interface",
+        metavar="NAME",
+        help="up, check (default: the interface of the default route, or the only one)",
     )
     parser.add_argument(
         "--mode", choices=("auto", "native", "generic"), default="auto", help="up: (default: auto)"
     )
     parser.add_argument(
-        "--groups", type=int, metavar="N", help="up: of all users together (default: 256, most: 1024)"
+        "--groups",
+        type=int,
+        metavar="N",
+        help="up: most groups of all users together (default: 256, at most 1024)",
     )
     parser.add_argument("--per-user", type=int, metavar="N", help="up: of one user (default: 64)")
-    parser.add_argument(
-        "--socket", metavar="FILE", help=f"default: TOLLBAR_NICD, else {nic_daemon.DEFAULT_SOCKET}"
-    )
+    parser.add_argument("--socket", metavar="FILE", help=f"default: {_native.nicd_socket()} (TOLLBAR_NICD)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
     if args.addresses and args.verb != "check":
         raise WrongUse(f"nic {args.verb} takes no addresses")
-    path = args.socket or nic_daemon.socket_path()
+    path = args.socket or _native.nicd_socket()
     try:
         return {"up": _up, "down": _down, "check": _check, "status": _status}[args.verb](args, path)
     except nic_daemon.DaemonError as error:
@@ -79,7 +82,9 @@ def run(args: argparse.Namespace) -> Table:
 def _up(args: argparse.Namespace, path: str) -> Table:
     interface = args.interface or default_interface()
     if interface is None:
-        raise WrongUse("which interface? There is no default route and not just one: --interface NAME")
+        raise WrongUse(
+            "which interface? There is no default route, and there are several: give --interface NAME"
+        )
     options = [("--groups", args.groups), ("--per-user", args.per_user)]
     words = [word for name, value in options if value is not None for word in (name, str(value))]
     process = nic_daemon.start(interface, args.mode, path, words)
@@ -110,7 +115,7 @@ def _echo(address: str) -> Finding:
     took = nic_daemon.echo_us(address)
     if took is not None:
         return Finding(f"card {address}", OK, f"its program answered in {took:.0f} us", None)
-    why = "its program does not answer: no daemon there, another network, or frames that it sends are lost"
+    why = "its program does not answer: no daemon there, another network, or its frames are lost"
     remedy = "on that host: sudo tollbar nic up; in native mode on veth: sudo tollbar nic up --mode generic"
     return Finding(f"card {address}", WRONG, why, remedy)
 

@@ -72,7 +72,7 @@ def read(path: Path) -> list[Point]:
     if not lines or lines[0][1] != _COLUMNS:
         raise WrongUse(f"{path}: line 1: the columns {','.join(_COLUMNS)} are needed")
     if len(lines) == 1:
-        raise WrongUse(f"{path}: line 2: there is no row under the columns")
+        raise WrongUse(f"{path}: line 2: there is no row below the header")
     points = []
     for number, line in lines[1:]:
         where = f"{path}: line {number}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar plans: the catalogue of barrier algorithms, with their parameters, papers and restrictions."""
+"""tollbar plans: lists the barrier algorithms with their parameters, restrictions and papers."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tollbar
 from tollbar.cli.table import Table, column, describe_columns
@@ -12,11 +12,13 @@ from tollbar.cli.table import Table, column, describe_columns
 
 @dataclass(frozen=True)
 class Entry:
-    plan: str = column("the name; the part in [] may be left out")
-    default: str | None = column("what is taken when the parameters are left out")
+    plan: str = column("the name; the part in [] is optional")
+    default: str | None = column("the parameters when none are given")
     restrictions: str | None = column("which parameters are accepted")
-    inner: bool = column("may stand in front of @ in a two-level plan")
+    inner: bool = column("may stand in front of @ or / in a two-level plan")
     paper: str | None = column("author and year of the first description")
+    player: str | None = column("who plays its roles, the members that are no ranks")
+    runs_on: str | None = column("what it is for; empty when it runs everywhere")
 
 
 def add_parser(commands) -> None:
@@ -31,11 +33,19 @@ def run(args: argparse.Namespace) -> Table:
     two_levels = Entry(
         plan="INNER@K/OUTER",
         default=None,
-        restrictions="K at least 1; groups of K ranks run INNER, their first ranks run OUTER",
+        restrictions="K at least 1; groups of K ranks run INNER, their turning members run OUTER",
         inner=False,
         paper=None,
+        player=None,
+        runs_on=None,
     )
-    return Table([*rows, two_levels])
+    on_nodes = replace(
+        two_levels,
+        plan="INNER/OUTER",
+        restrictions="the same with the nodes of a communicator as groups",
+        runs_on="MPI",
+    )
+    return Table([*rows, two_levels, on_nodes])
 
 
 def _entry(algorithm: tollbar.Algorithm) -> Entry:
@@ -44,6 +54,8 @@ def _entry(algorithm: tollbar.Algorithm) -> Entry:
         plan=algorithm.name + parameters,
         default=algorithm.defaults or None,
         restrictions=algorithm.restrictions or None,
-        inner=algorithm.rooted,
+        inner=algorithm.inner,
         paper=algorithm.paper,
+        player=algorithm.player or None,
+        runs_on=algorithm.runs_on or None,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar price: what each plan costs under LogP, before anything is run."""
+"""tollbar price: computes what each plan costs under LogP, without running it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _RECEIVE = {receive.name.replace("_", "-"): receive for receive in tollbar.Recei
 class Cost:
     plan: str = column("the plan's spelling")
     ranks: int = column("number of ranks")
-    last_us: float = column("when the last rank is through: the barrier's time, in microseconds")
-    first_us: float = column("when the first rank is through")
+    last_us: float = column("when the last rank leaves: the barrier's time, in microseconds")
+    first_us: float = column("when the first rank leaves")
     mean_us: float = column("mean over the ranks")
     messages: int = column("messages of one episode")
 
@@ -59,7 +59,7 @@ def add_parser(commands) -> None:
         nargs="*",
         default=arguments.DEFAULT_PLANS,
         metavar="PLAN",
-        help="default: every algorithm of the catalogue",
+        help="default: every algorithm of the catalogue that runs everywhere",
     )
     parser.add_argument(
         "--ranks",
@@ -123,7 +123,8 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "--crossover",
         action="store_true",
-        help="for one range of sizes, --ranks A..B: which plan is the cheapest from which number of ranks on",
+        help="for one range of sizes, --ranks A..B: which plan is the cheapest from which number of ranks on "
+        "(without a PLAN: those without roles)",
     )
     parser.add_argument(
         "--plot",
@@ -153,9 +154,9 @@ def run(args: argparse.Namespace) -> Table:
     if args.best_parameter or args.crossover:
         option = "--crossover" if args.crossover else "--best-parameter"
         if late or args.closed_form or args.loop:
-            raise WrongUse(f"{option} goes without --late, --closed-form and --loop")
+            raise WrongUse(f"{option} excludes --late, --closed-form and --loop")
         if args.best_parameter and args.crossover:
-            raise WrongUse("--crossover and --best-parameter are two questions; ask one of them")
+            raise WrongUse("--crossover and --best-parameter exclude each other")
         if args.crossover:
             return price_crossovers.table(args, _RECEIVE[args.receive])
         return _best(args)

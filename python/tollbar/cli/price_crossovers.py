@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import tollbar
+from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.simulate_scheduler import Interrupted
@@ -26,7 +27,7 @@ class Crossover:
     plan: str = column("the cheapest plan between; of equal ones that with the fewest messages")
     also: str | None = column("plans that cost the same wherever they were priced")
     priced_at: int = column("a number of ranks, the greatest in between at which all plans were priced")
-    last_us: float = column("the plan's price there: when the last rank is through")
+    last_us: float = column("the plan's price there: when the last rank leaves")
     runner_up: str | None = column("the cheapest other plan there")
     ratio: float | None = column("its price over the plan's")
 
@@ -39,7 +40,8 @@ def table(args: argparse.Namespace, receive: tollbar.Receive) -> Table:
             "--crossover looks for changes over one range of sizes: --ranks A..B, such as 2..1000000"
         )
     at = crossovers.sizes(args.ranks[0][0], args.ranks[0][-1])
-    plans = list(dict.fromkeys(args.plans))
+    asked = arguments.MESSAGE_PLANS if args.plans == arguments.DEFAULT_PLANS else args.plans
+    plans = list(dict.fromkeys(asked))
     reached = at[0]
 
     def note(ranks: int) -> None:

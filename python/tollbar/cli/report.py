@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar report: writes report.html, one page with the figures, tables and numbers of stored runs."""
+"""tollbar report: writes report.html, one page with figures, tables and numbers of stored runs."""
 
 from __future__ import annotations
 

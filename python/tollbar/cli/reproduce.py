@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar reproduce: the tables and figures of five papers beside what models give and what is measured here.
+"""tollbar reproduce: writes the tables and figures of five papers beside models and local measurements.
 
 The papers are openmp-mpi (Seyedroudbari and Kadiyala), logp (Hoefler et al.), multiprogramming (Markatos et
 al.), split-shmem (Raymond) and nic (Buntinas et al.). Models are computed; measurements are those that
@@ -40,14 +40,14 @@ class Shown:
     paper: str = column("its short name")
     exhibit: str = column("table or figure, as the paper counts")
     title: str = column("what it shows", detail=True)
-    published: int = column("numbers that the paper's text prints of it")
+    published: int = column("numbers that the paper's text prints about it")
     modelled: int = column("numbers that the model gives")
     measured: int = column("numbers that were measured on this machine")
-    worst_pct: float | None = column("largest difference of the model from what is printed, in percent")
-    measure_with: str | None = column("the command that would measure what is not there", detail=True)
+    worst_pct: float | None = column("largest difference between the model and the paper, in percent")
+    measure_with: str | None = column("the command that would measure what is missing", detail=True)
     table: str = column("the CSV file", detail=True)
     picture: str | None = column("the SVG file", detail=True)
-    sentence: str = column("what it comes to")
+    sentence: str = column("the conclusion")
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "paper", choices=(*PAPERS, "all", "errata"), metavar="PAPER",
-        help=f"{', '.join(PAPERS)}, or all; errata: what in them does not follow, computed, without files",
+        help=f"{', '.join(PAPERS)}, or all; errata: the errata, computed; writes no files",
     )  # fmt: skip
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR",
-        help="where to write (default: the folder reproduce in that of the results)",
+        help="where to write (default: reproduce, in the results folder)",
     )  # fmt: skip
     parser.add_argument(
         "--results",
@@ -84,11 +84,11 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help="the folder of stored runs (default: where bench stores them)",
     )
     parser.add_argument(
-        "--no-measured", action="store_true", help="leaves out what was measured: the same everywhere"
+        "--no-measured", action="store_true", help="leave out measurements: the same output on every machine"
     )
     parser.add_argument(
         "--quick", action="store_true",
-        help="first measures what is not there, half a minute for each kind of bench that the paper needs",
+        help="first measure what is missing, half a minute for each kind of bench that the paper needs",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
@@ -117,12 +117,12 @@ def run(args: argparse.Namespace) -> Table:
             written += [write.write(exhibit, folder) for exhibit in papers.MAKERS[name](here)]
             progress.advance(1)
     (folder / "index.html").write_text(write.page(written, here.used), encoding="utf-8")
-    notes.append(f"the pages, tables and pictures are in {folder}; begin with {folder / 'index.html'}")
+    notes.append(f"the pages, tables and pictures are in {folder}; start at {folder / 'index.html'}")
     return Table([_row(each) for each in written], Shown, notes=notes)
 
 
 def _measure(here: Stored, names: list[str]) -> list[str]:
-    """Runs the quick form of each bench that has nothing stored; says which of them cannot be had."""
+    """Runs the quick form of each bench that has nothing stored; says which of them are not available."""
     from tollbar.reproduce.stored import COMMANDS
 
     kinds = dict.fromkeys(kind for name in names for kind in PAPERS[name])
@@ -139,7 +139,7 @@ def _measure(here: Stored, names: list[str]) -> list[str]:
             if finished.returncode == 1 and "NOT A BARRIER" in finished.stderr:
                 raise CheckFailed(finished.stderr.strip().splitlines()[-1])
             if here.missing(kind):
-                last = (finished.stderr.strip().splitlines() or ["it said nothing"])[-1]
+                last = (finished.stderr.strip().splitlines() or ["it printed nothing"])[-1]
                 notes.append(f"{COMMANDS[kind]} --quick measured nothing: {last}")
             progress.advance(1)
     return notes

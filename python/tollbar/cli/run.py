@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar run: runs a program of an MPI with its barriers made by tollbar."""
+"""tollbar run: runs an MPI program with tollbar's barriers in place of the MPI's."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 
 _ABOUT = """
-Which MPI it is, the program tells by the library it is linked with, else the launcher (mpirun, mpiexec).
-The door is tollbar's Open MPI component where it is built for that Open MPI, else the library to preload.
-The exit code is the command's. Every TOLLBAR_ variable reaches the ranks, also those on other hosts, where
-tollbar has to lie in the same folder.
+The MPI is the one whose library the program is linked with, else that of the launcher (mpirun, mpiexec).
+The door is tollbar's Open MPI component if it was built for that Open MPI, else the library to preload.
+The exit code is the command's. Every TOLLBAR_ variable reaches all ranks, also those on other hosts; there
+tollbar must be installed in the same folder.
 
   tollbar run -- mpirun -n 4 ./program
-  tollbar run --timeout 10 -- mpirun -n 4 ./program   names the ranks that do not come to a barrier in 10 s
+  tollbar run --timeout 10 -- mpirun -n 4 ./program   names the ranks that keep a barrier waiting for 10 s
 """
 
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|srun)(\.\w+)?")
@@ -49,9 +49,9 @@ def add_parser(commands) -> None:
         "--timeout",
         type=_seconds,
         metavar="S",
-        help="seconds after which the ranks that have not come to a barrier are named (sets TOLLBAR_TIMEOUT)",
+        help="name the missing ranks after a barrier has waited so many seconds (sets TOLLBAR_TIMEOUT)",
     )
-    parser.add_argument("--mpi", choices=tuple(doors.PRELOADS), help="the MPI, where it cannot be told")
+    parser.add_argument("--mpi", choices=tuple(doors.PRELOADS), help="the MPI, where it cannot be recognized")
     parser.add_argument("--door", choices=("component", "preload"), help="the door (default: what fits best)")
     parser.add_argument("--dry-run", action="store_true", help="print what would be run, and do not run it")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="a launcher or a program")
@@ -71,7 +71,7 @@ def _seconds(text: str) -> float:
 def run(args: argparse.Namespace) -> Table:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
-        raise WrongUse("what shall be run? such as: tollbar run -- mpirun -n 4 ./program")
+        raise WrongUse("a command is missing, such as: tollbar run -- mpirun -n 4 ./program")
     launcher = find_launcher(words)
     mpi = mpis.of_launcher(words[launcher]) if launcher is not None else None
     interface = args.mpi or interface_of(words[0 if launcher is None else launcher + 1 :], mpi)
@@ -99,7 +99,7 @@ def interface_of(words: Sequence[str], mpi: mpis.Mpi | None) -> str:
     linked = next(filter(None, map(mpis.interface_of, words)), None)
     if linked is None and mpi is None:
         raise WrongUse(
-            f"which MPI? no word of the command is linked with one; say --mpi {'|'.join(doors.PRELOADS)}"
+            f"which MPI? no program in the command is linked with one; give --mpi {'|'.join(doors.PRELOADS)}"
         )
     return linked or mpi.interface
 
@@ -113,7 +113,7 @@ def open_door(interface: str, mpi: mpis.Mpi | None, wanted: str | None) -> tuple
         return "component", component, {doors.COMPONENT_PATH: doors.component_path(mpi, component)}
     if wanted == "component":
         whose = mpi.name if mpi else "a program without mpirun"
-        raise WrongUse(f"there is no {doors.COMPONENT} for {whose}; tollbar run --door preload does without")
+        raise WrongUse(f"there is no {doors.COMPONENT} for {whose}; tollbar run --door preload needs none")
     library = doors.preload(interface)
     if library is None:
         raise WrongUse(f"{doors.PRELOADS[interface]} is not built; remedy: {paths.mend()}")

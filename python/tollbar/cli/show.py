@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar show: one plan in words, as a drawing (SVG) or as LogGOPSim's GOAL."""
+"""tollbar show: prints a plan as text, as a drawing (SVG) or as LogGOPSim's GOAL."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tollbar.cli.table import Table, column, describe_columns
 
 @dataclass(frozen=True)
 class Word:
-    rank: int = column("the rank")
-    program: str = column("its word: !p signals rank p, ?p awaits rank p")
+    rank: int | str = column("the rank, or the role by its letter")
+    program: str = column("its word: !p signals p, ?p awaits p")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def add_parser(commands) -> None:
         metavar="L,o,g",
         help="microseconds that scale the drawing's time (default: 10,5,3)",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there, print nothing")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write to FILE, print nothing")
     parser.set_defaults(run=run)
 
 
@@ -60,7 +60,8 @@ def run(args: argparse.Namespace) -> Table:
         _write(args.output, text)
     printed = "" if args.output else text
     if args.kind == "text":
-        words = [Word(rank, line.partition(":")[2].strip()) for rank, line in enumerate(text.splitlines())]
+        lines = (line.partition(":") for line in text.splitlines())
+        words = [Word(int(self) if self.isdigit() else self, word.strip()) for self, _, word in lines]
         return Table(words, text=printed)
     file = str(args.output) if args.output else None
     return Table([Document(args.plan, args.ranks, args.kind, file, printed or None)], text=printed)

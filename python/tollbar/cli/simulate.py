@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar simulate: what barriers cost on machines that are not here."""
+"""tollbar simulate: simulates barriers on machines that are not here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar simulate cluster: the transport between processes, as it is, on a network that SimGrid simulates.
+"""tollbar simulate cluster: runs the real MPI transport on a network that SimGrid simulates.
 
 Each row is one episode, which all ranks enter at once, beside its price under LogP with awaits in the plan's
 order. Without --platform the network is LogP's own and the two agree; with it the difference is what the
@@ -27,19 +27,19 @@ class Run:
     """One plan between so many ranks."""
 
     plan: str = column("the plan's spelling")
-    ranks: int = column("how many, each on a host of its own")
+    ranks: int = column("number of ranks, each on its own host")
     latency_us: float | None = column("--platform: mean latency of its routes, which is the price's L")
-    simulated_us: float = column("when the last rank is through, as simulated")
+    simulated_us: float = column("when the last rank leaves, as simulated")
     price_us: float = column("the same, as priced")
     difference_us: float = column("simulated less priced")
     difference_pct: float | None = column("the same in percent of the price")
-    first_us: float = column("when the first rank is through, as simulated", detail=True)
+    first_us: float = column("when the first rank leaves, as simulated", detail=True)
     price_first_us: float = column("the same, as priced", detail=True)
     mean_us: float = column("mean over the ranks, as simulated", detail=True)
     price_mean_us: float = column("the same, as priced", detail=True)
     messages: int = column("messages of one episode", detail=True)
-    cpu_s: float = column("what simulating the plan took of this machine", detail=True)
-    memory_mb: float = column("the most memory the simulation had until then", detail=True)
+    cpu_s: float = column("CPU time that simulating the plan took on this machine", detail=True)
+    memory_mb: float = column("peak memory of the simulation so far", detail=True)
 
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
@@ -50,8 +50,8 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         epilog=describe_columns(Run),
     )
     parser.add_argument(
-        "plans", nargs="*", default=arguments.DEFAULT_PLANS, metavar="PLAN",
-        help="default: every algorithm of the catalogue",
+        "plans", nargs="*", default=arguments.MESSAGE_PLANS, metavar="PLAN",
+        help="default: every algorithm of the catalogue without roles",
     )  # fmt: skip
     parser.add_argument(
         "--ranks", type=arguments.rank_counts, required=True, metavar="P[,P...]",
@@ -75,6 +75,8 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse(f"{most}; `tollbar price` goes further")
     for spelling in args.plans:
         tollbar.plan(spelling, min(sizes))  # refused before anything is simulated
+        if needed := tollbar.runs_on(spelling):
+            raise WrongUse(f"'{spelling}' is for {needed}; the simulated hosts send messages")
     try:
         paths.program(cluster.PROGRAM)
     except FileNotFoundError:
@@ -134,7 +136,7 @@ class _Watch:
     """Remembers how far a simulation has come, and shows it."""
 
     def __init__(self, plans: list[str], ranks: int, progress: Progress) -> None:
-        self.told = "it had hardly begun"
+        self.told = "it had just begun"
         self._plans = plans
         self._ranks = ranks
         self._progress = progress

@@ -156,7 +156,7 @@ class _Watch:
 
     def __init__(self, which: str) -> None:
         self.which = which
-        self.told = "it had hardly begun"
+        self.told = "it had just begun"
 
     def __call__(self, simulated_us: float, passed: int, total: int) -> None:
         self.told = f"{simulated_us / 1e6:.6g} s were simulated, {passed / total:.1%} of the barriers passed"

@@ -36,22 +36,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     card = parser.add_argument_group("the card")
     card.add_argument(
         "--card", type=_cards, metavar="CARD[,CARD...]",
-        help="lanai4.3 or lanai7.2, with the parameters in the middle of what fits (default: both)",
+        help="lanai4.3 or lanai7.2, with parameters in the middle of the range that fits (default: both)",
     )  # fmt: skip
     card.add_argument(
         "--parts", type=_parts, metavar="PART=US[,...]",
-        help=f"a card of your own: {', '.join(_PARTS)} in microseconds; what is not named takes no time",
+        help=f"your own card: {', '.join(_PARTS)} in microseconds; a part that is not named takes no time",
     )  # fmt: skip
     card.add_argument(
         "--without-mpi", action="store_true",
-        help="take from the NIC-based barrier what MPI adds to it; the host-based one stays as it is",
+        help="leave out what MPI adds to the NIC-based barrier; the host-based one is unchanged",
     )  # fmt: skip
     card.add_argument(
         "--interval", action="store_true",
-        help="add what other parameters would give that fit what is printed of the card",
+        help="add the range over all parameters that fit what is printed about the card",
     )  # fmt: skip
     card.add_argument(
-        "--ranges", action="store_true", help="print what the printed latencies say of the parameters"
+        "--ranges", action="store_true", help="print what the printed latencies say about the parameters"
     )
     card.add_argument(
         "--fit", type=Path, metavar="FILE",
@@ -78,25 +78,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     work.add_argument(
         "--variation", type=_numbers, metavar="SHARE[,...]",
-        help="each computing time is drawn from so much less to so much more, such as 0.2",
+        help="computing times vary uniformly by this share up and down, such as 0.2",
     )  # fmt: skip
     work.add_argument(
         "--loops", type=int, metavar="N",
         help=f"how many loops the mean is of (default: 1, or {DRAWN_LOOPS} where times vary)",
     )  # fmt: skip
-    work.add_argument("--seed", type=int, default=1, metavar="N", help="of varying times (default: 1)")
+    work.add_argument("--seed", type=int, default=1, metavar="N", help="seed of varying times (default: 1)")
     work.add_argument(
         "--efficiency", type=_numbers, default=(), metavar="E[,E...]",
-        help="how much must be computed between barriers for these efficiencies",
+        help="print how much must be computed between barriers for these efficiencies",
     )  # fmt: skip
 
 
 def check(args: argparse.Namespace) -> None:
     """No option is passed over in silence."""
     if args.card and args.parts:
-        raise WrongUse("--card and --parts both say what the card is; give one of them")
+        raise WrongUse("--card and --parts both describe the card; give one of them")
     if args.parts and (args.interval or args.ranges):
-        raise WrongUse("--parts leave nothing open; --interval and --ranges are for cards by name")
+        raise WrongUse("--parts fix every parameter; --interval and --ranges are for cards by name")
     if args.fit and (args.card or args.parts or args.ranges or args.interval or args.plans != ["pairwise"]):
         raise WrongUse("--fit finds the card for a pairwise exchange; leave out plans and other cards")
     if args.ratio is not None and not args.ranges:

@@ -35,11 +35,11 @@ class Crowd:
     processors: int = column("of the machine")
     compute_us: float | None = column("computing time between two barriers; empty where it was recorded")
     barriers: int = column("episodes", detail=True)
-    arrival_us: float = column("when it came", detail=True)
-    completed_us: float = column("when it was through")
+    arrival_us: float = column("when it started", detail=True)
+    completed_us: float = column("when it finished")
     per_barrier_us: float = column("elapsed time a barrier, computing and --barrier-us included")
     overhead_pct: float | None = column(
-        "how much longer that is than computing on its most loaded processor; empty when nothing is computed"
+        "extra time over computing on its most loaded processor; empty when nothing is computed"
     )
     switches_per_barrier: float = column("context switches a barrier and processor, of all applications")
     utilisation: float = column("share of the processors' time spent computing")
@@ -129,7 +129,7 @@ def run(args: argparse.Namespace) -> Table:
 def _simulate(
     run: Run, args: argparse.Namespace, progress: Progress, which: str, **window: float
 ) -> tollbar.SchedulerOutcome:
-    told = "it had hardly begun"
+    told = "it had just begun"
     share = 0.0
 
     def watch(simulated_us: float, passed: int, total: int) -> None:
@@ -202,7 +202,7 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
         raise WrongUse(f"nothing happens from {from_us:g} to {until_us:g} us; the run ends at {last_us:g} us")
     if outcome.history_cut:
         raise WrongUse(
-            f"more than {executions.MOST_SPANS} stretches of activity are no picture; "
+            f"more than {executions.MOST_SPANS} stretches of activity are too many to draw; "
             "give a shorter --window-us FROM..UNTIL"
         )
     crowd = "; ".join(f"{each.barrier}, {each.waiting}, {each.threads} threads" for each in run.applications)

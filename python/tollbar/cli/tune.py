@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar tune: picks the fastest safe barrier for each situation and stores it for the library to use."""
+"""tollbar tune: picks the fastest safe barrier for each situation and stores it for the library."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Tuned:
     ranks: int = column("how many threads")
     cpus: int = column("how many processors they may use")
     placement: str = column("pinned to processors, or free")
-    plan: str = column("what to use: a plan, turnstile or combination")
+    plan: str = column("the plan to use, as `tollbar plans` spells it")
     verdict: str = column(
-        "best: faster than every other; tie: as fast as others, and the one the model favours"
+        "best: faster than every other; tie: as fast as others, and the one the model prefers"
     )
     latency_ns: float = column("last entry to last exit, median over launches")
     runner_up: str | None = column("the next best, or the fastest of those it ties with")
     by: str = column("what is compared with the next best: latency, or the period of a loop")
-    ratio: float | None = column("that of the next best over that of the choice")
+    ratio: float | None = column("that of the next best divided by that of the choice")
     low: float | None = column("lower end of its 95 % interval; empty with a single launch")
     high: float | None = column("upper end of it")
 
@@ -60,18 +60,18 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _tune_mpi(args: argparse.Namespace) -> Table:
-    from tollbar import paths
+    from tollbar import environment
 
     if args.results:
         raise WrongUse("--results is for threads; `tollbar tune mpi` measures itself")
     entries, table = tune_mpi.run(args)
-    path = paths.tuning_file()
+    path = environment.tuning_file()
     store(path, entries)
     return replace(table, notes=[f"stored in {path}"])
 
 
 def _tune_threads(args: argparse.Namespace) -> Table:
-    from tollbar import choice, comparison, machine, paths, results
+    from tollbar import choice, comparison, environment, machine, results
 
     folder = results.chosen(args.results, args.kind)
     if folder is None and args.results:
@@ -86,7 +86,7 @@ def _tune_threads(args: argparse.Namespace) -> Table:
         raise WrongUse(
             f"{folder} holds none of tollbar's own barriers; `tollbar bench {args.kind}` measures them"
         )
-    path = paths.tuning_file()
+    path = environment.tuning_file()
     store(path, [entry(chosen, machine.short_id(stored.environment)) for chosen in choices])
     return Table([_row(chosen) for chosen in choices], Tuned, notes=[f"stored in {path}, from {folder.name}"])
 

@@ -29,7 +29,7 @@ class TunedMpi:
     nodes: int = column("on how many nodes")
     crowded: str = column("yes where a node has more of them than processors")
     objective: str = column("what was judged: latency, skew or wait")
-    plan: str = column("what to use: a plan, turnstile, or turnstile/PLAN")
+    plan: str = column("the plan to use, as `tollbar plans` spells it")
     median_us: float | None = column("what was judged, median of the rounds")
 
 

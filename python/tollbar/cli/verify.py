@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar verify: proves that plans are barriers, for every number of ranks asked for."""
+"""tollbar verify: proves that plans are barriers, for every number of ranks in a range."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Proof:
     holds: bool = column("whether all of them are barriers")
     failed_ranks: int | None = column("the first size that fails")
     fault: str | None = column("what is wrong there, such as unheard or deadlock", detail=True)
-    from_rank: int | None = column("first missing pair: this rank is not heard of")
-    to_rank: int | None = column("first missing pair: by this rank")
+    from_rank: int | str | None = column("first missing pair: this rank, or role, is not heard of")
+    to_rank: int | str | None = column("first missing pair: by this one")
     explanation: str | None = column("the same in a sentence", detail=True)
     operations: int = column("steps taken and runs of ranks touched by the proofs")
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> Table:
     if args.words and not args.plans and args.ranks:
         raise WrongUse("--words has its own number of ranks, one line each; leave out --ranks or name a PLAN")
     written = [(str(path), _read(path)) for path in args.words]
-    spelled = args.plans or ([] if args.words else arguments.DEFAULT_PLANS)
+    spelled = args.plans or ([] if args.words else arguments.CATALOGUE)
     asked = args.ranks or _DEFAULT_RANKS
     sizes = _sizes(asked) if spelled else []
     with Progress("proving", total=len(written) + len(spelled) * sum(sizes)) as progress:

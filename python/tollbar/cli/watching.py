@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def told(outcome: Outcome) -> tuple[Path, bool]:
-    """Says on stderr what could not be had; gives the folder, and whether any barrier is none."""
+    """Says on stderr what was not available; gives the folder, and whether one was no barrier."""
     for line in (*outcome.notes, *outcome.failures):
         print(f"tollbar bench: {line}", file=sys.stderr)
     if not any(outcome.folder.glob("*.jsonl.gz")):

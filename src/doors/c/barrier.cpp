@@ -3,7 +3,7 @@
 #include <tollbar/barrier.hpp>
 #include <tollbar/tollbar.h>
 
-#include "error.hpp"
+#include "runtime/error.hpp"
 
 #include <bit>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <string>
 #include <variant>
 
-using namespace tollbar::c_door;
+using namespace tollbar::runtime;
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <tollbar/participant.hpp>
 #include <tollbar/tollbar.h>
 
-#include "error.hpp"
+#include "runtime/error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-using namespace tollbar::c_door;
+using namespace tollbar::runtime;
 
 struct tollbar_group {
     explicit tollbar_group(tollbar::group made) : group(std::move(made)), plan(group.plan()) {}
@@ -90,7 +90,10 @@ int tollbar_group_open(tollbar_group** group, const char* name, uint32_t ranks, 
     });
 }
 
-void tollbar_group_close(tollbar_group* group) { delete group; }
+void tollbar_group_close(tollbar_group* group) {
+    const KeptErrno kept;
+    delete group;
+}
 
 uint32_t tollbar_group_ranks(const tollbar_group* group) { return group == nullptr ? 0 : group->group.ranks(); }
 
@@ -116,7 +119,10 @@ int tollbar_group_join(tollbar_group* group, uint32_t rank, tollbar_participant*
     });
 }
 
-void tollbar_participant_leave(tollbar_participant* participant) { delete participant; }
+void tollbar_participant_leave(tollbar_participant* participant) {
+    const KeptErrno kept;
+    delete participant;
+}
 
 int tollbar_participant_arrive(tollbar_participant* participant) {
     if (participant == nullptr) return fail(EINVAL, no_participant);
@@ -149,7 +155,8 @@ int tollbar_participant_wait_for(tollbar_participant* participant, int64_t nanos
         const auto result = participant->participant.wait_for(std::chrono::nanoseconds(nanoseconds));
         if (result) return 0;
         write_missing(result.missing, missing, capacity, count);
-        if (result.missing.empty()) return fail(ETIMEDOUT, "time ran out; everybody has arrived");
+        if (result.missing.empty())
+            return fail(ETIMEDOUT, "time ran out; all ranks have arrived, but a signal has not been passed on yet");
         return fail(ETIMEDOUT, to_text(result.missing));
     });
 }

@@ -6,14 +6,14 @@
 #include <tollbar/tollbar.h>
 #include <tollbar/verify.hpp>
 
-#include "error.hpp"
+#include "runtime/error.hpp"
 
 #include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-using namespace tollbar::c_door;
+using namespace tollbar::runtime;
 
 struct tollbar_plan {
     tollbar::Plan plan;
@@ -58,6 +58,10 @@ void tollbar_plan_destroy(tollbar_plan* plan) { delete plan; }
 
 uint32_t tollbar_plan_ranks(const tollbar_plan* plan) { return plan == nullptr ? 0 : plan->plan.ranks(); }
 
+static_assert(TOLLBAR_ROLE(0) == tollbar::role(0));
+
+uint32_t tollbar_plan_roles(const tollbar_plan* plan) { return plan == nullptr ? 0 : plan->plan.roles(); }
+
 int tollbar_plan_program(const tollbar_plan* plan, uint32_t rank, char* text, size_t capacity, size_t* length) {
     return guarded([&] {
         if (plan == nullptr) return fail(EINVAL, no_plan);
@@ -67,9 +71,9 @@ int tollbar_plan_program(const tollbar_plan* plan, uint32_t rank, char* text, si
         const bool fits = capacity > program.size();
         write_text(program, text, capacity);
         if (fits) return 0;
-        return fail(ENOSPC, "the program of rank " + std::to_string(rank) + " needs " +
-                                std::to_string(program.size() + 1) + " characters, there is room for " +
-                                std::to_string(capacity));
+        return fail(ENOSPC, std::string("the program of ") + (tollbar::is_role(rank) ? "role " : "rank ") +
+                                tollbar::member_text(rank) + " needs " + std::to_string(program.size() + 1) +
+                                " characters, there is room for " + std::to_string(capacity));
     });
 }
 

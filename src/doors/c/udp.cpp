@@ -4,7 +4,8 @@
 #include <tollbar/udp.h>
 #include <tollbar/udp.hpp>
 
-#include "error.hpp"
+#include "algorithms/defaults.hpp"
+#include "runtime/error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +14,7 @@
 #include <string>
 #include <vector>
 
-using namespace tollbar::c_door;
+using namespace tollbar::runtime;
 
 struct tollbar_udp_place {
     explicit tollbar_udp_place(const char* text) : place(text), address(place.address()) {}
@@ -36,7 +37,8 @@ tollbar::wait_policy policy_of(int wait) {
 }
 
 tollbar::Plan plan_of(const char* spelling, uint32_t ranks) {
-    return tollbar::make_plan(spelling == nullptr || *spelling == '\0' ? "dissemination" : spelling, ranks);
+    return tollbar::make_plan(spelling == nullptr || *spelling == '\0' ? tollbar::defaults::by_messages : spelling,
+                              ranks);
 }
 
 std::string to_text(const std::vector<tollbar::Rank>& ranks) {
@@ -59,7 +61,10 @@ const char* tollbar_udp_place_address(const tollbar_udp_place* place) {
     return place == nullptr ? nullptr : place->address.c_str();
 }
 
-void tollbar_udp_place_close(tollbar_udp_place* place) { delete place; }
+void tollbar_udp_place_close(tollbar_udp_place* place) {
+    const KeptErrno kept;
+    delete place;
+}
 
 int tollbar_udp_join(tollbar_udp** self, tollbar_udp_place* place, uint32_t rank, uint32_t ranks,
                      const char* const* addresses, const tollbar_udp_options* options) {
@@ -77,21 +82,27 @@ int tollbar_udp_join(tollbar_udp** self, tollbar_udp_place* place, uint32_t rank
     });
 }
 
-void tollbar_udp_leave(tollbar_udp* self) { delete self; }
+void tollbar_udp_leave(tollbar_udp* self) {
+    const KeptErrno kept;
+    delete self;
+}
 
 int tollbar_udp_arrive(tollbar_udp* self) {
     if (self == nullptr) return fail(EINVAL, no_participant);
+    const KeptErrno kept;
     self->participant.arrive();
     return 0;
 }
 
 int tollbar_udp_test(tollbar_udp* self) {
     if (self == nullptr) return fail(EINVAL, no_participant);
+    const KeptErrno kept;
     return self->participant.test() ? 0 : EAGAIN;
 }
 
 int tollbar_udp_wait(tollbar_udp* self) {
     if (self == nullptr) return fail(EINVAL, no_participant);
+    const KeptErrno kept;
     self->participant.wait();
     return 0;
 }
@@ -104,7 +115,8 @@ int tollbar_udp_wait_for(tollbar_udp* self, int64_t nanoseconds, uint32_t* missi
         if (result) return 0;
         std::copy_n(result.missing.begin(), std::min(capacity, result.missing.size()), missing);
         if (count != nullptr) *count = result.missing.size();
-        if (result.missing.empty()) return fail(ETIMEDOUT, "time ran out; everybody has arrived");
+        if (result.missing.empty())
+            return fail(ETIMEDOUT, "time ran out; all ranks have arrived, but a signal has not been passed on yet");
         return fail(ETIMEDOUT, to_text(result.missing));
     });
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ door to ranked barriers: decides what a group runs, and makes or opens its memory.
-#include <tollbar/crowding.hpp>
-#include <tollbar/environment.hpp>
+#include <tollbar/algorithms.hpp>
+#include <tollbar/detail/crowding.hpp>
 #include <tollbar/participant.hpp>
-#include <tollbar/tuning.hpp>
+#include <tollbar/detail/tuning.hpp>
 
-#include "mechanism.hpp"
-#include "transports/threads/segment.hpp"
+#include "algorithms/processors.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/say.h"
+#include "transports/words/segment.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <stdexcept>
 
@@ -17,32 +17,42 @@ namespace tollbar {
 
 namespace {
 
-/// Whether a group of that many ranks can run what somebody wished for outside the program; if not, who wished is
-/// named on stderr, the first time.
-bool can_run(const std::string& plan, Rank ranks, std::uint32_t cpus, const std::string& who, std::once_flag& said) {
+/// Throws std::invalid_argument that says what was wrong and what is accepted.
+Layout layout_of(std::string_view spelling, Rank ranks, std::uint32_t cpus) {
+    if (const std::string_view elsewhere = runs_on(spelling); !elsewhere.empty())
+        throw std::invalid_argument("plan '" + std::string(spelling) + "' runs on " + std::string(elsewhere) +
+                                    ", not between threads or processes of a host");
+    return lay_out(make_plan(on_processors(spelling, ranks, cpus), ranks), Player::last,
+                   roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups);
+}
+
+/// Why a group of that many ranks cannot run it; "" when it can.
+std::string fault_of(const std::string& plan, Rank ranks, std::uint32_t cpus) {
     try {
-        lay_out_spelled(plan, ranks, cpus);
-        return true;
+        layout_of(plan, ranks, cpus);
+        return "";
     } catch (const std::invalid_argument& error) {
-        std::call_once(said,
-                       [&] { std::fprintf(stderr, "tollbar: %s: %s; choosing a plan\n", who.c_str(), error.what()); });
-        return false;
+        return error.what();
     }
 }
 
 /// TOLLBAR_PLAN if it can be run, else "".
 std::string plan_from_environment(Rank ranks, std::uint32_t cpus) {
-    static std::once_flag said;
-    const char* value = std::getenv("TOLLBAR_PLAN");
-    const std::string plan = value == nullptr ? "" : value;
-    return plan.empty() || can_run(plan, ranks, cpus, "TOLLBAR_PLAN", said) ? plan : "";
+    std::string plan = environment::plan();
+    const std::string fault = plan.empty() ? "" : fault_of(plan, ranks, cpus);
+    if (!fault.empty()) environment::refuse_plan(fault);
+    return fault.empty() ? plan : "";
 }
 
 /// What was tuned for the situation if it can be run, else the default.
 Choice choice_for(const Situation& situation) {
     static std::once_flag said;
     const auto tuned = tuned_choice(situation);
-    if (tuned && can_run(tuned->plan, situation.ranks, situation.cpus, tuning_file(), said)) return *tuned;
+    const std::string fault = tuned ? fault_of(tuned->plan, situation.ranks, situation.cpus) : "";
+    if (tuned && fault.empty()) return *tuned;
+    if (tuned)
+        std::call_once(
+            said, [&] { tollbar_say("%s: %s; choosing a plan", environment::tuning_file().c_str(), fault.c_str()); });
     return default_choice(situation);
 }
 
@@ -59,7 +69,7 @@ Choice choose(Rank ranks, std::uint32_t cpus, const group_options& options) {
 /// What the user said in the program, else in TOLLBAR_WAIT, else what was chosen.
 wait_policy policy_for(const group_options& options, const Choice& choice) {
     if (options.wait != wait_policy::automatic) return options.wait;
-    const wait_policy from_environment = wait_policy_from_environment();
+    const wait_policy from_environment = environment::wait();
     if (from_environment != wait_policy::automatic) return from_environment;
     return wait_policy_named(choice.wait).value_or(wait_policy::automatic);
 }
@@ -67,20 +77,31 @@ wait_policy policy_for(const group_options& options, const Choice& choice) {
 Blueprint blueprint_for(Rank ranks, const group_options& options, Scope scope) {
     const std::uint32_t cpus = usable_cpus();
     const Choice choice = choose(ranks, cpus, options);
-    return {.layout = lay_out_spelled(choice.plan, ranks, cpus),
+    return {.layout = layout_of(choice.plan, ranks, cpus),
             .plan = choice.plan,
             .ranks = ranks,
             .wait = policy_for(options, choice),
             .scope = scope};
 }
 
+/// Says what the group runs, where that is wanted.
+void announce(const Segment& segment) {
+    if (environment::verbosity() > 0)
+        tollbar_say("%s (%u ranks): %s", segment.what().c_str(), static_cast<unsigned>(segment.ranks()),
+                    segment.plan().c_str());
+}
+
 }  // namespace
 
 group::group(Rank ranks, const group_options& options)
-    : segment_(std::make_shared<Segment>(blueprint_for(ranks, options, options.scope))) {}
+    : segment_(std::make_shared<Segment>(blueprint_for(ranks, options, options.scope))) {
+    announce(*segment_);
+}
 
 group group::open(std::string_view name, Rank ranks, const group_options& options) {
-    return group(std::make_shared<Segment>(name, blueprint_for(ranks, options, Scope::shared), options.plan.empty()));
+    auto segment = std::make_shared<Segment>(name, blueprint_for(ranks, options, Scope::shared), options.plan.empty());
+    announce(*segment);
+    return group(std::move(segment));
 }
 
 participant group::join(Rank rank) { return participant(segment_, rank); }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of mpi.h: who may go outside, what is put together, one call each.
-#include "crew.hpp"
+#include "team.hpp"
 #include "node_crowding.hpp"
 #include "setup.hpp"
 
-#include "doors/c/error.hpp"
-#include "doors/mpi/spelling.hpp"
+#include "algorithms/defaults.hpp"
+#include "communicator/spelling.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/error.hpp"
 
-#include <tollbar/environment.hpp>
 #include <tollbar/mpi.h>
-#include <tollbar/tollbar.h>
 
 #include <cerrno>
 #include <memory>
@@ -18,17 +18,17 @@
 
 using namespace tollbar;
 using namespace tollbar::hybrid;
-using c_door::fail;
-using c_door::guarded;
-using c_door::refusal_of;
+using runtime::fail;
+using runtime::guarded;
+using runtime::refusal_of;
 
 namespace {
 
-std::string spelled_or(const char* spelling, const char* otherwise) {
-    return spelling == nullptr || *spelling == '\0' ? otherwise : spelling;
+std::string inner_plan(const char* spelling) {
+    return spelling == nullptr || *spelling == '\0' ? std::string(defaults::on_a_node) : spelling;
 }
 
-std::unique_ptr<Crew> make_crew(unsigned threads, const char* inner, int level) {
+std::unique_ptr<Team> make_team(unsigned threads, const char* inner, int level) {
     if (threads == 0 || threads > max_ranks)
         throw std::invalid_argument("a rank has 1 to " + std::to_string(max_ranks) + " threads, not " +
                                     std::to_string(threads));
@@ -36,13 +36,15 @@ std::unique_ptr<Crew> make_crew(unsigned threads, const char* inner, int level) 
         throw Refusal{ENOTSUP, std::to_string(threads) +
                                    " threads need MPI_Init_thread with MPI_THREAD_FUNNELED or more; this program has "
                                    "MPI_THREAD_SINGLE"};
-    return std::make_unique<Crew>(spelled_or(inner, "turnstile"), threads,
+    return std::make_unique<Team>(inner_plan(inner), threads,
                                   level == MPI_THREAD_FUNNELED ? Messenger::first_thread : Messenger::last_to_arrive);
 }
 
 void check_outer(const char* outer, Rank ranks) {
     if (outer == nullptr || *outer == '\0') return;
-    if (const std::string fault = mpi::fault_of_spelling(outer, ranks, ranks); !fault.empty())
+    Groups nodes;  // not known yet; a spelling is right for all or for none
+    for (Rank rank = 0; rank < ranks; ++rank) nodes.push_back({rank});
+    if (const std::string fault = mpi::fault_of_spelling(outer, nodes); !fault.empty())
         throw std::invalid_argument(fault);
 }
 
@@ -52,17 +54,18 @@ struct tollbar_mpi_barrier {
     tollbar_mpi_barrier(MPI_Comm parent, unsigned threads, const tollbar_mpi_barrier_options& options, int thread_level)
         : comm(parent), level(thread_level) {
         agree_on(refusal_of([&] {
-                     crew = make_crew(threads, options.inner, level);
+                     team = make_team(threads, options.inner, level);
                      check_outer(options.outer, static_cast<Rank>(ranks_of(comm)));
-                     inner = spelled_or(options.inner, "turnstile");
+                     inner = inner_plan(options.inner);
                      name = name_of_communicator(parent);
                  }),
                  comm);
         part.emplace(comm, options.outer, name.c_str());
         node.emplace(node_of(comm, *part));
-        tollbar_mpi_set_manners(part->participant(), TOLLBAR_MANNERS_POLITE);  // until more is known
-        crew->open(Outside(part->carrier(), part->participant(), [this] { node->go_on(*crew, part->participant()); }),
-                   name + ", rank " + std::to_string(rank_in(comm)), timeout_from_environment());
+        tollbar_mpi_set_spinning(part->participant(), TOLLBAR_SPINNING_NEVER);  // until more is known
+        team->open(std::make_unique<RanksBarrier>(part->p2p(), part->participant(),
+                                                  [this] { node->go_on(*team, part->participant()); }),
+                   name + ", rank " + std::to_string(rank_in(comm)), environment::timeout());
     }
 
     // In the order they are made in; freed in reverse.
@@ -72,7 +75,7 @@ struct tollbar_mpi_barrier {
     std::string name;
     std::optional<RankPart> part;
     std::optional<NodeCrowding> node;
-    std::unique_ptr<Crew> crew;
+    std::unique_ptr<Team> team;
 };
 
 namespace {
@@ -80,40 +83,40 @@ namespace {
 int no_such_thread(const tollbar_mpi_barrier* barrier, unsigned thread) {
     return guarded([&] {
         if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
-        return fail(EINVAL, "this rank has threads 0.." + std::to_string(barrier->crew->threads() - 1) +
+        return fail(EINVAL, "this rank has threads 0.." + std::to_string(barrier->team->threads() - 1) +
                                 ", no thread " + std::to_string(thread));
     });
 }
 
 bool has(const tollbar_mpi_barrier* barrier, unsigned thread) noexcept {
-    return barrier != nullptr && thread < barrier->crew->threads();
+    return barrier != nullptr && thread < barrier->team->threads();
 }
 
 /// A thread's first episode: it says where it runs.
-int sit_down(tollbar_mpi_barrier& barrier, Member& member, unsigned thread) {
+int join(tollbar_mpi_barrier& barrier, ThreadParticipant& participant, unsigned thread) {
     return guarded([&] {
         if (thread == 0 && barrier.level == MPI_THREAD_FUNNELED && !is_main_thread())
             throw Refusal{EPERM, "with MPI_THREAD_FUNNELED thread 0 is the main thread, the one that called MPI_Init"};
-        member.sit_down();
+        participant.join();
     });
 }
 
-/// Lets the thread in by `how`, a member of Member's.
+/// Lets the thread in by `how`, a member of ThreadParticipant's.
 int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site,
-          void (Member::*how)(const void*) noexcept) noexcept {
+          void (ThreadParticipant::*how)(const void*) noexcept) noexcept {
     if (!has(barrier, thread)) return no_such_thread(barrier, thread);
-    Member& member = barrier->crew->member(thread);
-    if (member.inside()) return fail(EINVAL, "arrive twice in one episode: wait or test until it is over");
-    if (!member.sits())
-        if (const int error = sit_down(*barrier, member, thread); error != 0) return error;
-    (member.*how)(call_site);
+    ThreadParticipant& participant = barrier->team->thread(thread);
+    if (participant.inside()) return fail(EINVAL, "arrive twice in one episode: wait or test until it is over");
+    if (!participant.has_joined())
+        if (const int error = join(*barrier, participant, thread); error != 0) return error;
+    (participant.*how)(call_site);
     return 0;
 }
 
-int end_of_episode(const Member& member) noexcept {
-    if (!member.failed()) return 0;
+int end_of_episode(const ThreadParticipant& participant) noexcept {
+    if (!participant.failed()) return 0;
     return fail(EPIPE,
-                "the daemon of this host's card is gone (start it again with `tollbar nic up`, then the program)");
+                "the NIC daemon of this host is gone (restart it with `tollbar nic up`, then restart the program)");
 }
 
 }  // namespace
@@ -131,27 +134,27 @@ int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mp
 void tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier) { delete barrier; }
 
 int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
-    const int error = enter(barrier, thread, __builtin_return_address(0), &Member::enter_and_finish);
-    return error != 0 ? error : end_of_episode(barrier->crew->member(thread));
+    const int error = enter(barrier, thread, __builtin_return_address(0), &ThreadParticipant::enter_and_finish);
+    return error != 0 ? error : end_of_episode(barrier->team->thread(thread));
 }
 
 int tollbar_mpi_barrier_arrive(tollbar_mpi_barrier* barrier, unsigned thread) {
-    return enter(barrier, thread, __builtin_return_address(0), &Member::enter);
+    return enter(barrier, thread, __builtin_return_address(0), &ThreadParticipant::enter);
 }
 
 int tollbar_mpi_barrier_test(tollbar_mpi_barrier* barrier, unsigned thread) {
     if (!has(barrier, thread)) return no_such_thread(barrier, thread);
-    Member& member = barrier->crew->member(thread);
-    if (member.episode() == 0) return fail(EINVAL, "test without arrive");
-    return member.advance() ? end_of_episode(member) : EAGAIN;
+    ThreadParticipant& participant = barrier->team->thread(thread);
+    if (participant.episode() == 0) return fail(EINVAL, "test without arrive");
+    return participant.advance() ? end_of_episode(participant) : EAGAIN;
 }
 
 int tollbar_mpi_barrier_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
     if (!has(barrier, thread)) return no_such_thread(barrier, thread);
-    Member& member = barrier->crew->member(thread);
-    if (member.episode() == 0) return fail(EINVAL, "wait without arrive");
-    member.finish();
-    return end_of_episode(member);
+    ThreadParticipant& participant = barrier->team->thread(thread);
+    if (participant.episode() == 0) return fail(EINVAL, "wait without arrive");
+    participant.finish();
+    return end_of_episode(participant);
 }
 
 const char* tollbar_mpi_barrier_inner(const tollbar_mpi_barrier* barrier) {
@@ -163,8 +166,8 @@ const char* tollbar_mpi_barrier_outer(const tollbar_mpi_barrier* barrier) {
 }
 
 tollbar_mpi_messenger tollbar_mpi_barrier_messenger(const tollbar_mpi_barrier* barrier) {
-    const bool first = barrier == nullptr || barrier->crew->messenger() == Messenger::first_thread;
+    const bool first = barrier == nullptr || barrier->team->messenger() == Messenger::first_thread;
     return first ? TOLLBAR_MPI_FIRST_THREAD : TOLLBAR_MPI_LAST_TO_ARRIVE;
 }
 
-const char* tollbar_mpi_last_error(void) { return tollbar_last_error(); }
+const char* tollbar_mpi_last_error(void) { return runtime::last_error(); }

@@ -29,8 +29,8 @@ NodeCrowding::Summary NodeCrowding::sum_up(const std::vector<Standing>& threads)
     return sum;
 }
 
-void NodeCrowding::ask(const Crew& crew) {
-    mine_ = sum_up(crew.standings());
+void NodeCrowding::ask(const Team& team) {
+    mine_ = sum_up(team.standings());
     const int refused = PMPI_Iallgather(&mine_, sizeof mine_, MPI_BYTE, all_.data(), sizeof mine_, MPI_BYTE, node_,
                                         &request_);
     stage_ = refused == MPI_SUCCESS ? Stage::asked : Stage::known;
@@ -45,17 +45,17 @@ Crowding NodeCrowding::judge() const {
     return crowding_of(everybody);
 }
 
-void NodeCrowding::go_on(Crew& crew, tollbar_mpi_participant* participant) noexcept {
+void NodeCrowding::go_on(Team& team, tollbar_mpi_participant* participant) noexcept {
     if (stage_ == Stage::known) return;
     try {
-        if (stage_ == Stage::unasked) ask(crew);
+        if (stage_ == Stage::unasked) ask(team);
         int over = 0;
         if (stage_ != Stage::asked || PMPI_Test(&request_, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over == 0)
             return;
         stage_ = Stage::known;
         const Crowding crowding = judge();
-        crew.tell(crowding);
-        if (crowding == Crowding::roomy) tollbar_mpi_set_manners(participant, TOLLBAR_MANNERS_USUAL);
+        team.tell(crowding);
+        if (crowding == Crowding::roomy) tollbar_mpi_set_spinning(participant, TOLLBAR_SPINNING_ALLOWED);
     } catch (const std::exception&) {  // no memory: everybody stays polite
     }
 }

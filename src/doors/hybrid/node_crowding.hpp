@@ -2,7 +2,7 @@
 // Whether all threads of all ranks of a node have a CPU each: what no rank can know of alone.
 #pragma once
 
-#include "crew.hpp"
+#include "team.hpp"
 #include "host.h"
 
 #include <mpi.h>
@@ -21,9 +21,9 @@ public:
     NodeCrowding(const NodeCrowding&) = delete;
     NodeCrowding& operator=(const NodeCrowding&) = delete;
 
-    /// To be called by each messenger, of the first episode and of those after it. Never blocks. Tells the crew and
+    /// To be called by each messenger, of the first episode and of those after it. Never blocks. Tells the team and
     /// the participant once it is known.
-    void go_on(Crew& crew, tollbar_mpi_participant* participant) noexcept;
+    void go_on(Team& team, tollbar_mpi_participant* participant) noexcept;
 
 private:
     /// One rank's threads taken together.
@@ -36,7 +36,7 @@ private:
     enum class Stage : std::uint8_t { unasked, asked, known };
 
     static Summary sum_up(const std::vector<Standing>& threads);
-    void ask(const Crew& crew);
+    void ask(const Team& team);
     Crowding judge() const;
 
     MPI_Comm node_;

@@ -4,8 +4,8 @@
 
 #include "host.h"
 
-#include "doors/c/error.hpp"
-#include "transports/mpi/pmpi_carrier.h"
+#include "runtime/error.hpp"
+#include "transports/mpi/pmpi_p2p.h"
 
 #include <algorithm>
 #include <array>
@@ -76,7 +76,7 @@ void agree_on(const Refusal& mine, MPI_Comm comm) {
     demand(PMPI_Bcast(&lowest, sizeof lowest, MPI_BYTE, 0, comm), "a broadcast");
     if (lowest.error == 0) return;
     std::array<char, 400> line{};
-    c_door::write_text(mine.line, line.data(), line.size());
+    runtime::write_text(mine.line, line.data(), line.size());
     demand(PMPI_Bcast(line.data(), static_cast<int>(line.size()), MPI_BYTE, lowest.rank, comm), "a broadcast");
     throw Refusal{lowest.error, "rank " + std::to_string(lowest.rank) + ": " + line.data()};
 }
@@ -92,22 +92,22 @@ Communicator::~Communicator() {
 }
 
 RankPart::RankPart(MPI_Comm comm, const char* outer, const char* name) {
-    demand(tollbar_pmpi_carrier_open(comm, &carrier_), "the communicator");
+    demand(tollbar_pmpi_p2p_open(comm, &p2p_), "the communicator");
     tollbar_mpi_options options{};
     options.plan = outer;
     options.name = name;
     options.mpi = tollbar_mpi_key();
     options.budget_ms = -1;
     options.timeout_s = -1;
-    const int error = tollbar_mpi_join(&carrier_, &options, &participant_);
+    const int error = tollbar_mpi_join(&p2p_, &options, &participant_);
     if (error == 0) return;
-    tollbar_pmpi_carrier_close(&carrier_);
+    tollbar_pmpi_p2p_close(&p2p_);
     throw Refusal{error, "the ranks could not set up their barrier"};
 }
 
 RankPart::~RankPart() {
     tollbar_mpi_leave(participant_);
-    tollbar_pmpi_carrier_close(&carrier_);
+    tollbar_pmpi_p2p_close(&p2p_);
 }
 
 MPI_Comm node_of(MPI_Comm comm, const RankPart& part) {

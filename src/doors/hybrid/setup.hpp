@@ -2,8 +2,8 @@
 // What the ranks of a combined barrier settle before its first episode: whether they may, and their own barrier.
 #pragma once
 
-#include "doors/c/error.hpp"
-#include "doors/mpi/participant.h"
+#include "runtime/error.hpp"
+#include "communicator/participant.h"
 
 #include <mpi.h>
 
@@ -11,7 +11,7 @@
 
 namespace tollbar::hybrid {
 
-using c_door::Refusal;
+using runtime::Refusal;
 
 /// Throws a Refusal when the MPI gave an error.
 void demand(int code, const char* what);
@@ -51,11 +51,11 @@ public:
     RankPart(const RankPart&) = delete;
     RankPart& operator=(const RankPart&) = delete;
 
-    const tollbar_carrier& carrier() const noexcept { return carrier_; }
+    const tollbar_p2p& p2p() const noexcept { return p2p_; }
     tollbar_mpi_participant* participant() const noexcept { return participant_; }
 
 private:
-    tollbar_carrier carrier_{};
+    tollbar_p2p p2p_{};
     tollbar_mpi_participant* participant_ = nullptr;
 };
 

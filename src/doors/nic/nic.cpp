@@ -1,42 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// include/tollbar/nic.h: from C to a member whose barrier runs on the card, or over UDP where there is none.
-#include "carriers.hpp"
-
-#include "doors/c/error.hpp"
+// include/tollbar/nic.h: one call of nic::GroupTransport each.
+#include "nicd/client/group.hpp"
+#include "nicd/client/talk.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/error.hpp"
+#include "runtime/say.h"
 
 #include <tollbar/nic.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
-using tollbar::c_door::fail;
-using tollbar::c_door::guarded;
+#include <arpa/inet.h>
+
+using tollbar::runtime::fail;
+using tollbar::runtime::guarded;
 
 /// What the handle points to.
 struct tollbar_nic {
-    std::unique_ptr<tollbar::nic::Carrier> carrier;
-    std::string plan;
+    std::unique_ptr<tollbar::nic::GroupTransport> transport;
 };
 
 namespace {
 
-using tollbar::nic::Outcome;
-
 constexpr const char* no_member = "member is NULL";
-constexpr const char* daemon_gone =
-    "the daemon of this card is gone, and the programs on it (start it again with `tollbar nic up`, then join anew)";
 
-int result(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::over: return 0;
-        case Outcome::late: return ETIMEDOUT;
-        case Outcome::gone: break;
+int daemon_gone() {
+    return fail(EPIPE,
+                "the NIC daemon of this host is gone, and its programs with it (restart it with `tollbar nic up`, "
+                "then join again)");
+}
+
+std::uint32_t address_of(const char* host, tollbar::Rank rank) {
+    in_addr number{};
+    if (host == nullptr || inet_pton(AF_INET, host, &number) != 1)
+        throw std::invalid_argument("the host of rank " + std::to_string(rank) +
+                                    " is not an IPv4 address: " + (host == nullptr ? "NULL" : host));
+    return number.s_addr;
+}
+
+tollbar::nic::Group group_of(const tollbar_nic_group& group) {
+    tollbar::nic::Group made{
+        .key = group.key, .id = group.id, .rank = group.rank, .ranks = group.ranks, .addresses = {}};
+    if (group.ranks < 2 || group.ranks > tollbar::nic::most_ranks) return made;  // needs none, or will be refused
+    for (tollbar::Rank rank = 0; rank < group.ranks; ++rank)
+        made.addresses.push_back(address_of(group.hosts[rank], rank));
+    return made;
+}
+
+std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
+
+tollbar::nic::GroupOptions options_of(const tollbar_nic_options& options) {
+    tollbar::nic::GroupOptions made{.plan = text_or_empty(options.plan),
+                                    .daemon = text_or_empty(options.daemon),
+                                    .wait = std::nullopt,
+                                    .only_nic = options.only_card != 0};
+    if (const std::string wait = text_or_empty(options.wait); !wait.empty()) {
+        made.wait = tollbar::wait_policy_named(wait);
+        if (!made.wait) throw std::invalid_argument("wait is auto, spin, yield or park, not " + wait);
     }
-    return fail(EPIPE, daemon_gone);
+    return made;
 }
 
 }  // namespace
@@ -45,12 +73,12 @@ int tollbar_nic_join(const tollbar_nic_group* group, const tollbar_nic_options* 
     if (group == nullptr || member == nullptr || (group->hosts == nullptr && group->ranks != 0))
         return fail(EINVAL, "group, its hosts or member is NULL");
     return guarded([&] {
-        static constexpr tollbar_nic_options none{};
-        const tollbar_nic_options& chosen = options == nullptr ? none : *options;
-        auto made = std::make_unique<tollbar_nic>();
-        made->plan = tollbar::nic::plan_for(*group, chosen);
-        made->carrier = tollbar::nic::make_carrier(*group, chosen, made->plan);
-        *member = made.release();
+        const auto how = options == nullptr ? tollbar::nic::GroupOptions() : options_of(*options);
+        *member = new tollbar_nic{tollbar::nic::join_group(group_of(*group), how)};
+        const auto& transport = *(*member)->transport;
+        if (group->rank == 0 && std::string_view(transport.name()) == "card" && tollbar::environment::verbosity() > 0)
+            tollbar_say("group %u (%u ranks): card:%s", static_cast<unsigned>(group->id),
+                        static_cast<unsigned>(group->ranks), transport.plan().c_str());
         return 0;
     });
 }
@@ -59,24 +87,25 @@ void tollbar_nic_leave(tollbar_nic* member) { delete member; }
 
 int tollbar_nic_arrive(tollbar_nic* member) {
     if (member == nullptr) return fail(EINVAL, no_member);
-    if (!member->carrier->test()) return fail(EBUSY, "the episode before is not over: test or wait first");
-    return member->carrier->arrive() ? 0 : fail(EPIPE, daemon_gone);
+    if (!member->transport->test()) return fail(EBUSY, "the previous episode is not over: test or wait first");
+    return member->transport->arrive() ? 0 : daemon_gone();
 }
 
 int tollbar_nic_test(tollbar_nic* member) {
     if (member == nullptr) return fail(EINVAL, no_member);
-    if (member->carrier->test()) return 0;
-    return member->carrier->gone() ? fail(EPIPE, daemon_gone) : EAGAIN;
+    if (member->transport->test()) return 0;
+    return member->transport->gone() ? daemon_gone() : EAGAIN;
 }
 
 int tollbar_nic_wait(tollbar_nic* member) {
     if (member == nullptr) return fail(EINVAL, no_member);
-    return result(member->carrier->wait());
+    return member->transport->wait() ? 0 : daemon_gone();
 }
 
 int tollbar_nic_wait_for(tollbar_nic* member, int64_t nanoseconds) {
     if (member == nullptr) return fail(EINVAL, no_member);
-    return result(member->carrier->finish(tollbar::deadline_after(std::chrono::nanoseconds(nanoseconds))));
+    if (member->transport->finish(tollbar::deadline_after(std::chrono::nanoseconds(nanoseconds)))) return 0;
+    return member->transport->gone() ? daemon_gone() : ETIMEDOUT;
 }
 
 int tollbar_nic_arrive_and_wait(tollbar_nic* member) {
@@ -88,13 +117,17 @@ int tollbar_nic_missing(tollbar_nic* member, uint32_t* ranks, size_t capacity, s
     if (member == nullptr || count == nullptr || (ranks == nullptr && capacity != 0))
         return fail(EINVAL, "member, ranks or count is NULL");
     return guarded([&] {
-        const std::vector<tollbar::Rank> missing = member->carrier->missing();
+        const std::vector<tollbar::Rank> missing = member->transport->missing();
         std::copy_n(missing.begin(), std::min(capacity, missing.size()), ranks);
         *count = missing.size();
         return 0;
     });
 }
 
-const char* tollbar_nic_carrier(const tollbar_nic* member) { return member == nullptr ? "" : member->carrier->name(); }
+const char* tollbar_nic_carrier(const tollbar_nic* member) {
+    return member == nullptr ? "" : member->transport->name();
+}
 
-const char* tollbar_nic_plan(const tollbar_nic* member) { return member == nullptr ? "" : member->plan.c_str(); }
+const char* tollbar_nic_plan(const tollbar_nic* member) {
+    return member == nullptr ? "" : member->transport->plan().c_str();
+}

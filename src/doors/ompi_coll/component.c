@@ -1,13 +1,148 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The component as Open MPI finds it: mca_coll_tollbar.so with the one symbol mca_coll_tollbar_component. */
+ * The component as Open MPI finds it: mca_coll_tollbar.so with the one symbol mca_coll_tollbar_component; and the life
+ * of its modules: Open MPI queries, enables, uses and destroys them; the ranks meet in between, when first used. */
 #include "module.h"
 #include "parameters.h"
+#include "pml_p2p.h"
 #include "request.h"
 #include "series.h"
 #include "waits.h"
 
-static int register_parameters(void);
-static int close_component(void);
+#include "runtime/environment.h"
+#include "runtime/say.h"
+
+#include <ompi/communicator/communicator.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static void construct(tollbar_module* module) {
+    memset((char*)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
+}
+
+static void release(mca_coll_base_module_t* module) {
+    if (module != NULL) OBJ_RELEASE(module);
+}
+
+/* Requests keep the communicator, and the communicator keeps its module: nothing is pending here. */
+static void destruct(tollbar_module* module) {
+    const unsigned long long uses = module->barriers + module->requests + module->early;
+    if (uses != 0 && tollbar_verbosity() >= 2)
+        tollbar_say("%s, rank %d of %d: %llu barriers, %llu requests, %llu requests before the first, by %s",
+                    module->comm->c_name, ompi_comm_rank(module->comm), ompi_comm_size(module->comm),
+                    (unsigned long long)module->barriers, (unsigned long long)module->requests,
+                    (unsigned long long)module->early,
+                    module->participant == NULL ? "messages" : tollbar_mpi_plan(module->participant));
+    tollbar_mpi_leave(module->participant);
+    tollbar_mpi_leave(module->by_messages);
+    free((char*)module->options.plan);
+    release(module->barrier_module);
+    release(module->barrier_init_module);
+}
+
+OBJ_CLASS_INSTANCE(tollbar_module, mca_coll_base_module_t, construct, destruct);
+
+/* Collective: the ranks meet, which is a barrier if it works. What comes of it is the same on every rank. */
+static void meet(tollbar_module* module, uint32_t barriers) {
+    tollbar_mpi_leave(module->by_messages);
+    module->by_messages = NULL;
+    const struct tollbar_p2p p2p = tollbar_pml_p2p(module->comm);
+    module->options.name = module->comm->c_name;
+    module->options.mpi = tollbar_openmpi_running();
+    module->options.barriers_before = barriers;
+    module->options.call_site = barriers != 0 && module->timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
+    const int failed = tollbar_mpi_join(&p2p, &module->options, &module->participant);
+    if (failed) {
+        if (p2p.rank == 0 && tollbar_verbosity() >= 1)
+            tollbar_say("%s: %s; the MPI's own barrier is used", module->comm->c_name, strerror(failed));
+        module->participant = NULL;
+        module->stage = TOLLBAR_DECLINED;
+        return;
+    }
+    module->stage = TOLLBAR_MET;
+}
+
+/* Open MPI hands it to the communicator's error handler. */
+static int result(int failed) { return failed ? MPI_ERR_OTHER : OMPI_SUCCESS; }
+
+/* All but the straight way: the first time, requests pending, reports wanted, declined. */
+static int barrier_otherwise(tollbar_module* module) {
+    tollbar_requests_finish(module);
+    const int fresh = module->stage == TOLLBAR_FRESH;
+    if (fresh) meet(module, 1);
+    if (module->stage != TOLLBAR_MET) return module->barrier(module->comm, module->barrier_module);
+    ++module->barriers;
+    if (fresh) return OMPI_SUCCESS;
+    return result(
+        tollbar_mpi_arrive_and_wait(module->participant, module->timeout_s > 0 ? tollbar_mpi_call_site() : NULL));
+}
+
+/* Memory order: what any rank wrote before it called this is visible to every rank after it returns. */
+static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* super) {
+    tollbar_module* module = (tollbar_module*)super;
+    (void)comm;
+    const int straight = module->stage == TOLLBAR_MET && module->timeout_s == 0 &&
+                         __atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0; /* pairs with request.c */
+    if (OPAL_UNLIKELY(!straight)) return barrier_otherwise(module);
+    ++module->barriers;
+    return result(tollbar_mpi_arrive_and_wait(module->participant, NULL));
+}
+
+static int ibarrier(struct ompi_communicator_t* comm, struct ompi_request_t** request, mca_coll_base_module_t* super) {
+    (void)comm;
+    return tollbar_request_start_one((tollbar_module*)super, request);
+}
+
+/* May wait for the others, as MPI 4.0 allows every persistent collective's initialization to. */
+static int barrier_init(struct ompi_communicator_t* comm, struct ompi_info_t* info, struct ompi_request_t** request,
+                        mca_coll_base_module_t* super) {
+    tollbar_module* module = (tollbar_module*)super;
+    if (module->stage == TOLLBAR_FRESH) {
+        tollbar_requests_finish(module);
+        meet(module, 0);
+    }
+    if (module->stage != TOLLBAR_MET) return module->barrier_init(comm, info, request, module->barrier_init_module);
+    return tollbar_request_persistent(module, request);
+}
+
+static mca_coll_base_module_t* retained(mca_coll_base_module_t* module) {
+    OBJ_RETAIN(module);
+    return module;
+}
+
+/* Open MPI enables modules from the lowest priority to the highest: what the communicator has now is what it would
+ * have without us. A refusal leaves it at that. */
+static int enable(mca_coll_base_module_t* super, struct ompi_communicator_t* comm) {
+    tollbar_module* module = (tollbar_module*)super;
+    const mca_coll_base_comm_coll_t* now = comm->c_coll;
+    if (now->coll_barrier == NULL) return OMPI_ERROR;
+    module->comm = comm;
+    module->barrier = now->coll_barrier;
+    module->barrier_module = retained(now->coll_barrier_module);
+    if (now->coll_barrier_init == NULL) {
+        module->super.coll_barrier_init = NULL;
+    } else {
+        module->barrier_init = now->coll_barrier_init;
+        module->barrier_init_module = retained(now->coll_barrier_init_module);
+    }
+    tollbar_waits_install();
+    tollbar_series_install(super, comm);
+    return OMPI_SUCCESS;
+}
+
+static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* priority) {
+    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) return NULL;
+    tollbar_module* module = OBJ_NEW(tollbar_module);
+    if (module == NULL) return NULL;
+    *priority = tollbar_parameters_priority();
+    module->options = tollbar_parameters_options();
+    module->timeout_s = module->options.timeout_s;
+    module->super.coll_module_enable = enable;
+    module->super.coll_barrier = barrier;
+    module->super.coll_ibarrier = ibarrier;
+    module->super.coll_barrier_init = barrier_init;
+    return &module->super;
+}
 
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads) {
     (void)enable_progress_threads;
@@ -16,20 +151,6 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads) {
 }
 
 OMPI_DECLSPEC extern const mca_coll_base_component_t mca_coll_tollbar_component;
-
-const mca_coll_base_component_t mca_coll_tollbar_component = {
-    .collm_version =
-        {
-            TOLLBAR_COLL_VERSION,
-            .mca_component_name = "tollbar",
-            MCA_BASE_MAKE_VERSION(component, TOLLBAR_VERSION_MAJOR, TOLLBAR_VERSION_MINOR, TOLLBAR_VERSION_PATCH),
-            .mca_close_component = close_component,
-            .mca_register_component_params = register_parameters,
-        },
-    .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
-    .collm_init_query = init_query,
-    .collm_comm_query = tollbar_module_query,
-};
 
 /* Open MPI asks this first; it looks only at the version of its interface to components, not at its own. */
 static int register_parameters(void) {
@@ -42,3 +163,17 @@ static int close_component(void) {
     tollbar_requests_close();
     return OMPI_SUCCESS;
 }
+
+const mca_coll_base_component_t mca_coll_tollbar_component = {
+    .collm_version =
+        {
+            TOLLBAR_COLL_VERSION,
+            .mca_component_name = "tollbar",
+            MCA_BASE_MAKE_VERSION(component, TOLLBAR_VERSION_MAJOR, TOLLBAR_VERSION_MINOR, TOLLBAR_VERSION_PATCH),
+            .mca_close_component = close_component,
+            .mca_register_component_params = register_parameters,
+        },
+    .collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+    .collm_init_query = init_query,
+    .collm_comm_query = query,
+};

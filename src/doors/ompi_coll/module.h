@@ -4,7 +4,7 @@
 #ifndef TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 #define TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 
-#include "doors/mpi/participant.h"
+#include "communicator/participant.h"
 
 #include <ompi_config.h>
 
@@ -22,7 +22,8 @@ enum tollbar_stage {
 struct tollbar_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t* comm;
-    tollbar_mpi_participant* participant;
+    tollbar_mpi_participant* participant; /* of the ranks that have met */
+    tollbar_mpi_participant* by_messages; /* for MPI_Ibarrier, which may not wait, while they have not */
     enum tollbar_stage stage;
     double timeout_s; /* then somebody is told who is missing; 0: never */
 
@@ -47,8 +48,5 @@ struct tollbar_module {
 
 OBJ_CLASS_DECLARATION(tollbar_module);
 typedef struct tollbar_module tollbar_module;
-
-/* Open MPI's selection: a module for a communicator that can be served, else NULL. */
-mca_coll_base_module_t* tollbar_module_query(struct ompi_communicator_t* comm, int* priority);
 
 #endif

@@ -3,7 +3,8 @@
  * communicator's own are copied when it is made, so nothing under way ever sees a change. */
 #include "parameters.h"
 
-#include "series.h"
+#include "runtime/environment.h"
+#include "runtime/say.h"
 
 #include <opal/mca/base/mca_base_var.h>
 
@@ -22,6 +23,7 @@ static struct {
     char* objective;
     char* sharing;
     char* network;
+    char* verbose;
 } values = {.priority = 90, .budget_ms = 20, .timeout = -1};
 
 /* Open MPI's highest priority is 100. */
@@ -29,32 +31,56 @@ enum { default_priority = 90, highest_priority = 100, default_budget_ms = 20 };
 
 static const char* const objectives[] = {"latency", "skew", "wait", NULL};
 static const char* const sharings[] = {"auto", "never", NULL};
-static const char* const networks[] = {"auto", "p2p", "nic", NULL}; /* from 1, see enum tollbar_network */
 
-/* The parameters of which a wrong value is spoken of; each once. */
-enum parameter { priority, timeout, sharing, objective, selection, radix, budget_ms, network };
+enum parameter { priority, plan, selection, radix, budget_ms, timeout, objective, sharing, network, verbose };
 
-static void refuse(int speaks, enum parameter parameter, const char* name, const char* value, const char* accepted) {
+/* What a refusal says of them; where a variable means the same, it accepts the same, and counts instead. */
+static const struct {
+    const char* name;
+    const char* accepted;
+    const char* fallback;
+    const char* variable;
+} known[] = {
+    [priority] = {"coll_tollbar_priority", "0 to 100", "90", NULL},
+    [plan] = {"coll_tollbar_plan", NULL, NULL, "TOLLBAR_PLAN"},
+    [selection] = {"coll_tollbar_selection", "0 or more", "0", NULL},
+    [radix] = {"coll_tollbar_radix", "0 or more", "0", NULL},
+    [budget_ms] = {"coll_tollbar_budget_ms", "0 or more", "20", NULL},
+    [timeout] = {"coll_tollbar_timeout", NULL, NULL, "TOLLBAR_TIMEOUT"},
+    [objective] = {"coll_tollbar_objective", "latency, skew, wait", "latency", NULL},
+    [sharing] = {"coll_tollbar_sharing", "auto, never", "auto", NULL},
+    [network] = {"coll_tollbar_network", NULL, NULL, "TOLLBAR_NETWORK"},
+    [verbose] = {"coll_tollbar_verbose", NULL, NULL, "TOLLBAR_VERBOSE"},
+};
+
+static int is_set(const char* value) { return value != NULL && *value != '\0'; }
+
+/* Once a process, and by one process of the job: all have the same parameters. */
+static void refuse(enum parameter parameter, const char* value) {
     static unsigned said;
-    if (!speaks || __atomic_fetch_or(&said, 1U << parameter, __ATOMIC_RELAXED) & 1U << parameter) return;
-    fprintf(stderr, "tollbar: coll_tollbar_%s is '%s'; accepted: %s; using the default\n", name, value, accepted);
+    const char* variable = known[parameter].variable;
+    if (!tollbar_first_of_job() || __atomic_fetch_or(&said, 1U << parameter, __ATOMIC_RELAXED) & 1U << parameter)
+        return;
+    tollbar_refuse(known[parameter].name, value,
+                   variable == NULL ? known[parameter].accepted : tollbar_accepted(variable),
+                   variable == NULL ? known[parameter].fallback : variable);
 }
 
 /* Open MPI takes "abc" for the default without a word. */
-static void refuse_no_number(const char* name) {
+static void refuse_no_number(enum parameter parameter) {
     char variable[64];
     char* end = NULL;
-    snprintf(variable, sizeof variable, "OMPI_MCA_coll_tollbar_%s", name);
+    snprintf(variable, sizeof variable, "OMPI_MCA_%s", known[parameter].name);
     const char* value = getenv(variable);
-    if (value == NULL || !tollbar_series_speaks()) return;
+    if (value == NULL) return;
     strtod(value, &end);
-    if (end == value || (*end != '\0' && strchr("kKmMgG", *end) == NULL))
-        fprintf(stderr, "tollbar: coll_tollbar_%s is '%s'; accepted: a number; using the default\n", name, value);
+    if (end == value || (*end != '\0' && strchr("kKmMgG", *end) == NULL)) refuse(parameter, value);
 }
 
-static int add(const mca_base_component_t* component, const char* name, const char* help, mca_base_var_type_t type,
-               mca_base_var_info_lvl_t level, void* value) {
-    if (type != MCA_BASE_VAR_TYPE_STRING) refuse_no_number(name);
+static int add(const mca_base_component_t* component, enum parameter parameter, const char* help,
+               mca_base_var_type_t type, mca_base_var_info_lvl_t level, void* value) {
+    if (type != MCA_BASE_VAR_TYPE_STRING) refuse_no_number(parameter);
+    const char* name = known[parameter].name + strlen("coll_tollbar_");
     const int index = mca_base_component_var_register(component, name, help, type, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE,
                                                       level, MCA_BASE_VAR_SCOPE_ALL_EQ, value);
     return index < 0 ? index : 0;
@@ -66,91 +92,101 @@ int tollbar_parameters_register(const mca_base_component_t* component) {
     values.objective = (char*)objectives[0];
     values.sharing = (char*)sharings[0];
     values.network = "";
-    failed |= add(component, "priority",
+    values.verbose = "";
+    failed |= add(component, priority,
                   "Priority of the component, 0 to 100. Above 30 MPI_Barrier is tollbar's, above 10 MPI_Ibarrier",
                   MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_3, &values.priority);
-    failed |= add(component, "plan",
+    failed |= add(component, plan,
                   "What every barrier runs: a plan of the catalogue such as mcs, dissemination:3 or "
                   "central@4/dissemination; turnstile (one word in shared memory); or turnstile/PLAN (PLAN between "
                   "the nodes). Empty: TOLLBAR_PLAN, else chosen by coll_tollbar_selection",
                   MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.plan);
-    failed |= add(component, "selection",
+    failed |= add(component, selection,
                   "0: for each communicator the stored choice, else measure all candidates on it and take the "
                   "fastest; 1 or more: number in the catalogue as 'tollbar plans' lists it",
                   MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_2, &values.selection);
-    failed |= add(component, "radix",
+    failed |= add(component, radix,
                   "Parameter of the plan that coll_tollbar_selection names (children of a node, peers a round); 0: "
                   "that plan's default",
                   MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &values.radix);
-    failed |= add(component, "budget_ms", "What choosing may take at the first barrier of a communicator, in ms",
+    failed |= add(component, budget_ms, "What choosing may take at the first barrier of a communicator, in ms",
                   MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &values.budget_ms);
-    failed |= add(component, "timeout",
+    failed |= add(component, timeout,
                   "Seconds of waiting in a barrier after which the missing ranks are named on stderr, again and "
                   "again; 0: never; -1: as TOLLBAR_TIMEOUT says",
                   MCA_BASE_VAR_TYPE_DOUBLE, OPAL_INFO_LVL_2, &values.timeout);
-    failed |= add(component, "objective",
+    failed |= add(component, objective,
                   "What to choose by: latency (last entry to last exit), skew (first exit to last exit) or wait "
                   "(mean time inside)",
                   MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_5, &values.objective);
-    failed |= add(component, "sharing",
+    failed |= add(component, sharing,
                   "How the ranks of a node meet: auto (in shared memory if it can be had) or never (by messages)",
                   MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_5, &values.sharing);
-    failed |= add(component, "network",
+    failed |= add(component, network,
                   "How nodes meet: p2p (by messages), nic (on their network cards, where each has one with tollbar's "
                   "daemon) or auto (whatever is faster where a plan is chosen, else as the plan says). Empty: "
                   "TOLLBAR_NETWORK, else auto",
                   MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.network);
+    failed |= add(component, verbose,
+                  "What is said on stderr: 0 (only what is wrong), 1 (also what was chosen and what could not be had) "
+                  "or 2 (also how often it was used). Empty: TOLLBAR_VERBOSE, else 0",
+                  MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.verbose);
     return failed ? OPAL_ERROR : OPAL_SUCCESS;
 }
 
-static int number_or_default(int speaks, enum parameter parameter, const char* name, int value, int highest,
-                             int fallback) {
+static int number_or_default(enum parameter parameter, int value, int highest, int fallback) {
     if (value >= 0 && value <= highest) return value;
     char text[16];
-    char accepted[32];
     snprintf(text, sizeof text, "%d", value);
-    snprintf(accepted, sizeof accepted, highest == INT_MAX ? "0 or more" : "0 to %d", highest);
-    refuse(speaks, parameter, name, text, accepted);
+    refuse(parameter, text);
     return fallback;
 }
 
 /* The place of the value in the list; 0, the default, when it is not there. */
-static int one_of(int speaks, enum parameter parameter, const char* name, const char* value, const char* const* list) {
-    char accepted[64] = "";
-    if (value == NULL || *value == '\0') return 0;
-    for (int i = 0; list[i] != NULL; ++i) {
+static int one_of(enum parameter parameter, const char* value, const char* const* list) {
+    if (!is_set(value)) return 0;
+    for (int i = 0; list[i] != NULL; ++i)
         if (strcmp(value, list[i]) == 0) return i;
-        snprintf(accepted + strlen(accepted), sizeof accepted - strlen(accepted), "%s%s", i ? ", " : "", list[i]);
-    }
-    refuse(speaks, parameter, name, value, accepted);
+    refuse(parameter, value);
     return 0;
 }
 
-static enum tollbar_network network_or_default(int speaks) {
-    if (values.network == NULL || *values.network == '\0') return TOLLBAR_NETWORK_UNSAID;
-    return (enum tollbar_network)(TOLLBAR_NETWORK_AUTO + one_of(speaks, network, "network", values.network, networks));
+static enum tollbar_network network_now(void) {
+    enum tollbar_network told = TOLLBAR_NETWORK_UNSAID;
+    if (is_set(values.network) && !tollbar_to_network(values.network, &told)) refuse(network, values.network);
+    return told;
 }
 
-int tollbar_parameters_priority(int speaks) {
-    return number_or_default(speaks, priority, "priority", values.priority, highest_priority, default_priority);
+static int verbosity_now(void) {
+    int level = -1;
+    if (is_set(values.verbose) && !tollbar_to_level(values.verbose, &level)) refuse(verbose, values.verbose);
+    return level;
 }
 
-struct tollbar_mpi_options tollbar_parameters_options(int speaks) {
-    double timeout_s = values.timeout;
-    if (!(timeout_s >= 0) && timeout_s != -1) {
-        char text[32];
-        snprintf(text, sizeof text, "%g", timeout_s);
-        refuse(speaks, timeout, "timeout", text, "seconds, 0 (never), -1 (as TOLLBAR_TIMEOUT says)");
-        timeout_s = -1;
-    }
+static double timeout_now(void) {
+    if (values.timeout >= 0) return values.timeout;
+    char text[32];
+    snprintf(text, sizeof text, "%g", values.timeout);
+    if (values.timeout != -1) refuse(timeout, text);
+    return tollbar_timeout();
+}
+
+int tollbar_parameters_priority(void) {
+    return number_or_default(priority, values.priority, highest_priority, default_priority);
+}
+
+struct tollbar_mpi_options tollbar_parameters_options(void) {
+    tollbar_set_verbosity(verbosity_now());
+    const int named = is_set(values.plan);
     return (struct tollbar_mpi_options){
-        .plan = values.plan == NULL || *values.plan == '\0' ? NULL : strdup(values.plan),
-        .sharing = (enum tollbar_sharing)one_of(speaks, sharing, "sharing", values.sharing, sharings),
-        .network = network_or_default(speaks),
-        .objective = (enum tollbar_objective)one_of(speaks, objective, "objective", values.objective, objectives),
-        .selection = (uint32_t)number_or_default(speaks, selection, "selection", values.selection, INT_MAX, 0),
-        .radix = (uint32_t)number_or_default(speaks, radix, "radix", values.radix, INT_MAX, 0),
-        .budget_ms = number_or_default(speaks, budget_ms, "budget_ms", values.budget_ms, INT_MAX, default_budget_ms),
-        .timeout_s = timeout_s,
+        .plan = named ? strdup(values.plan) : NULL,
+        .plan_named_by = known[named ? plan : selection].name,
+        .sharing = (enum tollbar_sharing)one_of(sharing, values.sharing, sharings),
+        .network = network_now(),
+        .objective = (enum tollbar_objective)one_of(objective, values.objective, objectives),
+        .selection = (uint32_t)number_or_default(selection, values.selection, INT_MAX, 0),
+        .radix = (uint32_t)number_or_default(radix, values.radix, INT_MAX, 0),
+        .budget_ms = number_or_default(budget_ms, values.budget_ms, INT_MAX, default_budget_ms),
+        .timeout_s = timeout_now(),
     };
 }

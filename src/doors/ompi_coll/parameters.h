@@ -3,7 +3,7 @@
 #ifndef TOLLBAR_DOORS_OMPI_COLL_PARAMETERS_H
 #define TOLLBAR_DOORS_OMPI_COLL_PARAMETERS_H
 
-#include "doors/mpi/participant.h"
+#include "communicator/participant.h"
 
 #include <ompi_config.h>
 
@@ -12,10 +12,10 @@
 int tollbar_parameters_register(const mca_base_component_t* component);
 
 /* The priority that is set now, between 0 and 100. */
-int tollbar_parameters_priority(int speaks);
+int tollbar_parameters_priority(void);
 
-/* What is set now, for one communicator. A value that makes no sense is named on stderr once, by the rank that
- * `speaks`, and the default taken. The caller frees `plan`. */
-struct tollbar_mpi_options tollbar_parameters_options(int speaks);
+/* What is set now, for one communicator; without a time-out of its own the one of TOLLBAR_TIMEOUT. A value that is not
+ * accepted is named on stderr once, and the default taken. The caller frees `plan`. */
+struct tollbar_mpi_options tollbar_parameters_options(void);
 
 #endif

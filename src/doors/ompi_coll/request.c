@@ -3,20 +3,19 @@
  * the first of a row is ever looked at. A request keeps its communicator alive, also after MPI_Comm_free. */
 #include "request.h"
 
-#include "call_site.h"
-#include "early.h"
+#include "pml_p2p.h"
 
 #include <opal/runtime/opal_progress.h>
 
 #include <sched.h>
+#include <stdio.h>
 #include <time.h>
 
 struct tollbar_request {
     ompi_request_t super;
     tollbar_module* module;
     struct tollbar_request* next;
-    uint64_t episode; /* 0: an early one */
-    struct tollbar_early early;
+    uint64_t episode;
     double since;     /* in the row; kept only when reports are wanted */
     double report_at; /* the next report */
 };
@@ -68,11 +67,14 @@ static void tidy(void) {
     if (pending_modules == NULL) opal_progress_unregister(progress);
 }
 
+/* Before the ranks meet nothing is pending any more. */
+static tollbar_mpi_participant* participant_of(const tollbar_module* module) {
+    return module->stage == TOLLBAR_MET ? module->participant : module->by_messages;
+}
+
 /* Whoever may: under the lock, or holding the module. */
 static int is_over(tollbar_request* request) {
-    tollbar_module* module = request->module;
-    return request->episode == 0 ? tollbar_early_over(&request->early, module->comm)
-                                 : tollbar_mpi_test(module->participant, request->episode);
+    return tollbar_mpi_test(participant_of(request->module), request->episode);
 }
 
 static double seconds_now(void) {
@@ -87,16 +89,11 @@ static void report_if_late(tollbar_request* request) {
     const double now = seconds_now();
     if (now < request->report_at) return;
     request->report_at = now + module->timeout_s;
-    if (request->episode == 0) {
-        tollbar_early_report(&request->early, module->comm, now - request->since);
-    } else {
-        tollbar_mpi_report(module->participant, now - request->since);
-    }
+    tollbar_mpi_report(participant_of(module), now - request->since);
 }
 
 static int error_of(const tollbar_request* request) {
-    if (request->episode == 0) return request->early.error;
-    return tollbar_mpi_failed(request->module->participant, request->episode) ? MPI_ERR_OTHER : OMPI_SUCCESS;
+    return tollbar_mpi_failed(participant_of(request->module), request->episode) ? MPI_ERR_OTHER : OMPI_SUCCESS;
 }
 
 /* Whoever may, as above. Memory order: release; once none is pending the participant may be used without a lock. */
@@ -142,11 +139,7 @@ static void finish_through(tollbar_module* module, const tollbar_request* last) 
     unlock();
     for (const tollbar_request* ended = NULL; module->first != NULL && (last == NULL || ended != last);) {
         tollbar_request* first = module->first;
-        if (first->episode != 0) tollbar_mpi_wait(module->participant, first->episode);
-        while (!is_over(first)) { /* an early one */
-            opal_progress();
-            if (module->timeout_s > 0) report_if_late(first);
-        }
+        tollbar_mpi_wait(participant_of(module), first->episode);
         ended = take_first(module);
         complete(first);
     }
@@ -223,17 +216,16 @@ static tollbar_request* new_request(tollbar_module* module, bool persistent) {
     return request;
 }
 
-/* Enters the next episode of the ranks that have met. */
 static uint64_t arrive(tollbar_module* module) {
-    ++module->requests;
-    return tollbar_mpi_arrive(module->participant, module->timeout_s > 0 ? tollbar_call_site() : NULL);
+    ++*(module->stage == TOLLBAR_MET ? &module->requests : &module->early);
+    return tollbar_mpi_arrive(participant_of(module), module->timeout_s > 0 ? tollbar_mpi_call_site() : NULL);
 }
 
 /* The episode's number, or 0 when it is over already. Nobody else uses the participant while nothing is pending. */
 static uint64_t arrive_alone(tollbar_module* module) {
     const uint64_t episode = arrive(module);
-    const int over = tollbar_mpi_test(module->participant, episode) &&
-                     !tollbar_mpi_failed(module->participant, episode);
+    const int over = tollbar_mpi_test(participant_of(module), episode) &&
+                     !tollbar_mpi_failed(participant_of(module), episode);
     return over ? 0 : episode;
 }
 
@@ -242,13 +234,7 @@ static void enlist(tollbar_request* request, uint64_t episode) {
     tollbar_module* module = request->module;
     request->super.req_state = OMPI_REQUEST_ACTIVE;
     lock();
-    if (module->stage != TOLLBAR_MET) {
-        ++module->early;
-        tollbar_early_start(&request->early, module->comm);
-    } else if (episode == 0) {
-        episode = arrive(module);
-    }
-    request->episode = episode;
+    request->episode = episode == 0 ? arrive(module) : episode;
     if (module->timeout_s > 0) {
         request->since = seconds_now();
         request->report_at = request->since + module->timeout_s;
@@ -257,9 +243,20 @@ static void enlist(tollbar_request* request, uint64_t episode) {
     unlock();
 }
 
+/* For requests before the ranks have met. */
+static int go_by_messages(tollbar_module* module) {
+    const struct tollbar_p2p p2p = tollbar_pml_p2p(module->comm);
+    struct tollbar_mpi_options options = module->options;
+    char name[sizeof module->comm->c_name + 48];
+    snprintf(name, sizeof name, "%s, MPI_Ibarrier before the first MPI_Barrier", module->comm->c_name);
+    options.name = name;
+    return tollbar_mpi_join_by_messages(&p2p, &options, &module->by_messages);
+}
+
 int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
     uint64_t episode = 0;
-    if (module->stage == TOLLBAR_MET && __atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) {
+    if (participant_of(module) == NULL && go_by_messages(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
+    if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) {
         episode = arrive_alone(module); /* nothing pending: pairs with take_first() */
         if (episode == 0) {
             *handle = &ompi_request_empty;

@@ -2,9 +2,10 @@
  * Asks the MPI library itself, which may be asked before MPI_Init. */
 #include "series.h"
 
+#include "runtime/environment.h"
+#include "runtime/say.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static char running[64] = "openmpi";
 static int major, minor;
@@ -22,21 +23,13 @@ const char* tollbar_openmpi_running(void) {
     return running;
 }
 
-/* The launcher tells which one is rank 0. */
-int tollbar_series_speaks(void) {
-    const char* rank = getenv("OMPI_COMM_WORLD_RANK");
-    if (rank == NULL) rank = getenv("PMIX_RANK");
-    return rank == NULL || strcmp(rank, "0") == 0;
-}
-
 int tollbar_series_fits(void) {
     ask();
     if (major == OMPI_MAJOR_VERSION && minor == OMPI_MINOR_VERSION) return 1;
-    if (tollbar_series_speaks())
-        fprintf(
-            stderr,
-            "tollbar: mca_coll_tollbar.so was built for Open MPI %d.%d and this is %d.%d: Open MPI's own barrier is "
-            "used; build it with this Open MPI's headers, or preload libtollbar_mpi_openmpi.so\n",
+    if (tollbar_first_of_job())
+        tollbar_say(
+            "mca_coll_tollbar.so was built for Open MPI %d.%d and this is %d.%d: Open MPI's own barrier is "
+            "used; build it with this Open MPI's headers, or preload libtollbar_mpi_openmpi.so",
             OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, major, minor);
     return 0;
 }

@@ -22,9 +22,6 @@ const char* tollbar_openmpi_running(void);
 /* Whether that is of our series; if not, says so on stderr, once a job. */
 int tollbar_series_fits(void);
 
-/* Nonzero in the one process of a job that says what is wrong with all of them; known before MPI_Init. */
-int tollbar_series_speaks(void);
-
 /* From 6.0 on a module puts its functions into the communicator itself. */
 static inline void tollbar_series_install(mca_coll_base_module_t* module, struct ompi_communicator_t* comm) {
 #if OMPI_MAJOR_VERSION > 5

@@ -3,17 +3,17 @@
 #include "communicator.h"
 
 #include "host_mpi.h"
-#include "joining.h"
 #include "pending.h"
 #include "persistent.h"
 
+#include "runtime/environment.h"
+#include "runtime/say.h"
+
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 _Thread_local struct tollbar_remembered tollbar_remembered;
 _Atomic uint64_t tollbar_freed = 1;
-int tollbar_threaded;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int ready; /* between the first barrier and MPI_Finalize */
@@ -31,12 +31,11 @@ static int copy_nothing(MPI_Comm comm, int key, void* extra, void* value, void* 
     return MPI_SUCCESS;
 }
 
-/* Gives back everything of the MPI's and of the participant's; the struct stays. */
 static void leave(struct tollbar_communicator* self) {
     barriers_before += self->barriers;
     ibarriers_before += self->ibarriers;
     self->barriers = self->ibarriers = 0;
-    tollbar_leave(self);
+    tollbar_leave(&self->joined);
 }
 
 static void unlink_and_free(struct tollbar_communicator* self) {
@@ -47,9 +46,10 @@ static void unlink_and_free(struct tollbar_communicator* self) {
     free(self);
 }
 
-/* Acquire: pairs with the end of the last pending one. */
+/* Acquire: pairs with the end of the last pending one, and with the giving back of the last handle. */
 static int is_held(struct tollbar_communicator* self) {
-    return self->handles != 0 || atomic_load_explicit(&self->pending, memory_order_acquire) != 0;
+    return atomic_load_explicit(&self->joined.handles, memory_order_acquire) != 0 ||
+           atomic_load_explicit(&self->joined.pending, memory_order_acquire) != 0;
 }
 
 /* MPI_Comm_free was called for it. */
@@ -58,7 +58,7 @@ static int forget(MPI_Comm comm, int key, void* value, void* extra) {
     struct tollbar_communicator* self = value;
     /* Relaxed: whoever gets the handle anew gets it after this in the MPI's own order. */
     atomic_fetch_add_explicit(&tollbar_freed, 1, memory_order_relaxed);
-    tollbar_pending_finish_passed(self);
+    tollbar_pending_finish_passed(&self->joined);
     pthread_mutex_lock(&all_mutex);
     if (is_held(self))
         self->freed = 1;
@@ -77,20 +77,12 @@ void tollbar_release_freed(void) {
     pthread_mutex_unlock(&all_mutex);
 }
 
-void tollbar_hold(struct tollbar_communicator* self, int handles) {
-    pthread_mutex_lock(&all_mutex);
-    self->handles += handles;
-    pthread_mutex_unlock(&all_mutex);
-}
-
 static void say_counts(void) {
     int rank = 0;
-    const char* verbose = getenv("TOLLBAR_VERBOSE");
-    if (verbose == NULL || atoi(verbose) < 2) return;
+    if (tollbar_verbosity() < 2) return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    fprintf(stderr, "tollbar: rank %d: %llu barriers, %llu ibarriers, %llu persistent\n", rank,
-            (unsigned long long)barriers_before, (unsigned long long)ibarriers_before,
-            (unsigned long long)tollbar_persistent_count());
+    tollbar_say("rank %d: %llu barriers, %llu ibarriers, %llu persistent", rank, (unsigned long long)barriers_before,
+                (unsigned long long)ibarriers_before, (unsigned long long)tollbar_persistent_count());
 }
 
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works. */
@@ -103,7 +95,7 @@ static int finish(MPI_Comm comm, int key, void* value, void* extra) {
     pthread_mutex_lock(&all_mutex);
     for (struct tollbar_communicator* one = all; one != NULL; one = one->next) leave(one);
     pthread_mutex_unlock(&all_mutex);
-    tollbar_close_office();
+    tollbar_close_private_comm();
     say_counts();
     return MPI_SUCCESS;
 }
@@ -151,16 +143,16 @@ struct tollbar_communicator* tollbar_record_of(MPI_Comm comm) {
 struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join, struct tollbar_first* first) {
     int usable;
     struct tollbar_communicator* self = find(comm, &usable);
-    if (!usable || (!with_join && (self == NULL || !self->joined))) return NULL;
+    if (!usable || (!with_join && (self == NULL || !self->tried))) return NULL;
     if (self == NULL) {
         tollbar_release_freed();
         self = make(comm);
         if (self == NULL) return NULL;
     }
-    const int joins = !self->joined;
-    if (joins) tollbar_join(comm, self, first);
-    self->joined = 1;
-    if (self->participant == NULL) self = NULL;
+    const int joins = !self->tried;
+    if (joins) tollbar_join(comm, &self->joined, first);
+    self->tried = 1;
+    if (self->joined.participant == NULL) self = NULL;
     if (first != NULL) first->met = joins && self != NULL;
     tollbar_remembered = (struct tollbar_remembered){comm, atomic_load_explicit(&tollbar_freed, memory_order_relaxed),
                                                      self};

@@ -3,23 +3,16 @@
 #ifndef TOLLBAR_DOORS_PMPI_COMMUNICATOR_H
 #define TOLLBAR_DOORS_PMPI_COMMUNICATOR_H
 
-#include "doors/mpi/participant.h"
+#include "joining.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 struct tollbar_communicator {
-    tollbar_mpi_participant* participant; /* NULL: calls are passed on to the MPI */
-    MPI_Comm messages; /* the same ranks, for nobody's messages but ours; null when the office carries them */
-    struct tollbar_carrier carrier;
-    int joined;               /* its first barrier was made */
-    int splits_phases;        /* MPI_Ibarrier is ours too; the same on every rank, as the next one */
-    int persists;             /* so is MPI_Barrier_init */
-    _Atomic uint32_t pending; /* MPI_Ibarriers that are not over */
-    int waits;                /* somebody waits in the participant, so nobody else may look at it */
-    int handles;              /* persistent barriers that were set up through it; they need its messages */
-    int freed;                /* by the user, while some were pending or handles were left */
+    struct tollbar_joined joined; /* without a participant calls are passed on to the MPI */
+    int tried;                    /* its first barrier was made */
+    int freed;                    /* by the user, while some were pending or handles were left */
     uint64_t barriers;
     uint64_t ibarriers;
     struct tollbar_communicator* next;
@@ -35,12 +28,6 @@ struct tollbar_remembered {
 };
 extern _Thread_local struct tollbar_remembered tollbar_remembered;
 extern _Atomic uint64_t tollbar_freed; /* how many communicators were freed, plus one */
-
-/* The first barrier of a communicator, as far as its caller knows. */
-struct tollbar_first {
-    const void* call_site;
-    int met; /* set where looking it up was the barrier: the ranks have met */
-};
 
 /* The slow half of the functions below. `first` is NULL where the caller is in no barrier. */
 struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join, struct tollbar_first* first);
@@ -64,12 +51,6 @@ static inline struct tollbar_communicator* tollbar_communicator_known(MPI_Comm c
 
 /* What is kept for it, whoever does its barriers; local. NULL where nothing can be kept. */
 struct tollbar_communicator* tollbar_record_of(MPI_Comm comm);
-
-/* Nonzero when several threads may be in the MPI at once. */
-extern int tollbar_threaded;
-
-/* Counts persistent barriers that need it, even after it was freed. */
-void tollbar_hold(struct tollbar_communicator* communicator, int handles);
 
 /* Lets go of communicators that were freed while something needed them. */
 void tollbar_release_freed(void);

@@ -2,12 +2,16 @@
  * Finds out which MPI a program runs with, from where PMPI_Barrier comes from and what the MPI says of itself. */
 #include "host_mpi.h"
 
+#include "family.h"
+
+#include "runtime/environment.h"
+#include "runtime/say.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 _Atomic int tollbar_known_to_fit;
 
@@ -27,16 +31,6 @@ static const struct {
     {"MVAPICH", "Version", "MVAPICH", "mvapich", "mpich"},
 };
 
-static tollbar_function function_at(void* address) {
-    tollbar_function function;
-    memcpy(&function, &address, sizeof function); /* ISO C knows no such conversion, POSIX demands it */
-    return function;
-}
-
-tollbar_function tollbar_of_program(const char* name) { return function_at(dlsym(RTLD_DEFAULT, name)); }
-
-tollbar_function tollbar_next(const char* name) { return function_at(dlsym(RTLD_NEXT, name)); }
-
 static const char* skip_to_version(const char* text) { return text + strcspn(text, "0123456789"); }
 
 /* A program that opened its MPI for itself alone (Python does) has it opened for everybody. */
@@ -47,15 +41,6 @@ static int share_library(struct dl_phdr_info* info, size_t size, void* unused) {
     void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
     if (library != NULL) dlclose(library);
     return 0;
-}
-
-static int first_of_job(void) {
-    static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        const char* rank = getenv(names[i]);
-        if (rank != NULL) return strcmp(rank, "0") == 0;
-    }
-    return 1;
 }
 
 /* The family of the program's MPI, and what to call it; NULL when it is none that is known. */
@@ -83,11 +68,10 @@ static void find_once(void) {
     if (dlsym(RTLD_DEFAULT, "PMPI_Barrier") == NULL) dl_iterate_phdr(share_library, NULL);
     const char* family = find_family(called, sizeof called);
     const int fits = family != NULL && strcmp(family, tollbar_family) == 0 && tollbar_find_constants();
-    if (!fits && first_of_job()) {
+    if (!fits && tollbar_first_of_job()) {
         const int another = family != NULL && strcmp(family, tollbar_family) != 0;
-        fprintf(stderr, "tollbar: libtollbar_mpi_%s.so does not serve %s%s%s%s; MPI_Barrier stays as it is\n",
-                tollbar_family, called, another ? ": preload libtollbar_mpi_" : "", another ? family : "",
-                another ? ".so" : "");
+        tollbar_say("libtollbar_mpi_%s.so does not serve %s%s%s%s; MPI_Barrier is left unchanged", tollbar_family,
+                    called, another ? ": preload libtollbar_mpi_" : "", another ? family : "", another ? ".so" : "");
     }
     /* Release: the constants and the key are there for whoever sees that we fit. */
     atomic_store_explicit(&tollbar_known_to_fit, fits, memory_order_release);

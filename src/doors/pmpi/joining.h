@@ -3,23 +3,29 @@
 #ifndef TOLLBAR_DOORS_PMPI_JOINING_H
 #define TOLLBAR_DOORS_PMPI_JOINING_H
 
-#include "communicator.h"
+#include "joined.h"
+
+/* The first barrier of a communicator, as far as its caller knows. */
+struct tollbar_first {
+    const void* call_site;
+    int met; /* set where looking it up was the barrier: the ranks have met */
+};
 
 /* Right after MPI_Init on every rank: opens what carries the messages of all communicators. */
-void tollbar_open_office(void);
+void tollbar_open_private_comm(void);
 
 /* At MPI_Finalize. */
-void tollbar_close_office(void);
+void tollbar_close_private_comm(void);
 
 /* Collective. Afterwards every rank of the communicator has a participant, or none has and the MPI does its barriers.
  * Where they have one this was a barrier: the program's first, unless `first` is NULL. */
-void tollbar_join(MPI_Comm comm, struct tollbar_communicator* self, const struct tollbar_first* first);
+void tollbar_join(MPI_Comm comm, struct tollbar_joined* self, const struct tollbar_first* first);
 
 /* Collective, on a communicator that has joined. Gives its ranks another participant, whose episodes are its own, or
  * none on any rank. The communicator has to be kept as long as that is. */
-void tollbar_join_again(MPI_Comm comm, const struct tollbar_communicator* joined, struct tollbar_communicator* self);
+void tollbar_join_again(MPI_Comm comm, const struct tollbar_joined* joined, struct tollbar_joined* self);
 
 /* Local: gives back everything of the MPI's and of the participant's; the struct stays. */
-void tollbar_leave(struct tollbar_communicator* self);
+void tollbar_leave(struct tollbar_joined* self);
 
 #endif

@@ -3,16 +3,16 @@
 #include "persistent.h"
 
 #include "joining.h"
-#include "pending_list.h"
+#include "pending.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 /* What is pending comes first, so that a pointer to it is one to the handle. */
 struct handle {
-    struct tollbar_pending pending; /* its communicator is `own` while the barrier is under way, else NULL */
-    struct tollbar_communicator own;
-    struct tollbar_communicator* joined; /* by whose messages it was set up; NULL while nobody uses the handle */
+    struct tollbar_pending pending; /* its `joined` is `own` while the barrier is under way, else NULL */
+    struct tollbar_joined own;
+    struct tollbar_joined* by; /* whose messages it was set up by; NULL while nobody uses the handle */
     int tag;
     int usable; /* by the user, who has the request */
     int freed;  /* by the user; waits to be given back */
@@ -21,7 +21,7 @@ struct handle {
 
 _Atomic uint32_t tollbar_handles;
 
-/* Under the lock, as in pending_list.h. */
+/* Under the lock of pending.h. */
 static struct handle* handles;
 static int tags;
 static uint64_t starts;
@@ -45,32 +45,42 @@ static int open_post(void) {
     return refused;
 }
 
+/* The end of its barrier. The receive is posted, so that no MPI keeps the message waiting. */
+static void send_end(struct tollbar_pending* pending) {
+    MPI_Request sent;
+    const struct handle* handle = (const struct handle*)pending;
+    if (PMPI_Isend(NULL, 0, MPI_BYTE, 0, handle->tag, post, &sent) == MPI_SUCCESS) PMPI_Request_free(&sent);
+}
+
 /* An unused one, or a new one with a tag of its own. */
-static struct handle* take(struct tollbar_communicator* joined) {
+static struct handle* take(struct tollbar_joined* by) {
     tollbar_take_lock();
     struct handle* one = handles;
-    while (one != NULL && one->joined != NULL) one = one->next;
+    while (one != NULL && one->by != NULL) one = one->next;
     if (one == NULL && (one = calloc(1, sizeof *one)) != NULL) {
-        one->pending.persistent = 1;
+        one->pending.end = send_end;
         one->tag = tags++;
         one->next = handles;
         handles = one;
     }
-    if (one != NULL) one->joined = joined;
+    if (one != NULL) {
+        one->by = by;
+        atomic_fetch_add_explicit(&by->handles, 1, memory_order_relaxed);
+    }
     tollbar_release_lock();
-    if (one != NULL) tollbar_hold(joined, 1);
     return one;
 }
 
 /* What belongs to it goes; nobody uses it, or finds it. */
 static void give_back(struct handle* one) {
-    struct tollbar_communicator* joined = one->joined;
+    struct tollbar_joined* by = one->by;
     tollbar_leave(&one->own);
     tollbar_take_lock();
-    one->joined = NULL;
+    one->by = NULL;
     one->usable = one->freed = 0;
     tollbar_release_lock();
-    tollbar_hold(joined, -1);
+    /* Release: what was done with the messages is before whoever finds that no handles are left. */
+    atomic_fetch_sub_explicit(&by->handles, 1, memory_order_release);
 }
 
 /* Called here and there, and not where a barrier ends, which may be inside the MPI's progress. */
@@ -78,21 +88,20 @@ static void give_back_freed(void) {
     for (;;) {
         tollbar_take_lock();
         struct handle* one = handles;
-        while (one != NULL && !(one->freed && one->pending.communicator == NULL)) one = one->next;
+        while (one != NULL && !(one->freed && one->pending.joined == NULL)) one = one->next;
         if (one != NULL) one->freed = 0;
         tollbar_release_lock();
         if (one == NULL) break;
         give_back(one);
     }
-    tollbar_release_freed();
 }
 
-int tollbar_persistent_init(MPI_Comm comm, struct tollbar_communicator* communicator, MPI_Request* request, int* code) {
+int tollbar_persistent_init(MPI_Comm comm, struct tollbar_joined* joined, MPI_Request* request, int* code) {
     give_back_freed();
-    struct handle* one = take(communicator);
+    struct handle* one = take(joined);
     *code = MPI_ERR_NO_MEM;
     if (one == NULL) return 1;
-    tollbar_join_again(comm, communicator, &one->own);
+    tollbar_join_again(comm, joined, &one->own);
     const int possible = one->own.participant != NULL && one->own.persists;
     *code = possible ? open_post() : MPI_SUCCESS;
     if (possible && *code == MPI_SUCCESS)
@@ -119,7 +128,7 @@ static struct handle* find(MPI_Request request) {
 int tollbar_persistent_under_way(MPI_Request request) {
     tollbar_take_lock();
     const struct handle* handle = find(request);
-    const int under_way = handle != NULL && handle->pending.communicator != NULL;
+    const int under_way = handle != NULL && handle->pending.joined != NULL;
     tollbar_release_lock();
     return under_way;
 }
@@ -127,26 +136,12 @@ int tollbar_persistent_under_way(MPI_Request request) {
 void tollbar_persistent_start(MPI_Request request, const void* call_site) {
     tollbar_take_lock();
     struct handle* handle = find(request);
-    if (handle != NULL && handle->pending.communicator == NULL) {
-        struct tollbar_pending* one = &handle->pending;
-        one->communicator = &handle->own;
-        one->kind = done_by_us;
-        one->episode = tollbar_mpi_arrive(handle->own.participant, call_site);
+    if (handle != NULL && handle->pending.joined == NULL) {
+        tollbar_pending_begin(&handle->pending, &handle->own, call_site);
         ++starts;
-        tollbar_put_on(one);
-        if (tollbar_is_over(one)) {
-            tollbar_take_off(one);
-            tollbar_persistent_end(one);
-        }
+        tollbar_pending_end_if_over(&handle->pending);
     }
     tollbar_release_lock();
-}
-
-/* The receive is posted, so that no MPI keeps the message waiting. */
-void tollbar_persistent_end(struct tollbar_pending* pending) {
-    MPI_Request sent;
-    const struct handle* handle = (const struct handle*)pending;
-    if (PMPI_Isend(NULL, 0, MPI_BYTE, 0, handle->tag, post, &sent) == MPI_SUCCESS) PMPI_Request_free(&sent);
 }
 
 void tollbar_persistent_free(MPI_Request request) {
@@ -169,7 +164,7 @@ void tollbar_persistent_finish(void) {
         struct handle* one = handles;
         handles = one->next;
         tollbar_leave(&one->own);
-        if (one->usable && one->pending.communicator != NULL) PMPI_Cancel(&one->pending.request);
+        if (one->usable && one->pending.joined != NULL) PMPI_Cancel(&one->pending.request);
         if (one->usable) PMPI_Request_free(&one->pending.request);
         free(one);
     }

@@ -5,9 +5,7 @@
 #ifndef TOLLBAR_DOORS_PMPI_PERSISTENT_H
 #define TOLLBAR_DOORS_PMPI_PERSISTENT_H
 
-#include "communicator.h"
-
-struct tollbar_pending;
+#include "joined.h"
 
 extern _Atomic uint32_t tollbar_handles;
 
@@ -18,7 +16,7 @@ static inline int tollbar_any_handles(void) {
 
 /* Collective: a handle for a communicator that has joined. Zero, on every rank alike, when the MPI has to give it; else
  * `code` is what MPI_Barrier_init returns. */
-int tollbar_persistent_init(MPI_Comm comm, struct tollbar_communicator* communicator, MPI_Request* request, int* code);
+int tollbar_persistent_init(MPI_Comm comm, struct tollbar_joined* joined, MPI_Request* request, int* code);
 
 /* Nonzero for one of ours that was started and is not over: it is not to be started again yet. */
 int tollbar_persistent_under_way(MPI_Request request);
@@ -26,11 +24,9 @@ int tollbar_persistent_under_way(MPI_Request request);
 /* The MPI has started it: enters an episode, if it is one of ours. Memory order: as tollbar_mpi_arrive. */
 void tollbar_persistent_start(MPI_Request request, const void* call_site);
 
-/* The user is about to free it. What belongs to it goes when its barrier is over. */
+/* The user is about to free it. What belongs to it goes when its barrier is over, and may be all that kept a freed
+ * communicator. */
 void tollbar_persistent_free(MPI_Request request);
-
-/* Under the lock: its barrier is over and off the list. Memory order: that of a message. */
-void tollbar_persistent_end(struct tollbar_pending* pending);
 
 /* How many barriers were started. */
 uint64_t tollbar_persistent_count(void);

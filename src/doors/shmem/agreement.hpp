@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all PEs settle when they make a barrier together: groups, plans, and memory for the largest of them.
+// The collective half of tollbar_shmem_barrier_create: all PEs check that the groups fit together, settle on a plan for
+// each, and allocate memory for the largest.
 #pragma once
 
 #include "group.hpp"
 
-#include "doors/c/error.hpp"
+#include "runtime/error.hpp"
 #include "transports/shmem/block.hpp"
 
 #include <functional>
@@ -14,7 +15,7 @@ namespace tollbar::shmem {
 
 /// What this PE brings.
 struct Proposal {
-    c_door::Refusal refusal;  ///< what was wrong with its own arguments; error 0 when nothing was
+    runtime::Refusal refusal;  ///< what was wrong with its own arguments; error 0 when nothing was
     Members members;
     std::string plan;  ///< what its caller named; empty when the first PE of the group is to choose
     unsigned tag = 0;

@@ -4,11 +4,15 @@
 
 #include "agreement.hpp"
 #include "choice.hpp"
-#include "helping.hpp"
+#include "registry.hpp"
 
-#include "doors/c/error.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/error.hpp"
+#include "runtime/process.hpp"
+#include "runtime/say.h"
 #include "transports/shmem/open_mpi.hpp"
-#include "transports/threads/process.hpp"
+
+#include <tollbar/algorithms.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,9 +21,9 @@
 
 using namespace tollbar;
 using namespace tollbar::shmem;
-using c_door::fail;
-using c_door::guarded;
-using c_door::Refusal;
+using runtime::fail;
+using runtime::guarded;
+using runtime::Refusal;
 
 namespace tollbar::shmem {
 
@@ -31,52 +35,48 @@ bool any_thread_may() {
     return level == SHMEM_THREAD_SERIALIZED || level == SHMEM_THREAD_MULTIPLE;
 }
 
-}  // namespace
-
+/// What tells the barriers of one block apart: group and tag in the upper half of the signature, plan in the lower.
 std::uint64_t identity_of(const Members& members, unsigned tag, std::uint64_t number, const std::string& spelling,
-                          Signals signals) {
+                          const SignalKind& signals) {
     const std::uint64_t who = hash_of(&number, sizeof number, members.hash() ^ tag);
-    const std::uint64_t what = hash_of(spelling.data(), spelling.size(), static_cast<std::uint64_t>(signals));
+    const std::uint64_t what = hash_of(spelling.data(), spelling.size(), static_cast<std::uint64_t>(signals.number));
     const Signature signature = signature_of(who, what);
     return ((who ^ what) >> 32) << 32 | signature;
 }
 
+/// Of a barrier made by create or, with number 0, by create_in.
 tollbar_shmem_barrier* make_barrier(Members members, const std::string& spelling, const tollbar_shmem_options& options,
-                                    Block block, bool owns_memory, std::uint64_t number) {
-    const Signals signals = signals_of(options);
+                                    const SignalKind& signals, Block block, std::uint64_t number) {
     const std::uint64_t identity = identity_of(members, options.tag, number, spelling, signals);
     auto barrier = std::make_unique<tollbar_shmem_barrier>(any_thread_may());
     barrier->members = std::move(members);
     barrier->spelling = spelling;
-    barrier->signals = signals;
+    barrier->signals = signals.number;
     barrier->sync_only = options.sync_only != 0;
     barrier->engine = options.engine != 0;
-    barrier->owns_memory = owns_memory;
+    barrier->owns_memory = number != 0;
     barrier->block = block;
     barrier->identity = identity;
-    barrier->crowded = crowded_here(block.words());
     if (!barrier->members.self) {
         barrier->engine = false;  // nothing to advance
-        remember(*barrier);
+        register_barrier(*barrier);
         return barrier.release();
     }
-    barrier->plan = plan_of(spelling, barrier->members.size());
-    const Course::Task task{
-        .plan = barrier->plan,
-        .signals = signals,
-        .signature = static_cast<Signature>(identity),
-        .before = 0,
-    };
-    barrier->course.emplace(block, barrier->members.pes, *barrier->members.self, task);
-    remember(*barrier);
+    if (*barrier->members.self == 0 && environment::verbosity() > 0)
+        tollbar_say("barrier of %u PEs: %s", static_cast<unsigned>(barrier->members.size()), spelling.c_str());
+    const Crowding crowding = crowded_here(block.words()) ? Crowding::crowded : Crowding::roomy;
+    ShmemTransport transport(block, barrier->members.pes, signals.make(block, static_cast<Signature>(identity)),
+                             patience_for<NativeSync>(environment::wait(), crowding), 0);
+    barrier->plan = make_plan(spelling, barrier->members.size());
+    barrier->steps = place(*barrier->plan, *barrier->members.self);
+    barrier->one_shot = is_one_shot(barrier->steps);
+    barrier->runner.emplace(barrier->steps.data(), static_cast<std::uint32_t>(barrier->steps.size()), Episode{0},
+                            BarrierTransport(std::move(transport), *barrier));
+    register_barrier(*barrier);
     const auto self = static_cast<std::uint64_t>(getpid());
     block.name(identity, 0, {self, start_of(getpid())});
     return barrier.release();
 }
-
-}  // namespace tollbar::shmem
-
-namespace {
 
 /// Barriers made by create, in the order in which all PEs make them.
 std::uint64_t created = 0;
@@ -84,7 +84,8 @@ std::uint64_t created = 0;
 std::size_t bytes_for(const tollbar_shmem_options& options, Rank pes) {
     std::size_t most = 0;
     for (const bool crowded : {false, true})
-        most = std::max(most, Block::bytes_for(slots_needed(choose_plan(options, pes, crowded).plan, pes)));
+        most = std::max(
+            most, Block::bytes_for(slots_needed(choose_plan(options, signals_of(options), pes, crowded).plan, pes)));
     return most;
 }
 
@@ -102,30 +103,37 @@ void demand_symmetric(void* memory, std::size_t bytes, const Members& members) {
     for (const int pe : members.pes)
         if (shmem_addr_accessible(memory, pe) == 0 || shmem_addr_accessible(last, pe) == 0)
             throw Refusal{EFAULT, "the memory is not symmetric: PE " + std::to_string(pe) +
-                                      " can not be reached there; take it from shmem_malloc or shmem_align"};
+                                      " cannot be reached there; take it from shmem_malloc or shmem_align"};
 }
 
 }  // namespace
 
-int tollbar_shmem_barrier_create(const tollbar_shmem_group* group, const tollbar_shmem_options* options,
-                                 tollbar_shmem_barrier** barrier) {
+int create(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals,
+           tollbar_shmem_barrier** barrier) {
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
     return guarded([&] {
-        const tollbar_shmem_options wanted = given(options);
         Proposal proposal;
-        proposal.tag = wanted.tag;
-        proposal.signals = wanted.signals;
-        proposal.refusal = c_door::refusal_of([&] {
+        proposal.tag = options.tag;
+        proposal.signals = signals != nullptr ? signals->number : options.signals;
+        proposal.refusal = runtime::refusal_of([&] {
             proposal.members = members_of(group);
-            demand_engine(wanted);
-            if (const Spelling own = choose_plan(wanted, proposal.members.size(), false); own.explicitly)
+            demand_engine(options);
+            if (signals == nullptr) signals = &signals_of(options);
+            if (const Spelling own = choose_plan(options, *signals, proposal.members.size(), false); own.explicitly)
                 proposal.plan = own.plan;
         });
         const Agreed agreed = agree(proposal, [&](const void* symmetric) {
-            return choose_plan(wanted, proposal.members.size(), crowded_here(symmetric)).plan;
+            return choose_plan(options, *signals, proposal.members.size(), crowded_here(symmetric)).plan;
         });
-        *barrier = make_barrier(proposal.members, agreed.plan, wanted, agreed.block, true, ++created);
+        *barrier = make_barrier(proposal.members, agreed.plan, options, *signals, agreed.block, ++created);
     });
+}
+
+}  // namespace tollbar::shmem
+
+int tollbar_shmem_barrier_create(const tollbar_shmem_group* group, const tollbar_shmem_options* options,
+                                 tollbar_shmem_barrier** barrier) {
+    return create(group, given(options), nullptr, barrier);
 }
 
 size_t tollbar_shmem_barrier_bytes(const tollbar_shmem_group* group, const tollbar_shmem_options* options) {
@@ -149,23 +157,24 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
                           "the barrier needs " + std::to_string(needed) + " bytes, there are " + std::to_string(bytes)};
         demand_symmetric(memory, bytes, members);
         demand_engine(wanted);
-        const std::string plan = choose_plan(wanted, members.size(), crowded_here(memory)).plan;
+        const SignalKind& signals = signals_of(wanted);
+        const std::string plan = choose_plan(wanted, signals, members.size(), crowded_here(memory)).plan;
         const Block block(memory, slots_needed(plan, members.size()));
-        *barrier = make_barrier(members, plan, wanted, block, false, 0);
+        *barrier = make_barrier(members, plan, wanted, signals, block, 0);
     });
 }
 
 int tollbar_shmem_barrier_destroy(tollbar_shmem_barrier* barrier) {
     if (barrier == nullptr) return 0;
-    if (!barrier->usage.enter()) return fail(EPERM, "destroy: not by this thread, or another one is inside");
+    if (!barrier->lock.enter()) return fail(EPERM, "destroy: not by this thread, or another one is inside");
     if (barrier->open && barrier->fault == 0) {
-        barrier->usage.leave();
+        barrier->lock.leave();
         return guarded([&] {
             throw Refusal{EBUSY, "destroy while an episode is open on PE " + std::to_string(shmem_my_pe()) +
                                      ": wait for its end first"};
         });
     }
-    forget(*barrier);
+    unregister_barrier(*barrier);
     barrier->block.name(0, 0, {});
     if (barrier->owns_memory) shmem_free(barrier->block.words());
     delete barrier;
@@ -173,7 +182,7 @@ int tollbar_shmem_barrier_destroy(tollbar_shmem_barrier* barrier) {
 }
 
 tollbar_shmem_progress tollbar_shmem_barrier_progress(const tollbar_shmem_barrier* barrier) {
-    const bool by_post = barrier != nullptr && barrier->course && barrier->course->one_shot();
+    const bool by_post = barrier != nullptr && barrier->runner && barrier->one_shot;
     return by_post ? TOLLBAR_SHMEM_PROGRESS_POST : TOLLBAR_SHMEM_PROGRESS_CALLS;
 }
 
@@ -186,7 +195,7 @@ tollbar_shmem_signals tollbar_shmem_barrier_signals(const tollbar_shmem_barrier*
 }
 
 uint64_t tollbar_shmem_barrier_episode(const tollbar_shmem_barrier* barrier) {
-    return barrier == nullptr || !barrier->course ? 0 : barrier->course->episode();
+    return barrier == nullptr || !barrier->runner ? 0 : barrier->runner->episode();
 }
 
-const char* tollbar_shmem_last_error(void) { return c_door::last_error(); }
+const char* tollbar_shmem_last_error(void) { return runtime::last_error(); }

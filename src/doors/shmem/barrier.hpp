@@ -1,47 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tollbar_shmem_barrier is: who meets, what runs, and what has been said to the caller of it.
+// What a tollbar_shmem_barrier is: who meets, what runs, and what its caller was told.
 #pragma once
 
-#include "claim.hpp"
+#include "caller_lock.hpp"
 #include "group.hpp"
 
-#include "transports/shmem/course.hpp"
+#include "transports/shmem/transport.hpp"
 
+#include <tollbar/detail/runner.hpp>
 #include <tollbar/shmem.h>
 
 #include <optional>
 #include <string>
+#include <vector>
 
-/// One PE's part. Outside the group it has neither course nor plan.
+namespace tollbar::shmem {
+
+/// While a PE waits in one barrier it keeps its others going, and finds out what is wrong.
+class BarrierTransport : public ShmemTransport {
+public:
+    BarrierTransport(ShmemTransport transport, tollbar_shmem_barrier& barrier)
+        : ShmemTransport(std::move(transport)), barrier_(&barrier) {}
+
+    void progress() noexcept;
+    bool gone() const noexcept;
+
+private:
+    tollbar_shmem_barrier* barrier_;
+    std::uint32_t turns_ = 0;
+};
+
+}  // namespace tollbar::shmem
+
+/// One PE's part. Outside the group it has neither plan nor runner.
 struct tollbar_shmem_barrier {
-    explicit tollbar_shmem_barrier(bool any_thread) : usage(any_thread) {}
+    explicit tollbar_shmem_barrier(bool any_thread) : lock(any_thread) {}
 
     tollbar::shmem::Members members;
     std::string spelling;
-    tollbar::shmem::Signals signals = tollbar::shmem::Signals::puts;
+    int signals = 0;
     bool sync_only = false;
     bool engine = false;
     bool owns_memory = false;  ///< made by create: destroy frees collectively
     tollbar::shmem::Block block;
     std::uint64_t identity = 0;  ///< the low half is the signature
-    bool crowded = false;
     std::optional<tollbar::Plan> plan;
-    std::optional<tollbar::shmem::Course> course;
-    tollbar::shmem::Usage usage;
+    std::vector<tollbar::shmem::Step> steps;
+    bool one_shot = true;
+    std::optional<tollbar::Runner<tollbar::shmem::BarrierTransport>> runner;
+    tollbar::shmem::CallerLock lock;
     bool open = false;  ///< posted, and nobody was told yet that it is over
     int fault = 0;      ///< EPROTO or EBADMSG, once seen
     std::string what;   ///< the line for that
-    std::uint32_t looks = 0;
+    std::uint32_t tests = 0;
 };
 
 namespace tollbar::shmem {
 
-/// What tells the barriers of one block apart: group and tag in the upper half of the signature, plan in the lower.
-std::uint64_t identity_of(const Members& members, unsigned tag, std::uint64_t number, const std::string& spelling,
-                          Signals signals);
-
-/// Makes this PE's part over `block`, which is not yet named.
-tollbar_shmem_barrier* make_barrier(Members members, const std::string& spelling, const tollbar_shmem_options& options,
-                                    Block block, bool owns_memory, std::uint64_t number);
+/// tollbar_shmem_barrier_create; with `signals` by that kind of signals instead of the one that the options name, which
+/// is how experiments bring their own.
+int create(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals,
+           tollbar_shmem_barrier** barrier);
 
 }  // namespace tollbar::shmem

@@ -2,11 +2,10 @@
 // Post, test and wait: who may call, what is open, and what the caller is told.
 #include "barrier.hpp"
 #include "missing.hpp"
-#include "waiting.hpp"
+#include "registry.hpp"
 
-#include "doors/c/error.hpp"
-
-#include <tollbar/environment.hpp>
+#include "runtime/environment.hpp"
+#include "runtime/error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,9 +13,9 @@
 
 using namespace tollbar;
 using namespace tollbar::shmem;
-using c_door::fail;
-using c_door::guarded;
-using c_door::Refusal;
+using runtime::fail;
+using runtime::guarded;
+using runtime::Refusal;
 
 namespace {
 
@@ -28,32 +27,17 @@ std::string here() { return "PE " + std::to_string(shmem_my_pe()); }
     return guarded([&] { throw Refusal{error, before + here() + after}; });
 }
 
-/// Lets the caller inside and keeps it so; `error` says why not.
-class Visit {
-public:
-    explicit Visit(tollbar_shmem_barrier* barrier) noexcept : barrier_(barrier) {
-        if (barrier == nullptr)
-            error_ = fail(EINVAL, "barrier is NULL");
-        else if (!barrier->course)
-            error_ = refuse(ESRCH, "", " is not in the group of this barrier");
-        else if (!barrier->usage.enter())
-            error_ = refuse(EPERM, "", ": this thread may not use the barrier, or another one is inside it");
-        else
-            inside_ = true;
-    }
-    ~Visit() {
-        if (inside_) barrier_->usage.leave();
-    }
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
-
-    int error() const noexcept { return error_; }
-
-private:
-    tollbar_shmem_barrier* barrier_;
-    int error_ = 0;
-    bool inside_ = false;
-};
+/// Does `action` while no other call is inside the barrier; or says why not.
+template <class Action>
+int inside(tollbar_shmem_barrier* barrier, Action&& action) noexcept {
+    if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
+    if (!barrier->runner) return refuse(ESRCH, "", " is not in the group of this barrier");
+    if (!barrier->lock.enter())
+        return refuse(EPERM, "", ": this thread may not use the barrier, or another one is inside it");
+    const int error = action(*barrier);
+    barrier->lock.leave();
+    return error;
+}
 
 int post_inside(tollbar_shmem_barrier& barrier, const shmem_ctx_t* contexts, std::size_t count) noexcept {
     if (barrier.fault != 0) return fail(barrier.fault, barrier.what);
@@ -62,10 +46,11 @@ int post_inside(tollbar_shmem_barrier& barrier, const shmem_ctx_t* contexts, std
         shmem_quiet();
         for (std::size_t i = 0; i < count; ++i) shmem_ctx_quiet(contexts[i]);
     }
-    // Stores to this PE's own memory come before what tells the others; pairs with the acquire of Course::heard().
+    // Stores to this PE's own memory come before what tells the others; pairs with the acquire of Signaller::told().
     std::atomic_thread_fence(std::memory_order_release);
     barrier.open = true;
-    barrier.course->start();
+    barrier.runner->start();
+    barrier.runner->advance();
     return 0;
 }
 
@@ -77,7 +62,7 @@ int close(tollbar_shmem_barrier& barrier) noexcept {
 }
 
 bool never_posted(const tollbar_shmem_barrier& barrier) noexcept {
-    return !barrier.open && barrier.course->episode() == 0;
+    return !barrier.open && barrier.runner->episode() == 0;
 }
 
 int test_inside(tollbar_shmem_barrier& barrier) noexcept {
@@ -85,21 +70,25 @@ int test_inside(tollbar_shmem_barrier& barrier) noexcept {
         if (never_posted(barrier)) return refuse(EINVAL, "test before the first post of ", "");
         return TOLLBAR_SHMEM_IDLE;
     }
-    return look(barrier) ? close(barrier) : EAGAIN;
+    if (barrier.fault != 0 || barrier.runner->advance()) return close(barrier);
+    constexpr std::uint32_t tests_a_progress = 32;
+    BarrierTransport& transport = barrier.runner->transport();
+    if (!transport.near() || ++barrier.tests % tests_a_progress == 0) transport.progress();
+    return barrier.fault != 0 ? close(barrier) : EAGAIN;
 }
 
 int wait_inside(tollbar_shmem_barrier& barrier) noexcept {
     if (!barrier.open) return never_posted(barrier) ? refuse(EINVAL, "wait before the first post of ", "") : 0;
-    if (barrier.course->advance()) return close(barrier);
-    static const auto timeout = timeout_from_environment();
+    if (barrier.fault != 0 || barrier.runner->advance()) return close(barrier);
+    static const auto timeout = environment::timeout();
     if (timeout) {
         const auto since = Clock::now();
-        while (!finish(barrier, deadline_after(*timeout))) {
+        while (barrier.fault == 0 && !barrier.runner->finish(deadline_after(*timeout))) {
             examine(barrier);
             if (barrier.fault == 0) report(barrier, Clock::now() - since);
         }
     } else {
-        finish(barrier, Never{});
+        barrier.runner->finish(Never{});
     }
     return close(barrier);
 }
@@ -109,43 +98,54 @@ void write(const std::vector<int>& pes, int* missing, std::size_t capacity, std:
     if (count != nullptr) *count = pes.size();
 }
 
+int complete(tollbar_shmem_req* request, int (*call)(tollbar_shmem_barrier*)) noexcept {
+    if (request == nullptr) return fail(EINVAL, "request is NULL");
+    if (*request == TOLLBAR_SHMEM_REQ_INVALID) return 0;
+    if (const int error = call(*request); error != 0 && error != TOLLBAR_SHMEM_IDLE) return error;
+    *request = TOLLBAR_SHMEM_REQ_INVALID;
+    return 0;
+}
+
 }  // namespace
+
+void BarrierTransport::progress() noexcept {
+    constexpr std::uint32_t turns_an_examination = 64;
+    ShmemTransport::progress();
+    advance_others();
+    if (++turns_ % turns_an_examination == 0) examine(*barrier_);
+}
+
+bool BarrierTransport::gone() const noexcept { return barrier_->fault != 0; }
 
 int tollbar_shmem_barrier_post(tollbar_shmem_barrier* barrier) {
     return tollbar_shmem_barrier_post_contexts(barrier, nullptr, 0);
 }
 
 int tollbar_shmem_barrier_post_contexts(tollbar_shmem_barrier* barrier, const shmem_ctx_t* contexts, size_t count) {
-    const Visit visit(barrier);
-    if (visit.error() != 0) return visit.error();
-    if (contexts == nullptr && count != 0) return fail(EINVAL, "contexts is NULL");
-    return post_inside(*barrier, contexts, count);
+    return inside(barrier, [&](tollbar_shmem_barrier& own) {
+        if (contexts == nullptr && count != 0) return fail(EINVAL, "contexts is NULL");
+        return post_inside(own, contexts, count);
+    });
 }
 
-int tollbar_shmem_barrier_test(tollbar_shmem_barrier* barrier) {
-    const Visit visit(barrier);
-    return visit.error() != 0 ? visit.error() : test_inside(*barrier);
-}
+int tollbar_shmem_barrier_test(tollbar_shmem_barrier* barrier) { return inside(barrier, test_inside); }
 
-int tollbar_shmem_barrier_wait(tollbar_shmem_barrier* barrier) {
-    const Visit visit(barrier);
-    return visit.error() != 0 ? visit.error() : wait_inside(*barrier);
-}
+int tollbar_shmem_barrier_wait(tollbar_shmem_barrier* barrier) { return inside(barrier, wait_inside); }
 
 int tollbar_shmem_barrier_wait_until(tollbar_shmem_barrier* barrier, int64_t deadline_ns, int* missing_pes,
                                      size_t capacity, size_t* count) {
-    const Visit visit(barrier);
-    if (visit.error() != 0) return visit.error();
-    if (missing_pes == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
-    if (!barrier->open) return wait_inside(*barrier);
-    const Clock::time_point at{std::chrono::nanoseconds(deadline_ns)};
-    if (finish(*barrier, Deadline{at})) return close(*barrier);
-    examine(*barrier);
-    if (barrier->fault != 0) return close(*barrier);
-    return guarded([&] {
-        const std::vector<int> pes = missing(*barrier);
-        write(pes, missing_pes, capacity, count);
-        throw Refusal{ETIMEDOUT, missing_in_words(*barrier, pes)};
+    return inside(barrier, [&](tollbar_shmem_barrier& own) {
+        if (missing_pes == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
+        if (!own.open) return wait_inside(own);
+        const Clock::time_point at{std::chrono::nanoseconds(deadline_ns)};
+        if (own.fault == 0 && own.runner->finish(Deadline{at})) return close(own);
+        examine(own);
+        if (own.fault != 0) return close(own);
+        return guarded([&] {
+            const std::vector<int> pes = missing(own);
+            write(pes, missing_pes, capacity, count);
+            throw Refusal{ETIMEDOUT, missing_in_words(own, pes)};
+        });
     });
 }
 
@@ -154,17 +154,17 @@ int64_t tollbar_shmem_now(void) {
 }
 
 int tollbar_shmem_barrier_post_and_wait(tollbar_shmem_barrier* barrier) {
-    const Visit visit(barrier);
-    if (visit.error() != 0) return visit.error();
-    if (const int error = post_inside(*barrier, nullptr, 0); error != 0) return error;
-    return wait_inside(*barrier);
+    return inside(barrier, [](tollbar_shmem_barrier& own) {
+        const int error = post_inside(own, nullptr, 0);
+        return error != 0 ? error : wait_inside(own);
+    });
 }
 
 int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, int* missing_pes, size_t capacity, size_t* count) {
-    const Visit visit(barrier);
-    if (visit.error() != 0) return visit.error();
-    if (missing_pes == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
-    return guarded([&] { write(missing(*barrier), missing_pes, capacity, count); });
+    return inside(barrier, [&](tollbar_shmem_barrier& own) {
+        if (missing_pes == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
+        return guarded([&] { write(missing(own), missing_pes, capacity, count); });
+    });
 }
 
 int tollbar_shmem_barrier_nb(tollbar_shmem_barrier* barrier, tollbar_shmem_req* request) {
@@ -175,19 +175,6 @@ int tollbar_shmem_barrier_nb(tollbar_shmem_barrier* barrier, tollbar_shmem_req* 
     return error;
 }
 
-int tollbar_shmem_req_test(tollbar_shmem_req* request) {
-    if (request == nullptr) return fail(EINVAL, "request is NULL");
-    if (*request == TOLLBAR_SHMEM_REQ_INVALID) return 0;
-    const int error = tollbar_shmem_barrier_test(*request);
-    if (error != 0 && error != TOLLBAR_SHMEM_IDLE) return error;
-    *request = TOLLBAR_SHMEM_REQ_INVALID;
-    return 0;
-}
+int tollbar_shmem_req_test(tollbar_shmem_req* request) { return complete(request, tollbar_shmem_barrier_test); }
 
-int tollbar_shmem_req_wait(tollbar_shmem_req* request) {
-    if (request == nullptr) return fail(EINVAL, "request is NULL");
-    if (*request == TOLLBAR_SHMEM_REQ_INVALID) return 0;
-    const int error = tollbar_shmem_barrier_wait(*request);
-    if (error == 0) *request = TOLLBAR_SHMEM_REQ_INVALID;
-    return error;
-}
+int tollbar_shmem_req_wait(tollbar_shmem_req* request) { return complete(request, tollbar_shmem_barrier_wait); }

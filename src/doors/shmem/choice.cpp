@@ -2,22 +2,22 @@
 // Checks spellings, and has a rule for who names none.
 #include "choice.hpp"
 
-#include "doors/c/error.hpp"
+#include "algorithms/defaults.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/error.hpp"
 
 #include <tollbar/algorithms.hpp>
-#include <tollbar/crowding.hpp>
+#include <tollbar/detail/crowding.hpp>
 #include <tollbar/price.hpp>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 
 namespace tollbar::shmem {
 
-using c_door::Refusal;
+using runtime::Refusal;
 
 namespace {
 
@@ -31,12 +31,12 @@ constexpr Rank counter_from = 9;
 constexpr LogP put_between_hosts{.L = 1.0, .o = 0.1, .g = 0.1};
 
 std::string fault_of(const std::string& spelling, Rank pes) {
-    if (spelling == counter) return "";
     try {
-        make_plan(spelling, pes);
-        return "";
+        slots_needed(spelling, pes);
+        const std::string_view where = runs_on(spelling);
+        return where.empty() || where == "OpenSHMEM" ? "" : "plan '" + spelling + "' is for " + std::string(where);
     } catch (const std::invalid_argument& error) {
-        return std::string(error.what()) + " (also accepted here: counter)";
+        return error.what();
     }
 }
 
@@ -45,7 +45,7 @@ std::string cheapest(Rank pes) {
     std::string best;
     double least = std::numeric_limits<double>::infinity();
     for (const int way : ways) {
-        const std::string spelling = "dissemination:" + std::to_string(way);
+        const std::string spelling = defaults::in_ways(static_cast<unsigned>(way));
         const double cost = price(make_plan(spelling, pes), put_between_hosts).last_us;
         if (cost < least) {
             least = cost;
@@ -55,56 +55,42 @@ std::string cheapest(Rank pes) {
     return best;
 }
 
-std::string for_pes(Rank pes, bool crowded, Signals signals) {
-    if (pes == 1) return "dissemination";
-    if (pes < counter_from) return "dissemination:" + std::to_string(pes - 1);
+std::string for_pes(Rank pes, bool crowded, const SignalKind& signals) {
+    if (pes == 1) return std::string(defaults::by_messages);
+    if (pes < counter_from) return defaults::in_ways(pes - 1);
     const bool one_shot = pes <= one_shot_up_to || crowded;
-    return one_shot && signals == Signals::puts ? std::string(counter) : cheapest(pes);
+    return one_shot && &signals == &by_puts ? std::string(defaults::at_one_counter) : cheapest(pes);
 }
 
 /// TOLLBAR_PLAN, if it names a plan for that many PEs.
-std::string from_environment(Rank pes, Signals signals) {
-    const char* value = std::getenv("TOLLBAR_PLAN");
-    if (value == nullptr || *value == '\0') return "";
-    std::string fault = fault_of(value, pes);
-    if (fault.empty() && value == counter && signals != Signals::puts) fault = "counter goes with puts only";
+std::string from_environment(Rank pes) {
+    std::string value = environment::plan();
+    if (value.empty()) return "";
+    const std::string fault = fault_of(value, pes);
     if (fault.empty()) return value;
-    static bool said = false;
-    if (!said && shmem_my_pe() == 0)
-        std::fprintf(stderr, "tollbar: TOLLBAR_PLAN: %s; choosing by the number of PEs\n", fault.c_str());
-    said = true;
+    if (shmem_my_pe() == 0) environment::refuse_plan(fault);
     return "";
 }
 
 }  // namespace
 
-Signals signals_of(const tollbar_shmem_options& options) {
-    if (options.signals < TOLLBAR_SHMEM_PUTS || options.signals > TOLLBAR_SHMEM_STORES)
-        throw Refusal{EINVAL, "signals is a tollbar_shmem_signals, 0 to 7, not " + std::to_string(options.signals)};
-    return static_cast<Signals>(options.signals);
+const SignalKind& signals_of(const tollbar_shmem_options& options) {
+    for (const SignalKind* kind : {&by_puts, &by_stores})
+        if (kind->number == options.signals) return *kind;
+    throw Refusal{EINVAL,
+                  "signals is TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not " + std::to_string(options.signals)};
 }
 
-Spelling choose_plan(const tollbar_shmem_options& options, Rank pes, bool crowded) {
-    const Signals signals = signals_of(options);
+Spelling choose_plan(const tollbar_shmem_options& options, const SignalKind& signals, Rank pes, bool crowded) {
     if (options.plan != nullptr && *options.plan != '\0') {
         if (const std::string fault = fault_of(options.plan, pes); !fault.empty()) throw Refusal{EINVAL, fault};
-        if (options.plan == counter && signals != Signals::puts)
-            throw Refusal{EINVAL, "counter goes with TOLLBAR_SHMEM_PUTS only"};
         return {options.plan, true};
     }
-    const std::string named = from_environment(pes, signals);
+    const std::string named = from_environment(pes);
     return {named.empty() ? for_pes(pes, crowded, signals) : named, false};
 }
 
-std::optional<Plan> plan_of(const std::string& spelling, Rank pes) {
-    if (spelling == counter) return std::nullopt;
-    return make_plan(spelling, pes);
-}
-
-std::uint32_t slots_needed(const std::string& spelling, Rank pes) {
-    const auto plan = plan_of(spelling, pes);
-    return plan ? slots_of(*plan) : 1;
-}
+std::uint32_t slots_needed(const std::string& spelling, Rank pes) { return slots_of(make_plan(spelling, pes)); }
 
 bool crowded_here(const void* symmetric) {
     const int all = shmem_n_pes();

@@ -2,7 +2,7 @@
 // Lists the PEs and refuses those that do not exist or are named twice.
 #include "group.hpp"
 
-#include "doors/c/error.hpp"
+#include "runtime/error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,7 @@
 
 namespace tollbar::shmem {
 
-using c_door::Refusal;
+using runtime::Refusal;
 
 namespace {
 

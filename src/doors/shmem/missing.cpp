@@ -2,13 +2,13 @@
 // Reads what other PEs' blocks say of them where their memory can be read, and else goes by the plan.
 #include "missing.hpp"
 
-#include "transports/threads/process.hpp"
+#include "runtime/process.hpp"
+#include "runtime/say.h"
 
 #include <tollbar/unheard.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <exception>
 
 namespace tollbar::shmem {
@@ -24,18 +24,12 @@ std::uint64_t* words_at(const tollbar_shmem_barrier& barrier, int pe) {
 std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
     std::vector<int> pes;
     const Rank self = *barrier.members.self;
-    if (barrier.plan) {
-        const auto wires = wire(*barrier.plan, self);
-        const std::size_t done = std::min(barrier.course->plan_steps_done(), wires.size());
-        for (const Rank rank : unheard(*barrier.plan, self, done)) {
-            // Of those who tell this PE themselves some may have, out of turn.
-            const auto tells = std::ranges::find_if(wires, [&](Wire one) { return !one.sends && one.peer == rank; });
-            if (tells == wires.end() || !barrier.course->has_told(tells->slot))
-                pes.push_back(barrier.members.pes[rank]);
-        }
-    } else {
-        pes = barrier.members.pes;
-        std::erase(pes, barrier.members.pes[self]);
+    for (const Rank rank : unheard(*barrier.plan, self, barrier.steps[barrier.runner->steps_done()].done)) {
+        // Of those who tell this PE themselves some may have, out of turn.
+        const bool has_told = std::ranges::any_of(barrier.steps, [&](const Step& step) {
+            return step.kind == Step::Kind::told && step.peer == rank && barrier.runner->transport().told(step);
+        });
+        if (!has_told) pes.push_back(barrier.members.pes[rank]);
     }
     return pes;
 }
@@ -64,7 +58,7 @@ bool other_identity(const tollbar_shmem_barrier& barrier, int pe) {
 
 void blame_foreigner(tollbar_shmem_barrier& barrier, Signature theirs, const std::string& who) {
     const auto mine = static_cast<Signature>(barrier.identity);
-    const std::string what = theirs >> 16 != mine >> 16 ? "another group or tag" : "another plan or way of signalling";
+    const std::string what = theirs >> 16 != mine >> 16 ? "another group or tag" : "another plan or kind of signals";
     set_fault(barrier, EPROTO,
               who + " made this barrier with " + what + " than PE " + std::to_string(shmem_my_pe()) + " (" +
                   barrier.spelling + ", " + std::to_string(barrier.members.size()) + " PEs)");
@@ -80,41 +74,41 @@ std::string writer_of(const tollbar_shmem_barrier& barrier, Signature signature)
 }
 
 void examine_slots(tollbar_shmem_barrier& barrier) {
-    const auto fault = barrier.course->fault();
+    const auto fault = barrier.runner->transport().fault();
     if (!fault) return;
     if (fault->reading == Reading::foreign) {
         const auto theirs = static_cast<Signature>(fault->word >> 32);
         blame_foreigner(barrier, theirs, writer_of(barrier, theirs));
         return;
     }
-    std::string who = "somebody";
-    if (!barrier.plan) who = "some PE";
-    for (const Wire& one : barrier.plan ? wire(*barrier.plan, *barrier.members.self) : std::vector<Wire>())
-        if (!one.sends && one.slot == fault->slot) who = "PE " + std::to_string(barrier.members.pes[one.peer]);
+    std::string who = "some PE";
+    for (const Step& step : barrier.steps)
+        if (step.kind == Step::Kind::told && step.slot == fault->slot && !is_role(step.peer))
+            who = "PE " + std::to_string(barrier.members.pes[step.peer]);
     set_fault(barrier, EBADMSG,
-              who + " is said to be in an episode that it can not have reached (" +
+              who + " claims an episode that it cannot have reached (" +
                   std::to_string(static_cast<std::uint32_t>(fault->word)) + " while PE " +
                   std::to_string(shmem_my_pe()) + " is in " +
-                  std::to_string(static_cast<std::uint32_t>(barrier.course->episode())) +
-                  "): the barrier's memory is used by somebody else too");
+                  std::to_string(static_cast<std::uint32_t>(barrier.runner->episode())) +
+                  "): something else writes to the barrier's memory");
 }
 
 }  // namespace
 
 std::vector<int> missing(const tollbar_shmem_barrier& barrier) {
-    if (!barrier.open || barrier.course->finished()) return {};
+    if (!barrier.open || barrier.runner->finished()) return {};
     std::vector<int> pes = unheard_pes(barrier);
     std::erase_if(pes, [&](int pe) {
         std::uint64_t* words = words_at(barrier, pe);
         return words != nullptr && Block::identity(words) == barrier.identity &&
-               static_cast<std::int64_t>(Block::entered(words) - barrier.course->episode()) >= 0;
+               static_cast<std::int64_t>(Block::entered(words) - barrier.runner->episode()) >= 0;
     });
     std::ranges::sort(pes);
     return pes;
 }
 
 std::string missing_in_words(const tollbar_shmem_barrier& barrier, const std::vector<int>& pes) {
-    if (pes.empty()) return "all PEs have posted, but some pass no signals on: they neither test nor wait";
+    if (pes.empty()) return "all PEs have posted, but some of them neither test nor wait and so pass no signals on";
     constexpr std::size_t shown = 16;
     std::string text;
     const std::size_t count = std::min(pes.size(), shown);
@@ -126,10 +120,10 @@ std::string missing_in_words(const tollbar_shmem_barrier& barrier, const std::ve
 
 void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> waited) noexcept {
     try {
-        std::fprintf(stderr, "tollbar: barrier of %u PEs (%s), episode %llu: PE %d has waited %.1f s: %s\n",
-                     static_cast<unsigned>(barrier.members.size()), barrier.spelling.c_str(),
-                     static_cast<unsigned long long>(barrier.course->episode()), shmem_my_pe(), waited.count(),
-                     missing_in_words(barrier, missing(barrier)).c_str());
+        tollbar_report("barrier of %u PEs (%s), episode %llu: PE %d has waited %.1f s: %s",
+                       static_cast<unsigned>(barrier.members.size()), barrier.spelling.c_str(),
+                       static_cast<unsigned long long>(barrier.runner->episode()), shmem_my_pe(), waited.count(),
+                       missing_in_words(barrier, missing(barrier)).c_str());
     } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
     }
 }

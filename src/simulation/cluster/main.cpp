@@ -39,8 +39,8 @@ struct Asked {
     std::vector<std::string> settings;
 };
 
-/// A plan has a slash behind an '@' only.
-bool is_setting(const std::string& word) { return word.find('/') < word.find('@'); }
+/// A plan has a slash behind an '@' or a colon only.
+bool is_setting(const std::string& word) { return word.find('/') < word.find_first_of(":@"); }
 
 Asked read(int count, char** words) {
     if (count < 5) throw std::invalid_argument("usage: tollbar-simulate-cluster PLATFORM RANKS GAP_US PLAN...");
@@ -101,15 +101,15 @@ private:
     std::uint64_t steps_ = 0;
 };
 
-void print(const Plan& plan, const Outcome& outcome) {
-    const auto [first, last] = std::ranges::minmax(outcome.left_s);
-    const double sum = std::accumulate(outcome.left_s.begin(), outcome.left_s.end(), 0.0);
+void print(const Plan& plan, const EpisodeTimes& times) {
+    const auto [first, last] = std::ranges::minmax(times.left_s);
+    const double sum = std::accumulate(times.left_s.begin(), times.left_s.end(), 0.0);
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     std::printf(
         "{\"kind\": \"plan\", \"plan\": \"%s\", \"last_us\": %.17g, \"first_us\": %.17g, \"mean_us\": %.17g, "
         "\"cpu_s\": %.6f, \"memory_mb\": %.3f}\n",
-        plan.name().c_str(), last * 1e6, first * 1e6, sum / plan.ranks() * 1e6, outcome.cpu_s,
+        plan.name().c_str(), last * 1e6, first * 1e6, sum / plan.ranks() * 1e6, times.cpu_s,
         static_cast<double>(usage.ru_maxrss) / 1024);
     std::fflush(stdout);
 }
@@ -128,7 +128,7 @@ void simulate(int count, char** words) {
     Progress progress(asked.plans);
     run_all(asked.plans, hosts, asked.gap_s,
             {.stepped = [&](std::size_t plan, std::uint64_t done) { progress.stepped(plan, done); },
-             .finished = [&](std::size_t plan, const Outcome& outcome) { print(asked.plans[plan], outcome); }});
+             .finished = [&](std::size_t plan, const EpisodeTimes& times) { print(asked.plans[plan], times); }});
     SMPI_finalize();
 }
 

@@ -3,19 +3,24 @@
 // variables for what is about the simulation and not in it.
 #include "ranks.hpp"
 
-#include "simulation/cluster/simulated_carrier.h"
-#include "transports/mpi/course.hpp"
+#include "simulated_p2p.h"
+#include "transports/mpi/messages.hpp"
+
+#include <tollbar/detail/runner.hpp>
 
 #include <smpi/smpi.h>
 
+#include <atomic>
 #include <ctime>
 #include <string>
+#include <utility>
 
 namespace tollbar::simulation {
 
 namespace {
 
 constexpr const char* job = "tollbar";
+constexpr std::atomic<Crowding> never_crowded{Crowding::roomy};
 
 double cpu_now_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -28,18 +33,18 @@ struct Run {
     std::size_t plan = 0;
     std::uint64_t steps_done = 0;
     std::size_t ranks_left = 0;
-    Outcome outcome;
+    EpisodeTimes times;
     double begun_cpu_s = 0;
 };
 
-Run* current = nullptr;  // the carrier's functions have no room for it
+Run* current = nullptr;  // the functions of p2p have no room for it
 
-/// A carrier that counts the messages it starts to send or receive.
+/// Point-to-point calls that count the messages they start to send or receive.
 struct Counting {
-    tollbar_carrier inner;
+    tollbar_p2p inner;
 
-    tollbar_carrier carrier() const {
-        tollbar_carrier outer = inner;
+    tollbar_p2p p2p() const {
+        tollbar_p2p outer = inner;
         real_start = inner.start;
         outer.start = [](void* state, tollbar_channel* channel) {
             current->watch.stepped(current->plan, ++current->steps_done);
@@ -48,19 +53,15 @@ struct Counting {
         return outer;
     }
 
-    static inline decltype(tollbar_carrier::start) real_start = nullptr;  // the same for every rank
+    static inline decltype(tollbar_p2p::start) real_start = nullptr;  // the same for every rank
 };
 
-std::vector<CourseStep> steps_of(const Program& program, const tollbar_carrier& carrier) {
-    std::vector<CourseStep> steps;
-    steps.reserve(program.size());
-    for (const Step step : program) {
-        const bool sends = is_signal(step);
-        tollbar_channel* channel = sends ? carrier.open_to(carrier.state, step.peer)
-                                         : carrier.open_from(carrier.state, step.peer);
-        if (channel == nullptr) throw std::bad_alloc();
-        steps.push_back({.by = CourseStep::By::message, .wired = {}, .channel = channel, .sends = sends});
-    }
+std::vector<mpi::MessageStep> steps_of(const Plan& plan, Rank rank, mpi::Messages& messages) {
+    Lowering lowering(plan, Player::first);
+    std::vector<mpi::MessageStep> steps;
+    for (const LoweredStep& step : lowering.steps(rank))
+        for (const mpi::MessageStep& message : messages.place(lowering, rank, step)) steps.push_back(message);
+    for (const mpi::MessageStep& message : messages.leaving()) steps.push_back(message);
     return steps;
 }
 
@@ -70,37 +71,40 @@ void enter(Run& run, std::size_t plan, std::size_t ranks) {
     run.plan = plan;
     run.steps_done = 0;
     run.ranks_left = ranks;
-    run.outcome.left_s.assign(ranks, 0);
+    run.times.left_s.assign(ranks, 0);
     run.begun_cpu_s = cpu_now_s();
 }
 
 void leave(Run& run, Rank rank, double spent_s) {
-    run.outcome.left_s[rank] = spent_s;
+    run.times.left_s[rank] = spent_s;
     if (--run.ranks_left != 0) return;
-    run.outcome.cpu_s = cpu_now_s() - run.begun_cpu_s;
-    run.watch.finished(run.plan, run.outcome);
+    run.times.cpu_s = cpu_now_s() - run.begun_cpu_s;
+    run.watch.finished(run.plan, run.times);
 }
 
 void behave(Run& run, Rank rank) {
     MPI_Init(nullptr, nullptr);
-    tollbar_carrier simulated;
-    if (tollbar_simulated_carrier_open(MPI_COMM_WORLD, TOLLBAR_SIMULATED_EXACT, run.gap_s, &simulated) != MPI_SUCCESS)
+    tollbar_p2p simulated;
+    if (tollbar_simulated_p2p_open(MPI_COMM_WORLD, TOLLBAR_SIMULATED_EXACT, run.gap_s, &simulated) != MPI_SUCCESS)
         throw std::bad_alloc();
-    const tollbar_carrier carrier = Counting{simulated}.carrier();
+    const tollbar_p2p p2p = Counting{simulated}.p2p();
     for (std::size_t plan = 0; plan < run.plans.size(); ++plan) {
         enter(run, plan, run.plans[plan].ranks());
         {
-            Course course(carrier, steps_of(run.plans[plan].program(rank), carrier), {.policy = wait_policy::spin});
+            mpi::Messages messages(p2p, wait_policy::spin, never_crowded);
+            const auto steps = steps_of(run.plans[plan], rank, messages);
+            Runner<mpi::Messages> runner(steps.data(), static_cast<std::uint32_t>(steps.size()), 0,
+                                         std::move(messages));
             run.everybody->wait();
             const double entered_s = simgrid::s4u::Engine::get_clock();
-            course.start();
-            course.finish(Never{});
+            runner.start();
+            runner.finish(Never{});
             leave(run, rank, simgrid::s4u::Engine::get_clock() - entered_s);
         }
         run.everybody->wait();
         simgrid::s4u::this_actor::sleep_for(run.gap_s);  // until no port is shut by what was before
     }
-    tollbar_simulated_carrier_close(&simulated);
+    tollbar_simulated_p2p_close(&simulated);
     MPI_Finalize();
 }
 
@@ -108,11 +112,8 @@ void behave(Run& run, Rank rank) {
 
 void run_all(const std::vector<Plan>& plans, const Hosts& hosts, double gap_s, const Watch& watch) {
     const auto ranks = static_cast<unsigned>(hosts.size());
-    Run run{.plans = plans,
-            .gap_s = gap_s,
-            .watch = watch,
-            .everybody = simgrid::s4u::Barrier::create(ranks),
-            .outcome = {}};
+    Run run{
+        .plans = plans, .gap_s = gap_s, .watch = watch, .everybody = simgrid::s4u::Barrier::create(ranks), .times = {}};
     current = &run;
     SMPI_app_instance_register(job, nullptr, static_cast<int>(ranks));
     for (Rank rank = 0; rank < ranks; ++rank) {

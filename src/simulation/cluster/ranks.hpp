@@ -13,7 +13,7 @@
 namespace tollbar::simulation {
 
 /// One episode of a plan, in seconds from the moment at which all ranks entered it.
-struct Outcome {
+struct EpisodeTimes {
     std::vector<double> left_s;  ///< of each rank
     double cpu_s = 0;            ///< what simulating it took of this machine
 };
@@ -21,7 +21,7 @@ struct Outcome {
 /// Told when something happened; `steps_done` are those of all ranks.
 struct Watch {
     std::function<void(std::size_t plan, std::uint64_t steps_done)> stepped;
-    std::function<void(std::size_t plan, const Outcome& outcome)> finished;
+    std::function<void(std::size_t plan, const EpisodeTimes& times)> finished;
 };
 
 /// Simulates all plans, which have as many ranks as there are hosts, one after another; rank r is on hosts[r].

@@ -3,7 +3,7 @@
 // the job instead of one a communicator, and no name left behind.
 #pragma once
 
-#include <tollbar/sync.hpp>
+#include <tollbar/detail/sync.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Headers are written out in full, checksum included: a card only copies them.
 #include "descriptor.hpp"
 
-#include "transports/wire/steps.hpp"
+#include "runtime/steps.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -32,16 +32,16 @@ std::uint16_t ip_checksum(const toll_header& header) {
     return static_cast<std::uint16_t>(~sum);
 }
 
-void set_program(toll_group& group, const Plan& plan, Rank self, const Directory& directory) {
+void set_program(toll_group& group, const Plan& plan, Rank self, const FindEndpoint& directory) {
     const std::vector<toll_step> steps = compile_steps(plan, self);
-    if (steps.size() > toll_card_steps)
+    if (steps.size() > toll_nic_steps)
         throw std::invalid_argument("rank " + std::to_string(self) + " of " + plan.name() + " has " +
                                     std::to_string(steps.size()) + " steps, a card runs up to " +
-                                    std::to_string(toll_card_steps));
+                                    std::to_string(toll_nic_steps));
     const Endpoint here = directory(self);
     group.program = {.steps = static_cast<toll_u32>(steps.size()), .tells = 0, .awaits = 0};
     for (std::size_t s = 0; s < steps.size(); ++s) {
-        toll_card_step& step = group.steps[s];
+        toll_nic_step& step = group.steps[s];
         step.step = steps[s];
         if (steps[s].to != TOLLBAR_NOBODY) {
             group.program.tells |= 1U << s;
@@ -83,42 +83,43 @@ std::vector<Rank> known_ranks(const std::optional<Plan>& plan, Rank self, Rank r
     return {known.begin(), known.end()};
 }
 
-toll_group describe(const Seat& seat, toll_shape shape, const std::optional<Plan>& plan, const Directory& directory) {
+toll_group describe(const Membership& membership, toll_shape shape, const std::optional<Plan>& plan,
+                    const FindEndpoint& directory) {
     toll_group group{};
-    group.key = toll_net64(seat.key);
-    group.id = toll_net32(seat.group);
-    group.rank = seat.rank;
-    group.ranks = seat.ranks;
+    group.key = toll_net64(membership.key);
+    group.id = toll_net32(membership.group);
+    group.rank = membership.rank;
+    group.ranks = membership.ranks;
     group.shape = shape;
     group.root = 0;
-    group.owner = seat.owner;
-    group.interface = seat.interface;
-    group.slot = seat.slot;
-    group.members = std::min<Rank>(seat.ranks, toll_counted);
+    group.owner = membership.owner;
+    group.interface = membership.interface;
+    group.slot = membership.slot;
+    group.members = std::min<Rank>(membership.ranks, toll_counted);
 
-    const Endpoint here = directory(seat.rank);
-    const Endpoint peer = directory(seat.rank == 0 ? 1 : 0);
-    group.note = header(peer, here, toll_port, seat.port);
+    const Endpoint here = directory(membership.rank);
+    const Endpoint peer = directory(membership.rank == 0 ? 1 : 0);
+    group.note = header(peer, here, toll_port, membership.port);
     constexpr Endpoint everybody{.hardware = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .address = INADDR_BROADCAST};
     group.broadcast = header(here, everybody, toll_port, toll_port);
     for (Rank rank = 0; rank < group.members; ++rank)
         group.member[rank] = header(here, directory(rank), toll_port, toll_port);
 
     if (plan) {
-        set_program(group, *plan, seat.rank, directory);
+        set_program(group, *plan, membership.rank, directory);
     } else {
-        if (seat.ranks > toll_counted)
+        if (membership.ranks > toll_counted)
             throw std::invalid_argument("a card counts up to " + std::to_string(toll_counted) + " members, not " +
-                                        std::to_string(seat.ranks));
+                                        std::to_string(membership.ranks));
         group.program = {.steps = 1, .tells = 0, .awaits = 1};
-        for (toll_card_step& step : group.steps) step.step = {TOLLBAR_NOBODY, TOLLBAR_NOBODY, 0, 0};
+        for (toll_nic_step& step : group.steps) step.step = {TOLLBAR_NOBODY, TOLLBAR_NOBODY, 0, 0};
     }
 
-    group.state.at = toll_place(seat.before, group.program.steps);
-    std::ranges::fill(group.state.told, seat.before);
-    std::ranges::fill(group.state.counted, seat.before << 32);
-    group.state.released = seat.before;
-    std::ranges::fill(group.heard, seat.before);
+    group.state.at = toll_place(membership.before, group.program.steps);
+    std::ranges::fill(group.state.told, membership.before);
+    std::ranges::fill(group.state.counted, membership.before << 32);
+    group.state.released = membership.before;
+    std::ranges::fill(group.heard, membership.before);
     return group;
 }
 

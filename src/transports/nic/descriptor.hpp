@@ -22,7 +22,7 @@ struct Endpoint {
 };
 
 /// One member's place in a group.
-struct Seat {
+struct Membership {
     std::uint64_t key;
     std::uint32_t group;
     Rank rank;
@@ -35,14 +35,15 @@ struct Seat {
 };
 
 /// Finds the card of a rank.
-using Directory = std::function<Endpoint(Rank)>;
+using FindEndpoint = std::function<Endpoint(Rank)>;
 
 /// The ranks that `describe` asks the directory for: the peers of the plan, and the first toll_counted ranks.
 std::vector<Rank> known_ranks(const std::optional<Plan>& plan, Rank self, Rank ranks);
 
 /// The descriptor of a plan, or of a gather at rank 0's card or in the switch when there is no plan.
 /// Throws std::invalid_argument when a card has not enough steps, or cannot count so many.
-toll_group describe(const Seat& seat, toll_shape shape, const std::optional<Plan>& plan, const Directory& directory);
+toll_group describe(const Membership& membership, toll_shape shape, const std::optional<Plan>& plan,
+                    const FindEndpoint& directory);
 
 /// The header of a frame between two cards, or to a socket.
 toll_header header(const Endpoint& from, const Endpoint& to, std::uint16_t from_port, std::uint16_t to_port);

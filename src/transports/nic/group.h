@@ -4,7 +4,7 @@
 #ifndef TOLLBAR_TRANSPORTS_NIC_GROUP_H
 #define TOLLBAR_TRANSPORTS_NIC_GROUP_H
 
-#include "transports/wire/frame.h"
+#include "runtime/frame.h"
 
 #ifndef toll_load
 typedef toll_u64 toll_word;
@@ -32,7 +32,7 @@ struct toll_header {
     toll_u8 zero[2];
 };
 
-struct toll_card_step {
+struct toll_nic_step {
     struct toll_header to;
     struct toll_header from; /* towards the peer that is awaited, for asking it again */
     struct toll_step step;
@@ -53,7 +53,7 @@ struct toll_group {
     struct toll_program program;
     struct toll_header note;      /* towards the member's own socket */
     struct toll_header broadcast; /* towards all cards of the network */
-    struct toll_card_step steps[toll_card_steps];
+    struct toll_nic_step steps[toll_nic_steps];
     struct toll_header member[toll_counted];
 
     /* Changed by the card's programs alone. */

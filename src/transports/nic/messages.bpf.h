@@ -12,7 +12,7 @@ TOLL_INLINE int is_member(const struct toll_group* group, toll_u32 source, toll_
 
 /* The packet becomes the message that a step tells. */
 TOLL_INLINE void tell(struct packet* packet, const struct toll_group* group, toll_u32 step, toll_u64 episode) {
-    const struct toll_card_step* told = &group->steps[step & toll_step_mask];
+    const struct toll_nic_step* told = &group->steps[step & toll_step_mask];
 
     write_header(packet, &told->to);
     write_frame(packet, group->rank, toll_signal, told->step.to_step, episode, 0);
@@ -20,7 +20,7 @@ TOLL_INLINE void tell(struct packet* packet, const struct toll_group* group, tol
 
 /* The packet asks again for what a step awaits. */
 TOLL_INLINE void pull(struct packet* packet, const struct toll_group* group, toll_u32 step, toll_u64 episode) {
-    const struct toll_card_step* awaited = &group->steps[step & toll_step_mask];
+    const struct toll_nic_step* awaited = &group->steps[step & toll_step_mask];
 
     write_header(packet, &awaited->from);
     write_frame(packet, group->rank, toll_pull, awaited->step.from_step, episode, 0);

@@ -7,7 +7,7 @@
 enum continuation { without_release, with_release };
 
 /* Only bounds the loops over steps that are due. */
-#define EACH_STEP(step) for (toll_u32 step = 0; step < toll_card_steps; ++step)
+#define EACH_STEP(step) for (toll_u32 step = 0; step < toll_nic_steps; ++step)
 
 struct group_map {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -174,7 +174,7 @@ TOLL_INLINE int handle(struct packet* packet, struct toll_group* group) {
     const struct toll_frame* frame = frame_of(packet);
     const toll_u32 source = toll_net32(frame->source), step = toll_net16(frame->step), from = packet->from;
     const toll_u64 episode = toll_net64(frame->episode), now = toll_episode_of(toll_load(&group->state.at));
-    const struct toll_card_step* ours = &group->steps[step & toll_step_mask];
+    const struct toll_nic_step* ours = &group->steps[step & toll_step_mask];
 
     if (toll_newer(episode, now + 1)) return dropped(toll_untimely);
     switch (frame->kind) {

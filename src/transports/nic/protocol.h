@@ -7,22 +7,22 @@
 #ifndef TOLLBAR_TRANSPORTS_NIC_PROTOCOL_H
 #define TOLLBAR_TRANSPORTS_NIC_PROTOCOL_H
 
-#include "transports/wire/frame.h"
+#include "runtime/frame.h"
 
 enum {
     toll_counted = 64, /* members that a card or a switch can count */
     toll_step_bits = 8,
-    toll_step_mask = toll_card_steps - 1,
+    toll_step_mask = toll_nic_steps - 1,
 };
 
 /* In the mask of what is due: the episode is over. The other bits are steps whose messages are to be sent. */
 #define TOLL_OVER (1U << 31)
 
 struct toll_state {
-    toll_word at;                    /* episode << 8 | step; step == steps: the episode is over */
-    toll_word told[toll_card_steps]; /* by step: the newest episode in which the peer awaited there has told it */
-    toll_word counted[2];            /* low half of the episode << 32 | members of it that have entered */
-    toll_word released;              /* the newest episode that all members have entered */
+    toll_word at;                   /* episode << 8 | step; step == steps: the episode is over */
+    toll_word told[toll_nic_steps]; /* by step: the newest episode in which the peer awaited there has told it */
+    toll_word counted[2];           /* low half of the episode << 32 | members of it that have entered */
+    toll_word released;             /* the newest episode that all members have entered */
 };
 
 /* A program as far as the order of events needs it: bit s stands for step s. */
@@ -63,7 +63,7 @@ static inline toll_u32 toll_advance(struct toll_state* state, const struct toll_
                                     toll_u64* episode) {
     toll_u32 due = 0;
 
-    for (int i = 0; i < toll_card_steps + 8; ++i) {
+    for (int i = 0; i < toll_nic_steps + 8; ++i) {
         const toll_u64 place = toll_load(&state->at);
         const toll_u64 now = toll_episode_of(place);
         const toll_u32 step = toll_step_of(place);

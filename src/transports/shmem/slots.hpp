@@ -5,7 +5,6 @@
 #include <tollbar/plan.hpp>
 
 #include <cstdint>
-#include <vector>
 
 namespace tollbar::shmem {
 
@@ -46,18 +45,5 @@ constexpr Reading read_slot(std::uint64_t word, unsigned phase, Signature signat
     if (ahead > 1 || word % phases != phase) return Reading::impossible;
     return ahead < 0 ? Reading::past : Reading::heard;
 }
-
-/// A step of a program, as a channel that ends in a slot.
-struct Wire {
-    bool sends;
-    Rank peer;
-    std::uint32_t slot;  ///< among those of the receiver
-};
-
-/// The program of `self`. A receiver's slots are numbered in the order of its awaits.
-std::vector<Wire> wire(const Plan& plan, Rank self);
-
-/// The most slots that a rank of the plan hears by.
-std::uint32_t slots_of(const Plan& plan);
 
 }  // namespace tollbar::shmem

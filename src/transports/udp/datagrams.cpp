@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datagrams over one UDP socket; sleeps have the resolution of the kernel's high-resolution timers.
+// Datagrams over one UDP socket.
 #include "datagrams.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <stdexcept>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 namespace tollbar {
 
 namespace {
 
 const sockaddr* generic(const UdpAddress& address) noexcept { return reinterpret_cast<const sockaddr*>(&address); }
-
-[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
 
 std::pair<std::uint32_t, std::uint16_t> key_of(const UdpAddress& address) noexcept {
     return {address.sin_addr.s_addr, address.sin_port};
@@ -37,7 +32,7 @@ UdpAddress udp_address(const std::string& text) {
     std::uint16_t number = 0;
     const auto read = std::from_chars(port.data(), port.data() + port.size(), number);
     if (host.empty() || read.ec != std::errc() || read.ptr != port.data() + port.size())
-        throw std::invalid_argument("'" + text + "' is no address; HOST:PORT is one");
+        throw std::invalid_argument("'" + text + "' is not an address of the form HOST:PORT");
     addrinfo hints{};
     hints.ai_family = AF_INET;
     hints.ai_socktype = SOCK_DGRAM;
@@ -57,34 +52,21 @@ std::string to_text(const UdpAddress& address) {
     return std::string(host) + ":" + std::to_string(ntohs(address.sin_port));
 }
 
-UdpSocket::UdpSocket(const UdpAddress& address) : file_(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
-    if (file_ < 0) fail("UDP socket");
-    if (bind(file_, generic(address), sizeof address) == 0) return;
-    const int error = errno;
-    close(file_);
-    errno = error;
-    fail("UDP socket at " + to_text(address));
+File udp_socket(const UdpAddress& address) {
+    File made(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!made || bind(made.number(), generic(address), sizeof address) != 0)
+        throw_errno("UDP socket at " + to_text(address));
+    return made;
 }
 
-UdpSocket::UdpSocket(UdpSocket&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-
-UdpSocket& UdpSocket::operator=(UdpSocket&& other) noexcept {
-    std::swap(file_, other.file_);
-    return *this;
-}
-
-UdpSocket::~UdpSocket() {
-    if (file_ >= 0) close(file_);
-}
-
-UdpAddress UdpSocket::address() const {
+UdpAddress address_of(const File& socket) {
     UdpAddress address{};
     socklen_t size = sizeof address;
-    if (getsockname(file_, reinterpret_cast<sockaddr*>(&address), &size) != 0) fail("UDP socket");
+    if (getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) != 0) throw_errno("UDP socket");
     return address;
 }
 
-UdpDatagrams::UdpDatagrams(UdpSocket socket, std::vector<UdpAddress> addresses)
+UdpDatagrams::UdpDatagrams(File socket, std::vector<UdpAddress> addresses)
     : socket_(std::move(socket)), addresses_(std::move(addresses)), by_address_(addresses_.size()) {
     for (Rank rank = 0; rank < by_address_.size(); ++rank) by_address_[rank] = rank;
     const auto place = [&](Rank rank) { return key_of(addresses_[rank]); };
@@ -95,27 +77,20 @@ UdpDatagrams::UdpDatagrams(UdpSocket socket, std::vector<UdpAddress> addresses)
 }
 
 void UdpDatagrams::send(Rank to, std::span<const std::byte> datagram) noexcept {
-    sendto(socket_.file(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL, generic(addresses_[to]),
+    sendto(socket_.number(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL, generic(addresses_[to]),
            sizeof addresses_[to]);
 }
 
 std::optional<Datagrams::Received> UdpDatagrams::receive(std::span<std::byte> buffer) noexcept {
     UdpAddress from{};
     socklen_t size = sizeof from;
-    const ssize_t got = recvfrom(socket_.file(), buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_TRUNC,
+    const ssize_t got = recvfrom(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_TRUNC,
                                  reinterpret_cast<sockaddr*>(&from), &size);
     if (got < 0) return std::nullopt;
     return Received{static_cast<std::size_t>(got), rank_at(from)};
 }
 
-void UdpDatagrams::sleep(Deadline deadline) noexcept {
-    using namespace std::chrono;
-    const auto left = std::max(deadline.at - steady_clock::now(), steady_clock::duration::zero());
-    const auto whole = duration_cast<seconds>(left);
-    const timespec time{.tv_sec = whole.count(), .tv_nsec = duration_cast<nanoseconds>(left - whole).count()};
-    pollfd readable{.fd = socket_.file(), .events = POLLIN, .revents = 0};
-    ppoll(&readable, 1, &time, nullptr);
-}
+void UdpDatagrams::sleep(Deadline deadline) noexcept { sleep_until_readable(socket_, deadline); }
 
 Rank UdpDatagrams::rank_at(const UdpAddress& address) const noexcept {
     const auto found = std::ranges::lower_bound(by_address_, key_of(address), {},

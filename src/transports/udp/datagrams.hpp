@@ -2,8 +2,10 @@
 // What a barrier over a network asks of it: datagrams between ranks that may be lost, doubled, overtaken or altered.
 #pragma once
 
+#include "runtime/files.hpp"
+
 #include <tollbar/plan.hpp>
-#include <tollbar/sync.hpp>
+#include <tollbar/detail/sync.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -43,29 +45,17 @@ UdpAddress udp_address(const std::string& text);
 
 std::string to_text(const UdpAddress& address);
 
-/// A bound UDP socket that never blocks.
-class UdpSocket {
-public:
-    /// Binds to that address; port 0 takes any. Throws std::system_error.
-    explicit UdpSocket(const UdpAddress& address);
-    UdpSocket(UdpSocket&& other) noexcept;
-    UdpSocket& operator=(UdpSocket&& other) noexcept;
-    ~UdpSocket();
+/// A UDP socket that never blocks, bound to that address; port 0 takes any. Throws std::system_error.
+File udp_socket(const UdpAddress& address);
 
-    /// Where it is bound, with the port it got.
-    UdpAddress address() const;
-
-    int file() const noexcept { return file_; }
-
-private:
-    int file_;
-};
+/// Where a socket is bound, with the port it got. Throws std::system_error.
+UdpAddress address_of(const File& socket);
 
 /// Datagrams over one socket to ranks at known addresses.
 class UdpDatagrams final : public Datagrams {
 public:
     /// `addresses` has one of each rank.
-    UdpDatagrams(UdpSocket socket, std::vector<UdpAddress> addresses);
+    UdpDatagrams(File socket, std::vector<UdpAddress> addresses);
 
     void send(Rank to, std::span<const std::byte> datagram) noexcept override;
     std::optional<Received> receive(std::span<std::byte> buffer) noexcept override;
@@ -74,7 +64,7 @@ public:
 private:
     Rank rank_at(const UdpAddress& address) const noexcept;
 
-    UdpSocket socket_;
+    File socket_;
     std::vector<UdpAddress> addresses_;
     std::vector<Rank> by_address_;  ///< ranks in the order of their addresses
 };

@@ -2,13 +2,12 @@
 // tollbar::udp_participant: a runner, its socket, and what the environment says.
 #include <tollbar/udp.hpp>
 
-#include "runner.hpp"
-#include "transports/wire/steps.hpp"
+#include "answering.hpp"
 
-#include <tollbar/environment.hpp>
+#include "runtime/environment.hpp"
+#include "runtime/late.hpp"
+#include "runtime/steps.hpp"
 
-#include <cstdio>
-#include <optional>
 #include <stdexcept>
 
 namespace tollbar {
@@ -30,17 +29,15 @@ void check(const Plan& plan, Rank self, std::size_t addresses) {
         throw std::invalid_argument("there is no rank " + std::to_string(self) + " of " + std::to_string(plan.ranks()));
 }
 
-constexpr Deadline for_ever{std::chrono::steady_clock::time_point::max()};
-
 /// Where episodes begin to count on the wire.
 constexpr Episode before = 0;
 
 }  // namespace
 
 struct udp_place::Hidden {
-    explicit Hidden(const std::string& address) : socket(udp_address(address)) {}
+    explicit Hidden(const std::string& address) : socket(udp_socket(udp_address(address))) {}
 
-    UdpSocket socket;
+    File socket;
 };
 
 udp_place::udp_place(const std::string& address) : hidden_(std::make_unique<Hidden>(address)) {}
@@ -48,74 +45,46 @@ udp_place::udp_place(udp_place&&) noexcept = default;
 udp_place& udp_place::operator=(udp_place&&) noexcept = default;
 udp_place::~udp_place() = default;
 
-std::string udp_place::address() const { return to_text(hidden_->socket.address()); }
-
-struct udp_participant::Hidden {
-    Hidden(UdpSocket socket, const Plan& plan, Rank self, const std::vector<std::string>& addresses,
-           const udp_options& options)
-        : rank(self), network(std::move(socket), resolve(addresses)),
-          runner({.key = options.key, .group = options.group, .self = self, .ranks = plan.ranks()},
-                 compile_steps(plan, self), before,
-                 options.wait == wait_policy::automatic ? wait_policy_from_environment() : options.wait,
-                 {.again = options.again, .linger = options.linger}, network) {}
-
-    Rank rank;
-    UdpDatagrams network;
-    UdpRunner runner;
-};
+std::string udp_place::address() const { return to_text(address_of(hidden_->socket)); }
 
 udp_participant::udp_participant(udp_place place, const Plan& plan, Rank self,
                                  const std::vector<std::string>& addresses, const udp_options& options) {
     check(plan, self, addresses.size());
-    hidden_ = std::make_unique<Hidden>(std::move(place.hidden_->socket), plan, self, addresses, options);
+    const wait_policy wait = options.wait == wait_policy::automatic ? environment::wait() : options.wait;
+    runner_ = std::make_unique<AnsweringRunner>(
+        UdpIdentity{.key = options.key, .group = options.group, .self = self, .ranks = plan.ranks()},
+        compile_steps(plan, self), before, wait, UdpTiming{.again = options.again, .linger = options.linger},
+        std::make_unique<UdpDatagrams>(std::move(place.hidden_->socket), resolve(addresses)));
 }
 
 udp_participant::udp_participant(udp_participant&&) noexcept = default;
 
 udp_participant& udp_participant::operator=(udp_participant&& other) noexcept {
-    std::swap(hidden_, other.hidden_);
+    std::swap(runner_, other.runner_);
     return *this;
 }
 
-udp_participant::~udp_participant() {
-    if (hidden_ && episode() != 0) hidden_->runner.linger();
-}
+udp_participant::~udp_participant() = default;
 
-void udp_participant::arrive() noexcept { hidden_->runner.arrive(); }
+void udp_participant::arrive() noexcept { runner_->arrive(); }
 
-bool udp_participant::test() noexcept { return hidden_->runner.test(); }
+bool udp_participant::test() noexcept { return runner_->test(); }
 
-void udp_participant::wait() noexcept {
-    static const auto timeout = timeout_from_environment();
-    if (!timeout) {
-        hidden_->runner.finish(for_ever);
-        return;
-    }
-    for (auto waited = *timeout; !hidden_->runner.finish(deadline_after(*timeout)); waited += *timeout) {
-        try {
-            std::string names;
-            for (const Rank rank : missing()) names += (names.empty() ? "" : ", ") + std::to_string(rank);
-            std::fprintf(stderr, "tollbar: rank %u has waited %.1f s in episode %llu for rank %s\n",
-                         static_cast<unsigned>(rank()), waited.count(), static_cast<unsigned long long>(episode()),
-                         names.c_str());
-        } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
-        }
-    }
-}
+void udp_participant::wait() noexcept { wait_and_report(*runner_); }
 
 udp_wait_result udp_participant::wait_until_deadline(Deadline deadline) {
-    const bool done = hidden_->runner.finish(deadline);
+    const bool done = runner_->finish(deadline);
     return {.done = done, .missing = done ? std::vector<Rank>() : missing()};
 }
 
-std::vector<Rank> udp_participant::missing() const { return hidden_->runner.missing(); }
+std::vector<Rank> udp_participant::missing() const { return runner_->missing(); }
 
-Rank udp_participant::rank() const noexcept { return hidden_->rank; }
+Rank udp_participant::rank() const noexcept { return runner_->rank(); }
 
-Episode udp_participant::episode() const noexcept { return hidden_->runner.episode() - before; }
+Episode udp_participant::episode() const noexcept { return runner_->episode() - before; }
 
 udp_traffic udp_participant::traffic() const noexcept {
-    const UdpCounts counts = hidden_->runner.counts();
+    const UdpCounts counts = runner_->counts();
     return {
         .sent = counts.sent, .received = counts.heard + counts.known + counts.dropped(), .dropped = counts.dropped()};
 }

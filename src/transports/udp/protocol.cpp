@@ -13,31 +13,26 @@ using Bytes = std::array<std::byte, sizeof(toll_frame)>;
 
 }  // namespace
 
-Protocol::Protocol(const UdpIdentity& identity, std::vector<toll_step> steps, Episode before, Datagrams& network)
-    : identity_(identity), steps_(std::move(steps)), network_(network), episode_(before), all_entered_(before),
-      next_(steps_.size()), told_(steps_.size()), heard_(steps_.size(), before),
-      peers_(identity.ranks, Peer{.entered = before}) {
+Protocol::Protocol(const UdpIdentity& identity, std::span<const toll_step> steps, Episode before, Datagrams& network)
+    : identity_(identity), steps_(steps), network_(&network), episode_(before), all_entered_(before),
+      told_(steps_.size()), heard_(steps_.size(), before), peers_(identity.ranks, Peer{.entered = before}) {
     for (const toll_step& step : steps_) {
         if (step.to != TOLLBAR_NOBODY) peers_[step.to].channel = peers_[step.to].told = true;
         if (step.from != TOLLBAR_NOBODY) peers_[step.from].channel = true;
     }
 }
 
-void Protocol::start() noexcept {
-    ++episode_;
-    next_ = told_ = 0;
+void Protocol::enter(Episode episode) noexcept {
+    if (toll_newer(episode_, all_entered_)) all_entered_ = episode_;  // the episode before is over
+    episode_ = episode;
+    told_ = 0;
 }
 
-bool Protocol::advance() noexcept {
-    for (; next_ != steps_.size(); ++next_) {
-        if (told_ == next_) {
-            if (steps_[next_].to != TOLLBAR_NOBODY) tell(next_, episode_);
-            ++told_;
-        }
-        if (steps_[next_].from != TOLLBAR_NOBODY && !met(next_)) return false;
-    }
-    if (toll_newer(episode_, all_entered_)) all_entered_ = episode_;
-    return true;
+bool Protocol::tell_and_await(const toll_step& step) noexcept {
+    awaited_ = number_of(step);
+    if (told_ <= awaited_ && step.to != TOLLBAR_NOBODY) tell(awaited_, episode_);
+    told_ = awaited_ + 1;
+    return met(step);
 }
 
 void Protocol::hear(std::span<const std::byte> datagram, Rank from) noexcept {
@@ -125,12 +120,9 @@ void Protocol::answer(const Said& said) noexcept {
     }
 }
 
-void Protocol::pull() noexcept {
-    if (!finished()) send(steps_[next_].from, toll_pull, steps_[next_].from_step, episode_);
-}
+void Protocol::pull() noexcept { send(steps_[awaited_].from, toll_pull, steps_[awaited_].from_step, episode_); }
 
 void Protocol::ask(std::size_t most) noexcept {
-    if (finished()) return;
     for (Rank looked = 0; looked < identity_.ranks && most > 0; ++looked) {
         asked_ = (asked_ + 1) % identity_.ranks;
         if (asked_ == identity_.self || !toll_newer(episode_, peers_[asked_].entered)) continue;
@@ -141,7 +133,7 @@ void Protocol::ask(std::size_t most) noexcept {
 
 std::vector<Rank> Protocol::missing() const {
     std::vector<Rank> missing;
-    if (finished() || !toll_newer(episode_, all_entered_)) return missing;
+    if (!toll_newer(episode_, all_entered_)) return missing;
     for (Rank rank = 0; rank < identity_.ranks; ++rank)
         if (rank != identity_.self && toll_newer(episode_, peers_[rank].entered)) missing.push_back(rank);
     return missing;
@@ -163,19 +155,10 @@ void Protocol::tell(std::size_t step, Episode episode) noexcept {
 }
 
 void Protocol::send(Rank to, toll_kind kind, toll_u16 step, Episode episode) noexcept {
-    toll_frame frame{.magic = toll_net32(toll_magic),
-                     .kind = static_cast<toll_u8>(kind),
-                     .zero = 0,
-                     .step = toll_net16(step),
-                     .key = toll_net64(identity_.key),
-                     .group = toll_net32(identity_.group),
-                     .source = toll_net32(identity_.self),
-                     .episode = toll_net64(episode),
-                     .mask = 0,
-                     .check = 0};
-    frame.check = toll_net32(toll_check(&frame));
+    const toll_frame frame = toll_sealed(kind, step, toll_net64(identity_.key), toll_net32(identity_.group),
+                                         identity_.self, episode, 0);
     ++counts_.sent;
-    network_.send(to, std::bit_cast<Bytes>(frame));
+    network_->send(to, std::bit_cast<Bytes>(frame));
 }
 
 }  // namespace tollbar

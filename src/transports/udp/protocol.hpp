@@ -4,7 +4,7 @@
 #pragma once
 
 #include "datagrams.hpp"
-#include "transports/wire/frame.h"
+#include "runtime/frame.h"
 
 #include <array>
 #include <cstdint>
@@ -45,28 +45,34 @@ struct UdpIdentity {
 /// frames of episode e+1 complete e, and a lost frame is made good by any later one.
 class Protocol {
 public:
-    /// Nobody has entered anything after `before`. `network` outlives the protocol.
-    Protocol(const UdpIdentity& identity, std::vector<toll_step> steps, Episode before, Datagrams& network);
+    /// Nobody has entered anything after `before`. The compiled steps and the network outlive the protocol.
+    Protocol(const UdpIdentity& identity, std::span<const toll_step> steps, Episode before, Datagrams& network);
 
+    Rank rank() const noexcept { return identity_.self; }
     Episode episode() const noexcept { return episode_; }
-    bool finished() const noexcept { return next_ == steps_.size(); }
 
-    /// Enters the next episode. Only when finished().
-    void start() noexcept;
+    /// Enters the next episode; the one before is over.
+    void enter(Episode episode) noexcept;
 
-    /// Tells and awaits as far as what was heard allows; true when the episode is over.
-    bool advance() noexcept;
+    /// Does what is left of a step, all before it being over; whether it is over now.
+    bool tell_and_await(const toll_step& step) noexcept;
+
+    /// Whether the peer that a step awaits has told, or everybody is known to have entered.
+    bool met(const toll_step& step) const noexcept {
+        return step.from == TOLLBAR_NOBODY || !toll_newer(episode_, heard_[number_of(step)]) ||
+               !toll_newer(episode_, all_entered_);
+    }
 
     /// Takes one datagram in, and answers it if it asks.
     void hear(std::span<const std::byte> datagram, Rank from) noexcept;
 
-    /// Asks the awaited rank to tell again.
+    /// Asks the rank that was awaited last to tell again. In an episode that is not over, as ask() and missing().
     void pull() noexcept;
 
     /// Asks up to `most` of those who are not known to have entered whether they have; others the next time.
     void ask(std::size_t most) noexcept;
 
-    /// Who is not known to have entered this episode; nobody when it is over.
+    /// Who is not known to have entered this episode.
     std::vector<Rank> missing() const;
 
     /// Says goodbye to all it has channels with. After the last episode.
@@ -95,8 +101,8 @@ private:
         bool gone = false;
     };
 
-    bool met(std::size_t step) const noexcept {
-        return !toll_newer(episode_, heard_[step]) || !toll_newer(episode_, all_entered_);
+    std::size_t number_of(const toll_step& step) const noexcept {
+        return static_cast<std::size_t>(&step - steps_.data());
     }
     bool is_sound(const toll_frame& frame, Rank from) noexcept;
     bool fits_plan(const Said& said) const noexcept;
@@ -106,11 +112,11 @@ private:
     void send(Rank to, toll_kind kind, toll_u16 step, Episode episode) noexcept;
 
     UdpIdentity identity_;
-    std::vector<toll_step> steps_;
-    Datagrams& network_;
+    std::span<const toll_step> steps_;
+    Datagrams* network_;
     Episode episode_;
     Episode all_entered_;         ///< the newest that everybody is known to have entered
-    std::size_t next_;            ///< the step that is not over
+    std::size_t awaited_ = 0;     ///< the step that was awaited last
     std::size_t told_;            ///< the steps before this one have told
     std::vector<Episode> heard_;  ///< for each step, the newest episode its peer told
     std::vector<Peer> peers_;

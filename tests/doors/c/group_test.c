@@ -164,8 +164,8 @@ static void wrong_arguments_are_named(void) {
     size_t count;
     tollbar_group_options options = {.plan = "fastest"};
     CHECK_FAILS(tollbar_group_create(&other, 2, &options), EINVAL, "there is no algorithm 'fastest'");
-    options.plan = "combination:3";
-    CHECK_FAILS(tollbar_group_create(&other, 2, &options), EINVAL, "1 to 2 processors, not 3");
+    options.plan = "combination:0";
+    CHECK_FAILS(tollbar_group_create(&other, 2, &options), EINVAL, "a number of processors P");
     options.plan = NULL;
     options.wait = 4;
     CHECK_FAILS(tollbar_group_create(&other, 2, &options), EINVAL, "TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not 4");

@@ -27,6 +27,18 @@ static void the_word_of_a_rank_is_written_out(void) {
     tollbar_plan_destroy(plan);
 }
 
+static void a_role_has_a_word_too(void) {
+    char text[32];
+    CHECK(tollbar_plan_make(&plan, "turnstile", 3) == 0);
+    CHECK(tollbar_plan_ranks(plan) == 3 && tollbar_plan_roles(plan) == 1);
+    CHECK(tollbar_plan_program(plan, 2, text, sizeof text, NULL) == 0 && strcmp(text, "!a ?a") == 0);
+    CHECK(tollbar_plan_program(plan, TOLLBAR_ROLE(0), text, sizeof text, NULL) == 0);
+    CHECK(strcmp(text, "?0 ?1 ?2 !0 !1 !2") == 0);
+    CHECK_FAILS(tollbar_plan_program(plan, TOLLBAR_ROLE(0), text, 5, NULL), ENOSPC, "role a needs 18");
+    CHECK_FAILS(tollbar_plan_program(plan, TOLLBAR_ROLE(1), text, sizeof text, NULL), EINVAL, "role b");
+    tollbar_plan_destroy(plan);
+}
+
 static void a_proof_says_which_rank_can_leave_too_early(void) {
     char text[128];
     int holds = -1;
@@ -87,6 +99,7 @@ static void wrong_spellings_are_named(void) {
 
 int main(void) {
     the_word_of_a_rank_is_written_out();
+    a_role_has_a_word_too();
     a_proof_says_which_rank_can_leave_too_early();
     a_price_is_in_microseconds();
     wrong_spellings_are_named();

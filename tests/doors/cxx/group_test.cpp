@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group runs what its options, the environment and the tuning file say, in this order; what they say wrongly is
 // named once.
-#include <tollbar/crowding.hpp>
+#include <tollbar/detail/crowding.hpp>
 #include <tollbar/participant.hpp>
-#include <tollbar/tuning.hpp>
+#include <tollbar/detail/tuning.hpp>
 
 #include "child.hpp"
 
@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -25,6 +26,22 @@ namespace {
 testing::Outcome probe(Rank ranks, Variables variables) {
     variables.insert(variables.begin(), {{"TOLLBAR_TUNING", "/nowhere"}, {"TOLLBAR_PLAN", ""}, {"TOLLBAR_WAIT", ""}});
     return testing::run({TOLLBAR_PROBE, std::to_string(ranks)}, variables);
+}
+
+/// What is on stderr of a program of 2 ranks, of which one waits for the other until `text` stands in `file`; that is
+/// where stderr goes unless it is named.
+std::string waiting_probe(Variables variables, const std::string& text, std::string file = "") {
+    const std::string lines = "/tmp/tollbar-stderr-" + std::to_string(getpid());
+    if (file.empty()) file = lines;
+    variables.insert(variables.begin(),
+                     {{"TOLLBAR_TUNING", "/nowhere"}, {"TOLLBAR_PLAN", "mcs"}, {"TOLLBAR_WAIT", ""}});
+    const auto outcome = testing::run({"/bin/sh", "-c", "exec \"$@\" 2>" + lines, "sh", TOLLBAR_PROBE, "2", file, text},
+                                      variables);
+    CHECK(outcome.said == "plan mcs\nplan mcs\n");
+    std::stringstream said;
+    said << std::ifstream(lines).rdbuf();
+    std::remove(lines.c_str());
+    return said.str();
 }
 
 /// A tuning file whose lines for 3 ranks name that plan, in every situation of this machine.
@@ -82,12 +99,12 @@ TEST_CASE("TOLLBAR_PLAN names the plan of a group that does not say") {
 }
 
 TEST_CASE("a TOLLBAR_PLAN that cannot be run is named once with what is accepted, then one is chosen") {
-    for (const char* plan : {"fastest", "mcs:0", "combination:9", "combination:x"}) {
+    for (const char* plan : {"fastest", "mcs:0", "combination:0", "combination:x"}) {
         CAPTURE(plan);
         const auto outcome = probe(3, {{"TOLLBAR_PLAN", plan}});
         CAPTURE(outcome.said);
         CHECK(outcome.succeeded());
-        CHECK(outcome.times_said("tollbar: TOLLBAR_PLAN: ") == 1);
+        CHECK(outcome.times_said("tollbar: TOLLBAR_PLAN is '" + std::string(plan) + "': ") == 1);
         CHECK(outcome.times_said("\n") == 3);
     }
     const auto unknown = probe(3, {{"TOLLBAR_PLAN", "fastest"}});
@@ -98,10 +115,38 @@ TEST_CASE("a TOLLBAR_PLAN that cannot be run is named once with what is accepted
 TEST_CASE("an unknown TOLLBAR_WAIT is named once with what is accepted") {
     const auto outcome = probe(3, {{"TOLLBAR_WAIT", "never"}});
     CHECK(outcome.succeeded());
-    CHECK(outcome.times_said("tollbar: TOLLBAR_WAIT='never' is none of auto, spin, yield, park; taking auto\n") == 1);
+    CHECK(outcome.times_said(
+              "tollbar: TOLLBAR_WAIT is 'never'; accepted: auto, spin, yield, park; using the default, auto\n") == 1);
     CHECK(outcome.times_said("\n") == 3);
     for (const char* known : {"auto", "spin", "yield", "park"})
         CHECK(probe(3, {{"TOLLBAR_WAIT", known}}).times_said("\n") == 2);
+}
+
+TEST_CASE("an unknown TOLLBAR_TIMEOUT or TOLLBAR_VERBOSE is named once with what is accepted") {
+    const std::string loud = "tollbar: TOLLBAR_VERBOSE is 'loud'; accepted: 0, 1, 2; using the default, 0\n";
+    const std::string late =
+        "tollbar: TOLLBAR_TIMEOUT is 'abc'; accepted: seconds, 0 or more (0: never); using the default, 0\n";
+    CHECK(waiting_probe({{"TOLLBAR_TIMEOUT", "abc"}, {"TOLLBAR_VERBOSE", "loud"}}, "TIMEOUT") == loud + late);
+    const auto plain = probe(3, {});
+    for (const char* name : {"TOLLBAR_TIMEOUT", "TOLLBAR_VERBOSE", "TOLLBAR_REPORT"})
+        CHECK(probe(3, {{name, ""}}).said == plain.said);
+}
+
+TEST_CASE("with TOLLBAR_VERBOSE a group says what it runs, without it or with 0 it does not") {
+    for (const char* loud : {"1", "2"})
+        CHECK(probe(3, {{"TOLLBAR_VERBOSE", loud}, {"TOLLBAR_PLAN", "mcs"}})
+                  .times_said("tollbar: the group (3 ranks): mcs\n") == 2);
+    CHECK(probe(3, {{"TOLLBAR_VERBOSE", "0"}, {"TOLLBAR_PLAN", "mcs"}}).times_said("tollbar: ") == 0);
+}
+
+TEST_CASE("who is missing is reported on stderr, or where TOLLBAR_REPORT says") {
+    for (const char* stderr_too : {"", "-"}) {
+        const std::string said = waiting_probe({{"TOLLBAR_TIMEOUT", "0.02"}, {"TOLLBAR_REPORT", stderr_too}}, "1 has");
+        CHECK(said.starts_with("tollbar: the group (2 ranks, mcs): rank 0 has waited 0.0 s in episode 1: rank 1 has "));
+    }
+    const std::string file = "/tmp/tollbar-report-" + std::to_string(getpid());
+    CHECK(waiting_probe({{"TOLLBAR_TIMEOUT", "0.02"}, {"TOLLBAR_REPORT", file}}, "1 has", file).empty());
+    std::remove(file.c_str());
 }
 
 TEST_CASE("what was tuned for the situation is taken, unless TOLLBAR_PLAN says otherwise") {
@@ -112,7 +157,7 @@ TEST_CASE("what was tuned for the situation is taken, unless TOLLBAR_PLAN says o
 }
 
 TEST_CASE("a tuned plan that cannot be run is named once, then one is chosen") {
-    for (const char* plan : {"fastest", "combination:9"}) {
+    for (const char* plan : {"fastest", "combination:0"}) {
         const TuningFile file(plan);
         const auto outcome = probe(3, {{"TOLLBAR_TUNING", file.path()}});
         CAPTURE(outcome.said);
@@ -124,16 +169,17 @@ TEST_CASE("a tuned plan that cannot be run is named once, then one is chosen") {
 }
 
 TEST_CASE("a group of no ranks, or of too many, is refused with what is accepted") {
-    CHECK(refusal(0, {.plan = "mcs"}) == "a group has 1 to 16777216 ranks, not 0");
-    CHECK(refusal(max_ranks + 1, {.plan = "turnstile"}) == "a group has 1 to 16777216 ranks, not 16777217");
+    CHECK(refusal(0, {.plan = "mcs"}) == "a plan has 1 to 16777216 ranks, not 0");
+    CHECK(refusal(max_ranks + 1, {.plan = "turnstile"}) == "a plan has 1 to 16777216 ranks, not 16777217");
 }
 
 TEST_CASE("an option that cannot be run is refused with what is accepted") {
     const std::string unknown = refusal(4, {.plan = "fastest"});
-    for (const char* part : {"fastest", "dissemination", "turnstile", "combination[:PROCESSORS[/PLAN]]"})
-        CHECK(says(unknown, part));
+    for (const char* part : {"fastest", "dissemination", "turnstile", "combination"}) CHECK(says(unknown, part));
     CHECK(says(refusal(4, {.plan = "mcs:0"}), "mcs:0"));
-    CHECK(says(refusal(4, {.plan = "combination:5"}), "1 to 4 processors, not 5"));
+    CHECK(says(refusal(4, {.plan = "combination:0"}), "a number of processors P"));
+    for (const char* elsewhere : {"switch", "card:gather", "card:mcs", "counter", "turnstile@2/switch"})
+        CHECK(says(refusal(4, {.plan = elsewhere}), "' runs on "));
     CHECK(refusal(4, {.plan = std::string(1000, 'x')}).size() > 1000);
 }
 

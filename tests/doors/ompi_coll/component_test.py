@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
 PARAMETERS = (
     "priority", "plan", "selection", "radix", "budget_ms", "timeout", "objective", "sharing", "network",
+    "verbose",
 )  # fmt: skip
 PAGE = 4 << 20  # more than toll.h's page
 
@@ -166,7 +167,7 @@ def test_a_parameter_written_while_the_program_runs_counts_for_later_communicato
 
 
 def test_every_parameter_can_be_written_while_the_program_runs(run):
-    values = ("50", "mcs", "3", "2", "5", "30", "skew", "never", "p2p")
+    values = ("50", "mcs", "3", "2", "5", "30", "skew", "never", "p2p", "1")
     names = (f"coll_tollbar_{name}" for name in PARAMETERS)
     run("settings", 2, *(word for pair in zip(names, values, strict=True) for word in pair))
 
@@ -176,21 +177,33 @@ def test_every_parameter_can_be_written_while_the_program_runs(run):
     [
         ("plan", "no_such_plan", "dissemination"),
         ("selection", "77", "dissemination"),
-        ("selection", "first", "a number"),
+        ("selection", "first", "0 or more"),
         ("selection", "-2", "0 or more"),
         ("budget_ms", "-1", "0 or more"),
-        ("timeout", "-5", "seconds"),
+        ("timeout", "-5", "seconds, 0 or more (0: never)"),
+        ("timeout", "abc", "seconds, 0 or more (0: never)"),
         ("objective", "speed", "latency, skew, wait"),
         ("sharing", "always", "auto, never"),
         ("network", "fast", "auto, p2p, nic"),
         ("priority", "101", "0 to 100"),
+        ("verbose", "loud", "0, 1, 2"),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_accepted_ones(run, name, value, accepted):
     lines = said(run("settings", 2, mca={f"coll_tollbar_{name}": value}))
     assert len(lines) == 1, lines
-    assert value in lines[0]
+    assert lines[0].startswith(f"tollbar: coll_tollbar_{name} is '{value}'")
     assert accepted in lines[0]
+    assert "; using the default, " in lines[0]
+
+
+def test_verbosity_is_the_parameters_and_else_the_variables(run):
+    def announced(**settings) -> bool:
+        return any(line.endswith("(2 ranks): mcs") for line in said(run("settings", 2, **settings)))
+
+    assert announced(mca={"coll_tollbar_verbose": 1}, TOLLBAR_PLAN="mcs", TOLLBAR_VERBOSE="0")
+    assert not announced(mca={"coll_tollbar_verbose": 0}, TOLLBAR_PLAN="mcs", TOLLBAR_VERBOSE="1")
+    assert announced(TOLLBAR_PLAN="mcs", TOLLBAR_VERBOSE="1")
 
 
 def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(run, tmp_path):

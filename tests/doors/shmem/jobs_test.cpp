@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole jobs, seen from outside: how they end, what they say, and what they do when the transport is deaf.
 #include "child.hpp"
+#include "temporary.hpp"
 
 #include <doctest/doctest.h>
 
@@ -76,8 +77,41 @@ TEST_CASE("the environment's plan is taken, and a wrong one reported once") {
     const Outcome right = job(3, {TOLLBAR_LOOP, "5", ""}, {{"TOLLBAR_PLAN", "mcs"}, {"TOLLBAR_WAIT", "park"}});
     CHECK_MESSAGE(right.times_said("5 episodes of mcs") == 1, right.said);
     const Outcome wrong = job(3, {TOLLBAR_LOOP, "5", ""}, {{"TOLLBAR_PLAN", "mcx"}});
-    CHECK_MESSAGE(wrong.times_said("tollbar: TOLLBAR_PLAN: ") == 1, wrong.said);
+    CHECK_MESSAGE(wrong.times_said("tollbar: TOLLBAR_PLAN is 'mcx': ") == 1, wrong.said);
     CHECK_MESSAGE(wrong.times_said("5 episodes of dissemination:2") == 1, wrong.said);
+}
+
+TEST_CASE(
+    "good and empty values of variables go without a word, each other one has a line that names the accepted ones") {
+    const Words late{TOLLBAR_LOOP, "3", "", "late", "1"};
+    const Variables good{
+        {"TOLLBAR_PLAN", "mcs"}, {"TOLLBAR_WAIT", "yield"}, {"TOLLBAR_TIMEOUT", "60"}, {"TOLLBAR_VERBOSE", "0"}};
+    const Variables empty{{"TOLLBAR_PLAN", ""}, {"TOLLBAR_WAIT", ""}, {"TOLLBAR_TIMEOUT", ""}, {"TOLLBAR_VERBOSE", ""}};
+    const Variables wrong{
+        {"TOLLBAR_PLAN", "x"}, {"TOLLBAR_WAIT", "never"}, {"TOLLBAR_TIMEOUT", "abc"}, {"TOLLBAR_VERBOSE", "loud"}};
+    for (const Variables& quiet : {good, empty}) {
+        const Outcome outcome = job(2, late, quiet);
+        CHECK_MESSAGE(outcome.times_said("tollbar: ") == 0, outcome.said);
+    }
+    const Outcome outcome = job(2, late, wrong);
+    CAPTURE(outcome.said);
+    CHECK(outcome.times_said("tollbar: ") == 4);
+    CHECK(outcome.times_said("tollbar: TOLLBAR_PLAN is 'x': ") == 1);
+    CHECK(outcome.times_said("WAIT is 'never'; accepted: auto, spin, yield, park; using the default, auto\n") == 1);
+    CHECK(outcome.times_said("TIMEOUT is 'abc'; accepted: seconds, 0 or more (0: never); using the default, 0\n") == 1);
+    CHECK(outcome.times_said("VERBOSE is 'loud'; accepted: 0, 1, 2; using the default, 0\n") == 1);
+}
+
+TEST_CASE("with TOLLBAR_VERBOSE it says what it runs, and reports go where TOLLBAR_REPORT says") {
+    const TemporaryFolder folder;
+    const Outcome outcome = job(2, {TOLLBAR_LOOP, "3", "", "late", "1"},
+                                {{"TOLLBAR_PLAN", "mcs"},
+                                 {"TOLLBAR_VERBOSE", "1"},
+                                 {"TOLLBAR_TIMEOUT", "0.2"},
+                                 {"TOLLBAR_REPORT", folder.path("reports")}});
+    CHECK_MESSAGE(outcome.times_said("tollbar: ") == 1, outcome.said);
+    CHECK_MESSAGE(outcome.times_said("tollbar: barrier of 2 PEs: mcs\n") == 1, outcome.said);
+    CHECK(folder.read("reports").starts_with("tollbar: barrier of 2 PEs (mcs), episode 3: PE 0 has waited "));
 }
 
 TEST_CASE("every way of signalling has a plan of its own accord, however many PEs there are") {

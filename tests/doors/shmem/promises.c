@@ -192,7 +192,7 @@ int main(int count, char** arguments) {
     gone_after_the_post(me, NULL, TOLLBAR_SHMEM_PUTS);
     gone_after_the_post(me, "counter", TOLLBAR_SHMEM_PUTS);
     gone_after_the_post(me, "dissemination:3", TOLLBAR_SHMEM_STORES);
-    gone_after_the_post(me, "dissemination:3", TOLLBAR_SHMEM_POSTED);
+    gone_after_the_post(me, "counter", TOLLBAR_SHMEM_STORES);
     contexts(me);
     sync_only(me);
     in_own_memory(me);

@@ -59,7 +59,7 @@ def test_a_misspelled_variable_is_one_line_and_stops_nothing(tollbar, monkeypatc
     said = tollbar("plans")
     assert said.code == 0
     assert said.err == (
-        "tollbar: TOLLBAR_WAIT='sleep' is not accepted (auto|spin|yield|park); taking the default, auto\n"
+        "tollbar: TOLLBAR_WAIT is 'sleep'; accepted: auto, spin, yield, park; using the default, auto\n"
     )
 
 

@@ -42,7 +42,7 @@ def test_whether_barriers_between_hosts_may_use_the_card_is_told(rows, monkeypat
     monkeypatch.setenv("TOLLBAR_NICD", str(tmp_path / "nobody"))
     row = rows(FOUR, serving=serving)["MPI between hosts"]
     assert (row.state, row.remedy) == ("absent", "sudo tollbar nic up")
-    assert "by messages, not on the card" in row.why
+    assert "using messages, not the network card" in row.why
     monkeypatch.setattr(nic_daemon, "status", lambda _: {"interface": "eth7"})
     row = rows(FOUR, serving=serving)["MPI between hosts"]
     assert (row.state, row.remedy) == ("ok", None)

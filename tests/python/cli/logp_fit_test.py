@@ -37,10 +37,13 @@ def test_the_columns_are_stable(tollbar):
 
 def test_the_written_form_says_what_the_data_cannot_tell_and_why_a_plan_does_not_fit(tollbar):
     out = tollbar("logp", "fit", TABLE_1, "--without", "central", "--model", "L,o,g").out
-    assert "8 rows tell 2 numbers of 3; root mean square of their residuals 3.5 %." in out
-    assert "The data cannot tell L: every value from 0 to 261.4 us gives the same prices." in out
-    assert "The data cannot tell o: every value from 0 to 130.7 us gives the same prices." in out
-    assert "central is up to 1628 % off.\n  With 261.4 us for a message on the longest path, it alone" in out
+    assert "8 rows identify 2 numbers of 3; root mean square of their residuals 3.5 %." in out
+    assert "The data do not identify L: every value from 0 to 261.4 us gives the same prices." in out
+    assert "The data do not identify o: every value from 0 to 130.7 us gives the same prices." in out
+    assert (
+        "central is up to 1628 % off.\n  With 261.4 us for a message on the longest path, fitting it alone"
+        in out
+    )
     assert "tournament is up to" not in out
 
 
@@ -56,7 +59,7 @@ def test_other_columns_and_any_order_are_fine(tollbar, table):
         ("", "line 1: column plan is needed once, it is empty"),
         ("plan,ranks\nmcs,4\n", "line 1: column us is needed once, it has plan,ranks"),
         ("plan,us,ranks,us\n", "line 1: column us is needed once, it has plan,us,ranks,us"),
-        ("plan,ranks,us\n", "line 2: there is no row under the columns"),
+        ("plan,ranks,us\n", "line 2: there is no row below the header"),
         ("plan,ranks,us\nmcs,4,10\nmcs,8,fast\n", "line 3, column us: 'fast' is not a number of microsec"),
         ("plan,ranks,us\nmcs,4,-1\n", "line 2, column us: '-1' is not a number of microseconds above 0"),
         ("plan,ranks,us\nmcs,4,nan\n", "line 2, column us: 'nan' is not a number of microseconds above 0"),

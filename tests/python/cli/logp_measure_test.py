@@ -51,7 +51,7 @@ def test_the_written_form_ends_with_what_price_takes(tollbar, program):
 
 
 def test_an_overhead_that_overlaps_the_path_is_told(tollbar, program):
-    said = "the sender's overhead overlaps the path, of which prices give it half"
+    said = "the sender's overhead overlaps the transfer; prices take half of the path as overhead"
     assert said not in tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).out
     program.write_text(program.read_text().replace("1750", "2200"))
     lines = tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).out.splitlines()

@@ -37,8 +37,8 @@ def test_the_plot_is_written(tollbar, tmp_path):
     [
         (["--ranks", "2..10,20", "--crossover"], "one range of sizes"),
         (["--ranks", "8", "--crossover"], "one range of sizes"),
-        (["--ranks", "2..8", "--crossover", "--late", "1:3"], "--crossover goes without"),
-        (["--ranks", "2..8", "--crossover", "--best-parameter"], "ask one of them"),
+        (["--ranks", "2..8", "--crossover", "--late", "1:3"], "--crossover excludes"),
+        (["--ranks", "2..8", "--crossover", "--best-parameter"], "exclude each other"),
         (["--ranks", "2..8", "--crossover", "--plot", "prices.txt"], "must end in .svg, .png, .pdf"),
         (["--ranks", "2..8", "--plot", "prices.svg"], "give one of them"),
     ],

@@ -52,7 +52,7 @@ def test_the_columns_are_stable(tollbar):
 
 def test_plans_are_sorted_by_ranks_and_then_by_price(tollbar):
     rows = tollbar("price", "--ranks", "64,16", "--logp", "10,5,3", "--format", "json").json
-    assert [row["ranks"] for row in rows] == [16] * 9 + [64] * 9
+    assert [row["ranks"] for row in rows] == [16] * 11 + [64] * 11
     for size in (16, 64):
         prices = [row["last_us"] for row in rows if row["ranks"] == size]
         assert prices == sorted(prices)
@@ -208,7 +208,7 @@ def test_the_best_parameter_can_be_drawn(tollbar, tmp_path, suffix, begins):
         (("mcs", "--payload", "8:inf"), "argument --payload: 'inf' is not a number of microseconds, at le"),
         (("mcs", "--plot", "x.svg"), "--plot draws what --best-parameter or --crossover finds; give one"),
         (("mcs", "--best-parameter"), "--best-parameter: 'mcs' is not one of combining, fway_tournament"),
-        (("combining", "--best-parameter", "--loop"), "--best-parameter goes without --late"),
+        (("combining", "--best-parameter", "--loop"), "--best-parameter excludes --late"),
         (("combining", "--best-parameter", "--plot", "x.txt"), "--plot x.txt: the name must end in .svg,"),
         (("--best-parameter", "--plot", "x.svg"), "--plot draws one PLAN for at most 8 sizes"),
     ],

@@ -40,6 +40,21 @@ def test_the_words_of_small_plans(tollbar, plan, ranks, rank, word):
     assert len(rows) == ranks
 
 
+def test_roles_stand_behind_the_ranks_by_their_letters(tollbar):
+    said = tollbar("show", "turnstile", "--ranks", 3)
+    assert (said.code, said.out) == (0, "0: !a ?a\n1: !a ?a\n2: !a ?a\na: ?0 ?1 ?2 !0 !1 !2\n")
+    rows = tollbar("show", "combination:2", "--ranks", 4, "--format", "json").json
+    assert [row["rank"] for row in rows] == [0, 1, 2, 3, "a", "b"]
+    assert rows[-1]["program"] == "?1 ?3 !a ?a !1 !3"
+    assert tollbar("show", "turnstile", "--ranks", 3, "--as", "goal").out.startswith("num_ranks 4\n")
+
+
+def test_groups_without_nodes_are_refused_with_what_to_write(tollbar):
+    said = tollbar("show", "turnstile/mcs", "--ranks", 3)
+    assert (said.code, said.out) == (2, "")
+    assert "write turnstile@K/mcs for groups of K ranks" in said.err
+
+
 def test_the_drawing_is_well_formed_xml(tollbar):
     said = tollbar("show", "dissemination", "--ranks", 5, "--as", "svg")
     assert said.code == 0

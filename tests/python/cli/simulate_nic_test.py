@@ -201,7 +201,7 @@ def test_one_node_has_nothing_to_do(tollbar):
         (("--ratio", "2"), "--ratio is for --ranges"),
         (("--ranges", "--ratio", "1"), "by a ratio above 1"),
         (("--ranges", "--ratio", "2", "--card", "lanai4.3"), "--card SLOWER,FASTER"),
-        (("--ranges", "--ratio", "2", "--card", "lanai7.2,lanai4.3"), "no parameters of at least 0"),
+        (("--ranges", "--ratio", "2", "--card", "lanai7.2,lanai4.3"), "no non-negative parameters"),
         (("--seed", "-1"), "--seed is a number from 0 to 2^64 - 1, not -1"),
         (("nonsense",), "nonsense"),
     ],

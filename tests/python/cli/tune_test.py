@@ -2,7 +2,7 @@
 """tollbar tune: what it picks, and what it leaves on disk."""
 
 import pytest
-from tollbar import paths, results, tuning
+from tollbar import environment, results, tuning
 
 
 @pytest.fixture
@@ -78,4 +78,4 @@ def test_a_folder_without_a_run_is_wrong_use(tune, tmp_path):
 
 
 def test_the_file_is_where_the_library_looks(tune, tmp_path):
-    assert paths.tuning_file() == tmp_path / "tuning"
+    assert environment.tuning_file() == tmp_path / "tuning"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host and a card that run the same plan send the same messages: the host's protocol beside the card's, whose text is
+// A host and a NIC that run the same plan send the same messages: the host's protocol beside the NIC's, whose text is
 // compiled for this processor, in any order of arrivals and frames.
 #include "transports/nic/descriptor.hpp"
 #include "transports/udp/hand.hpp"
@@ -30,7 +30,7 @@ public:
         for (Rank rank = 0; rank < plan.ranks(); ++rank) hands_.emplace_back(plan, rank);
     }
 
-    bool over(Rank rank) const { return hands_[rank].protocol.finished(); }
+    bool over(Rank rank) const { return hands_[rank].runner.finished(); }
     Messages enter(Rank rank) {
         hands_[rank].start();
         return sent(rank);
@@ -38,7 +38,7 @@ public:
     Messages hear(const Message& message) {
         const auto& [from, to, step, episode] = message;
         hands_[to].hear(toll_signal, from, static_cast<toll_u16>(step), episode);
-        hands_[to].protocol.advance();
+        hands_[to].advance();
         return sent(to);
     }
 
@@ -55,59 +55,57 @@ private:
     std::deque<Hand> hands_;
 };
 
-nic::Endpoint card_of(Rank rank) {
+nic::Endpoint nic_of(Rank rank) {
     return {.hardware = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(rank)}, .address = toll_net32(0x0a000000 + rank)};
 }
 
-class CardSide {
+class NicSide {
 public:
-    explicit CardSide(const Plan& plan) : entered_(plan.ranks()) {
+    explicit NicSide(const Plan& plan) : entered_(plan.ranks()) {
         for (Rank rank = 0; rank < plan.ranks(); ++rank)
-            cards_.push_back(nic::describe({.key = 1,
-                                            .group = 1,
-                                            .rank = rank,
-                                            .ranks = plan.ranks(),
-                                            .before = 0,
-                                            .owner = 0,
-                                            .interface = 1,
-                                            .slot = 0,
-                                            .port = 9},
-                                           toll_plan, plan, card_of));
+            nics_.push_back(nic::describe({.key = 1,
+                                           .group = 1,
+                                           .rank = rank,
+                                           .ranks = plan.ranks(),
+                                           .before = 0,
+                                           .owner = 0,
+                                           .interface = 1,
+                                           .slot = 0,
+                                           .port = 9},
+                                          toll_plan, plan, nic_of));
     }
 
-    bool over(Rank rank) const {
-        return cards_[rank].state.at == toll_place(entered_[rank], cards_[rank].program.steps);
-    }
+    bool over(Rank rank) const { return nics_[rank].state.at == toll_place(entered_[rank], nics_[rank].program.steps); }
     Messages enter(Rank rank) {
-        toll_group& card = cards_[rank];
+        toll_group& nic = nics_[rank];
         const Episode episode = ++entered_[rank];
-        REQUIRE(toll_enter(&card.state, &card.program, episode) == 1);
-        return advance(rank, card.program.tells & 1, episode);
+        REQUIRE(toll_enter(&nic.state, &nic.program, episode) == 1);
+        return advance(rank, nic.program.tells & 1, episode);
     }
     Messages hear(const Message& message) {
         const auto& [from, to, step, episode] = message;
-        CHECK(cards_[to].steps[step].step.from == from);
-        toll_record(&cards_[to].state.told[step], episode);
+        CHECK(nics_[to].steps[step].step.from == from);
+        toll_record(&nics_[to].state.told[step], episode);
         return advance(to, 0, episode);
     }
 
 private:
     Messages advance(Rank rank, toll_u32 due, Episode proof) {
-        toll_group& card = cards_[rank];
+        toll_group& nic = nics_[rank];
         toll_u64 episode = proof;
-        due |= toll_advance(&card.state, &card.program, proof, &episode);
+        due |= toll_advance(&nic.state, &nic.program, proof, &episode);
         Messages said;
-        for (toll_u32 step = 0; step < toll_card_steps; ++step) {
+        for (toll_u32 step = 0; step < toll_nic_steps; ++step) {
             if ((due >> step & 1) == 0) continue;
-            const toll_card_step& told = card.steps[step];
-            const toll_header expected = nic::header(card_of(rank), card_of(told.step.to), toll_port, toll_port);
+            const toll_nic_step& told = nic.steps[step];
+            const toll_header expected = nic::header(nic_of(rank), nic_of(told.step.to), toll_port, toll_port);
             CHECK(std::ranges::equal(told.to.bytes, expected.bytes));
             said.emplace_back(rank, told.step.to, told.step.to_step, episode);
         }
         return said;
     }
 
-    std::deque<toll_group> cards_;
+    std::deque<toll_group> nics_;
     std::vector<Episode> entered_;
 };
 
@@ -145,7 +143,7 @@ Messages all_messages(const Plan& plan, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("hosts and cards send the same messages for the same plan, each once an episode") {
+TEST_CASE("hosts and NICs send the same messages for the same plan, each once an episode") {
     int compared = 0;
     for (Rank ranks = 2; ranks <= 17; ++ranks)
         for (const char* spelling : {"central", "combining", "fway_tournament", "mcs", "tournament", "bst", "pairwise",
@@ -156,14 +154,14 @@ TEST_CASE("hosts and cards send the same messages for the same plan, each once a
             bool fits = true;
             std::size_t signals = 0;
             for (Rank rank = 0; rank < ranks; ++rank) {
-                fits &= compile_steps(plan, rank).size() <= toll_card_steps;
+                fits &= count_steps(plan.program(rank)) <= toll_nic_steps;
                 signals += static_cast<std::size_t>(std::ranges::count_if(plan.program(rank), is_signal));
             }
             if (!fits) continue;
-            const Messages by_cards = all_messages<CardSide>(plan, ranks);
-            CHECK(by_cards.size() == episodes * signals);
-            CHECK(std::ranges::adjacent_find(by_cards) == by_cards.end());
-            CHECK(by_cards == all_messages<HostSide>(plan, ranks + 1));
+            const Messages by_nics = all_messages<NicSide>(plan, ranks);
+            CHECK(by_nics.size() == episodes * signals);
+            CHECK(std::ranges::adjacent_find(by_nics) == by_nics.end());
+            CHECK(by_nics == all_messages<HostSide>(plan, ranks + 1));
             ++compared;
         }
     CHECK(compared > 140);

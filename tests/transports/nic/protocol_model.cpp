@@ -20,7 +20,7 @@ static std::uint64_t toll_swap(toll_word* word, std::uint64_t before, std::uint6
 }
 
 #include "transports/nic/protocol.h"
-#include "transports/wire/steps.hpp"
+#include "runtime/steps.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -38,24 +38,24 @@ namespace {
 constexpr std::uint64_t episodes = 3;
 constexpr Effort effort{Search::random, 30'000};
 
-struct Card {
+struct Nic {
     toll_state state;
     toll_program program{};
     std::vector<toll_step> steps;
 };
 
 /// Ranks 0 .. ranks-1 are hosts; one thread more is a network that delivers what was ever said again, in any order.
-class Cards : public Scenario {
+class Nics : public Scenario {
 public:
-    explicit Cards(Rank ranks) : ranks_(ranks), tolls_(ranks), cards_(ranks) {}
+    explicit Nics(Rank ranks) : ranks_(ranks), tolls_(ranks), nics_(ranks) {}
 
     void run(unsigned self) override {
         if (self == ranks_) return stray();
         for (std::uint64_t episode = 1; episode <= episodes; ++episode) {
             tolls_.pay(self, episode);
             arrive(self, episode);
-            while (cards_[self].state.at.load(rl::mo_acquire, RL_INFO) !=
-                   toll_place(episode, cards_[self].program.steps)) {
+            while (nics_[self].state.at.load(rl::mo_acquire, RL_INFO) !=
+                   toll_place(episode, nics_[self].program.steps)) {
                 ask_again(self, episode);
                 RelacySync::yield();
             }
@@ -64,11 +64,11 @@ public:
     }
 
 protected:
-    void reset(Card& card) {
-        card.state.at.store(toll_place(0, card.program.steps), rl::mo_relaxed, RL_INFO);
-        for (toll_word& word : card.state.told) word.store(0, rl::mo_relaxed, RL_INFO);
-        for (toll_word& word : card.state.counted) word.store(0, rl::mo_relaxed, RL_INFO);
-        card.state.released.store(0, rl::mo_relaxed, RL_INFO);
+    void reset(Nic& nic) {
+        nic.state.at.store(toll_place(0, nic.program.steps), rl::mo_relaxed, RL_INFO);
+        for (toll_word& word : nic.state.told) word.store(0, rl::mo_relaxed, RL_INFO);
+        for (toll_word& word : nic.state.counted) word.store(0, rl::mo_relaxed, RL_INFO);
+        nic.state.released.store(0, rl::mo_relaxed, RL_INFO);
     }
 
     virtual void arrive(Rank self, std::uint64_t episode) = 0;
@@ -79,66 +79,66 @@ protected:
 
     Rank ranks_;
     Tolls tolls_;
-    std::vector<Card> cards_;
+    std::vector<Nic> nics_;
 };
 
 /// The steps of a plan.
-class Planned final : public Cards {
+class Planned final : public Nics {
 public:
-    explicit Planned(const Plan& plan) : Cards(plan.ranks()) {
+    explicit Planned(const Plan& plan) : Nics(plan.ranks()) {
         for (Rank rank = 0; rank < ranks_; ++rank) {
-            Card& card = cards_[rank];
-            card.steps = compile_steps(plan, rank);
-            card.program.steps = static_cast<toll_u32>(card.steps.size());
-            for (std::size_t s = 0; s < card.steps.size(); ++s) {
-                card.program.tells |= static_cast<toll_u32>(card.steps[s].to != TOLLBAR_NOBODY) << s;
-                card.program.awaits |= static_cast<toll_u32>(card.steps[s].from != TOLLBAR_NOBODY) << s;
+            Nic& nic = nics_[rank];
+            nic.steps = compile_steps(plan, rank);
+            nic.program.steps = static_cast<toll_u32>(nic.steps.size());
+            for (std::size_t s = 0; s < nic.steps.size(); ++s) {
+                nic.program.tells |= static_cast<toll_u32>(nic.steps[s].to != TOLLBAR_NOBODY) << s;
+                nic.program.awaits |= static_cast<toll_u32>(nic.steps[s].from != TOLLBAR_NOBODY) << s;
             }
-            reset(card);
+            reset(nic);
         }
-        sent_.resize(std::size_t{ranks_} * toll_card_steps);
+        sent_.resize(std::size_t{ranks_} * toll_nic_steps);
         for (auto& word : sent_) word = std::make_unique<rl::atomic<std::uint64_t>>(0);
     }
 
 private:
     void arrive(Rank self, std::uint64_t episode) override {
-        Card& card = cards_[self];
-        if (!toll_enter(&card.state, &card.program, episode)) return;
+        Nic& nic = nics_[self];
+        if (!toll_enter(&nic.state, &nic.program, episode)) return;
         toll_u64 now = episode;
-        const toll_u32 due = (card.program.tells & 1) | toll_advance(&card.state, &card.program, episode, &now);
+        const toll_u32 due = (nic.program.tells & 1) | toll_advance(&nic.state, &nic.program, episode, &now);
         emit(self, due, now);
     }
 
     /// A message of a step may leave once the step is entered, and leaves once an episode.
     void emit(Rank self, toll_u32 due, std::uint64_t episode) {
-        for (std::size_t step = 0; step < cards_[self].steps.size(); ++step) {
+        for (std::size_t step = 0; step < nics_[self].steps.size(); ++step) {
             if ((due >> step & 1) == 0) continue;
-            const std::uint64_t place = cards_[self].state.at.load(rl::mo_relaxed, RL_INFO);
+            const std::uint64_t place = nics_[self].state.at.load(rl::mo_relaxed, RL_INFO);
             RL_ASSERT(!toll_newer(toll_place(episode, static_cast<toll_u32>(step)), place));
-            auto& sent = *sent_[self * toll_card_steps + step];
+            auto& sent = *sent_[self * toll_nic_steps + step];
             RL_ASSERT(sent.exchange(episode, rl::mo_acq_rel, RL_INFO) == episode - 1);
             if (!lost()) deliver(self, step, episode);
         }
     }
 
     void deliver(Rank self, std::size_t step, std::uint64_t episode) {
-        const toll_step& told = cards_[self].steps[step];
-        Card& card = cards_[told.to];
-        const toll_u64 now = toll_episode_of(toll_load(&card.state.at));
+        const toll_step& told = nics_[self].steps[step];
+        Nic& nic = nics_[told.to];
+        const toll_u64 now = toll_episode_of(toll_load(&nic.state.at));
         if (toll_newer(episode, now + 1)) return;
-        toll_record(&card.state.told[told.to_step], episode);
+        toll_record(&nic.state.told[told.to_step], episode);
         toll_u64 after = episode;
-        const toll_u32 due = toll_advance(&card.state, &card.program, episode, &after);
+        const toll_u32 due = toll_advance(&nic.state, &nic.program, episode, &after);
         emit(told.to, due, after);
     }
 
-    /// What the awaited peer's card answers: its message again if it is past that step.
+    /// What the awaited peer's NIC answers: its message again if it is past that step.
     void ask_again(Rank self, std::uint64_t episode) override {
-        const toll_u64 place = toll_load(&cards_[self].state.at);
+        const toll_u64 place = toll_load(&nics_[self].state.at);
         const toll_u32 step = toll_step_of(place);
-        if (step >= cards_[self].steps.size() || cards_[self].steps[step].from == TOLLBAR_NOBODY) return;
-        const toll_step& awaited = cards_[self].steps[step];
-        Card& peer = cards_[awaited.from];
+        if (step >= nics_[self].steps.size() || nics_[self].steps[step].from == TOLLBAR_NOBODY) return;
+        const toll_step& awaited = nics_[self].steps[step];
+        Nic& peer = nics_[awaited.from];
         if (toll_newer(toll_place(episode, awaited.from_step), peer.state.at.load(rl::mo_acquire, RL_INFO))) return;
         deliver(awaited.from, awaited.from_step, episode);
     }
@@ -146,9 +146,9 @@ private:
     void stray() override {
         for (int frame = 0; frame < 6; ++frame) {
             const Rank self = rl::rand(ranks_);
-            const std::size_t step = rl::rand(static_cast<unsigned>(cards_[self].steps.size()));
-            if (cards_[self].steps[step].to == TOLLBAR_NOBODY) continue;
-            const std::uint64_t newest = sent_[self * toll_card_steps + step]->load(rl::mo_acquire, RL_INFO);
+            const std::size_t step = rl::rand(static_cast<unsigned>(nics_[self].steps.size()));
+            if (nics_[self].steps[step].to == TOLLBAR_NOBODY) continue;
+            const std::uint64_t newest = sent_[self * toll_nic_steps + step]->load(rl::mo_acquire, RL_INFO);
             if (newest != 0) deliver(self, step, 1 + rl::rand(static_cast<unsigned>(newest)));
             RelacySync::yield();
         }
@@ -157,13 +157,13 @@ private:
     std::vector<std::unique_ptr<rl::atomic<std::uint64_t>>> sent_;  ///< by rank and step: the newest episode told
 };
 
-/// Rank 0's card counts.
-class Counted final : public Cards {
+/// Rank 0's NIC counts.
+class Counted final : public Nics {
 public:
-    explicit Counted(Rank ranks) : Cards(ranks) {
-        for (Card& card : cards_) {
-            card.program = {.steps = 1, .tells = 0, .awaits = 1};
-            reset(card);
+    explicit Counted(Rank ranks) : Nics(ranks) {
+        for (Nic& nic : nics_) {
+            nic.program = {.steps = 1, .tells = 0, .awaits = 1};
+            reset(nic);
         }
         entered_.resize(ranks);
         for (auto& word : entered_) word = std::make_unique<rl::atomic<std::uint64_t>>(0);
@@ -171,13 +171,13 @@ public:
 
 private:
     void arrive(Rank self, std::uint64_t episode) override {
-        if (!toll_enter(&cards_[self].state, &cards_[self].program, episode)) return;
+        if (!toll_enter(&nics_[self].state, &nics_[self].program, episode)) return;
         entered_[self]->store(episode, rl::mo_release, RL_INFO);
         if (self == 0 || !lost()) gather(self, episode);
     }
 
     void gather(Rank source, std::uint64_t episode) {
-        toll_state& root = cards_[0].state;
+        toll_state& root = nics_[0].state;
         const toll_u64 released = root.released.load(rl::mo_acquire, RL_INFO);
         if (toll_newer(episode, released + 1)) return;
         if (!toll_newer(episode, released)) return release(source, released);
@@ -187,11 +187,11 @@ private:
     }
 
     void release(Rank rank, std::uint64_t episode) {
-        Card& card = cards_[rank];
-        if (toll_newer(episode, toll_episode_of(toll_load(&card.state.at)))) return;
-        toll_record(&card.state.told[0], episode);
+        Nic& nic = nics_[rank];
+        if (toll_newer(episode, toll_episode_of(toll_load(&nic.state.at)))) return;
+        toll_record(&nic.state.told[0], episode);
         toll_u64 now = episode;
-        toll_advance(&card.state, &card.program, episode, &now);
+        toll_advance(&nic.state, &nic.program, episode, &now);
     }
 
     void ask_again(Rank self, std::uint64_t episode) override { gather(self, episode); }

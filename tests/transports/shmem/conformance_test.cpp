@@ -18,8 +18,12 @@ using namespace tollbar::testing;
 
 namespace {
 
+/// The experiments of bench/shmem/counters.cpp.
+constexpr int first_counters = 1, last_counters = 6;
+constexpr int amo64 = 2, posted_2 = 5;
+
 struct Barrier {
-    tollbar_shmem_signals signals;
+    int signals;
     std::string plan;
 };
 
@@ -115,11 +119,15 @@ void check(Rank pes, Through through, const std::vector<Barrier>& barriers) {
 
 std::vector<Barrier> every_way(Rank pes) {
     std::vector<Barrier> ways{{TOLLBAR_SHMEM_PUTS, ""}, {TOLLBAR_SHMEM_PUTS, "counter"}};
-    for (int signals = TOLLBAR_SHMEM_PUTS; signals <= TOLLBAR_SHMEM_STORES; ++signals)
-        ways.push_back({static_cast<tollbar_shmem_signals>(signals), "dissemination"});
-    for (const char* plan : {"central", "mcs", "tournament", "pairwise", "central@2/dissemination"})
+    for (const int signals : {int{TOLLBAR_SHMEM_PUTS}, int{TOLLBAR_SHMEM_STORES}})
+        ways.push_back({signals, "dissemination"});
+    for (int counters = first_counters; counters <= last_counters; ++counters)
+        ways.push_back({counters, "dissemination"});
+    for (const char* plan : {"central", "mcs", "tournament", "pairwise", "central@2/dissemination", "turnstile",
+                             "combination", "turnstile@2/dissemination"})
         ways.push_back({TOLLBAR_SHMEM_PUTS, plan});
-    ways.push_back({TOLLBAR_SHMEM_AMO64, "mcs"});
+    ways.push_back({amo64, "mcs"});
+    ways.push_back({TOLLBAR_SHMEM_STORES, "counter"});
     ways.push_back({TOLLBAR_SHMEM_STORES, "dissemination:" + std::to_string(pes)});
     return ways;
 }
@@ -127,7 +135,7 @@ std::vector<Barrier> every_way(Rank pes) {
 std::vector<Barrier> some_ways() {
     return {{TOLLBAR_SHMEM_PUTS, ""},
             {TOLLBAR_SHMEM_PUTS, "dissemination"},
-            {TOLLBAR_SHMEM_POSTED_2, "dissemination"},
+            {posted_2, "dissemination"},
             {TOLLBAR_SHMEM_PUTS, "mcs"}};
 }
 

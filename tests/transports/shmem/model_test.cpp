@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slot scheme in every order in which puts may arrive: nobody leaves early, nobody is stuck. With one slot a
 // channel somebody is.
+#include "transports/shmem/placement.hpp"
 #include "transports/shmem/slots.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -39,13 +40,14 @@ struct Findings {
 class State {
 public:
     State(Rank ranks, std::uint32_t slots, unsigned depth)
-        : ranks_(ranks), slots_(slots), depth_(depth), bytes_(2 * ranks + std::size_t{ranks} * slots * depth, 0) {}
+        : ranks_(ranks), slots_(slots), depth_(depth), bytes_(fixed(), 0) {}
 
     char& episode(Rank rank) { return bytes_[rank]; }
     char& step(Rank rank) { return bytes_[ranks_ + rank]; }
     char& slot(Rank rank, unsigned phase, std::uint32_t index) {
         return bytes_[2 * ranks_ + (std::size_t{rank} * depth_ + phase) * slots_ + index];
     }
+    char& counter(Rank rank) { return bytes_[fixed() - 1 - rank]; }
 
     struct Put {
         Rank to;
@@ -75,7 +77,7 @@ public:
     const std::string& bytes() const { return bytes_; }
 
 private:
-    std::size_t fixed() const { return 2 * ranks_ + std::size_t{ranks_} * slots_ * depth_; }
+    std::size_t fixed() const { return ranks_ * (3 + std::size_t{slots_} * depth_); }
 
     Rank ranks_;
     std::uint32_t slots_;
@@ -84,10 +86,12 @@ private:
 };
 
 class Explorer {
+    using Kind = shmem::Step::Kind;
+
 public:
     Explorer(const Plan& plan, char episodes, Scheme scheme)
         : ranks_(plan.ranks()), episodes_(episodes), scheme_(scheme) {
-        for (Rank rank = 0; rank < ranks_; ++rank) wires_.push_back(wire(plan, rank));
+        for (Rank rank = 0; rank < ranks_; ++rank) steps_.push_back(place(plan, rank));
         visit(State(ranks_, slots_of(plan), scheme.slots_a_channel));
         while (!open_.empty()) {
             const State state = open_.back();
@@ -104,11 +108,15 @@ private:
     }
 
     bool is_over(State& state, Rank rank) const {
-        return state.episode(rank) == 0 || static_cast<std::size_t>(state.step(rank)) == wires_[rank].size();
+        return state.episode(rank) == 0 || static_cast<std::size_t>(state.step(rank)) == steps_[rank].size();
+    }
+
+    const shmem::Step& next(State& state, Rank rank) const {
+        return steps_[rank][static_cast<std::size_t>(state.step(rank))];
     }
 
     bool met(State& state, Rank rank) const {
-        const Wire& one = wires_[rank][static_cast<std::size_t>(state.step(rank))];
+        const shmem::Step& one = next(state, rank);
         const char mine = state.episode(rank);
         const char seen = state.slot(rank, phase(mine), one.slot);
         constexpr Signature signature = signature_of(1, 1);
@@ -117,12 +125,21 @@ private:
                slot_word(signature, static_cast<Episode>(seen)) == slot_word(signature, static_cast<Episode>(mine));
     }
 
-    /// Sends what comes next, and sees who leaves.
+    /// Does a step that is no await; gives how many to go on.
+    std::uint32_t take(State& state, Rank rank, const shmem::Step& one) {
+        const char mine = state.episode(rank);
+        if (one.kind == Kind::tell) state.send({one.peer, phase(mine), one.slot, mine});
+        const bool skips = one.kind == Kind::flush ||
+                           (one.kind == Kind::meet && ++state.counter(one.peer) != mine * static_cast<char>(one.share));
+        return skips ? 1 + one.skip : 1;
+    }
+
+    /// Does what comes before the next await, and sees who leaves.
     void go_on(State& state, Rank rank) {
-        for (; !is_over(state, rank); ++state.step(rank)) {
-            const Wire& one = wires_[rank][static_cast<std::size_t>(state.step(rank))];
-            if (!one.sends) return;
-            state.send({one.peer, phase(state.episode(rank)), one.slot, state.episode(rank)});
+        while (!is_over(state, rank)) {
+            const shmem::Step& one = next(state, rank);
+            if (one.kind == Kind::told) return;
+            state.step(rank) = static_cast<char>(state.step(rank) + static_cast<char>(take(state, rank, one)));
         }
         for (Rank other = 0; other < ranks_; ++other)
             if (state.episode(other) < state.episode(rank)) ++findings_.early;
@@ -166,7 +183,7 @@ private:
     Rank ranks_;
     char episodes_;
     Scheme scheme_;
-    std::vector<std::vector<Wire>> wires_;
+    std::vector<std::vector<shmem::Step>> steps_;
     std::unordered_set<std::string> seen_;
     std::vector<State> open_;
     Findings findings_;
@@ -198,6 +215,16 @@ TEST_CASE("with two slots a channel nobody is stuck and nobody leaves early, in 
     check_sound("dissemination:3", 4, 2);
     check_sound("mcs", 4, 3);
     check_sound("mcs", 5, 3);
+}
+
+TEST_CASE("whoever counts last releases the others, and nobody is stuck") {
+    for (const Rank ranks : {2U, 3U, 4U}) check_sound("counter", ranks, 3);
+}
+
+TEST_CASE("the first member of a role may play it, and nobody is stuck") {
+    check_sound("combination", 4, 3);
+    check_sound("turnstile@2/counter", 4, 3);
+    check_sound("turnstile@2/dissemination", 5, 2);
 }
 
 TEST_CASE("with one slot a channel somebody is stuck") {

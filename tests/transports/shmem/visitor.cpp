@@ -3,9 +3,14 @@
 //
 // usage: shmem_visitor near|far CONDUCTOR DESCRIPTOR:SIGNALS:PLAN...      (PLAN may be empty; the boards are
 // CONDUCTOR's)
+#include "counters.hpp"
 #include "transports/visitor.hpp"
 
+#include "doors/shmem/barrier.hpp"
+
 #include <tollbar/shmem.h>
+
+#include <algorithm>
 
 #include <cerrno>
 #include <charconv>
@@ -89,8 +94,12 @@ void visit(const std::string& conductor, std::string_view order) {
     tollbar_shmem_options options{};
     options.plan = plan.c_str();
     options.signals = number(signals);
+    const auto counters = std::ranges::find_if(bench::counter_kinds,
+                                               [&](const auto& one) { return one.kind.number == options.signals; });
     tollbar_shmem_barrier* barrier = nullptr;
-    demand(tollbar_shmem_barrier_create(nullptr, &options, &barrier) == 0, "create");
+    demand(shmem::create(nullptr, options, counters == bench::counter_kinds.end() ? nullptr : &counters->kind,
+                         &barrier) == 0,
+           "create");
     Board shared(static_cast<Rank>(shmem_n_pes()), open(board.c_str(), O_RDWR | O_CLOEXEC));
     Visitor<M>(M(barrier), shared, static_cast<Rank>(shmem_my_pe())).serve();
     demand(tollbar_shmem_barrier_destroy(barrier) == 0, "destroy");

@@ -4,9 +4,9 @@
 
 #include "storm.hpp"
 #include "transports/desk_company.hpp"
-#include "transports/udp/runner.hpp"
+#include "transports/udp/answering.hpp"
 #include "transports/visitor.hpp"
-#include "transports/wire/steps.hpp"
+#include "runtime/steps.hpp"
 
 #include <tollbar/udp.hpp>
 
@@ -54,39 +54,25 @@ struct Places {
 /// A runner whose network is in a storm, and whose episodes begin anywhere.
 class StormMember {
 public:
-    StormMember(UdpSocket socket, std::vector<UdpAddress> addresses, const Plan& plan, Rank self, Weather weather,
-                Episode before, const UdpPace& pace)
-        : parts_(std::make_unique<Parts>(std::move(socket), std::move(addresses), plan, self, weather, before, pace)) {}
-    StormMember(StormMember&&) noexcept = default;
-    StormMember& operator=(StormMember&&) = delete;
-    ~StormMember() {
-        if (parts_) parts_->runner.linger();
-    }
+    StormMember(File socket, std::vector<UdpAddress> addresses, const Plan& plan, Rank self, Weather weather,
+                Episode before, const UdpTiming& timing)
+        : runner_(std::make_unique<AnsweringRunner>(
+              UdpIdentity{.key = a_key, .group = 1, .self = self, .ranks = plan.ranks()}, compile_steps(plan, self),
+              before, wait_policy::automatic, timing,
+              std::make_unique<Storm>(UdpDatagrams(std::move(socket), std::move(addresses)), weather, 1 + self))) {}
 
-    void arrive() { parts_->runner.arrive(); }
-    bool test() { return parts_->runner.test(); }
-    void wait() { parts_->runner.finish({std::chrono::steady_clock::time_point::max()}); }
+    void arrive() { runner_->arrive(); }
+    bool test() { return runner_->test(); }
+    void wait() { runner_->finish({std::chrono::steady_clock::time_point::max()}); }
     void arrive_and_wait() {
         arrive();
         wait();
     }
-    bool wait_for(std::chrono::milliseconds limit) { return parts_->runner.finish(deadline_after(limit)); }
-    std::vector<Rank> missing() const { return parts_->runner.missing(); }
+    bool wait_for(std::chrono::milliseconds limit) { return runner_->finish(deadline_after(limit)); }
+    std::vector<Rank> missing() const { return runner_->missing(); }
 
 private:
-    struct Parts {
-        Parts(UdpSocket socket, std::vector<UdpAddress> addresses, const Plan& plan, Rank self, Weather weather,
-              Episode before, const UdpPace& pace)
-            : network(std::move(socket), std::move(addresses)), storm(network, weather, 1 + self),
-              runner({.key = a_key, .group = 1, .self = self, .ranks = plan.ranks()}, compile_steps(plan, self), before,
-                     wait_policy::automatic, pace, storm) {}
-
-        UdpDatagrams network;
-        Storm storm;
-        UdpRunner runner;
-    };
-
-    std::unique_ptr<Parts> parts_;
+    std::unique_ptr<AnsweringRunner> runner_;
 };
 
 /// A thread for every rank, whatever it is.
@@ -122,16 +108,16 @@ inline std::vector<UdpMember> members(const Plan& plan, const udp_options& optio
 }
 
 inline std::vector<StormMember> members_in_a_storm(const Plan& plan, Weather weather, Episode before,
-                                                   const UdpPace& pace) {
-    std::vector<UdpSocket> sockets;
+                                                   const UdpTiming& timing) {
+    std::vector<File> sockets;
     std::vector<UdpAddress> addresses;
     for (Rank rank = 0; rank < plan.ranks(); ++rank) {
-        sockets.emplace_back(udp_address("127.0.0.1:0"));
-        addresses.push_back(sockets.back().address());
+        sockets.push_back(udp_socket(udp_address("127.0.0.1:0")));
+        addresses.push_back(address_of(sockets.back()));
     }
     std::vector<StormMember> members;
     for (Rank rank = 0; rank < plan.ranks(); ++rank)
-        members.emplace_back(std::move(sockets[rank]), addresses, plan, rank, weather, before, pace);
+        members.emplace_back(std::move(sockets[rank]), addresses, plan, rank, weather, before, timing);
     return members;
 }
 

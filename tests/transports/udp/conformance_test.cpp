@@ -2,8 +2,9 @@
 // Ranks that meet over UDP have the properties every transport must have, in fine weather and in storms.
 #include "company.hpp"
 
+#include "runtime/environment.hpp"
+
 #include <tollbar/algorithms.hpp>
-#include <tollbar/environment.hpp>
 
 #include <doctest/doctest.h>
 
@@ -19,7 +20,8 @@ const std::vector<std::string> none;
 
 std::vector<std::string> spellings() {
     std::vector<std::string> all;
-    for (const Algorithm& algorithm : catalogue()) all.emplace_back(algorithm.name);
+    for (const Algorithm& algorithm : catalogue())
+        if (algorithm.runs_everywhere()) all.emplace_back(algorithm.name);
     for (const char* more : {"dissemination:2", "mcs:2,3", "central@2/dissemination"}) all.emplace_back(more);
     return all;
 }
@@ -30,7 +32,7 @@ std::vector<Rank> lates(Rank ranks) { return ranks > 1 ? std::vector<Rank>{0, ra
 constexpr Weather storm{.lost = 200, .doubled = 200, .held = 200, .altered = 50};
 
 /// Frames on the loopback take microseconds; waiting a millisecond for each lost one would be most of the test.
-constexpr UdpPace hasty{.again = 100us, .rarest = 1ms, .linger = 20ms};
+constexpr UdpTiming hasty{.again = 100us, .rarest = 1ms, .linger = 20ms};
 
 /// Episodes of the long run: TOLLBAR_STORM_EPISODES, or what is over in a few seconds.
 std::uint32_t storm_episodes() {

@@ -40,10 +40,12 @@ bool hear_all(Hand& hand, std::span<const std::byte> input) {
             sealed = true;
         }
         hand.protocol.hear(datagram, lead % 8);
-        hand.protocol.advance();
-        hand.protocol.pull();
-        hand.protocol.ask(8);
-        if (hand.protocol.finished() && lead % 16 == 0) hand.protocol.start();
+        hand.advance();
+        if (!hand.runner.finished()) {
+            hand.protocol.pull();
+            hand.protocol.ask(8);
+        }
+        if (hand.runner.finished() && lead % 16 == 0) hand.runner.start();
     }
     return sealed;
 }
@@ -55,6 +57,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Hand hand(plan, 1, Episode{1} << 56);
     hand.start();
     const bool sealed = hear_all(hand, std::as_bytes(std::span(data, size)));
-    if (!sealed && hand.protocol.finished()) std::abort();
+    if (!sealed && hand.runner.finished()) std::abort();
     return 0;
 }

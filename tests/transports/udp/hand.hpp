@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A protocol whose datagrams go no further than a list, and frames written by hand.
+// A rank whose datagrams go no further than a list, and frames written by hand.
 #pragma once
 
-#include "transports/udp/protocol.hpp"
-#include "transports/wire/steps.hpp"
+#include "transports/udp/transport.hpp"
+#include "runtime/steps.hpp"
+
+#include <tollbar/detail/runner.hpp>
 
 #include <bit>
 #include <cstring>
@@ -43,25 +45,18 @@ struct Writing {
 inline void seal(toll_frame& frame) { frame.check = toll_net32(toll_check(&frame)); }
 
 inline toll_frame written(toll_kind kind, Rank source, toll_u16 step, Episode episode, Writing in = {}) {
-    toll_frame frame{.magic = toll_net32(toll_magic),
-                     .kind = static_cast<toll_u8>(kind),
-                     .zero = 0,
-                     .step = toll_net16(step),
-                     .key = toll_net64(in.key),
-                     .group = toll_net32(in.group),
-                     .source = toll_net32(source),
-                     .episode = toll_net64(episode),
-                     .mask = 0,
-                     .check = 0};
-    seal(frame);
-    return frame;
+    return toll_sealed(static_cast<toll_u8>(kind), step, toll_net64(in.key), toll_net32(in.group), source, episode, 0);
 }
 
 /// Rank `self` of a plan, in no episode after `before` yet.
 struct Hand {
     Hand(const Plan& plan, Rank self, Episode before = 0)
-        : protocol({.key = Writing().key, .group = Writing().group, .self = self, .ranks = plan.ranks()},
-                   compile_steps(plan, self), before, outbox) {}
+        : steps(compile_steps(plan, self)),
+          runner(steps.data(), static_cast<std::uint32_t>(steps.size()), before,
+                 UdpTransport(
+                     Protocol({.key = Writing().key, .group = Writing().group, .self = self, .ranks = plan.ranks()},
+                              steps, before, outbox),
+                     wait_policy::automatic, {}, outbox)) {}
 
     void hear(const toll_frame& frame, Rank from) { protocol.hear(std::as_bytes(std::span(&frame, 1)), from); }
     void hear(toll_kind kind, Rank source, toll_u16 step, Episode episode) {
@@ -70,12 +65,15 @@ struct Hand {
 
     /// Enters an episode; true when it is over at once.
     bool start() {
-        protocol.start();
-        return protocol.advance();
+        runner.start();
+        return advance();
     }
+    bool advance() { return runner.advance(); }
 
     Outbox outbox;
-    Protocol protocol;
+    std::vector<toll_step> steps;
+    Runner<UdpTransport> runner;
+    Protocol& protocol = runner.transport().protocol();
 };
 
 }  // namespace tollbar::testing

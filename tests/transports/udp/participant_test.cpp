@@ -140,6 +140,6 @@ TEST_CASE("what does not fit is refused") {
     CHECK(refused(0, {"127.0.0.1:1"}) == "there are 1 addresses for 2 ranks");
     CHECK(refused(2, {"127.0.0.1:1", "127.0.0.1:2"}) == "there is no rank 2 of 2");
     CHECK(refused(0, {"127.0.0.1:1", "127.0.0.1:1"}) == "two ranks have the address 127.0.0.1:1");
-    CHECK(refused(0, {"127.0.0.1", "127.0.0.1:1"}) == "'127.0.0.1' is no address; HOST:PORT is one");
+    CHECK(refused(0, {"127.0.0.1", "127.0.0.1:1"}) == "'127.0.0.1' is not an address of the form HOST:PORT");
     CHECK(refusal([] { udp_place("127.0.0.1:65536"); }) != "accepted");
 }

@@ -24,10 +24,10 @@ TEST_CASE("a rank tells its plan's steps, each after the await before it") {
     CHECK_FALSE(hand.start());
     CHECK(hand.outbox.take() == Sent{"signal step 0 episode 1 to 1"});
     hand.hear(toll_signal, 2, 1, 1);  // the second round's came first
-    CHECK_FALSE(hand.protocol.advance());
+    CHECK_FALSE(hand.advance());
     CHECK(hand.outbox.take() == Sent{});
     hand.hear(toll_signal, 3, 0, 1);
-    CHECK(hand.protocol.advance());
+    CHECK(hand.advance());
     CHECK(hand.outbox.take() == Sent{"signal step 1 episode 1 to 2"});
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("every frame of the next episode completes this one, and the rest of i
         // Rank 3's first signal, rank 1's pull for this rank's first, or rank 2's word that it is there.
         const Rank source = kind == toll_signal ? 3 : kind == toll_pull ? 1 : 2;
         hand.hear(kind, source, 0, 2);
-        CHECK(hand.protocol.advance());
+        CHECK(hand.advance());
         CHECK(hand.outbox.take().back() == "signal step 1 episode 1 to 2");
         CHECK(hand.protocol.missing().empty());
     }
@@ -50,7 +50,7 @@ TEST_CASE("who has left an episode completes it for the others") {
     Hand hand(dissemination(4), 0);
     hand.start();
     hand.hear(toll_leave, 1, 0, 1);
-    CHECK(hand.protocol.advance());
+    CHECK(hand.advance());
 }
 
 TEST_CASE("a frame of this episode completes nothing but its own step") {
@@ -60,12 +60,12 @@ TEST_CASE("a frame of this episode completes nothing but its own step") {
         hand.hear(toll_here, source, 0, 1);
         hand.hear(toll_ask, source, 0, 1);
     }
-    CHECK_FALSE(hand.protocol.advance());
+    CHECK_FALSE(hand.advance());
     CHECK(hand.protocol.missing().empty());  // all have arrived, but nobody has proved that to anybody
     hand.hear(toll_signal, 3, 0, 1);
-    CHECK_FALSE(hand.protocol.advance());
+    CHECK_FALSE(hand.advance());
     hand.hear(toll_signal, 2, 1, 1);
-    CHECK(hand.protocol.advance());
+    CHECK(hand.advance());
 }
 
 TEST_CASE("a pull is answered by the newest episode that was told, and not before one was") {
@@ -78,7 +78,7 @@ TEST_CASE("a pull is answered by the newest episode that was told, and not befor
     CHECK(hand.outbox.take() == Sent{});
     hand.hear(toll_signal, 3, 0, 1);
     hand.hear(toll_signal, 2, 1, 1);
-    hand.protocol.advance();
+    hand.advance();
     hand.outbox.take();
     hand.hear(toll_pull, 2, 1, 1);  // outside, after the end
     CHECK(hand.outbox.take() == Sent{"signal step 1 episode 1 to 2"});
@@ -108,7 +108,7 @@ TEST_CASE("whoever was told is needed until it has left") {
     hand.start();
     hand.hear(toll_signal, 2, 0, 1);
     hand.hear(toll_signal, 1, 1, 1);
-    hand.protocol.advance();
+    hand.advance();
     CHECK(hand.protocol.needed());
     hand.hear(toll_leave, 1, 0, 1);
     CHECK(hand.protocol.needed());
@@ -141,7 +141,7 @@ TEST_CASE("a frame from another time, place, job, group or plan is dropped and c
     hand.protocol.hear({}, 3);
     CHECK(counts.malformed == 1);
     CHECK(counts.dropped() == 14);
-    CHECK_FALSE(hand.protocol.advance());
+    CHECK_FALSE(hand.advance());
 }
 
 namespace {
@@ -195,7 +195,7 @@ TEST_CASE("a million forged, replayed, stale, altered and truncated frames relea
             old.emplace_back(written(toll_signal, source, step, episode), source);
             hand.hear(old.back().first, source);
         }
-        REQUIRE(hand.protocol.advance());
+        REQUIRE(hand.advance());
     }
     const std::uint64_t honest = hand.protocol.counts().heard;
     hand.start();
@@ -204,9 +204,9 @@ TEST_CASE("a million forged, replayed, stale, altered and truncated frames relea
     constexpr std::uint64_t frames = 1000000;
     for (std::uint64_t i = 0; i < frames; ++i) {
         forger.forge(hand, hand.protocol.episode());
-        if (i % 1024 == 0) REQUIRE_FALSE(hand.protocol.advance());
+        if (i % 1024 == 0) REQUIRE_FALSE(hand.advance());
     }
-    CHECK_FALSE(hand.protocol.advance());
+    CHECK_FALSE(hand.advance());
     const UdpCounts& counts = hand.protocol.counts();
     CHECK(counts.dropped() + counts.known == frames);
     CHECK(counts.heard == honest);

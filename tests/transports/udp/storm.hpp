@@ -21,8 +21,8 @@ struct Weather {
 
 class Storm final : public Datagrams {
 public:
-    Storm(Datagrams& network, Weather weather, std::uint64_t seed)
-        : network_(network), weather_(weather), random_(seed) {}
+    Storm(UdpDatagrams network, Weather weather, std::uint64_t seed)
+        : network_(std::move(network)), weather_(weather), random_(seed) {}
 
     void send(Rank to, std::span<const std::byte> datagram) noexcept override {
         if (happens(weather_.lost)) return;
@@ -62,7 +62,7 @@ private:
             bytes[random_() % bytes.size()] ^= std::byte{1} << random_() % 8;
     }
 
-    Datagrams& network_;
+    UdpDatagrams network_;
     Weather weather_;
     std::mt19937_64 random_;
     std::deque<Parcel> held_;

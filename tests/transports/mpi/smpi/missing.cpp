@@ -3,8 +3,8 @@
 // Prints one line "RANK: TEXT" for each rank that waits, and at the end "all have left".
 //
 // usage: missing PLAN RANK
-#include "doors/mpi/participant.h"
-#include "simulation/cluster/simulated_carrier.h"
+#include "communicator/participant.h"
+#include "simulation/cluster/simulated_p2p.h"
 
 #include <simgrid/actor.h>
 
@@ -20,13 +20,13 @@ int main(int argc, char** argv) {
     const int late = argc == 3 ? std::atoi(argv[2]) : 0;
     MPI_Comm own;
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
-    tollbar_carrier carrier;
-    tollbar_simulated_carrier_open(own, TOLLBAR_SIMULATED_POLLING, 0, &carrier);
+    tollbar_p2p p2p;
+    tollbar_simulated_p2p_open(own, TOLLBAR_SIMULATED_POLLING, 0, &p2p);
     tollbar_mpi_options options{};
     options.plan = argv[1];
     options.sharing = TOLLBAR_SHARING_NEVER;
     tollbar_mpi_participant* participant = nullptr;
-    if (argc != 3 || tollbar_mpi_join(&carrier, &options, &participant) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (argc != 3 || tollbar_mpi_join(&p2p, &options, &participant) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
     tollbar_mpi_arrive_and_wait(participant, nullptr);  // everybody has come once
 
     std::uint64_t episode = 0;
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) std::printf("all have left\n");
     tollbar_mpi_leave(participant);
-    tollbar_simulated_carrier_close(&carrier);
+    tollbar_simulated_p2p_close(&p2p);
     MPI_Comm_free(&own);
     MPI_Finalize();
     return 0;

@@ -3,8 +3,8 @@
 // the first rank left: one line "plan last_us first_us" each.
 //
 // usage: prices PLAN...
-#include "doors/mpi/participant.h"
-#include "simulation/cluster/simulated_carrier.h"
+#include "communicator/participant.h"
+#include "simulation/cluster/simulated_p2p.h"
 
 #include <simgrid/actor.h>
 
@@ -25,13 +25,13 @@ double common_entry() {
 void measure(const char* plan, int rank) {
     MPI_Comm own;
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
-    tollbar_carrier carrier;
-    tollbar_simulated_carrier_open(own, TOLLBAR_SIMULATED_EXACT, 0, &carrier);
+    tollbar_p2p p2p;
+    tollbar_simulated_p2p_open(own, TOLLBAR_SIMULATED_EXACT, 0, &p2p);
     tollbar_mpi_options options{};
     options.plan = plan;
     options.sharing = TOLLBAR_SHARING_NEVER;
     tollbar_mpi_participant* participant = nullptr;
-    if (tollbar_mpi_join(&carrier, &options, &participant) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (tollbar_mpi_join(&p2p, &options, &participant) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
 
     const double entry = common_entry();
     tollbar_mpi_arrive_and_wait(participant, nullptr);
@@ -43,7 +43,7 @@ void measure(const char* plan, int rank) {
     MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
     if (rank == 0) std::printf("%s %.4f %.4f\n", tollbar_mpi_plan(participant), last * 1e6, first * 1e6);
     tollbar_mpi_leave(participant);
-    tollbar_simulated_carrier_close(&carrier);
+    tollbar_simulated_p2p_close(&p2p);
     MPI_Comm_free(&own);
 }
 

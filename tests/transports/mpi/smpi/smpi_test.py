@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MPI transport on a simulated cluster (SimGrid's SMPI): it takes its price, and names the missing.
 
-The sources are those of every MPI, compiled by SMPI's compilers; links and costs of messages are LogP's.
+The library is that of every MPI, and so is the source of its messages, compiled by SMPI's compiler; links and
+costs of messages are LogP's.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ HERE = Path(__file__).resolve().parent
 
 PARAMETERS = ["combining:3", "fway_tournament:2", "mcs:2,3", "dissemination:2", "dissemination:5"]
 TWO_LEVELS = ["central@4/dissemination", "mcs@3/pairwise"]
-EVERY_PLAN = [algorithm.name for algorithm in tollbar.catalogue()] + PARAMETERS + TWO_LEVELS
+WITHOUT_ROLES = [algorithm.name for algorithm in tollbar.catalogue() if not algorithm.player]
+EVERY_PLAN = [name for name in WITHOUT_ROLES if not tollbar.runs_on(name)] + PARAMETERS + TWO_LEVELS
 OF_MANY_RANKS = ["central", "mcs", "tournament", "combining", "dissemination", "central@16/dissemination:3"]
 
 pytestmark = pytest.mark.skipif(
@@ -32,27 +34,21 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """With the programs in it. The library brings the rest of tollbar; the transport is compiled here."""
+    """With the programs in it. The library brings all of tollbar that knows no mpi.h."""
     made = tmp_path_factory.mktemp("smpi")
     flags = ["-O1", "-fPIC", f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-c"]
-    transport = ROOT / "src" / "transports" / "mpi"
     compilations = [
         ["smpicxx", "-std=c++20", *flags, path, "-o", made / f"{path.stem}.o"]
-        for path in (
-            transport / "course.cpp",
-            transport / "arena.cpp",
-            HERE / "prices.cpp",
-            HERE / "missing.cpp",
-        )
+        for path in (HERE / "prices.cpp", HERE / "missing.cpp")
     ]
-    carrier = ROOT / "src" / "simulation" / "cluster" / "simulated_carrier.c"
-    compilations.append(["smpicc", "-std=gnu11", *flags, carrier, "-o", made / "simulated_carrier.o"])
+    p2p = ROOT / "src" / "simulation" / "cluster" / "simulated_p2p.c"
+    compilations.append(["smpicc", "-std=gnu11", *flags, p2p, "-o", made / "simulated_p2p.o"])
     running = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in compilations]
     failed = [said for each in running if (said := each.communicate()[1]) and each.returncode]
     assert failed == []
     library = paths.build_folder() / "libtollbar.a"
     for name in ("prices", "missing"):
-        objects = [made / f"{each}.o" for each in ("course", "arena", "simulated_carrier", name)]
+        objects = [made / f"{each}.o" for each in ("simulated_p2p", name)]
         subprocess.run(["smpicxx", *objects, library, "-o", made / name], check=True, capture_output=True)
     return made
 
@@ -107,7 +103,16 @@ def named(text: str) -> set[int]:
 
 
 @pytest.mark.parametrize(
-    "plan", ["central", "mcs", "tournament", "dissemination", "pairwise", "central@4/dissemination"]
+    "plan",
+    [
+        "central",
+        "mcs",
+        "tournament",
+        "dissemination",
+        "pairwise",
+        "central@4/dissemination",
+        "turnstile@4/mcs",
+    ],
 )
 @pytest.mark.parametrize("late", [0, 2, 6])
 def test_whoever_stays_away_is_missed_by_all_others_and_nobody_else_is(folder, plan, late):

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether misuse of a barrier is looked for: the build option TOLLBAR_CHECKED. Costs nothing without it.
+#pragma once
+
+#include <cstdint>
+
+namespace tollbar {
+
+#ifdef TOLLBAR_CHECKED
+inline constexpr bool checked = true;
+#else
+inline constexpr bool checked = false;
+#endif
+
+/// Ends the program with a line on stderr: arrive(times) where the phase expects `room` more.
+[[noreturn]] void refuse_arrivals(std::int64_t times, std::int64_t room) noexcept;
+
+/// Ends the program unless a phase that expects `room` more arrivals may be given `times`.
+inline void expect_room(std::int64_t times, std::int64_t room) noexcept {
+    if (times < 1 || times > room) refuse_arrivals(times, room);
+}
+
+}  // namespace tollbar

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the thread algorithms need from the machine: atomics, ways to wait, ways to wake. They are templates
+// over this policy, so that the very same source runs on hardware and under the model checker.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace tollbar {
+
+/// One destructive-interference unit. Two 64-byte lines: adjacent-line prefetchers fetch them in pairs.
+inline constexpr std::size_t line_bytes = 128;
+
+/// A deadline that never comes: waits with it compile to waits without one.
+struct Never {
+    static constexpr bool passed() noexcept { return false; }
+};
+
+/// A point on the monotonic clock (std::chrono::steady_clock, CLOCK_MONOTONIC).
+struct Deadline {
+    std::chrono::steady_clock::time_point at;
+
+    bool passed() const noexcept { return std::chrono::steady_clock::now() >= at; }
+};
+
+/// Waits longer than this are for ever. Clocks count in 64-bit nanoseconds and would overflow at three of them.
+inline constexpr std::chrono::duration<double> century{3.2e9};
+
+/// The deadline that far from now; the last instant of the clock when that is more than a century.
+template <class Rep, class Period>
+Deadline deadline_after(std::chrono::duration<Rep, Period> wait) noexcept {
+    using Clock = std::chrono::steady_clock;
+    if (!(std::chrono::duration<double>(wait) <= century)) return {Clock::time_point::max()};
+    if (wait <= wait.zero()) return {Clock::now()};
+    return {Clock::now() + std::chrono::ceil<Clock::duration>(wait)};
+}
+
+/// Whether sleepers and wakers of a word may live in different processes.
+enum class Scope : std::uint8_t { process, shared };
+
+/// The same instant on the monotonic clock; now for what is past, the last instant for more than a century ahead.
+template <class Clock, class Duration>
+std::chrono::steady_clock::time_point on_steady_clock(std::chrono::time_point<Clock, Duration> at) noexcept {
+    using Seconds = std::chrono::duration<double>;
+    const auto now = Clock::now();
+    const Seconds ahead = Seconds(at.time_since_epoch()) - Seconds(now.time_since_epoch());
+    if (ahead > century) return deadline_after(ahead).at;
+    if (ahead < Seconds(-1)) return deadline_after(Seconds(0)).at;  // doubles are that exact at any date
+    return deadline_after(at - now).at;
+}
+
+/// Linux: std::atomic, futex(2), membarrier(2).
+struct NativeSync {
+    template <class T>
+    using Atomic = std::atomic<T>;
+
+    static void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        asm volatile("isb" ::: "memory");
+#endif
+    }
+
+    /// sched_yield(2): gives way to other threads of the caller's scheduler group, if any can run.
+    static void yield() noexcept;
+
+    /// Sleeps until then, or a signal handler has run.
+    static void nap_until(Deadline deadline) noexcept;
+
+    /// Memory order: a full fence for the caller alone.
+    static void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+    /// Memory order: with heavy_fence a pair: of two threads that each write, fence (one light, one heavy) and
+    /// read what the other wrote, at least one sees the other's write. Costs nothing: the heavy side pays.
+    static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+    /// membarrier(2): as if every thread of the registered processes executed a full fence now.
+    static void heavy_fence(Scope scope) noexcept;
+
+    /// Registers this process with those that heavy_fence reaches; false when the kernel refuses. Every process
+    /// that takes part must call it, a child after fork(2) too; again does no harm.
+    static bool register_for_heavy_fence() noexcept;
+
+    /// Sleeps while the low half of `word` is that of `seen`, until woken (or for no reason). False when the
+    /// deadline has passed. Memory order: none; load the word again.
+    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept;
+    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+                         Deadline deadline) noexcept;
+
+    /// Wakes everybody who sleeps on `word`.
+    static void wake_all(const std::atomic<std::uint64_t>& word, Scope scope) noexcept;
+
+    /// How often `pause` fits into the price of one wake-up across CPUs (20 us; measured once a process).
+    static std::uint32_t spins_worth_a_wake() noexcept;
+};
+
+}  // namespace tollbar

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions of participant.h: joins, queues episodes, waits, reports.
+#include "participant.h"
+
+#include "cards.hpp"
+#include "missing.hpp"
+#include "selection.hpp"
+#include "spelling.hpp"
+
+#include "algorithms/defaults.hpp"
+#include "nicd/client/local_nic.hpp"
+#include "runtime/say.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace {
+
+using namespace tollbar;
+using namespace tollbar::mpi;
+
+/// Waits for the episode under way and says who is missing, if that is wanted. Returns as well when it will never end.
+void finish_episode(Participant& participant, const Reports& reports, const void* call_site) {
+    if (!reports.wanted()) {
+        participant.runner().finish(Never{});
+        return;
+    }
+    const auto since = std::chrono::steady_clock::now();
+    while (!participant.runner().finish(deadline_after(reports.timeout())) && !participant.lost())
+        reports.report(participant, std::chrono::steady_clock::now() - since, call_site);
+}
+
+/// A plan that is run to see how fast it is.
+class PlanTrial : public Trial {
+public:
+    PlanTrial(const tollbar_p2p& p2p, const Agreement& agreement, const std::string& plan, std::uint8_t number,
+              const Reports& reports, std::unique_ptr<NodeNic> nic)
+        : participant_(p2p, agreement, plan, number, std::move(nic)), reports_(reports) {}
+
+    /// Where its card is gone, nothing more happens in here.
+    void episode() override {
+        if (participant_.lost()) return;
+        participant_.start(nullptr);
+        finish_episode(participant_, reports_, nullptr);
+        if (participant_.lost() && participant_.has_nic()) reports_.tell_lost(participant_);
+    }
+
+private:
+    Participant participant_;
+    const Reports& reports_;
+};
+
+/// The plans on cards that are worth a try.
+std::vector<std::string> card_candidates(const Terms& terms) {
+    std::vector<std::string> plans;
+    for (const std::string& shape : {std::string("gather"), std::string(defaults::on_cards)})
+        if (terms.key != 0 && nic::fault_on_nic(shape, terms.nodes).empty())
+            plans.push_back(defaults::around_cards(shape));
+    return plans;
+}
+
+/// What a communicator runs; the same on every rank but for the card.
+struct Arrangement {
+    std::string plan;
+    std::uint8_t number;  ///< of its participants
+    std::unique_ptr<NodeNic> nic;
+};
+
+/// How it comes to that.
+class Arranging {
+public:
+    Arranging(const tollbar_p2p& p2p, const Agreement& agreement, const tollbar_mpi_options& options,
+              const Reports& reports)
+        : p2p_(p2p), agreement_(agreement), options_(options), reports_(reports),
+          waiting_(p2p, reports.name().c_str(), agreement.terms.timeout_s) {}
+
+    Arrangement arrange() {
+        std::string plan = settle();
+        CardsJoined cards = join(plan, tried_);
+        return {.plan = cards.had ? plan : by_messages(plan), .number = tried_, .nic = std::move(cards.nic)};
+    }
+
+private:
+    /// What rank 0's terms name, else what is chosen.
+    std::string settle() {
+        const Terms& terms = agreement_.terms;
+        if (terms.plan[0] != '\0') return terms.plan;
+        if (p2p_.ranks == 1) return std::string(defaults::on_a_node);
+        Selection selection{.situation = situation_of(terms, p2p_.ranks, options_),
+                            .budget_ms = terms.budget_ms,
+                            .far = terms.nodes == 1 ? 0 : agreement_.leaders[1],
+                            .on_cards = card_candidates(terms),
+                            .only_cards = false};
+        selection.only_cards = terms.network == TOLLBAR_NETWORK_NIC && !selection.on_cards.empty();
+        const MakeTrial make = [this](const std::string& plan) { return try_out(plan); };
+        std::string found = choose_plan(p2p_, selection, make, waiting_);
+        if (!found.empty()) return found;
+        selection.on_cards.clear();
+        selection.only_cards = false;
+        return choose_plan(p2p_, selection, make, waiting_);
+    }
+
+    CardsJoined join(const std::string& plan, std::uint8_t number) {
+        const auto wanted = on_cards(plan);
+        if (!wanted) return {.had = true, .nic = nullptr};
+        return join_cards(p2p_, agreement_, *wanted, number, reports_.name().c_str(), waiting_);
+    }
+
+    std::unique_ptr<Trial> try_out(const std::string& plan) {
+        const std::uint8_t number = tried_++;  // also of a group that does not come about
+        CardsJoined cards = join(plan, number);
+        if (!cards.had) return nullptr;
+        return std::make_unique<PlanTrial>(p2p_, agreement_, plan, number, reports_, std::move(cards.nic));
+    }
+
+    const tollbar_p2p& p2p_;
+    const Agreement& agreement_;
+    const tollbar_mpi_options& options_;
+    const Reports& reports_;
+    SetUpWait waiting_;
+    std::uint8_t tried_ = 0;
+};
+
+}  // namespace
+
+struct tollbar_mpi_participant {
+    tollbar_mpi_participant(const tollbar_p2p& p2p, Agreement agreement, const tollbar_mpi_options& options)
+        : agreed(std::move(agreement)), reports(p2p, options, agreed),
+          arrangement(Arranging(p2p, agreed, options, reports).arrange()),
+          self(p2p, agreed, arrangement.plan, arrangement.number, std::move(arrangement.nic)) {
+        self.called_from(options.call_site);
+        // Of the size of the communicator; the reports keep what they need.
+        for (auto* each : {&agreed.node_of, &agreed.leaders, &agreed.here}) std::vector<Rank>().swap(*each);
+        std::vector<std::uint32_t>().swap(agreed.cards);
+    }
+
+    Runner<Composite>& runner() noexcept { return self.runner(); }
+
+    /// Begins and goes on with episodes as far as possible without blocking.
+    void advance() noexcept {
+        for (;;) {
+            if (!runner().finished()) {
+                if (!runner().advance()) return;
+            } else if (runner().episode() < arrived) {
+                self.start(call_site);
+            } else {
+                return;
+            }
+        }
+    }
+
+    bool over(std::uint64_t episode) noexcept {
+        return runner().episode() > episode || (runner().episode() == episode && runner().finished());
+    }
+
+    /// EPIPE where it will never be over.
+    int failed(std::uint64_t episode) noexcept {
+        if (over(episode) || !self.lost()) return 0;
+        advance();  // to what had ended when it was lost
+        if (over(episode)) return 0;
+        if (self.has_nic() && !told) reports.tell_lost(self);
+        told = true;
+        return EPIPE;
+    }
+
+    int wait(std::uint64_t episode) noexcept {
+        while (advance(), !over(episode)) {
+            if (const int error = failed(episode); error != 0) return error;
+            finish_episode(self, reports, call_site);
+        }
+        return 0;
+    }
+
+    bool wait_until(std::uint64_t episode, Deadline deadline) noexcept {
+        while (advance(), !over(episode))
+            if (!runner().finish(deadline)) return over(episode);
+        return true;
+    }
+
+    Agreement agreed;
+    Reports reports;
+    Arrangement arrangement;
+    Participant self;
+    std::uint64_t arrived = 0;  ///< the latest episode entered or queued
+    const void* call_site = nullptr;
+    bool told = false;  ///< that the card is gone
+};
+
+namespace {
+
+/// Gives what `make` makes; an errno value for what it throws.
+int joined(tollbar_mpi_participant** participant, const auto& make) {
+    try {
+        *participant = make();
+        return 0;
+    } catch (const std::system_error& error) {
+        return error.code().value();
+    } catch (const std::bad_alloc&) {
+        return ENOMEM;
+    } catch (const std::exception& error) {
+        tollbar_say("%s", error.what());
+        return EINVAL;
+    }
+}
+
+}  // namespace
+
+extern "C" {
+
+int tollbar_mpi_join(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
+                     tollbar_mpi_participant** participant) {
+    return joined(participant, [=] {
+        auto* made = new tollbar_mpi_participant(*p2p, agree(*p2p, *options), *options);
+        made->reports.announce(made->arrangement.plan);
+        return made;
+    });
+}
+
+int tollbar_mpi_join_by_messages(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
+                                 tollbar_mpi_participant** participant) {
+    return joined(participant, [=] {
+        return new tollbar_mpi_participant(*p2p, without_meeting(*p2p, *options, defaults::by_messages), *options);
+    });
+}
+
+void tollbar_mpi_leave(tollbar_mpi_participant* participant) { delete participant; }
+
+uint64_t tollbar_mpi_arrive(tollbar_mpi_participant* participant, const void* call_site) {
+    participant->call_site = call_site;
+    const std::uint64_t episode = ++participant->arrived;
+    participant->advance();
+    return episode;
+}
+
+int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode) {
+    participant->advance();
+    return participant->over(episode) || participant->self.lost() ? 1 : 0;
+}
+
+int tollbar_mpi_failed(tollbar_mpi_participant* participant, uint64_t episode) { return participant->failed(episode); }
+
+int tollbar_mpi_wait(tollbar_mpi_participant* participant, uint64_t episode) { return participant->wait(episode); }
+
+int tollbar_mpi_wait_for(tollbar_mpi_participant* participant, uint64_t episode, double seconds) {
+    return participant->wait_until(episode, deadline_after(std::chrono::duration<double>(seconds))) ? 1 : 0;
+}
+
+int tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site) {
+    Runner<Composite>& runner = participant->runner();
+    const std::uint64_t episode = ++participant->arrived;
+    participant->call_site = call_site;
+    if (runner.finished() && runner.episode() + 1 == episode && !participant->reports.wanted()) {
+        participant->self.start(call_site);
+        if (runner.finish(Never{})) return 0;
+    }
+    return participant->wait(episode);
+}
+
+const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant) {
+    return participant->arrangement.plan.c_str();
+}
+
+int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant) {
+    return participant->self.needs_no_calls() ? 1 : 0;
+}
+
+uint32_t tollbar_mpi_node(const tollbar_mpi_participant* participant) { return participant->agreed.node; }
+
+void tollbar_mpi_set_spinning(tollbar_mpi_participant* participant, tollbar_spinning spinning) {
+    participant->self.set_spinning(spinning == TOLLBAR_SPINNING_NEVER ? Spinning::never : Spinning::allowed);
+}
+
+size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size) {
+    const std::string line = participant->reports.missing(participant->self);
+    if (size != 0) {
+        const std::size_t length = std::min(size - 1, line.size());
+        std::memcpy(text, line.data(), length);
+        text[length] = '\0';
+    }
+    return line.size();
+}
+
+void tollbar_mpi_report(const tollbar_mpi_participant* participant, double waited_s) {
+    participant->reports.report(participant->self, std::chrono::duration<double>(waited_s), participant->call_site);
+}
+
+}  // extern "C"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transport of a rank some of whose peers share its memory: each step goes by a word of that, by a message, or by a
+// barrier that runs elsewhere.
+#pragma once
+
+#include "outer_barrier.hpp"
+
+#include "transports/mpi/messages.hpp"
+
+#include <tollbar/detail/runner.hpp>
+#include <tollbar/detail/words.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace tollbar::mpi {
+
+/// Dispatches each step to who does it, and gives the MPI its turns while anything is awaited.
+class Composite {
+public:
+    using Sync = NativeSync;
+    using ByWords = Words<NativeSync>;
+
+    struct Step {
+        enum class By : std::uint8_t { word, message, outer_arrival, outer_end };
+
+        By by;
+        WordStep<NativeSync> word{};
+        MessageStep message{};
+
+        /// Of an await: whose word of the plan it is in, and where.
+        static constexpr std::uint32_t nowhere = UINT32_MAX;
+        Rank member = 0;
+        std::uint32_t position = nowhere;
+    };
+
+    struct Parts {
+        ByWords words{};
+        Messages* messages = nullptr;   ///< has every turn of progress; null: this thread may not call the MPI
+        OuterBarrier* outer = nullptr;  ///< of the steps that go there
+        std::atomic<bool>* outer_is_gone = nullptr;  ///< tells the others here, where there are any
+    };
+
+    Composite() = default;
+    explicit Composite(const Parts& parts) noexcept : parts_(parts) {}
+
+    void entered(Episode episode) noexcept {
+        if (parts_.messages != nullptr) parts_.messages->entered(episode);
+    }
+
+    std::uint32_t take(const Step& step, Episode episode) noexcept {
+        if (step.by == Step::By::word) return parts_.words.take(step.word, episode);
+        return take_elsewhere(step, episode);
+    }
+
+    bool met(const Step& step, Episode episode) noexcept {
+        if (step.by == Step::By::word) return parts_.words.met(step.word, episode);
+        return step.by == Step::By::message ? parts_.messages->met(step.message, episode) : outer_is_over();
+    }
+
+    void progress() noexcept {
+        if (parts_.messages != nullptr) parts_.messages->progress();
+    }
+
+    Patience patience(const Step& step) const noexcept {
+        return step.by == Step::By::word ? parts_.words.patience(step.word) : Patience{.spins = 0, .yields = 0};
+    }
+
+    /// Who sleeps at a word or for the outer barrier is woken at once; the nap only bounds how long the MPI gets no
+    /// turn.
+    template <class Deadline>
+    bool sleep(const Step& step, Episode episode, Stopwatch& asleep, Deadline deadline) noexcept {
+        if (step.by == Step::By::message) return parts_.messages->sleep(step.message, episode, asleep, deadline);
+        if (parts_.messages == nullptr) return sleep_until(step, episode, asleep, deadline);
+        sleep_until(step, episode, asleep, sooner(deadline, nap_after(asleep.elapsed())));
+        return !deadline.passed();
+    }
+
+    /// Whether the outer barrier is gone. Memory order: acquire; what its player here ended before it found that out
+    /// has ended for all here.
+    bool gone() const noexcept {
+        return gone_ || (parts_.outer_is_gone != nullptr && parts_.outer_is_gone->load(std::memory_order_acquire));
+    }
+
+    /// From the next wait on.
+    void set_words(ByWords words) noexcept { parts_.words = words; }
+
+private:
+    template <class Deadline>
+    bool sleep_until(const Step& step, Episode episode, Stopwatch& asleep, Deadline deadline) noexcept {
+        if (step.by == Step::By::word) return parts_.words.sleep(step.word, episode, asleep, deadline);
+        return note(parts_.outer->wait_until(deadline)) || !deadline.passed();
+    }
+
+    std::uint32_t take_elsewhere(const Step& step, Episode episode) noexcept;
+    bool outer_is_over() noexcept;
+    bool note(OuterBarrier::State state) noexcept;
+
+    Parts parts_;
+    bool gone_ = false;  ///< found by this rank
+};
+
+}  // namespace tollbar::mpi

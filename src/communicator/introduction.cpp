@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at the process, its host and its options.
+#include "introduction.hpp"
+
+#include "spelling.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tollbar::mpi {
+
+namespace {
+
+/// Equal for processes that can share memory by a file in /dev/shm: same kernel, host name, mount and user.
+std::uint64_t node_identity(const std::string& host) {
+    static const std::string kernel = [] {
+        std::string boot;
+        std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+        struct stat shm {};
+        const bool mounted = stat("/dev/shm", &shm) == 0;
+        return boot + '/' + std::to_string(mounted ? shm.st_dev : 0) + '/' + std::to_string(getuid()) + '/';
+    }();
+    return std::max<std::uint64_t>(std::hash<std::string>{}(kernel + host), 1);
+}
+
+}  // namespace
+
+Introduction own_introduction(const tollbar_mpi_options& options) {
+    const std::string host = options.host == nullptr ? host_name() : options.host;
+    Introduction own{};
+    own.node = node_identity(host);
+    own.arenas = arenas().newest();
+    own.standing = own_standing();
+    own.network = own_network(options);
+    copy_text(own.plan, asked_plan(options));
+    copy_text(own.address.host, host);
+    own.address.process = getpid();
+    return own;
+}
+
+const std::string& host_name() {
+    static const std::string own = [] {
+        std::array<char, 256> name{};
+        gethostname(name.data(), name.size() - 1);
+        return std::string(name.data());
+    }();
+    return own;
+}
+
+}  // namespace tollbar::mpi

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank says of itself when a communicator is set up.
+#pragma once
+
+#include "arenas.hpp"
+#include "network.hpp"
+#include "participant.h"
+
+#include <tollbar/detail/crowding.hpp>
+#include <tollbar/plan.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace tollbar::mpi {
+
+/// Where a rank's process is; kept only while somebody may ask who is missing.
+struct Address {
+    char host[32];
+    std::int32_t process;
+};
+
+/// Plain memory, to be sent.
+struct Introduction {
+    std::uint64_t node;                              ///< equal where ranks can share memory
+    std::array<std::uint64_t, Arenas::told> arenas;  ///< those it has, as Arenas::newest() tells them
+    Standing standing;
+    NetworkStanding network;
+    char plan[128];  ///< what it was told to run; empty: nothing
+    Address address;
+};
+
+Introduction own_introduction(const tollbar_mpi_options& options);
+
+/// What gethostname(2) says.
+const std::string& host_name();
+
+}  // namespace tollbar::mpi

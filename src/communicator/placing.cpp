@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks of each step where its ends are.
+#include "placing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tollbar::mpi {
+
+namespace {
+
+using Kind = LoweredStep::Kind;
+using By = Composite::Step::By;
+
+bool is_of_role(const LoweredStep& step) { return step.kind != Kind::signal && step.kind != Kind::await; }
+
+}  // namespace
+
+Placing::Placing(const Plan& plan, Player player, std::vector<Rank> here, Sharing sharing)
+    : plan_(plan), here_(std::move(here)),
+      lowering_(plan, player, [this](Rank role, Rank member) { return is_here(role) == is_here(member); }),
+      sharing_(sharing) {}
+
+bool Placing::is_here(Rank member) const {
+    if (!is_role(member)) return std::ranges::binary_search(here_, member);
+    const auto known = role_is_here_.find(member);
+    if (known != role_is_here_.end()) return known->second;
+    const Program program = plan_.program(member);
+    return role_is_here_[member] = !program.empty() && is_here(program.front().peer);
+}
+
+bool Placing::stays_here(const LoweredStep& step) const {
+    return is_of_role(step) ? is_here(step.role) : is_here(step.from) && is_here(step.to);
+}
+
+Layout Placing::layout(RolesAre roles) {
+    WordPlacement placement(roles);
+    Layout layout{.lines = 0, .sleepers = 0, .first = {0}, .steps = {}};
+    for (const Rank self : here_) {
+        for (const LoweredStep& step : lowering_.steps(self))
+            if (stays_here(step)) layout.steps.push_back(placement.place(step));
+        layout.first.push_back(static_cast<std::uint32_t>(layout.steps.size()));
+    }
+    layout.lines = placement.lines();
+    layout.sleepers = placement.sleepers();
+    return layout;
+}
+
+std::vector<Composite::Step> Placing::steps(Rank self, std::span<const WordStep<NativeSync>> words, Messages* messages,
+                                            const OuterBarrier* outer) {
+    std::vector<Composite::Step> steps;
+    auto next_word = words.begin();
+    bool been_outside = false;
+    for (const LoweredStep& step : lowering_.steps(self)) {
+        const bool here = stays_here(step);
+        if (here && sharing_ == Sharing::words) {
+            steps.push_back({.by = By::word, .word = *next_word++});
+            steps.back().word.skip = step.skip;  // over all steps, not those at words alone
+        } else if (here || outer == nullptr) {
+            for (const MessageStep& message : messages->place(lowering_, self, step))
+                steps.push_back({.by = By::message, .message = message});
+        } else if (!std::exchange(been_outside, true)) {
+            for (const By by : {By::outer_arrival, By::outer_end}) steps.push_back({.by = by});
+        }
+        if (step.kind != Kind::await) continue;
+        steps.back().member = step.to;
+        steps.back().position = position_of(step);
+    }
+    if (messages == nullptr) return steps;
+    for (const MessageStep& step : messages->leaving()) steps.push_back({.by = By::message, .message = step});
+    return steps;
+}
+
+/// Of an await, in the word that it is of.
+std::uint32_t Placing::position_of(const LoweredStep& step) const {
+    const Program program = plan_.program(step.to);
+    return static_cast<std::uint32_t>(std::ranges::find(program, await(step.from)) - program.begin());
+}
+
+}  // namespace tollbar::mpi

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups the ranks by nodes, then settles memory, network and plan.
+#include "ruling.hpp"
+
+#include "spelling.hpp"
+#include "text.hpp"
+
+#include "runtime/environment.hpp"
+#include "runtime/say.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+
+namespace tollbar::mpi {
+
+namespace {
+
+/// Numbers the nodes in the order of their lowest ranks.
+std::vector<Rank> number_nodes(const std::vector<Introduction>& all, bool sharing) {
+    std::map<std::uint64_t, Rank> numbers;
+    std::vector<Rank> node_of;
+    for (const Introduction& one : all) {
+        const std::uint64_t key = sharing ? one.node : node_of.size();
+        node_of.push_back(numbers.try_emplace(key, static_cast<Rank>(numbers.size())).first->second);
+    }
+    return node_of;
+}
+
+/// An arena that all of them have; 0 when there is none.
+std::uint64_t common_arena(const std::vector<const Introduction*>& all) {
+    for (const std::uint64_t id : all.front()->arenas) {
+        const auto has = [&](const Introduction* one) {
+            return std::ranges::find(one->arenas, id) != one->arenas.end();
+        };
+        if (id != 0 && std::ranges::all_of(all, has)) return id;
+    }
+    return 0;
+}
+
+void name_who_disagrees(const std::vector<Introduction>& all, const char* name) {
+    std::string others;
+    for (std::size_t rank = 1; rank < all.size() && others.size() < 200; ++rank)
+        if (std::strcmp(all[rank].plan, all[0].plan) != 0)
+            others += ", rank " + std::to_string(rank) + " '" + all[rank].plan + "'";
+    tollbar_say("%s: the ranks ask for different plans: rank 0 '%s'%s; choosing one for all", name, all[0].plan,
+                others.c_str());
+}
+
+/// Random in the high half, so that no two jobs and no two root processes of a job draw the same.
+std::uint64_t new_ticket() {
+    static std::mutex mutex;
+    static std::uint64_t next = [] {
+        std::random_device source;
+        return std::uint64_t{source()} << 32;
+    }();
+    const std::lock_guard lock(mutex);
+    return next += std::uint64_t{1} << 32;
+}
+
+/// Says a line once a process.
+void say_once(const std::string& line) {
+    static std::mutex mutex;
+    static std::set<std::string> said;
+    const std::lock_guard lock(mutex);
+    if (said.insert(line).second) tollbar_say("%s", line.c_str());
+}
+
+/// Says of a plan that was asked for why it cannot be run.
+void refuse(const tollbar_mpi_options& options, const char* plan, const std::string& why) {
+    if (plan_is_from_environment(options)) {
+        environment::refuse_plan(why);
+    } else {
+        say_once(environment::refusal_of_plan(options.plan_named_by, plan, why));
+    }
+}
+
+/// Rank 0: who shares a node, and what they have in common.
+std::vector<std::uint64_t> survey(const std::vector<Introduction>& all, const std::vector<Rank>& node_of,
+                                  Terms& terms) {
+    terms.nodes = *std::ranges::max_element(node_of) + 1;
+    std::vector<std::vector<const Introduction*>> by_node(terms.nodes);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) by_node[node_of[rank]].push_back(&all[rank]);
+    std::vector<std::uint64_t> arena_of;
+    for (const auto& members : by_node) {
+        arena_of.push_back(members.size() > 1 ? common_arena(members) : 0);
+        terms.makes_arenas |= members.size() > 1 && arena_of.back() == 0;
+        terms.per_node = std::max(terms.per_node, static_cast<Rank>(members.size()));
+        std::vector<Standing> standings(members.size());
+        std::ranges::transform(members, standings.begin(), [](const Introduction* member) { return member->standing; });
+        terms.crowded |= crowding_of(standings) == Crowding::crowded;
+    }
+    return arena_of;
+}
+
+/// Rank 0: the plan that all ask for if it can be run, else what is stored for such a communicator; "" if nothing is.
+std::string wished_plan(const std::vector<Introduction>& all, const Groups& nodes, const Terms& terms,
+                        const tollbar_mpi_options& options) {
+    const bool agreed = std::ranges::all_of(
+        all, [&](const Introduction& one) { return std::strcmp(one.plan, all[0].plan) == 0; });
+    if (!agreed) name_who_disagrees(all, name_of(options));
+    if (agreed && all[0].plan[0] != '\0') {
+        const std::string fault = fault_of_spelling(all[0].plan, nodes);
+        if (fault.empty()) return all[0].plan;
+        refuse(options, all[0].plan, fault);
+    }
+    const auto stored = tuned_mpi_plan(situation_of(terms, static_cast<Rank>(all.size()), options));
+    if (!stored) return "";
+    const std::string fault = fault_of_spelling(*stored, nodes);
+    if (!fault.empty()) say_once(environment::tuning_file() + ": " + fault + "; choosing a plan");
+    return fault.empty() ? *stored : "";
+}
+
+/// Rank 0: whether the nodes may meet on their cards, and the addresses of these.
+std::vector<std::uint32_t> survey_cards(const std::vector<Introduction>& all, const std::vector<Rank>& leaders,
+                                        Terms& terms, const char* name) {
+    std::vector<NetworkStanding> standings;
+    std::vector<std::string> hosts;
+    std::vector<std::uint32_t> addresses;
+    std::ranges::transform(all, std::back_inserter(standings), &Introduction::network);
+    for (const Rank leader : leaders) {
+        hosts.emplace_back(all[leader].address.host);
+        addresses.push_back(all[leader].network.address);
+    }
+    terms.network = common_network(standings, name);
+    if (terms.nodes == 1 || terms.network == TOLLBAR_NETWORK_P2P) return {};
+    const std::string why = why_no_cards(standings, leaders, hosts);
+    if (!why.empty()) say_by_messages(name, why, terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
+    if (!why.empty()) return {};
+    std::random_device source;
+    while (terms.key == 0) terms.key = std::uint64_t{source()} << 32 | source();
+    return addresses;
+}
+
+/// Rank 0: the plan as the network wants it, on cards or by messages.
+std::string suited_plan(const std::string& plan, const Terms& terms, const std::vector<Rank>& node_of,
+                        const char* name) {
+    const bool asks = on_cards(plan).has_value();
+    if (terms.nodes == 1 || plan.empty()) return by_messages(plan);
+    if (terms.key == 0) {
+        if (asks && terms.network == TOLLBAR_NETWORK_P2P)
+            say_by_messages(name, "'" + plan + "' runs on network cards, but the network is p2p", Asked::yes);
+        return by_messages(plan);
+    }
+    if (!asks && terms.network != TOLLBAR_NETWORK_NIC) return plan;
+    std::string moved = asks ? plan : moved_to_cards(plan, node_of);
+    const std::string fault = moved.empty()
+                                  ? "no part of '" + plan + "' goes on between nodes alone, as in turnstile/PLAN"
+                                  : fault_of_cards(moved, node_of);
+    if (fault.empty()) return moved;
+    say_by_messages(name, fault, Asked::yes);
+    return by_messages(plan);
+}
+
+}  // namespace
+
+const char* name_of(const tollbar_mpi_options& options) {
+    return options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name;
+}
+
+double timeout_of(const tollbar_mpi_options& options) {
+    if (options.timeout_s >= 0) return options.timeout_s;
+    const auto timeout = environment::timeout();
+    return timeout ? timeout->count() : 0;
+}
+
+Groups ranks_of_nodes(const std::vector<Rank>& node_of, Rank nodes) {
+    Groups ranks(nodes);
+    for (Rank rank = 0; rank < node_of.size(); ++rank) ranks[node_of[rank]].push_back(rank);
+    return ranks;
+}
+
+std::vector<Rank> leaders_of(const Groups& nodes) {
+    std::vector<Rank> leaders;
+    for (const std::vector<Rank>& ranks : nodes) leaders.push_back(ranks.front());
+    return leaders;
+}
+
+MpiSituation situation_of(const Terms& terms, Rank ranks, const tollbar_mpi_options& options) {
+    constexpr std::array objectives{"latency", "skew", "wait"};  // in the order of tollbar_objective
+    std::string mpi = options.mpi == nullptr ? "any" : options.mpi;
+    // Where nodes have cards, other choices are made.
+    if (terms.key != 0) mpi += terms.network == TOLLBAR_NETWORK_NIC ? "+nic" : "+cards";
+    return {.ranks = ranks,
+            .nodes = terms.nodes,
+            .per_node = terms.per_node,
+            .crowded = terms.crowded,
+            .mpi = mpi,
+            .objective = objectives[options.objective]};
+}
+
+Ruling rule(const std::vector<Introduction>& all, const tollbar_mpi_options& options) {
+    Ruling ruling;
+    Terms& terms = ruling.terms;
+    ruling.node_of = number_nodes(all, options.sharing == TOLLBAR_SHARING_AUTO);
+    terms.budget_ms = options.budget_ms < 0 ? 20 : options.budget_ms;
+    terms.timeout_s = timeout_of(options);
+    terms.ticket = new_ticket();
+    ruling.arena_of = survey(all, ruling.node_of, terms);
+    const Groups nodes = ranks_of_nodes(ruling.node_of, terms.nodes);
+    ruling.cards = survey_cards(all, leaders_of(nodes), terms, name_of(options));
+    copy_text(terms.plan,
+              suited_plan(wished_plan(all, nodes, terms, options), terms, ruling.node_of, name_of(options)));
+    return ruling;
+}
+
+}  // namespace tollbar::mpi

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a communicator gets its plan when nobody asked for one and none is stored: the model names candidates, the
+// ranks run the best few of them, rank 0 decides, and the choice is stored.
+#pragma once
+
+#include "agreement.hpp"
+#include "set_up.hpp"
+
+#include "tuner/mpi_candidates.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tollbar::mpi {
+
+/// A barrier that is being tried.
+class Trial {
+public:
+    virtual ~Trial() = default;
+
+    /// Enters the next episode and waits for it.
+    virtual void episode() = 0;
+};
+
+/// Makes one for a spelling, collectively; null, on every rank alike, where its cards cannot be had.
+using MakeTrial = std::function<std::unique_ptr<Trial>(const std::string& spelling)>;
+
+struct Selection {
+    MpiSituation situation;  ///< rank 0's counts
+    double budget_ms;        ///< of measuring; 0 takes the model's choice; from 200 on every candidate is tried
+    Rank far;                ///< a rank on another node than rank 0; 0 when there is none
+    std::vector<std::string> on_cards{};  ///< tried as well, the best one first
+    bool only_cards = false;              ///< nothing else is
+};
+
+/// Collective; the same answer on every rank. What was measured is stored under the situation by rank 0. The budget is
+/// kept by rank 0's clock; setting up the trials and one short look at each of them is done whatever that takes.
+/// Empty when only cards were to be tried and none can be had. Throws std::system_error where the MPI fails.
+std::string choose_plan(const tollbar_p2p& p2p, const Selection& selection, const MakeTrial& make,
+                        const SetUpWait& waiting);
+
+/// Collective: what messages to that rank cost rank 0, roughly, as every rank learns; other ranks wait. The peer is
+/// not rank 0.
+LogP measure_messages(const tollbar_p2p& p2p, Rank peer, const SetUpWait& waiting);
+
+}  // namespace tollbar::mpi

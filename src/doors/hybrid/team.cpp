@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the barrier of the ranks in the middle of the threads' plan, and has each thread run its part.
+#include "team.hpp"
+
+#include "algorithms/defaults.hpp"
+#include "algorithms/processors.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/say.h"
+
+#include <tollbar/algorithms.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+#include <utility>
+
+namespace tollbar::hybrid {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using mpi::Composite;
+
+/// A plan for one rank more: everybody runs `inner` to its end, then thread 0 plays a role that meets that rank and
+/// releases the other threads.
+Plan then_outside(const Plan& inner) {
+    const Rank threads = inner.ranks();
+    const Rank releasing = role(inner.roles());
+    const auto word = [=](Rank self) {
+        if (self == threads) return Program{signal(releasing), await(releasing)};
+        Program program;
+        if (self == releasing) {
+            program = {await(0), signal(threads), await(threads)};
+            for (Rank thread = threads; thread-- > 0;) program.push_back(signal(thread));
+            return program;
+        }
+        program = inner.program(self);
+        if (self == 0) program.push_back(signal(releasing));
+        if (!is_role(self)) program.push_back(await(releasing));
+        return program;
+    };
+    return {inner.name(), threads + 1, word, inner.roles() + 1};
+}
+
+std::vector<Rank> up_to(Rank count) {
+    std::vector<Rank> ranks(count);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+}
+
+}  // namespace
+
+TeamPlan team_plan(std::string_view spelling, Rank threads, Messenger allowed) {
+    const std::string placed = on_processors(spelling, threads, usable_cpus());
+    const Plan inner = make_plan(placed, threads);
+    const std::optional<Rank> turning = turning_member(inner);
+    const Family family = [&](Rank ranks) { return make_plan(placed, ranks); };
+    const bool last = allowed == Messenger::last_to_arrive;
+    return {.plan = turning ? combine(threads + 1, family, threads, make_plan(defaults::with_outside, 2))
+                            : then_outside(inner),
+            .player = last ? Player::last : Player::first,
+            .messenger = last && turning && is_role(*turning) ? Messenger::last_to_arrive : Messenger::first_thread};
+}
+
+void ThreadParticipant::open() {
+    const Segment& segment = team_.segment_;
+    steps_ = team_.placing_.steps(thread_, segment.steps(thread_), nullptr, this);
+    if (thread_ == 0 && team_.threads() > 1 && team_.messenger() == Messenger::first_thread)
+        progress_.emplace(team_.ranks_->p2p(), segment.wait(), team_.crowding_);
+    const Composite::Parts parts{.words = {segment.wait(), segment.waking(), team_.crowding_},
+                                 .messages = progress_ ? &*progress_ : nullptr,
+                                 .outer = this};
+    runner_ = {steps_.data(), static_cast<std::uint32_t>(steps_.size()), 0, Composite(parts)};
+}
+
+void ThreadParticipant::join() {
+    team_.segment_.take_rank(thread_);
+    arrived_ = &team_.segment_.record(thread_).arrived;
+}
+
+void ThreadParticipant::begin(const void* call_site) noexcept {
+    call_site_ = call_site;
+    inside_ = true;
+    runner_.start();
+    arrived_->store(runner_.episode(), std::memory_order_relaxed);  // for reports, which order nothing
+}
+
+void ThreadParticipant::enter(const void* call_site) noexcept {
+    begin(call_site);
+    runner_.advance();
+}
+
+bool ThreadParticipant::advance() noexcept {
+    if (!runner_.advance() && steps_[runner_.steps_done()].by == Composite::Step::By::outer_end)
+        team_.ranks_->p2p().progress(team_.ranks_->p2p().state);
+    inside_ = !runner_.advance();
+    return !inside_;
+}
+
+void ThreadParticipant::finish() noexcept {
+    inside_ = false;
+    if (!team_.timeout_) {
+        runner_.finish(Never{});
+        return;
+    }
+    const auto since = Clock::now();
+    while (!runner_.finish(deadline_after(*team_.timeout_)))
+        team_.report(thread_, runner_.episode(), Clock::now() - since);
+}
+
+bool ThreadParticipant::failed() const noexcept { return team_.ranks_->failed(runner_.episode()); }
+
+bool ThreadParticipant::arrive() noexcept {
+    team_.ranks_->arrive(call_site_);
+    return true;
+}
+
+/// What has failed is over as well: the others have to be told.
+mpi::OuterBarrier::State ThreadParticipant::test() noexcept {
+    return team_.ranks_->test() ? State::over : State::under_way;
+}
+
+/// Until its end: the ranks have their own way to wait, and report by themselves.
+mpi::OuterBarrier::State ThreadParticipant::wait_until(Deadline) noexcept {
+    team_.ranks_->wait();
+    return State::over;
+}
+
+Team::Team(std::string_view spelling, Rank threads, Messenger allowed)
+    : plan_(team_plan(spelling, threads, allowed)),
+      placing_(plan_.plan, plan_.player, up_to(threads), mpi::Placing::Sharing::words),
+      segment_({.layout = placing_.layout(roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups),
+                .plan = std::string(spelling),
+                .ranks = threads,
+                .wait = environment::wait(),
+                .scope = Scope::process}) {
+    for (Rank thread = 0; thread < threads; ++thread)
+        threads_.push_back(std::make_unique<ThreadParticipant>(*this, thread));
+}
+
+void Team::open(std::unique_ptr<RanksBarrier> ranks, std::string name,
+                std::optional<std::chrono::duration<double>> timeout) {
+    ranks_ = std::move(ranks);
+    name_ = std::move(name);
+    timeout_ = timeout;
+    for (const auto& thread : threads_) thread->open();
+}
+
+std::vector<Standing> Team::standings() const {
+    std::vector<Standing> all;
+    for (Rank thread = 0; thread < threads(); ++thread) all.push_back(segment_.record(thread).standing.get());
+    return all;
+}
+
+void Team::report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const noexcept {
+    try {
+        // One line a rank: from its lowest thread that has arrived. Once all have, the messenger reports the ranks.
+        for (Rank thread = 0; thread < waiting; ++thread)
+            if (segment_.record(thread).arrived.load(std::memory_order_relaxed) >= episode) return;
+        std::string line;
+        for (const absent& one : segment_.missing(episode)) {
+            line += (line.empty() ? "thread " : ", thread ") + std::to_string(one.rank);
+            if (one.thread != 0) line += " (thread ID " + std::to_string(one.thread) + ")";
+        }
+        if (line.empty()) return;
+        tollbar_report("%s, barrier %llu: thread %u has waited %.1f s for %s", name_.c_str(),
+                       static_cast<unsigned long long>(episode), static_cast<unsigned>(waiting), waited.count(),
+                       line.c_str());
+    } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
+    }
+}
+
+}  // namespace tollbar::hybrid

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of one rank in a combined barrier: a plan between them, one of whose steps is the barrier of the ranks.
+#pragma once
+
+#include "ranks_barrier.hpp"
+
+#include "communicator/placing.hpp"
+#include "transports/words/segment.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollbar::hybrid {
+
+/// Which thread meets the other ranks.
+enum class Messenger : std::uint8_t {
+    first_thread,    ///< thread 0, once it knows that all have arrived
+    last_to_arrive,  ///< whoever plays the role of the plan's turning member
+};
+
+/// What the threads of a rank do; the last rank of the plan is no thread but all other ranks of the job.
+struct TeamPlan {
+    Plan plan;
+    Player player;
+    Messenger messenger;
+};
+
+/// Any spelling of a group's plan. At its turning member the ranks meet between gather and release; a plan that has
+/// none runs to its end, then thread 0 goes outside and releases the others. Where `allowed` is first_thread that is
+/// always thread 0.
+/// Throws std::invalid_argument that says what was wrong and what is accepted.
+TeamPlan team_plan(std::string_view spelling, Rank threads, Messenger allowed);
+
+class Team;
+
+/// One thread of one rank; used by one thread of the system at a time.
+class alignas(line_bytes) ThreadParticipant final : public mpi::OuterBarrier {
+public:
+    ThreadParticipant(Team& team, Rank thread) : team_(team), thread_(thread) {}
+
+    /// Once the ranks' barrier is there.
+    void open();
+
+    /// From enter() until advance() or finish() found the end.
+    bool inside() const noexcept { return inside_; }
+    Episode episode() const noexcept { return runner_.episode(); }
+
+    /// Before the first episode, in the thread that will use it. Throws std::exception.
+    void join();
+    bool has_joined() const noexcept { return arrived_ != nullptr; }
+
+    /// Enters the next episode. Only when not inside; never blocks.
+    /// Memory order: release of what this thread did before.
+    void enter(const void* call_site) noexcept;
+
+    /// Enters the next episode and waits for its end. Memory order: as enter(), then as advance().
+    void enter_and_finish(const void* call_site) noexcept {
+        begin(call_site);
+        finish();
+    }
+
+    /// Goes on as far as possible without blocking; true when the episode is over.
+    /// Memory order: what any thread of any rank did before it entered this episode is visible once this is true.
+    bool advance() noexcept;
+
+    /// Waits for the rest of the episode. Memory order: as advance().
+    void finish() noexcept;
+
+    /// Whether the episode that is over for this thread has failed: the ranks have not been through it.
+    bool failed() const noexcept;
+
+private:
+    bool arrive() noexcept override;
+    State test() noexcept override;
+    State wait_until(Deadline) noexcept override;
+
+    void begin(const void* call_site) noexcept;
+
+    Team& team_;
+    Rank thread_;
+    std::vector<mpi::Composite::Step> steps_;
+    std::optional<mpi::Messages> progress_;  ///< of the MPI, by whoever may call it while it waits inside
+    Runner<mpi::Composite> runner_;
+    std::atomic<Episode>* arrived_ = nullptr;
+    const void* call_site_ = nullptr;
+    bool inside_ = false;
+};
+
+/// All threads of one rank. Made by one of them.
+class Team {
+public:
+    /// Throws std::invalid_argument for what is wrong with the spelling, std::system_error when there is no memory.
+    Team(std::string_view spelling, Rank threads, Messenger allowed);
+
+    /// Before the first episode. `name` is what reports call the barrier; without `timeout` there are none.
+    void open(std::unique_ptr<RanksBarrier> ranks, std::string name,
+              std::optional<std::chrono::duration<double>> timeout);
+
+    Rank threads() const noexcept { return static_cast<Rank>(threads_.size()); }
+    Messenger messenger() const noexcept { return plan_.messenger; }
+    ThreadParticipant& thread(Rank thread) noexcept { return *threads_[thread]; }
+
+    /// Where the threads said they may run; complete once all of them have joined.
+    std::vector<Standing> standings() const;
+
+    /// What is known of all threads of all ranks of this node.
+    void tell(Crowding crowding) noexcept { crowding_.store(crowding, std::memory_order_relaxed); }
+
+private:
+    friend ThreadParticipant;
+
+    void report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const noexcept;
+
+    TeamPlan plan_;
+    mpi::Placing placing_;
+    Segment segment_;
+    std::atomic<Crowding> crowding_{Crowding::unknown};
+    std::vector<std::unique_ptr<ThreadParticipant>> threads_;
+    std::unique_ptr<RanksBarrier> ranks_;
+    std::string name_;
+    std::optional<std::chrono::duration<double>> timeout_;
+};
+
+}  // namespace tollbar::hybrid

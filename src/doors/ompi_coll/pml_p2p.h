@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The point-to-point calls inside Open MPI: messages of its point-to-point layer (the PML) on the communicator itself,
+ * with tags that no user can give. */
+#ifndef TOLLBAR_DOORS_OMPI_COLL_PML_P2P_H
+#define TOLLBAR_DOORS_OMPI_COLL_PML_P2P_H
+
+#include "transports/mpi/p2p.h"
+
+#include <ompi_config.h>
+
+#include <ompi/communicator/communicator.h>
+
+/* Its state is the communicator. */
+struct tollbar_p2p tollbar_pml_p2p(struct ompi_communicator_t* comm);
+
+#endif

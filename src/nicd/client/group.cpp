@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network card first; what keeps it from being had decides whether UDP will do.
+#include "group.hpp"
+
+#include "connection.hpp"
+#include "local_nic.hpp"
+
+#include "algorithms/defaults.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/late.hpp"
+#include "runtime/say.h"
+#include "runtime/steps.hpp"
+#include "transports/nic/transport.hpp"
+#include "transports/udp/answering.hpp"
+
+#include <tollbar/algorithms.hpp>
+#include <tollbar/detail/runner.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include <netinet/in.h>
+
+namespace tollbar::nic {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class OnNic final : public GroupTransport {
+public:
+    OnNic(std::string plan, NicTransport transport, Episode before)
+        : GroupTransport(std::move(plan)), runner_(steps.data(), steps.size(), before, std::move(transport)) {}
+
+    const char* name() const noexcept override { return "card"; }
+    bool arrive() noexcept override {
+        runner_.start();
+        runner_.advance();
+        return !gone();
+    }
+    bool test() noexcept override {
+        if (runner_.advance()) return true;
+        runner_.transport().progress();
+        return runner_.advance();
+    }
+    bool finish(Deadline deadline) noexcept override { return runner_.finish(deadline); }
+    bool gone() const noexcept override { return runner_.transport().gone(); }
+    bool wait() noexcept override { return wait_and_report(*this); }
+    std::vector<Rank> missing() override {
+        return runner_.advance() ? std::vector<Rank>() : runner_.transport().missing();
+    }
+    Rank rank() const noexcept { return runner_.transport().rank(); }
+    Episode episode() const noexcept { return runner_.episode(); }
+
+private:
+    static constexpr std::array steps{NicStep::tell, NicStep::await};
+
+    Runner<NicTransport> runner_;
+};
+
+/// Of a member's place, on that port.
+UdpAddress udp_address(std::uint32_t address, std::uint16_t port) {
+    UdpAddress place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = address;
+    place.sin_port = htons(port);
+    return place;
+}
+
+class OverUdp final : public GroupTransport {
+public:
+    OverUdp(const std::string& plan, const Group& group, wait_policy wait)
+        : GroupTransport(plan),
+          runner_({.key = group.key, .group = group.id, .self = group.rank, .ranks = group.ranks},
+                  compile_steps(make_plan(plan, group.ranks), group.rank), 0, wait, {}, network_of(group)) {}
+
+    const char* name() const noexcept override { return "udp"; }
+    bool arrive() noexcept override { return runner_.arrive(), true; }
+    bool test() noexcept override { return runner_.test(); }
+    bool finish(Deadline deadline) noexcept override { return runner_.finish(deadline); }
+    bool wait() noexcept override { return wait_and_report(runner_); }
+    std::vector<Rank> missing() override { return runner_.missing(); }
+
+private:
+    static std::unique_ptr<Datagrams> network_of(const Group& group) {
+        std::vector<UdpAddress> places;
+        for (const std::uint32_t address : group.addresses) places.push_back(udp_address(address, toll_port));
+        return std::make_unique<UdpDatagrams>(udp_socket(places[group.rank]), std::move(places));
+    }
+
+    AnsweringRunner runner_;
+};
+
+class Alone final : public GroupTransport {
+public:
+    using GroupTransport::GroupTransport;
+
+    const char* name() const noexcept override { return "card"; }
+    bool arrive() noexcept override { return true; }
+    bool test() noexcept override { return true; }
+    bool finish(Deadline) noexcept override { return true; }
+    bool wait() noexcept override { return true; }
+    std::vector<Rank> missing() override { return {}; }
+};
+
+struct NoNic {
+    int error;
+    std::string why;
+};
+
+/// Throws NoNic where the daemon cannot be had or refuses for want of something.
+std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const Group& group, const GroupOptions& options,
+                                            wait_policy wait) {
+    const std::string path = socket_of_daemon(options.daemon.c_str());
+    File daemon = connect_to(path);
+    if (!daemon)
+        throw NoNic{ENOTSUP, "no daemon at " + path + " (" + std::strerror(errno) + "; `tollbar nic up` starts one)"};
+
+    File wake = udp_socket(udp_address(group.addresses[group.rank], 0));  // on a port that the kernel chooses
+    Request request{.verb = Verb::join,
+                    .key = group.key,
+                    .group = group.id,
+                    .rank = group.rank,
+                    .ranks = group.ranks,
+                    .port = ntohs(address_of(wake).sin_port)};
+    if (plan.size() >= request.spelling.size()) throw std::invalid_argument("the plan's spelling is too long: " + plan);
+    plan.copy(request.spelling.data(), plan.size());
+    auto answer = ask(daemon, request, group.addresses, 10s);
+    if (!answer)
+        throw NoNic{ENOTSUP,
+                    "the daemon at " + path + " sent no answer that this library understands (is it another version?)"};
+    switch (answer->error) {
+        case 0: break;
+        case EINVAL:
+        case EEXIST:
+        case EADDRNOTAVAIL:
+        case EHOSTUNREACH: throw_errno(answer->text, answer->error);
+        default: throw NoNic{answer->error, answer->text};
+    }
+    if (answer->files.size() != 2) throw NoNic{ENOTSUP, "the daemon at " + path + " sent no maps"};
+    GroupFiles files{
+        .group = std::move(answer->files[0]), .host = std::move(answer->files[1]), .daemon = std::move(daemon)};
+    NicTransport transport(std::move(files), std::move(wake), wait);
+    const Episode before = transport.episode();
+    return std::make_unique<OnNic>(plan, std::move(transport), before);
+}
+
+}  // namespace
+
+std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOptions& options) {
+    if (group.ranks == 0 || group.ranks > most_ranks || group.rank >= group.ranks || group.key == 0)
+        throw std::invalid_argument("a group has 1 to " + std::to_string(most_ranks) +
+                                    " ranks, its member one of them, and a key other than 0");
+    // Not a gather, for some hosts may have to do without a network card.
+    std::string plan = options.plan.empty() || options.plan == "card" ? std::string(defaults::on_cards) : options.plan;
+    if (plan.starts_with("card:")) plan.erase(0, 5);
+    if (!is_counted(plan)) make_plan(plan, group.ranks);  // throws where there is none of that name
+    if (group.ranks == 1) return std::make_unique<Alone>(plan);
+    const wait_policy wait = options.wait ? *options.wait : environment::wait();
+    try {
+        return join_on_nic(plan, group, options, wait);
+    } catch (const NoNic& refusal) {
+        if (options.only_nic || is_counted(plan)) throw_errno(refusal.why, refusal.error);
+        if (environment::verbosity() > 0)
+            tollbar_say("group %u runs over UDP on this host: %s", static_cast<unsigned>(group.id),
+                        refusal.why.c_str());
+        return std::make_unique<OverUdp>(plan, group, wait);
+    }
+}
+
+}  // namespace tollbar::nic

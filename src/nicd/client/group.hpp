@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs a member's barrier: its network card, or its host over UDP, or nobody where it is alone.
+#pragma once
+
+#include <tollbar/plan.hpp>
+#include <tollbar/detail/waiting.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tollbar::nic {
+
+/// Which group of hosts, and whose place in it.
+struct Group {
+    std::uint64_t key;
+    std::uint32_t id;
+    Rank rank;
+    Rank ranks;
+    std::vector<std::uint32_t> addresses;  ///< of each rank's network card, IPv4, network byte order; a pair or more
+};
+
+struct GroupOptions {
+    std::string plan;                 ///< "": pairwise
+    std::string daemon;               ///< its socket; "": see socket_of_daemon()
+    std::optional<wait_policy> wait;  ///< nothing: TOLLBAR_WAIT
+    bool only_nic = false;            ///< do not fall back to UDP
+};
+
+/// One member's place. One thread at a time.
+class GroupTransport {
+public:
+    explicit GroupTransport(std::string plan) : plan_(std::move(plan)) {}
+    GroupTransport(const GroupTransport&) = delete;
+    GroupTransport& operator=(const GroupTransport&) = delete;
+    virtual ~GroupTransport() = default;
+
+    /// "card" or "udp".
+    virtual const char* name() const noexcept = 0;
+
+    /// The plan's spelling, "gather" or "switch".
+    const std::string& plan() const noexcept { return plan_; }
+
+    /// After the end of the episode before. False when nothing runs the group any more.
+    virtual bool arrive() noexcept = 0;
+
+    /// True before the first episode too.
+    virtual bool test() noexcept = 0;
+
+    /// False when the deadline passed first, or nothing runs the group any more.
+    virtual bool finish(Deadline deadline) noexcept = 0;
+
+    /// Whether it was found that nothing runs the group any more.
+    virtual bool gone() const noexcept { return false; }
+
+    /// For ever; says who is missing as TOLLBAR_TIMEOUT asks for. False: gone.
+    virtual bool wait() noexcept = 0;
+
+    virtual std::vector<Rank> missing() = 0;
+
+private:
+    std::string plan_;
+};
+
+/// Throws std::invalid_argument when a group cannot be so, std::system_error with the errno value of
+/// tollbar_nic_join().
+std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOptions& options);
+
+}  // namespace tollbar::nic

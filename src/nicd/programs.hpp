@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of one network interface: loaded, attached and fed by whoever has the right to, gone when that process
+// is.
+#pragma once
+
+#include "runtime/files.hpp"
+#include "transports/nic/group.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct bpf_object;
+
+namespace tollbar::nic {
+
+enum class Mode : std::uint8_t {
+    automatic,  ///< native where a device is behind the interface and takes it, else generic
+    native,     ///< in the driver
+    generic,    ///< in the kernel's receive path, for any interface
+};
+
+struct BpfClose {
+    void operator()(bpf_object* object) const noexcept;
+};
+using BpfObject = std::unique_ptr<bpf_object, BpfClose>;
+
+/// Program `name` of an object that is part of this program ("nic", "switch"); throws std::runtime_error.
+BpfObject load(const std::string& name);
+int program(const BpfObject& object, const char* name);
+int map(const BpfObject& object, const char* name);
+
+/// Attaches with a descriptor's lifetime: nothing stays when the process ends, however it does.
+/// Throws std::system_error that names the interface.
+File attach_xdp(int program, const std::string& interface, Mode& mode);
+
+/// A group's maps; once it is published no process can write anything to the first, whatever its rights.
+struct Pages {
+    File group;
+    File host;
+};
+
+/// Puts empty maps into those slots of the programs "nic", in place of what was there. Takes as long as all processors
+/// need to finish what they are at, some milliseconds, however many slots there are. Throws std::system_error.
+std::vector<Pages> prepare(const BpfObject& object, const std::vector<std::uint32_t>& slots);
+
+/// Makes a group known to the programs "nic", in the maps prepared for its slot. Takes microseconds. Throws
+/// std::system_error.
+void publish(const BpfObject& object, const Pages& pages, const toll_group& group);
+
+class NicPrograms {
+public:
+    /// Throws std::runtime_error or std::system_error that says what is missing.
+    NicPrograms(std::string interface, Mode mode);
+
+    const std::string& interface() const noexcept { return interface_; }
+    std::uint32_t index() const noexcept { return index_; }
+    Mode mode() const noexcept { return mode_; }
+
+    /// Where the next group goes.
+    std::uint32_t next_slot();
+
+    /// As publish(); the group's slot is the next one.
+    Pages add(const toll_group& group);
+
+    /// The programs forget it; whoever has mapped it still sees its last state.
+    void remove(const toll_group& group) noexcept;
+
+    /// Prepares slots ahead of need, when few are left.
+    void tend() noexcept;
+
+    /// What the programs have counted, by toll_statistic.
+    std::array<std::uint64_t, toll_statistics> counts() const;
+
+private:
+    struct Prepared {
+        std::uint32_t slot;
+        Pages pages;
+    };
+
+    void prepare_more();
+
+    std::string interface_;
+    std::uint32_t index_;
+    Mode mode_;
+    BpfObject object_;
+    std::deque<Prepared> prepared_;
+    std::vector<std::uint32_t> free_;  ///< slots that hold no group and no prepared maps
+    std::vector<File> links_;
+};
+
+}  // namespace tollbar::nic

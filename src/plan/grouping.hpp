@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ranks fall into groups: neighbours, every so-manieth, or any lists.
+#pragma once
+
+#include <tollbar/plan.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace tollbar {
+
+/// Groups are numbered from 0, and so are the places in each. Arithmetic, but for lists, which cost O(ranks).
+class Grouping {
+public:
+    /// Groups of `size` neighbouring ranks; the last may be smaller. Throws std::invalid_argument for a size of 0.
+    static Grouping neighbours(Rank ranks, Rank size);
+
+    /// Rank r is in group r mod `groups`, of which there are at most as many as ranks.
+    static Grouping by_remainder(Rank ranks, Rank groups);
+
+    /// Throws std::invalid_argument unless every rank from 0 on is in one list, and each list is ascending, not empty.
+    static Grouping listed(std::vector<std::vector<Rank>> lists);
+
+    Rank ranks() const noexcept { return ranks_; }
+    Rank groups() const noexcept { return groups_; }
+
+    struct Place {
+        Rank group;
+        Rank place;
+    };
+    Place place_of(Rank rank) const;
+    Rank rank_at(Rank group, Rank place) const;
+    Rank size(Rank group) const;
+
+    /// One past the last group of a row of groups that are as large as this one.
+    Rank alike_until(Rank group) const;
+
+private:
+    enum class Kind : std::uint8_t { neighbours, remainder, listed };
+    struct Lists {
+        std::vector<std::vector<Rank>> ranks_of;
+        std::vector<Place> place_of;
+    };
+
+    Grouping(Kind kind, Rank ranks, Rank groups, Rank divisor, std::shared_ptr<const Lists> lists = nullptr)
+        : kind_(kind), ranks_(ranks), groups_(groups), divisor_(divisor), lists_(std::move(lists)) {}
+
+    Kind kind_;
+    Rank ranks_;
+    Rank groups_;
+    Rank divisor_;  ///< a rank over it leaves group and place, or place and group
+    std::shared_ptr<const Lists> lists_;
+};
+
+}  // namespace tollbar

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Descriptors and mapped pages that close themselves.
+#pragma once
+
+#include <tollbar/detail/sync.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tollbar {
+
+[[noreturn]] inline void throw_errno(const std::string& what, int error = errno) {
+    throw std::system_error(error, std::generic_category(), what);
+}
+
+class File {
+public:
+    File() = default;
+    explicit File(int number) : number_(number) {}
+    File(File&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    File& operator=(File&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~File() {
+        if (number_ >= 0) close(number_);
+    }
+
+    int number() const noexcept { return number_; }
+    explicit operator bool() const noexcept { return number_ >= 0; }
+
+private:
+    int number_ = -1;
+};
+
+/// Sleeps until there is something to read, the deadline has passed, or a signal came; true when there is. Exact to
+/// the kernel's high-resolution timers, which SO_RCVTIMEO is not.
+inline bool sleep_until_readable(const File& file, Deadline deadline) noexcept {
+    using namespace std::chrono;
+    const auto left = std::max(deadline.at - steady_clock::now(), steady_clock::duration::zero());
+    const auto whole = duration_cast<seconds>(left);
+    const timespec time{.tv_sec = whole.count(), .tv_nsec = duration_cast<nanoseconds>(left - whole).count()};
+    pollfd readable{.fd = file.number(), .events = POLLIN, .revents = 0};
+    return ppoll(&readable, 1, &time, nullptr) == 1;
+}
+
+/// A file's bytes as a T, in whole pages, for a BPF map can be mapped in no other way.
+template <class T>
+class Mapped {
+public:
+    Mapped(const File& file, int protection) {
+        const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        bytes_ = (sizeof(T) + page - 1) / page * page;
+        void* memory = mmap(nullptr, bytes_, protection, MAP_SHARED, file.number(), 0);
+        if (memory == MAP_FAILED) throw_errno("mapping memory of the network card");
+        value_ = static_cast<T*>(memory);
+    }
+    Mapped(Mapped&& other) noexcept : bytes_(other.bytes_), value_(std::exchange(other.value_, nullptr)) {}
+    Mapped& operator=(Mapped&&) = delete;
+    ~Mapped() {
+        if (value_ != nullptr) munmap(const_cast<std::remove_const_t<T>*>(value_), bytes_);
+    }
+
+    T* operator->() const noexcept { return value_; }
+    T& operator*() const noexcept { return *value_; }
+
+private:
+    std::size_t bytes_ = 0;
+    T* value_ = nullptr;
+};
+
+}  // namespace tollbar

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads /proc/PID/stat.
+#include "process.hpp"
+
+#include "kept_errno.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace tollbar {
+
+namespace {
+
+struct Life {
+    bool running = false;
+    std::uint64_t start = 0;
+};
+
+Life life_of(pid_t process) noexcept {
+    const runtime::KeptErrno kept;  // dead ones have no file
+    std::array<char, 32> path{};
+    std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(process));
+    const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return {};
+    std::array<char, 1024> text{};
+    const ssize_t length = read(file, text.data(), text.size() - 1);
+    close(file);
+    // The name in the second field may hold blanks and parentheses; the fields after it start at the last ')'.
+    const char* after_name = length > 0 ? std::strrchr(text.data(), ')') : nullptr;
+    const auto field = [&](int number) {  // as proc(5) numbers them
+        const char* at = after_name;
+        for (int i = 2; i < number && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
+        return at;
+    };
+    const char* state = field(3);
+    const char* threads = field(20);
+    const char* start = field(22);
+    if (state == nullptr || threads == nullptr || start == nullptr) return {};
+    // A main thread that has ended is a zombie while its process goes on with others.
+    const bool ended = state[1] == 'Z' || state[1] == 'X';
+    return {.running = !ended || std::strtol(threads, nullptr, 10) > 1, .start = std::strtoull(start, nullptr, 10)};
+}
+
+}  // namespace
+
+std::uint64_t start_of(pid_t process) noexcept { return life_of(process).start; }
+
+bool is_running(pid_t process, std::uint64_t start) noexcept {
+    const Life life = life_of(process);
+    return life.running && (start == 0 || life.start == start);
+}
+
+}  // namespace tollbar

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything the host says to its network card is a frame that the card's program takes on the way out.
+#include "transport.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace tollbar::nic {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Enough of them, for wait() with yields alone.
+struct Answers {
+    bool happened() const noexcept { return !toll_newer(enough, toll_load(word)); }
+    void progress() const noexcept {}
+    bool sleep(Stopwatch&, Deadline) const noexcept { return false; }
+
+    const toll_word* word;
+    toll_u64 enough;
+};
+
+/// Whose address a posted frame bears: any other member's.
+constexpr Rank addressee(Rank self) { return self == 0 ? 1 : 0; }
+
+constexpr auto again = 1ms;     // waits before the network card asks again; doubles while nothing moves
+constexpr auto rarest = 64ms;   // up to that
+constexpr auto answers = 20ms;  // waits for those who are asked whether they have arrived
+
+}  // namespace
+
+NicTransport::NicTransport(GroupFiles files, File socket, wait_policy policy)
+    : files_(std::move(files)), group_(files_.group, PROT_READ), host_(files_.host, PROT_READ | PROT_WRITE),
+      socket_(std::move(socket)), policy_(policy), episode_(toll_episode_of(toll_load(&group_->state.at))),
+      overdue_(again, rarest) {
+    const int on = 1;
+    // The program replaces the whole frame, so a checksum of what it replaces would be wrong.
+    if (setsockopt(socket_.number(), SOL_SOCKET, SO_NO_CHECK, &on, sizeof on) != 0) throw_errno("SO_NO_CHECK");
+    sockaddr_in peer{};
+    peer.sin_family = AF_INET;
+    peer.sin_port = htons(toll_port);
+    std::memcpy(&peer.sin_addr, group_->member[addressee(group_->rank)].bytes + 30, sizeof peer.sin_addr);
+    if (connect(socket_.number(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) != 0)
+        throw_errno("a route to the members of the group");
+    open_direct();
+}
+
+void NicTransport::open_direct() noexcept {
+    File direct(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));  // protocol 0: sends only
+    sockaddr_ll interface {};
+    interface.sll_family = AF_PACKET;
+    interface.sll_ifindex = static_cast<int>(group_->interface);
+    if (direct && bind(direct.number(), reinterpret_cast<const sockaddr*>(&interface), sizeof interface) == 0)
+        direct_ = std::move(direct);
+}
+
+bool NicTransport::post(toll_kind kind, std::uint32_t mask) noexcept {
+    struct {
+        std::array<std::uint8_t, toll_header_bytes> header;
+        toll_frame frame;
+    } __attribute__((packed)) packet;
+    const toll_frame frame = toll_sealed(static_cast<toll_u8>(kind), 0, group_->key, group_->id, group_->rank, episode_,
+                                         mask);
+    if (!direct_) return send(socket_.number(), &frame, sizeof frame, MSG_DONTWAIT) == sizeof frame;
+    std::ranges::copy(std::span(group_->member[addressee(group_->rank)].bytes), packet.header.begin());
+    packet.frame = frame;
+    return send(direct_.number(), &packet, sizeof packet, MSG_DONTWAIT) == sizeof packet;
+}
+
+void NicTransport::enter() noexcept {
+    post(toll_arrive, 0);  // that the program dropped the frame is no error
+    gone_ = toll_episode_of(toll_load(&group_->state.at)) != episode_ && !served();
+}
+
+bool NicTransport::over() const noexcept {
+    const toll_u64 place = toll_load(&group_->state.at);
+    const bool over = place == toll_place(episode_, group_->program.steps);
+    if (over) std::atomic_thread_fence(std::memory_order_acquire);  // after the program's ordered move of the word
+    return over;
+}
+
+void NicTransport::progress() noexcept {
+    const toll_u64 place = toll_load(&group_->state.at);
+    if (!overdue_.passed(place)) return;
+    post(toll_episode_of(place) == episode_ ? toll_timeout : toll_arrive, 0);
+    gone_ = !served();
+}
+
+bool NicTransport::served() const noexcept {
+    pollfd daemon{.fd = files_.daemon.number(), .events = 0, .revents = 0};
+    return poll(&daemon, 1, 0) == 0;
+}
+
+/// Ends early for each note, also one of an episode whose end was seen without sleeping.
+void NicTransport::sleep_until(Deadline deadline) noexcept {
+    // Pairs with the program, which moves the word and then looks whether its owner sleeps.
+    std::atomic_ref(host_->waiting).store(episode_, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::byte first;
+    if (!over() && sleep_until_readable(socket_, deadline)) recv(socket_.number(), &first, sizeof first, MSG_DONTWAIT);
+}
+
+std::vector<Rank> NicTransport::silent() const {
+    std::vector<Rank> found;
+    for (Rank rank = 0; rank < group_->members; ++rank)
+        if (rank != group_->rank && toll_newer(episode_, toll_load(&group_->heard[rank]))) found.push_back(rank);
+    return found;
+}
+
+std::vector<Rank> NicTransport::missing() {
+    if (group_->ranks > group_->members) {
+        const toll_u32 step = toll_step_of(toll_load(&group_->state.at));
+        if (step >= group_->program.steps) return {};
+        return {group_->steps[step].step.from};
+    }
+    const std::vector<Rank> asked = silent();
+    const toll_u64 before = toll_load(&group_->answers);
+    for (const Rank rank : asked) post(toll_ask, rank);
+    wait<Sync>(Answers{&group_->answers, before + asked.size()}, {.spins = 0, .yields = Patience::for_ever},
+               deadline_after(answers));
+    return over() ? std::vector<Rank>() : silent();
+}
+
+}  // namespace tollbar::nic

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives each member of a plan slots at a PE: a rank at its own, a role at the PE of its first member, who plays it. A
+// role that only gathers and releases is a counter there, but no release, because others cannot poll a remote word
+// cheaply: whoever counts last tells the others by their slots.
+#include "placement.hpp"
+
+#include "plan/lower.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace tollbar::shmem {
+
+namespace {
+
+using Kind = Step::Kind;
+
+class Placing {
+public:
+    explicit Placing(const Plan& plan) : plan_(plan), lowering_(plan, Player::first) {}
+
+    std::vector<Step> steps(Rank self);
+
+    /// The rank whose PE has the slots of `member`, and the counter of a role.
+    Rank home(Rank member) { return lowering_.first_player(member); }
+
+    /// Whether a role only gathers and releases.
+    bool only_counts(Rank member) {
+        return is_role(member) && plan_.program(member).size() == 2 * lowering_.members(member).size();
+    }
+
+    /// The slots of a member's own.
+    std::uint32_t slots(Rank member) { return only_counts(member) ? 0 : awaits(plan_.program(member)); }
+
+private:
+    static std::uint32_t awaits(const Program& word) {
+        return static_cast<std::uint32_t>(std::ranges::count_if(word, is_await));
+    }
+
+    /// Where `member` awaits `peer`.
+    std::uint32_t slot(Rank member, Rank peer) {
+        const Program word = plan_.program(member);
+        std::uint32_t before = awaits({word.begin(), std::ranges::find(word, await(peer))});
+        if (is_role(member)) before += slots(home(member));
+        for (Rank other = role(0); other < member; ++other)
+            if (home(other) == home(member)) before += slots(other);
+        return before;
+    }
+
+    /// From here on so many steps of the rank's own word are over.
+    void stand_at(tollbar::Step own) {
+        if (const auto found = std::ranges::find(word_, own); found != word_.end())
+            done_ = static_cast<std::uint32_t>(found - word_.begin());
+    }
+
+    void add(Step step) {
+        step.done = done_;
+        steps_.push_back(step);
+    }
+
+    void tell(Rank to, Rank from) { add({.kind = Kind::tell, .peer = home(to), .slot = slot(to, from)}); }
+    void told(Rank to, Rank from) { add({.kind = Kind::told, .peer = from, .slot = slot(to, from)}); }
+
+    /// The member as which `self` takes part in `role`.
+    Rank part(Rank self, Rank role) {
+        return *std::ranges::find(lowering_.members(role), self, [&](Rank member) { return home(member); });
+    }
+
+    void tell_others(Rank self, Rank role) {
+        for (const Rank member : lowering_.members(role))
+            if (home(member) != self) tell(member, role);
+    }
+
+    void meet_at(Rank self, Rank role) {
+        const std::size_t met = steps_.size();
+        const auto share = static_cast<std::uint32_t>(lowering_.members(role).size());
+        add({.kind = Kind::meet, .peer = home(role), .share = share});
+        tell_others(self, role);
+        add({.kind = Kind::flush, .skip = 1});  // the last has nobody to hear
+        steps_[met].skip = static_cast<std::uint32_t>(steps_.size() - met - 1);
+        told(part(self, role), role);
+    }
+
+    const Plan& plan_;
+    Lowering lowering_;
+    Program word_;
+    std::uint32_t done_ = 0;
+    std::vector<Step> steps_;
+};
+
+std::vector<Step> Placing::steps(Rank self) {
+    word_ = plan_.program(self);
+    for (const LoweredStep& step : lowering_.steps(self)) {
+        using enum LoweredStep::Kind;
+        const Rank role = step.role;
+        switch (step.kind) {
+            case signal:
+                if (step.from == self) stand_at(tollbar::signal(step.to));
+                tell(step.to, step.from);
+                break;
+            case await:
+                if (step.to == self) stand_at(tollbar::await(step.from));
+                told(step.to, step.from);
+                break;
+            case count:
+                stand_at(tollbar::await(role));
+                only_counts(role) ? meet_at(self, role) : tell(role, part(self, role));
+                break;
+            case counted:
+                stand_at(tollbar::await(role));
+                for (const Rank member : lowering_.members(role))
+                    if (!only_counts(role) && home(member) != self) told(role, member);
+                break;
+            case release: tell_others(self, role); break;
+            case released: told(part(self, role), role); break;
+            case meet: break;  // nobody's, where the first member plays
+        }
+    }
+    done_ = static_cast<std::uint32_t>(word_.size());
+    add({.kind = Kind::clean_up});
+    return std::move(steps_);
+}
+
+}  // namespace
+
+std::vector<Step> place(const Plan& plan, Rank self) { return Placing(plan).steps(self); }
+
+std::uint32_t slots_of(const Plan& plan) {
+    Placing placing(plan);
+    std::vector<std::uint32_t> needed(plan.ranks()), counted(plan.ranks());
+    for (Rank index = 0; index < plan.members(); ++index) {
+        const Rank member = plan.member_at(index);
+        needed[placing.home(member)] += placing.slots(member);
+        if (placing.only_counts(member) && counted[placing.home(member)]++ != 0)
+            throw std::invalid_argument("plan '" + plan.name() + "': rank " + std::to_string(placing.home(member)) +
+                                        " has two counters");
+    }
+    return std::ranges::max(needed);
+}
+
+bool is_one_shot(const std::vector<Step>& steps) noexcept {
+    const auto is_for_others = [](const Step& step) { return step.kind == Kind::tell || step.kind == Kind::meet; };
+    return std::none_of(std::ranges::find(steps, Kind::told, &Step::kind), steps.end(), is_for_others);
+}
+
+}  // namespace tollbar::shmem

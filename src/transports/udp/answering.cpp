@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank inside a call answers; while it is in none, its second thread does.
+#include "answering.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <utility>
+
+#include <csignal>
+
+namespace tollbar {
+
+AnsweringRunner::AnsweringRunner(const UdpIdentity& identity, std::vector<toll_step> steps, Episode before,
+                                 wait_policy policy, const UdpTiming& timing, std::unique_ptr<Datagrams> network)
+    : timing_(timing), network_(std::move(network)), steps_(std::move(steps)),
+      runner_(steps_.data(), static_cast<std::uint32_t>(steps_.size()), before,
+              UdpTransport(Protocol(identity, steps_, before, *network_), policy, timing, *network_)) {
+    if (identity.ranks == 1) return;
+    // Signals are for the program's own threads.
+    sigset_t all;
+    sigset_t usual;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &usual);
+    answering_ = std::jthread([this](const std::stop_token& stop) { answer_now_and_then(stop); });
+    pthread_sigmask(SIG_SETMASK, &usual, nullptr);
+}
+
+void AnsweringRunner::arrive() noexcept {
+    const std::lock_guard inside(inside_);
+    runner_.finish(Never{});
+    runner_.start();
+    entered_ = true;
+    runner_.advance();
+}
+
+bool AnsweringRunner::test() noexcept {
+    const std::lock_guard inside(inside_);
+    if (runner_.advance() || runner_.transport().take_in([this] { return runner_.advance(); })) return true;
+    runner_.transport().progress();
+    return false;
+}
+
+bool AnsweringRunner::finish(Deadline deadline) noexcept {
+    const std::lock_guard inside(inside_);
+    return runner_.finish(deadline);
+}
+
+Episode AnsweringRunner::episode() const noexcept {
+    const std::lock_guard inside(inside_);
+    return runner_.episode();
+}
+
+std::vector<Rank> AnsweringRunner::missing() const {
+    const std::lock_guard inside(inside_);
+    return runner_.finished() ? std::vector<Rank>() : runner_.transport().protocol().missing();
+}
+
+UdpCounts AnsweringRunner::counts() const noexcept {
+    const std::lock_guard inside(inside_);
+    return runner_.transport().protocol().counts();
+}
+
+void AnsweringRunner::answer_now_and_then(const std::stop_token& stop) noexcept {
+    std::mutex unshared;
+    std::unique_lock lock(unshared);
+    std::condition_variable_any never;
+    for (auto nap = timing_.again; !stop.stop_requested();) {
+        never.wait_for(lock, stop, nap, [] { return false; });
+        nap = std::min(2 * nap, timing_.rarest);
+        const std::unique_lock inside(inside_, std::try_to_lock);
+        if (!inside) continue;  // whoever is in a call answers
+        UdpTransport& transport = runner_.transport();
+        const auto asked = transport.protocol().questions();
+        transport.take_in([this] { return runner_.advance(), false; });  // all that is there: others ask after the end
+        if (!runner_.finished()) transport.progress();
+        if (transport.protocol().questions() != asked) nap = timing_.again;
+    }
+}
+
+AnsweringRunner::~AnsweringRunner() {
+    if (answering_.joinable()) {
+        answering_.request_stop();
+        answering_.join();
+    }
+    if (entered_ && runner_.finished()) linger();
+}
+
+void AnsweringRunner::linger() noexcept {
+    using Clock = std::chrono::steady_clock;
+    Protocol& protocol = runner_.transport().protocol();
+    auto patience = timing_.again;
+    auto asked = protocol.questions();
+    for (auto now = Clock::now(), quiet_since = now, say_at = now; protocol.needed(); now = Clock::now()) {
+        if (std::exchange(asked, protocol.questions()) != protocol.questions()) quiet_since = now;
+        if (now >= quiet_since + timing_.linger) break;
+        if (now >= say_at) {
+            protocol.leave();
+            say_at = now + patience;
+            patience = std::min(2 * patience, timing_.rarest);
+        }
+        network_->sleep({say_at});
+        runner_.transport().take_in([] { return false; });
+    }
+    protocol.leave();  // again, for those who wait for nothing else and did not hear it
+}
+
+}  // namespace tollbar

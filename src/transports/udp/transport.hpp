@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans over datagrams, as the runner wants it: a signal is a frame, hearing is looking at the socket, and what is late
+// is asked for again.
+#pragma once
+
+#include "protocol.hpp"
+
+#include "runtime/overdue.hpp"
+
+#include <tollbar/detail/waiting.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace tollbar {
+
+/// How long things take.
+struct UdpTiming {
+    std::chrono::nanoseconds again{1000000};  ///< waits for a frame before it asks for it; twice that the next time
+    std::chrono::nanoseconds rarest{
+        32000000};  ///< but never longer than this; also how often somebody answers while it computes
+    std::chrono::nanoseconds linger{500000000};  ///< nobody asks for so long before a rank that others may need goes
+};
+
+class UdpTransport {
+public:
+    using Step = toll_step;
+    using Sync = NativeSync;
+
+    UdpTransport(Protocol protocol, wait_policy policy, const UdpTiming& timing, Datagrams& network)
+        : protocol_(std::move(protocol)), network_(&network), policy_(policy), overdue_(timing.again, timing.rarest) {}
+
+    Protocol& protocol() noexcept { return protocol_; }
+    const Protocol& protocol() const noexcept { return protocol_; }
+
+    void entered(Episode episode) noexcept {
+        protocol_.enter(episode);
+        overdue_.reset();
+    }
+
+    std::uint32_t take(const Step& step, Episode) noexcept { return protocol_.tell_and_await(step) ? 1 : 0; }
+
+    /// Takes in what is there, up to the frame that meets the step.
+    bool met(const Step& step, Episode) noexcept {
+        return protocol_.met(step) || take_in([&] { return protocol_.met(step); });
+    }
+
+    /// Asks for the awaited frame if it is late.
+    void progress() noexcept;
+
+    Patience patience(const Step&) const noexcept {
+        // About as long as the sleep and the wake-up that they may save (docs/design/udp.md).
+        if (policy_ == wait_policy::automatic) return {.spins = 0, .yields = 16};
+        return patience_for<Sync>(policy_, Crowding::unknown);
+    }
+
+    template <class Deadline>
+    bool sleep(const Step&, Episode, Stopwatch&, Deadline deadline) noexcept {
+        network_->sleep(sooner(deadline, overdue_.left()));
+        return !deadline.passed();
+    }
+
+    static constexpr bool gone() noexcept { return false; }
+
+    /// Takes in what is there, as long as `enough` is false after each; whether it became true.
+    template <class Enough>
+    bool take_in(Enough&& enough) noexcept {
+        constexpr int most = 64;  // before the clock is looked at, whoever sends how many
+        for (int taken = 0; taken < most && take_in_one(); ++taken)
+            if (enough()) return true;
+        return false;
+    }
+
+private:
+    bool take_in_one() noexcept;
+
+    Protocol protocol_;
+    Datagrams* network_;
+    wait_policy policy_;
+    Overdue overdue_;
+};
+
+}  // namespace tollbar

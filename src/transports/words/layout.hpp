@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the words of a group lie in memory and what each rank does to them: programs with places instead of
+// peers. A pure value; the same in private memory, in a shared segment and under the model checker.
+#pragma once
+
+#include "plan/lower.hpp"
+
+#include <tollbar/detail/words.hpp>
+#include <tollbar/plan.hpp>
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace tollbar {
+
+/// A WordStep before the words have addresses.
+struct PlacedStep {
+    std::uint32_t word;  ///< line x words_a_line + place in the line
+    std::uint32_t sleepers;
+    std::uint32_t share;
+    std::uint32_t skip;
+    WordKind kind;
+    bool between_processors;
+};
+
+struct Layout {
+    static constexpr std::uint32_t words_a_line = line_bytes / sizeof(std::uint64_t);
+
+    std::uint32_t lines = 0;
+    std::uint32_t sleepers = 0;
+    std::vector<std::uint32_t> first;  ///< first[r] .. first[r+1] are the steps of rank r
+    std::vector<PlacedStep> steps;
+};
+
+/// What the roles of a plan stand for.
+enum class RolesAre : std::uint8_t {
+    groups,      ///< of ranks that live anywhere
+    processors,  ///< whoever plays one is the only rank there that has not to wait for others of the processor
+};
+
+/// Gives lowered steps their words: one a channel, one or two a role. The two directions between a pair of members
+/// share a line, because whoever answers then owns the line already (docs/design/words.md). Ranks place the steps that
+/// they share in the same order, or one places all.
+class WordPlacement {
+public:
+    explicit WordPlacement(RolesAre roles = RolesAre::groups) noexcept : roles_(roles) {}
+
+    PlacedStep place(const LoweredStep& step);
+
+    std::uint32_t lines() const noexcept { return lines_; }
+    std::uint32_t sleepers() const noexcept { return sleepers_; }
+
+private:
+    struct Keys {
+        std::unordered_map<std::uint64_t, std::uint32_t> places;
+
+        std::uint32_t of(std::uint64_t key, std::uint32_t& next) {
+            const auto [place, is_new] = places.try_emplace(key, next);
+            if (is_new) ++next;
+            return place->second;
+        }
+    };
+
+    RolesAre roles_;
+    std::uint32_t lines_ = 0;
+    std::uint32_t sleepers_ = 0;
+    Keys line_of_;
+    Keys sleepers_of_;
+};
+
+/// The words of a plan. Throws std::invalid_argument as Lowering does.
+Layout lay_out(const Plan& plan, Player player = Player::last, RolesAre roles = RolesAre::groups);
+
+}  // namespace tollbar

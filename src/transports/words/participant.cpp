@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank of a group: everything that is not the hot path.
+#include <tollbar/participant.hpp>
+
+#include "segment.hpp"
+
+#include "runtime/environment.hpp"
+#include "runtime/say.h"
+
+#include <cstdlib>
+#include <exception>
+#include <unistd.h>
+#include <utility>
+
+namespace tollbar {
+
+participant::participant(std::shared_ptr<Segment> segment, Rank rank) : rank_(rank), segment_(std::move(segment)) {
+    steps_ = segment_->steps(rank);  // may throw, and must before the rank is taken
+    segment_->take_rank(rank);
+    runner_ = segment_->runner(rank, steps_);
+    arrived_ = &segment_->record(rank).arrived;
+}
+
+participant::participant(participant&& other) noexcept = default;
+
+participant& participant::operator=(participant&& other) noexcept {
+    if (this != &other) {
+        leave();
+        runner_ = other.runner_;
+        arrived_ = other.arrived_;
+        rank_ = other.rank_;
+        stage_ = other.stage_;
+        segment_ = std::move(other.segment_);
+        steps_ = std::move(other.steps_);
+    }
+    return *this;
+}
+
+participant::~participant() { leave(); }
+
+void participant::leave() noexcept {
+    // A child after fork(2) holds a copy of its parent's participants, not their ranks.
+    if (segment_ && segment_->record(rank_).process.load(std::memory_order_relaxed) == getpid())
+        segment_->give_up_rank(rank_,
+                               runner_.finished() ? Segment::Leaving::between_episodes : Segment::Leaving::inside_one);
+    segment_.reset();
+}
+
+void participant::expect(bool sound, const char* misuse) const noexcept {
+    if (sound) return;
+    tollbar_say("rank %u: %s", static_cast<unsigned>(rank_), misuse);
+    std::abort();
+}
+
+void participant::finish() noexcept {
+    static const auto timeout = environment::timeout();
+    if (!timeout) {
+        runner_.finish(Never{});
+        return;
+    }
+    for (auto waited = *timeout; !runner_.finish(deadline_after(*timeout)); waited += *timeout) {
+        try {
+            segment_->report_missing(rank_, runner_.episode(), waited);
+        } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
+        }
+    }
+}
+
+wait_result participant::wait_until_deadline(Deadline deadline) {
+    if constexpr (checked) expect(stage_ != Stage::outside, "timed wait without arrive");
+    const bool done = runner_.finish(deadline);
+    if constexpr (checked) stage_ = done ? Stage::tested : stage_;
+    return {.done = done, .missing = done ? std::vector<absent>() : missing()};
+}
+
+std::vector<absent> participant::missing() const {
+    return segment_->missing(arrived_->load(std::memory_order_relaxed));
+}
+
+std::string to_text(const absent& one) {
+    std::string text = "rank " + std::to_string(one.rank);
+    if (one.where != absent::state::never_joined)
+        text += " (process " + std::to_string(one.process) + ", thread " + std::to_string(one.thread) + ")";
+    switch (one.where) {
+        case absent::state::never_joined: return text + " has not joined";
+        case absent::state::left: return text + " has left";
+        case absent::state::dead: return text + " is dead";
+        case absent::state::running: break;
+    }
+    return text + " has not arrived";
+}
+
+}  // namespace tollbar

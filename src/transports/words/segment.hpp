@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of one group: a header, a record for every rank, the placed programs, the sleepers and the words. Holds
+// no pointers, so that it can lie at different addresses in different processes.
+#pragma once
+
+#include "layout.hpp"
+#include "shared_file.hpp"
+
+#include <tollbar/detail/crowding.hpp>
+#include <tollbar/participant.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <tuple>
+
+namespace tollbar {
+
+/// What a group is made of.
+struct Blueprint {
+    Layout layout;
+    std::string plan;  ///< as spelled by the user
+    Rank ranks = 0;
+    wait_policy wait = wait_policy::automatic;
+    Scope scope = Scope::process;
+    Episode start = 0;               ///< the episode before the first; other than 0 in tests of wrap-around
+    bool may_use_membarrier = true;  ///< its first use by a process takes about 20 ms
+};
+
+/// A Standing that may be read while its owner writes it: whoever reads may get a mixture, and judges again later.
+class SharedStanding {
+public:
+    void set(const Standing& standing) noexcept {
+        for (std::size_t i = 0; i < cpus_.size(); ++i) cpus_[i].store(standing.cpus.bits[i], std::memory_order_relaxed);
+        quota_.store(standing.quota, std::memory_order_relaxed);
+        group_.store(standing.group, std::memory_order_relaxed);
+    }
+
+    Standing get() const noexcept {
+        Standing standing;
+        for (std::size_t i = 0; i < cpus_.size(); ++i) standing.cpus.bits[i] = cpus_[i].load(std::memory_order_relaxed);
+        standing.quota = quota_.load(std::memory_order_relaxed);
+        standing.group = group_.load(std::memory_order_relaxed);
+        return standing;
+    }
+
+private:
+    std::array<std::atomic<std::uint64_t>, std::tuple_size_v<decltype(CpuSet::bits)>> cpus_{};
+    std::atomic<std::uint32_t> quota_{0};
+    std::atomic<std::uint64_t> group_{0};
+};
+
+/// One rank's entry: who has it and how far it has come.
+struct alignas(line_bytes) RankRecord {
+    std::atomic<Episode> arrived{0};        ///< the latest episode its holder has entered
+    std::atomic<std::uint64_t> entered{0};  ///< the address it entered from, in its own process; 0: unknown
+
+    alignas(line_bytes) std::atomic<pid_t> process{0};  ///< 0: free; negative: see segment.cpp
+    std::atomic<pid_t> thread{0};
+    std::atomic<pid_t> last_process{0};           ///< whoever had it last; 0: nobody yet
+    std::atomic<std::uint64_t> process_start{0};  ///< tells a process from a later one of the same number; 0: unknown
+    std::atomic<Rank> known_as{0};                ///< where some of many ranks share this memory: which one this is
+    std::atomic<bool> gave_up{false};             ///< its holder cannot end an episode any more, and nobody else can
+    SharedStanding standing;
+};
+
+class Segment {
+public:
+    /// Makes the memory of a group. Throws std::system_error.
+    explicit Segment(const Blueprint& blueprint);
+
+    /// Makes or opens the memory of a named group. Throws as group::open.
+    Segment(std::string_view name, const Blueprint& blueprint, bool any_plan);
+
+    /// Makes the memory of a group inside memory that somebody else shares: bytes_for(blueprint) from `memory` on.
+    Segment(std::byte* memory, const Blueprint& blueprint);
+
+    /// Uses what another process has made there.
+    explicit Segment(std::byte* memory);
+
+    static std::size_t bytes_for(const Blueprint& blueprint);
+
+    ~Segment();
+    Segment(const Segment&) = delete;
+    Segment& operator=(const Segment&) = delete;
+
+    Rank ranks() const noexcept;
+    std::string plan() const;
+    std::string what() const;  ///< "the group" or "group 'name'"
+    Episode start() const noexcept;
+    wait_policy wait() const noexcept;
+    Waking waking() const noexcept;
+    const std::atomic<Crowding>& crowding() const noexcept;
+    RankRecord& record(Rank rank) const noexcept;
+
+    /// Takes the rank for the calling thread. Throws std::invalid_argument when it is not to be had.
+    void take_rank(Rank rank, const Standing& standing = own_standing());
+
+    /// A rank given up inside an episode cannot be taken again: nobody knows what its holder had yet to do.
+    enum class Leaving : std::uint8_t { between_episodes, inside_one };
+    void give_up_rank(Rank rank, Leaving leaving) noexcept;
+
+    /// The program of a rank with the addresses of this mapping. Throws std::invalid_argument for no such rank.
+    std::vector<WordStep<NativeSync>> steps(Rank rank) const;
+    Runner<Words<NativeSync>> runner(Rank rank, std::span<const WordStep<NativeSync>> steps) const;
+
+    /// Who has not entered `episode`, or entered it and cannot do its part any more.
+    std::vector<absent> missing(Episode episode) const;
+
+    /// One line on stderr: who has waited how long for whom.
+    void report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const;
+
+    /// The latest episode anybody has entered.
+    Episode latest() const noexcept;
+
+private:
+    struct Header;
+
+    void build(const Blueprint& blueprint);
+    void judge_crowding() noexcept;
+    absent::state state_of(const RankRecord& record) const noexcept;
+    Header& header() const noexcept;
+
+    SharedFile file_;  ///< of a named group
+    std::string name_;
+    std::byte* memory_ = nullptr;
+    std::size_t bytes_ = 0;
+    bool mapped_here_ = true;
+};
+
+}  // namespace tollbar

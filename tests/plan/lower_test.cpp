@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank does in an episode, whoever plays the roles of its plan.
+#include "plan/lower.hpp"
+
+#include "refusal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace tollbar;
+
+namespace {
+
+/// "signal 0>1/0", "await 1>0/0", "count a/4", "meet a/2+3", "release a".
+std::string text(const std::vector<LoweredStep>& steps) {
+    using Kind = LoweredStep::Kind;
+    std::string line;
+    for (const LoweredStep& step : steps) {
+        const std::string role = member_text(step.role), share = "/" + std::to_string(step.share);
+        const std::string channel = member_text(step.from) + ">" + member_text(step.to) + "/" +
+                                    std::to_string(step.slot);
+        if (!line.empty()) line += ", ";
+        switch (step.kind) {
+            case Kind::signal: line += "signal " + channel; break;
+            case Kind::await: line += "await " + channel; break;
+            case Kind::count: line += "count " + role + share; break;
+            case Kind::counted: line += "counted " + role + share; break;
+            case Kind::meet: line += "meet " + role + share + "+" + std::to_string(step.skip); break;
+            case Kind::release: line += "release " + role; break;
+            case Kind::released: line += "released " + role; break;
+        }
+    }
+    return line;
+}
+
+std::string lowered(const Plan& plan, Rank self, Player player = Player::last) {
+    return text(Lowering(plan, player).steps(self));
+}
+
+std::string refusal_of(const std::string& words, Rank self) {
+    return refusal([&] { (void)lowered(parse_plan("odd", words), self); });
+}
+
+const Plan turnstile = parse_plan("turnstile", "!a ?a\n!a ?a\n!a ?a\na: ?0 ?1 ?2 !0 !1 !2");
+const Plan combination = parse_plan("combination",
+                                    "!a ?a\n!b ?b\n!a ?a\n!b ?b\na: ?0 ?2 !b ?b !0 !2\nb: ?1 ?3 !a ?a !1 !3");
+
+}  // namespace
+
+TEST_CASE("each step names its channel, and which of the receiver's awaits ends it") {
+    const Plan plan = parse_plan("rooted", "?1 ?2 !1 !2\n!0 ?0\n!0 ?0");
+    CHECK(lowered(plan, 0) == "await 1>0/0, await 2>0/1, signal 0>1/0, signal 0>2/0");
+    CHECK(lowered(plan, 2) == "signal 2>0/1, await 0>2/0");
+}
+
+TEST_CASE("of a role that only releases the counter is the release, whoever would play it") {
+    for (const Player player : {Player::last, Player::first})
+        for (Rank self = 0; self < 3; ++self) CHECK(lowered(turnstile, self, player) == "count a/3, counted a/3");
+}
+
+TEST_CASE("the last of its members goes on with the word of a role, the others skip it") {
+    CHECK(lowered(combination, 0) == "meet a/2+3, signal a>b/2, await b>a/2, release a, released a");
+    CHECK(lowered(combination, 3) == "meet b/2+3, signal b>a/2, await a>b/2, release b, released b");
+}
+
+TEST_CASE("the first of its members goes on with the word of a role, the others tell it and await its release") {
+    CHECK(lowered(combination, 0, Player::first) == "counted a/1, signal a>b/2, await b>a/2, release a");
+    CHECK(lowered(combination, 2, Player::first) == "count a/1, released a");
+    Lowering lowering(combination, Player::first);
+    CHECK(lowering.first_player(role(1)) == 1);
+    CHECK(lowering.first_player(3) == 3);
+}
+
+TEST_CASE("a role may be a member of a role") {
+    const Plan leaves = parse_plan("leaves",
+                                   "!a ?a\n!a ?a\n!b ?b\n!b ?b\na: ?0 ?1 !c ?c !0 !1\nb: ?2 ?3 !c ?c !2 !3\n"
+                                   "c: ?a ?b !a !b");
+    CHECK(lowered(leaves, 0) == "meet a/2+3, count c/2, counted c/2, release a, released a");
+    CHECK(lowered(leaves, 2, Player::first) == "counted b/1, count c/2, counted c/2, release b");
+}
+
+TEST_CASE("a role that has ranks is played by these, and told by roles of other places by channels") {
+    const Plan plan = parse_plan("tournament of processors",
+                                 "!a ?a\n!b ?b\n!c ?c\n!d ?d\n!a ?a\n!b ?b\n!c ?c\n!d ?d\n"
+                                 "a: ?0 ?4 ?b ?c !b !c !0 !4\nb: ?1 ?5 !a ?a !d !1 !5\n"
+                                 "c: ?2 ?6 ?d !a ?a !2 !6\nd: ?3 ?7 !c ?b !3 !7");
+    CHECK(lowered(plan, 0) ==
+          "meet a/2+5, await b>a/2, await c>a/3, signal a>b/2, signal a>c/3, release a, released a");
+    CHECK(lowered(plan, 2) == "meet c/2+4, await d>c/2, signal c>a/3, await a>c/3, release c, released c");
+    CHECK(lowered(plan, 3) == "meet d/2+3, signal d>c/2, await b>d/2, release d, released d");
+}
+
+TEST_CASE("what cannot be lowered is refused") {
+    CHECK(refusal_of("!1\n", 0) == "plan 'odd': rank 0 has a step to rank 1");
+    CHECK(refusal_of("!0 ?0\n", 0) == "plan 'odd': rank 0 has a step to rank 0");
+    CHECK(refusal_of("!a ?a\n", 0) == "plan 'odd': rank 0 has a step to role a");
+    CHECK(refusal_of("!1\n?0 ?0", 0) == "plan 'odd' uses a channel twice");
+    CHECK(refusal_of("!1 !1\n?0", 1) == "plan 'odd' uses a channel twice");
+    CHECK(refusal_of("!1\n!0", 0) == "plan 'odd' has a signal without await, or an await without signal");
+    CHECK(refusal_of("?1\n?0", 0) == "plan 'odd' has a signal without await, or an await without signal");
+    CHECK(refusal_of("!a ?1\n!0 ?a\na: ?0 !1", 0) == "plan 'odd': nobody plays role a");
+}
+
+TEST_CASE("roles that wait for each other are refused") {
+    const std::string words = "!c ?c\na: ?c ?b !b ?b !c !b\nb: ?a !a ?a !a\nc: ?0 !a ?a !0";
+    CHECK(refusal_of(words, 0) == "plan 'odd': nobody plays role a");
+}
