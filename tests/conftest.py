@@ -7,7 +7,7 @@ import os
 import shutil
 
 import pytest
-from tollbar import card_daemons, paths
+from tollbar.machine import card_daemons, paths
 
 
 @pytest.fixture(scope="session")

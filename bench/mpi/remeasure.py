@@ -19,7 +19,9 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from tollbar import mpi_tuning, mpis, tuning
+from tollbar.campaigns import mpi_tuning
+from tollbar.data import tuning
+from tollbar.machine import mpis
 
 Periods = dict[str, dict[int, float]]
 

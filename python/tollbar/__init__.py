@@ -69,7 +69,7 @@ try:
         with_payload,
     )
 except ImportError as error:
-    from tollbar import paths
+    from tollbar.machine import paths
 
     native_problem = f"the native module cannot be imported ({error}); remedy: {paths.mend()}"
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tollbar import paths
+from tollbar.machine import paths
 
 HERE = Path(__file__).resolve().parent
 COMPILER = shutil.which("cc")

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tollbar import doors, paths
+from tollbar.machine import doors, paths
 
 SHARED_MEMORY = Path("/dev/shm")
 

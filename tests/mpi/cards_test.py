@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tollbar import mpi_hosts, nic_daemon, paths
+from tollbar.machine import mpi_hosts, nic_daemon, paths
 
 HOSTS = 3
 SLOTS = 2

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tollbar import doors, mpis, paths
+from tollbar.machine import doors, mpis, paths
 
 HERE = Path(__file__).resolve().parent
 PAGE_BYTES = 2 << 20

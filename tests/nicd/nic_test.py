@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tollbar import nic_daemon, paths
+from tollbar.machine import nic_daemon, paths
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

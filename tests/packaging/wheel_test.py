@@ -63,7 +63,7 @@ def test_the_wheel_holds_nothing_else(names):
 def test_the_installed_command_runs_and_finds_its_programs(run, unpacked):
     plans = run(unpacked / "bin" / "tollbar", "plans", "--format", "csv", PYTHONPATH=str(unpacked))
     assert "dissemination" in plans
-    asked = "import tollbar.paths as p; print(p.program('tollbar-bench-threads'))"
+    asked = "import tollbar.machine.paths as p; print(p.program('tollbar-bench-threads'))"
     program = run(sys.executable, "-c", asked, PYTHONPATH=str(unpacked)).strip()
     assert program == str(unpacked / "tollbar" / "libexec" / "tollbar-bench-threads")
     assert run(program, "--list")

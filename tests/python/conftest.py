@@ -86,7 +86,7 @@ def make_jobs():
 
 
 def _make_jobs(within, monkeypatch) -> Path:
-    from tollbar import mpi_hosts, mpis
+    from tollbar.machine import mpi_hosts, mpis
 
     build, launchers = within / "build", within / "launchers"
     (build / "bin").mkdir(parents=True)
@@ -112,8 +112,8 @@ def _make_jobs(within, monkeypatch) -> Path:
 
 def _programs_of(replay, ranks, placement, omit):
     """As a campaign has them."""
-    from tollbar.campaign import SINGLES
-    from tollbar.comparison import Situation
+    from tollbar.campaigns.threads import SINGLES
+    from tollbar.data.comparison import Situation
 
     singles = [name for name, single in SINGLES.items() if Situation(placement, ranks) in single.situations]
     return [program for program in (*replay.BARRIERS, *singles) if program not in omit]
@@ -122,7 +122,8 @@ def _programs_of(replay, ranks, placement, omit):
 @pytest.fixture
 def stored(tmp_path, replay):
     """Stores a run: stored(ranks=(2, 8), launches=6) -> its folder."""
-    from tollbar import machine, results
+    from tollbar.data import results
+    from tollbar.machine import facts as machine
 
     def store(ranks=(2, 4, 8), launches=6, rounds=3, within=tmp_path / "results", omit=()) -> Path:
         run = results.new_run(within, "threads")

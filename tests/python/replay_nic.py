@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import tollbar
-from tollbar import results, work_campaign
+from tollbar.campaigns import work as work_campaign
+from tollbar.data import results
 
 #: A machine with two processors that obeys the model: a host's step, and the card's once and each step.
 H, A, B, PROCESSORS = 10.0, 3.0, 2.0, 2

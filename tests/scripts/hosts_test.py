@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tollbar import doors, kernel, mpis
+from tollbar.machine import doors, kernel, mpis
 
 HOSTS = Path(__file__).resolve().parents[2] / "scripts" / "hosts"
 

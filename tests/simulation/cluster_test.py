@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 import tollbar
-from tollbar import cluster, paths
+from tollbar.machine import paths
+from tollbar.models import cluster
 
 #: SIMULATED_RANKS=4096 makes the large run as large as the promise; it takes about 4 s of CPU time.
 MANY = int(os.environ.get("SIMULATED_RANKS", "1024"))
@@ -216,7 +217,7 @@ def test_an_interrupted_simulation_says_how_far_it_came_and_leaves_nothing_behin
 
 
 def test_without_simgrid_the_command_and_doctor_say_what_would_mend_it(monkeypatch, tmp_path):
-    monkeypatch.setattr("tollbar.paths.program_folders", lambda: [tmp_path])
+    monkeypatch.setattr("tollbar.machine.paths.program_folders", lambda: [tmp_path])
     from tollbar.cli import doctor_mpi, main
 
     monkeypatch.setattr(shutil, "which", lambda name: None)

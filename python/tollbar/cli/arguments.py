@@ -67,7 +67,7 @@ def logp(text: str) -> tollbar.LogP:
     """`L,o,g` in microseconds, or a transport, whose newest stored measurement is taken."""
     try:
         if text.partition(":")[0] in MEASURED:
-            from tollbar import logp_measure
+            from tollbar.campaigns import logp as logp_measure
 
             return logp_measure.stored(text).logp
         return tollbar.LogP.parse(text)

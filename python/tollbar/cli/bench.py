@@ -136,7 +136,8 @@ def _seconds(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> Table:
-    from tollbar import comparison, mpi_places, mpi_targets, results, targets
+    from tollbar.data import comparison, mpi_places, results
+    from tollbar.report import mpi_targets, targets
 
     bench_mpi.refuse_options_of_others(args)
     if args.workload is not None:
@@ -172,7 +173,8 @@ def measure(args: argparse.Namespace) -> tuple[Path, bool]:
 
     Says on stderr what is not available.
     """
-    from tollbar import campaign, results
+    from tollbar.campaigns import threads as campaign
+    from tollbar.data import results
 
     settings = campaign.Settings(
         ranks=args.ranks or (QUICK["ranks"] if args.quick else RANKS),

@@ -16,7 +16,7 @@ from tollbar.cli.table import Table, column
 from tollbar.cli.watching import Watcher, told
 
 if TYPE_CHECKING:
-    from tollbar.crowd import Crowds, Point
+    from tollbar.models.crowd import Crowds, Point
 
 RANKS = (16,)
 PROCESSORS = (1, 2)
@@ -98,7 +98,9 @@ def _numbers(text: str, accepts: Callable[[float], bool], meaning: str) -> tuple
 
 def run(args: argparse.Namespace) -> Table:
     """Measures, stores, simulates, and prints both."""
-    from tollbar import crowd, crowd_section, results
+    from tollbar.data import results
+    from tollbar.models import crowd
+    from tollbar.report import crowd_section
 
     folder, unsafe = measure(args)
     try:
@@ -113,7 +115,9 @@ def run(args: argparse.Namespace) -> Table:
 
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:
     """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early."""
-    from tollbar import cpus, crowd_campaign, results
+    from tollbar.campaigns import crowd as crowd_campaign
+    from tollbar.data import results
+    from tollbar.machine import cpus
 
     usual = {
         "ranks": RANKS, "compute_us": COMPUTE_US, "launches": LAUNCHES, "budget": BUDGET_S,
@@ -158,7 +162,7 @@ def rows(crowds: Crowds) -> list[Crowded]:
 
 
 def _row(point: Point) -> Crowded:
-    from tollbar.crowd import model_of
+    from tollbar.models.crowd import model_of
 
     period = point.period
     return Crowded(
@@ -182,7 +186,7 @@ def _row(point: Point) -> Crowded:
 
 
 def _notes(crowds: Crowds) -> list[str]:
-    from tollbar.crowd_section import verdict_text, verdicts
+    from tollbar.report.crowd_section import verdict_text, verdicts
 
     scheduler = crowds.scheduler
     return [

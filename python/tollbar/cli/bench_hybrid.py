@@ -15,8 +15,8 @@ from tollbar.cli.table import Table, column
 from tollbar.cli.watching import Watcher, told
 
 if TYPE_CHECKING:
-    from tollbar.comparison import Candidate, Comparison
-    from tollbar.mpi_places import Place, Places
+    from tollbar.data.comparison import Candidate, Comparison
+    from tollbar.data.mpi_places import Place, Places
 
 RANKS = (2, 4, 8)
 THREADS = (2, 4, 12)
@@ -64,7 +64,8 @@ def _threads(text: str) -> tuple[int, ...]:
 
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:
     """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early."""
-    from tollbar import hybrid_campaign, results
+    from tollbar.campaigns import hybrid as hybrid_campaign
+    from tollbar.data import results
 
     usual = {"ranks": RANKS, "threads": THREADS, "launches": LAUNCHES, "rounds": ROUNDS, "budget": BUDGET_S}
     usual |= FULL if args.full else QUICK if args.quick else {}
@@ -97,7 +98,7 @@ def times(places: Places, failed: bool, notes: Sequence[str]) -> Table:
 
 
 def _rows(place: Place, comparison: Comparison) -> list[Met]:
-    from tollbar.comparison import summarise
+    from tollbar.data.comparison import summarise
 
     periods = {each: summarise(found.period) for each, found in comparison.candidates.items()}
     peer = min((found.value for each, found in periods.items() if each.kind == "mpi"), default=None)
@@ -106,7 +107,7 @@ def _rows(place: Place, comparison: Comparison) -> list[Met]:
 
 
 def _met(place: Place, comparison: Comparison, candidate: Candidate, peer: float | None) -> Met:
-    from tollbar.comparison import summarise
+    from tollbar.data.comparison import summarise
 
     measured = comparison.candidates[candidate]
     period, latency, skew = (

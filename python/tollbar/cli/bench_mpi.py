@@ -16,8 +16,8 @@ from tollbar.cli.table import Table, column
 from tollbar.cli.watching import Watcher, told
 
 if TYPE_CHECKING:
-    from tollbar.comparison import Candidate, Comparison
-    from tollbar.mpi_places import Place, Places
+    from tollbar.data.comparison import Candidate, Comparison
+    from tollbar.data.mpi_places import Place, Places
 
 RANKS = (2, 4, 8, 16, 32)
 LAUNCHES = 6  # the fewest with a 95 % interval for a median
@@ -107,7 +107,8 @@ def refuse_options_of_others(args: argparse.Namespace) -> None:
 
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:
     """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early."""
-    from tollbar import mpi_campaign, results
+    from tollbar.campaigns import mpi as mpi_campaign
+    from tollbar.data import results
 
     usual = {"ranks": RANKS, "launches": LAUNCHES, "rounds": ROUNDS, "budget": BUDGET_S}
     usual |= FULL if args.full else QUICK if args.quick else {}
@@ -149,8 +150,8 @@ def _rows(place: Place, comparison: Comparison) -> list[Timed]:
 
 
 def _timed(place: Place, comparison: Comparison, candidate: Candidate) -> Timed:
-    from tollbar import mpi_places
-    from tollbar.comparison import summarise
+    from tollbar.data import mpi_places
+    from tollbar.data.comparison import summarise
 
     measured, own = comparison.candidates[candidate], mpi_places.own_of(comparison)
     period, call = summarise(measured.period), summarise(measured.call)

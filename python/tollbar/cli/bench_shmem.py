@@ -17,7 +17,7 @@ from tollbar.cli.table import Table, column, write
 from tollbar.cli.watching import Watcher, told
 
 if TYPE_CHECKING:
-    from tollbar.shmem_tables import Row
+    from tollbar.report.shmem_tables import Row
 
 PES = (2, 4, 8, 16)
 LAUNCHES = 6  # the fewest with a 95 % interval for a median
@@ -67,7 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def model(args: argparse.Namespace) -> Table:
     """What the paper's experiments cost in the model."""
-    from tollbar import shmem_model, shmem_published
+    from tollbar.models import shmem as shmem_model
+    from tollbar.models import shmem_published
 
     rows = [
         Modelled(each.experiment, pes, each.barrier_us, each.seconds, each.published_s)
@@ -79,7 +80,9 @@ def model(args: argparse.Namespace) -> Table:
 
 def run(args: argparse.Namespace, compared: type) -> Table:
     """Measures and prints the paper's table; with --targets those, as rows of `compared`."""
-    from tollbar import results, shmem_campaign, shmem_results, shmem_tables, shmem_targets
+    from tollbar.campaigns import shmem as shmem_campaign
+    from tollbar.data import results, shmem_results
+    from tollbar.report import shmem_tables, shmem_targets
 
     if args.model:
         return model(args)
@@ -102,7 +105,8 @@ def run(args: argparse.Namespace, compared: type) -> Table:
 
 
 def _measure(args: argparse.Namespace) -> tuple[Path, bool]:
-    from tollbar import results, shmem_campaign
+    from tollbar.campaigns import shmem as shmem_campaign
+    from tollbar.data import results
 
     usual = {"launches": LAUNCHES, "rounds": ROUNDS, "budget": BUDGET_S, "iterations": ITERATIONS}
     usual |= QUICK if args.quick else {}
@@ -120,7 +124,7 @@ def _measure(args: argparse.Namespace) -> tuple[Path, bool]:
 
 
 def _summary(row: Row) -> Summary:
-    from tollbar import shmem_tables
+    from tollbar.report import shmem_tables
 
     seconds = row.seconds
     return Summary(

@@ -15,7 +15,7 @@ from tollbar.cli.table import Table, column
 from tollbar.cli.watching import Watcher, told
 
 if TYPE_CHECKING:
-    from tollbar.udp_tables import Row
+    from tollbar.report.udp_tables import Row
 
 RANKS = (2, 4, 8, 16)
 MOST_RANKS = 64
@@ -48,7 +48,8 @@ class Met:
 
 def measure(args: argparse.Namespace) -> tuple[Path, bool]:
     """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early."""
-    from tollbar import results, udp_campaign
+    from tollbar.campaigns import udp as udp_campaign
+    from tollbar.data import results
 
     usual = {"ranks": RANKS, "launches": LAUNCHES, "budget": BUDGET_S, "batch_us": BATCH_US}
     usual |= FULL if args.full else QUICK if args.quick else {}
@@ -79,7 +80,8 @@ def refuse_too_many(ranks: Sequence[int]) -> None:
 
 def run(args: argparse.Namespace) -> Table:
     """Measures, stores, and prints what was measured."""
-    from tollbar import results, udp_tables
+    from tollbar.data import results
+    from tollbar.report import udp_tables
 
     folder, unsafe = measure(args)
     found = udp_tables.rows(udp_tables.gather(results.read_run(folder).launches))

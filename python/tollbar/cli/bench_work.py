@@ -18,9 +18,9 @@ from tollbar.cli.table import Table, column
 from tollbar.cli.watching import Watcher, told
 
 if TYPE_CHECKING:
-    from tollbar import results, workloads
-    from tollbar.comparison import Candidate
-    from tollbar.work_over import Over
+    from tollbar.campaigns.work_over import Over
+    from tollbar.data import results, workloads
+    from tollbar.data.comparison import Candidate
 
 USUAL = {"ranks": (2,), "launches": 6, "rounds": 2, "budget": 120.0, "batch_us": None}
 QUICK = USUAL | {"launches": 3, "rounds": 1, "budget": 15.0}
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Table:
     """Measures, stores, and prints what was measured."""
-    from tollbar import results
+    from tollbar.data import results
 
     folder, unsafe = _measure(args)
     stored = results.read_run(folder)
@@ -70,7 +70,8 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _measure(args: argparse.Namespace) -> tuple[Path, bool]:
-    from tollbar import results, work_campaign
+    from tollbar.campaigns import work as work_campaign
+    from tollbar.data import results
 
     usual = _usual(args)
     ranks = args.ranks or usual["ranks"]
@@ -105,7 +106,7 @@ def _usual(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _workloads(args: argparse.Namespace) -> Sequence[str]:
-    from tollbar import work_campaign
+    from tollbar.campaigns import work as work_campaign
 
     if args.workload != "paper":
         return args.workload.split(",")
@@ -115,7 +116,10 @@ def _workloads(args: argparse.Namespace) -> Sequence[str]:
 @contextlib.contextmanager
 def _over(args: argparse.Namespace, ranks: Sequence[int]) -> Iterator[tuple[list[Over], list[str]]]:
     """What the barriers run over while this lasts, and what of it is not available."""
-    from tollbar import mpi_campaign, shmem_campaign, udp_campaign, work_over
+    from tollbar.campaigns import mpi as mpi_campaign
+    from tollbar.campaigns import shmem as shmem_campaign
+    from tollbar.campaigns import udp as udp_campaign
+    from tollbar.campaigns import work_over
 
     if args.kind == "threads":
         yield [work_over.OverThreads()], []
@@ -134,7 +138,7 @@ def _over(args: argparse.Namespace, ranks: Sequence[int]) -> Iterator[tuple[list
 
 def rows(run: results.Run) -> list[Run]:
     """A row for each workload and barrier of a stored run, the fastest barrier first."""
-    from tollbar import workloads
+    from tollbar.data import workloads
 
     return [
         _row(place, name, candidate, each)

@@ -11,10 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import tollbar
-from tollbar import _native, cpus, environment, kernel, nic_checks, paths
-from tollbar.cli import doctor_mpi, doctor_shmem
+from tollbar import _native, environment
+from tollbar.cli import doctor_mpi, doctor_shmem, nic_checks
 from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
 from tollbar.cli.table import Table, describe_columns
+from tollbar.machine import cpus, kernel, paths
 
 _TOOLS = {"g++": "g++", "clang++": "clang", "cmake": "cmake", "ninja": "ninja-build"}
 

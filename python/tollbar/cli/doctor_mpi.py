@@ -6,8 +6,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 
-from tollbar import _native, cluster, doors, mpis, nic_daemon, paths
+from tollbar import _native
 from tollbar.cli.findings import ABSENT, OK, Finding
+from tollbar.machine import doors, mpis, nic_daemon, paths
+from tollbar.models import cluster
 
 #: What has to be there for a door to be built: a compiler of that name, its package.
 _COMPILERS = {

@@ -7,8 +7,8 @@ import re
 import shutil
 from collections.abc import Iterator
 
-from tollbar import mpis, paths
 from tollbar.cli.findings import ABSENT, OK, Finding
+from tollbar.machine import mpis, paths
 
 LIBRARY = "libtollbar_shmem.so"
 _PACKAGES = "openmpi-bin libopenmpi-dev"

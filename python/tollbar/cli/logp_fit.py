@@ -17,7 +17,7 @@ from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns, write
 
 if TYPE_CHECKING:
-    from tollbar.logp_fit import Estimate, Fit, Measured
+    from tollbar.models.logp_fit import Estimate, Fit, Measured
 
 _COLUMNS = ("plan", "ranks", "us")
 _MODELS = ("t", "t,f", "L,o,g")
@@ -91,7 +91,7 @@ def add_parser(ways) -> None:
 
 
 def run(args: argparse.Namespace) -> Table:
-    from tollbar import logp_fit
+    from tollbar.models import logp_fit
 
     rows = list(_read(args.file))
     plans = {row.plan for row in rows}
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _read(path: Path) -> Iterator[Measured]:
-    from tollbar.logp_fit import Measured
+    from tollbar.models.logp_fit import Measured
 
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -209,7 +209,7 @@ def _barrier(row: Measured, fit: Fit, fitted: bool, within: float) -> Finding:
 def _remarks(
     rows: Sequence[Measured], fit: Fit, barriers: Sequence[Finding], args: argparse.Namespace
 ) -> Iterator[str]:
-    from tollbar.logp_fit import occupancy_alone
+    from tollbar.models.logp_fit import occupancy_alone
 
     for estimate in fit.estimates:
         if not estimate.identified and estimate.quantity in fit.model.parameters:

@@ -16,7 +16,7 @@ from tollbar.cli.table import Table, column, describe_columns, write
 from tollbar.cli.watching import Watcher, told
 
 if TYPE_CHECKING:
-    from tollbar.logp_measure import Link
+    from tollbar.campaigns.logp import Link
 
 LAUNCHES = 6  # the fewest with a 95 % interval for a median
 ROUNDS = 4
@@ -76,7 +76,8 @@ def _positive(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> Table:
-    from tollbar import logp_measure, results
+    from tollbar.campaigns import logp as logp_measure
+    from tollbar.data import results
 
     if args.mpi and args.transport != "mpi":
         raise WrongUse(f"--mpi is not an option of `tollbar logp measure {args.transport}`")

@@ -7,10 +7,12 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar import _native, nic_checks, nic_daemon
+from tollbar import _native
+from tollbar.cli import nic_checks
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.findings import OK, WRONG, Finding
 from tollbar.cli.table import Table, column, describe_columns
+from tollbar.machine import nic_daemon
 
 
 @dataclass(frozen=True)

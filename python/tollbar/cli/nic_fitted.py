@@ -14,7 +14,7 @@ from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
-    from tollbar.nic_fit import Fit, Point
+    from tollbar.models.nic_fit import Fit, Point
 
 _COLUMNS = ["nodes", "host_us", "nic_us"]
 
@@ -34,7 +34,7 @@ class Fitted:
 
 def table(path: Path) -> Table:
     """The fit of the latencies in `path`, a CSV file with the columns nodes,host_us,nic_us."""
-    from tollbar import nic_fit  # numpy and scipy
+    from tollbar.models import nic_fit  # numpy and scipy
 
     points = read(path)
     fit = nic_fit.fit(points)
@@ -61,7 +61,7 @@ def _latencies(fit: Fit, points: list[Point]) -> list[Fitted]:
 
 def read(path: Path) -> list[Point]:
     """Raises WrongUse that names the line and the column."""
-    from tollbar.nic_fit import Point
+    from tollbar.models.nic_fit import Point
 
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:

@@ -172,7 +172,7 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _best(args: argparse.Namespace) -> Table:
-    from tollbar import logp_best
+    from tollbar.models import logp_best
 
     there = logp_best.algorithms()
     names = list(there) if args.plans == arguments.DEFAULT_PLANS else args.plans
@@ -198,7 +198,7 @@ def _best(args: argparse.Namespace) -> Table:
 
 
 def _draw(names: Sequence[str], sizes: Sequence[int], args: argparse.Namespace) -> None:
-    from tollbar import logp_best
+    from tollbar.models import logp_best
 
     if len(names) != 1 or len(sizes) > _MOST_CURVES:
         raise WrongUse(f"--plot draws one PLAN for at most {_MOST_CURVES} sizes")

@@ -15,7 +15,7 @@ from tollbar.cli.simulate_scheduler import Interrupted
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:  # slow to load, and no other command needs it
-    from tollbar.crossovers import Curves, Stretch
+    from tollbar.models.crossovers import Curves, Stretch
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Crossover:
 
 
 def table(args: argparse.Namespace, receive: tollbar.Receive) -> Table:
-    from tollbar import crossovers
+    from tollbar.models import crossovers
 
     if len(args.ranks) != 1 or len(args.ranks[0]) < 2:
         raise WrongUse(

@@ -13,7 +13,7 @@ from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 
 if TYPE_CHECKING:
-    from tollbar.results import Run
+    from tollbar.data.results import Run
 
 KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem", "udp", "work")
 
@@ -43,7 +43,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> Table:
-    from tollbar import results
+    from tollbar.data import results
 
     folders = dict.fromkeys(run for kind in KINDS for run in results.all_chosen(args.results, kind))
     runs = [run for folder in folders if _has_a_place(run := results.read_run(folder))]
@@ -67,13 +67,13 @@ def _has_a_place(run: Run) -> bool:
 
 
 def _page(runs: list[Run]) -> str:
-    from tollbar import report
+    from tollbar.report import page as report
 
     return report.page(*runs)
 
 
 def _tables(runs: list[Run]) -> str:
-    from tollbar import mpi_section, shmem_section
+    from tollbar.report import mpi_section, shmem_section
 
     texts = [text for section in (mpi_section, shmem_section) if (text := section.markdown(runs))]
     if not texts:

@@ -20,8 +20,8 @@ from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
 
 if TYPE_CHECKING:
-    from tollbar.reproduce.stored import Stored
-    from tollbar.reproduce.write import Written
+    from tollbar.papers.stored import Stored
+    from tollbar.papers.write import Written
 
 #: Each paper, and the kinds of bench that measure what it shows.
 PAPERS = {
@@ -94,12 +94,12 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> Table:
-    from tollbar import results
-    from tollbar.reproduce import papers, write
-    from tollbar.reproduce.stored import Stored
+    from tollbar.data import results
+    from tollbar.papers import papers, write
+    from tollbar.papers.stored import Stored
 
     if args.paper == "errata":
-        from tollbar.reproduce.errata import all_errata
+        from tollbar.papers.errata import all_errata
 
         if args.output or args.results or args.quick or args.no_measured:
             raise WrongUse("errata writes and measures nothing; leave out the other options")
@@ -123,7 +123,7 @@ def run(args: argparse.Namespace) -> Table:
 
 def _measure(here: Stored, names: list[str]) -> list[str]:
     """Runs the quick form of each bench that has nothing stored; says which of them are not available."""
-    from tollbar.reproduce.stored import COMMANDS
+    from tollbar.papers.stored import COMMANDS
 
     kinds = dict.fromkeys(kind for name in names for kind in PAPERS[name])
     wanted = [kind for kind in kinds if here.missing(kind)]

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar import doors, mpis, paths
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
+from tollbar.machine import doors, mpis, paths
 
 _ABOUT = """
 The MPI is the one whose library the program is linked with, else that of the launcher (mpirun, mpiexec).

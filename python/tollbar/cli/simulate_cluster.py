@@ -12,12 +12,13 @@ import argparse
 from dataclasses import dataclass
 
 import tollbar
-from tollbar import cluster, paths
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.simulate_scheduler import Interrupted
 from tollbar.cli.table import Table, column, describe_columns
+from tollbar.machine import paths
+from tollbar.models import cluster
 
 _MOST_RANKS = 1 << 14
 

@@ -188,7 +188,7 @@ def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) ->
 
 
 def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
-    from tollbar import executions
+    from tollbar.report import executions
 
     last_us = max(row.completed_us for row in rows)
     some_us = _PICTURE_BARRIERS * max(row.per_barrier_us for row in rows)

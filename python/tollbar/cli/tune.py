@@ -14,8 +14,8 @@ from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 
 if TYPE_CHECKING:
-    from tollbar.choice import Choice
-    from tollbar.tuning import Entry
+    from tollbar.data.choice import Choice
+    from tollbar.data.tuning import Entry
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,9 @@ def _tune_mpi(args: argparse.Namespace) -> Table:
 
 
 def _tune_threads(args: argparse.Namespace) -> Table:
-    from tollbar import choice, comparison, environment, machine, results
+    from tollbar import environment
+    from tollbar.data import choice, comparison, results
+    from tollbar.machine import facts as machine
 
     folder = results.chosen(args.results, args.kind)
     if folder is None and args.results:
@@ -99,7 +101,7 @@ def _briefly() -> argparse.Namespace:
 
 def store(path: Path, entries: list[Entry]) -> None:
     """Merges the entries into the file; one line on stderr when a corrupt one had to be put aside."""
-    from tollbar import tuning
+    from tollbar.data import tuning
 
     try:
         written = tuning.write(path, entries)
@@ -116,7 +118,7 @@ def store(path: Path, entries: list[Entry]) -> None:
 
 def entry(chosen: Choice, machine: str) -> Entry:
     """The choice as a line of the tuning file."""
-    from tollbar.tuning import Entry
+    from tollbar.data.tuning import Entry
 
     pairs = {
         "ranks": str(chosen.situation.ranks),

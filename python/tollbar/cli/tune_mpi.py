@@ -14,7 +14,7 @@ from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
-    from tollbar.tuning import Entry
+    from tollbar.data.tuning import Entry
 
 RANKS = (2, 3, 4, 6, 8, 12, 16)
 BUDGET_MS = 1000
@@ -58,7 +58,7 @@ def _milliseconds(text: str) -> int:
 
 def run(args: argparse.Namespace) -> tuple[list[Entry], Table]:
     """The entries to store, and the table that shows them."""
-    from tollbar import mpi_tuning
+    from tollbar.campaigns import mpi_tuning
 
     sizes = list(arguments.each(args.ranks)) if args.ranks else list(RANKS)
     if min(sizes) < 2:

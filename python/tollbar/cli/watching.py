@@ -13,7 +13,7 @@ from tollbar.cli.errors import CheckFailed
 from tollbar.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from tollbar.passes import Outcome
+    from tollbar.campaigns.passes import Outcome
 
 
 def told(outcome: Outcome) -> tuple[Path, bool]:

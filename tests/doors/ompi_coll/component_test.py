@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tollbar import doors, mpis, paths
+from tollbar.machine import doors, mpis, paths
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tollbar import paths
+from tollbar.machine import paths
 
 HERE = Path(__file__).resolve().parent
 WHEELS = HERE.parents[2] / "build" / "mpi"

@@ -2,7 +2,7 @@
 """tollbar bench crowd, with a replay in place of the measuring program."""
 
 import pytest
-from tollbar import results
+from tollbar.data import results
 
 SMALL = ("--processors", 1, "--compute-us", "1,100", "--variation", 0, "--launches", 2)
 

@@ -2,7 +2,7 @@
 """tollbar bench mpi, with replays in place of the measuring programs and their launchers."""
 
 import pytest
-from tollbar import results
+from tollbar.data import results
 
 
 @pytest.fixture

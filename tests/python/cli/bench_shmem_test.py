@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tollbar import results, shmem_results, shmem_section, shmem_tables
+from tollbar.data import results, shmem_results
+from tollbar.report import shmem_section, shmem_tables
 
 _REPLAY = Path(__file__).parents[1] / "replay_shmem.py"
 _PROGRAM = f'#!/bin/sh\nexec {sys.executable} -S {_REPLAY} {{}} "$@"\n'

@@ -2,7 +2,7 @@
 """tollbar bench, with replays in place of the measuring programs."""
 
 import pytest
-from tollbar import results
+from tollbar.data import results
 
 
 @pytest.fixture

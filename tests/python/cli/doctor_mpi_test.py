@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
-from tollbar import doors, mpis, nic_daemon
 from tollbar.cli import doctor_mpi
+from tollbar.machine import doors, mpis, nic_daemon
 
 FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
 MPICH = mpis.Mpi("mpich", "5.0.2", Path("/opt/bin/mpiexec"))
@@ -58,12 +58,12 @@ def test_a_door_that_is_not_built_is_built_by_one_command(rows, monkeypatch):
 
 def test_where_even_the_compiler_is_missing_the_command_names_its_package(rows, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setattr("tollbar.paths.checkout", lambda: Path("/tollbar"))
+    monkeypatch.setattr("tollbar.machine.paths.checkout", lambda: Path("/tollbar"))
     assert rows(FOUR)["Open MPI 4.1.4"].remedy == "sudo apt-get install -y libopenmpi-dev && make"
 
 
 def test_an_mpi_that_is_missing_says_how_to_get_it(rows, monkeypatch):
-    monkeypatch.setattr("tollbar.paths.checkout", lambda: Path("/tollbar"))
+    monkeypatch.setattr("tollbar.machine.paths.checkout", lambda: Path("/tollbar"))
     found = rows()
     assert found["Open MPI"].remedy == "sudo apt-get install -y openmpi-bin libopenmpi-dev"
     assert found["MPICH"].remedy == "sudo apt-get install -y mpich libmpich-dev"
@@ -75,5 +75,5 @@ def test_what_is_there_is_not_missing(rows):
 
 
 def test_an_installed_command_does_not_speak_of_wheels(rows, monkeypatch):
-    monkeypatch.setattr("tollbar.paths.checkout", lambda: None)
+    monkeypatch.setattr("tollbar.machine.paths.checkout", lambda: None)
     assert "Open MPI 5" not in rows()

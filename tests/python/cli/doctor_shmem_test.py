@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
-from tollbar import mpis, paths
 from tollbar.cli import doctor_shmem
+from tollbar.machine import mpis, paths
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tollbar import doors, mpis, paths
 from tollbar.cli import run
+from tollbar.machine import doors, mpis, paths
 
 FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
 MPICH = mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec"))

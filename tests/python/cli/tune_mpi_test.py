@@ -2,7 +2,8 @@
 """tollbar tune mpi: how the measuring program is started, and what is stored of what it chose."""
 
 import pytest
-from tollbar import mpis, paths, tuning
+from tollbar.data import tuning
+from tollbar.machine import mpis, paths
 
 _LAUNCHER = """#!/bin/sh
 while [ "$1" != env ]; do

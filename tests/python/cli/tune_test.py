@@ -2,7 +2,8 @@
 """tollbar tune: what it picks, and what it leaves on disk."""
 
 import pytest
-from tollbar import environment, results, tuning
+from tollbar import environment
+from tollbar.data import results, tuning
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 import tollbar
-from tollbar import cluster, paths
+from tollbar.machine import paths
+from tollbar.models import cluster
 
 ROOT = Path(__file__).resolve().parents[4]
 HERE = Path(__file__).resolve().parent

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures L, o and g of a transport on this machine, by parametrized round trips.
+
+Hoefler et al. 2007, "Low-overhead LogGP parameter assessment for modern interconnection networks": rank 0
+sends n messages, d apart, and rank 1 answers them by one. PRTT(n, d) is the time until the answer is there.
+
+    PRTT(1, 0) = 2 (2o + L)      PRTT(n, 0) = PRTT(1, 0) + (n - 1) max(o, g)
+                                 PRTT(n, d) = PRTT(1, 0) + (n - 1) (o + d)     for d above max(o, g)
+
+Only max(o, g) can be seen, so a gap below the overhead is reported as the overhead is: prices are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tollbar
+from tollbar.campaigns import mpi_tuning, passes
+from tollbar.campaigns import shmem as shmem_campaign
+from tollbar.campaigns.passes import Outcome, Report, Start
+from tollbar.data import results, statistics
+from tollbar.data.records import Launch, RoundTrips
+from tollbar.data.statistics import Interval
+from tollbar.machine import paths
+from tollbar.machine.session import Session
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A measuring program as it is started for two ranks; its output is kept under `name`."""
+
+    name: str
+    what: str  #: in words
+    command: tuple[str, ...]
+
+
+def _threads(_: Sequence[str]) -> list[Target]:
+    return [_alone("tollbar-bench-logp", "two threads")]
+
+
+def _udp(_: Sequence[str]) -> list[Target]:
+    return [_alone("tollbar-bench-logp-udp", "two sockets on the loopback")]
+
+
+def _shmem(_: Sequence[str]) -> list[Target]:
+    program = paths.program("tollbar-bench-logp-shmem")
+    if why := shmem_campaign.why_not():
+        raise FileNotFoundError(why)
+    command = (*shmem_campaign.launcher(2), str(program))
+    return [Target("tollbar-bench-logp-shmem", "two PEs", command)]
+
+
+def _alone(name: str, what: str) -> Target:
+    return Target(name, what, (str(paths.program(name)),))
+
+
+def _mpi(wanted: Sequence[str]) -> list[Target]:
+    found = []
+    for mpi, program in mpi_tuning.found(wanted)[: None if wanted else 1]:
+        command = (*mpi_tuning.launcher(mpi, 2), str(program), "--measure", "round-trips")
+        what = f"two ranks of {mpi.name}"
+        found.append(Target(mpi_tuning.key(mpi), what, command))
+    return found
+
+
+#: What can be measured: the programs that do it, of the libraries wanted or of the first that is here; or
+#: FileNotFoundError that says what is missing.
+TRANSPORTS: Mapping[str, Callable[[Sequence[str]], list[Target]]] = {
+    "threads": _threads,
+    "mpi": _mpi,
+    "shmem": _shmem,
+    "udp": _udp,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    wanted: Sequence[str]  #: MPIs, as `tollbar tune mpi` takes them
+    launches: int
+    rounds: int
+    budget_s: float
+    seed: int
+
+
+def measure(transport: str, settings: Settings, within: Path, report: Report) -> Outcome:
+    """Runs the programs of that transport and stores what they print in a new folder in `within`.
+
+    Raises FileNotFoundError when there is nothing to measure with.
+    """
+    return passes.measure(
+        _RoundTrips(transport, TRANSPORTS[transport](settings.wanted), settings), [], within, report
+    )
+
+
+class _RoundTrips:
+    """The work of a campaign; see passes.Work. The situations are the programs: nothing is compared."""
+
+    def __init__(self, transport: str, targets: Sequence[Target], settings: Settings) -> None:
+        self.kind, self.situations = f"logp-{transport}", list(targets)
+        self.seed, self.launches = settings.seed, settings.launches
+        self.rounds, self.budget_s = settings.rounds, settings.budget_s
+
+    def facts(self) -> dict[str, Any]:
+        return {"programs": {target.name: target.what for target in self.situations}}
+
+    def say(self, situation: Target) -> str:
+        return situation.what
+
+    def programs(self, situation: Target) -> list[str]:
+        return [situation.name]
+
+    def turns(self, program: str, situation: Target, rounds: int) -> int:
+        return rounds
+
+    def prepare(self, folder: Path, session: Session) -> None:
+        """Nothing is needed."""
+
+    def start(self, program: str, situation: Target, rounds: int, seed: int) -> Start:
+        # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
+        command = ["timeout", "-k", "5", "60", *situation.command, "--rounds", str(rounds)]
+        return Start([*command, "--placement", "pinned"], mpi_tuning.environment())
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a message between two ranks costs by one of a transport's ways, in microseconds."""
+
+    program: str
+    name: str  #: words, messages, puts, stores or frames
+    o: Interval
+    g: Interval  #: max(o, g)
+    path: Interval  #: 2o + L: one message on the longest path
+    floor: Interval | None  #: one cache-line transfer in the same processes
+
+    @property
+    def L(self) -> Interval:
+        """What the overheads leave of the path; its interval joins the ends of theirs."""
+        path, o = self.path, self.o
+        known = path.low is not None and path.high is not None and o.low is not None and o.high is not None
+        low, high = (path.low - 2 * o.high, path.high - 2 * o.low) if known else (None, None)
+        return _at_least_0(Interval(path.value - 2 * o.value, low, high, min(path.count, o.count)))
+
+    @property
+    def logp(self) -> tollbar.LogP:
+        """What prices a message on the longest path as it was measured, whatever its halves seem to take."""
+        o = min(self.o.value, self.path.value / 2)
+        return tollbar.LogP(L=self.path.value - 2 * o, o=o, g=self.g.value)
+
+
+def _at_least_0(found: Interval) -> Interval:
+    """What is hidden behind something else may seem to take less than no time."""
+
+    def bound(us: float | None) -> float | None:
+        return None if us is None else max(us, 0.0)
+
+    return Interval(max(found.value, 0.0), bound(found.low), bound(found.high), found.count)
+
+
+def links(launches: Sequence[Launch]) -> list[Link]:
+    """What these launches measured, a link for each program and way."""
+    series: dict[tuple[str, str], dict[str, dict[int, dict[int, float]]]] = {}
+    for launch in launches:
+        ways = {record.name for record in launch.round_trips}
+        for way in ways:
+            of_way = series.setdefault((launch.program, way), {})
+            for number, values in _rounds(launch, way).items():
+                for name, value in values.items():
+                    of_way.setdefault(name, {}).setdefault(launch.group, {})[number] = value / 1e3
+    return [_link(*key, found) for key, found in sorted(series.items())]
+
+
+def _rounds(launch: Launch, way: str) -> dict[int, dict[str, float]]:
+    """The parameters by round, in nanoseconds; a round that lacks a kind of trip gives none."""
+    found = {}
+    for number in sorted({record.round for record in launch.round_trips}):
+        trips = [each for each in launch.round_trips if (each.round, each.name) == (number, way)]
+        one = next((each for each in trips if each.messages == 1), None)
+        many = next((each for each in trips if each.messages > 1 and not each.delays_ns), None)
+        apart = next((each for each in trips if each.messages > 1 and each.delays_ns), None)
+        if one and many and apart:
+            found[number] = _parameters(one, many, apart)
+            floor = launch.floors.get(number)
+            if floor and floor.one_way_ns is not None:
+                found[number]["floor"] = floor.one_way_ns
+    return found
+
+
+def _parameters(one: RoundTrips, many: RoundTrips, apart: RoundTrips) -> dict[str, float]:
+    trip = float(np.median(one.trip_ns))
+    occupied = float(np.median(many.trip_ns)) - trip
+    busy = float(np.median(apart.trip_ns)) - float(np.median(apart.delays_ns)) - trip
+    return {"path": trip / 2, "g": occupied / (many.messages - 1), "o": busy / (apart.messages - 1)}
+
+
+def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Link:
+    found = {key: _at_least_0(statistics.summary(each)) for key, each in series.items()}
+    return Link(program, name, found["o"], found["g"], found["path"], found.get("floor"))
+
+
+def stored(spelling: str, within: Path | None = None) -> Link:
+    """The newest measurement of a transport, TRANSPORT[:PROGRAM][:WAY]: `threads`, `mpi`, `mpi:mpich:words`.
+
+    The messages of an MPI and the puts of an OpenSHMEM are meant if no way is named. Raises ValueError that
+    says what there is, or how to measure it.
+    """
+    transport, *parts = spelling.split(":")
+    run = results.chosen(within, f"logp-{transport}") if transport in TRANSPORTS else None
+    if run is None:
+        raise ValueError(
+            f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it"
+        )
+    there = links(results.read_run(run).launches)
+    found = there
+    for part in parts:
+        found = [link for link in found if link.name == part or link.program.startswith(part)]
+    found = [link for link in found if link.name in ("messages", "puts")] or found
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(f"{transport}:{link.program}:{link.name}" for link in there) or "nothing"
+    raise ValueError(f"'{spelling}' is {'several' if found else 'none'} of what is stored: {names}")

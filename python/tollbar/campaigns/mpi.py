@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tollbar bench mpi` measures: which MPIs, in which settings, with how many ranks, how far apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tollbar.campaigns import mpi_settings, passes
+from tollbar.campaigns.mpi_settings import DOORS, ON_CARDS, PRELOAD, STOCK, Setting
+from tollbar.campaigns.passes import Outcome, Report, Start
+from tollbar.machine import card_daemons, mpi_hosts, mpis, paths
+from tollbar.machine.mpi_hosts import Hosts
+from tollbar.machine.mpis import Mpi
+from tollbar.machine.session import Session
+
+#: Without --full: the settings and plans that the targets are about, and what is closest to them.
+FEW_SETTINGS = (STOCK, "linear", *DOORS, *ON_CARDS)
+FEW_PLANS = ("dissemination", "mcs", "central+messages", "dissemination+messages")
+#: Other MPIs than Open MPI are measured with these, unless they were asked for.
+OTHERS_RANKS = (4, 8, 16)
+#: MPICH's ranks spin: with more than that it takes seconds to have anything measured.
+MOST_SPINNING = 16
+APART_RANKS = (4, 8)
+LATE_RANKS = 4
+SET_UP_RANKS = 8
+
+_LONG_BATCH_US = 40_000  # where a turn may last a time slice
+_LIMIT_S, _LIMIT_OF_FULL_S = 40, 110
+_MPI_OWN = ("OMPI_", "PMIX_", "PRTE_", "MPIR_", "MPICH_", "HYDRA_", "I_MPI_", "UCX_")
+_FOREIGN = ("TOLLBAR_", "LD_PRELOAD", *_MPI_OWN)
+
+
+class Where(NamedTuple):
+    """A situation: launches in it follow each other at once."""
+
+    mpi: Mpi
+    ranks: int
+    hosts: int = 1
+    apart: str = "launcher"
+
+    @property
+    def placement(self) -> str:
+        return "pinned" if self.ranks <= 2 and self.hosts == 1 else "free"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to measure, how often, and for how long at most."""
+
+    ranks: Sequence[int]
+    mpis: Sequence[str]  #: openmpi, mpich, impi, or with a major version: openmpi5; empty: what targets need
+    hosts: int
+    launches: int
+    rounds: int
+    budget_s: float
+    only: Sequence[str] = ()  #: settings and plans
+    full: bool = False
+    seed: int = 1
+
+
+def chosen(wanted: Sequence[str], full: bool) -> list[Mpi]:
+    """The installed MPIs that were asked for; else one of each family, or with `full` all.
+
+    Raises FileNotFoundError that says which there are.
+    """
+    there = sorted(mpis.installed(), key=lambda mpi: (mpi.family != "openmpi", mpi.family, mpi.major))
+    names = ", ".join(f"{mpi.family}{mpi.major}" for mpi in there) or "none"
+    for name in wanted:
+        if not any(_is_called(mpi, name) for mpi in there):
+            raise FileNotFoundError(f"there is no MPI '{name}' here; there are: {names}")
+    if wanted:
+        return [mpi for mpi in there if any(_is_called(mpi, name) for name in wanted)]
+    if full:
+        return there
+    return list({mpi.family: mpi for mpi in reversed(there)}.values())[::-1]
+
+
+def _is_called(mpi: Mpi, name: str) -> bool:
+    return name in (mpi.family, f"{mpi.family}{mpi.major}")
+
+
+def measure(work: Mpis, notes: Sequence[str], within: Path, report: Report) -> Outcome:
+    """Does all of the work and stores it in a new folder in `within`."""
+    with work.hosts:
+        return passes.measure(work, notes, within, report)
+
+
+def prepare(settings: Settings) -> tuple[Mpis, list[str]]:
+    """The work, and a note for each thing that cannot be had.
+
+    Raises FileNotFoundError when there is nothing to measure with.
+    """
+    known: dict[Mpi, list[Setting]] = {}
+    runnable: dict[Mpi, Path] = {}
+    notes = []
+    why_no_cards = _why_no_cards()
+    if settings.hosts > 1 and why_no_cards:
+        notes.append(f"ranks that meet on their hosts' cards are not measured: {why_no_cards}")
+    for mpi in chosen(settings.mpis, settings.full):
+        try:
+            runnable[mpi] = paths.program(mpi_settings.program_of(mpi))
+        except FileNotFoundError as error:
+            notes.append(f"{mpi.name} is not measured: {error}")
+            continue
+        own = mpi_settings.own_settings(mpi)
+        doors, missing = mpi_settings.door_settings(mpi)
+        notes += missing
+        if settings.hosts > 1 and why_no_cards is None:
+            doors += mpi_settings.on_cards(doors)
+        known[mpi] = own + doors
+    if not runnable:
+        raise FileNotFoundError(notes[0] if notes else "there is no MPI here; `scripts/setup` installs some")
+    why = mpi_hosts.why_no_groups()
+    if why and settings.hosts == 1:
+        notes.append(f"ranks with a control group each are not measured: {why}")
+    return Mpis(settings, known, runnable, groups=why is None), notes
+
+
+def _why_no_cards() -> str | None:
+    """Why the hosts cannot have card daemons; None when they can."""
+    try:
+        paths.program(card_daemons.DAEMON)
+    except FileNotFoundError as error:
+        return str(error)
+    return None
+
+
+class Mpis:
+    """The work of a campaign; see passes.Work."""
+
+    kind = "mpi"
+
+    def __init__(
+        self,
+        settings: Settings,
+        known: Mapping[Mpi, Sequence[Setting]],
+        runnable: Mapping[Mpi, Path],
+        groups: bool,
+    ) -> None:
+        self._asked, self._known, self._runnable, self._groups = settings, known, runnable, groups
+        self.seed, self.launches = settings.seed, settings.launches
+        self.rounds, self.budget_s = settings.rounds, settings.budget_s
+        self.hosts = Hosts(settings.hosts)
+        self._tuning = Path("tuning")
+        self._session_nice = 0
+
+    @property
+    def situations(self) -> list[Where]:
+        found = [
+            Where(mpi, ranks, self._asked.hosts)
+            for mpi in self._known
+            for ranks in self._asked.ranks
+            if self._suits(mpi, ranks)
+        ]
+        apart = [
+            Where(mpi, ranks, 1, "cgroups")
+            for mpi in self._known
+            for ranks in APART_RANKS
+            if self._groups and mpi.family == "openmpi" and self._asked.hosts == 1
+            and ranks in self._asked.ranks
+        ]  # fmt: skip
+        return [where for where in found + apart if self.programs(where)]
+
+    def _suits(self, mpi: Mpi, ranks: int) -> bool:
+        if ranks % self._asked.hosts or mpi.family == "openmpi":
+            return ranks % self._asked.hosts == 0
+        crowd = ranks <= MOST_SPINNING or mpi.family == "impi"
+        return crowd and (self._asked.full or bool(self._asked.mpis) or ranks in OTHERS_RANKS)
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "ranks": list(self._asked.ranks),
+            "mpis": {mpi.name: str(mpi.launcher) for mpi in self._known},
+            "hosts": self._asked.hosts,
+            "only": list(self._asked.only),
+            "full": self._asked.full,
+        }
+
+    def say(self, situation: Where) -> str:
+        hosts = f" on {situation.hosts} hosts" if situation.hosts > 1 else ""
+        apart = ", a control group each" if situation.apart == "cgroups" else ""
+        return f"{situation.mpi.name}, {situation.ranks} ranks{hosts}{apart}"
+
+    def programs(self, situation: Where) -> list[str]:
+        return [self._stored_name(situation.mpi, each) for each in self._settings_in(situation)]
+
+    def _settings_in(self, where: Where) -> list[Setting]:
+        found = [each for each in self._known[where.mpi] if each.suits(where.ranks)]
+        if named := {each.name for each in found} & set(self._asked.only):
+            found = [each for each in found if each.name in named | {STOCK}]
+        elif self._asked.only:
+            found = [each for each in found if each.name == STOCK]
+        elif not self._asked.full:
+            found = [each for each in found if each.name in FEW_SETTINGS]
+            if where.mpi.family == "mpich" and PRELOAD in (each.name for each in found):
+                # The preload has the MPI's own beside it.
+                found = [each for each in found if each.name in (PRELOAD, *ON_CARDS)]
+        if where.apart == "cgroups" and not self._asked.full:
+            doors = [each for each in found if each.name in DOORS]
+            return doors[:1] or found[:1]
+        return found
+
+    @staticmethod
+    def _stored_name(mpi: Mpi, setting: Setting) -> str:
+        return f"{mpi.family}-{mpi.version}.{setting.name.replace('/', '-').replace(' ', '-')}"
+
+    def turns(self, program: str, situation: Where, rounds: int) -> int:
+        return rounds
+
+    def prepare(self, folder: Path, session: Session) -> None:
+        self._tuning = folder / "tuning"
+        self._session_nice = -20 if "nice -20" in session.autogroup else 0
+
+    def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
+        found = self._settings_in(situation)
+        setting = next(each for each in found if self._stored_name(situation.mpi, each) == program)
+        variables = {**setting.variables, "TOLLBAR_TUNING": str(self._tuning.absolute())}
+        flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
+        flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
+        flags += ["--apart", situation.apart, *self._extent(situation, setting)]
+        limit_s = _LIMIT_OF_FULL_S if self._asked.full else _LIMIT_S
+        # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
+        command = ["timeout", "-k", "5", str(limit_s), *self._launcher(situation)]
+        # The launcher itself must not load what its ranks are to load.
+        command += ["env", *(f"{name}={value}" for name, value in variables.items())]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        words = [str(self._runnable[situation.mpi]), *flags]
+        if setting.name not in ON_CARDS:
+            return Start([*command, *words], environment)
+        command += [*card_daemons.OWN_CARD, *words]
+        return Start(card_daemons.words(list(self.hosts.addresses()), command), environment)
+
+    def _launcher(self, where: Where) -> list[str]:
+        options = self.hosts.options(where.mpi, where.ranks // where.hosts)
+        if where.mpi.family == "openmpi" and where.hosts == 1:
+            options = ["--oversubscribe", "--bind-to", "none"]
+            options += ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        return [*mpi_settings.launcher(where.mpi), *options, "-n", str(where.ranks)]
+
+    def _extent(self, where: Where, setting: Setting) -> list[str]:
+        """How much is measured in a launch."""
+        full, about_doors = self._asked.full, setting.name in (STOCK, *DOORS)
+        open_mpi = where.mpi.family == "openmpi"
+        late = about_doors and where.ranks == LATE_RANKS and where.hosts == 1 and (full or open_mpi)
+        set_up = (
+            about_doors and where.apart == "launcher" and (full or (where.ranks == SET_UP_RANKS and open_mpi))
+        )
+        flags = ["--late-ms", "1000" if late else "0", "--communicators", "12" if set_up else "0"]
+        if not open_mpi or where.apart == "cgroups":
+            flags += ["--batch-us", str(_LONG_BATCH_US)]
+        if only := self._only(where, setting):
+            flags += ["--only", ",".join(only)]
+        return flags
+
+    def _only(self, where: Where, setting: Setting) -> list[str]:
+        """The barriers of that launch; empty: all there are."""
+        names = ["MPI_Barrier", "MPI_Ibarrier"]
+        if where.mpi.family == "mpich" and not self._asked.full:
+            names = names[:1]  # it takes its time for each
+        if setting.name == PRELOAD:
+            return [*names, *(f"P{name}" for name in names)]
+        if setting.name != STOCK or where.apart == "cgroups":
+            return names
+        if self._asked.only:
+            settings = {each.name for each in self._known[where.mpi]}
+            return names + [name for name in self._asked.only if name not in settings]
+        if self._asked.full:
+            return []
+        return names if where.mpi.family != "openmpi" else [*names, *_few_plans(where)]
+
+
+def _few_plans(where: Where) -> list[str]:
+    if where.hosts == 1:
+        return ["turnstile", *FEW_PLANS]
+    if where.ranks > where.hosts:
+        return ["turnstile/dissemination", *FEW_PLANS]
+    return list(dict.fromkeys(plan.partition("+")[0] for plan in FEW_PLANS))  # there is nothing but messages

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How an MPI can be set up for a measurement: as it comes, with its other barriers, with tollbar's doors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tollbar.machine import doors, mpis
+from tollbar.machine.mpis import Mpi
+
+STOCK = "stock"
+COMPONENT = "component"
+PRELOAD = "preload"
+DOORS = (COMPONENT, PRELOAD)
+_ON_CARDS = " on cards"
+ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
+
+_TUNED = {
+    "linear": 1,
+    "double ring": 2,
+    "recursive doubling": 3,
+    "bruck": 4,
+    "two-proc": 5,
+    "tree": 6,
+}
+_MPICH_4 = ("nb", "smp", "dissemination")
+_MPICH_5 = ("nb", "smp", "k_dissemination", "recexch")
+_INTEL = {"dissemination": 1, "recursive doubling": 2}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the ranks find in their environment."""
+
+    name: str
+    variables: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def suits(self, ranks: int) -> bool:
+        return self.name != "two-proc" or ranks == 2
+
+
+def own_settings(mpi: Mpi) -> list[Setting]:
+    """The MPI as it comes, then with each barrier that it has and can be told to use."""
+    return [Setting(STOCK), *_OWN[mpi.family](mpi)]
+
+
+def _open_mpi(mpi: Mpi) -> list[Setting]:
+    tuned = [
+        Setting(
+            name,
+            {
+                "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+                "OMPI_MCA_coll_tuned_barrier_algorithm": str(number),
+            },
+        )
+        for name, number in _TUNED.items()
+    ]
+    others = [Setting(f"coll/{name}", {f"OMPI_MCA_coll_{name}_priority": "95"}) for name in ("sm", "han")]
+    return tuned + others
+
+
+def _mpich(mpi: Mpi) -> list[Setting]:
+    return [
+        Setting(name, {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": name, "MPIR_CVAR_DEVICE_COLLECTIVES": "none"})
+        for name in (_MPICH_4 if mpi.major < 5 else _MPICH_5)
+    ]
+
+
+def _intel(mpi: Mpi) -> list[Setting]:
+    return [Setting(name, {"I_MPI_ADJUST_BARRIER": str(number)}) for name, number in _INTEL.items()]
+
+
+_OWN = {"openmpi": _open_mpi, "mpich": _mpich, "impi": _intel}
+
+
+def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
+    """Tollbar's doors for that MPI, and a note for each that is not there."""
+    found, notes = [], []
+    if mpi.family == "openmpi":
+        if path := doors.component(mpi):
+            found.append(Setting(COMPONENT, {doors.COMPONENT_PATH: doors.component_path(mpi, path)}))
+        elif mpi.major < 5:
+            notes.append(f"{doors.COMPONENT} is not measured: it is not built for {mpi.name}")
+    if path := doors.preload(mpi.interface):
+        found.append(Setting(PRELOAD, {"LD_PRELOAD": str(path)}))
+    else:
+        notes.append(f"{doors.PRELOADS[mpi.interface]} is not measured: it is not built")
+    return found, notes
+
+
+def on_cards(doors: list[Setting]) -> list[Setting]:
+    """The same doors, whose ranks meet on their hosts' network cards."""
+    return [Setting(one.name + _ON_CARDS, {**one.variables, "TOLLBAR_NETWORK": "nic"}) for one in doors]
+
+
+def program_of(mpi: Mpi) -> str:
+    """The measuring program that runs under that MPI's launcher."""
+    if mpi.family == "openmpi":
+        return "tollbar-bench-mpi-openmpi" if mpi.major < 5 else "tollbar-bench-mpi-openmpi5"
+    return (
+        "tollbar-bench-mpi-mpich" if mpi.family == "mpich" and mpi.major < 5 else "tollbar-bench-mpi-mpich5"
+    )
+
+
+def launcher(mpi: Mpi) -> list[str]:
+    """The launcher, with what it needs in its environment.
+
+    Intel's pins ranks before it sets theirs, and gives them its own unless its options say otherwise.
+    """
+    if mpi.family != "impi":
+        return [str(mpi.launcher)]
+    wheels = mpis.wheels_folder()
+    libraries = [f"LD_LIBRARY_PATH={wheels / 'impi' / 'lib'}"] if wheels else []
+    return ["env", "I_MPI_PIN=0", "I_MPI_FABRICS=shm", *libraries, str(mpi.launcher)]

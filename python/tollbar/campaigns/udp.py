@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tollbar bench udp` and `nic` measure: barriers between hosts, and an MPI's over TCP beside them.
+
+Hosts are network namespaces; where those cannot be had, all ranks are on the loopback, which is said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tollbar.campaigns import mpi as mpi_campaign
+from tollbar.campaigns import mpi_settings, passes
+from tollbar.campaigns.mpi_settings import COMPONENT, ON_CARDS, STOCK, Setting
+from tollbar.campaigns.passes import LIMIT_S, Outcome, Report, Start
+from tollbar.machine import card_daemons, doors, paths
+from tollbar.machine.mpi_hosts import Hosts
+from tollbar.machine.mpis import Mpi
+from tollbar.machine.session import Session
+
+PROGRAM = "tollbar-bench-udp"
+#: Without --full: the paper's plan, its rival and two trees; with a processor for each rank also busy.
+FEW = ("pairwise+auto", "dissemination+auto", "mcs+auto", "central+auto", "pairwise+park")
+SPINNING = ("pairwise+spin", "dissemination+spin")
+#: Beside them, where cards are measured.
+CARDS = ("card:pairwise+auto", "card:gather+auto", "card:switch+auto", "card:pairwise+park")
+SPINNING_CARDS = ("card:pairwise+spin",)
+#: What the paper compares, and what it does not have: a count in the switch.
+PAPER = ("pairwise+auto",)
+PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
+#: Without --full: the MPI as it comes, and the settings that are the best somewhere.
+FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
+
+#: Of a rank: which daemon is that of its host.
+_LIMIT_S, _FULL_LIMIT_S = 110, 600
+_FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_")
+#: All ranks on this machine, and still by TCP.
+_LOOPBACK = ("--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+             "--mca", "mpi_yield_when_idle", "1")  # fmt: skip
+
+
+class Where(NamedTuple):
+    """A situation: launches in it follow each other at once."""
+
+    ranks: int
+    placement: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to measure, how often, and for how long at most."""
+
+    ranks: Sequence[int]
+    launches: int
+    rounds: int
+    budget_s: float
+    batch_us: int  #: for the 10,000 barriers of a batch; fewer where that is not enough
+    only: Sequence[str] = ()
+    full: bool = False
+    seed: int = 1
+    cards: bool = False  #: also barriers that run on the hosts' cards
+
+
+def measure(settings: Settings, within: Path, report: Report) -> Outcome:
+    """Runs a whole campaign and stores it in a new folder in `within`.
+
+    Raises FileNotFoundError when the program is not there.
+    """
+    paths.program(PROGRAM)
+    mpi, why = open_mpi()
+    with on_hosts(max(settings.ranks)) as (hosts, notes):
+        work = Datagrams(settings, hosts, mpi)
+        return passes.measure(work, notes + ([why] if why else []), within, report)
+
+
+@contextlib.contextmanager
+def on_hosts(count: int) -> Iterator[tuple[Hosts, list[str]]]:
+    """So many hosts for as long as it takes; where they cannot be made, this one and a note that says so."""
+    with contextlib.ExitStack() as stack:
+        try:
+            hosts, notes = stack.enter_context(Hosts(count)), []
+        except (FileNotFoundError, RuntimeError) as error:
+            hosts, notes = Hosts(1), [f"all ranks are on the loopback, not on hosts of their own: {error}"]
+        yield hosts, notes
+
+
+def open_mpi() -> tuple[tuple[Mpi, Path] | None, str]:
+    """Open MPI with the program that runs under it, or why there is none."""
+    try:
+        mpi = mpi_campaign.chosen(("openmpi",), False)[0]
+        return (mpi, paths.program(mpi_settings.program_of(mpi))), ""
+    except FileNotFoundError as error:
+        return None, f"no MPI is measured beside: {error}"
+
+
+def placement(ranks: int) -> str:
+    """Where the ranks of hosts are put, which share this machine's processors."""
+    return "pinned" if ranks <= len(os.sched_getaffinity(0)) else "free"
+
+
+def program_words(hosts: Hosts, ranks: int, cards: bool) -> list[str]:
+    """Starts the measuring program with a rank on each of so many hosts."""
+    command = [str(paths.program(PROGRAM)), "--ranks", str(ranks)]
+    if addresses := hosts.addresses():
+        command += ["--hosts", ",".join(f"{name}={address}" for name, address in addresses.items())]
+    return [*command, "--cards", "yes"] if cards else command
+
+
+def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: int) -> list[str]:
+    """Starts the MPI's measuring program on the same hosts, over TCP."""
+    options = hosts.options(mpi, 1)
+    if options:
+        # It starts a daemon on each host that it is told of, which takes it long.
+        told = options.index("--host") + 1
+        options[told] = ",".join(options[told].split(",")[:ranks])
+    else:
+        options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
+    on_cards = setting.name in ON_CARDS
+    words = [
+        str(mpi.launcher), *options, "-n", str(ranks),
+        "env", *(f"{name}={value}" for name, value in setting.variables.items()),
+        *(card_daemons.OWN_CARD if on_cards else ()), str(measuring), "--setting", setting.name,
+        "--late-ms", "0", "--communicators", "0",
+    ]  # fmt: skip
+    return card_daemons.words(list(hosts.addresses())[:ranks], words) if on_cards else words
+
+
+def mpi_on_cards(hosts: Hosts, mpi: Mpi) -> list[Setting]:
+    """The MPI with tollbar's component, which has the same plan run by the cards; nothing without hosts."""
+    path = doors.component(mpi) if hosts.count > 1 else None
+    if path is None:
+        return []
+    variables = {
+        doors.COMPONENT_PATH: doors.component_path(mpi, path),
+        "TOLLBAR_PLAN": "turnstile/card:pairwise",
+    }
+    return mpi_settings.on_cards([Setting(COMPONENT, variables)])
+
+
+class Datagrams:
+    """The work of a campaign; see passes.Work."""
+
+    kind = "udp"
+
+    def __init__(self, settings: Settings, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
+        self._asked, self._hosts, self._mpi = settings, hosts, mpi
+        self.seed, self.launches = settings.seed, settings.launches
+        self.rounds, self.budget_s = settings.rounds, settings.budget_s
+        self._tuning = Path("tuning")
+        self._on_cards = mpi_on_cards(hosts, mpi[0]) if mpi and settings.cards else []
+
+    @property
+    def situations(self) -> list[Where]:
+        return [Where(ranks, placement(ranks)) for ranks in self._asked.ranks]
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "ranks": list(self._asked.ranks),
+            "network": "namespaces" if self._hosts.count > 1 else "loopback",
+            "mpis": {self._mpi[0].name: str(self._mpi[0].launcher)} if self._mpi else {},
+            "only": list(self._asked.only),
+            "full": self._asked.full,
+            "batch_us": self._asked.batch_us,
+        }
+
+    def say(self, situation: Where) -> str:
+        hosts = "hosts" if self._hosts.count > 1 else "ranks on the loopback"
+        return f"{situation.ranks} {hosts}"
+
+    def programs(self, situation: Where) -> list[str]:
+        return ["udp", *(f"mpi.{each.name.replace(' ', '-')}" for each in self._settings_in(situation))]
+
+    def _settings_in(self, situation: Where) -> list[Setting]:
+        if not self._mpi:
+            return []
+        own = [each for each in mpi_settings.own_settings(self._mpi[0]) if each.suits(situation.ranks)]
+        if self._asked.full:
+            own = [each for each in own if not each.name.startswith("coll/")]  # those need memory in common
+        else:
+            own = [each for each in own if each.name in FEW_SETTINGS]
+        return own + self._on_cards
+
+    def turns(self, program: str, situation: Where, rounds: int) -> int:
+        return rounds
+
+    def prepare(self, folder: Path, session: Session) -> None:
+        self._tuning = folder / "tuning"
+
+    def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
+        flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
+        flags += ["--batch-us", str(self._asked.batch_us)]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        environment["TOLLBAR_TUNING"] = str(self._tuning.absolute())
+        command = self._udp(situation) if program == "udp" else self._of_mpi(program, situation)
+        limit_s = _FULL_LIMIT_S if self._asked.full else _LIMIT_S
+        return Start(
+            ["timeout", "-k", "5", str(limit_s), *command, *flags], environment, limit_s + LIMIT_S - _LIMIT_S
+        )
+
+    def _udp(self, situation: Where) -> list[str]:
+        command = program_words(self._hosts, situation.ranks, self._asked.cards)
+        only = self._asked.only or (() if self._asked.full else self._few(situation))
+        return [*command, "--only", ",".join(only)] if only else command
+
+    def _few(self, situation: Where) -> tuple[str, ...]:
+        spinning = situation.placement == "pinned"
+        hosts = FEW + SPINNING if spinning else FEW
+        if not self._asked.cards:
+            return hosts
+        return hosts + CARDS + SPINNING_CARDS if spinning else hosts + CARDS
+
+    def _of_mpi(self, program: str, situation: Where) -> list[str]:
+        assert self._mpi
+        found = {f"mpi.{each.name.replace(' ', '-')}": each for each in self._settings_in(situation)}
+        words = mpi_words(self._hosts, *self._mpi, found[program], situation.ranks)
+        return [*words, "--only", "MPI_Barrier"]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a barrier on the network card needs of this host, and what is wrong where it is not so."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tollbar.cli.findings import ABSENT, OK, WRONG, Finding
+from tollbar.machine import nic_daemon, paths
+
+_CAPABILITIES = {"CAP_BPF": 39, "CAP_PERFMON": 38, "CAP_NET_ADMIN": 12}
+_OLDEST_KERNEL = (6, 6)
+_FRAME_BYTES = 68  # of IP
+_FEW_GROUPS_LEFT = 0.9
+
+
+def findings(path: str, interface: str | None = None) -> Iterator[Finding]:
+    """A row for each thing; `interface` is what a daemon would be started on."""
+    yield _program()
+    yield _kernel()
+    yield _right()
+    running, state = _daemon(path)
+    yield running
+    if state is not None:
+        yield _groups(state)
+        interface = state["interface"]
+    if interface is not None:
+        yield _interface(interface)
+
+
+def _program() -> Finding:
+    try:
+        return Finding("card daemon", OK, str(paths.program("tollbar-nicd")), None)
+    except FileNotFoundError:
+        remedy = f"sudo apt-get install -y clang-14 libbpf-dev && {paths.mend()}"
+        return Finding("card daemon", ABSENT, "not built: barriers run over UDP on the host", remedy)
+
+
+def _kernel() -> Finding:
+    name, release = "kernel for cards", platform.release()
+    found = re.match(r"(\d+)\.(\d+)", release)
+    if found and tuple(map(int, found.groups())) >= _OLDEST_KERNEL:
+        return Finding(name, OK, f"Linux {release}", None)
+    why = f"Linux {release} cannot attach what ends with the daemon (TCX, 6.6): no barriers on the card"
+    return Finding(name, ABSENT, why, "sudo apt-get install -y -t bookworm-backports linux-image-amd64")
+
+
+def capabilities() -> int:
+    """Of this process, as bits."""
+    text = Path("/proc/self/status").read_text()
+    return int(re.search(r"^CapEff:\s*([0-9a-f]+)", text, re.MULTILINE)[1], 16)
+
+
+def _right() -> Finding:
+    name = "right to load BPF"
+    have = capabilities()
+    lacking = [word for word, bit in _CAPABILITIES.items() if not have >> bit & 1]
+    if lacking:
+        why = f"no {' and no '.join(lacking)} here: only the daemon needs it, its users do not"
+        return Finding(name, ABSENT, why, "sudo tollbar nic up")
+    return Finding(name, OK, "the daemon may be started by this user", None)
+
+
+def _daemon(path: str) -> tuple[Finding, dict | None]:
+    name = "card daemon's socket"
+    try:
+        state = nic_daemon.status(path)
+    except nic_daemon.DaemonError as error:
+        return Finding(
+            name, ABSENT, f"{error}; barriers run over UDP on the host", "sudo tollbar nic up"
+        ), None
+    return Finding(name, OK, f"{path} serves {state['interface']}, {state['mode']} mode", None), state
+
+
+def _groups(state: dict) -> Finding:
+    name, held, most = "groups on the card", len(state["groups"]), state["most"]
+    found = f"{held} of {most}, and {state['departed']} that are answered for"
+    if held >= _FEW_GROUPS_LEFT * most:
+        remedy = f"sudo tollbar nic down && sudo tollbar nic up --groups {min(2 * most, 1024)}"
+        return Finding(name, WRONG, found + ": further ones run over UDP on the host", remedy)
+    return Finding(name, OK, found, None)
+
+
+def _interface(interface: str) -> Finding:
+    name = f"interface {interface}"
+    folder = Path("/sys/class/net") / interface
+    if not folder.exists():
+        others = ", ".join(sorted(set(os.listdir("/sys/class/net")) - {"lo"}))
+        return Finding(
+            name, WRONG, f"is not there; there are {others or 'none'}", "tollbar nic up --interface NAME"
+        )
+    mtu = int((folder / "mtu").read_text())
+    if mtu < _FRAME_BYTES:
+        remedy = f"sudo ip link set {interface} mtu 1500"
+        return Finding(name, WRONG, f"its MTU is {mtu}, a frame has {_FRAME_BYTES} bytes", remedy)
+    if (folder / "operstate").read_text().strip() == "down":
+        return Finding(name, WRONG, "is down", f"sudo ip link set {interface} up")
+    kind = re.search(r"DEVTYPE=(\w+)", (folder / "uevent").read_text())
+    if kind and kind[1] == "vlan":
+        return Finding(name, OK, "a VLAN: frames are untagged here, its programs run in generic mode", None)
+    driver = folder / "device" / "driver"
+    if driver.exists():
+        return Finding(name, OK, f"driver {driver.resolve().name}; native mode where it takes XDP", None)
+    return Finding(name, OK, "no device behind it: generic mode", None)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stored results: one folder a run, with the environment and one compressed file of JSON lines a launch.
+
+Nothing is averaged before it is stored: every line that a measuring program printed is kept as it was.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tollbar import environment
+from tollbar.data.records import Launch, MalformedRecord, parse_launch
+from tollbar.machine import paths
+
+_LAUNCH = re.compile(r"(\d+)\.(.+)\.jsonl\.gz")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One `tollbar bench`: its folder, the machine, and its launches."""
+
+    folder: Path
+    environment: Mapping[str, Any]
+    launches: tuple[Launch, ...] = field(repr=False)
+
+
+def read_launch(path: Path) -> Launch:
+    """The launch stored in that file."""
+    named = _LAUNCH.fullmatch(path.name)
+    if not named:
+        raise MalformedRecord(f"{path}: is not named GROUP.PROGRAM.jsonl.gz")
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            return parse_launch(file, path, int(named[1]), named[2])
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise MalformedRecord(f"{path}: is damaged ({error})") from None
+
+
+def write_launch(folder: Path, group: int, program: str, text: str) -> Path:
+    """Stores what a program printed; the file appears under its name only when it is whole."""
+    path = folder / f"{group:04d}.{program}.jsonl.gz"
+    with gzip.open(path.with_suffix(".part"), "wt", encoding="utf-8") as file:
+        file.write(text)
+    path.with_suffix(".part").replace(path)
+    return path
+
+
+def folder() -> Path:
+    """Where runs lie: TOLLBAR_RESULTS, else build/results of the checkout, else in the cache folder."""
+    if named := environment.value("TOLLBAR_RESULTS"):
+        return Path(named).expanduser()
+    root = paths.checkout()
+    return root / "build" / "results" if root else environment.cache_folder() / "results"
+
+
+def new_run(within: Path, kind: str) -> Path:
+    """Makes the folder of a new run, named after its kind and the time."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    for name in _numbered(f"{kind}-{stamp}"):
+        try:
+            (within / name).mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return within / name
+    raise AssertionError("names never end")
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 1
+    while True:
+        number += 1
+        yield f"{name}-{number}"
+
+
+def write_environment(run: Path, environment: Mapping[str, Any]) -> None:
+    """Stores the environment of a run, replacing what was known when it began."""
+    part = run / "environment.json.part"
+    part.write_text(json.dumps(environment, indent=2) + "\n", encoding="utf-8")
+    part.replace(run / "environment.json")
+
+
+def read_run(run: Path) -> Run:
+    """Everything in that folder. Raises MalformedRecord, or FileNotFoundError where there is no such run."""
+    path = run / "environment.json"
+    try:
+        environment = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise MalformedRecord(f"{path}: not JSON: {error}") from None
+    if not isinstance(environment, dict):
+        raise MalformedRecord(f"{path}: not an object")
+    return Run(run, environment, tuple(read_launch(launch) for launch in sorted(run.glob("*.jsonl.gz"))))
+
+
+def chosen(named: Path | None, kind: str) -> Path | None:
+    """The run a user means: that folder if it is a run, else its newest run (by default in folder())."""
+    within = named or folder()
+    return within if (within / "environment.json").exists() else newest(within, kind)
+
+
+def newest(within: Path, kind: str) -> Path | None:
+    """The newest run of that kind that holds a launch; None when there is none."""
+    return next(reversed(by_age(within, kind)), None)
+
+
+def all_chosen(named: Path | None, kind: str) -> list[Path]:
+    """As chosen(), but the newest run over each number of hosts; those over fewer hosts come first."""
+    within = named or folder()
+    if (within / "environment.json").exists():
+        return [within]
+    newest_over = {_hosts(run): run for run in by_age(within, kind)}
+    return [newest_over[hosts] for hosts in sorted(newest_over)]
+
+
+def by_age(within: Path, kind: str) -> list[Path]:
+    """The runs of that kind that hold a launch, the newest last."""
+    runs = [
+        run.parent for run in within.glob(f"{kind}-*/environment.json") if any(run.parent.glob("*.jsonl.gz"))
+    ]
+    return sorted(runs, key=lambda run: (run / "environment.json").stat().st_mtime_ns)
+
+
+def _hosts(run: Path) -> int:
+    try:
+        hosts = json.loads((run / "environment.json").read_text(encoding="utf-8")).get("hosts")
+    except (ValueError, AttributeError):
+        return 1  # whoever reads the run says what is wrong with it
+    return hosts if isinstance(hosts, int) and hosts > 1 else 1

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a command while each host has a card daemon: python -m tollbar.card_daemons HOST... -- COMMAND
+
+The daemons' sockets have the hosts' names, in a folder that stands for {cards} in the command. Hosts are
+network namespaces (scripts/hosts), so it needs root.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from tollbar.machine import paths
+
+DAEMON = "tollbar-nicd"
+
+#: Before a program that uses its host's card, in such a command.
+OWN_CARD = ("sh", "-c", 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@"', "{cards}")
+
+
+def words(hosts: Sequence[str], command: Sequence[str]) -> list[str]:
+    """Starts this as a program."""
+    return [sys.executable, "-m", "tollbar.machine.card_daemons", *hosts, "--", *command]
+
+
+def main(*given: str) -> int:
+    end = given.index("--")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the daemons end too
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for host in given[:end]:
+            daemon = _start(host, folder / host)
+            stack.callback(_end, daemon)
+            if daemon.stdout is None or daemon.stdout.readline() != "ready\n":
+                print(f"the card daemon of {host} does not start", file=sys.stderr)
+                return 1
+        command = [word.replace("{cards}", str(folder)) for word in given[end + 1 :]]
+        return subprocess.run(command, check=False).returncode
+
+
+def _start(host: str, socket: Path) -> subprocess.Popen[str]:
+    command = [
+        str(paths.program(DAEMON)),
+        "--interface",
+        "eth0",
+        "--mode",
+        "generic",
+        "--socket",
+        str(socket),
+    ]
+    return subprocess.Popen(["ip", "netns", "exec", host, *command], stdout=subprocess.PIPE, text=True)
+
+
+def _end(daemon: subprocess.Popen[str]) -> None:
+    daemon.kill()
+    daemon.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

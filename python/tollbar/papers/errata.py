@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the papers print, and what follows from their own words and numbers: every row is computed.
+
+docs/errata.md has the derivations, and the slips of the pen in which there is nothing to compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import tollbar
+from tollbar.models import quanta
+from tollbar.papers import logp, multiprogramming, nic, nic_work, openmp_mpi, split_shmem
+from tollbar.papers.exhibit import printed
+
+#: Overhead above gap, as the paper assumes, and gap above overhead.
+_SET_A, _SET_B = tollbar.LogP(L=10, o=5, g=3), tollbar.LogP(L=20, o=1, g=8)
+_SIZES = range(2, 65)
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """What is printed, and what follows."""
+
+    paper: str
+    where: str
+    about: str
+    printed: str
+    computed: str
+
+
+def all_errata() -> list[Erratum]:
+    """In the order of the papers."""
+    makers = {
+        openmp_mpi.NAME: _openmp_mpi,
+        logp.NAME: _logp,
+        multiprogramming.NAME: _multiprogramming,
+        split_shmem.NAME: _split_shmem,
+        nic.NAME: _nic,
+    }
+    return [Erratum(paper, *row) for paper, make in makers.items() for row in make()]
+
+
+_Row = tuple[str, str, str, str]
+
+
+def _openmp_mpi() -> Iterator[_Row]:
+    both, orders = _both_see_zero()
+    about = "orders of two threads in which both see a count of 0"
+    yield "Algorithms 1, 5, 6", about, f"0 of {orders}", f"{both} of {orders}"
+    steps = [n for n in range(2, 12) if _exact("dissemination", n + 1) > _exact("dissemination", n)]
+    yield "3.2.2", "dissemination has a step after so many nodes", "4, 7, 11", ", ".join(map(str, steps))
+
+
+def _both_see_zero() -> tuple[int, int]:
+    """Two threads decrement a count and test it later: in how many orders both see 0, of how many."""
+    orders = [(first, tuple({0, 1, 2, 3} - set(first))) for first in combinations(range(4), 2)]
+    both = sum(max(one[0], other[0]) < min(one[1], other[1]) for one, other in orders)
+    return both, len(orders)
+
+
+def _exact(plan: str, ranks: int, costs: tollbar.LogP = _SET_A) -> float:
+    return tollbar.price(tollbar.plan(plan, ranks), costs).last_us
+
+
+def _logp() -> Iterator[_Row]:
+    sizes = (128, 256)
+    small, large = (printed(logp.NAME, "Table 1", logp.CENTRAL, n).value for n in sizes)
+    first, second = (logp.price_us("central", n) for n in sizes)
+    yield "Table 1", "central counter, 256 nodes over 128", f"{large / small:.3f}", f"{second / first:.3f}"
+    for n, us, price_us in zip(sizes, (small, large), (first, second), strict=True):
+        yield (
+            "Table 1",
+            f"central counter at {n} nodes, us, by the other rows",
+            f"{us:.2f}",
+            f"{price_us:.0f}",
+        )
+    mild = [logp.mildest_us("central", n) for n in sizes]
+    times = [f"{us / printed_us:.1f}" for us, printed_us in zip(mild, (small, large), strict=True)]
+    yield "Table 1", "central counter over what is printed, if L = o = g", "1", " and ".join(times)
+    for name, plan in logp.PLANS.items():
+        if name != logp.CENTRAL:
+            few, many = (printed(logp.NAME, "Table 1", name, n).value for n in sizes)
+            more = logp.price_us(plan, 256) - logp.price_us(plan, 128)
+            yield "Table 1", f"{name}, from 128 to 256 nodes, us", f"{many - few:+.0f}", f"{more:+.0f}"
+    about = "n = 4 is the best for an o of so many t = 2o + L, 64 and 256 nodes"
+    yield "4.2", f"{about}, by the price", "any", _best_at_four(_exact)
+    yield "4.2", f"{about}, by its formula", "any", _best_at_four(_full)
+    about = "simplified form of the central counter over the price, o < g, 1024 nodes"
+    yield "4.1", about, "1", f"{_simplified('central', 1024) / _exact('central', 1024, _SET_B):.3f}"
+    lower = max(1 - _exact("combining:4", n) / _full("combining:4", n) for n in _SIZES)
+    yield "4.2", "price of a combining tree below its formula, up to", "slightly", f"{100 * lower:.1f} %"
+    three = 1 - _exact("dissemination:3", 64) / _exact("dissemination", 64)
+    yield "4.4", "what is cheaper than dissemination, 64 nodes", "nothing", f"3-way, by {100 * three:.0f} %"
+    loop = 1 - tollbar.loop_period_us(tollbar.plan("central", 8), _SET_A) / _exact("central", 8)
+    yield "4.1", "a barrier in a loop takes less, 8 nodes, central", "a constant", f"{100 * loop:.0f} %"
+
+
+def _full(plan: str, ranks: int, costs: tollbar.LogP = _SET_A) -> float:
+    """The paper's formula before it is simplified."""
+    form = tollbar.closed_form(tollbar.plan(plan, ranks), costs)
+    return form.full_us if form else 0.0
+
+
+def _simplified(plan: str, ranks: int) -> float:
+    """Where the gap is above the overhead, which the form supposes not to be so."""
+    form = tollbar.closed_form(tollbar.plan(plan, ranks), _SET_B)
+    return form.simplified_us if form else 0.0
+
+
+def _best_at_four(cost: Callable[[str, int, tollbar.LogP], float]) -> str:
+    """The o, in steps of t / 20, for which no group is cheaper than four."""
+    good = [n for n in range(1, 11) if all(_four_is_best(n, ranks, cost) for ranks in (64, 256))]
+    return f"{good[0] / 20:.2f} to {good[-1] / 20:.2f}" if good else "none"
+
+
+def _four_is_best(o: int, ranks: int, cost: Callable[[str, int, tollbar.LogP], float]) -> bool:
+    costs = tollbar.LogP(L=20 - 2 * o, o=o, g=0)
+    return min(cost(f"combining:{n}", ranks, costs) for n in range(2, 17)) == cost(
+        "combining:4", ranks, costs
+    )
+
+
+def _multiprogramming() -> Iterator[_Row]:
+    compute_ms, quantum_ms = 12, multiprogramming.QUANTUM_MS
+    pattern = quanta.pattern(Fraction(20, compute_ms))
+    share = (2 * pattern - 1) / pattern
+    simulated = multiprogramming.per_barrier_ms("centralized", "spin", compute_ms, 15)
+    yield (
+        "body",
+        "centralized, T = 12 ms, N T (2R-1)/R a barrier, ms",
+        f"{compute_ms * share:.1f}",
+        f"{simulated:.1f}",
+    )
+    yield "body", "the same with Q for T, ms", f"{quantum_ms * share:.1f}", f"{simulated:.1f}"
+    two = sum(multiprogramming.quanta_of_pair(a, b) > 1.5 for a, b in combinations(range(16), 2))
+    yield "footnote 4", "pairs on one processor for which a tree takes 2 quanta", "all 120", f"{two} of 120"
+    most = multiprogramming.overhead_pct("tree", 0.5)
+    yield "Figure 4", "percentage of the time that is overhead, at most", "100", f"{most:.0f}"
+    bare = multiprogramming.overhead_pct("tree", 20, barrier_switches=0)
+    yield "Figure 4", "tree at 20 switches, a barrier that costs nothing, %", "below 10", f"{bare:.1f}"
+    block = multiprogramming.overhead_pct("tree", 20, placement="block")
+    yield "Figure 4", "tree at 20 switches, neighbours on a processor, %", "below 10", f"{block:.0f}"
+
+
+def _split_shmem() -> Iterator[_Row]:
+    ranks = 8
+    lines = tollbar.plan("dissemination", ranks).text.splitlines()
+    # The last round's signal is the next to last word of every rank; its await goes with it.
+    cut = "\n".join(line.rsplit(" ", 2)[0] for line in lines)
+    verdict = tollbar.verify(tollbar.parse_plan("cut short", cut))
+    yield (
+        "pseudo-code",
+        "without its last exchange, is it a barrier of 8",
+        "yes",
+        "yes" if verdict.holds else "no",
+    )
+
+
+def _nic() -> Iterator[_Row]:
+    stated = printed(nic.NAME, "Figure 4b", "lanai4.3", 16).value
+    host, card = (printed(nic.NAME, "Figure 4a", f"{b} lanai4.3", 16).value for b in nic.WHERE)
+    yield "4.2", f"lanai4.3, 16 nodes: {host:.2f} / {card:.2f}", f"{stated}", f"{host / card:.3f}"
+    for name, nodes in nic.NODES.items():
+        for barrier in nic.WHERE:
+            low, high = (
+                printed(nic.NAME, f, f"{barrier} {name}", nodes).value for f in ("Figure 7b", "Figure 7d")
+            )
+            about = f"{barrier} {name}: least computing at 0.90 over 0.50"
+            yield "4.3", about, f"{high / low:.3f}", f"{0.9 / (1 - 0.9) / (0.5 / (1 - 0.5)):.3f}"
+    for name, nodes in nic.NODES.items():
+        for barrier in nic.WHERE:
+            latency = printed(nic.NAME, "Figure 4a", f"{barrier} {name}", nodes).value
+            about = f"{barrier} {name}: the barrier in Figure 7b, us"
+            yield "4.3", about, f"{latency:.2f}", f"{nic.implied_us(name, barrier):.2f}"
+    for name, nodes in nic.NODES.items():
+        spot = printed(nic.NAME, "Figure 6", f"flat spot {name}", 8).value
+        overlap = nic.latency_us(name, "HB", nodes) - nic.implied_us(name, "HB")
+        yield "4.3", f"{name}: overlap of host-based barriers in a loop, us", f"{spot:g}", f"{overlap:.1f}"
+    claimed = printed(nic.NAME, "Figure 10b", "largest factor", "any").value
+    best = max(nic_work.additive(card, "360us") for card in nic.NODES)
+    yield "4.5", "largest factor of an application", f"{claimed}", f"{best:.2f}"
+    for name in nic.NODES:
+        low, high = tollbar.nic_card_ranges(name)["a"]
+        yield "2.3", f"{name}: Send + RDMA + HRecv, us", "one value", f"{low:.1f} to {high:.1f}"

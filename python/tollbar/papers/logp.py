@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hoefler et al.: barriers rated by LogP. The model has one set of parameters, fitted to their Table 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import tollbar
+from tollbar.data import mpi_places
+from tollbar.models import logp_fit
+from tollbar.models.logp_fit import Fit, Measured
+from tollbar.papers import stored
+from tollbar.papers.exhibit import Exhibit, Point, with_published
+from tollbar.papers.pictures import drawing
+from tollbar.papers.published import values_of
+from tollbar.papers.stored import COMMANDS, Stored
+from tollbar.report import mpi_curves
+
+NAME = "logp"
+CENTRAL = "central counter"
+#: The paper's names, and the plans that they are. Open MPI's own barrier is its binomial tree at these sizes.
+PLANS = {
+    CENTRAL: "central",
+    "combining tree": "combining:4",
+    "tournament": "tournament",
+    "dissemination": "dissemination",
+    "Open MPI": "bst",
+}
+_SIZES = (2, 4, 8, 16, 24, 32, 40, 48, 56, 64)
+_GROUPS = (2, 3, 4, 6, 8, 16)
+
+
+@cache
+def fitted(model: str = "t,f") -> Fit:
+    """What a message costs on the longest path and a hot rank, from Table 1 without its central counter."""
+    rows = [
+        Measured(PLANS[value.series], int(value.x), value.value)
+        for value in values_of(NAME, "Table 1")
+        if value.series != CENTRAL
+    ]
+    return logp_fit.fit(rows, logp_fit.MODELS[model])
+
+
+def price_us(plan: str, ranks: int) -> float:
+    return tollbar.price(tollbar.plan(plan, ranks), fitted().logp).last_us
+
+
+def mildest_us(plan: str, ranks: int) -> float:
+    """With L = o = g, which asks least of a hot rank."""
+    return tollbar.price(tollbar.plan(plan, ranks), fitted("t").logp).last_us
+
+
+def exhibits(here: Stored) -> list[Exhibit]:
+    return [
+        drawing(NAME, "Figure 5", "central", 6, "everybody tells rank 0, rank 0 tells everybody"),
+        drawing(NAME, "Figure 6", "combining:3", 9, "groups of three, level by level, then the broadcast"),
+        drawing(NAME, "Figure 7", "bst", 8, "its lower half is the broadcast that releases trees"),
+        drawing(NAME, "Figure 9", "tournament", 8, "the lower rank of a pair wins"),
+        drawing(NAME, "Figure 11", "dissemination", 8, "every rank is told something in every round"),
+        _figure(here, "Figure 4", "Central counter", (CENTRAL,)),
+        _combining(here),
+        _figure(here, "Figure 10", "Tournament", ("tournament",)),
+        _figure(here, "Figure 12", "Dissemination", ("dissemination",)),
+        _figure(here, "Figure 13", "All of them up to 64 nodes", tuple(PLANS)),
+        _table(here),
+    ]
+
+
+def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhibit:
+    where, found = here.mpi
+    model, points = mpi_curves.model_of(found), []
+    for name in names:
+        plan = PLANS[name]
+        priced = [Point(name, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
+        points += stored.merged(priced, _measured(found, name, plan, model))
+    last = {point.series: point for point in points if point.x == _SIZES[-1]}
+    order = sorted(last.values(), key=lambda point: point.model or 0)
+    told = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
+    sentence = f"At {_SIZES[-1]} nodes the parameters fitted to Table 1 give {told}."
+    title += f" (measured: {where})" if where else ""
+    return Exhibit(NAME, number, title, "nodes", "us", points, sentence, missing=here.missing("mpi"))
+
+
+def _measured(found, name: str, plan: str, model) -> list[Point]:
+    """The plan by messages, as the paper's component has it; the MPI's own barrier for Open MPI."""
+    if name == "Open MPI":
+        one = next(filter(None, map(mpi_places.own_of, found.values())), None)
+        return stored.measured(found, one, name, None, plan)
+    shorter = plan.removesuffix(":4")  # the default is called by its name alone
+    one = stored.candidate(found, plan, "messages", "words") or stored.candidate(
+        found, shorter, "messages", "words"
+    )
+    return stored.measured(found, one, name, model, plan)
+
+
+def _combining(here: Stored) -> Exhibit:
+    _, found = here.mpi
+    points = []
+    for group in _GROUPS:
+        plan, series = f"combining:{group}", f"n = {group}"
+        priced = [Point(series, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
+        one = stored.candidate(found, plan, "messages", "words")
+        points += stored.merged(priced, stored.measured(found, one, series, None, plan))
+    best = best_groups(64)
+    points.append(Point("best n", "64", model=float(best[0])))
+    points = with_published(points, NAME, "Figure 8")
+    others = {ranks: best_groups(ranks) for ranks in (32, 48, 64)}
+    told = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
+    sentence = f"The cheapest groups with the parameters fitted to Table 1, {told}; the paper states n = 4."
+    return Exhibit(
+        NAME,
+        "Figure 8",
+        "Combining tree with groups of n",
+        "nodes",
+        "us",
+        points,
+        sentence,
+        missing=here.missing("mpi"),
+        aside=("best n",),
+    )
+
+
+def best_groups(ranks: int) -> list[int]:
+    """All n with the least price."""
+    prices = {n: round(price_us(f"combining:{n}", ranks), 6) for n in range(2, ranks + 1)}
+    return [n for n, price in prices.items() if price == min(prices.values())]
+
+
+def _table(here: Stored) -> Exhibit:
+    _, found = here.mpi
+    points = []
+    for name, plan in PLANS.items():
+        priced = [Point(name, ranks, model=price_us(plan, ranks)) for ranks in (128, 256)]
+        timed = _measured(found, name, plan, mpi_curves.model_of(found))
+        points += stored.merged(priced, [point for point in timed if point.x in (128, 256)])
+    points = with_published(points, NAME, "Table 1")
+    off = {
+        name: max(abs(p.difference_pct) for p in points if p.series == name and p.difference_pct is not None)
+        for name in PLANS
+    }
+    worst = max(pct for name, pct in off.items() if name != CENTRAL)
+    central = [point for point in points if point.series == CENTRAL and point.published and point.model]
+    times = " and ".join(f"{(point.model or 0) / (point.published or 1):.2g}" for point in central)
+    ratio = (central[1].published or 0) / (central[0].published or 1)
+    path, hot = (estimate.us for estimate in fitted().estimates)
+    sentence = (
+        f"One set of parameters ({path:.4g} us for a message on the longest path, {hot:.3g} us for each "
+        f"further message of a rank) gives the four logarithmic barriers within {worst:.2g} %; the "
+        f"central counter is a misfit: its price is {times} times what is printed, whose two numbers "
+        f"differ by {ratio:.4g} where the form is linear in the nodes."
+    )
+    return Exhibit(
+        NAME,
+        "Table 1",
+        "Five barriers at 128 and 256 nodes",
+        "nodes",
+        "us",
+        points,
+        sentence,
+        missing=None if any(point.measured for point in points) else f"{COMMANDS['mpi']} --ranks 128,256",
+    )

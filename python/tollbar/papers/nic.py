@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Buntinas, Panda and Sadayappan: barriers on the network card, Figures 1 to 7 by their timing model.
+
+Figures 8 to 10, whose nodes compute for times that vary, are in nic_work.py.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import tollbar
+from tollbar.papers import nic_here, nic_hosts
+from tollbar.papers.exhibit import Exhibit, Point, at, printed, with_published
+from tollbar.papers.nic_work import exhibits as of_work
+from tollbar.papers.pictures import drawing, time_line
+from tollbar.papers.stored import Stored
+
+NAME = "nic"
+PLAN = "pairwise"
+#: The nodes that each card was measured with.
+NODES = {"lanai4.3": 16, "lanai7.2": 8}
+WHERE = {"HB": "host", "NB": "nic"}
+EFFICIENCIES = {"Figure 7a": 0.25, "Figure 7b": 0.5, "Figure 7c": 0.75, "Figure 7d": 0.9}
+PROJECTED = (1024, 65536)
+FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
+
+
+@cache
+def latency_us(card: str, barrier: str, nodes: int, share: float = 0.5, mpi: bool = True) -> float:
+    """HB or NB; `share` says where between its bounds the one parameter lies that no latency fixes."""
+    parts = tollbar.nic_card(card, share)
+    parts = parts if mpi else parts.without_mpi()
+    return tollbar.simulate_nic(tollbar.plan(PLAN, nodes), WHERE[barrier], parts).last_us
+
+
+def factor(card: str, nodes: int, share: float = 0.5) -> float:
+    """HB is the same for every share: it is the sum that the printed latencies fix."""
+    return latency_us(card, "HB", nodes) / latency_us(card, "NB", nodes, share)
+
+
+def exhibits(here: Stored) -> list[Exhibit]:
+    return [
+        drawing(NAME, "Figure 1", PLAN, 4, "the same four messages, between hosts or between cards"),
+        _time_lines(),
+        _mpi_overhead(here),
+        _latencies(here, "Figure 4a", powers=True),
+        _factors(here, "Figure 4b", powers=True),
+        _latencies(here, "Figure 5a", powers=False),
+        _factors(here, "Figure 5b", powers=False),
+        _fine(here),
+        *(_efficiency(here, number, efficiency) for number, efficiency in EFFICIENCIES.items()),
+        *of_work(here),
+        _projection(),
+    ]
+
+
+def _sizes(card: str, powers: bool) -> list[int]:
+    return [n for n in range(2, NODES[card] + 1) if not powers or n & (n - 1) == 0]
+
+
+def _time_lines() -> Exhibit:
+    plan, card = tollbar.plan(PLAN, 2), tollbar.nic_card("lanai4.3")
+    histories = {
+        barrier: tollbar.simulate_nic(plan, where, card, most_spans=100).history
+        for barrier, where in WHERE.items()
+    }
+    points = [
+        Point(f"{barrier} node {span.rank} {span.stage}", span.from_us, model=span.until_us - span.from_us)
+        for barrier, spans in histories.items()
+        for span in spans
+    ]
+    spans = {barrier: len(found) // 2 for barrier, found in histories.items()}
+    sentence = (
+        f"Host-based, a step occupies {spans['HB']} units of a node, NIC-based a barrier of one step "
+        f"{spans['NB']}: SDMA is gone. How the sums are split among the units is not in the paper."
+    )
+    return Exhibit(
+        NAME,
+        "Figure 2",
+        "Timing of one step between two nodes, lanai4.3",
+        "us from the start",
+        "us",
+        points,
+        sentence,
+        drawing=time_line("nic timing", histories),
+    )
+
+
+def _mpi_overhead(here: Stored) -> Exhibit:
+    points = []
+    for card, most in NODES.items():
+        for level, mpi in (("MPI", True), ("GM", False)):
+            points += [
+                Point(f"{level} {card}", n, model=latency_us(card, "NB", n, mpi=mpi))
+                for n in _sizes(card, True)
+            ]
+        added = latency_us(card, "NB", most) - latency_us(card, "NB", most, mpi=False)
+        points.append(Point(f"overhead {card}", most, model=added))
+    points = [*with_published(points, NAME, "Figure 3"), *nic_hosts.levels(here)]
+    told = " and ".join(
+        f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}"
+        for card, most in NODES.items()
+    )
+    return Exhibit(
+        NAME,
+        "Figure 3",
+        "NIC-based barriers below and at the level of MPI",
+        "nodes",
+        "us",
+        points,
+        f"Below MPI a NIC-based barrier takes {told}.",
+        missing=here.missing("udp"),
+        aside=tuple(f"overhead {card}" for card in NODES),
+    )
+
+
+def _latencies(here: Stored, number: str, powers: bool) -> Exhibit:
+    points = [
+        Point(f"{barrier} {card}", n, model=latency_us(card, barrier, n))
+        for card in NODES
+        for barrier in WHERE
+        for n in _sizes(card, powers)
+    ]
+    points = [*with_published(points, NAME, number), *nic_hosts.latencies(here, powers)]
+    seven, eight = (latency_us("lanai4.3", "NB", n) for n in (7, 8))
+    sentence = (
+        "The parameters reproduce the four printed latencies, which fix them."
+        if powers
+        else f"Off powers of two there are two steps more: NB of lanai4.3 takes {seven:.4g} us on 7 nodes "
+        f"and {eight:.4g} us on 8."
+    )
+    return Exhibit(
+        NAME,
+        number,
+        f"Latency on {'powers of two' if powers else 'all numbers of'} nodes",
+        "nodes",
+        "us",
+        points,
+        sentence,
+        missing=here.missing("udp"),
+    )
+
+
+def _factors(here: Stored, number: str, powers: bool) -> Exhibit:
+    points = [Point(card, n, model=factor(card, n)) for card in NODES for n in _sizes(card, powers)]
+    points = with_published(points, NAME, number)
+    if powers:
+        host, nic = (printed(NAME, "Figure 4a", f"{b} lanai4.3", 16).value for b in WHERE)
+        stated = printed(NAME, number, "lanai4.3", 16).value
+        sentence = (
+            f"The latencies of lanai4.3 give {host} / {nic} = {host / nic:.3f}, not the stated {stated}; "
+            f"those of lanai7.2 give {factor('lanai7.2', 8):.3f}."
+        )
+    else:
+        least = min(points, key=lambda point: point.model or 0)
+        sentence = f"The factor is never below {least.model:.3f}, at {least.x} nodes of {least.series}."
+    return Exhibit(
+        NAME,
+        number,
+        "Host-based over NIC-based",
+        "nodes",
+        "times",
+        [*points, *nic_hosts.factors(here, powers)],
+        sentence,
+        log_y=False,
+        missing=here.missing("udp"),
+    )
+
+
+def _fine(here: Stored) -> Exhibit:
+    points = [
+        Point(f"{barrier} {card}", us, model=us + latency_us(card, barrier, 8))
+        for card in NODES
+        for barrier in WHERE
+        for us in FINE_US
+    ]
+    points = [*with_published(points, NAME, "Figure 6"), *nic_hosts.fine(here), *nic_here.fine(here)]
+    flat = {card: printed(NAME, "Figure 6", f"flat spot {card}", 8).value for card in NODES}
+    told = " and ".join(
+        f"{latency_us(card, 'HB', NODES[card]) - implied_us(card, 'HB'):.1f} us ({card})" for card in NODES
+    )
+    sentence = (
+        f"The model adds computing and barrier and has no flat spot; the paper sees {flat['lanai4.3']:g} and "
+        f"{flat['lanai7.2']:g} us of overlap, its efficiencies imply {told}."
+    )
+    return Exhibit(
+        NAME,
+        "Figure 6",
+        "Loop of computing and a barrier, 8 nodes",
+        "us of computing",
+        "us a loop",
+        points,
+        sentence,
+        log_y=False,
+        missing=here.missing("work"),
+        aside=tuple(f"flat spot {card}" for card in NODES),
+    )
+
+
+def implied_us(card: str, barrier: str) -> float:
+    """The barrier whose loops B / (1 - e) at efficiency 0.50 are what is printed."""
+    return printed(NAME, "Figure 7b", f"{barrier} {card}", NODES[card]).value * (
+        1 - EFFICIENCIES["Figure 7b"]
+    )
+
+
+def _efficiency(here: Stored, number: str, efficiency: float) -> Exhibit:
+    points = []
+    for card, most in NODES.items():
+        for barrier in WHERE:
+            name = f"{barrier} {card}"
+            points += [
+                Point(name, n, model=tollbar.nic_loop_us(latency_us(card, barrier, n), efficiency))
+                for n in _sizes(card, True)
+            ]
+            points += [
+                Point(
+                    f"{name} (C by the text)",
+                    n,
+                    model=tollbar.nic_compute_us(latency_us(card, barrier, n), efficiency),
+                )
+                for n in _sizes(card, True)
+            ]
+            loop_us = tollbar.nic_loop_us(implied_us(card, barrier), efficiency)
+            points.append(Point(f"{name} (B implied)", most, model=loop_us))
+    points = with_published(points, NAME, number)
+    for card, most in NODES.items():
+        for barrier in WHERE:
+            stated = at(points, f"{barrier} {card}", most).published
+            if stated is not None:
+                points = [
+                    Point(p.series, p.x, published=stated, model=p.model)
+                    if p.series == f"{barrier} {card} (B implied)"
+                    else p
+                    for p in points
+                ]
+    points += nic_hosts.efficiency(here, efficiency) + nic_here.efficiency(here, efficiency)
+    told = ", ".join(
+        f"{barrier} {card} {implied_us(card, barrier):.2f}" for card in NODES for barrier in WHERE
+    )
+    sentence = f"C / (C + B) = {efficiency} needs C = {efficiency / (1 - efficiency):.3g} B. "
+    sentence += (
+        f"What is printed is the whole loop B / (1 - e) of barriers of {told} us."
+        if number in ("Figure 7b", "Figure 7d")
+        else "The paper prints no number of it."
+    )
+    return Exhibit(
+        NAME,
+        number,
+        f"Loop of efficiency {efficiency:.2f}",
+        "nodes",
+        "us",
+        points,
+        sentence,
+        missing=here.missing("work"),
+    )
+
+
+def _projection() -> Exhibit:
+    points, told = [], []
+    for card in NODES:
+        for n in (16, 64, 256, *PROJECTED):
+            shares = [latency_us(card, "NB", n, share) for share in (0, 1)]
+            factors = [factor(card, n, share) for share in (0, 1)]
+            points += [
+                Point(f"NB {card} (least)", n, model=min(shares)),
+                Point(f"NB {card} (greatest)", n, model=max(shares)),
+                Point(f"HB {card}", n, model=latency_us(card, "HB", n)),
+                Point(f"factor {card} (least)", n, model=min(factors)),
+                Point(f"factor {card} (greatest)", n, model=max(factors)),
+            ]
+            if n in PROJECTED:
+                told.append(
+                    f"{card} on {n} nodes {min(shares):.4g} to {max(shares):.4g} us, a factor "
+                    f"of {min(factors):.3g} to {max(factors):.3g}"
+                )
+    sentence = f"All parameters that fit what is printed give: {'; '.join(told)}."
+    return Exhibit(
+        NAME, "Projection", "More nodes than anybody measured", "nodes", "us; factors", points, sentence
+    )

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Seyedroudbari and Kadiyala 2020: barriers between threads, between processes, and both combined.
+
+The paper prints two or three numbers of each curve. Its model column is the LogP price of the plan with
+L = o = g through the first of them; what is measured here has a model of its own, fitted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tollbar
+from tollbar.papers import stored
+from tollbar.papers.exhibit import Exhibit, Point, printed, with_published
+from tollbar.papers.pictures import drawing
+from tollbar.papers.stored import Stored
+from tollbar.report import mpi_curves, plots
+
+NAME = "openmp-mpi"
+_THREADS = (2, 3, 4, 6, 8, 11, 12, 16)
+_NODES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+#: What is measured under a plan's name, with the ways of waiting in order of preference.
+_OF_THREADS = {"central": ("turnstile", "auto"), "mcs": ("mcs", "auto")}
+
+
+def exhibits(here: Stored) -> list[Exhibit]:
+    return [
+        drawing(NAME, "Figure 1", "central", 4, "who comes last releases the others: one counter, one flag"),
+        drawing(NAME, "Figure 2", "mcs", 8, "the arrival tree is the upper half of the plan"),
+        drawing(NAME, "Figure 3", "mcs", 8, "the wake-up tree is the lower half of the plan"),
+        drawing(NAME, "Figure 4", "mcs", 12, "the same arrival tree between processes"),
+        drawing(NAME, "Figure 5", "mcs", 12, "the same wake-up tree between processes"),
+        drawing(NAME, "Figure 6", "dissemination", 8, "in round k to rank x + 2^k"),
+        _threads(here, "Figure 7", "Sense-reversing barrier between threads", ("central",)),
+        _threads(here, "Figure 8", "MCS tree between threads", ("mcs",)),
+        _threads(here, "Figure 9", "Both barriers between threads", ("central", "mcs")),
+        _processes(here, "Figure 10", "MCS tree between processes", ("mcs",)),
+        _processes(here, "Figure 11", "Dissemination between processes", ("dissemination",)),
+        _processes(here, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
+        *_combined(here),
+    ]
+
+
+def _model(number: str, plan: str, sizes: Sequence[int]) -> list[Point]:
+    """Prices with L = o = g, so that the first size costs what the paper prints for it."""
+    first = sizes[0]
+    unit = tollbar.price(tollbar.plan(plan, first), tollbar.LogP(1, 1, 1)).last_us
+    third = printed(NAME, number, plan, first).value / unit
+    logp = tollbar.LogP(third, third, third)
+    return [Point(plan, size, model=tollbar.price(tollbar.plan(plan, size), logp).last_us) for size in sizes]
+
+
+def _threads(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
+    found, points = here.threads, []
+    model = stored.model_of_threads(found)
+    for plan in plans:
+        name, *waits = _OF_THREADS[plan]
+        one = stored.candidate(found, name, *waits)
+        points += stored.merged(
+            _model(number, plan, _THREADS), stored.measured(found, one, plan, model, plan)
+        )
+    return _exhibit(number, title, "threads", points, plans, here.missing("threads"))
+
+
+def _processes(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
+    where, found = here.mpi
+    model, points = mpi_curves.model_of(found), []
+    for plan in plans:
+        one = stored.candidate(found, plan, "messages", "words", "auto")
+        points += stored.merged(_model(number, plan, _NODES), stored.measured(found, one, plan, model, plan))
+    title += f" (measured: {where})" if where else ""
+    return _exhibit(number, title, "nodes", points, plans, here.missing("mpi"))
+
+
+def _exhibit(
+    number: str, title: str, x: str, points: list[Point], plans: Sequence[str], missing: str | None
+) -> Exhibit:
+    points = with_published(points, NAME, number)
+    sentences = [_sentence(points, plan, x) for plan in plans]
+    return Exhibit(NAME, number, title, x, "us", points, " ".join(sentences), missing=missing)
+
+
+def _sentence(points: Sequence[Point], plan: str, x: str) -> str:
+    known = [point for point in points if point.series == plan and point.published is not None]
+    first, last = known[0], known[-1] if known[-1].x != 11 else known[-2]
+    grown = (last.published or 0) / (first.published or 1)
+    text = f"From {first.x:g} to {last.x:g} {x} the paper's {plan} grows {grown:.3g} times"
+    if first.model and last.model:
+        text += f", its price {last.model / first.model:.3g} times"
+    timed = [point for point in points if point.series == plan and point.measured]
+    if len(timed) > 1:
+        few, many = timed[0], timed[-1]
+        grown = (many.measured or 0) / (few.measured or 1)
+        text += f"; here it grows {grown:.3g} times from {few.x:g} to {many.x:g}"
+    return text + "."
+
+
+def _combined(here: Stored) -> list[Exhibit]:
+    """Figures 13 and 14: no number is printed; the model gives every thread one turn between two releases."""
+    points: list[Point] = []
+    for place, each in here.hybrid.items():
+        one = next((met for name in _COMBINED if (met := each.find(name))), None)
+        taken = mpi_curves.time_ns(each, one) if one else None
+        if taken is not None:
+            series, x = f"{place.threads} threads a rank, {place.mpi}", place.ranks
+            points.append(Point(series, x, measured=taken / 1e3))
+    over_threads = [
+        Point(
+            f"{point.x:g} ranks, {point.series.partition(', ')[2]}",
+            float(point.series.split()[0]),
+            measured=point.measured,
+        )
+        for point in points
+    ]
+    sentence = "The paper prints no number of these figures."
+    if points:
+        slow = max(points, key=lambda point: point.measured or 0)
+        fast = min(points, key=lambda point: point.measured or 0)
+        sentence = (
+            f"Here {slow.x:g} ranks with {slow.series} take longest, {slow.measured:.4g} us, "
+            f"{(slow.measured or 0) / (fast.measured or 1):.3g} times as long as {fast.x:g} ranks with "
+            f"{fast.series}."
+        )
+    missing = here.missing("hybrid")
+    title = "Dissemination between processes, one word among their threads"
+    return [
+        Exhibit(
+            NAME, "Figure 13a", f"{title}: against ranks", "ranks", "us", points, sentence, missing=missing
+        ),
+        Exhibit(
+            NAME,
+            "Figure 13b",
+            f"{title}: against threads a rank",
+            "threads a rank",
+            "us",
+            over_threads,
+            sentence,
+            missing=missing,
+        ),
+        Exhibit(
+            NAME,
+            "Figure 14",
+            f"{title}: both",
+            "ranks",
+            "us",
+            points,
+            sentence,
+            missing=missing,
+            drawing=_heat_map(here),
+        ),
+    ]
+
+
+def _heat_map(here: Stored) -> str | None:
+    """Of the MPI that was measured with most pairs of ranks and threads."""
+    grids = []
+    for mpi in dict.fromkeys(place.mpi for place in here.hybrid):
+        places = {place: each for place, each in here.hybrid.items() if place.mpi == mpi}
+        one = next((met for name in _COMBINED for each in places.values() if (met := each.find(name))), None)
+        if one and (grid := mpi_curves.grid(places, one)):
+            grids.append((mpi, grid))
+    if not grids:
+        return None
+    mpi, grid = max(grids, key=lambda found: len(found[1].values))
+    return plots.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")
+
+
+_COMBINED = ("turnstile/dissemination", "central/dissemination")

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured on this machine: the newest stored run of each bench, read once; or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from tollbar.data import comparison, mpi_places, results, shmem_results, workloads
+from tollbar.data.comparison import Candidate, Comparison
+from tollbar.data.records import Launch
+from tollbar.models import crowd, prediction
+from tollbar.models.prediction import Model
+from tollbar.papers.exhibit import Point, X, measured_point
+from tollbar.report import mpi_curves, nic_measured
+
+#: The command that measures what an exhibit lacks.
+COMMANDS = {
+    "threads": "tollbar bench threads",
+    "mpi": "tollbar bench mpi",
+    "hybrid": "tollbar bench hybrid",
+    "crowd": "tollbar bench crowd",
+    "shmem": "tollbar bench shmem",
+    "udp": "tollbar bench nic",
+    "work": "tollbar bench nic --workload paper",
+}
+
+
+@dataclass
+class Stored:
+    """Runs in `within`, by default where bench stores them; with `nothing`, as if there were none."""
+
+    within: Path | None = None
+    nothing: bool = False
+    used: dict[str, Path] = field(default_factory=dict)  #: the runs that were looked into
+
+    def launches(self, kind: str) -> tuple[Launch, ...]:
+        folder = None if self.nothing else results.newest(self.within or results.folder(), kind)
+        if folder is None:
+            return ()
+        self.used[kind] = folder
+        return results.read_run(folder).launches
+
+    @cached_property
+    def threads(self) -> dict[int, Comparison]:
+        """By number of threads: pinned where there is both."""
+        found = comparison.compare(self.launches("threads"))
+        return {
+            where.ranks: each for where, each in sorted(found.items(), key=lambda item: item[0].placement)
+        }
+
+    @cached_property
+    def mpi(self) -> tuple[str, dict[int, Comparison]]:
+        """The MPI that was measured with most numbers of ranks, and its comparisons by ranks."""
+        layouts = mpi_places.layouts(mpi_places.gather(self.launches("mpi")))
+        for (mpi, layout), found in layouts.items():
+            return f"{mpi}, {layout}", found
+        return "", {}
+
+    @cached_property
+    def hybrid(self) -> mpi_places.Places:
+        return mpi_places.gather(self.launches("hybrid"))
+
+    @cached_property
+    def crowds(self) -> crowd.Crowds | None:
+        return crowd.gather(self.launches("crowd"))
+
+    @cached_property
+    def shmem(self) -> dict[int, shmem_results.Measured]:
+        return shmem_results.gather(self.launches("shmem"))
+
+    @cached_property
+    def hosts(self) -> nic_measured.Hosts:
+        """Barriers between hosts and on their cards."""
+        return nic_measured.of_hosts(self.launches("udp"))
+
+    @cached_property
+    def work(self) -> dict[workloads.Place, workloads.Workloads]:
+        """Of several runs, over threads, MPIs, PEs and hosts, the newest that has a place."""
+        folders = [] if self.nothing else results.by_age(self.within or results.folder(), "work")
+        found: dict[workloads.Place, workloads.Workloads] = {}
+        for folder in folders:
+            found |= workloads.gather(results.read_run(folder).launches)
+            self.used["work"] = folder
+        return found
+
+    def missing(self, kind: str) -> str | None:
+        """The command that would measure that kind; None where something is stored."""
+        return None if self.launches_exist(kind) else COMMANDS[kind]
+
+    def launches_exist(self, kind: str) -> bool:
+        return not self.nothing and results.newest(self.within or results.folder(), kind) is not None
+
+
+def measured(
+    found: Mapping[int, Comparison], candidate: Candidate | None, series: str, model: Model | None, plan: str
+) -> list[Point]:
+    """The median latency of a candidate, in microseconds, beside the price of its plan on this machine.
+
+    There is no prediction for the points of dissemination that the model was fitted to.
+    """
+    points = []
+    fitted = _fitted(found, model) if model and plan == "dissemination" else ()
+    for ranks, each in sorted(found.items()):
+        if candidate is None or candidate not in each.candidates:
+            continue
+        one = each.candidates[candidate]
+        taken = comparison.summarise(one.latency) or comparison.summarise(one.period)
+        if taken is None:
+            continue
+        foretold = model.predict(plan, ranks) if model and ranks not in fitted else None
+        points.append(measured_point(series, ranks, taken, None if foretold is None else foretold / 1e3))
+    return points
+
+
+def _fitted(found: Mapping[int, Comparison], model: Model) -> set[int]:
+    """The fewest ranks, and the fewest that share processors."""
+    shared = [ranks for ranks in found if model.processors and ranks > model.processors]
+    return {min(found), min(shared, default=min(found))}
+
+
+def model_of_threads(found: Mapping[int, Comparison]) -> Model | None:
+    """As that of processes: what dissemination takes between the fewest, and on shared processors."""
+    usable = max((each.usable for each in found.values()), default=None)
+    points = [
+        (ranks, value)
+        for ranks, each in found.items()
+        if (candidate := each.find("dissemination", "auto"))
+        and (value := mpi_curves.time_ns(each, candidate)) is not None
+    ]
+    return prediction.fitted(points, usable)
+
+
+def candidate(found: Mapping[int, Comparison], name: str, *waits: str) -> Candidate | None:
+    """That barrier, by the first of these ways of waiting that was measured."""
+    for wait in waits:
+        for each in found.values():
+            if met := each.find(name, wait):
+                return met
+    return None
+
+
+def run_of(place: workloads.Workloads, workload: str, candidate: Candidate) -> workloads.Measured | None:
+    return place.get(workload, {}).get(candidate)
+
+
+def merged(*groups: list[Point]) -> list[Point]:
+    """Points of one series and place as one: what is known of it from each group."""
+    found: dict[tuple[str, X], Point] = {}
+    for point in (point for group in groups for point in group):
+        key = point.series, point.x
+        if key in found:
+            known = {name: value for name, value in vars(point).items() if value is not None}
+            point = Point(**(vars(found[key]) | known))
+        found[key] = point
+    return list(found.values())

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of an execution: processors as lanes, time to the right, what each processor does in colour.
+
+Markatos et al. 1991 have their simulator draw "a graphical history of the simulated execution"; this is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter
+
+import tollbar
+from tollbar.report import plots
+
+MOST_SPANS = 5000  #: a page still scrolls with so many shapes in it
+_WIDTH, _LANE = 9.6, 0.26  # inches
+_COLOURS = {"computing": 2, "spinning": 1, "switching": 3, "idle": 8}
+_WORDS = {"computing": "computes", "spinning": "spins", "switching": "is switched to"}
+_IDLE_ALPHA = 0.2
+_ZOOM = Path(__file__).parent / "templates" / "zoom.js"
+#: What a page has, for a picture that stands alone.
+_ALONE = """
+:root { --font: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; --paper: #ffffff; --ink: #1d2126;
+  --muted: #666e78; --grid: #e2e3e5; --series-1: #c43d3d; --series-2: #1a7f4b; --series-3: #c47a00;
+  --series-8: #6b7480; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e7e9ec; --muted: #9aa3ae;
+  --grid: #343a43; --series-1: #ff7b7b; --series-2: #59c58c; --series-3: #f0a93a; --series-8: #a7b0bb; } }
+svg { background: var(--paper); }
+"""
+
+
+#: All with 1 ms of computing between barriers, a quantum of 20 ms and switches of 0.1 ms.
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "A tree that spins: three barriers take six quanta": {
+        "barrier": "tree", "waiting": "spin", "until_us": 120000,
+    },
+    "A tree that yields: two switches a barrier and processor, and waits between them": {
+        "barrier": "tree", "waiting": "smart", "until_us": 12000,
+    },
+    "A combination barrier that yields: one switch a barrier and processor": {
+        "barrier": "combination", "waiting": "smart", "until_us": 12000,
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is drawn: the history of `processors` processors in a window of time."""
+
+    name: str  #: makes the figure's ids its own
+    title: str
+    processors: int
+    from_us: float
+    until_us: float
+    quantum_us: float
+    spans: Sequence[tollbar.SchedulerSpan]
+    applications: int = 1
+
+
+def draw(picture: Picture) -> str:
+    """SVG to stand inside a page, which decides how it zooms."""
+    style = plots.STYLE | {"svg.hashsalt": picture.name, "axes.grid": False}
+    with matplotlib.rc_context(style):
+        height = 1.25 + _LANE * picture.processors
+        figure = Figure(figsize=(_WIDTH, height))
+        figure.patch.set_alpha(0)
+        axes = figure.subplots()
+        axes.patch.set_alpha(0)
+        titles = _lanes(axes, picture)
+        _frame(axes, picture)
+        figure.subplots_adjust(left=0.06, right=0.985, top=1 - 0.38 / height, bottom=0.82 / height)
+        handles = [
+            Rectangle((0, 0), 1, 1, color=plots.series(colour), alpha=_IDLE_ALPHA if kind == "idle" else 0.85)
+            for kind, colour in _COLOURS.items()
+        ]
+        figure.legend(handles, list(_COLOURS), loc="lower center", ncols=len(_COLOURS), borderaxespad=0.2)
+        return plots.as_text(figure, titles)
+
+
+def alone(picture: Picture) -> str:
+    """The same as a file of its own: the wheel zooms, dragging moves, a double click shows all again."""
+    svg = draw(picture)
+    head, rest = svg.rstrip().removesuffix("</svg>").split(">", 1)
+    return (
+        f'{head} xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
+        f"<title>{escape(picture.title)}</title><style>{_ALONE}</style>{rest}"
+        f"<script><![CDATA[{_ZOOM.read_text()}]]></script></svg>\n"
+    )
+
+
+def examples() -> list[tuple[str, str]]:
+    """What a page can show of the difference: each picture's caption and its SVG."""
+    return [(caption, _example(**crowd)) for caption, crowd in _EXAMPLES.items()]
+
+
+def _example(barrier: str, waiting: str, until_us: float) -> str:
+    history = tollbar.simulate_scheduler(
+        [tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)], until_us=until_us
+    ).history
+    title = f"{barrier}, {waiting}, 16 threads on 8 processors"
+    return draw(Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, 20000, history))
+
+
+def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
+    """Draws every span and gives the words for each: what a pointer that rests on it is told."""
+    titles = {}
+    labelled = (picture.until_us - picture.from_us) / 60  # narrower spans have no room for a number
+    for number, span in enumerate(picture.spans):
+        length = span.until_us - span.from_us
+        shape = Rectangle(
+            (span.from_us, span.processor - 0.4), length, 0.8, linewidth=0,
+            facecolor=plots.series(_COLOURS[span.activity]), alpha=_alpha(span),
+        )  # fmt: skip
+        shape.set_gid(f"span-{number}")
+        axes.add_patch(shape)
+        when = f"{plots.time_text(length * 1000)} from {span.from_us / 1000:.6g} ms"
+        titles[f"span-{number}"] = f"processor {span.processor}: {_who_does_what(span, picture)}, {when}"
+        if length > labelled and span.activity in ("computing", "spinning"):
+            middle = (span.from_us + span.until_us) / 2, span.processor
+            axes.text(*middle, str(span.thread), ha="center", va="center_baseline", fontsize=8)
+    return titles
+
+
+def _alpha(span: tollbar.SchedulerSpan) -> float:
+    """Every second application is paler."""
+    return _IDLE_ALPHA if span.activity == "idle" else 0.85 - 0.35 * (span.application % 2)
+
+
+def _who_does_what(span: tollbar.SchedulerSpan, picture: Picture) -> str:
+    if span.activity == "idle":
+        return "idle"
+    application = f"application {span.application}, " if picture.applications > 1 else ""
+    return f"{application}thread {span.thread} {_WORDS[span.activity]}"
+
+
+def _frame(axes: matplotlib.axes.Axes, picture: Picture) -> None:
+    first = math.ceil(picture.from_us / picture.quantum_us)
+    last = math.floor(picture.until_us / picture.quantum_us)
+    if last - first < 200:
+        for quantum in range(max(first, 1), last + 1):
+            axes.axvline(
+                quantum * picture.quantum_us, color=plots.MUTED, linewidth=0.7, linestyle=(0, (3, 3))
+            )
+    axes.set_xlim(picture.from_us, picture.until_us)
+    axes.set_ylim(picture.processors - 0.4, -0.6)
+    axes.set_yticks(range(picture.processors))
+    axes.tick_params(axis="y", length=0)
+    axes.set_title(picture.title, fontsize=11, loc="left")
+    axes.set_xlabel("ms; dashed: a quantum ends", loc="right", fontsize=10)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us / 1000:g}"))

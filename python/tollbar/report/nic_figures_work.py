@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures 8 to 10 of the NIC paper from what was measured here: hosts that come at different times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import tollbar
+from tollbar.data.workloads import Measured, Workloads
+from tollbar.report import nic_measured, plots
+from tollbar.report.nic_curves import COLOURS, WAYS, Figure, dashed, drawn, label, modelled, of_runs
+from tollbar.report.nic_figures import nearest
+from tollbar.report.nic_measured import CARD, HOST, Hosts
+from tollbar.report.plots import Line
+
+_COARSE_US = (64, 256, 1024, 4096)
+_MOST_VARIED = "0.2"
+
+
+def of_arrival(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]:
+    """Figures 8 and 9, and the factor beside the difference."""
+    if not work:
+        return []
+    number = nearest(work, 16)
+    found, made = work[number], []
+    runs = {way: _coarse(found, way, _MOST_VARIED) for way in WAYS}
+    if lines := [line for way in WAYS for line in of_runs(way, runs[way])]:
+        lines += _foretold(hosts, number, {way: _names(runs[way], _MOST_VARIED) for way in (HOST, CARD)})
+        made.append(
+            drawn("8", f"Computing that varies by 20 %, and a barrier, {number} hosts (Fig. 8)",
+                  lambda name: plots.over_plain(name, lines, "µs of computing", "µs a loop", "log", "log"))
+        )  # fmt: skip
+    saved, factors = _saved(found), _gained(found)
+    if saved:
+        saved += _saved_by_model(hosts, number, found)
+        made.append(
+            drawn("9", f"By how much a loop is shorter on the card, {number} hosts (Fig. 9)",
+                  lambda name: plots.over_plain(name, saved, "µs of computing", "µs", "log"))
+        )  # fmt: skip
+        made.append(
+            drawn("9-factor", f"A loop with the host's barrier over one with the card's, {number} hosts",
+                  lambda name: plots.over_plain(name, factors, "µs of computing", "times", "log"))
+        )  # fmt: skip
+    return made
+
+
+def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]:
+    """Figure 10: time, factor and efficiency."""
+    if not work:
+        return []
+    number = nearest(work, 8)
+    sums = _sums(work[number])
+    runs = {way: _runs(work[number], sums, way) for way in WAYS}
+    times = [line for way in WAYS for line in of_runs(way, runs[way])]
+    if not times:
+        return []
+    shares = [
+        Line(label(way), list(each), [run.efficiency for run in each.values()], colour=COLOURS[way],
+             dashed=dashed(way))
+        for way, each in runs.items()
+        if len(each) > 1
+    ]  # fmt: skip
+    named = {us: name for name, us in sums.items()}
+    foretold = {line.colour: line for line in _foretold(hosts, number, {HOST: named, CARD: named})}
+    for way in (HOST, CARD):
+        if line := foretold.get(COLOURS[way]):
+            times.append(line)
+            us = zip(line.x, line.middle, strict=True)
+            shares.append(modelled(way, {computing: computing / run_us for computing, run_us in us}))
+    factors = _gained_applications(work[number], sums, foretold)
+    about, x = f"The three applications, {number} hosts", "µs of computing in all"
+    made = [
+        drawn("10a", f"{about}: a run (Fig. 10a)",
+              lambda name: plots.over_plain(name, times, x, "µs a run", "log", "log")),
+    ]  # fmt: skip
+    if factors:
+        made.append(
+            drawn("10b", f"{about}: the host's run over the card's (Fig. 10b)",
+                  lambda name: plots.over_plain(name, factors, x, "times", "log"))
+        )  # fmt: skip
+    made.append(
+        drawn("10c", f"{about}: share of a run that is computing (Fig. 10c)",
+              lambda name: plots.over_plain(name, shares, x, "share", "log"))
+    )  # fmt: skip
+    return made
+
+
+def _sums(found: Workloads) -> dict[str, float]:
+    """The applications that were measured, the shortest first, with what they compute."""
+    sums = {name: float(sum(us)) for name, us in tollbar.nic_applications().items() if name in found}
+    return dict(sorted(sums.items(), key=lambda item: item[1]))
+
+
+def _coarse(found: Workloads, way: str, share: str) -> dict[float, Measured]:
+    """Loops whose computing varies by that share."""
+    names = _names(_COARSE_US, share)
+    return {us: run for us, name in names.items() if (run := nic_measured.run_of(found, name, way))}
+
+
+def _names(computing_us: Iterable[float], share: str) -> dict[float, str]:
+    return {us: f"{us:g}~{share}" if share else f"{us:g}" for us in map(float, computing_us)}
+
+
+def _runs(found: Workloads, sums: Mapping[str, float], way: str) -> dict[float, Measured]:
+    runs = {us: nic_measured.run_of(found, name, way) for name, us in sums.items()}
+    return {us: run for us, run in runs.items() if run}
+
+
+def _foretold(hosts: Hosts, number: int, workloads: Mapping[str, Mapping[float, str]]) -> list[Line]:
+    """The model at each x, whose workload is named."""
+    lines = []
+    for way, names in workloads.items():
+        us = {x: run_us for x, name in names.items() if (run_us := hosts.modelled_run_us(way, number, name))}
+        lines += [modelled(way, us)] if len(us) > 1 else []
+    return lines
+
+
+def _saved_by_model(hosts: Hosts, number: int, found: Workloads) -> list[Line]:
+    lines = []
+    for colour, (share, text) in enumerate(_shares(found).items()):
+        names = _names(_COARSE_US, share)
+        host, card = (
+            [us for name in names.values() if (us := hosts.modelled_run_us(way, number, name))]
+            for way in (HOST, CARD)
+        )
+        less = [one - other for one, other in zip(host, card, strict=True)]
+        if less:
+            lines.append(Line(f"{text} by the model", list(names), less, colour=colour, predicted=True))
+    return lines
+
+
+def _shares(found: Workloads) -> dict[str, str]:
+    """By how much times vary -> the words of a legend."""
+    met = {name.partition("~")[2] for name in found if name.partition("~")[0] in map(str, _COARSE_US)}
+    return {share: f"± {float(share or 0):.0%}" for share in sorted(met, key=lambda each: float(each or 0))}
+
+
+def _saved(found: Workloads) -> list[Line]:
+    lines = []
+    for colour, (share, text) in enumerate(_shares(found).items()):
+        host, card = (_coarse(found, way, share) for way in (HOST, CARD))
+        both = [us for us in host if us in card]
+        less = [(host[us].run.value - card[us].run.value) / 1e3 for us in both]
+        lines += [Line(text, both, less, colour=colour)] if len(both) > 1 else []
+    return lines
+
+
+def _gained(found: Workloads) -> list[Line]:
+    lines = []
+    for colour, (share, text) in enumerate(_shares(found).items()):
+        names = _names(_COARSE_US, share)
+        gains = {us: gain.value for us, name in names.items() if (gain := nic_measured.gain(found, name))}
+        lines += [Line(text, list(gains), list(gains.values()), colour=colour)] if len(gains) > 1 else []
+    return lines
+
+
+def _gained_applications(
+    found: Workloads, sums: Mapping[str, float], foretold: Mapping[int, Line]
+) -> list[Line]:
+    gains = {us: gain.value for name, us in sums.items() if (gain := nic_measured.gain(found, name))}
+    if len(gains) < 2:
+        return []
+    lines = [Line("HB over NB", list(gains), list(gains.values()), colour=COLOURS[CARD])]
+    host, card = (foretold.get(COLOURS[way]) for way in (HOST, CARD))
+    if host and card:
+        ratios = [one / other for one, other in zip(host.middle, card.middle, strict=True)]
+        lines.append(Line("by the model", list(host.x), ratios, colour=COLOURS[CARD], predicted=True))
+    return lines

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report shows of the NIC paper's comparison: runs of `tollbar bench nic`, also with --workload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tollbar.data import workloads
+from tollbar.data.granularity import Needed
+from tollbar.data.results import Run
+from tollbar.data.statistics import Interval, Ratio
+from tollbar.data.workloads import Workloads
+from tollbar.report import mpi_figures, nic_figures, nic_figures_work, nic_measured
+from tollbar.report.nic_curves import Figure
+from tollbar.report.nic_measured import CARD, HOST, Hosts
+
+
+@dataclass(frozen=True)
+class Row:
+    """So many hosts."""
+
+    hosts: int
+    host: Interval | None  #: nanoseconds
+    card: Interval | None
+    factor: Ratio | None  #: the host's barrier takes so many times as long as the card's
+    of_cpu: float | None  #: the card's share of the host's CPU time
+    of_mpi: Ratio | None  #: the MPI's barrier as it comes takes so many times as long as the card's
+
+
+@dataclass(frozen=True)
+class Grain:
+    """What has to be computed between so many hosts' barriers for an efficiency."""
+
+    hosts: int
+    efficiency: float
+    host: Needed | None
+    card: Needed | None
+
+
+@dataclass(frozen=True)
+class Section:
+    machine: str
+    model: str | None  #: what was fitted, in words
+    rows: list[Row]
+    grains: list[Grain]
+    figures: list[Figure]
+
+
+def of(barriers: Sequence[Run], work: Sequence[Run]) -> Section | None:
+    """The newest run of barriers, and those of workloads; None where no card was measured."""
+    hosts = nic_measured.of_hosts(barriers[-1].launches if barriers else ())
+    by_hosts = nic_measured.of_work(workloads.gather(launch for run in work for launch in run.launches))
+    if not hosts.summary(CARD):
+        hosts = Hosts({})
+    grains = _grains(by_hosts)
+    figures = [
+        *nic_figures.of_barriers(hosts),
+        *nic_figures.of_grains(hosts, by_hosts),
+        *nic_figures_work.of_arrival(hosts, by_hosts),
+        *nic_figures_work.of_applications(hosts, by_hosts),
+    ]
+    if not hosts.compared and not any(each.card for each in grains):
+        return None
+    run = (*barriers, *work)[0]
+    return Section(mpi_figures.machine_text(run), _model(hosts), _rows(hosts), grains, figures)
+
+
+def _model(hosts: Hosts) -> str | None:
+    if hosts.fit is None:
+        return None
+    us = {name: f"{term.us:.3g}" for name, term in hosts.fit.terms.items()}
+    off = [f"{share:.0%}" for share in hosts.off()]
+    return (
+        f"a step costs {us['H']} µs by the host; on the card {us['a']} µs once and {us['b']} µs a step. "
+        f"Of {len(off)} latencies it is off by {off[len(off) // 2]} in the middle and {off[-1]} at most"
+    )
+
+
+def _rows(hosts: Hosts) -> list[Row]:
+    host, card = hosts.summary(HOST), hosts.summary(CARD)
+    cpu = {way: hosts.summary(way, "cpu") for way in (HOST, CARD)}
+    factors, of_mpi = hosts.factor(), hosts.factor(CARD, "MPI over TCP")
+    return [
+        Row(
+            number,
+            host.get(number),
+            card.get(number),
+            factors.get(number),
+            cpu[CARD][number].value / cpu[HOST][number].value
+            if number in cpu[CARD] and number in cpu[HOST] and cpu[HOST][number].value
+            else None,
+            of_mpi.get(number),
+        )
+        for number in hosts.compared
+    ]
+
+
+def _grains(work: Mapping[int, Workloads]) -> list[Grain]:
+    found = [
+        Grain(number, efficiency, *(nic_measured.needed(each, way, efficiency) for way in (HOST, CARD)))
+        for number, each in work.items()
+        for efficiency in nic_figures.EFFICIENCIES.values()
+    ]
+    return [each for each in found if each.host or each.card]

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The split-mode paper's summary table with what was measured here beside it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tollbar.data.shmem_results import Measured
+from tollbar.data.statistics import Interval, Ratio
+from tollbar.models.shmem_published import EXPERIMENTS, ITERATIONS, OTHERS, PES, Experiment
+from tollbar.report.mpi_tables import markdown_table
+from tollbar.report.plots import time_text
+
+#: What the paper compares with.
+REFERENCE = EXPERIMENTS[0]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One experiment with so many PEs; None where it was not measured."""
+
+    experiment: Experiment
+    pes: int
+    seconds: Interval | None  #: the exchange, as many iterations as in the paper
+    ratio: Ratio | None  #: of that to the same with MPI_Ibarrier
+    period: Interval | None  #: post and wait, in nanoseconds
+
+
+def rows(measured: Mapping[int, Measured]) -> list[Row]:
+    """Each experiment with each number of PEs, in the paper's order. Unmeasured ones of ours are left out."""
+    found = []
+    for experiment in (*EXPERIMENTS, *OTHERS):
+        here = [_row(experiment, pes, each) for pes, each in measured.items()]
+        if experiment.seconds is not None or any(row.seconds or row.period for row in here):
+            found += here
+    return found
+
+
+def _row(experiment: Experiment, pes: int, each: Measured) -> Row:
+    seconds = each.interval("exchange", experiment.barrier, ITERATIONS / 1e9)
+    ratio = each.ratio("exchange", experiment.barrier, REFERENCE.barrier)
+    return Row(experiment, pes, seconds, ratio, each.interval("period", experiment.barrier))
+
+
+def published_ratio(experiment: Experiment) -> float | None:
+    """The paper's seconds over the paper's seconds with MPI_Ibarrier."""
+    if experiment.seconds is None or REFERENCE.seconds is None:
+        return None
+    return experiment.seconds / REFERENCE.seconds
+
+
+def markdown(measured: Mapping[int, Measured]) -> str:
+    """The exchange, and post and wait, as Markdown tables for a page."""
+    found = rows(measured)
+    columns = [f"{pes} PEs" for pes in measured]
+    exchange = [
+        [name, f"{each.seconds:.3f} s" if each.seconds else "", *cells]
+        for name, each, cells in _by_experiment(found, lambda row: _seconds(row.seconds))
+    ]
+    times = [
+        [name, *cells]
+        for name, _, cells in _by_experiment(
+            found, lambda row: time_text(row.period.value) if row.period else ""
+        )
+        if any(cells)
+    ]
+    return (
+        f"The exchange, {ITERATIONS} iterations:\n\n"
+        f"{markdown_table(['experiment', f'published, {PES} PEs', *columns], exchange)}\n"
+        f"Post and wait, back to back:\n\n{markdown_table(['experiment', *columns], times)}"
+    )
+
+
+def _seconds(found: Interval | None) -> str:
+    return f"{found.value:.3g} s" if found else ""
+
+
+def _by_experiment(
+    found: Iterable[Row], cell: Callable[[Row], str]
+) -> Iterator[tuple[str, Experiment, list[str]]]:
+    for experiment, rows_there in itertools.groupby(found, key=lambda row: row.experiment):
+        yield experiment.name, experiment, [cell(row) for row in rows_there]
+
+
+#: What `everything` gives; medians over launches with their 95 % intervals. The exchange is one iteration.
+COLUMNS = (
+    "pes", "barrier",
+    *(f"{what}{end}_ns" for what in ("exchange", "post_and_wait") for end in ("", "_low", "_high")),
+    "released_ns", "free",
+)  # fmt: skip
+
+
+def everything(measured: Mapping[int, Measured]) -> list[list[object]]:
+    """A line for each barrier with each number of PEs."""
+    lines: list[list[object]] = []
+    for pes, each in measured.items():
+        for label in dict.fromkeys((*each.exchange, *each.period)):
+            times = [*_three(each.interval("exchange", label)), *_three(each.interval("period", label))]
+            rest = [_three(each.interval("away", label))[0], _three(each.interval("free", label))[0]]
+            lines.append([pes, label, *("" if value is None else f"{value:.5g}" for value in times + rest)])
+    return lines
+
+
+def _three(found: Interval | None) -> tuple[float | None, float | None, float | None]:
+    return (found.value, found.low, found.high) if found else (None, None, None)

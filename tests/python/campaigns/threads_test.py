@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns, with replays in place of the measuring programs."""
+
+import pytest
+from tollbar.campaigns import threads as campaign
+from tollbar.campaigns.threads import Settings
+from tollbar.data import results
+
+
+def measure(tmp_path, **changed):
+    said = []
+    settings = {
+        "ranks": (2, 4),
+        "placements": ("pinned", "free"),
+        "launches": 3,
+        "rounds": 2,
+        "budget_s": 300.0,
+    }
+    outcome = campaign.measure(
+        Settings(**settings | changed), tmp_path / "runs", lambda *each: said.append(each)
+    )
+    return outcome, results.read_run(outcome.folder), said
+
+
+def test_every_situation_has_every_program_once_in_each_pass(tmp_path, programs):
+    outcome, run, said = measure(tmp_path)
+    assert outcome.passes == 3
+    assert not outcome.failures
+    assert len(run.launches) == 3 * (4 * 3 + 2)
+    for group in range(12):
+        mine = [launch for launch in run.launches if launch.group == group]
+        assert {launch.program for launch in mine} - set(campaign.SINGLES) == {campaign.MAIN, *campaign.PEERS}
+        assert len(mine) == len({launch.program for launch in mine})
+        assert len({(launch.environment.ranks, launch.environment.placement) for launch in mine}) == 1
+    assert said[0][:2] == (0, 12)
+    assert said[-1] == (12, 12, "done")
+
+
+def test_the_seed_decides_the_order_and_the_seeds_of_the_launches(tmp_path, programs):
+    def order(seed):
+        run = measure(tmp_path, seed=seed)[1]
+        return [(launch.group, launch.environment.facts["seed"]) for launch in run.launches]
+
+    first = order(1)
+    assert order(1) == first
+    assert order(2) != first
+
+
+def test_what_measures_one_thing_runs_where_it_belongs(tmp_path, programs):
+    run = measure(tmp_path, ranks=(2, 4, 64), launches=1, rounds=4)[1]
+    where = {
+        (launch.program, launch.environment.placement, launch.environment.ranks)
+        for launch in run.launches
+        if launch.program in campaign.SINGLES
+    }
+    assert where == {
+        ("tollbar-bench-unused", "pinned", 2),
+        ("tollbar-bench-processes", "free", 4),
+        ("tollbar-bench-idle", "free", 64),
+    }
+    assert all(
+        {record.round for record in launch.singles}
+        == set(range(min(2, campaign.SINGLES[launch.program].most_rounds)))
+        for launch in run.launches
+        if launch.program in campaign.SINGLES
+    )
+
+
+def test_with_many_threads_only_what_may_be_close_is_measured(tmp_path, programs):
+    run = measure(tmp_path, ranks=(64,), launches=1)[1]
+    main = [launch for launch in run.launches if launch.program == campaign.MAIN]
+    names = {batch.name for launch in main for batch in launch.batches}
+    assert names == {"tollbar::barrier", "turnstile", "combination", "std::barrier", "pthread_barrier"}
+    peers = [launch for launch in run.launches if launch.program in campaign.PEERS]
+    assert {launch.environment.placement for launch in peers} == {"free"}
+    run = measure(tmp_path, ranks=(64,), launches=1, only=("mcs", "libomp"))[1]
+    assert {batch.name for launch in run.launches for batch in launch.batches} == {"mcs", "libomp"}
+    assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-omp"}
+
+
+def test_the_run_says_what_it_was_asked_and_where_it_ran(tmp_path, programs):
+    known = measure(tmp_path, seed=5, launches=1)[1].environment
+    assert (known["seed"], known["ranks"], known["launches"], known["passes"]) == (5, [2, 4], 1, 1)
+    assert known["model"]
+    assert known["session"]
+    assert len(known["load"]) == len(known["load_after"]) == 3
+
+
+def test_only_what_was_asked_for_is_run(tmp_path, programs):
+    run = measure(tmp_path, only=("libomp",), launches=1)[1]
+    assert {launch.program for launch in run.launches} == {"tollbar-bench-omp-omp"}
+    run = measure(tmp_path, only=("mcs", "libgomp"), launches=1)[1]
+    assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-gomp"}
+    assert {batch.name for launch in run.launches for batch in launch.batches} == {"mcs", "libgomp"}
+
+
+def test_nothing_of_the_user_tunes_a_candidate(tmp_path, programs, monkeypatch):
+    monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
+    monkeypatch.setenv("TOLLBAR_PLAN", "central")
+    program = programs / campaign.MAIN
+    program.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\nexit 1\n")
+    with pytest.raises(StopIteration):
+        next(iter(measure(tmp_path, only=("mcs",), launches=1)[1].launches))
+    seen = (tmp_path / "seen").read_text()
+    assert "PATH=" in seen
+    assert "OMP_" not in seen
+    assert "TOLLBAR_" not in seen
+
+
+def test_a_program_that_fails_is_noted_and_the_others_go_on(tmp_path, programs):
+    (programs / "tollbar-bench-omp-omp").write_text("#!/bin/sh\necho no runtime >&2\nexit 7\n")
+    outcome, run, _ = measure(tmp_path, launches=1)
+    assert len(outcome.failures) == 4
+    assert outcome.failures[0].endswith("tollbar-bench-omp-omp ended with 7: no runtime")
+    ran = {launch.program for launch in run.launches} - set(campaign.SINGLES)
+    assert ran == {campaign.MAIN, "tollbar-bench-omp-gomp"}
+
+
+def test_a_barrier_that_lets_somebody_leave_early_is_named(tmp_path, programs):
+    line = '{"record":"violation","round":0,"name":"mcs","kind":"plan","wait":"auto","early_ns":9.0}'
+    (programs / campaign.MAIN).write_text(f"#!/bin/sh\necho '{line}'\nexit 1\n")
+    outcome, _, _ = measure(tmp_path, launches=1)
+    assert outcome.unsafe
+    assert f"tollbar-bench-threads: NOT A BARRIER, {line}" in outcome.failures[0]
+
+
+def test_output_that_makes_no_sense_is_noted_and_not_stored(tmp_path, programs):
+    (programs / "tollbar-bench-omp-omp").write_text("#!/bin/sh\necho hello\n")
+    outcome, run, _ = measure(tmp_path, launches=1)
+    assert "the output of tollbar-bench-omp-omp:1: not JSON" in outcome.failures[0]
+    assert len(run.launches) == 4 * 2 + 2
+
+
+def test_a_peer_that_was_not_built_is_noted(tmp_path, programs):
+    (programs / "tollbar-bench-omp-omp").unlink()
+    outcome, _, _ = measure(tmp_path, launches=1)
+    assert outcome.notes[0].startswith("libomp is not measured: ")
+    (programs / "tollbar-bench-idle").unlink()
+    outcome, _, _ = measure(tmp_path, launches=1)
+    assert outcome.notes[1].startswith("the cost of a long wait is not measured: ")
+
+
+def test_without_the_measuring_program_there_is_no_run(tmp_path, programs):
+    (programs / campaign.MAIN).unlink()
+    with pytest.raises(FileNotFoundError, match=campaign.MAIN):
+        measure(tmp_path)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_empty_budget_ends_after_the_first_pass(tmp_path, programs):
+    outcome, run, _ = measure(tmp_path, budget_s=1e-9)
+    assert outcome.passes == 1
+    assert len(run.launches) == 4 * 3 + 2
+    assert "ended after 1 whole passes" in outcome.notes[-1]

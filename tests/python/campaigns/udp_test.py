@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is started for barriers between hosts, what is said where there are none, and what is compared."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tollbar.campaigns import mpi as mpi_campaign
+from tollbar.campaigns import passes
+from tollbar.campaigns import udp as udp_campaign
+from tollbar.campaigns.udp import Datagrams, Settings
+from tollbar.data.records import Batch, Environment, Episodes, Launch
+from tollbar.data.results import Run
+from tollbar.machine import doors, mpi_hosts, paths
+from tollbar.machine.mpi_hosts import Hosts
+from tollbar.machine.mpis import Mpi
+from tollbar.report import udp_section, udp_tables
+
+OPEN_MPI = Mpi("openmpi", "4.1.4", Path("/there/mpirun"))
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    monkeypatch.setattr(mpi_campaign.mpis, "installed", lambda: [OPEN_MPI])
+    monkeypatch.setattr(paths, "program", lambda name: Path("/built") / name)
+
+
+def settings(**more) -> Settings:
+    usual = {"ranks": (2, 4), "launches": 1, "rounds": 1, "budget_s": 9.0, "batch_us": 1000}
+    return Settings(**usual | more)
+
+
+class TwoHosts(Hosts):
+    """Hosts that nobody makes."""
+
+    def _call(self, *words: str) -> str:
+        return {"list": "a 10.77.0.1\nb 10.77.0.2\n", "options": "--host a,b"}[words[0]]
+
+
+def started(work: Datagrams, program: str, ranks: int) -> str:
+    where = next(each for each in work.situations if each.ranks == ranks)
+    return " ".join(work.start(program, where, 1, 7).command)
+
+
+def test_ranks_are_put_on_hosts_and_the_mpi_on_the_same():
+    work = Datagrams(settings(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    text = started(work, "udp", 2)
+    assert "/built/tollbar-bench-udp --ranks 2 --hosts a=10.77.0.1,b=10.77.0.2" in text
+    assert "--rounds 1 --seed 7" in text
+    text = started(work, "mpi.bruck", 2)
+    assert "/there/mpirun --host a,b -n 2 env OMPI_MCA_coll_tuned_use_dynamic_rules=1" in text
+    assert "--setting bruck" in text
+    assert "--only MPI_Barrier" in text
+
+
+def test_without_hosts_the_mpi_still_goes_by_tcp():
+    work = Datagrams(settings(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    assert "--mca btl tcp,self" in started(work, "mpi.stock", 4)
+    assert "--hosts" not in started(work, "udp", 4)
+
+
+def test_cards_are_measured_where_they_are_asked_for():
+    assert "card:" not in started(Datagrams(settings(), TwoHosts(2), None), "udp", 4)
+    text = started(Datagrams(settings(cards=True), TwoHosts(2), None), "udp", 4)
+    assert "--cards yes" in text
+    assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
+
+
+def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeypatch):
+    monkeypatch.setattr(doors, "component", lambda _: Path("/built/openmpi/mca_coll_tollbar.so"))
+    work = Datagrams(settings(cards=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    text = started(work, "mpi.component-on-cards", 2)
+    assert "-m tollbar.machine.card_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
+    assert "TOLLBAR_PLAN=turnstile/card:pairwise TOLLBAR_NETWORK=nic" in text
+    assert (
+        'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {cards} /built/mpi --setting component on cards'
+        in text
+    )
+    without = Datagrams(settings(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    assert "mpi.component-on-cards" not in without.programs(without.situations[0])
+
+
+def test_a_setting_for_two_is_for_two(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    work = Datagrams(settings(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    assert [("mpi.two-proc" in work.programs(where)) for where in work.situations] == [True, False]
+    assert [("pairwise+spin" in started(work, "udp", ranks)) for ranks in (2, 4)] == [True, False]
+
+
+def test_with_full_every_plan_and_every_algorithm_of_the_mpi_over_tcp_is_measured():
+    work = Datagrams(settings(full=True), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    assert "--only" not in started(work, "udp", 4)
+    programs = work.programs(work.situations[1])
+    assert "mpi.linear" in programs
+    assert not any("coll" in name for name in programs)
+
+
+def test_where_hosts_cannot_be_made_the_loopback_is_measured_and_that_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(mpi_hosts.paths, "checkout", lambda: None)
+    monkeypatch.setattr(passes, "measure", lambda work, notes, within, report: (work.facts(), notes))
+    facts, notes = udp_campaign.measure(settings(), tmp_path, lambda *_: None)
+    assert facts["network"] == "loopback"
+    assert notes == [
+        "all ranks are on the loopback, not on hosts of their own: "
+        "hosts are made by scripts/hosts, which only a checkout has"
+    ]
+
+
+def launch(group: int, program: str, periods_us: dict[tuple[str, str], float], **facts) -> Launch:
+    environment = Environment(4, "free", 2, facts)
+    batches = tuple(
+        Batch(0, name, kind, "auto", 10, 1e4 * us, 2e4 * us, 0, 0, False)
+        for (name, kind), us in periods_us.items()
+    )
+    episodes = tuple(
+        Episodes(0, name, kind, "auto", (1e3 * us,), (1.0,), (1e3 * us,))
+        for (name, kind), us in periods_us.items()
+    )
+    return Launch(group, program, environment, {}, batches, episodes, ())
+
+
+@pytest.fixture
+def launches() -> list[Launch]:
+    """Two passes; the machine is twice as slow in the second."""
+    return [
+        each
+        for group, slow in ((0, 1.0), (1, 2.0))
+        for each in (
+            launch(group, "udp", {("pairwise", "udp"): 100 * slow, ("mcs", "udp"): 150 * slow}),
+            launch(group, "mpi.stock", {("MPI_Barrier", "mpi"): 300 * slow}, mpi="Open MPI 4.1.4"),
+            launch(
+                group,
+                "mpi.bruck",
+                {("MPI_Barrier", "mpi"): 200 * slow},
+                mpi="Open MPI 4.1.4",
+                setting="bruck",
+            ),
+        )
+    ]
+
+
+def test_a_barrier_is_compared_with_the_mpis_default_and_its_best_of_the_same_pass(launches):
+    rows = udp_tables.rows(udp_tables.gather(launches))
+    names = [row.candidate.label for row in rows]
+    assert names == ["pairwise", "mcs", "MPI_Barrier [bruck]", "MPI_Barrier"]
+    assert rows[0].period.value == pytest.approx(150e3)
+    assert rows[0].cpu.value == pytest.approx(300e3)
+    assert rows[0].of_default.value == pytest.approx(3.0)
+    assert rows[0].of_best.value == pytest.approx(2.0)
+    assert rows[2].of_default is None
+
+
+def test_the_report_says_where_it_was_measured(launches, tmp_path):
+    run = Run(
+        tmp_path, {"kind": "udp", "network": "loopback", "mpis": {"Open MPI 4.1.4": ""}}, tuple(launches)
+    )
+    section = udp_section.of([run])
+    assert section.network == "all on this machine's loopback"
+    assert section.mpi == "Open MPI 4.1.4"
+    assert section.figures == []  # one number of hosts makes no curve
+    assert udp_section.of([]) is None

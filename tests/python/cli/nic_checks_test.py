@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a host lacks for barriers on its card is named, with what would mend it."""
+
+from __future__ import annotations
+
+import pytest
+from tollbar.cli import nic, nic_checks
+from tollbar.cli.findings import ABSENT, OK, WRONG
+from tollbar.machine import nic_daemon
+
+
+@pytest.fixture
+def no_daemon(tmp_path):
+    return str(tmp_path / "nobody")
+
+
+def row(found, what):
+    return next(each for each in found if each.what == what)
+
+
+def state(groups: int, most: int = 4) -> dict:
+    return {
+        "interface": "lo",
+        "mode": "generic",
+        "most": most,
+        "departed": 0,
+        "counts": {},
+        "groups": [{}] * groups,
+    }
+
+
+def test_a_daemon_that_is_not_there_is_named_with_the_command_that_starts_it(no_daemon):
+    found = row(nic_checks.findings(no_daemon), "card daemon's socket")
+    assert (found.state, found.remedy) == (ABSENT, "sudo tollbar nic up")
+    assert no_daemon in found.why
+
+
+def test_an_old_kernel_is_named(no_daemon, monkeypatch):
+    monkeypatch.setattr(nic_checks.platform, "release", lambda: "6.1.0-31-amd64")
+    found = row(nic_checks.findings(no_daemon), "kernel for cards")
+    assert found.state == ABSENT
+    assert "6.1.0-31-amd64" in found.why
+    monkeypatch.setattr(nic_checks.platform, "release", lambda: "6.12.9")
+    assert row(nic_checks.findings(no_daemon), "kernel for cards").state == OK
+
+
+def test_a_right_that_is_missing_is_named(no_daemon, monkeypatch):
+    monkeypatch.setattr(nic_checks, "capabilities", lambda: 1 << 12)
+    found = row(nic_checks.findings(no_daemon), "right to load BPF")
+    assert found.state == ABSENT
+    assert "no CAP_BPF and no CAP_PERFMON" in found.why
+    monkeypatch.setattr(nic_checks, "capabilities", lambda: (1 << 41) - 1)
+    assert row(nic_checks.findings(no_daemon), "right to load BPF").state == OK
+
+
+def test_a_card_that_is_nearly_full_is_named(monkeypatch):
+    monkeypatch.setattr(nic_daemon, "status", lambda _: state(4))
+    found = row(nic_checks.findings("anywhere"), "groups on the card")
+    assert found.state == WRONG
+    assert "--groups 8" in found.remedy
+    monkeypatch.setattr(nic_daemon, "status", lambda _: state(1))
+    assert row(nic_checks.findings("anywhere"), "groups on the card").state == OK
+
+
+def test_an_interface_that_is_not_there_is_named(no_daemon):
+    assert row(nic_checks.findings(no_daemon, "no-such"), "interface no-such").state == WRONG
+
+
+def test_a_status_that_cannot_be_had_is_a_failed_check(no_daemon, capsys):
+    from tollbar.cli import main
+
+    assert main(["nic", "status", "--socket", no_daemon]) == 1
+    assert capsys.readouterr().err.startswith(f"tollbar nic: no daemon at {no_daemon}")
+    assert main(["nic", "down", "10.0.0.1"]) == 2
+
+
+def test_cards_that_answer_and_cards_that_do_not_are_told_apart(no_daemon, monkeypatch, capsys):
+    from tollbar.cli import main
+
+    monkeypatch.setattr(nic_daemon, "echo_us", {"10.0.0.1": 30.0, "10.0.0.2": None}.get)
+    monkeypatch.setattr(nic, "default_interface", lambda: None)
+    assert main(["nic", "check", "10.0.0.1", "10.0.0.2", "--socket", no_daemon, "--format", "csv"]) == 1
+    said = capsys.readouterr().out
+    assert "card 10.0.0.1,ok,its program answered in 30 us," in said
+    assert 'card 10.0.0.2,wrong,"its program does not answer' in said

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reader of what measuring programs print: it takes all of it, and nothing else."""
+
+import json
+
+import pytest
+from tollbar.data.records import (
+    Batch,
+    Environment,
+    Episodes,
+    Floor,
+    MalformedRecord,
+    Skipped,
+    parse_launch,
+    parse_record,
+)
+
+
+@pytest.fixture
+def lines(replay):
+    return [json.dumps(record) for record in replay.records("tollbar-bench-threads", 4, "free", 2, 7)]
+
+
+def test_a_launch_holds_every_record_that_was_printed(lines):
+    launch = parse_launch(lines, "here", group=3, program="p")
+    assert (launch.group, launch.program) == (3, "p")
+    assert (launch.environment.ranks, launch.environment.placement, launch.environment.usable) == (
+        4,
+        "free",
+        2,
+    )
+    assert sorted(launch.floors) == [0, 1]
+    assert len(launch.batches) == len(launch.episodes) == 2 * 10
+    assert [each.name for each in launch.skipped] == ["ck_mcs"]
+
+
+def test_each_kind_of_record_becomes_its_class(lines):
+    assert {type(parse_record(line)) for line in lines} == {
+        Environment, Floor, Batch, Episodes, Skipped, type(None)
+    }  # fmt: skip
+
+
+def test_what_the_environment_says_beyond_the_schema_is_kept(lines):
+    assert parse_launch(lines, "here").environment.facts["compiler"] == "none"
+
+
+def test_a_floor_that_could_not_be_measured_is_none():
+    line = '{"record":"floor","round":0,"one_way_ns":null,"yield_switch_ns":1450.0,"exchange_ns":null}'
+    assert parse_record(line) == Floor(0, None, 1450.0, None)
+
+
+def test_keys_that_are_not_known_are_ignored():
+    assert parse_record('{"record":"skipped","name":"a","why":"b","since":"c"}') == Skipped("a", "b")
+
+
+BATCH = {"record": "batch", "round": 0, "name": "mcs", "kind": "plan", "wait": "auto", "episodes": 4,
+         "elapsed_ns": 8.0, "cpu_ns": 9.0, "voluntary": 0, "involuntary": 1, "cut": False}  # fmt: skip
+EPISODES = {"record": "episodes", "round": 0, "name": "mcs", "kind": "plan", "wait": "auto",
+            "latency_ns": [1.0, 2.0], "skew_ns": [1.0, 2.0], "span_ns": [1.0, 2.0]}  # fmt: skip
+
+
+IDLE = {"record": "idle", "round": 0, "name": "turnstile", "kind": "turnstile", "wait": "auto", "waiters": 64,
+        "waited_ns": 5e8, "cpu_ns": 1e6}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ["tollbar-bench-processes", "tollbar-bench-idle", "tollbar-bench-unused"])
+def test_a_program_that_measures_one_thing_is_read(replay, program):
+    printed = replay.records(program, 8, "free", 2, 7)
+    launch = parse_launch(map(json.dumps, printed), "here")
+    assert len(launch.singles) == len(printed) - 2
+    assert {each.round for each in launch.singles} == {0, 1}
+    assert not launch.batches
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not an object with a key 'record'"),
+        ('{"record":"bash"}', "record 'bash' is not one of"),
+        (json.dumps({key: value for key, value in BATCH.items() if key != "cut"}), "'cut' is missing"),
+        (json.dumps(BATCH | {"episodes": 0}), "at least one episode"),
+        (json.dumps(BATCH | {"elapsed_ns": 0}), "takes time"),
+        (json.dumps(BATCH | {"episodes": 4.5}), "'episodes' is 4.5, not a whole number"),
+        (json.dumps(BATCH | {"episodes": True}), "'episodes' is true, not a whole number"),
+        (json.dumps(BATCH | {"elapsed_ns": "8"}), "'elapsed_ns' is \"8\", not a number"),
+        (json.dumps(BATCH | {"elapsed_ns": float("nan")}), "'elapsed_ns' is NaN, not a number"),
+        (json.dumps(BATCH | {"cut": 0}), "'cut' is 0, not true or false"),
+        (json.dumps(EPISODES | {"skew_ns": [1.0]}), "must be of one length"),
+        (json.dumps(EPISODES | {"skew_ns": [1.0, -2.0]}), "'skew_ns' is [1.0, -2.0], not a list of numbers"),
+        (json.dumps(IDLE | {"waited_ns": 0}), "waiting takes time"),
+        (json.dumps(IDLE | {"waiters": None}), "'waiters' is null, not a whole number"),
+        (
+            '{"record":"unused","round":0,"name":"a","kind":"plan","wait":"auto","participant_ns":[],"bare_ns":[]}',
+            "must not be empty",
+        ),
+        ('{"record":"environment","ranks":0,"placement":"free","usable":2}', "'ranks' is missing or not"),
+        ('{"record":"environment","ranks":2,"placement":"here","usable":2}', "'placement' is missing or not"),
+    ],
+)
+def test_a_malformed_record_is_refused_with_its_file_its_line_and_what_is_wrong(lines, line, complaint):
+    with pytest.raises(MalformedRecord) as refused:
+        parse_launch([*lines[:1], line, *lines[1:]], "some/file", 0, "p")
+    assert str(refused.value).startswith("some/file:2: ")
+    assert complaint in str(refused.value)
+
+
+def test_a_launch_that_ends_early_is_refused(lines):
+    with pytest.raises(MalformedRecord, match=f"file:{len(lines) - 1}: ends without the record 'done'"):
+        parse_launch(lines[:-1], "file")
+
+
+def test_a_launch_without_an_environment_is_refused(lines):
+    with pytest.raises(MalformedRecord, match="file:1: the environment record comes first, and once"):
+        parse_launch(lines[1:], "file")
+
+
+def test_an_empty_launch_is_refused():
+    with pytest.raises(MalformedRecord, match="file:0: ends without"):
+        parse_launch([], "file")
+
+
+def test_a_line_after_the_end_is_refused(lines):
+    with pytest.raises(MalformedRecord, match="after the closing record"):
+        parse_launch([*lines, lines[1]], "file")

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads that were measured: gathered by place, and what a barrier adds to them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tollbar
+from tollbar.data import records, workloads
+from tollbar.data.comparison import Candidate
+
+ENVIRONMENT = {"record": "environment", "ranks": 2, "usable": 2, "placement": "pinned"}
+RUNS = {
+    "record": "work", "round": 0, "name": "mcs", "kind": "plan", "wait": "auto", "workload": "360us",
+    "phases": 8, "runs": 10, "elapsed_ns": 4_000_000, "computing_ns": 360_000, "longest_ns": 376_000,
+}  # fmt: skip
+
+
+def launch(*lines: dict, group: int = 0) -> records.Launch:
+    text = [json.dumps(line) for line in (ENVIRONMENT, *lines, {"record": "done"})]
+    return records.parse_launch(text, "somewhere", group)
+
+
+def test_a_barrier_costs_what_its_runs_take_beyond_the_longest_computing_of_each_phase():
+    found = workloads.gather([launch(RUNS), launch(RUNS | {"elapsed_ns": 4_800_000}, group=1)])
+    measured = found[workloads.Place("threads", 2, "pinned")]["360us"][Candidate("mcs", "plan", "auto")]
+    assert measured.run.value == 440_000
+    assert measured.longest_ns == 376_000
+    assert measured.barrier_ns == (440_000 - 376_000) / 8
+    assert measured.efficiency == 360 / 440
+
+
+def test_an_mpi_is_a_place_of_its_own():
+    there = records.parse_launch(
+        [json.dumps(each) for each in (ENVIRONMENT | {"mpi": "Open MPI 4.1"}, RUNS, {"record": "done"})], "x"
+    )
+    assert [place.over for place in workloads.gather([launch(RUNS), there])] == ["Open MPI 4.1", "threads"]
+
+
+@pytest.mark.parametrize("wrong", [{"runs": 0}, {"phases": 0}, {"elapsed_ns": 0}, {"longest_ns": None}])
+def test_runs_that_cannot_be_are_refused_by_line(wrong):
+    with pytest.raises(records.MalformedRecord, match="somewhere:2"):
+        launch(RUNS | wrong)
+
+
+def test_a_workload_is_spelled_the_same_here_and_in_the_measuring_programs():
+    assert tollbar.parse_workload("64~0.2") == ([64.0], 0.2)
+    assert sum(tollbar.parse_workload("9450us")[0]) == 9450
+    with pytest.raises(ValueError, match="'quick' is not a computing time"):
+        tollbar.parse_workload("quick")

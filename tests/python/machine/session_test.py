@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that run in one session of their own."""
+
+import contextlib
+import os
+import sys
+
+import pytest
+from tollbar.machine import session
+from tollbar.machine.session import Session
+
+ASK = [sys.executable, "-c", "import os; print(os.getsid(0))"]
+
+
+def test_all_commands_run_in_one_session_that_is_not_ours(tmp_path):
+    with Session(tmp_path) as own:
+        first, second = (own.run(ASK, limit_s=60).output for _ in range(2))
+    assert first == second
+    assert int(first) != os.getsid(0)
+
+
+def test_output_errors_and_exit_code_come_back(tmp_path):
+    with Session(tmp_path) as own:
+        done = own.run(["sh", "-c", "echo said; echo wrong >&2; exit 3"], limit_s=60)
+    assert (done.output, done.errors, done.exit_code) == ("said\n", "wrong\n", 3)
+
+
+def test_a_command_that_runs_too_long_is_ended(tmp_path):
+    with Session(tmp_path) as own:
+        assert own.run(["sleep", "600"], limit_s=0.1).exit_code is None
+        assert own.run(["true"], limit_s=60).exit_code == 0
+
+
+def test_a_command_that_is_not_there_says_so(tmp_path):
+    with Session(tmp_path) as own:
+        done = own.run([str(tmp_path / "nothing")], limit_s=60)
+    assert done.exit_code == 127
+    assert "No such file" in done.errors
+
+
+def test_a_command_sees_the_environment_it_is_given(tmp_path):
+    with Session(tmp_path) as own:
+        done = own.run(["/bin/sh", "-c", "echo $COLOUR$HOME"], 60, {"COLOUR": "green"})
+    assert done.output == "green\n"
+
+
+def test_nothing_is_left_running_after_an_interruption(tmp_path):
+    own = Session(tmp_path)
+    with contextlib.suppress(KeyboardInterrupt), own:
+        leader = own._leader.pid
+        raise KeyboardInterrupt
+    with pytest.raises(ProcessLookupError):
+        os.killpg(leader, 0)
+
+
+def test_the_session_says_whether_it_was_put_first(tmp_path):
+    on, off, own = tmp_path / "on", tmp_path / "off", tmp_path / "autogroup"
+    on.write_text("1\n")
+    off.write_text("0\n")
+    assert session.put_first(tmp_path / "nothing", own) == "this kernel has no autogroups"
+    assert session.put_first(off, own) == "autogroups are off"
+    assert "put before the others" in session.put_first(on, own)
+    assert own.read_text() == "-20"
+    assert "not put before the others" in session.put_first(on, tmp_path / "no" / "autogroup")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recurrence of Markatos et al. 1991, its solution, and the simulator: three ways to the same numbers."""
+
+import csv
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import tollbar
+from tollbar.models import quanta
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "seed002_recurrence.csv"
+RATIOS = [Fraction(100 + percent, 100) for percent in range(1, 100)]
+
+
+def rows():
+    with GOLDEN.open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row["Q_over_T"])
+def test_every_golden_row(row):
+    ratio = Fraction(row["Q_over_T"])
+    assert quanta.pattern(ratio) == int(row["R"])
+    assert quanta.quanta_for(500, ratio) == int(row["quanta_for_500_recurrence"])
+    assert float(quanta.closed_form(500, ratio)) == pytest.approx(
+        float(row["quanta_for_500_closed_form"]), abs=5e-4
+    )
+
+
+@pytest.mark.parametrize("ratio", RATIOS, ids=str)
+def test_the_recurrence_equals_its_solution(ratio):
+    for n, passed in enumerate(islice(quanta.recurrence(ratio), 400)):
+        assert quanta.solution(ratio, n) == passed
+
+
+@pytest.mark.parametrize("ratio", RATIOS[::6], ids=str)
+def test_the_closed_form_is_what_the_simulator_needs(ratio):
+    simulated = tollbar.simulate_scheduler(
+        [tollbar.SchedulerApplication(compute_us=10000, barriers=500)],
+        processors=15,
+        quantum_us=float(ratio * 10000),
+        switch_us=0,
+    ).completed_us / float(ratio * 10000)
+    assert simulated == pytest.approx(float(quanta.closed_form(500, ratio)), rel=2e-3)
+    assert simulated == pytest.approx(quanta.quanta_for(500, ratio) + 1, rel=4e-3)
+
+
+def test_beyond_two_computing_times_a_quantum_passes_one_barrier():
+    assert list(islice(quanta.recurrence(Fraction(5, 2)), 5)) == [1, 2, 3, 4, 5]
+    assert quanta.closed_form(500, Fraction(5, 2)) == 500
+
+
+def test_a_time_in_place_of_the_quantum_would_pass_barriers_faster_than_one_a_quantum():
+    computing_ms, quantum_ms = 12, 20
+    share = quanta.closed_form(1, Fraction(quantum_ms, computing_ms))
+    assert share * quantum_ms == 30
+    assert share * computing_ms == 18 < quantum_ms

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errata: rows that are computed, and a page whose numbers are theirs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tollbar.papers import errata, logp, nic, published
+from tollbar.papers.exhibit import printed
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "errata.md"
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[errata.Erratum]:
+    return errata.all_errata()
+
+
+def found(rows: list[errata.Erratum], about: str) -> list[tuple[str, str]]:
+    return [(row.printed, row.computed) for row in rows if about in row.about]
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ("both see a count of 0", [("0 of 6", "4 of 6")]),
+        ("has a step after", [("4, 7, 11", "2, 4, 8")]),
+        ("256 nodes over 128", [("1.069", "2.003")]),
+        ("N T (2R-1)/R", [("18.0", "30.0")]),
+        ("takes 2 quanta", [("all 120", "48 of 120")]),
+        ("16 nodes: 216.70 / 105.37", [("2.09", "2.057")]),
+        ("0.90 over 0.50", [("5.000", "9.000")] * 4),
+        ("largest factor", [("1.93", "1.62")]),
+        ("by the price", [("any", "0.20 to 0.30")]),
+        ("by its formula", [("any", "0.20 to 0.50")]),
+        ("last exchange", [("yes", "no")]),
+    ],
+)
+def test_what_follows_is_not_what_is_printed(rows, about, expected):
+    assert found(rows, about) == expected
+
+
+def test_the_barriers_of_figure_7_are_half_of_its_loops(rows):
+    implied = [computed for _, computed in found(rows, "the barrier in Figure 7b")]
+    assert implied == ["183.20", "102.38", "89.59", "60.31"]
+
+
+def test_every_number_in_the_words_of_the_page_is_computed_or_printed(rows):
+    known = {"0.625", "0.90", "0.50"}  # the fitted cost of a barrier, and the efficiencies of Figure 7
+    for row in rows:
+        known |= set(re.findall(r"\d+\.\d+", f"{row.about} {row.printed} {row.computed}"))
+    known |= {f"{value.value:.2f}" for value in published.values()}
+    known |= {f"{value.value}" for value in published.values()}
+    small, large = (printed(logp.NAME, "Table 1", logp.CENTRAL, n).value for n in (128, 256))
+    known.add(f"{100 * (large / small - 1):.1f}")
+    worst = max(
+        abs(logp.price_us(logp.PLANS[value.series], int(value.x)) / value.value - 1)
+        for value in published.values_of(logp.NAME, "Table 1")
+        if value.series != logp.CENTRAL
+    )
+    known.add(f"{100 * worst:.1f}")
+
+    known.add(f"{nic.latency_us('lanai4.3', 'NB', 16, mpi=False):.2f}")
+
+    words = re.sub(r"```.*?```", "", PAGE.read_text(), flags=re.DOTALL)
+    words = re.sub(r"[Ss]ections? \d\.\d(?:\.\d)?|LANai \d\.\d|\]\([^)]*\)", "", words)
+    told = set(re.findall(r"(?<![\d.])\d+\.\d+(?![\d.]*\d)", words))
+    assert told - known == set()
+    assert len(told) > 20

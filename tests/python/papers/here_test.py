@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stored runs put into the exhibits: medians beside predictions, in the figures they belong to."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from tollbar.data import results
+from tollbar.machine import facts as machine
+from tollbar.papers import logp, multiprogramming, openmp_mpi, pictures
+from tollbar.papers.exhibit import Exhibit, Point
+from tollbar.papers.stored import Stored
+
+
+@pytest.fixture
+def processes():
+    found = importlib.util.spec_from_file_location(
+        "replay_mpi", Path(__file__).parents[1].joinpath("replay_mpi.py")
+    )
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def new_run(within: Path, kind: str, *launches: str) -> None:
+    folder = results.new_run(within, kind)
+    results.write_environment(folder, machine.facts() | {"kind": kind})
+    for group, text in enumerate(launches):
+        results.write_launch(folder, group, f"tollbar-bench-{kind}", text)
+
+
+def by_number(exhibits: list[Exhibit]) -> dict[str, Exhibit]:
+    return {each.number: each for each in exhibits}
+
+
+def measured(exhibit: Exhibit, series: str) -> dict[float, Point]:
+    return {
+        point.x: point for point in exhibit.points if point.series == series and point.measured is not None
+    }
+
+
+def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
+    stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
+    found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
+    assert set(measured(found["Figure 7"], "central")) == {2, 4}
+    assert set(measured(found["Figure 8"], "mcs")) == {2, 4}
+    assert found["Figure 9"].missing is None
+    assert found["Figure 10"].missing == "tollbar bench mpi"
+    assert "Here the model is off by" in found["Figure 9"].told
+
+
+def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points(tmp_path, processes):
+    new_run(tmp_path, "mpi", *(processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4, 8)))
+    here = Stored(tmp_path)
+    found = measured(by_number(openmp_mpi.exhibits(here))["Figure 11"], "dissemination")
+    for ranks, point in found.items():
+        assert point.measured == pytest.approx(processes.latency_ns("dissemination", ranks) / 1e3, rel=0.2)
+    assert set(found) == {2, 4, 8}
+    predictions = [point.predicted is not None for _, point in sorted(found.items())]
+    assert predictions == [
+        False,
+        False,
+        True,
+    ]  # two processors: 2 is the first point, 4 the first that shares
+    table = by_number(logp.exhibits(here))["Table 1"]
+    assert not any(point.measured for point in table.points)  # nobody has 128 ranks here
+    assert table.missing == "tollbar bench mpi --ranks 128,256"
+
+
+def test_threads_of_ranks_are_a_heat_map(tmp_path, processes):
+    launches = [processes.threads_launch(ranks, threads, 1) for ranks in (2, 4) for threads in (2, 4)]
+    new_run(tmp_path, "hybrid", *launches)
+    figure = by_number(openmp_mpi.exhibits(Stored(tmp_path)))["Figure 14"]
+    assert len([point for point in figure.points if point.measured]) == 4
+    assert figure.drawing is not None
+    assert pictures.alone(figure.drawing).count("xmlns=") == 1
+
+
+def test_crowds_stand_in_the_figure_of_their_shape(tmp_path, replay_crowd):
+    visits = [each for us in (1000, 8000) for each in replay_crowd.visits(16, 2, us, 0.0)]
+    new_run(tmp_path, "crowd", "\n".join(replay_crowd.launch(16, 2, visits)) + "\n")
+    found = by_number(multiprogramming.exhibits(Stored(tmp_path)))
+    spun = measured(found["Figure 1"], "turnstile (spin), 16 threads on 2 processors, equal times")
+    assert set(spun) == {1, 8}
+    assert all(point.predicted for point in spun.values())
+    names = {point.series.partition(",")[0] for point in found["Figure 5"].points if point.measured}
+    assert names == {"combination (park)"}
+
+
+def test_the_newest_run_over_each_transport_counts(tmp_path):
+    def text(elapsed_ns: int, **more: str) -> str:
+        lines = [
+            {"record": "environment", "ranks": 2, "usable": 2, "placement": "free", **more},
+            {
+                "record": "work", "round": 0, "name": "mcs", "kind": "plan", "wait": "auto", "workload": "64",
+                "phases": 1, "runs": 1, "elapsed_ns": elapsed_ns, "computing_ns": 64000, "longest_ns": 64000,
+            },
+            {"record": "done"},
+        ]  # fmt: skip
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    new_run(tmp_path, "work", text(70000))
+    new_run(tmp_path, "work", text(80000))
+    new_run(tmp_path, "work", text(90000, mpi="Open MPI"))
+    found = Stored(tmp_path).work
+    taken = {place.over: next(iter(each["64"].values())).run.value for place, each in found.items()}
+    assert taken == {"threads": 80000, "Open MPI": 90000}

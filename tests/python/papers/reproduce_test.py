@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar reproduce: every exhibit as a table, a picture and a sentence; printed, modelled and measured."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tollbar.cli import main
+from tollbar.papers import logp, multiprogramming, nic, nic_work, published
+from tollbar.papers.exhibit import Point
+
+PAPERS = ("openmp-mpi", "logp", "multiprogramming", "split-shmem", "nic")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("reproduced")
+    assert main(["reproduce", "all", "--no-measured", "-o", str(folder)]) == 0
+    return folder
+
+
+def table(folder: Path, paper: str, exhibit: str) -> list[dict[str, str]]:
+    path = folder / paper / f"{exhibit.lower().replace(' ', '-')}.csv"
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def test_every_printed_value_stands_in_its_table_with_its_source(made):
+    for value in published.values():
+        rows = table(made, value.paper, value.exhibit)
+        assert any(
+            row["series"] == value.series and float(row["published"] or "nan") == pytest.approx(value.value)
+            and row["source"] == value.source
+            for row in rows
+        ), value  # fmt: skip
+
+
+def test_a_difference_is_the_model_against_what_is_printed(made):
+    compared = 0
+    for paper in PAPERS:
+        for path in (made / paper).glob("*.csv"):
+            for row in csv.DictReader(path.read_text().splitlines()):
+                if row["published"] and row["model"] and float(row["published"]):
+                    expected = 100 * (float(row["model"]) / float(row["published"]) - 1)
+                    kept_bound = row["difference_pct"] == "0" and expected <= 0
+                    assert kept_bound or float(row["difference_pct"]) == pytest.approx(expected, abs=1e-3)
+                    compared += 1
+    assert compared > 40
+
+
+@pytest.mark.parametrize(
+    ("paper", "numbers"),
+    [
+        ("openmp-mpi", [*range(1, 13), "13a", "13b", 14]),
+        ("logp", [*range(4, 14)]),
+        ("multiprogramming", [*range(1, 7)]),
+        ("nic", [1, 2, 3, "4a", "4b", "5a", "5b", 6, "7a", "7b", "7c", "7d", 8, 9, "10a", "10b", "10c"]),
+    ],
+)
+def test_every_figure_has_a_table(made, paper, numbers):
+    for number in numbers:
+        assert (made / paper / f"figure-{number}.csv").is_file()
+    assert all((made / paper / "table-1.csv").is_file() for paper in ("logp", "split-shmem"))
+
+
+def test_pictures_are_whole_and_load_nothing(made):
+    pictures = list(made.rglob("*.svg"))
+    assert len(pictures) > 45
+    for path in pictures:
+        ElementTree.parse(path)
+        assert not re.search(r'(?:href|src)="(?!#|data:)', path.read_text())
+
+
+def test_the_index_holds_everything_and_loads_nothing(made):
+    text = (made / "index.html").read_text()
+    assert not re.search(r'(?:href|src)="(?!#|data:)', text)
+    for paper in PAPERS:
+        assert f'<section id="{paper}">' in text
+    assert text.count("<h3 id=") == len(list(made.rglob("*.csv")))
+    assert text.count("<style>") == 1  # drawings with styles of their own stay in images
+
+
+def test_nothing_measured_is_the_same_everywhere(made):
+    for path in made.rglob("*.csv"):
+        assert not any(row["measured"] for row in csv.DictReader(path.read_text().splitlines()))
+
+
+def test_what_is_not_measured_is_told_how_to(capsys, tmp_path):
+    words = ["reproduce", "split-shmem", "--results", str(tmp_path), "-o", str(tmp_path), "--format", "json"]
+    assert main(words) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["measured"] == 0
+    assert row["measure_with"] == "tollbar bench shmem"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["poetry"], "choose from"),
+        (["errata", "--quick"], "errata writes and measures nothing"),
+        (["nic", "--quick", "--no-measured"], "--quick measures and --no-measured leaves that out"),
+    ],
+)
+def test_wrong_use_is_one_line(capsys, words, told):
+    assert main(["reproduce", *words]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+
+
+def test_a_damaged_run_is_named(capsys, tmp_path):
+    stored_work(tmp_path)
+    (tmp_path / "work-20260101T000000Z" / "0000.threads.jsonl.gz").write_bytes(b"no gzip")
+    assert main(["reproduce", "nic", "--results", str(tmp_path), "-o", str(tmp_path / "out")]) == 2
+    assert "0000.threads.jsonl.gz" in capsys.readouterr().err
+
+
+def stored_work(folder: Path) -> None:
+    """A run in which a barrier adds 2 us to whatever is computed, another one 10 us."""
+    run = folder / "work-20260101T000000Z"
+    run.mkdir()
+    (run / "environment.json").write_text('{"kind": "work"}')
+    lines: list[dict] = [{"record": "environment", "ranks": 2, "usable": 2, "placement": "pinned"}]
+    for name, added in (("tollbar::barrier", 2000), ("pthread_barrier", 10000)):
+        for workload, phases, computing in (
+            ("0", 1, 0), ("1.5", 1, 1500), ("17.25", 1, 17250), ("64", 1, 64000), ("64~0.2", 1, 64000),
+            ("360us", 8, 360000),
+        ):  # fmt: skip
+            record = {"record": "work", "round": 0, "name": name, "kind": "peer", "wait": "auto"}
+            record |= {"workload": workload, "phases": phases, "runs": 10, "computing_ns": computing}
+            record |= {"elapsed_ns": 10 * (computing + phases * added), "longest_ns": computing}
+            lines.append(record)
+    lines.append({"record": "done"})
+    with gzip.open(run / "0000.threads.jsonl.gz", "wt") as file:
+        file.write("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_measured_workloads_stand_beside_their_prediction(tmp_path):
+    stored_work(tmp_path)
+    assert main(["reproduce", "nic", "--results", str(tmp_path), "-o", str(tmp_path / "out")]) == 0
+    ours = "tollbar::barrier, 2 ranks over threads"
+
+    def number(exhibit: str, series: str, x: str, column: str) -> float:
+        rows = table(tmp_path / "out", "nic", exhibit)
+        return float(next(row[column] for row in rows if row["series"] == series and row["x"] == x))
+
+    for column in ("measured", "predicted"):
+        assert number("Figure 6", ours, "17.25", column) == pytest.approx(19.25)
+        assert number("Figure 8", ours, "64", column) == pytest.approx(66)
+        assert number("Figure 10a", ours, "360us", column) == pytest.approx(376)
+    pair = "pthread_barrier over tollbar::barrier, 2 ranks over threads"
+    assert number("Figure 10b", pair, "360us", "measured") == pytest.approx(440 / 376)
+    saved = "20%, pthread_barrier less tollbar::barrier, 2 ranks over threads"
+    assert number("Figure 9", saved, "64", "measured") == pytest.approx(8)
+    assert number("Figure 10c", ours, "360us", "measured") == pytest.approx(360 / 376)
+    # Between 1.5 us (3/7 of the loop) and 17.25 us: a loop that is half computing.
+    assert 3.5 < number("Figure 7b", ours, "2", "measured") < 19.25
+    assert number("Figure 7b", ours, "2", "predicted") == pytest.approx(4)
+
+
+def test_one_set_of_parameters_gives_table_1_but_for_the_central_counter(made):
+    rows = table(made, "logp", "Table 1")
+    off = {(row["series"], row["x"]): abs(float(row["difference_pct"])) for row in rows}
+    assert max(pct for (series, _), pct in off.items() if series != logp.CENTRAL) < 7
+    assert min(pct for (series, _), pct in off.items() if series == logp.CENTRAL) > 400
+
+
+def test_figure_6_of_the_multiprogramming_paper_has_its_steps(made):
+    rows = table(made, "multiprogramming", "Figure 6")
+    for series in ("blocking tree", "blocking centralized"):
+        for row in (row for row in rows if row["series"] == series):
+            assert float(row["model"]) == pytest.approx(-(-16 // int(row["x"])), rel=0.02)
+
+
+def test_a_bound_is_kept_by_whatever_is_below_it():
+    assert Point("a", 1, published=10, model=4, bound=True).difference_pct == 0
+    assert Point("a", 1, published=10, model=11, bound=True).difference_pct == pytest.approx(10)
+    assert Point("a", 1, published=10, model=4).difference_pct == pytest.approx(-60)
+
+
+def test_what_the_nic_paper_states_is_computed_from_what_it_prints():
+    assert nic.factor("lanai4.3", 16) == pytest.approx(2.057, abs=0.0005)
+    assert nic.factor("lanai7.2", 8) == pytest.approx(2.216, abs=0.0005)
+    assert nic.implied_us("lanai4.3", "HB") == pytest.approx(183.20)
+    assert nic_work.additive("lanai7.2", "360us") == pytest.approx(1.62, abs=0.005)
+    assert multiprogramming.per_barrier_ms("centralized", "spin", 12, 15) == pytest.approx(30, rel=0.002)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page: whole, valid, and in need of nothing else."""
+
+import base64
+import csv
+import gzip
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from tollbar.campaigns.threads import SINGLES
+from tollbar.data import results
+from tollbar.report import page as report
+
+VOID = {"meta", "link", "br", "input", "img", "hr"}
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed in order; keeps addresses, ids and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.addresses, self.ids, self.words, self.downloads = [], [], [], [], {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self._look(dict(attributes))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self._look(dict(attributes))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.words.append(data)
+
+    def _look(self, attributes):
+        self.addresses += [
+            attributes[name] for name in ("href", "src", "data", "action") if name in attributes
+        ]
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if "download" in attributes:
+            kind, _, content = attributes["href"].partition(";base64,")
+            self.downloads[attributes["download"]] = kind, base64.b64decode(content)
+
+
+def _belongs(program, ranks, placement):
+    single = SINGLES.get(program)
+    return single is None or (placement, ranks) in single.situations
+
+
+@pytest.fixture(scope="module")
+def run(replay, tmp_path_factory):
+    folder = results.new_run(tmp_path_factory.mktemp("results"), "threads")
+    results.write_environment(
+        folder, {"model": "<Replay & Co>", "usable": [0, 1], "seed": 1, "kernel": "none"}
+    )
+    situations = [(ranks, placement) for ranks in (2, 4, 8) for placement in ("pinned", "free")] * 6
+    situations += [(64, "free")] * 6
+    for group, (ranks, placement) in enumerate(situations):
+        for program in (program for program in replay.PROGRAMS if _belongs(program, ranks, placement)):
+            results.write_launch(folder, group, program, replay.text(program, ranks, placement, 2, group))
+    return results.read_run(folder)
+
+
+@pytest.fixture(scope="module")
+def text(run):
+    return report.page(run)
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+def test_every_element_is_closed_in_order(page):
+    assert page.open == []
+
+
+def test_the_page_loads_nothing(text, page):
+    assert {address.partition(":")[0] if ":" in address else address[0] for address in page.addresses} == {
+        "data",
+        "#",
+    }
+    assert not re.search(r"https?:|//[a-z]|@import|<script", re.sub(r"base64,[A-Za-z0-9+/=]*", "", text))
+    assert all(address.startswith("url(#") for address in re.findall(r"url\([^)]*\)?", text))
+
+
+def test_every_reference_leads_to_something_that_is_there_once(text, page):
+    assert len(set(page.ids)) == len(page.ids)
+    wanted = {address[1:] for address in page.addresses if address.startswith("#")}
+    wanted |= set(re.findall(r"url\(#([^)]*)\)", text))
+    assert wanted <= set(page.ids)
+
+
+def test_the_figures_of_the_paper_and_of_the_machine_are_there(text):
+    for name in (
+        "fig7",
+        "fig8",
+        "fig9",
+        "own-pinned",
+        "users-free",
+        "floor-pinned",
+        "crowded-free",
+        "skew-free",
+    ):
+        figure = re.search(rf'<figure id="{name}">.*?</figure>', text, re.DOTALL)[0]
+        assert figure.count("<path") > 10
+        assert "threads</text>" in figure
+
+
+def test_figures_take_the_colours_of_the_page(text):
+    assert "#0102" not in text
+    assert "#01010" not in text
+    assert "prefers-color-scheme: dark" in text
+    colours = set(re.findall(r"var\((--series-\d+)\)", text))
+    assert colours
+    assert all(text.count(f"{colour}:") == 2 for colour in colours)
+
+
+def test_barriers_with_several_modes_have_their_distribution_drawn(page):
+    assert "Where a median says little" in "".join(page.words)
+
+
+def test_the_page_fits_a_phone(text):
+    assert '<meta name="viewport" content="width=device-width' in text
+    assert text.count("<table") == text.count('<div class="scroll"><table')
+
+
+def test_the_headline_says_what_to_use_in_words(page):
+    words = " ".join("".join(page.words).split())
+    assert "With 2 threads use turnstile: the next best, dissemination, takes 1.3" in words
+    assert "With 4 to 64 threads use combination" in words
+
+
+def test_what_stands_in_for_std_barrier_comes_before_everything_else(page):
+    words = " ".join("".join(page.words).split())
+    factor = re.search(r"In short: a loop over std::barrier takes ([\d.]+) to ([\d.]+),", words)
+    assert float(factor[1]) == pytest.approx(1.7 / 1.12, rel=0.1)
+    assert float(factor[2]) == pytest.approx(20 / 1.05, rel=0.1)
+    assert words.index("In short") < words.index("With 2 threads use")
+    assert "times as long as one over tollbar::barrier" in words
+
+
+def test_processes_apart_and_long_waits_have_their_section(page):
+    words = " ".join("".join(page.words).split())
+    section = words[words.index("Between processes, and long waits") :]
+    assert re.search(r"turnstile8[34]\.\d+ µs 1\.[45]\d ", section)
+    shares = dict(re.findall(r"(turnstile|[a-z]+::barrier) ([\d.]+) %", section))
+    assert float(shares["turnstile"]) == pytest.approx(1, rel=0.1)
+    assert float(shares["tollbar::barrier"]) == pytest.approx(12, rel=0.1)
+    assert float(shares["std::barrier"]) == pytest.approx(20, rel=0.1)
+
+
+def test_names_from_the_machine_are_only_text(text):
+    assert "&lt;Replay &amp; Co&gt;" in text
+    assert "<Replay" not in text
+
+
+def test_every_batch_can_be_downloaded(run, page):
+    kind, content = page.downloads["batches.csv"]
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    assert kind == "data:text/csv"
+    assert len(rows) == sum(len(launch.batches) for launch in run.launches)
+    assert {row["name"] for row in rows} >= {"mcs", "libgomp", "std::barrier"}
+
+
+def test_the_quantiles_of_every_round_can_be_downloaded(run, page):
+    rows = list(csv.DictReader(io.StringIO(page.downloads["episodes.csv"][1].decode())))
+    assert len(rows) == sum(len(launch.episodes) for launch in run.launches)
+    assert all(float(row["latency_p50_ns"]) <= float(row["latency_p99_ns"]) for row in rows)
+    assert {row["episodes"] for row in rows} == {"40"}
+
+
+def test_every_measured_line_can_be_downloaded(run, page):
+    lines = gzip.decompress(page.downloads["samples.jsonl.gz"][1]).decode().splitlines()
+    assert sum(json.loads(line)["record"] == "episodes" for line in lines) == sum(
+        len(launch.episodes) for launch in run.launches
+    )
+
+
+def test_the_machine_can_be_downloaded(run, page):
+    assert json.loads(page.downloads["environment.json"][1]) == run.environment
+
+
+def test_a_run_of_one_launch_without_a_floor_has_a_page_too(replay, tmp_path):
+    records = replay.records("tollbar-bench-threads", 2, "free", 1, 1, "mcs")
+    for record in records:
+        if record["record"] == "floor":
+            record.update(one_way_ns=None, yield_switch_ns=None, exchange_ns=None)
+    results.write_environment(tmp_path, {"seed": None})
+    results.write_launch(tmp_path, 0, "p", "".join(json.dumps(record) + "\n" for record in records))
+    words = "".join(Page(report.page(results.read_run(tmp_path))).words)
+    assert "With 2 threads use mcs, the only one measured." in words
+    assert "the floor could not be measured" not in words  # tollbar::barrier itself was not measured
+    assert "mcs" in words
+
+
+def test_a_page_shows_what_happens_on_crowded_processors(text):
+    assert text.count('<figure class="zoom">') == 3
+    assert "processor 0: thread 0 computes" in text
+    assert "is switched to" in text
