@@ -162,6 +162,7 @@ def _run(command: Sequence[object], folder: Path, watch: Watch | None) -> Simula
                     watch(record["plan"], record["done"])
         except BaseException:
             job.kill()
+            job.wait()  # Popen itself waits only a quarter of a second after an interrupt
             raise
         if job.wait() == -signal.SIGINT:
             raise KeyboardInterrupt
