@@ -13,13 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from tollbar.data.schema import MalformedRecord
 from tollbar.data.shmem_records import Away, Exchange, Overlap
 
 PLACEMENTS = ("pinned", "free")
-
-
-class MalformedRecord(ValueError):
-    """A stored line that is not what a measuring program prints; the text names the file and the line."""
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,16 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tollbar import environment
-from tollbar.data.records import Launch, MalformedRecord, parse_launch
+from tollbar.data import schema
+from tollbar.data.records import Launch, parse_launch
+from tollbar.data.schema import MalformedRecord
 from tollbar.machine import paths
 
 _LAUNCH = re.compile(r"(\d+)\.(.+)\.jsonl\.gz")
@@ -40,6 +42,31 @@ def read_launch(path: Path) -> Launch:
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             return parse_launch(file, path, int(named[1]), named[2])
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+        raise MalformedRecord(f"{path}: is damaged ({error})") from None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One `tollbar bench`: its folder, the machine, and of each launch its group, program and records."""
+
+    folder: Path
+    environment: Mapping[str, Any]
+    launches: Sequence[tuple[int, str, schema.Launch]] = field(repr=False)
+
+
+def read(run: Path) -> Stored:
+    """Everything in that folder. Raises MalformedRecord, or FileNotFoundError where there is no such run."""
+    return Stored(run, read_environment(run), [_launch(path) for path in sorted(run.glob("*.jsonl.gz"))])
+
+
+def _launch(path: Path) -> tuple[int, str, schema.Launch]:
+    named = _LAUNCH.fullmatch(path.name)
+    if not named:
+        raise MalformedRecord(f"{path}: is not named GROUP.PROGRAM.jsonl.gz")
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            return int(named[1]), named[2], schema.parse_launch(file, path)
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
         raise MalformedRecord(f"{path}: is damaged ({error})") from None
 
@@ -88,8 +115,8 @@ def write_environment(run: Path, environment: Mapping[str, Any]) -> None:
     part.replace(run / "environment.json")
 
 
-def read_run(run: Path) -> Run:
-    """Everything in that folder. Raises MalformedRecord, or FileNotFoundError where there is no such run."""
+def read_environment(run: Path) -> Mapping[str, Any]:
+    """What is known of a run besides its launches. Raises MalformedRecord or FileNotFoundError."""
     path = run / "environment.json"
     try:
         environment = json.loads(path.read_text(encoding="utf-8"))
@@ -97,7 +124,14 @@ def read_run(run: Path) -> Run:
         raise MalformedRecord(f"{path}: not JSON: {error}") from None
     if not isinstance(environment, dict):
         raise MalformedRecord(f"{path}: not an object")
-    return Run(run, environment, tuple(read_launch(launch) for launch in sorted(run.glob("*.jsonl.gz"))))
+    return environment
+
+
+def read_run(run: Path) -> Run:
+    """Everything in that folder. Raises MalformedRecord, or FileNotFoundError where there is no such run."""
+    return Run(
+        run, read_environment(run), tuple(read_launch(launch) for launch in sorted(run.glob("*.jsonl.gz")))
+    )
 
 
 def chosen(named: Path | None, kind: str) -> Path | None:

@@ -113,7 +113,7 @@ def ratio(of: Series, to: Series) -> Ratio:
         both = of[launch].keys() & to[launch].keys()
         if both:
             logs.append(float(np.median([np.log(of[launch][r] / to[launch][r]) for r in both])))
-    return _ratio_of_logs(logs)
+    return ratio_of_logs(logs)
 
 
 def ratio_between(of: Series, to: Series) -> Ratio:
@@ -123,12 +123,13 @@ def ratio_between(of: Series, to: Series) -> Ratio:
     compared should be multiples of each process's own floor.
     """
     one, other = launch_medians(of), launch_medians(to)
-    return _ratio_of_logs(
+    return ratio_of_logs(
         [float(np.log(one[launch] / other[launch])) for launch in sorted(one.keys() & other.keys())]
     )
 
 
-def _ratio_of_logs(logs: Sequence[float]) -> Ratio:
+def ratio_of_logs(logs: Sequence[float]) -> Ratio:
+    """The ratio from the logarithm that each launch gives; see ratio()."""
     count = len(logs)
     if count == 0:
         raise ValueError("the two candidates were never measured together")

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One tidy table of what was measured: a row is one value of one metric of one candidate in one round.
+
+    found = samples.read([folder])
+    found.of("period_ns").group_by("ranks", "candidate").agg(pl.col("value").median())
+
+Measuring programs print records (schema.json); METRICS says what is computed from each. polars holds the
+table: it has typed columns, makes rows of lists, and groups a million rows in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tollbar.data import results, schema
+from tollbar.data.results import Stored
+
+#: Where something was measured; what stands there for programs that do not say it.
+PLACE: dict[str, int | str] = {
+    "bench": "threads",  # the sub-verb of `tollbar bench`; work: with --workload
+    "over": "threads",  # what signals travel over: threads, the name of an MPI, shmem, loopback, hosts
+    "hosts": 1,
+    "ranks": 0,
+    "threads": 1,  # of each rank
+    "usable": 0,  # processors that may be used, of a host
+    "placement": "free",  # or pinned
+    "apart": "launcher",  # how processes are apart: launcher, one session, sessions, cgroups
+    "company": "alone",  # who else wants the processors
+    "level": "serialized",  # who may call the MPI, where ranks have threads
+    "workload": "0",  # microseconds of computing before each episode, ~ its variation
+}
+
+#: A barrier as it is shown, and its parts: its name, its waiting policy, its kind (plan, mpi, library, ...).
+CANDIDATE = ("candidate", "name", "wait", "kind")
+
+#: Launches with one number follow each other in one situation. Rounds of one program are paired.
+ROUND = ("run", "launch", "program", "round")
+
+_EPISODES = {
+    "period_ns": pl.col("elapsed_ns") / pl.col("episodes"),
+    "cpu_ns": pl.col("cpu_ns") / pl.col("episodes"),
+    "switches": (pl.col("voluntary") + pl.col("involuntary")) / pl.col("episodes"),
+}
+
+#: What is computed from a record of each kind; a list gives a row for each of its values.
+#: Period is the time of many episodes over their number, latency last entry to last exit, skew first exit to
+#: last exit, span first entry to last exit, call the time of rank 0 in its call.
+METRICS: dict[str, dict[str, pl.Expr]] = {
+    "batch": _EPISODES,
+    "episodes": {name: pl.col(name) for name in ("latency_ns", "skew_ns", "span_ns", "call_ns")},
+    "isolated": {"alone_latency_ns": pl.col("latency_ns"), "alone_skew_ns": pl.col("skew_ns")},
+    "processes": {"period_ns": _EPISODES["period_ns"]},
+    "idle": {"waiters_share": pl.col("cpu_ns") / pl.col("waited_ns")},
+    "unused": {"added_ns": pl.col("participant_ns").list.median() - pl.col("bare_ns").list.median()},
+    "set_up": {"set_up_ns": pl.col("set_up_ns")},
+    "late": {
+        "busiest_waiter_share": pl.col("waiter_cpu_ns").list.max() / pl.col("waited_ns"),
+        "wake_ns": pl.col("wake_ns"),
+    },
+    "work": {
+        "run_ns": pl.col("elapsed_ns") / pl.col("runs"),
+        "longest_ns": pl.col("longest_ns"),
+        "computing_ns": pl.col("computing_ns"),
+        "phases": pl.col("phases"),
+    },
+    "dsde": {"exchange_ns": pl.col("elapsed_ns") / pl.col("iterations")},
+    "away": {"released_ns": pl.col("released_ns")},
+    "overlap": {"free_share": 1 - pl.col("inside_ns") / pl.col("open_ns")},
+    "crowd": _EPISODES | {"period_ns": pl.col("period_ns")},
+    "round_trips": {"trip_ns": pl.col("trip_ns")},
+    "scheduling": {"quantum_ns": pl.col("quantum_ns"), "sleep_switch_ns": pl.col("sleep_switch_ns")},
+    "floor": {name: pl.col(name) for name in ("one_way_ns", "yield_switch_ns", "exchange_ns")},
+}
+
+#: Policies that need not be told: the usual one, and where there is none to choose.
+USUAL_WAITS = ("auto", "", "own")
+
+_COLUMNS: dict[str, Any] = {
+    **{name: pl.String if isinstance(usual, str) else pl.Int64 for name, usual in PLACE.items()},
+    **dict.fromkeys(CANDIDATE, pl.String),
+    **dict.fromkeys(ROUND, pl.String) | {"launch": pl.Int64, "round": pl.Int64},
+    "metric": pl.String,
+    "value": pl.Float64,
+}
+_TYPES = {
+    "int": pl.Int64,
+    "float": pl.Float64,
+    "str": pl.String,
+    "bool": pl.Boolean,
+    "floats": pl.List(pl.Float64),
+}
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The rows of some runs, what was not measured and why, and what is known of each run by its name."""
+
+    rows: pl.DataFrame
+    skipped: pl.DataFrame  #: the columns of PLACE, name, wait, why
+    environments: Mapping[str, Mapping[str, Any]]
+
+    def of(self, metric: str) -> pl.DataFrame:
+        """The rows of that metric."""
+        return self.rows.filter(pl.col("metric") == metric)
+
+
+def read(folders: Iterable[Path]) -> Samples:
+    """Everything in the folders of these runs.
+
+    Raises MalformedRecord that names the line, or FileNotFoundError where there is no such run.
+    """
+    runs = [results.read(folder) for folder in folders]
+    tables = [table for run in runs for table in _tables(run)]
+    left_out = [each for run in runs for each in _left_out(run)]
+    columns = {name: _COLUMNS[name] for name in (*PLACE, "name", "wait")} | {"why": pl.String}
+    return Samples(
+        pl.concat(tables) if tables else pl.DataFrame(schema=_COLUMNS),
+        pl.DataFrame(left_out, schema=columns).unique(maintain_order=True),
+        {run.folder.name: run.environment for run in runs},
+    )
+
+
+def floor_of(place: Mapping[str, Any]) -> tuple[str, int]:
+    """Which metric of the floor bounds an episode there, and how many times it.
+
+    One cache-line transfer, or where participants share processors B(N) = (ceil(N / C) - 1) yield switches:
+    between two releases every participant must run once.
+    """
+    participants = place["ranks"] * place["threads"]
+    if participants <= place["usable"]:
+        return "one_way_ns", 1
+    return "yield_switch_ns", -(-participants // place["usable"]) - 1
+
+
+def _tables(run: Stored) -> Iterator[pl.DataFrame]:
+    """A table for each kind of record, with what the launches know of it."""
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for number, program, launch in run.launches:
+        place = _place(run, program, launch.environment)
+        for kind, found in launch.records.items():
+            if kind == "skipped":
+                continue
+            for record in found:
+                told = place | {
+                    "run": run.folder.name,
+                    "launch": number,
+                    "program": _process(program, launch),
+                }
+                told |= _named(record, launch.environment) | _special(record)
+                by_kind.setdefault(kind, []).append(record | told)
+    for kind, found in by_kind.items():
+        types = {name: _TYPES[text.split("|")[0].strip("+?")] for name, text in schema.fields(kind).items()}
+        table = pl.DataFrame(
+            found, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")}
+        )
+        for metric, value in METRICS.get(kind, {}).items():
+            named = table.with_columns(value.alias("value"), pl.lit(metric).alias("metric"))
+            if named.schema["value"] == pl.List(pl.Float64):
+                named = named.explode("value")
+            yield named.select(pl.col(name).cast(kind) for name, kind in _COLUMNS.items()).drop_nulls("value")
+
+
+def _left_out(run: Stored) -> Iterator[dict[str, Any]]:
+    for _, program, launch in run.launches:
+        for record in launch.records.get("skipped", ()):
+            told = {"name": record["name"], "wait": record.get("wait", "auto"), "why": record["why"]}
+            yield _place(run, program, launch.environment) | told
+
+
+def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    bench = str(run.environment.get("kind") or PLACE["bench"])
+    place = PLACE | {name: told[name] for name in PLACE if told.get(name)}
+    return place | {"bench": bench, "over": _over(program, told), "hosts": int(place["hosts"])}
+
+
+def _over(program: str, told: Mapping[str, Any]) -> str:
+    """What is compared with each other has run over the same: on hosts an MPI is beside what needs none."""
+    if program.startswith("mpi.") or "network" in told:
+        return (
+            "hosts" if told.get("network") == "namespaces" or int(told.get("hosts") or 1) > 1 else "loopback"
+        )
+    return "shmem" if "shmem" in told else str(told.get("mpi") or PLACE["over"])
+
+
+def _process(program: str, launch: schema.Launch) -> str:
+    """Settings of an MPI are different programs."""
+    told = launch.environment
+    return " ".join([program, *(str(told[name]) for name in ("setting", "door") if told.get(name))])
+
+
+def _named(record: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    """The candidate; of an MPI's barrier the name tells which setting or door stood behind it."""
+    name, wait, kind = (record.get(each) or "" for each in ("name", "wait", "kind"))
+    if kind in ("mpi", "door") and not name.startswith("PMPI_"):
+        setting, door = str(told.get("setting") or "stock"), str(told.get("door") or "none")
+        behind = setting if kind != "door" or setting.startswith(door) else door
+        name = name if behind == "stock" else f"{name} [{behind}]"
+    label = name if wait in USUAL_WAITS else f"{name} ({wait})"
+    return {"candidate": label, "name": name, "wait": wait, "kind": kind}
+
+
+def _special(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record says itself of the place."""
+    if "compute_ns" in record:
+        varied = f"~{record['variation']:g}" if record["variation"] else ""
+        return {"workload": f"{record['compute_ns'] / 1e3:g}{varied}"}
+    return {name: record[name] for name in ("apart", "workload", "company") if name in record}
