@@ -81,6 +81,8 @@ def parse_record(line: str) -> dict[str, Any]:
         raise ValueError(f"record '{kind}' is not one of {', '.join(_SCHEMA)}")
     for name, type_name in fields(kind).items():
         accepts, words = _TYPES[type_name.removesuffix("?")]
+        if kind == "environment" and type_name.endswith("?"):
+            continue  # a fact, in the words of whoever tells it
         if name not in record:
             if not type_name.endswith("?"):
                 raise ValueError(f"'{name}' is missing")

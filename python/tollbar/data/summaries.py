@@ -9,7 +9,7 @@ The statistics are those of tollbar.data.statistics: a launch is the unit, and g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -21,13 +21,12 @@ from tollbar.data.statistics import Interval, Ratio, Series
 #: All that must be the same where candidates are compared.
 SITUATION = list(PLACE)
 _LAUNCH = ["run", "launch"]
-_CANDIDATE = [*SITUATION, "candidate"]
 
 
 def medians(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """For each group `value`, `low`, `high` and `launches`: the median over launches and its 95 % interval.
 
-    low and high are null where there are too few launches for an interval. Groups come in the order of the rows.
+    low and high are null where there are too few launches for an interval. Groups keep the order of the rows.
     """
     values = _per_launch(rounds(rows, by), by).group_by(*by, maintain_order=True).agg("value")
     return _with(values.drop("value"), map(statistics.median_interval, values["value"].to_list()))
@@ -40,12 +39,11 @@ def rounds(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def ratios(found: Samples, metric: str, to: str, situation: Sequence[str] = SITUATION) -> pl.DataFrame:
-    """How many times as much each candidate takes as candidate `to` of its situation, which is left out where that
-    was not measured: `value`, `low`, `high`, `launches`, `p_value`.
+    """How many times as much each candidate takes as candidate `to` of its situation: `value`, `low`, `high`,
+    `launches`, `p_value`. Situations in which `to` was not measured are left out.
 
-    Candidates of one process are paired by round. Those of different processes are compared in multiples of their
-    own process's floor, if there is one: the distance between two processors may change from one process to the
-    next.
+    Candidates of one process are paired by round. Those of different processes are compared in multiples of
+    their own process's floor, if there is one: the distance between two processors may change between processes.
     """
     by = [*situation, "candidate"]
     each = rounds(found.of(metric), by)
@@ -59,19 +57,16 @@ def ratios(found: Samples, metric: str, to: str, situation: Sequence[str] = SITU
         one = _per_launch(_over_floor(found, apart, situation), by)
         other = _per_launch(_over_floor(found, base.rename({"base": "value"}), situation), situation)
         pairs = one.join(other.rename({"value": "base"}), on=[*situation, *_LAUNCH])
-        logs = pl.concat(
-            [logs, pairs.with_columns(value=(pl.col("value") / pl.col("base")).log()).select(logs.columns)]
-        )
+        pairs = pairs.with_columns(value=(pl.col("value") / pl.col("base")).log())
+        logs = pl.concat([logs, pairs.select(logs.columns)])
     values = logs.group_by(*by, maintain_order=True).agg("value")
     return _with(values.drop("value"), map(statistics.ratio_of_logs, values["value"].to_list()))
 
 
 def over_floor(found: Samples, metric: str, situation: Sequence[str] = SITUATION) -> pl.DataFrame:
-    """The values of a metric, a round each, in multiples of the floor of that round and process; as `rounds`."""
-    each = rounds(found.of(metric), [*situation, "candidate"])
-    return each.join(floors(found), on=[*situation, *ROUND]).with_columns(
-        value=pl.col("value") / pl.col("floor")
-    )
+    """As rounds(), in multiples of the floor of the same round and process."""
+    each = rounds(found.of(metric), [*situation, "candidate"]).join(floors(found), on=[*situation, *ROUND])
+    return each.with_columns(value=pl.col("value") / pl.col("floor"))
 
 
 def floors(found: Samples) -> pl.DataFrame:
@@ -116,18 +111,13 @@ def _per_launch(each: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 def _with(groups: pl.DataFrame, found: Iterator[Interval]) -> pl.DataFrame:
     """The groups with the columns of their intervals."""
     listed = list(found)
-    columns: Mapping[str, list[Any]] = {
+    columns: dict[str, list[Any]] = {
         "value": [each.value for each in listed],
         "low": [each.low for each in listed],
         "high": [each.high for each in listed],
         "launches": [each.count for each in listed],
     }
-    p_values = (
-        {"p_value": [each.p_value for each in listed]}
-        if any(isinstance(each, Ratio) for each in listed)
-        else {}
-    )
+    if any(isinstance(each, Ratio) for each in listed):
+        columns["p_value"] = [each.p_value for each in listed]
     types = dict.fromkeys(("value", "low", "high", "p_value"), pl.Float64) | {"launches": pl.Int64}
-    return groups.with_columns(
-        pl.Series(name, values, dtype=types[name]) for name, values in {**columns, **p_values}.items()
-    )
+    return groups.with_columns(pl.Series(name, values, dtype=types[name]) for name, values in columns.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tidy table: every record that a program printed becomes rows, with the place and the candidate beside them."""
+"""The tidy table: each record becomes rows, with the place and the candidate beside them."""
 
 import json
 
