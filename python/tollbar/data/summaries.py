@@ -43,7 +43,7 @@ def ratios(found: Samples, metric: str, to: str, situation: Sequence[str] = SITU
     `launches`, `p_value`. Situations in which `to` was not measured are left out.
 
     Candidates of one process are paired by round. Those of different processes are compared in multiples of
-    their own process's floor, if there is one: the distance between two processors may change between processes.
+    their own process's floor, if there is one: the distance between two processors may change between them.
     """
     by = [*situation, "candidate"]
     each = rounds(found.of(metric), by)

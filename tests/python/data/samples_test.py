@@ -14,8 +14,9 @@ def found(stored):
     return samples.read([stored(launches=2)])
 
 
-def test_every_kind_of_record_of_the_schema_has_metrics_or_is_none_of_a_candidate():
-    assert set(schema.kinds()) - set(METRICS) == {"environment", "skipped", "done"}
+def test_every_kind_of_record_has_metrics_or_is_about_the_launch_or_for_the_tuner():
+    about_the_launch, for_the_tuner = {"environment", "skipped", "violation", "done"}, {"candidate", "choice"}
+    assert set(schema.kinds()) - set(METRICS) == about_the_launch | for_the_tuner | {"profile"}
     assert set(METRICS) <= set(schema.kinds())
 
 
