@@ -112,8 +112,7 @@ def _make_jobs(within, monkeypatch) -> Path:
 
 def _programs_of(replay, ranks, placement, omit):
     """As a campaign has them."""
-    from tollbar.campaigns.threads import SINGLES
-    from tollbar.data.comparison import Situation
+    from tollbar.campaigns.threads import SINGLES, Situation
 
     singles = [name for name, single in SINGLES.items() if Situation(placement, ranks) in single.situations]
     return [program for program in (*replay.BARRIERS, *singles) if program not in omit]

@@ -22,12 +22,12 @@ import numpy as np
 import tollbar
 from tollbar.campaigns import mpi_tuning, passes
 from tollbar.campaigns import shmem as shmem_campaign
-from tollbar.campaigns.passes import Outcome, Report, Start
+from tollbar.campaigns.campaign import Asked, Campaign, until
+from tollbar.campaigns.passes import Outcome, Report
 from tollbar.data import results, statistics
 from tollbar.data.records import Launch, RoundTrips
 from tollbar.data.statistics import Interval
 from tollbar.machine import paths
-from tollbar.machine.session import Session
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,35 +78,29 @@ TRANSPORTS: Mapping[str, Callable[[Sequence[str]], list[Target]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Settings:
-    wanted: Sequence[str]  #: MPIs, as `tollbar tune mpi` takes them
-    launches: int
-    rounds: int
-    budget_s: float
-    seed: int
-
-
-def measure(transport: str, settings: Settings, within: Path, report: Report) -> Outcome:
+def measure(transport: str, asked: Asked, within: Path, report: Report) -> Outcome:
     """Runs the programs of that transport and stores what they print in a new folder in `within`.
 
     Raises FileNotFoundError when there is nothing to measure with.
     """
     return passes.measure(
-        _RoundTrips(transport, TRANSPORTS[transport](settings.wanted), settings), [], within, report
+        _RoundTrips(transport, TRANSPORTS[transport](asked.mpis), asked), [], within, report
     )
 
 
-class _RoundTrips:
-    """The work of a campaign; see passes.Work. The situations are the programs: nothing is compared."""
+class _RoundTrips(Campaign):
+    """The situations are the programs: nothing is compared."""
 
-    def __init__(self, transport: str, targets: Sequence[Target], settings: Settings) -> None:
-        self.kind, self.situations = f"logp-{transport}", list(targets)
-        self.seed, self.launches = settings.seed, settings.launches
-        self.rounds, self.budget_s = settings.rounds, settings.budget_s
+    def __init__(self, transport: str, targets: Sequence[Target], asked: Asked) -> None:
+        super().__init__(asked)
+        self.kind, self._targets = f"logp-{transport}", list(targets)
+
+    @property
+    def situations(self) -> Sequence[Target]:
+        return self._targets
 
     def facts(self) -> dict[str, Any]:
-        return {"programs": {target.name: target.what for target in self.situations}}
+        return {"programs": {target.name: target.what for target in self._targets}}
 
     def say(self, situation: Target) -> str:
         return situation.what
@@ -114,16 +108,8 @@ class _RoundTrips:
     def programs(self, situation: Target) -> list[str]:
         return [situation.name]
 
-    def turns(self, program: str, situation: Target, rounds: int) -> int:
-        return rounds
-
-    def prepare(self, folder: Path, session: Session) -> None:
-        """Nothing is needed."""
-
-    def start(self, program: str, situation: Target, rounds: int, seed: int) -> Start:
-        # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
-        command = ["timeout", "-k", "5", "60", *situation.command, "--rounds", str(rounds)]
-        return Start([*command, "--placement", "pinned"], mpi_tuning.environment())
+    def command(self, program: str, situation: Target, rounds: int, seed: int) -> list[str]:
+        return [*until(60, situation.command), "--rounds", str(rounds), "--placement", "pinned"]
 
 
 @dataclass(frozen=True)

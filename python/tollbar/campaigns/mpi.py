@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tollbar.campaigns import mpi_settings, passes
+from tollbar.campaigns import mpi_settings
+from tollbar.campaigns.campaign import Asked, Campaign, Start, until
 from tollbar.campaigns.mpi_settings import DOORS, ON_CARDS, PRELOAD, STOCK, Setting
-from tollbar.campaigns.passes import Outcome, Report, Start
 from tollbar.machine import card_daemons, mpi_hosts, mpis, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
@@ -30,8 +30,6 @@ SET_UP_RANKS = 8
 
 _LONG_BATCH_US = 40_000  # where a turn may last a time slice
 _LIMIT_S, _LIMIT_OF_FULL_S = 40, 110
-_MPI_OWN = ("OMPI_", "PMIX_", "PRTE_", "MPIR_", "MPICH_", "HYDRA_", "I_MPI_", "UCX_")
-_FOREIGN = ("TOLLBAR_", "LD_PRELOAD", *_MPI_OWN)
 
 
 class Where(NamedTuple):
@@ -45,21 +43,6 @@ class Where(NamedTuple):
     @property
     def placement(self) -> str:
         return "pinned" if self.ranks <= 2 and self.hosts == 1 else "free"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What to measure, how often, and for how long at most."""
-
-    ranks: Sequence[int]
-    mpis: Sequence[str]  #: openmpi, mpich, impi, or with a major version: openmpi5; empty: what targets need
-    hosts: int
-    launches: int
-    rounds: int
-    budget_s: float
-    only: Sequence[str] = ()  #: settings and plans
-    full: bool = False
-    seed: int = 1
 
 
 def chosen(wanted: Sequence[str], full: bool) -> list[Mpi]:
@@ -83,24 +66,19 @@ def _is_called(mpi: Mpi, name: str) -> bool:
     return name in (mpi.family, f"{mpi.family}{mpi.major}")
 
 
-def measure(work: Mpis, notes: Sequence[str], within: Path, report: Report) -> Outcome:
-    """Does all of the work and stores it in a new folder in `within`."""
-    with work.hosts:
-        return passes.measure(work, notes, within, report)
+@contextlib.contextmanager
+def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
+    """The work, with its hosts for as long as it takes, and a note for each thing that cannot be had.
 
-
-def prepare(settings: Settings) -> tuple[Mpis, list[str]]:
-    """The work, and a note for each thing that cannot be had.
-
-    Raises FileNotFoundError when there is nothing to measure with.
+    Raises FileNotFoundError when there is nothing to measure with, RuntimeError when there can be no hosts.
     """
     known: dict[Mpi, list[Setting]] = {}
     runnable: dict[Mpi, Path] = {}
     notes = []
     why_no_cards = _why_no_cards()
-    if settings.hosts > 1 and why_no_cards:
+    if asked.hosts > 1 and why_no_cards:
         notes.append(f"ranks that meet on their hosts' cards are not measured: {why_no_cards}")
-    for mpi in chosen(settings.mpis, settings.full):
+    for mpi in chosen(asked.mpis, asked.full):
         try:
             runnable[mpi] = paths.program(mpi_settings.program_of(mpi))
         except FileNotFoundError as error:
@@ -109,15 +87,23 @@ def prepare(settings: Settings) -> tuple[Mpis, list[str]]:
         own = mpi_settings.own_settings(mpi)
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
-        if settings.hosts > 1 and why_no_cards is None:
+        if asked.hosts > 1 and why_no_cards is None:
             doors += mpi_settings.on_cards(doors)
         known[mpi] = own + doors
     if not runnable:
         raise FileNotFoundError(notes[0] if notes else "there is no MPI here; `scripts/setup` installs some")
     why = mpi_hosts.why_no_groups()
-    if why and settings.hosts == 1:
+    if why and asked.hosts == 1:
         notes.append(f"ranks with a control group each are not measured: {why}")
-    return Mpis(settings, known, runnable, groups=why is None), notes
+    work = Mpis(asked, known, runnable, groups=why is None)
+    with work.hosts:
+        yield work, notes
+
+
+def names() -> set[str]:
+    """The settings, doors and barriers that can be measured, besides every plan."""
+    settings = {each.name for mpi in mpis.installed() for each in mpi_settings.own_settings(mpi)}
+    return settings | {*DOORS, *ON_CARDS, "MPI_Barrier", "MPI_Ibarrier"}
 
 
 def _why_no_cards() -> str | None:
@@ -129,55 +115,50 @@ def _why_no_cards() -> str | None:
     return None
 
 
-class Mpis:
-    """The work of a campaign; see passes.Work."""
+class Mpis(Campaign):
+    """Ranks of the MPIs that are here, in each of their settings."""
 
     kind = "mpi"
 
     def __init__(
         self,
-        settings: Settings,
+        asked: Asked,
         known: Mapping[Mpi, Sequence[Setting]],
         runnable: Mapping[Mpi, Path],
         groups: bool,
     ) -> None:
-        self._asked, self._known, self._runnable, self._groups = settings, known, runnable, groups
-        self.seed, self.launches = settings.seed, settings.launches
-        self.rounds, self.budget_s = settings.rounds, settings.budget_s
-        self.hosts = Hosts(settings.hosts)
-        self._tuning = Path("tuning")
+        super().__init__(asked)
+        self._known, self._runnable, self._groups = known, runnable, groups
+        self.hosts = Hosts(asked.hosts)
         self._session_nice = 0
 
     @property
     def situations(self) -> list[Where]:
         found = [
-            Where(mpi, ranks, self._asked.hosts)
+            Where(mpi, ranks, self.asked.hosts)
             for mpi in self._known
-            for ranks in self._asked.ranks
+            for ranks in self.asked.ranks
             if self._suits(mpi, ranks)
         ]
         apart = [
             Where(mpi, ranks, 1, "cgroups")
             for mpi in self._known
             for ranks in APART_RANKS
-            if self._groups and mpi.family == "openmpi" and self._asked.hosts == 1
-            and ranks in self._asked.ranks
+            if self._groups and mpi.family == "openmpi" and self.asked.hosts == 1
+            and ranks in self.asked.ranks
         ]  # fmt: skip
         return [where for where in found + apart if self.programs(where)]
 
     def _suits(self, mpi: Mpi, ranks: int) -> bool:
-        if ranks % self._asked.hosts or mpi.family == "openmpi":
-            return ranks % self._asked.hosts == 0
+        if ranks % self.asked.hosts or mpi.family == "openmpi":
+            return ranks % self.asked.hosts == 0
         crowd = ranks <= MOST_SPINNING or mpi.family == "impi"
-        return crowd and (self._asked.full or bool(self._asked.mpis) or ranks in OTHERS_RANKS)
+        return crowd and (self.asked.full or bool(self.asked.mpis) or ranks in OTHERS_RANKS)
 
     def facts(self) -> dict[str, Any]:
         return {
-            "ranks": list(self._asked.ranks),
             "mpis": {mpi.name: str(mpi.launcher) for mpi in self._known},
-            "hosts": self._asked.hosts,
-            "only": list(self._asked.only),
-            "full": self._asked.full,
+            "hosts": self.asked.hosts,
         }
 
     def say(self, situation: Where) -> str:
@@ -190,16 +171,16 @@ class Mpis:
 
     def _settings_in(self, where: Where) -> list[Setting]:
         found = [each for each in self._known[where.mpi] if each.suits(where.ranks)]
-        if named := {each.name for each in found} & set(self._asked.only):
+        if named := {each.name for each in found} & set(self.asked.only):
             found = [each for each in found if each.name in named | {STOCK}]
-        elif self._asked.only:
+        elif self.asked.only:
             found = [each for each in found if each.name == STOCK]
-        elif not self._asked.full:
+        elif not self.asked.full:
             found = [each for each in found if each.name in FEW_SETTINGS]
             if where.mpi.family == "mpich" and PRELOAD in (each.name for each in found):
                 # The preload has the MPI's own beside it.
                 found = [each for each in found if each.name in (PRELOAD, *ON_CARDS)]
-        if where.apart == "cgroups" and not self._asked.full:
+        if where.apart == "cgroups" and not self.asked.full:
             doors = [each for each in found if each.name in DOORS]
             return doors[:1] or found[:1]
         return found
@@ -208,31 +189,26 @@ class Mpis:
     def _stored_name(mpi: Mpi, setting: Setting) -> str:
         return f"{mpi.family}-{mpi.version}.{setting.name.replace('/', '-').replace(' ', '-')}"
 
-    def turns(self, program: str, situation: Where, rounds: int) -> int:
-        return rounds
-
     def prepare(self, folder: Path, session: Session) -> None:
-        self._tuning = folder / "tuning"
+        super().prepare(folder, session)
         self._session_nice = -20 if "nice -20" in session.autogroup else 0
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         found = self._settings_in(situation)
         setting = next(each for each in found if self._stored_name(situation.mpi, each) == program)
-        variables = {**setting.variables, "TOLLBAR_TUNING": str(self._tuning.absolute())}
+        variables = {**setting.variables, "TOLLBAR_TUNING": str(self.tuning)}
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
         flags += ["--apart", situation.apart, *self._extent(situation, setting)]
-        limit_s = _LIMIT_OF_FULL_S if self._asked.full else _LIMIT_S
-        # A launcher that is asked to end takes its ranks with it; one that is killed may leave them.
-        command = ["timeout", "-k", "5", str(limit_s), *self._launcher(situation)]
+        limit_s = _LIMIT_OF_FULL_S if self.asked.full else _LIMIT_S
+        command = until(limit_s, self._launcher(situation))
         # The launcher itself must not load what its ranks are to load.
         command += ["env", *(f"{name}={value}" for name, value in variables.items())]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
         words = [str(self._runnable[situation.mpi]), *flags]
         if setting.name not in ON_CARDS:
-            return Start([*command, *words], environment)
+            return Start([*command, *words], self.environment())
         command += [*card_daemons.OWN_CARD, *words]
-        return Start(card_daemons.words(list(self.hosts.addresses()), command), environment)
+        return Start(card_daemons.words(list(self.hosts.addresses()), command), self.environment())
 
     def _launcher(self, where: Where) -> list[str]:
         options = self.hosts.options(where.mpi, where.ranks // where.hosts)
@@ -243,7 +219,7 @@ class Mpis:
 
     def _extent(self, where: Where, setting: Setting) -> list[str]:
         """How much is measured in a launch."""
-        full, about_doors = self._asked.full, setting.name in (STOCK, *DOORS)
+        full, about_doors = self.asked.full, setting.name in (STOCK, *DOORS)
         open_mpi = where.mpi.family == "openmpi"
         late = about_doors and where.ranks == LATE_RANKS and where.hosts == 1 and (full or open_mpi)
         set_up = (
@@ -259,16 +235,16 @@ class Mpis:
     def _only(self, where: Where, setting: Setting) -> list[str]:
         """The barriers of that launch; empty: all there are."""
         names = ["MPI_Barrier", "MPI_Ibarrier"]
-        if where.mpi.family == "mpich" and not self._asked.full:
+        if where.mpi.family == "mpich" and not self.asked.full:
             names = names[:1]  # it takes its time for each
         if setting.name == PRELOAD:
             return [*names, *(f"P{name}" for name in names)]
         if setting.name != STOCK or where.apart == "cgroups":
             return names
-        if self._asked.only:
+        if self.asked.only:
             settings = {each.name for each in self._known[where.mpi]}
-            return names + [name for name in self._asked.only if name not in settings]
-        if self._asked.full:
+            return names + [name for name in self.asked.only if name not in settings]
+        if self.asked.full:
             return []
         return names if where.mpi.family != "openmpi" else [*names, *_few_plans(where)]
 

@@ -11,55 +11,16 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
 
-from tollbar.data import records, results
+from tollbar.campaigns.campaign import Campaign
+from tollbar.data import results, schema
 from tollbar.machine import facts as machine
 from tollbar.machine.session import Finished, Session
 
 FIRST_ROUNDS = 2
-LIMIT_S = 120.0
-
-
-@dataclass(frozen=True)
-class Start:
-    """One launch to be made; its output is kept under the name of the program that is asked for."""
-
-    command: Sequence[str]
-    environment: Mapping[str, str]
-    limit_s: float = LIMIT_S
-
-
-class Work(Protocol):
-    """What to measure: situations, and the programs to be launched in each."""
-
-    kind: str
-    seed: int
-    launches: int
-    rounds: int
-    budget_s: float
-
-    @property
-    def situations(self) -> Sequence[Hashable]: ...
-
-    def facts(self) -> dict[str, Any]:
-        """What a run is stored with, besides the machine."""
-
-    def say(self, situation: Any) -> str:
-        """The situation in words."""
-
-    def programs(self, situation: Any) -> list[str]: ...
-
-    def turns(self, program: str, situation: Any, rounds: int) -> int:
-        """How many rounds that program makes where a pass has so many."""
-
-    def prepare(self, folder: Path, session: Session) -> None:
-        """The run is stored there, in that session."""
-
-    def start(self, program: str, situation: Any, rounds: int, seed: int) -> Start: ...
 
 
 @dataclass
@@ -77,7 +38,7 @@ class Outcome:
 Report = Callable[[int, int, str], None]
 
 
-def measure(work: Work, notes: Sequence[str], within: Path, report: Report) -> Outcome:
+def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) -> Outcome:
     """Does all of the work and stores it in a new folder in `within`."""
     known = machine.facts()
     outcome = Outcome(results.new_run(within, work.kind), notes=list(notes))
@@ -85,10 +46,13 @@ def measure(work: Work, notes: Sequence[str], within: Path, report: Report) -> O
         known |= {
             "kind": work.kind,
             "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "seed": work.seed,
-            "launches": work.launches,
-            "rounds": work.rounds,
-            "budget_s": work.budget_s,
+            "seed": work.asked.seed,
+            "launches": work.asked.launches,
+            "rounds": work.asked.rounds,
+            "budget_s": work.asked.budget_s,
+            "ranks": list(work.asked.ranks),
+            "only": list(work.asked.only),
+            "full": work.asked.full,
             **work.facts(),
             "session": session.autogroup,
         }
@@ -105,36 +69,38 @@ def measure(work: Work, notes: Sequence[str], within: Path, report: Report) -> O
     return outcome
 
 
-def _run_passes(work: Work, session: Session, outcome: Outcome, report: Report) -> None:
+def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Report) -> None:
     """Stops before a situation that would not end within the budget; the first pass is always whole."""
-    chance = random.Random(work.seed)
-    began, total = time.monotonic(), work.launches * len(work.situations)
+    chance = random.Random(work.asked.seed)
+    began, total = time.monotonic(), work.asked.launches * len(work.situations)
     pace = _Pace(work)
-    rounds, group = min(work.rounds, FIRST_ROUNDS), 0
-    for number in range(work.launches):
+    rounds, group = min(work.asked.rounds, FIRST_ROUNDS), 0
+    for number in range(work.asked.launches):
         order = list(work.situations)
         chance.shuffle(order)
         for situation in order:
-            left = work.budget_s - (time.monotonic() - began)
+            left = work.asked.budget_s - (time.monotonic() - began)
             if number and pace.seconds(situation, rounds) > left:
-                outcome.notes.append(f"the budget of {work.budget_s:.0f} s ended after {number} whole passes")
+                outcome.notes.append(
+                    f"the budget of {work.asked.budget_s:.0f} s ended after {number} whole passes"
+                )
                 return
-            where = f"{work.say(situation)}, pass {number + 1} of {work.launches}"
+            where = f"{work.say(situation)}, pass {number + 1} of {work.asked.launches}"
             report(group, total, where)
             names = work.programs(situation)
             chance.shuffle(names)
             seed = chance.getrandbits(31)  # one for all: what they draw is the same
             for name in names:
-                turns = work.turns(name, situation, rounds)
+                turns = work.rounds(name, situation, rounds)
                 start = work.start(name, situation, turns, seed)
                 finished = session.run(start.command, start.limit_s, start.environment)
                 pace.note(situation, name, finished.seconds / turns)
                 _keep(outcome, finished, group, name, where)
             group += 1
         outcome.passes = number + 1
-        passes_left = work.launches - outcome.passes
+        passes_left = work.asked.launches - outcome.passes
         if passes_left:
-            left = work.budget_s - (time.monotonic() - began)
+            left = work.asked.budget_s - (time.monotonic() - began)
             rounds = pace.affordable(left / passes_left)
     report(group, total, "done")
 
@@ -142,7 +108,7 @@ def _run_passes(work: Work, session: Session, outcome: Outcome, report: Report) 
 class _Pace:
     """How long a round of each program took last in each situation."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Campaign) -> None:
         self._work = work
         self._per_round: dict[Hashable, dict[str, float]] = {}
 
@@ -151,11 +117,11 @@ class _Pace:
 
     def seconds(self, situation: Hashable, rounds: int) -> float:
         known = self._per_round.get(situation, {})
-        return sum(each * self._work.turns(name, situation, rounds) for name, each in known.items())
+        return sum(each * self._work.rounds(name, situation, rounds) for name, each in known.items())
 
     def affordable(self, seconds: float) -> int:
         """The most rounds with which a pass takes no longer than that; at least one."""
-        for rounds in range(self._work.rounds, 1, -1):
+        for rounds in range(self._work.asked.rounds, 1, -1):
             if sum(self.seconds(situation, rounds) for situation in self._per_round) <= seconds:
                 return rounds
         return 1
@@ -165,8 +131,8 @@ def _keep(outcome: Outcome, finished: Finished, group: int, program: str, where:
     """Stores a whole launch. One that failed is noted, and the others go on."""
     if finished.exit_code == 0:
         try:
-            records.parse_launch(finished.output.splitlines(), f"the output of {program}")
-        except records.MalformedRecord as error:
+            schema.parse_launch(finished.output.splitlines(), f"the output of {program}")
+        except schema.MalformedRecord as error:
             outcome.failures.append(f"{where}: {error}")
             return
         results.write_launch(outcome.folder, group, program, finished.output)

@@ -3,39 +3,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-from tollbar.campaigns import passes
-from tollbar.campaigns.passes import Outcome, Report, Start
+from tollbar.campaigns.campaign import Asked, Campaign, NotHere, until
 from tollbar.machine import paths
-from tollbar.machine.session import Session
 
 #: Name of a stored launch, and the program.
 PROGRAMS = {"barriers": "tollbar-bench-shmem", "exchange": "tollbar-bench-dsde"}
 LAUNCHER = "oshrun"
+#: What has a name and is no plan.
+NAMES = ("default", "one-shot", "counter", "MPI_Ibarrier", "shmem_barrier_all", "MPI NBX")
 AWAY_PES, AWAY_MS = 4, 50
 OVERLAP_PES, SKEW_US = 8, 100
 
 _LIMIT_S = 110
-_FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_", "UCX_", "SHMEM_", "SMA_")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What to measure, how often, and for how long at most."""
-
-    pes: Sequence[int]
-    launches: int
-    rounds: int
-    budget_s: float
-    iterations: int  #: of the exchange
-    only: Sequence[str] = ()  #: names of barriers, as the programs' --only
-    seed: int = 1
 
 
 def why_not() -> str | None:
@@ -56,32 +41,30 @@ def launcher(pes: int) -> list[str]:
     return [LAUNCHER, "--oversubscribe", "--bind-to", "none", *as_root, "-n", str(pes)]
 
 
-def measure(settings: Settings, within: Path, report: Report) -> Outcome:
-    """Does all of the work and stores it in a new folder in `within`. Ask why_not() before."""
-    return passes.measure(Pes(settings), (), within, report)
+def names() -> tuple[str, ...]:
+    """The barriers that can be measured, besides every plan."""
+    return NAMES
 
 
-class Pes:
-    """The work of a campaign; see passes.Work. A situation is a number of PEs."""
+@contextlib.contextmanager
+def prepared(asked: Asked) -> Iterator[tuple[Pes, list[str]]]:
+    """The work. Raises NotHere that says why nothing can be measured here."""
+    if why := why_not():
+        raise NotHere(f"OpenSHMEM is not measured: {why}")
+    yield Pes(asked), []
+
+
+class Pes(Campaign):
+    """A situation is a number of PEs."""
 
     kind = "shmem"
 
-    def __init__(self, settings: Settings) -> None:
-        self._asked = settings
-        self.seed, self.launches = settings.seed, settings.launches
-        self.rounds, self.budget_s = settings.rounds, settings.budget_s
-        self._tuning = Path("tuning")
-
     @property
     def situations(self) -> list[int]:
-        return list(self._asked.pes)
+        return list(self.asked.ranks)
 
     def facts(self) -> dict[str, Any]:
-        return {
-            "pes": list(self._asked.pes),
-            "iterations": self._asked.iterations,
-            "only": list(self._asked.only),
-        }
+        return {"iterations": self.asked.iterations}
 
     def say(self, situation: int) -> str:
         return f"{situation} PEs"
@@ -89,24 +72,13 @@ class Pes:
     def programs(self, situation: int) -> list[str]:
         return list(PROGRAMS)
 
-    def turns(self, program: str, situation: int, rounds: int) -> int:
-        return rounds
-
-    def prepare(self, folder: Path, session: Session) -> None:
-        self._tuning = folder / "tuning"
-
-    def start(self, program: str, situation: int, rounds: int, seed: int) -> Start:
-        # A launcher that is asked to end takes its PEs with it; one that is killed may leave them.
-        command = ["timeout", "-k", "5", str(_LIMIT_S), *launcher(situation)]
-        command += [str(paths.program(PROGRAMS[program]))]
+    def command(self, program: str, situation: int, rounds: int, seed: int) -> list[str]:
+        command = [*until(_LIMIT_S, launcher(situation)), str(paths.program(PROGRAMS[program]))]
         command += ["--rounds", str(rounds), "--seed", str(seed)]
         command += ["--placement", "pinned" if situation <= 2 else "free"]
         if program == "exchange":
-            command += ["--iterations", str(self._asked.iterations)]
+            command += ["--iterations", str(self.asked.iterations)]
         else:
             command += ["--away-ms", str(AWAY_MS if situation == AWAY_PES else 0)]
             command += ["--skew-us", str(SKEW_US if situation == OVERLAP_PES else 0)]
-        if self._asked.only:
-            command += ["--only", ",".join(self._asked.only)]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
-        return Start(command, environment | {"TOLLBAR_TUNING": str(self._tuning.absolute())})
+        return [*command, "--only", ",".join(self.asked.only)] if self.asked.only else command

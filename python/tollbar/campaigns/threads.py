@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tollbar.campaigns import passes
-from tollbar.campaigns.passes import Outcome, Report, Start
-from tollbar.data.comparison import Situation
+from tollbar.campaigns.campaign import Asked, Campaign, listed
 from tollbar.machine import paths
-from tollbar.machine.session import Session
 
 MAIN = "tollbar-bench-threads"
 #: The programs whose runtime fills a process, and the name of the barrier that each of them measures.
 PEERS = {"tollbar-bench-omp-gomp": "libgomp", "tollbar-bench-omp-omp": "libomp"}
+
+
+class Situation(NamedTuple):
+    """Launches in it follow each other at once."""
+
+    placement: str
+    ranks: int
 
 
 @dataclass(frozen=True)
@@ -48,25 +52,6 @@ FEW = (
     "pthread_barrier",
 )
 _ROUNDS_OF_MANY = 2
-_FOREIGN = ("TOLLBAR_", "OMP_", "GOMP_", "KMP_", "LIBOMP_")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What to measure, how often, and for how long at most."""
-
-    ranks: Sequence[int]
-    placements: Sequence[str]
-    launches: int
-    rounds: int
-    budget_s: float
-    only: Sequence[str] = ()
-    seed: int = 1
-    spinners: bool = False  #: also what never gives its processor away, where threads share processors
-
-    @property
-    def situations(self) -> list[Situation]:
-        return [Situation(placement, ranks) for placement in self.placements for ranks in self.ranks]
 
 
 def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
@@ -86,83 +71,64 @@ def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
     return found, notes
 
 
-def measure(settings: Settings, within: Path, report: Report) -> Outcome:
-    """Runs a whole campaign and stores it in a new folder in `within`."""
-    runnable, notes = programs(settings.only)
-    return passes.measure(Threads(settings, runnable), notes, within, report)
+def names() -> set[str]:
+    """The barriers that can be measured, besides every plan."""
+    return listed(paths.program(MAIN)) | set(PEERS.values())
 
 
-class Threads:
-    """The work of a campaign; see passes.Work."""
+@contextlib.contextmanager
+def prepared(asked: Asked) -> Iterator[tuple[Threads, list[str]]]:
+    """The work, and a note for what cannot be had. Raises FileNotFoundError without the main program."""
+    runnable, notes = programs(asked.only)
+    yield Threads(asked, runnable), notes
+
+
+class Threads(Campaign):
+    """Threads of one process, and what has a program of its own."""
 
     kind = "threads"
 
-    def __init__(self, settings: Settings, runnable: Mapping[str, Path]) -> None:
-        self._settings, self._runnable = settings, runnable
-        self.seed, self.launches = settings.seed, settings.launches
-        self.rounds, self.budget_s = settings.rounds, settings.budget_s
+    def __init__(self, asked: Asked, runnable: Mapping[str, Path]) -> None:
+        super().__init__(asked)
+        self._runnable = runnable
 
     @property
     def situations(self) -> list[Situation]:
-        return self._settings.situations
+        return [
+            Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks
+        ]
 
     def facts(self) -> dict[str, Any]:
-        return {
-            "ranks": list(self._settings.ranks),
-            "placements": list(self._settings.placements),
-            "only": list(self._settings.only),
-            "spinners": self._settings.spinners,
-        }
+        return {"placements": list(self.asked.placements), "spinners": self.asked.spinners}
 
     def say(self, situation: Situation) -> str:
         return f"{situation.ranks} threads, {situation.placement}"
 
     def programs(self, situation: Situation) -> list[str]:
-        return [name for name in self._runnable if _belongs(name, situation, self._settings)]
+        return [name for name in self._runnable if self._belongs(name, situation)]
 
-    def turns(self, program: str, situation: Situation, rounds: int) -> int:
-        return _rounds(program, situation, rounds)
+    def _belongs(self, program: str, situation: Situation) -> bool:
+        """Whether that program has something to measure there."""
+        if program in SINGLES:
+            return situation in SINGLES[program].situations
+        if program in PEERS and situation.ranks > MANY and not self.asked.only:
+            return situation.placement == "free"
+        return True
 
-    def prepare(self, folder: Path, session: Session) -> None:
-        """Nothing is needed."""
+    def rounds(self, program: str, situation: Situation, rounds: int) -> int:
+        if program in SINGLES:
+            return min(rounds, SINGLES[program].most_rounds)
+        return min(rounds, _ROUNDS_OF_MANY) if situation.ranks > MANY else rounds
 
-    def start(self, program: str, situation: Situation, rounds: int, seed: int) -> Start:
-        path = self._runnable[program]
-        return Start(_command(path, program, situation, rounds, seed, self._settings), _environment())
+    def command(self, program: str, situation: Situation, rounds: int, seed: int) -> list[str]:
+        command = [str(self._runnable[program]), "--ranks", str(situation.ranks)]
+        command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
+        return [*command, *self._of_main(situation)] if program == MAIN else command
 
-
-def _belongs(program: str, situation: Situation, settings: Settings) -> bool:
-    """Whether that program has something to measure there."""
-    if program in SINGLES:
-        return situation in SINGLES[program].situations
-    if program in PEERS and situation.ranks > MANY and not settings.only:
-        return situation.placement == "free"
-    return True
-
-
-def _rounds(program: str, situation: Situation, rounds: int) -> int:
-    if program in SINGLES:
-        return min(rounds, SINGLES[program].most_rounds)
-    return min(rounds, _ROUNDS_OF_MANY) if situation.ranks > MANY else rounds
-
-
-def _command(
-    path: Path, name: str, situation: Situation, rounds: int, seed: int, settings: Settings
-) -> list[str]:
-    command = [str(path), "--ranks", str(situation.ranks), "--placement", situation.placement]
-    command += ["--rounds", str(rounds), "--seed", str(seed)]
-    if name == MAIN and not settings.spinners:
-        command.append("--quick")
-    if name == MAIN and settings.spinners:
-        share = settings.budget_s / settings.launches / len(settings.situations)
-        command += ["--budget-ms", f"{1e3 * share:.0f}"]
-    if name == MAIN and settings.only:
-        command += ["--only", ",".join(each for each in settings.only if each not in PEERS.values())]
-    elif name == MAIN and situation.ranks > MANY:
-        command += ["--only", ",".join(FEW)]
-    return command
-
-
-def _environment() -> dict[str, str]:
-    """Everything is measured as it comes: no variable of this user's may tune one of the candidates."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+    def _of_main(self, situation: Situation) -> list[str]:
+        """What the program is told that measures most."""
+        share = self.asked.budget_s / self.asked.launches / len(self.situations)
+        flags = ["--budget-ms", f"{1e3 * share:.0f}"] if self.asked.spinners else ["--quick"]
+        if only := [each for each in self.asked.only if each not in PEERS.values()]:
+            return [*flags, "--only", ",".join(only)]
+        return [*flags, "--only", ",".join(FEW)] if situation.ranks > MANY else flags

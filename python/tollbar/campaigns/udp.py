@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
-from tollbar.campaigns import mpi_settings, passes
+from tollbar.campaigns import mpi_settings
+from tollbar.campaigns.campaign import LIMIT_S, Asked, Campaign, Start, listed, until
 from tollbar.campaigns.mpi_settings import COMPONENT, ON_CARDS, STOCK, Setting
-from tollbar.campaigns.passes import LIMIT_S, Outcome, Report, Start
 from tollbar.machine import card_daemons, doors, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
-from tollbar.machine.session import Session
 
 PROGRAM = "tollbar-bench-udp"
 #: Without --full: the paper's plan, its rival and two trees; with a processor for each rank also busy.
@@ -35,9 +33,7 @@ PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
-#: Of a rank: which daemon is that of its host.
 _LIMIT_S, _FULL_LIMIT_S = 110, 600
-_FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_")
 #: All ranks on this machine, and still by TCP.
 _LOOPBACK = ("--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
              "--mca", "mpi_yield_when_idle", "1")  # fmt: skip
@@ -50,31 +46,21 @@ class Where(NamedTuple):
     placement: str
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What to measure, how often, and for how long at most."""
-
-    ranks: Sequence[int]
-    launches: int
-    rounds: int
-    budget_s: float
-    batch_us: int  #: for the 10,000 barriers of a batch; fewer where that is not enough
-    only: Sequence[str] = ()
-    full: bool = False
-    seed: int = 1
-    cards: bool = False  #: also barriers that run on the hosts' cards
+def names() -> set[str]:
+    """The barriers that can be measured, besides every plan."""
+    return listed(paths.program(PROGRAM), "--ranks", "2", "--cards", "yes")
 
 
-def measure(settings: Settings, within: Path, report: Report) -> Outcome:
-    """Runs a whole campaign and stores it in a new folder in `within`.
+@contextlib.contextmanager
+def prepared(asked: Asked) -> Iterator[tuple[Datagrams, list[str]]]:
+    """The work, with its hosts for as long as it takes, and a note for each thing that cannot be had.
 
     Raises FileNotFoundError when the program is not there.
     """
     paths.program(PROGRAM)
     mpi, why = open_mpi()
-    with on_hosts(max(settings.ranks)) as (hosts, notes):
-        work = Datagrams(settings, hosts, mpi)
-        return passes.measure(work, notes + ([why] if why else []), within, report)
+    with on_hosts(max(asked.ranks)) as (hosts, notes):
+        yield Datagrams(asked, hosts, mpi), notes + ([why] if why else [])
 
 
 @contextlib.contextmanager
@@ -141,30 +127,25 @@ def mpi_on_cards(hosts: Hosts, mpi: Mpi) -> list[Setting]:
     return mpi_settings.on_cards([Setting(COMPONENT, variables)])
 
 
-class Datagrams:
-    """The work of a campaign; see passes.Work."""
+class Datagrams(Campaign):
+    """A rank on each host, and an MPI on the same hosts."""
 
     kind = "udp"
 
-    def __init__(self, settings: Settings, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
-        self._asked, self._hosts, self._mpi = settings, hosts, mpi
-        self.seed, self.launches = settings.seed, settings.launches
-        self.rounds, self.budget_s = settings.rounds, settings.budget_s
-        self._tuning = Path("tuning")
-        self._on_cards = mpi_on_cards(hosts, mpi[0]) if mpi and settings.cards else []
+    def __init__(self, asked: Asked, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
+        super().__init__(asked)
+        self._hosts, self._mpi = hosts, mpi
+        self._on_cards = mpi_on_cards(hosts, mpi[0]) if mpi and asked.cards else []
 
     @property
     def situations(self) -> list[Where]:
-        return [Where(ranks, placement(ranks)) for ranks in self._asked.ranks]
+        return [Where(ranks, placement(ranks)) for ranks in self.asked.ranks]
 
     def facts(self) -> dict[str, Any]:
         return {
-            "ranks": list(self._asked.ranks),
             "network": "namespaces" if self._hosts.count > 1 else "loopback",
             "mpis": {self._mpi[0].name: str(self._mpi[0].launcher)} if self._mpi else {},
-            "only": list(self._asked.only),
-            "full": self._asked.full,
-            "batch_us": self._asked.batch_us,
+            "batch_us": self.asked.batch_us,
         }
 
     def say(self, situation: Where) -> str:
@@ -178,38 +159,28 @@ class Datagrams:
         if not self._mpi:
             return []
         own = [each for each in mpi_settings.own_settings(self._mpi[0]) if each.suits(situation.ranks)]
-        if self._asked.full:
+        if self.asked.full:
             own = [each for each in own if not each.name.startswith("coll/")]  # those need memory in common
         else:
             own = [each for each in own if each.name in FEW_SETTINGS]
         return own + self._on_cards
 
-    def turns(self, program: str, situation: Where, rounds: int) -> int:
-        return rounds
-
-    def prepare(self, folder: Path, session: Session) -> None:
-        self._tuning = folder / "tuning"
-
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
-        flags += ["--batch-us", str(self._asked.batch_us)]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
-        environment["TOLLBAR_TUNING"] = str(self._tuning.absolute())
+        flags += ["--batch-us", str(self.asked.batch_us)]
         command = self._udp(situation) if program == "udp" else self._of_mpi(program, situation)
-        limit_s = _FULL_LIMIT_S if self._asked.full else _LIMIT_S
-        return Start(
-            ["timeout", "-k", "5", str(limit_s), *command, *flags], environment, limit_s + LIMIT_S - _LIMIT_S
-        )
+        limit_s = _FULL_LIMIT_S if self.asked.full else _LIMIT_S
+        return Start(until(limit_s, [*command, *flags]), self.environment(), limit_s + LIMIT_S - _LIMIT_S)
 
     def _udp(self, situation: Where) -> list[str]:
-        command = program_words(self._hosts, situation.ranks, self._asked.cards)
-        only = self._asked.only or (() if self._asked.full else self._few(situation))
+        command = program_words(self._hosts, situation.ranks, self.asked.cards)
+        only = self.asked.only or (() if self.asked.full else self._few(situation))
         return [*command, "--only", ",".join(only)] if only else command
 
     def _few(self, situation: Where) -> tuple[str, ...]:
         spinning = situation.placement == "pinned"
         hosts = FEW + SPINNING if spinning else FEW
-        if not self._asked.cards:
+        if not self.asked.cards:
             return hosts
         return hosts + CARDS + SPINNING_CARDS if spinning else hosts + CARDS
 

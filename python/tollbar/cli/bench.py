@@ -1,194 +1,367 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench: measures the barriers that run here, keeps every sample, compares them with targets.
-
-The kind decides what `--ranks` are, threads or processes, and which of the other options count.
-"""
+"""tollbar bench: measures the barriers that run here and prints how long each takes, the fastest first."""
 
 from __future__ import annotations
 
 import argparse
+import difflib
+import math
+import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tollbar.cli import arguments, bench_crowd, bench_hybrid, bench_mpi, bench_shmem, bench_udp, bench_work
+import tollbar
+from tollbar.cli import arguments, bench_crowd, bench_shmem, bench_targets, bench_times, bench_work, ways
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, describe_columns
 from tollbar.cli.watching import Watcher, told
 
-RANKS = (2, 3, 4, 6, 8, 12, 16, 64)
-PLACEMENTS = ("pinned", "free")
-LAUNCHES = 6  # the fewest with a 95 % interval for a median
-ROUNDS = 4
-BUDGET_S = 210.0
-QUICK = {"ranks": (2, 4, 8), "launches": 3, "rounds": 2, "budget": 30.0}
+if TYPE_CHECKING:
+    from tollbar.campaigns.campaign import Asked, Campaign
+
+MOST_HOSTS = 64
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One target and how far this machine is from it."""
-
-    case: str = column("what is compared")
-    mpi: str | None = column("the MPI, where ranks are its processes")
-    ranks: int | None = column("number of threads or processes")
-    placement: str | None = column("pinned to processors, or free; how many hosts")
-    candidate: str | None = column("the barrier")
-    value: float | None = column("the ratio reached")
-    low: float | None = column("lower end of its 95 % interval; empty with too few launches")
-    high: float | None = column("upper end of it")
-    target: str = column("the target ratio")
-    verdict: str = column("met, missed, tie (the interval contains the target), or why there is no verdict")
+def _numbers(text: str, kind: type, accepts: Callable[[Any], bool], meaning: str) -> tuple[Any, ...]:
+    """What stands between commas, each once."""
+    found = []
+    for part in text.split(","):
+        try:
+            number = kind(part)
+        except ValueError:
+            number = math.nan
+        if not accepts(number):
+            raise argparse.ArgumentTypeError(f"'{part}' is not {meaning}")
+        found.append(number)
+    return tuple(dict.fromkeys(found))
 
 
-def add_parser(commands: argparse._SubParsersAction) -> None:
-    about = __doc__.partition(": ")[2].partition("\n")[0]
-    parser = commands.add_parser("bench", help=about, epilog=describe_columns(Compared))
-    parser.add_argument(
-        "kind", choices=("threads", "crowd", "mpi", "hybrid", "shmem", "udp", "nic"),
-        help="threads: the barriers between threads; crowd: those of threads that compute between them, on "
-        "few processors, beside the simulator; mpi: those between the processes of an MPI job; "
-        "hybrid: between the threads of such processes; shmem: split barriers of OpenSHMEM; "
-        "udp: between hosts over UDP, beside an MPI over TCP; the hosts are network namespaces, "
-        "which needs root; nic: the same, and barriers that the hosts' network cards run",
-    )  # fmt: skip
-    parser.add_argument(
-        "--ranks", type=_ranks, metavar="P[,P...]",
-        help=f"threads: {','.join(map(str, RANKS))}; above 32 only what may be close, "
-        f"unless --only names more; crowd: {','.join(map(str, bench_crowd.RANKS))}, with --full "
-        f"{','.join(map(str, bench_crowd.FULL['ranks']))}; mpi: {','.join(map(str, bench_mpi.RANKS))}; "
-        f"hybrid: {','.join(map(str, bench_hybrid.RANKS))}; shmem: {','.join(map(str, bench_shmem.PES))}; "
-        f"udp, nic: {','.join(map(str, bench_udp.RANKS))}, with --full 2 to 16",
-    )  # fmt: skip
-    parser.add_argument(
-        "--placement", type=_placements, metavar="pinned,free", help="of threads (default: both)"
-    )
-    parser.add_argument(
-        "--launches",
-        type=_positive,
-        metavar="L",
-        help=f"processes a program and situation (default: {LAUNCHES})",
-    )
-    parser.add_argument(
-        "--rounds", type=_positive, metavar="R", help=f"most rounds in a launch (default: {ROUNDS})"
-    )
-    parser.add_argument(
-        "--budget", type=_seconds, metavar="SECONDS", help=f"stop after this time (default: {BUDGET_S:.0f})"
-    )
-    parser.add_argument(
-        "--only",
-        type=arguments.names,
-        default=(),
-        metavar="NAME[,NAME...]",
-        help="only these barriers; mpi: these settings of the MPI, doors and plans",
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="a first look: half a minute; udp, nic: two or three"
-    )
-    bench_mpi.add_arguments(parser)
-    bench_hybrid.add_arguments(parser)
-    bench_crowd.add_arguments(parser)
-    bench_work.add_arguments(parser)
-    bench_shmem.add_arguments(parser)
-    parser.add_argument(
-        "--spinners", action="store_true",
-        help="also barriers that only spin where threads share processors: thousands of times slower",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=int, metavar="N", help="seed of the shuffling; recorded (default: from the clock)"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
-    )
-    parser.set_defaults(run=run)
+def _counts(least: int, most: int, what: str) -> Callable[[str], tuple[int, ...]]:
+    meaning = f"a number of {what} from {least} to {most}"
+    return lambda text: _numbers(text, int, lambda number: least <= number <= most, meaning)
 
 
-def _ranks(text: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(_at_least_two(part) for part in text.split(",")))
+def _one(least: float, most: float, kind: type, meaning: str) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        (number, *more) = _numbers(text, kind, lambda number: least <= number <= most, meaning)
+        if more:
+            raise argparse.ArgumentTypeError(f"'{text}' is not {meaning}")
+        return number
 
-
-def _at_least_two(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 2 <= int(text) <= 4096):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of threads from 2 to 4096")
-    return int(text)
+    return read
 
 
 def _placements(text: str) -> tuple[str, ...]:
     for part in text.split(","):
-        if part not in PLACEMENTS:
-            raise argparse.ArgumentTypeError(f"'{part}' is not one of {', '.join(PLACEMENTS)}")
+        if part not in ("pinned", "free"):
+            raise argparse.ArgumentTypeError(f"'{part}' is not one of pinned, free")
     return tuple(dict.fromkeys(text.split(",")))
 
 
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, at least 1")
-    return int(text)
+_positive = _one(1, 1e6, int, "a whole number, at least 1")
+
+#: Every option by its flag; a bench has those that it names.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--placement": {"type": _placements, "metavar": "pinned,free", "help": "of threads (default: both)"},
+    "--spinners": {
+        "action": "store_true",
+        "help": "also barriers that only spin where threads share processors: thousands of times slower",
+    },
+    "--all": {
+        "action": "store_true",
+        "help": "print every waiting policy that was measured, not only the usual",
+    },
+    "--mpi": {
+        "type": arguments.names,
+        "default": (),
+        "metavar": "NAME[,NAME...]",
+        "help": "openmpi, mpich, impi, or with a major version: openmpi5 (default: one of each; --full: all)",
+    },
+    "--hosts": {
+        "type": _one(1, MOST_HOSTS, int, f"a number of hosts from 1 to {MOST_HOSTS}"),
+        "default": 1,
+        "metavar": "N",
+        "help": "over N hosts made of network namespaces, which needs root and a checkout",
+    },
+    "--threads": {"type": _counts(1, 256, "threads"), "metavar": "T[,T...]", "help": "threads in each rank"},
+    "--level": {
+        "choices": ("funneled", "serialized", "multiple"),
+        "default": "serialized",
+        "help": "the thread level that the MPI is asked for (default: serialized)",
+    },
+    "--processors": {
+        "type": _counts(1, 1024, "processors"),
+        "metavar": "C[,C...]",
+        "help": "on how many processors",
+    },
+    "--compute-us": {
+        "type": lambda text: _numbers(
+            text, float, lambda us: 0 < us <= 1e6, "a time above 0 and up to 1000000 us"
+        ),
+        "metavar": "US[,US...]",
+        "help": "computing before each barrier; long computing of many threads is left out without --full",
+    },
+    "--variation": {
+        "type": lambda text: _numbers(text, float, lambda share: 0 <= share <= 1, "a share from 0 to 1"),
+        "metavar": "SHARE[,SHARE...]",
+        "help": "by how much computing times vary",
+    },
+    "--workload": {
+        "metavar": "LIST|paper",
+        "help": "ranks compute between barriers and runs are timed: US, US~SHARE for times that vary, 360us, "
+        "2100us, 9450us; paper: those of the NIC paper (--quick: some of them)",
+    },
+    "--targets": {
+        "action": "store_true",
+        "help": "print how far this machine is from the project's targets instead",
+    },
+    "--paper": {
+        "action": "store_true",
+        "help": "print the paper's summary table with this machine beside it instead",
+    },
+    "--model": {
+        "action": "store_true",
+        "help": "measure nothing; print what the paper's experiments cost in the model (default: 768 PEs)",
+    },
+}
+
+#: What every bench has.
+COMMON: dict[str, dict[str, Any]] = {
+    "--launches": {"type": _positive, "metavar": "L", "help": "processes or jobs a program and situation"},
+    "--rounds": {"type": _positive, "metavar": "R", "help": "most rounds in a launch"},
+    "--budget": {
+        "type": _one(1e-3, 1e6, float, "a number of seconds above 0"),
+        "metavar": "SECONDS",
+        "help": "stop after this time",
+    },
+    "--only": {
+        "type": arguments.names,
+        "default": (),
+        "metavar": "NAME[,NAME...]",
+        "help": "only these barriers; NAME+park, +spin, +yield: one waiting policy",
+    },
+    "--quick": {"action": "store_true", "help": "a first look"},
+    "--full": {"action": "store_true", "help": "everything there is: hours"},
+    "--seed": {
+        "type": int,
+        "metavar": "N",
+        "help": "seed of the shuffling; recorded (default: from the clock)",
+    },
+    "--output": {
+        "type": Path,
+        "metavar": "DIR",
+        "help": "where to store the run (default: the results folder)",
+    },
+}
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < 1e6:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
-    return seconds
+@dataclass(frozen=True)
+class Bench:
+    """One sub-verb: what it measures, which options only some have, what users have today."""
+
+    name: str
+    about: str
+    ranks: str  #: what --ranks are
+    options: Sequence[str]
+    row: type = bench_times.Timed
+    campaign: str = ""  #: its module; its own name, if there is none
+    most_ranks: int = 4096
+
+    def add_parser(self, benches: argparse._SubParsersAction) -> None:
+        parser = benches.add_parser(
+            self.name,
+            help=self.about,
+            description=f"Measures {self.about}.",
+            epilog=describe_columns(self.row),
+        )
+        parser.add_argument(
+            "--ranks",
+            type=_counts(2, self.most_ranks, self.ranks),
+            metavar="N[,N...]",
+            help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
+        )
+        full = "full" in self.options
+        for flag, settings in {
+            **COMMON,
+            **{flag: OPTIONS[flag] for flag in self.options if flag != "full"},
+        }.items():
+            if flag != "--full" or full:
+                parser.add_argument(flag, **settings)
+
+    def run(self, args: argparse.Namespace) -> Table:
+        from tollbar.campaigns.campaign import NotHere
+
+        if getattr(args, "full", False) and args.quick:
+            raise WrongUse("--full and --quick exclude each other")
+        if getattr(args, "model", False):
+            return bench_shmem.model(args.ranks)
+        workload = getattr(args, "workload", None) is not None
+        try:
+            folder, unsafe = self._measure_workload(args) if workload else self.measure(args)
+        except NotHere as error:
+            print(f"tollbar bench: {error}", file=sys.stderr)
+            return Table([], self.row)
+        if workload:
+            return bench_work.table(folder, unsafe)
+        if getattr(args, "targets", False):
+            return bench_targets.table(folder, unsafe)
+        if getattr(args, "paper", False):
+            return bench_shmem.paper(folder, unsafe)
+        if self.name == "crowd":
+            return bench_crowd.table(folder, unsafe)
+        return bench_times.table(folder, unsafe, every_policy=bool(args.only) or args.all)
+
+    def _amounts(self, amount: str, bench: str = "") -> dict[str, Any]:
+        from tollbar.campaigns.campaign import amounts
+
+        return amounts(bench or self.campaign or self.name, amount)
+
+    def _asked(self, args: argparse.Namespace, bench: str = "") -> Asked:
+        """What the arguments say, and the usual, quick or full amount of what they do not say."""
+        from tollbar.campaigns.campaign import Asked
+
+        full = getattr(args, "full", False)
+        usual = self._amounts("full" if full else "quick" if args.quick else "usual", bench)
+        given = {
+            "ranks": args.ranks,
+            "launches": args.launches,
+            "rounds": args.rounds,
+            "budget_s": args.budget,
+            "only": args.only,
+            "full": full,
+            "cards": self.name == "nic",
+            "seed": time.time_ns() % 2**31 if args.seed is None else args.seed,
+            "placements": getattr(args, "placement", None),
+            "mpis": getattr(args, "mpi", None),
+            "variations": getattr(args, "variation", None),
+            **{
+                name: getattr(args, name, None)
+                for name in ("spinners", "hosts", "threads", "level", "processors", "compute_us")
+            },
+        }
+        return Asked(**usual | {name: value for name, value in given.items() if value is not None})
+
+    def measure(self, args: argparse.Namespace) -> tuple[Path, bool]:
+        asked = self._asked(args)
+        module = import_module(f"tollbar.campaigns.{self.campaign or self.name}")
+        if asked.hosts > 1:
+            asked = replace(asked, ranks=args.ranks or (asked.hosts,))
+            if uneven := [each for each in asked.ranks if each % asked.hosts]:
+                raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {asked.hosts} hosts")
+        if self.name == "crowd":
+            asked = bench_crowd.on_these_processors(asked)
+        if asked.only:
+            _check_names(asked, module.names())
+        return _run(module.prepared(asked), args.output)
+
+    def _measure_workload(self, args: argparse.Namespace) -> tuple[Path, bool]:
+        from tollbar.campaigns import work
+
+        asked = self._asked(args, "work_over_hosts" if self.name in ("udp", "nic") else "work")
+        asked = replace(asked, workloads=bench_work.named(args.workload, args.quick))
+        return _run(work.prepared(self.name, asked), args.output)
 
 
-def run(args: argparse.Namespace) -> Table:
-    from tollbar.data import comparison, mpi_places, results
-    from tollbar.report import mpi_targets, targets
-
-    bench_mpi.refuse_options_of_others(args)
-    if args.workload is not None:
-        return bench_work.run(args)
-    if args.kind in ("udp", "nic"):
-        return bench_udp.run(args)
-    if args.kind == "shmem":
-        return bench_shmem.run(args, Compared)
-    if args.kind == "crowd":
-        return bench_crowd.run(args)
-    if args.kind == "hybrid":
-        folder, unsafe = bench_hybrid.measure(args)
-        places = mpi_places.gather(results.read_run(folder).launches)
-        return bench_hybrid.times(places, unsafe, [f"every sample is in {folder}"])
-    if args.kind == "mpi":
-        folder, unsafe = bench_mpi.measure(args)
-        places = mpi_places.gather(results.read_run(folder).launches)
-        reached, floors = mpi_targets.evaluate(places), mpi_targets.floors(places)
-    else:
-        folder, unsafe = measure(args)
-        compared = comparison.compare(results.read_run(folder).launches)
-        reached, floors = targets.evaluate(compared), targets.floors(compared)
-    notes = ["floors: " + "; ".join(floors)] if floors else []
-    notes.append(f"every sample is in {folder}")
-    if args.kind == "mpi" and args.times:
-        return bench_mpi.times(places, unsafe, notes)
-    rows = [Compared(**{"mpi": None} | vars(each)) for each in reached]
-    return Table(rows, Compared, failed=unsafe, notes=notes)
+def _check_names(asked: Asked, names: Collection[str]) -> None:
+    """Raises WrongUse for what cannot be measured, before anything is launched."""
+    for name in asked.only:
+        plain = name.partition("+")[0]
+        if name in names or plain in names:
+            continue
+        try:
+            tollbar.plan(plain, max(asked.ranks))
+        except ValueError as error:
+            near = difflib.get_close_matches(plain, [*names, *arguments.CATALOGUE], n=1)
+            why = f"there is no such barrier; did you mean '{near[0]}'?" if near else str(error)
+            raise WrongUse(f"--only {name}: {why}") from None
 
 
-def measure(args: argparse.Namespace) -> tuple[Path, bool]:
-    """Runs what the arguments ask for; gives the folder, and whether any barrier let somebody leave early.
-
-    Says on stderr what is not available.
-    """
-    from tollbar.campaigns import threads as campaign
+def _run(
+    prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None
+) -> tuple[Path, bool]:
+    """Measures; gives the folder of the run, and whether any barrier let somebody leave early."""
+    from tollbar.campaigns import passes
+    from tollbar.campaigns.campaign import NotHere
     from tollbar.data import results
 
-    settings = campaign.Settings(
-        ranks=args.ranks or (QUICK["ranks"] if args.quick else RANKS),
-        placements=args.placement or PLACEMENTS,
-        launches=args.launches or (QUICK["launches"] if args.quick else LAUNCHES),
-        rounds=args.rounds or (QUICK["rounds"] if args.quick else ROUNDS),
-        budget_s=args.budget or (QUICK["budget"] if args.quick else BUDGET_S),
-        only=args.only,
-        spinners=args.spinners,
-        seed=time.time_ns() % 2**31 if args.seed is None else args.seed,
-    )
-    within = args.output or results.folder()
     try:
-        with Watcher(settings.launches * len(settings.situations)) as watcher:
-            return told(campaign.measure(settings, within, watcher.report))
-    except FileNotFoundError as error:
+        with prepared as (work, notes):
+            if not work.situations:
+                raise WrongUse(
+                    "nothing is left to measure: no installed MPI can be measured with these --ranks"
+                )
+            with Watcher(work.asked.launches * len(work.situations)) as watcher:
+                return told(passes.measure(work, notes, output or results.folder(), watcher.report))
+    except NotHere:
+        raise
+    except (FileNotFoundError, RuntimeError, ValueError) as error:
         raise WrongUse(error) from None
+
+
+BENCHES = {
+    bench.name: bench
+    for bench in (
+        Bench(
+            "threads",
+            "barriers between threads, beside those of C++, pthreads, OpenMP, Boost and Concurrency Kit",
+            "threads",
+            ("--placement", "--spinners", "--workload", "--all", "--targets"),
+        ),
+        Bench(
+            "crowd",
+            "threads that compute between barriers on too few processors, beside a simulation of them",
+            "threads",
+            ("--processors", "--compute-us", "--variation", "full"),
+            row=bench_crowd.Crowded,
+        ),
+        Bench(
+            "mpi",
+            "barriers between the ranks of an MPI, beside the MPI's own",
+            "ranks",
+            ("--mpi", "--hosts", "--workload", "--all", "--targets", "full"),
+        ),
+        Bench(
+            "hybrid",
+            "barriers between threads inside ranks, beside what users write around MPI_Barrier",
+            "ranks",
+            ("--mpi", "--threads", "--level", "--all", "full"),
+        ),
+        Bench(
+            "shmem",
+            "split barriers between PEs of an OpenSHMEM, alone and in a sparse exchange of messages",
+            "PEs",
+            ("--workload", "--all", "--targets", "--paper", "--model"),
+        ),
+        Bench(
+            "udp",
+            "barriers between hosts over UDP, beside an MPI over TCP; hosts are network namespaces",
+            "hosts",
+            ("--workload", "--all", "full"),
+            most_ranks=MOST_HOSTS,
+        ),
+        Bench(
+            "nic",
+            "barriers that hosts and their network cards run, beside an MPI over TCP",
+            "hosts",
+            ("--workload", "--all", "full"),
+            campaign="udp",
+            most_ranks=MOST_HOSTS,
+        ),
+    )
+}
+
+
+def measure_briefly() -> Path:
+    """Half a minute of threads, for whoever needs some run; its folder."""
+    parser = argparse.ArgumentParser()
+    BENCHES["threads"].add_parser(parser.add_subparsers())
+    return BENCHES["threads"].measure(parser.parse_args(["threads", "--quick"]))[0]
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    ways.add_parser(commands, "bench", __doc__, "WHAT", BENCHES)

@@ -63,7 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command. Gives 0, 1 when a check failed, 2 for wrong use."""
     try:
-        args = build_parser().parse_args(argv)
+        args = _parse(argv)
     except SystemExit as done:  # argparse has printed help, version or an error
         return int(done.code or 0)
     environment.warn_about_unknown_values(sys.stderr)
@@ -88,6 +88,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         for note in table.notes:
             print(note, file=sys.stderr)
     return 1 if table.failed else 0
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments. What no parser knows is an option of another verb, or of none."""
+    parser = build_parser()
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        verb = " ".join(["tollbar", args.command, *([args.way] if "way" in args else [])])
+        parser.exit(
+            2, f"tollbar {args.command}: {unknown[0]} is not an option of `{verb}` (see {verb} --help)\n"
+        )
+    return args
 
 
 def _discard_output() -> None:

@@ -77,17 +77,16 @@ def _positive(text: str) -> int:
 
 def run(args: argparse.Namespace) -> Table:
     from tollbar.campaigns import logp as logp_measure
+    from tollbar.campaigns.campaign import Asked
     from tollbar.data import results
 
     if args.mpi and args.transport != "mpi":
         raise WrongUse(f"--mpi is not an option of `tollbar logp measure {args.transport}`")
-    settings = logp_measure.Settings(
-        args.mpi, args.launches, args.rounds, BUDGET_S, seed=time.time_ns() % 2**31
-    )
+    asked = Asked((2,), args.launches, BUDGET_S, args.rounds, mpis=args.mpi, seed=time.time_ns() % 2**31)
     within = args.output or results.folder()
     try:
         with Watcher(args.launches * max(1, len(args.mpi))) as watcher:
-            folder, _ = told(logp_measure.measure(args.transport, settings, within, watcher.report))
+            folder, _ = told(logp_measure.measure(args.transport, asked, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None
     links = logp_measure.links(results.read_run(folder).launches)

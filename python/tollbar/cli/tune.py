@@ -80,7 +80,7 @@ def _tune_threads(args: argparse.Namespace) -> Table:
         raise WrongUse(f"{args.results} holds no run; `tollbar bench {args.kind}` makes one")
     if folder is None:
         print("tollbar tune: nothing is stored yet; measuring for half a minute", file=sys.stderr)
-        folder, _ = bench.measure(_briefly())
+        folder = bench.measure_briefly()
     stored = results.read_run(folder)
     compared = comparison.compare(stored.launches)
     choices = [chosen for each in compared.values() if (chosen := choice.choose(each)) is not None]
@@ -91,12 +91,6 @@ def _tune_threads(args: argparse.Namespace) -> Table:
     path = environment.tuning_file()
     store(path, [entry(chosen, machine.short_id(stored.environment)) for chosen in choices])
     return Table([_row(chosen) for chosen in choices], Tuned, notes=[f"stored in {path}, from {folder.name}"])
-
-
-def _briefly() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    bench.add_parser(parser.add_subparsers())
-    return parser.parse_args(["bench", "threads", "--quick"])
 
 
 def store(path: Path, entries: list[Entry]) -> None:

@@ -175,7 +175,9 @@ def _left_out(run: Stored) -> Iterator[dict[str, Any]]:
 def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]:
     bench = str(run.environment.get("kind") or PLACE["bench"])
     place = PLACE | {name: told[name] for name in PLACE if told.get(name)}
-    return place | {"bench": bench, "over": _over(program, told), "hosts": int(place["hosts"])}
+    over = _over(program, told)
+    hosts = place["ranks"] if over == "hosts" else int(place["hosts"])  # a rank on each
+    return place | {"bench": bench, "over": over, "hosts": hosts}
 
 
 def _over(program: str, told: Mapping[str, Any]) -> str:

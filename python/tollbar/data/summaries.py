@@ -38,16 +38,20 @@ def rounds(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     return rows.group_by(*by, *ROUND, maintain_order=True).agg(value)
 
 
-def ratios(found: Samples, metric: str, to: str, situation: Sequence[str] = SITUATION) -> pl.DataFrame:
+def ratios(
+    found: Samples, metric: str, to: str | pl.DataFrame, situation: Sequence[str] = SITUATION
+) -> pl.DataFrame:
     """How many times as much each candidate takes as candidate `to` of its situation: `value`, `low`, `high`,
-    `launches`, `p_value`. Situations in which `to` was not measured are left out.
+    `launches`, `p_value`. Situations in which `to` was not measured are left out. A table as `to` says a
+    candidate for each situation.
 
     Candidates of one process are paired by round. Those of different processes are compared in multiples of
     their own process's floor, if there is one: the distance between two processors may change between them.
     """
     by = [*situation, "candidate"]
     each = rounds(found.of(metric), by)
-    base = each.filter(pl.col("candidate") == to).drop("candidate").rename({"value": "base"})
+    base = each.filter(pl.col("candidate") == to) if isinstance(to, str) else each.join(to, on=by, how="semi")
+    base = base.drop("candidate").rename({"value": "base"})
     beside = each.join(base, on=[*situation, *ROUND])
     apart = each.join(base.select(situation).unique(), on=situation, how="semi").join(
         beside.select(by).unique(), on=by, how="anti"

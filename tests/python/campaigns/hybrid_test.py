@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tollbar.campaigns import hybrid as hybrid_campaign
 from tollbar.campaigns import mpi as mpi_campaign
-from tollbar.campaigns.hybrid import Settings
+from tollbar.campaigns.campaign import Asked
 from tollbar.machine import paths
 from tollbar.machine.mpis import Mpi
 
@@ -23,27 +23,28 @@ def installed(monkeypatch):
     monkeypatch.setattr(paths, "program", lambda name: Path("/built") / name)
 
 
-def settings(**more) -> Settings:
+def prepared(**more):
     usual = {"ranks": (2, 8), "threads": (2, 12), "mpis": (), "launches": 1, "rounds": 2, "budget_s": 9.0}
-    return Settings(**usual | more)
+    with hybrid_campaign.prepared(Asked(**usual | more)) as found:
+        return found
 
 
 def test_mpich_is_measured_with_few_ranks_and_threads_unless_it_is_asked_for():
-    work, _ = hybrid_campaign.prepare(settings())
+    work, _ = prepared()
     assert [each[1:] for each in work.situations if each.mpi == MPICH] == [(2, 2)]
     assert len([each for each in work.situations if each.mpi == OPEN_MPI]) == 4
-    work, _ = hybrid_campaign.prepare(settings(mpis=("mpich",)))
+    work, _ = prepared(mpis=("mpich",))
     assert len(work.situations) == 4
 
 
 def test_an_mpi_without_a_program_is_named_when_it_was_asked_for():
-    assert hybrid_campaign.prepare(settings())[1] == []
-    assert "Open MPI 5.0.11 is not measured" in hybrid_campaign.prepare(settings(mpis=("openmpi",)))[1][0]
+    assert prepared()[1] == []
+    assert "Open MPI 5.0.11 is not measured" in prepared(mpis=("openmpi",))[1][0]
 
 
 def test_a_launch_says_how_many_threads_and_what_to_measure(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    work, _ = hybrid_campaign.prepare(settings(only=("mcs/mcs",), level="funneled"))
+    work, _ = prepared(only=("mcs/mcs",), level="funneled")
     where = next(each for each in work.situations if each.mpi == OPEN_MPI and each.threads == 12)
     start = work.start(work.programs(where)[0], where, 2, 7)
     text = " ".join(start.command)
@@ -56,7 +57,7 @@ def test_a_launch_says_how_many_threads_and_what_to_measure(monkeypatch):
 
 
 def test_with_full_every_combination_is_measured():
-    work, _ = hybrid_campaign.prepare(settings(full=True))
+    work, _ = prepared(full=True)
     where = work.situations[0]
     assert "--only" not in work.start(work.programs(where)[0], where, 2, 7).command
 
@@ -67,4 +68,4 @@ def test_without_any_program_it_is_said_how_to_get_one(monkeypatch):
 
     monkeypatch.setattr(paths, "program", absent)
     with pytest.raises(FileNotFoundError, match="tollbar-bench-hybrid-openmpi is not there"):
-        hybrid_campaign.prepare(settings())
+        prepared()

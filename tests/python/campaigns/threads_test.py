@@ -2,8 +2,9 @@
 """Campaigns, with replays in place of the measuring programs."""
 
 import pytest
+from tollbar.campaigns import passes
 from tollbar.campaigns import threads as campaign
-from tollbar.campaigns.threads import Settings
+from tollbar.campaigns.campaign import Asked
 from tollbar.data import results
 
 
@@ -16,9 +17,8 @@ def measure(tmp_path, **changed):
         "rounds": 2,
         "budget_s": 300.0,
     }
-    outcome = campaign.measure(
-        Settings(**settings | changed), tmp_path / "runs", lambda *each: said.append(each)
-    )
+    with campaign.prepared(Asked(**settings | changed)) as (work, notes):
+        outcome = passes.measure(work, notes, tmp_path / "runs", lambda *each: said.append(each))
     return outcome, results.read_run(outcome.folder), said
 
 
@@ -104,7 +104,7 @@ def test_nothing_of_the_user_tunes_a_candidate(tmp_path, programs, monkeypatch):
     seen = (tmp_path / "seen").read_text()
     assert "PATH=" in seen
     assert "OMP_" not in seen
-    assert "TOLLBAR_" not in seen
+    assert "TOLLBAR_PLAN" not in seen
 
 
 def test_a_program_that_fails_is_noted_and_the_others_go_on(tmp_path, programs):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tollbar.campaigns import mpi as mpi_campaign
-from tollbar.campaigns import passes
 from tollbar.campaigns import udp as udp_campaign
-from tollbar.campaigns.udp import Datagrams, Settings
+from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.udp import Datagrams
 from tollbar.data.records import Batch, Environment, Episodes, Launch
 from tollbar.data.results import Run
 from tollbar.machine import doors, mpi_hosts, paths
@@ -27,9 +27,9 @@ def installed(monkeypatch):
     monkeypatch.setattr(paths, "program", lambda name: Path("/built") / name)
 
 
-def settings(**more) -> Settings:
+def asked(**more) -> Asked:
     usual = {"ranks": (2, 4), "launches": 1, "rounds": 1, "budget_s": 9.0, "batch_us": 1000}
-    return Settings(**usual | more)
+    return Asked(**usual | more)
 
 
 class TwoHosts(Hosts):
@@ -45,7 +45,7 @@ def started(work: Datagrams, program: str, ranks: int) -> str:
 
 
 def test_ranks_are_put_on_hosts_and_the_mpi_on_the_same():
-    work = Datagrams(settings(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(asked(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     text = started(work, "udp", 2)
     assert "/built/tollbar-bench-udp --ranks 2 --hosts a=10.77.0.1,b=10.77.0.2" in text
     assert "--rounds 1 --seed 7" in text
@@ -56,21 +56,21 @@ def test_ranks_are_put_on_hosts_and_the_mpi_on_the_same():
 
 
 def test_without_hosts_the_mpi_still_goes_by_tcp():
-    work = Datagrams(settings(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(asked(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
     assert "--mca btl tcp,self" in started(work, "mpi.stock", 4)
     assert "--hosts" not in started(work, "udp", 4)
 
 
 def test_cards_are_measured_where_they_are_asked_for():
-    assert "card:" not in started(Datagrams(settings(), TwoHosts(2), None), "udp", 4)
-    text = started(Datagrams(settings(cards=True), TwoHosts(2), None), "udp", 4)
+    assert "card:" not in started(Datagrams(asked(), TwoHosts(2), None), "udp", 4)
+    text = started(Datagrams(asked(cards=True), TwoHosts(2), None), "udp", 4)
     assert "--cards yes" in text
     assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
 
 
 def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeypatch):
     monkeypatch.setattr(doors, "component", lambda _: Path("/built/openmpi/mca_coll_tollbar.so"))
-    work = Datagrams(settings(cards=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(asked(cards=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     text = started(work, "mpi.component-on-cards", 2)
     assert "-m tollbar.machine.card_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
     assert "TOLLBAR_PLAN=turnstile/card:pairwise TOLLBAR_NETWORK=nic" in text
@@ -78,30 +78,29 @@ def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeyp
         'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {cards} /built/mpi --setting component on cards'
         in text
     )
-    without = Datagrams(settings(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    without = Datagrams(asked(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     assert "mpi.component-on-cards" not in without.programs(without.situations[0])
 
 
 def test_a_setting_for_two_is_for_two(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    work = Datagrams(settings(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(asked(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
     assert [("mpi.two-proc" in work.programs(where)) for where in work.situations] == [True, False]
     assert [("pairwise+spin" in started(work, "udp", ranks)) for ranks in (2, 4)] == [True, False]
 
 
 def test_with_full_every_plan_and_every_algorithm_of_the_mpi_over_tcp_is_measured():
-    work = Datagrams(settings(full=True), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(asked(full=True), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
     assert "--only" not in started(work, "udp", 4)
     programs = work.programs(work.situations[1])
     assert "mpi.linear" in programs
     assert not any("coll" in name for name in programs)
 
 
-def test_where_hosts_cannot_be_made_the_loopback_is_measured_and_that_is_said(monkeypatch, tmp_path):
+def test_where_hosts_cannot_be_made_the_loopback_is_measured_and_that_is_said(monkeypatch):
     monkeypatch.setattr(mpi_hosts.paths, "checkout", lambda: None)
-    monkeypatch.setattr(passes, "measure", lambda work, notes, within, report: (work.facts(), notes))
-    facts, notes = udp_campaign.measure(settings(), tmp_path, lambda *_: None)
-    assert facts["network"] == "loopback"
+    with udp_campaign.prepared(asked()) as (work, notes):
+        assert work.facts()["network"] == "loopback"
     assert notes == [
         "all ranks are on the loopback, not on hosts of their own: "
         "hosts are made by scripts/hosts, which only a checkout has"

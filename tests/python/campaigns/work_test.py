@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tollbar.campaigns import work as work_campaign
 from tollbar.campaigns import work_over
-from tollbar.campaigns.work import Settings, Working
+from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.work import Working
 from tollbar.data import records, workloads
 from tollbar.data.comparison import Candidate
 from tollbar.machine import paths
@@ -36,7 +37,7 @@ def two_processors(monkeypatch):
 
 def campaign(over, **more) -> Working:
     usual = {"ranks": (2, 4), "workloads": ("64~0.2", "360us"), "launches": 1, "rounds": 1, "budget_s": 9.0}
-    return Working(Settings(**usual | more), over)
+    return Working(Asked(**usual | more), over)
 
 
 def started(work: Working, program: str, ranks: int) -> str:

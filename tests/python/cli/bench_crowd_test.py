@@ -62,7 +62,6 @@ def test_quick_is_one_pass_over_few_times(bench, tmp_path):
         (["--compute-us", "nan"], "'nan' is not a time above 0"),
         (["--variation", "2"], "'2' is not a share from 0 to 1"),
         (["--ranks", "16", "--compute-us", "1e6"], "computing alone takes more than 200 ms an episode"),
-        (["--rounds", "3"], "--rounds is not an option of `tollbar bench crowd`"),
         (["--quick", "--full"], "--full and --quick exclude each other"),
     ],
 )

@@ -13,7 +13,7 @@ def bench(tollbar, jobs, monkeypatch, tmp_path):
 
 
 def test_bench_mpi_prints_the_targets_and_stores_every_launch(bench, tmp_path):
-    said = bench("mpi", "--ranks", "2,4", "--launches", "6", "--rounds", "1", "--format", "json")
+    said = bench("mpi", "--ranks", "2,4", "--launches", "6", "--rounds", "1", "--targets", "--format", "json")
     assert said.code == 0
     row = next(row for row in said.json if row["ranks"] == 4 and row["case"] == "loop period / B(N)")
     assert (row["mpi"], row["verdict"]) == ("Open MPI 4.1.4", "met")
@@ -22,17 +22,18 @@ def test_bench_mpi_prints_the_targets_and_stores_every_launch(bench, tmp_path):
     assert len(run.launches) == 6 * (4 + 4 + 1 + 1 + 2)
 
 
-def test_the_times_of_each_barrier_can_be_had_instead(bench):
-    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "openmpi", "--times", "--format", "json")
-    times = {row["candidate"]: row for row in said.json if row["place"] == "one host"}
-    assert times["MPI_Barrier"]["own"] == 1.0
+def test_each_barrier_is_compared_with_the_mpis_own(bench):
+    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "openmpi", "--format", "json")
+    times = {row["barrier"]: row for row in said.json if row["where"] == "free"}
+    assert times["MPI_Barrier"]["today"] == 1.0
     assert times["MPI_Barrier [component]"]["period_us"] == pytest.approx(1.4 * 1.2, rel=0.05)
-    assert times["turnstile"]["own"] == pytest.approx(1.2 / 5, rel=0.1)
+    assert times["turnstile"]["today"] == pytest.approx(1.2 / 5, rel=0.1)
     assert "central (messages)" in times
+    assert {row["over"] for row in said.json} == {"Open MPI 4.1.4"}
 
 
 def test_the_table_says_where_the_samples_are(bench, tmp_path):
-    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "mpich")
+    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "mpich", "--targets")
     assert f"every sample is in {tmp_path}/results/mpi-" in said.err
     assert "floors: B(4): 1.4 µs" in said.err
 

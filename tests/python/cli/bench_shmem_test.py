@@ -38,7 +38,7 @@ def newest(tmp_path):
 
 
 def test_the_papers_table_is_printed_with_this_machine_beside_it(bench, tmp_path):
-    said = bench("--ranks", "2,4", "--launches", "2", "--rounds", "1")
+    said = bench("--ranks", "2,4", "--launches", "2", "--rounds", "1", "--paper")
     assert said.code == 0
     lines = [line.split() for line in said.out.splitlines()]
     assert lines[1] == ["experiment", "published_768", "pes_2", "pes_4"]
@@ -56,12 +56,20 @@ def test_the_papers_table_is_printed_with_this_machine_beside_it(bench, tmp_path
 
 
 def test_rows_have_the_ratios_of_the_paper_and_of_this_machine(bench):
-    said = bench("--ranks", "2", "--launches", "1", "--quick", "--format", "json")
+    said = bench("--ranks", "2", "--launches", "1", "--quick", "--paper", "--format", "json")
     row = next(row for row in said.json if row["experiment"] == "64-bit Puts")
     assert row["published_ratio"] == pytest.approx(0.88, abs=0.005)
     assert row["ratio"] == pytest.approx(0.5, rel=0.05)
     assert row["post_and_wait_us"] == pytest.approx(0.06, rel=0.05)
     assert row["barrier"] == "dissemination (puts)"
+
+
+def test_every_split_barrier_is_compared_with_the_librarys_own(bench):
+    said = bench("--ranks", "4", "--launches", "2", "--format", "json")
+    rows = {row["barrier"]: row for row in said.json}
+    assert rows["shmem_barrier_all"]["today"] == 1.0
+    assert rows["default"]["today"] == pytest.approx(0.5, rel=0.05)
+    assert {row["over"] for row in said.json} == {"shmem"}
 
 
 def test_the_targets_are_judged(bench):

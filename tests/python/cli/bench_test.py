@@ -12,8 +12,51 @@ def bench(tollbar, programs, monkeypatch, tmp_path):
     return lambda *arguments: tollbar("bench", *arguments)
 
 
-def test_bench_prints_the_targets_and_stores_every_launch(bench, tmp_path):
-    said = bench("threads", "--ranks", "2,8", "--launches", "6", "--rounds", "2", "--format", "json")
+FAST = ("threads", "--launches", "6", "--rounds", "2")
+
+
+def test_bench_prints_what_each_barrier_takes_the_fastest_first(bench):
+    said = bench(*FAST, "--ranks", "8", "--placement", "free", "--format", "json")
+    assert said.code == 0
+    rows = {row["barrier"]: row for row in said.json}
+    assert next(iter(rows)) == "combination"
+    assert [row["period_us"] for row in said.json] == sorted(row["period_us"] for row in said.json)
+    assert rows["combination"]["verdict"] == "fastest"
+    assert rows["pthread_barrier"]["verdict"] == "slower"
+    assert rows["pthread_barrier"]["fastest"] == pytest.approx(6.0 / 1.03, rel=0.1)
+    assert rows["std::barrier"]["today"] == 1.0
+    assert rows["tollbar::barrier"]["today"] == pytest.approx(1.12 / 1.7, rel=0.1)
+    assert rows["mcs"]["today_low"] <= rows["mcs"]["today"] <= rows["mcs"]["today_high"]
+    assert 0 < rows["mcs"]["median_us"] <= rows["mcs"]["p99_us"]
+    assert rows["mcs"]["launches"] == 6
+
+
+def test_what_cannot_be_told_from_the_fastest_is_a_tie(bench):
+    pinned = ("--ranks", "2", "--placement", "pinned", "--format", "json")
+    said = bench(*FAST, *pinned, "--only", "combination,mcs")
+    assert [row["verdict"] for row in said.json] == ["fastest", "slower"]
+    said = bench("threads", *pinned, "--launches", "1")
+    assert {row["verdict"] for row in said.json} == {"tie"}
+    said = bench("threads", *pinned[:-2], "--launches", "1")
+    assert "with one launch nothing can be told from the fastest" in said.err
+
+
+def test_other_waiting_policies_are_shown_where_they_are_asked_for(bench):
+    words = ("threads", "--ranks", "2", "--launches", "1", "--placement", "pinned")
+    assert "(park)" not in bench(*words).out
+    assert "2 barriers under other waiting policies are not shown" in bench(*words).err
+    assert "turnstile (park)" in bench(*words, "--all").out
+
+
+def test_a_name_that_nothing_has_is_refused_before_anything_is_launched(bench, tmp_path):
+    said = bench("threads", "--only", "dissemnation", "--ranks", "2")
+    assert said.code == 2
+    assert "--only dissemnation: there is no such barrier; did you mean 'dissemination'?" in said.err
+    assert not (tmp_path / "results").exists()
+
+
+def test_targets_are_printed_where_they_are_asked_for_and_every_launch_is_stored(bench, tmp_path):
+    said = bench(*FAST, "--ranks", "2,8", "--targets", "--format", "json")
     assert said.code == 0
     row = next(row for row in said.json if row["ranks"] == 8 and row["candidate"] == "combination")
     assert row["verdict"] == "met"
@@ -23,7 +66,7 @@ def test_bench_prints_the_targets_and_stores_every_launch(bench, tmp_path):
 
 
 def test_no_ratio_stands_without_what_it_is_a_ratio_to(bench):
-    said = bench("threads", "--ranks", "2", "--launches", "1", "--format", "json")
+    said = bench("threads", "--ranks", "2", "--launches", "1", "--targets", "--format", "json")
     assert all(" / " in row["case"] for row in said.json)
 
 
@@ -37,12 +80,6 @@ def test_results_go_where_they_are_sent(bench, tmp_path):
     assert bench("threads", "--ranks", "2", "--launches", "1", "--output", tmp_path / "here").code == 0
     assert results.newest(tmp_path / "here", "threads")
     assert not (tmp_path / "results").exists()
-
-
-@pytest.mark.parametrize("kind", ["hybrid", "nic"])
-def test_what_cannot_be_measured_yet_is_not_offered(bench, kind):
-    assert bench(kind).code == 2
-    assert kind not in bench("--help").out.split("columns:")[0].split("usage:")[1].split("threads")[0]
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 
 import pytest
 from tollbar.campaigns import mpi as mpi_campaign
+from tollbar.campaigns import passes
+from tollbar.campaigns.campaign import Asked
 from tollbar.data import mpi_places, results
 from tollbar.report import mpi_targets
 
 
 def places(tmp_path, **changed):
     usual = {"ranks": (2, 4, 8, 16, 32), "mpis": (), "hosts": 1, "launches": 6, "rounds": 2}
-    work, notes = mpi_campaign.prepare(mpi_campaign.Settings(**usual | {"budget_s": 300.0} | changed))
-    outcome = mpi_campaign.measure(work, notes, tmp_path / "runs", lambda *_: None)
+    with mpi_campaign.prepared(Asked(**usual | {"budget_s": 300.0} | changed)) as (work, notes):
+        outcome = passes.measure(work, notes, tmp_path / "runs", lambda *_: None)
     assert outcome.failures == []
     return mpi_places.gather(results.read_run(outcome.folder).launches)
 

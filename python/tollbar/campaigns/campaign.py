@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every bench has in common: what was asked for, and the situations and programs that this makes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tollbar.machine.session import Session
+
+LIMIT_S = 120.0
+
+#: Everything is measured as it comes: no variable of this user's may tune one of the candidates.
+_FOREIGN = (
+    "TOLLBAR_", "LD_PRELOAD", "OMP_", "GOMP_", "KMP_", "LIBOMP_", "OMPI_", "PMIX_", "PRTE_", "PMI_", "MPIR_",
+    "MPICH_", "HYDRA_", "I_MPI_", "UCX_", "SHMEM_", "SMA_",
+)  # fmt: skip
+
+
+class NotHere(FileNotFoundError):
+    """A library that is optional is not installed, so there is nothing to measure."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to measure, how often, and for how long at most. A bench looks at what concerns it."""
+
+    ranks: Sequence[int]
+    launches: int
+    budget_s: float
+    rounds: int = 1
+    only: Sequence[str] = ()  #: names of barriers; of an MPI's settings too
+    full: bool = False
+    seed: int = 1
+    placements: Sequence[str] = ()
+    spinners: bool = False  #: also what never gives its processor away, where threads share processors
+    mpis: Sequence[str] = ()  #: openmpi, mpich5, ...; empty: what targets need
+    hosts: int = 1
+    threads: Sequence[int] = ()  #: in each rank
+    level: str = "serialized"  #: who may call the MPI, where ranks have threads
+    processors: Sequence[int] = ()
+    compute_us: Sequence[float] = ()
+    variations: Sequence[float] = ()
+    longest_ms: float = float("inf")  #: situations that compute longer in an episode are left out
+    iterations: int = 0  #: of the exchange between PEs
+    batch_us: int | None = None  #: time that a batch takes, up to 10,000 episodes or runs
+    workloads: Sequence[str] = ()
+    cards: bool = False  #: also barriers that run on the hosts' cards
+
+
+def amounts(bench: str, amount: str = "usual") -> dict[str, Any]:
+    """How much a bench measures unless asked otherwise: usual, quick or full (amounts.toml)."""
+    known = tomllib.loads(Path(__file__).with_name("amounts.toml").read_text(encoding="utf-8"))[bench]
+    return known["usual"] | known.get(amount, {})
+
+
+@dataclass(frozen=True)
+class Start:
+    """One launch to be made; its output is kept under the name of the program that is asked for."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    limit_s: float = LIMIT_S
+
+
+class Campaign:
+    """Situations, and the programs to be launched in each. Every bench is one; passes.measure runs it."""
+
+    kind: str
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.tuning = Path("tuning")  #: where the library finds and stores choices meanwhile
+
+    @property
+    def situations(self) -> Sequence[Hashable]:
+        raise NotImplementedError
+
+    def facts(self) -> dict[str, Any]:
+        """What a run is stored with, besides the machine and what is asked of every bench."""
+        return {}
+
+    def say(self, situation: Any) -> str:
+        """The situation in words."""
+        raise NotImplementedError
+
+    def programs(self, situation: Any) -> list[str]:
+        raise NotImplementedError
+
+    def rounds(self, program: str, situation: Any, rounds: int) -> int:
+        """How many rounds that program makes where a pass has so many."""
+        return rounds
+
+    def prepare(self, folder: Path, session: Session) -> None:
+        """The run is stored there, in that session."""
+        self.tuning = (folder / "tuning").absolute()
+
+    def command(self, program: str, situation: Any, rounds: int, seed: int) -> list[str]:
+        """What to launch."""
+        raise NotImplementedError
+
+    def start(self, program: str, situation: Any, rounds: int, seed: int) -> Start:
+        """One launch."""
+        return Start(self.command(program, situation, rounds, seed), self.environment())
+
+    def environment(self) -> dict[str, str]:
+        """What a measuring program finds in its environment."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        return kept | {"TOLLBAR_TUNING": str(self.tuning)}
+
+
+def listed(program: Path, *flags: str) -> set[str]:
+    """The names of all barriers that a measuring program has."""
+    said = subprocess.run([str(program), *flags, "--list"], capture_output=True, text=True, check=False)
+    records = map(json.loads, said.stdout.splitlines()) if said.returncode == 0 else ()
+    return {record["name"] for record in records if "name" in record}
+
+
+def until(limit_s: float, command: Sequence[str]) -> list[str]:
+    """A launcher that is asked to end takes its ranks with it; one that is killed may leave them."""
+    return ["timeout", "-k", "5", f"{limit_s:.0f}", *command]
