@@ -6,9 +6,8 @@
 #include "group.hpp"
 
 #include "runtime/error.hpp"
-#include "transports/shmem/block.hpp"
+#include "transports/shmem/signals.hpp"
 
-#include <functional>
 #include <string>
 
 namespace tollbar::shmem {
@@ -17,9 +16,9 @@ namespace tollbar::shmem {
 struct Proposal {
     runtime::Refusal refusal;  ///< what was wrong with its own arguments; error 0 when nothing was
     Members members;
+    const SignalKind* signals = nullptr;
     std::string plan;  ///< what its caller named; empty when the first PE of the group is to choose
     unsigned tag = 0;
-    int signals = 0;
 };
 
 struct Agreed {
@@ -27,8 +26,7 @@ struct Agreed {
     Block block;       ///< zero on all PEs
 };
 
-/// Collective over all PEs. `choose(symmetric)` gives the plan where nobody named one; `symmetric` is an address in the
-/// symmetric heap. Throws a Refusal, on every PE alike.
-Agreed agree(const Proposal& proposal, const std::function<std::string(const void* symmetric)>& choose);
+/// Collective over all PEs. Throws a Refusal, on every PE alike.
+Agreed agree(const Proposal& proposal);
 
 }  // namespace tollbar::shmem

@@ -45,7 +45,7 @@ struct tollbar_shmem_barrier {
     tollbar::shmem::Block block;
     std::uint64_t identity = 0;  ///< the low half is the signature
     std::optional<tollbar::Plan> plan;
-    std::vector<tollbar::shmem::Step> steps;
+    std::vector<tollbar::shmem::ShmemTransport::Step> steps;
     bool one_shot = true;
     std::optional<tollbar::Runner<tollbar::shmem::BarrierTransport>> runner;
     tollbar::shmem::CallerLock lock;
@@ -56,6 +56,8 @@ struct tollbar_shmem_barrier {
 };
 
 namespace tollbar::shmem {
+
+inline bool BarrierTransport::gone() const noexcept { return barrier_->fault != 0; }
 
 /// tollbar_shmem_barrier_create; with `signals` by that kind of signals instead of the one that the options name, which
 /// is how experiments bring their own.

@@ -62,24 +62,19 @@ private:
     void tell(Rank to, Rank from) { add({.kind = Kind::tell, .peer = home(to), .slot = slot(to, from)}); }
     void told(Rank to, Rank from) { add({.kind = Kind::told, .peer = from, .slot = slot(to, from)}); }
 
-    /// The member as which `self` takes part in `role`.
-    Rank part(Rank self, Rank role) {
-        return *std::ranges::find(lowering_.members(role), self, [&](Rank member) { return home(member); });
-    }
-
     void tell_others(Rank self, Rank role) {
         for (const Rank member : lowering_.members(role))
             if (home(member) != self) tell(member, role);
     }
 
-    void meet_at(Rank self, Rank role) {
+    void meet_at(Rank self, Rank role, Rank member) {
         const std::size_t met = steps_.size();
         const auto share = static_cast<std::uint32_t>(lowering_.members(role).size());
         add({.kind = Kind::meet, .peer = home(role), .share = share});
         tell_others(self, role);
         add({.kind = Kind::flush, .skip = 1});  // the last has nobody to hear
         steps_[met].skip = static_cast<std::uint32_t>(steps_.size() - met - 1);
-        told(part(self, role), role);
+        told(member, role);
     }
 
     const Plan& plan_;
@@ -105,7 +100,7 @@ std::vector<Step> Placing::steps(Rank self) {
                 break;
             case count:
                 stand_at(tollbar::await(role));
-                only_counts(role) ? meet_at(self, role) : tell(role, part(self, role));
+                only_counts(role) ? meet_at(self, role, step.from) : tell(role, step.from);
                 break;
             case counted:
                 stand_at(tollbar::await(role));
@@ -113,12 +108,10 @@ std::vector<Step> Placing::steps(Rank self) {
                     if (!only_counts(role) && home(member) != self) told(role, member);
                 break;
             case release: tell_others(self, role); break;
-            case released: told(part(self, role), role); break;
+            case released: told(step.from, role); break;
             case meet: break;  // nobody's, where the first member plays
         }
     }
-    done_ = static_cast<std::uint32_t>(word_.size());
-    add({.kind = Kind::clean_up});
     return std::move(steps_);
 }
 
