@@ -6,7 +6,6 @@
 #include "datagrams.hpp"
 #include "runtime/frame.h"
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -104,6 +103,7 @@ private:
     std::size_t number_of(const toll_step& step) const noexcept {
         return static_cast<std::size_t>(&step - steps_.data());
     }
+    static bool asks(const Said& said) noexcept { return said.kind == toll_pull || said.kind == toll_ask; }
     bool is_sound(const toll_frame& frame, Rank from) noexcept;
     bool fits_plan(const Said& said) const noexcept;
     void believe(const Said& said) noexcept;
