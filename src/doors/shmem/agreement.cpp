@@ -4,6 +4,8 @@
 
 #include "choice.hpp"
 
+#include "runtime/error.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -46,21 +48,20 @@ SymmetricMemory allocate(std::size_t bytes) {
     return memory;
 }
 
-/// `symmetric` is any symmetric address.
-PeFacts facts_of(const Proposal& proposal, const void* symmetric) {
+/// Throws where the caller's arguments are wrong. `symmetric` is any symmetric address.
+PeFacts facts_of(const Agreement& own, const tollbar_shmem_options& options, const void* symmetric) {
+    const std::string named = named_plan(options, own.members.size());
+    if (!own.members.self) return {};
     PeFacts facts{};
-    facts.error = proposal.refusal.error;
-    runtime::write_text(proposal.refusal.line, facts.line.data(), facts.line.size());
-    if (facts.error != 0 || !proposal.members.self) return facts;
-    facts.signals = proposal.signals->number;
-    facts.tag = proposal.tag;
-    facts.size = proposal.members.size();
-    facts.first = proposal.members.pes.front();
-    facts.group = proposal.members.hash();
-    facts.explicit_plan = proposal.plan.empty() ? 0 : 1;
-    const std::string plan =
-        facts.explicit_plan ? proposal.plan : default_plan(*proposal.signals, facts.size, crowded_here(symmetric));
-    if (!runtime::write_text(plan, facts.plan.data(), facts.plan.size())) facts.error = EINVAL;
+    facts.signals = own.signals->number;
+    facts.tag = options.tag;
+    facts.size = own.members.size();
+    facts.first = own.members.pes.front();
+    facts.group = own.members.hash();
+    facts.explicit_plan = named.empty() ? 0 : 1;
+    const std::string plan = named.empty() ? default_plan(*own.signals, facts.size, crowded_here(symmetric)) : named;
+    if (!runtime::write_text(plan, facts.plan.data(), facts.plan.size()))
+        throw Refusal{EINVAL, "the plan's spelling is too long: " + plan};
     facts.slots = slots_needed(plan, facts.size);
     return facts;
 }
@@ -107,18 +108,28 @@ void demand_agreement(std::span<const PeFacts> all) {
 
 }  // namespace
 
-Agreed agree(const Proposal& proposal) {
+Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals) {
     const auto count = static_cast<std::size_t>(shmem_n_pes()), self = static_cast<std::size_t>(shmem_my_pe());
     SymmetricMemory table = allocate(count * sizeof(PeFacts));
     const std::span all(static_cast<PeFacts*>(table.get()), count);
-    const PeFacts mine = facts_of(proposal, table.get());
+    Agreement agreement;
+    PeFacts mine{};
+    const Refusal refusal = runtime::refusal_of([&] {
+        agreement.members = members_of(group);
+        demand_engine(options);
+        agreement.signals = signals != nullptr ? signals : &signals_of(options);
+        mine = facts_of(agreement, options, table.get());
+    });
+    mine.error = refusal.error;
+    runtime::write_text(refusal.line, mine.line.data(), mine.line.size());
     for (int pe = 0; pe < shmem_n_pes(); ++pe) shmem_putmem(&all[self], &mine, sizeof mine, pe);
     shmem_barrier_all();
     demand_agreement(all);
+    if (agreement.members.self) agreement.spelling = plan_of_group(all, mine);
     const std::uint32_t slots = std::ranges::max(all, {}, &PeFacts::slots).slots;
-    const std::string plan = mine.size != 0 ? plan_of_group(all, mine) : "";
     table.reset();
-    return {plan, Block(allocate(Block::bytes_for(slots)).release(), slots)};
+    agreement.block = Block(allocate(Block::bytes_for(slots)).release(), slots);
+    return agreement;
 }
 
 }  // namespace tollbar::shmem

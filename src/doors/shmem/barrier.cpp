@@ -2,7 +2,6 @@
 // Makes and unmakes barriers, and tells what they are.
 #include "barrier.hpp"
 
-#include "agreement.hpp"
 #include "choice.hpp"
 #include "registry.hpp"
 
@@ -10,7 +9,6 @@
 #include "runtime/error.hpp"
 #include "runtime/process.hpp"
 #include "runtime/say.h"
-#include "transports/shmem/open_mpi.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -30,35 +28,31 @@ namespace tollbar::shmem {
 namespace {
 
 /// What tells the barriers of one block apart: group and tag in the upper half of the signature, plan in the lower.
-std::uint64_t identity_of(const Members& members, unsigned tag, std::uint64_t number, const std::string& spelling,
-                          const SignalKind& signals) {
-    const std::uint64_t who = hash_of(&number, sizeof number, members.hash() ^ tag);
-    const std::uint64_t what = hash_of(spelling.data(), spelling.size(), static_cast<std::uint64_t>(signals.number));
+std::uint64_t identity_of(const Agreement& agreement, unsigned tag, std::uint64_t number) {
+    const auto signals = static_cast<std::uint64_t>(agreement.signals->number);
+    const std::uint64_t who = hash_of(&number, sizeof number, agreement.members.hash() ^ tag);
+    const std::uint64_t what = hash_of(agreement.spelling.data(), agreement.spelling.size(), signals);
     const Signature signature = signature_of(who, what);
     return ((who ^ what) >> 32) << 32 | signature;
 }
 
 /// Of a barrier made by create or, with number 0, by create_in.
-tollbar_shmem_barrier* make_barrier(const Members& members, const std::string& spelling,
-                                    const tollbar_shmem_options& options, const SignalKind& signals, Block block,
+tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_shmem_options& options,
                                     std::uint64_t number) {
     int level = SHMEM_THREAD_SINGLE;
     shmem_query_thread(&level);
-    auto barrier = std::make_unique<tollbar_shmem_barrier>(level == SHMEM_THREAD_SERIALIZED ||
-                                                           level == SHMEM_THREAD_MULTIPLE);
-    barrier->members = members;
-    barrier->spelling = spelling;
-    barrier->signals = signals.number;
+    const bool any_thread = level == SHMEM_THREAD_SERIALIZED || level == SHMEM_THREAD_MULTIPLE;
+    auto barrier = std::make_unique<tollbar_shmem_barrier>(agreement, any_thread);
+    const auto& [members, signals, spelling, block] = agreement;
     barrier->sync_only = options.sync_only != 0;
     barrier->owns_memory = number != 0;
-    barrier->block = block;
     if (!members.self) return barrier.release();
     barrier->engine = options.engine != 0;
     if (*members.self == 0 && environment::verbosity() > 0)
         tollbar_say("barrier of %u PEs: %s", static_cast<unsigned>(members.size()), spelling.c_str());
-    barrier->identity = identity_of(members, options.tag, number, spelling, signals);
+    barrier->identity = identity_of(agreement, options.tag, number);
     const Crowding crowding = crowded_here(block.words()) ? Crowding::crowded : Crowding::roomy;
-    ShmemTransport transport(block, members.pes, signals, static_cast<Signature>(barrier->identity),
+    ShmemTransport transport(block, members.pes, *signals, static_cast<Signature>(barrier->identity),
                              patience_for<NativeSync>(environment::wait(), crowding), 0);
     barrier->plan = make_plan(spelling, members.size());
     const std::vector<shmem::Step> placed = place(*barrier->plan, *members.self);
@@ -81,19 +75,12 @@ std::string choose_plan(const tollbar_shmem_options& options, Rank pes, bool cro
 }
 
 std::size_t bytes_for(const tollbar_shmem_options& options, Rank pes) {
-    const auto bytes = [&](bool crowded) {
-        return Block::bytes_for(slots_needed(choose_plan(options, pes, crowded), pes));
-    };
-    return std::max(bytes(false), bytes(true));
+    const auto slots = [&](bool crowded) { return slots_needed(choose_plan(options, pes, crowded), pes); };
+    return Block::bytes_for(std::max(slots(false), slots(true)));
 }
 
 tollbar_shmem_options given(const tollbar_shmem_options* options) {
     return options == nullptr ? tollbar_shmem_options{} : *options;
-}
-
-void demand_engine(const tollbar_shmem_options& options) {
-    if (options.engine != 0 && !progress_can_be_joined())
-        throw Refusal{ENOTSUP, "engine: this OpenSHMEM has no progress that can be joined (Open MPI has)"};
 }
 
 void demand_symmetric(void* memory, std::size_t bytes, const Members& members) {
@@ -110,16 +97,8 @@ int create(const tollbar_shmem_group* group, const tollbar_shmem_options& option
            tollbar_shmem_barrier** barrier) {
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
     return guarded([&] {
-        Proposal proposal;
-        proposal.tag = options.tag;
-        proposal.refusal = runtime::refusal_of([&] {
-            proposal.members = members_of(group);
-            demand_engine(options);
-            proposal.signals = signals != nullptr ? signals : &signals_of(options);
-            proposal.plan = named_plan(options, proposal.members.size());
-        });
-        const Agreed agreed = agree(proposal);
-        *barrier = make_barrier(proposal.members, agreed.plan, options, *proposal.signals, agreed.block, ++created);
+        const Agreement agreement = agree(group, options, signals);
+        *barrier = make_barrier(agreement, options, ++created);
     });
 }
 
@@ -153,7 +132,7 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
         demand_engine(wanted);
         const std::string plan = choose_plan(wanted, members.size(), crowded_here(memory));
         const Block block(memory, slots_needed(plan, members.size()));
-        *barrier = make_barrier(members, plan, wanted, signals_of(wanted), block, 0);
+        *barrier = make_barrier({members, &signals_of(wanted), plan, block}, wanted, 0);
     });
 }
 
@@ -184,7 +163,7 @@ const char* tollbar_shmem_barrier_plan(const tollbar_shmem_barrier* barrier) {
 }
 
 tollbar_shmem_signals tollbar_shmem_barrier_signals(const tollbar_shmem_barrier* barrier) {
-    return barrier == nullptr ? TOLLBAR_SHMEM_PUTS : static_cast<tollbar_shmem_signals>(barrier->signals);
+    return barrier == nullptr ? TOLLBAR_SHMEM_PUTS : static_cast<tollbar_shmem_signals>(barrier->signals->number);
 }
 
 uint64_t tollbar_shmem_barrier_episode(const tollbar_shmem_barrier* barrier) {

@@ -4,12 +4,15 @@
 
 #include "algorithms/defaults.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/error.hpp"
+#include "transports/shmem/open_mpi.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/detail/crowding.hpp>
 #include <tollbar/price.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <stdexcept>
 
 namespace tollbar::shmem {
@@ -40,6 +43,11 @@ std::string cheapest(Rank pes) {
 }
 
 }  // namespace
+
+void demand_engine(const tollbar_shmem_options& options) {
+    if (options.engine != 0 && !progress_can_be_joined())
+        throw runtime::Refusal{ENOTSUP, "engine: this OpenSHMEM has no progress that can be joined (Open MPI has)"};
+}
 
 const SignalKind& signals_of(const tollbar_shmem_options& options) {
     for (const SignalKind* kind : {&by_puts, &by_stores})

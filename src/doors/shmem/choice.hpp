@@ -18,6 +18,9 @@ std::string named_plan(const tollbar_shmem_options& options, Rank pes);
 /// TOLLBAR_PLAN, else one for the number of PEs. A wrong TOLLBAR_PLAN is reported once a process and then ignored.
 std::string default_plan(const SignalKind& signals, Rank pes, bool crowded);
 
+/// Throws a Refusal (ENOTSUP) where the options want an engine and there is none.
+void demand_engine(const tollbar_shmem_options& options);
+
 /// Throws std::invalid_argument.
 const SignalKind& signals_of(const tollbar_shmem_options& options);
 
