@@ -48,12 +48,6 @@ private:
         return before;
     }
 
-    /// From here on so many steps of the rank's own word are over.
-    void stand_at(tollbar::Step own) {
-        if (const auto found = std::ranges::find(word_, own); found != word_.end())
-            done_ = static_cast<std::uint32_t>(found - word_.begin());
-    }
-
     void add(Step step) {
         step.done = done_;
         steps_.push_back(step);
@@ -79,31 +73,22 @@ private:
 
     const Plan& plan_;
     Lowering lowering_;
-    Program word_;
     std::uint32_t done_ = 0;
     std::vector<Step> steps_;
 };
 
 std::vector<Step> Placing::steps(Rank self) {
-    word_ = plan_.program(self);
     for (const LoweredStep& step : lowering_.steps(self)) {
         using enum LoweredStep::Kind;
         const Rank role = step.role;
+        done_ = step.done;
         switch (step.kind) {
-            case signal:
-                if (step.from == self) stand_at(tollbar::signal(step.to));
-                tell(step.to, step.from);
-                break;
-            case await:
-                if (step.to == self) stand_at(tollbar::await(step.from));
-                told(step.to, step.from);
-                break;
+            case signal: tell(step.to, step.from); break;
+            case await: told(step.to, step.from); break;
             case count:
-                stand_at(tollbar::await(role));
                 only_counts(role) ? meet_at(self, role, step.from) : tell(role, step.from);
                 break;
             case counted:
-                stand_at(tollbar::await(role));
                 for (const Rank member : lowering_.members(role))
                     if (!only_counts(role) && home(member) != self) told(role, member);
                 break;

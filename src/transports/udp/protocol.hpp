@@ -48,7 +48,6 @@ public:
     Protocol(const UdpIdentity& identity, std::span<const toll_step> steps, Episode before, Datagrams& network);
 
     Rank rank() const noexcept { return identity_.self; }
-    Episode episode() const noexcept { return episode_; }
 
     /// Enters the next episode; the one before is over.
     void enter(Episode episode) noexcept;
