@@ -142,8 +142,8 @@ int tollbar_shmem_barrier_destroy(tollbar_shmem_barrier* barrier) {
     if (barrier->open && barrier->fault == 0) {
         barrier->lock.leave();
         return guarded([&] {
-            throw Refusal{EBUSY, "destroy while an episode is open on " + pe_text(shmem_my_pe()) +
-                                     ": wait for its end first"};
+            throw Refusal{EBUSY,
+                          "destroy while an episode is open on " + pe_text(shmem_my_pe()) + ": wait for its end first"};
         });
     }
     unregister_barrier(*barrier);

@@ -38,7 +38,7 @@ struct tollbar_shmem_barrier : tollbar::shmem::Agreement {
 
     bool sync_only = false;
     bool engine = false;
-    bool owns_memory = false;  ///< made by create: destroy frees collectively
+    bool owns_memory = false;    ///< made by create: destroy frees collectively
     std::uint64_t identity = 0;  ///< the low half is the signature
     std::optional<tollbar::Plan> plan;
     std::vector<tollbar::shmem::ShmemTransport::Step> steps;

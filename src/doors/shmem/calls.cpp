@@ -44,7 +44,8 @@ int post_inside(tollbar_shmem_barrier& barrier, const shmem_ctx_t* contexts, std
         shmem_quiet();
         for (std::size_t i = 0; i < count; ++i) shmem_ctx_quiet(contexts[i]);
     }
-    // Stores to this PE's own memory come before what tells the others; pairs with the acquire of ShmemTransport::told().
+    // Stores to this PE's own memory come before what tells the others; pairs with the acquire of
+    // ShmemTransport::told().
     std::atomic_thread_fence(std::memory_order_release);
     barrier.open = true;
     barrier.runner->start();

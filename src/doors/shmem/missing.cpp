@@ -59,13 +59,16 @@ void blame_foreigner(tollbar_shmem_barrier& barrier, Signature theirs, const std
     const auto mine = static_cast<Signature>(barrier.identity);
     const std::string what = theirs >> 16 != mine >> 16 ? "another group or tag" : "another plan or kind of signals";
     set_fault(barrier, EPROTO,
-              who + " made this barrier with " + what + " than " + pe_text(shmem_my_pe()) + " (" + barrier.spelling + ", " + std::to_string(barrier.members.size()) + " PEs)");
+              who + " made this barrier with " + what + " than " + pe_text(shmem_my_pe()) + " (" + barrier.spelling +
+                  ", " + std::to_string(barrier.members.size()) + " PEs)");
 }
 
 /// Looks for the PE that may have written a word with that signature.
 std::string writer_of(const tollbar_shmem_barrier& barrier, Signature signature) {
     for (int pe = 0; pe < shmem_n_pes(); ++pe)
-        if (static_cast<Signature>(identity_at(barrier, pe)) == signature) return pe_text(pe);
+        if (const std::uint64_t identity = identity_at(barrier, pe);
+            identity != 0 && static_cast<Signature>(identity) == signature)
+            return pe_text(pe);
     return "some PE";
 }
 
@@ -84,8 +87,7 @@ void examine_slots(tollbar_shmem_barrier& barrier) {
     set_fault(barrier, EBADMSG,
               who + " claims an episode that it cannot have reached (" +
                   std::to_string(static_cast<std::uint32_t>(fault->word)) + " while " + pe_text(shmem_my_pe()) +
-                  " is in " +
-                  std::to_string(static_cast<std::uint32_t>(barrier.runner->episode())) +
+                  " is in " + std::to_string(static_cast<std::uint32_t>(barrier.runner->episode())) +
                   "): something else writes to the barrier's memory");
 }
 

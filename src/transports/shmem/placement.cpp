@@ -85,9 +85,7 @@ std::vector<Step> Placing::steps(Rank self) {
         switch (step.kind) {
             case signal: tell(step.to, step.from); break;
             case await: told(step.to, step.from); break;
-            case count:
-                only_counts(role) ? meet_at(self, role, step.from) : tell(role, step.from);
-                break;
+            case count: only_counts(role) ? meet_at(self, role, step.from) : tell(role, step.from); break;
             case counted:
                 for (const Rank member : lowering_.members(role))
                     if (!only_counts(role) && home(member) != self) told(role, member);

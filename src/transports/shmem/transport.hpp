@@ -23,7 +23,7 @@ public:
     /// A placed step with the addresses that it needs, which are worked out once.
     struct Step : shmem::Step {
         int pe = 0;
-        bool stores = false;                          ///< the words lie in memory that this PE can store into
+        bool stores = false;                         ///< the words lie in memory that this PE can store into
         std::array<std::uint64_t*, phases> words{};  ///< of the slot
     };
     using Sync = NativeSync;

@@ -74,7 +74,7 @@ public:
     /// Takes in what is there, as long as `enough` is false after each; whether it became true.
     template <class Enough>
     bool take_in(Enough&& enough) noexcept {
-        constexpr int most = 64;  // before the clock is looked at, whoever sends how many
+        constexpr int most = 64;                               // before the clock is looked at, whoever sends how many
         std::array<std::byte, 2 * sizeof(toll_frame)> buffer;  // what is longer than a frame must be seen to be
         for (int taken = 0; taken < most; ++taken) {
             const auto received = network_->receive(buffer);
