@@ -16,9 +16,7 @@ static_assert(std::is_same_v<unsigned, std::uint32_t> && std::is_same_v<unsigned
 
 class Amo64 : public shmem::Signaller {
 public:
-    Amo64(shmem::Block block, shmem::Signature) : block_(block) {}
-
-    void begin(Episode) noexcept override {}
+    explicit Amo64(shmem::Block block) : block_(block) {}
 
     void tell(int pe, std::uint32_t slot) noexcept override { shmem_ulong_atomic_fetch_inc(counter(slot), pe); }
 
@@ -86,8 +84,8 @@ constexpr unsigned any_number = std::numeric_limits<unsigned>::max();
 
 template <class Kind>
 constexpr CounterKind named(const char* name, int number) {
-    return {name, {number, [](shmem::Block block, shmem::Signature signature) -> std::unique_ptr<shmem::Signaller> {
-                       return std::make_unique<Kind>(block, signature);
+    return {name, {number, [](shmem::Block block) -> std::unique_ptr<shmem::Signaller> {
+                       return std::make_unique<Kind>(block);
                    }}};
 }
 

@@ -3,7 +3,7 @@
 // OpenSHMEM"): atomic updates of counters. The library has none of them.
 #pragma once
 
-#include "transports/shmem/signaller.hpp"
+#include "transports/shmem/signals.hpp"
 
 #include <array>
 

@@ -4,7 +4,7 @@
 
 #include "candidate.hpp"
 
-#include "transports/shmem/signaller.hpp"
+#include "transports/shmem/signals.hpp"
 
 #include <tollbar/shmem.h>
 

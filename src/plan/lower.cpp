@@ -103,13 +103,19 @@ void Lowering::lower(Rank self, const Program& program, std::vector<LoweredStep>
         const Rank peer = program[i].peer;
         check_peer(self, peer);
         const bool tells = is_signal(program[i]);
+        if (!is_role(self)) done_ = static_cast<std::uint32_t>(i);
         if (tells && is_role(peer) && has(part(peer).sorted, self)) {
-            lower_role(self, peer, steps);
             ++i;  // the await of the role, which is right after
+            if (!is_role(self)) ++done_;
+            lower_role(self, peer, steps);
             continue;
         }
         const auto [from, to] = tells ? std::pair(self, peer) : std::pair(peer, self);
-        steps.push_back({.kind = tells ? Kind::signal : Kind::await, .from = from, .to = to, .slot = slot(from, to)});
+        steps.push_back({.kind = tells ? Kind::signal : Kind::await,
+                         .from = from,
+                         .to = to,
+                         .slot = slot(from, to),
+                         .done = done_});
     }
 }
 
@@ -118,7 +124,7 @@ void Lowering::lower_role(Rank self, Rank role, std::vector<LoweredStep>& steps)
     const Part& played = part(role);
     const auto number = static_cast<std::uint32_t>(played.members.size());
     const auto add = [&](Kind kind, std::uint32_t share) {
-        steps.push_back({.kind = kind, .from = self, .role = role, .share = share});
+        steps.push_back({.kind = kind, .from = self, .role = role, .share = share, .done = done_});
     };
     if (played.between.empty()) {
         add(Kind::count, number);

@@ -38,6 +38,7 @@ struct LoweredStep {
     std::uint32_t slot = 0;   ///< of a channel: which of the awaits in the word of `to` it is, from 0
     std::uint32_t share = 1;  ///< of count, counted and meet
     std::uint32_t skip = 0;   ///< of meet
+    std::uint32_t done = 0;   ///< how many steps of the rank's own word are over before it
 
     friend bool operator==(const LoweredStep&, const LoweredStep&) = default;
 };
@@ -86,7 +87,8 @@ private:
     Plan plan_;
     Player player_;
     MayCount may_count_;
-    Rank depth_ = 0;  ///< roles that are being played
+    Rank depth_ = 0;          ///< roles that are being played
+    std::uint32_t done_ = 0;  ///< see LoweredStep
     std::unordered_map<Rank, Program> words_;
     std::unordered_map<Rank, Part> parts_;
 };

@@ -4,13 +4,14 @@
 
 #include "choice.hpp"
 
+#include "runtime/error.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <map>
+#include <memory>
 #include <span>
-#include <utility>
 
 namespace tollbar::shmem {
 
@@ -26,62 +27,44 @@ struct PeFacts {
     Rank size;            ///< of its group; 0 outside
     int first;            ///< PE of its group
     std::uint64_t group;  ///< hash
+    std::uint32_t slots;  ///< that its plan needs
     char explicit_plan;
     std::array<char, 63> plan;
     std::array<char, 128> line;  ///< the error's
 };
 
-std::string too_small(std::size_t bytes) {
-    return "the symmetric heap has no " + std::to_string(bytes) +
-           " bytes left for a barrier: set SHMEM_SYMMETRIC_SIZE (Open MPI: also SMA_SYMMETRIC_SIZE) higher";
+/// Zero on all PEs; given back collectively.
+using SymmetricMemory = std::unique_ptr<void, void (*)(void*)>;
+
+SymmetricMemory allocate(std::size_t bytes) {
+    constexpr std::size_t alignment = 128;
+    SymmetricMemory memory(shmem_align(alignment, bytes), shmem_free);
+    if (!memory)
+        throw Refusal{ENOMEM, "the symmetric heap has no " + std::to_string(bytes) +
+                                  " bytes left for a barrier: set SHMEM_SYMMETRIC_SIZE (Open MPI: also "
+                                  "SMA_SYMMETRIC_SIZE) higher"};
+    std::memset(memory.get(), 0, bytes);
+    shmem_barrier_all();
+    return memory;
 }
 
-/// Symmetric memory, zero; given back collectively unless released.
-class HeapPiece {
-public:
-    explicit HeapPiece(std::size_t bytes) : memory_(shmem_align(alignment, bytes)) {
-        if (memory_ == nullptr) throw Refusal{ENOMEM, too_small(bytes)};
-        std::memset(memory_, 0, bytes);
-        shmem_barrier_all();
-    }
-    ~HeapPiece() {
-        if (memory_ != nullptr) shmem_free(memory_);
-    }
-    HeapPiece(const HeapPiece&) = delete;
-    HeapPiece& operator=(const HeapPiece&) = delete;
-
-    void* get() const noexcept { return memory_; }
-    void* release() noexcept { return std::exchange(memory_, nullptr); }
-
-private:
-    static constexpr std::size_t alignment = 128;
-    void* memory_;
-};
-
-PeFacts facts_of(const Proposal& proposal, const std::string& chosen) {
+/// Throws where the caller's arguments are wrong. `symmetric` is any symmetric address.
+PeFacts facts_of(const Agreement& own, const tollbar_shmem_options& options, const void* symmetric) {
+    const std::string named = named_plan(options, own.members.size());
+    if (!own.members.self) return {};
     PeFacts facts{};
-    facts.error = proposal.refusal.error;
-    runtime::write_text(proposal.refusal.line, facts.line.data(), facts.line.size());
-    if (facts.error != 0 || !proposal.members.self) return facts;
-    facts.signals = proposal.signals;
-    facts.tag = proposal.tag;
-    facts.size = proposal.members.size();
-    facts.first = proposal.members.pes.front();
-    facts.group = proposal.members.hash();
-    facts.explicit_plan = proposal.plan.empty() ? 0 : 1;
-    if (!runtime::write_text(proposal.plan.empty() ? chosen : proposal.plan, facts.plan.data(), facts.plan.size()))
-        facts.error = EINVAL;
+    facts.signals = own.signals->number;
+    facts.tag = options.tag;
+    facts.size = own.members.size();
+    facts.first = own.members.pes.front();
+    facts.group = own.members.hash();
+    facts.explicit_plan = named.empty() ? 0 : 1;
+    const std::string plan = named.empty() ? default_plan(*own.signals, facts.size, crowded_here(symmetric)) : named;
+    if (!runtime::write_text(plan, facts.plan.data(), facts.plan.size()))
+        throw Refusal{EINVAL, "the plan's spelling is too long: " + plan};
+    facts.slots = slots_needed(plan, facts.size);
     return facts;
 }
-
-void share_facts(std::span<PeFacts> all, const PeFacts& mine) {
-    const int self = shmem_my_pe();
-    for (int pe = 0; pe < shmem_n_pes(); ++pe)
-        shmem_putmem(&all[static_cast<std::size_t>(self)], &mine, sizeof mine, pe);
-    shmem_barrier_all();
-}
-
-std::string pe(std::size_t number) { return "PE " + std::to_string(number); }
 
 /// The plan of a group: what one of its PEs named, else what its first PE chose.
 const char* plan_of_group(std::span<const PeFacts> all, const PeFacts& facts) {
@@ -99,7 +82,7 @@ void demand_same(std::span<const PeFacts> all, std::size_t one, std::size_t othe
     if (a.explicit_plan && b.explicit_plan && std::strcmp(a.plan.data(), b.plan.data()) != 0)
         what = std::string("plans (") + a.plan.data() + ", " + b.plan.data() + ")";
     if (!what.empty())
-        throw Refusal{EPROTO, pe(one) + " and " + pe(other) + " make this barrier with different " + what};
+        throw Refusal{EPROTO, pe_text(one) + " and " + pe_text(other) + " make this barrier with different " + what};
 }
 
 /// Throws what is wrong between the PEs, the same on all of them.
@@ -108,7 +91,7 @@ void demand_agreement(std::span<const PeFacts> all) {
         if (all[i].error != 0)
             throw Refusal{all[i].error, i == static_cast<std::size_t>(shmem_my_pe())
                                             ? std::string(all[i].line.data())
-                                            : pe(i) + ": " + all[i].line.data()};
+                                            : pe_text(i) + ": " + all[i].line.data()};
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].size == 0) continue;
         Rank same = 0;
@@ -118,41 +101,35 @@ void demand_agreement(std::span<const PeFacts> all) {
             demand_same(all, i, j);
         }
         if (same != all[i].size)
-            throw Refusal{EPROTO, pe(i) + " names a group of " + std::to_string(all[i].size) + " PEs, but only " +
+            throw Refusal{EPROTO, pe_text(i) + " names a group of " + std::to_string(all[i].size) + " PEs, but only " +
                                       std::to_string(same) + " of them name it"};
     }
 }
 
-/// Slots for the most demanding of the groups.
-std::uint32_t most_slots(std::span<const PeFacts> all) {
-    std::map<std::pair<std::string, Rank>, std::uint32_t> of;  // of what was seen already
-    std::uint32_t most = 0;
-    for (const PeFacts& facts : all) {
-        if (facts.size == 0) continue;
-        auto [place, is_new] = of.try_emplace({plan_of_group(all, facts), facts.size}, 0);
-        if (is_new) place->second = slots_needed(place->first.first, facts.size);
-        most = std::max(most, place->second);
-    }
-    return most;
-}
-
 }  // namespace
 
-Agreed agree(const Proposal& proposal, const std::function<std::string(const void* symmetric)>& choose) {
-    const auto count = static_cast<std::size_t>(shmem_n_pes());
-    std::uint32_t slots = 0;
-    std::string plan;
-    {
-        const HeapPiece table(count * sizeof(PeFacts));
-        const std::span all(static_cast<PeFacts*>(table.get()), count);
-        const bool chooses = proposal.refusal.error == 0 && proposal.plan.empty() && proposal.members.self;
-        share_facts(all, facts_of(proposal, chooses ? choose(table.get()) : ""));
-        demand_agreement(all);
-        slots = most_slots(all);
-        if (proposal.members.self) plan = plan_of_group(all, all[static_cast<std::size_t>(shmem_my_pe())]);
-    }
-    HeapPiece memory(Block::bytes_for(slots));
-    return {plan, Block(memory.release(), slots)};
+Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals) {
+    const auto count = static_cast<std::size_t>(shmem_n_pes()), self = static_cast<std::size_t>(shmem_my_pe());
+    SymmetricMemory table = allocate(count * sizeof(PeFacts));
+    const std::span all(static_cast<PeFacts*>(table.get()), count);
+    Agreement agreement;
+    PeFacts mine{};
+    const Refusal refusal = runtime::refusal_of([&] {
+        agreement.members = members_of(group);
+        demand_engine(options);
+        agreement.signals = signals != nullptr ? signals : &signals_of(options);
+        mine = facts_of(agreement, options, table.get());
+    });
+    mine.error = refusal.error;
+    runtime::write_text(refusal.line, mine.line.data(), mine.line.size());
+    for (int pe = 0; pe < shmem_n_pes(); ++pe) shmem_putmem(&all[self], &mine, sizeof mine, pe);
+    shmem_barrier_all();
+    demand_agreement(all);
+    if (agreement.members.self) agreement.spelling = plan_of_group(all, mine);
+    const std::uint32_t slots = std::ranges::max(all, {}, &PeFacts::slots).slots;
+    table.reset();
+    agreement.block = Block(allocate(Block::bytes_for(slots)).release(), slots);
+    return agreement;
 }
 
 }  // namespace tollbar::shmem

@@ -5,30 +5,22 @@
 
 #include "group.hpp"
 
-#include "runtime/error.hpp"
-#include "transports/shmem/block.hpp"
+#include "transports/shmem/signals.hpp"
 
-#include <functional>
 #include <string>
 
 namespace tollbar::shmem {
 
-/// What this PE brings.
-struct Proposal {
-    runtime::Refusal refusal;  ///< what was wrong with its own arguments; error 0 when nothing was
+/// What a barrier is made of.
+struct Agreement {
     Members members;
-    std::string plan;  ///< what its caller named; empty when the first PE of the group is to choose
-    unsigned tag = 0;
-    int signals = 0;
+    const SignalKind* signals = nullptr;
+    std::string spelling{};
+    Block block{};
 };
 
-struct Agreed {
-    std::string plan;  ///< of this PE's group
-    Block block;       ///< zero on all PEs
-};
-
-/// Collective over all PEs. `choose(symmetric)` gives the plan where nobody named one; `symmetric` is an address in the
-/// symmetric heap. Throws a Refusal, on every PE alike.
-Agreed agree(const Proposal& proposal, const std::function<std::string(const void* symmetric)>& choose);
+/// Collective over all PEs: those of this PE's group, their plan, and memory that is zero on all. `signals` null: those
+/// that the options name. Throws a Refusal, on every PE alike.
+Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals);
 
 }  // namespace tollbar::shmem

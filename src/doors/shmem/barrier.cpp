@@ -2,7 +2,6 @@
 // Makes and unmakes barriers, and tells what they are.
 #include "barrier.hpp"
 
-#include "agreement.hpp"
 #include "choice.hpp"
 #include "registry.hpp"
 
@@ -10,7 +9,6 @@
 #include "runtime/error.hpp"
 #include "runtime/process.hpp"
 #include "runtime/say.h"
-#include "transports/shmem/open_mpi.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -29,80 +27,67 @@ namespace tollbar::shmem {
 
 namespace {
 
-bool any_thread_may() {
-    int level = SHMEM_THREAD_SINGLE;
-    shmem_query_thread(&level);
-    return level == SHMEM_THREAD_SERIALIZED || level == SHMEM_THREAD_MULTIPLE;
-}
-
 /// What tells the barriers of one block apart: group and tag in the upper half of the signature, plan in the lower.
-std::uint64_t identity_of(const Members& members, unsigned tag, std::uint64_t number, const std::string& spelling,
-                          const SignalKind& signals) {
-    const std::uint64_t who = hash_of(&number, sizeof number, members.hash() ^ tag);
-    const std::uint64_t what = hash_of(spelling.data(), spelling.size(), static_cast<std::uint64_t>(signals.number));
+std::uint64_t identity_of(const Agreement& agreement, unsigned tag, std::uint64_t number) {
+    const auto signals = static_cast<std::uint64_t>(agreement.signals->number);
+    const std::uint64_t who = hash_of(&number, sizeof number, agreement.members.hash() ^ tag);
+    const std::uint64_t what = hash_of(agreement.spelling.data(), agreement.spelling.size(), signals);
     const Signature signature = signature_of(who, what);
     return ((who ^ what) >> 32) << 32 | signature;
 }
 
 /// Of a barrier made by create or, with number 0, by create_in.
-tollbar_shmem_barrier* make_barrier(Members members, const std::string& spelling, const tollbar_shmem_options& options,
-                                    const SignalKind& signals, Block block, std::uint64_t number) {
-    const std::uint64_t identity = identity_of(members, options.tag, number, spelling, signals);
-    auto barrier = std::make_unique<tollbar_shmem_barrier>(any_thread_may());
-    barrier->members = std::move(members);
-    barrier->spelling = spelling;
-    barrier->signals = signals.number;
+tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_shmem_options& options,
+                                    std::uint64_t number) {
+    int level = SHMEM_THREAD_SINGLE;
+    shmem_query_thread(&level);
+    const bool any_thread = level == SHMEM_THREAD_SERIALIZED || level == SHMEM_THREAD_MULTIPLE;
+    auto barrier = std::make_unique<tollbar_shmem_barrier>(agreement, any_thread);
+    const auto& [members, signals, spelling, block] = agreement;
     barrier->sync_only = options.sync_only != 0;
-    barrier->engine = options.engine != 0;
     barrier->owns_memory = number != 0;
-    barrier->block = block;
-    barrier->identity = identity;
-    if (!barrier->members.self) {
-        barrier->engine = false;  // nothing to advance
-        register_barrier(*barrier);
-        return barrier.release();
-    }
-    if (*barrier->members.self == 0 && environment::verbosity() > 0)
-        tollbar_say("barrier of %u PEs: %s", static_cast<unsigned>(barrier->members.size()), spelling.c_str());
+    if (!members.self) return barrier.release();
+    barrier->engine = options.engine != 0;
+    if (*members.self == 0 && environment::verbosity() > 0)
+        tollbar_say("barrier of %u PEs: %s", static_cast<unsigned>(members.size()), spelling.c_str());
+    barrier->identity = identity_of(agreement, options.tag, number);
     const Crowding crowding = crowded_here(block.words()) ? Crowding::crowded : Crowding::roomy;
-    ShmemTransport transport(block, barrier->members.pes, signals.make(block, static_cast<Signature>(identity)),
+    ShmemTransport transport(block, members.pes, *signals, static_cast<Signature>(barrier->identity),
                              patience_for<NativeSync>(environment::wait(), crowding), 0);
-    barrier->plan = make_plan(spelling, barrier->members.size());
-    barrier->steps = place(*barrier->plan, *barrier->members.self);
-    barrier->one_shot = is_one_shot(barrier->steps);
+    barrier->plan = make_plan(spelling, members.size());
+    const std::vector<shmem::Step> placed = place(*barrier->plan, *members.self);
+    barrier->steps = transport.locate(placed);
+    barrier->one_shot = is_one_shot(placed);
     barrier->runner.emplace(barrier->steps.data(), static_cast<std::uint32_t>(barrier->steps.size()), Episode{0},
                             BarrierTransport(std::move(transport), *barrier));
     register_barrier(*barrier);
-    const auto self = static_cast<std::uint64_t>(getpid());
-    block.name(identity, 0, {self, start_of(getpid())});
+    block.name(barrier->identity, 0, {static_cast<std::uint64_t>(getpid()), start_of(getpid())});
     return barrier.release();
 }
 
 /// Barriers made by create, in the order in which all PEs make them.
 std::uint64_t created = 0;
 
+std::string choose_plan(const tollbar_shmem_options& options, Rank pes, bool crowded) {
+    const SignalKind& signals = signals_of(options);
+    const std::string named = named_plan(options, pes);
+    return named.empty() ? default_plan(signals, pes, crowded) : named;
+}
+
 std::size_t bytes_for(const tollbar_shmem_options& options, Rank pes) {
-    std::size_t most = 0;
-    for (const bool crowded : {false, true})
-        most = std::max(
-            most, Block::bytes_for(slots_needed(choose_plan(options, signals_of(options), pes, crowded).plan, pes)));
-    return most;
+    const auto slots = [&](bool crowded) { return slots_needed(choose_plan(options, pes, crowded), pes); };
+    return Block::bytes_for(std::max(slots(false), slots(true)));
 }
 
 tollbar_shmem_options given(const tollbar_shmem_options* options) {
     return options == nullptr ? tollbar_shmem_options{} : *options;
 }
 
-void demand_engine(const tollbar_shmem_options& options) {
-    if (options.engine != 0 && !progress_can_be_joined())
-        throw Refusal{ENOTSUP, "engine: this OpenSHMEM has no progress that can be joined (Open MPI has)"};
-}
-
 void demand_symmetric(void* memory, std::size_t bytes, const Members& members) {
     auto* const last = static_cast<char*>(memory) + bytes - 1;
     for (const int pe : members.pes)
         if (shmem_addr_accessible(memory, pe) == 0 || shmem_addr_accessible(last, pe) == 0)
-            throw Refusal{EFAULT, "the memory is not symmetric: PE " + std::to_string(pe) +
+            throw Refusal{EFAULT, "the memory is not symmetric: " + pe_text(pe) +
                                       " cannot be reached there; take it from shmem_malloc or shmem_align"};
 }
 
@@ -112,20 +97,8 @@ int create(const tollbar_shmem_group* group, const tollbar_shmem_options& option
            tollbar_shmem_barrier** barrier) {
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
     return guarded([&] {
-        Proposal proposal;
-        proposal.tag = options.tag;
-        proposal.signals = signals != nullptr ? signals->number : options.signals;
-        proposal.refusal = runtime::refusal_of([&] {
-            proposal.members = members_of(group);
-            demand_engine(options);
-            if (signals == nullptr) signals = &signals_of(options);
-            if (const Spelling own = choose_plan(options, *signals, proposal.members.size(), false); own.explicitly)
-                proposal.plan = own.plan;
-        });
-        const Agreed agreed = agree(proposal, [&](const void* symmetric) {
-            return choose_plan(options, *signals, proposal.members.size(), crowded_here(symmetric)).plan;
-        });
-        *barrier = make_barrier(proposal.members, agreed.plan, options, *signals, agreed.block, ++created);
+        const Agreement agreement = agree(group, options, signals);
+        *barrier = make_barrier(agreement, options, ++created);
     });
 }
 
@@ -149,7 +122,7 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
     return guarded([&] {
         const tollbar_shmem_options wanted = given(options);
         const Members members = members_of(group);
-        if (!members.self) throw Refusal{ESRCH, "PE " + std::to_string(shmem_my_pe()) + " is not in the group"};
+        if (!members.self) throw Refusal{ESRCH, pe_text(shmem_my_pe()) + " is not in the group"};
         if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0)
             throw Refusal{EINVAL, "the memory is not aligned to 8 bytes"};
         if (const std::size_t needed = bytes_for(wanted, members.size()); bytes < needed)
@@ -157,10 +130,9 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
                           "the barrier needs " + std::to_string(needed) + " bytes, there are " + std::to_string(bytes)};
         demand_symmetric(memory, bytes, members);
         demand_engine(wanted);
-        const SignalKind& signals = signals_of(wanted);
-        const std::string plan = choose_plan(wanted, signals, members.size(), crowded_here(memory)).plan;
+        const std::string plan = choose_plan(wanted, members.size(), crowded_here(memory));
         const Block block(memory, slots_needed(plan, members.size()));
-        *barrier = make_barrier(members, plan, wanted, signals, block, 0);
+        *barrier = make_barrier({members, &signals_of(wanted), plan, block}, wanted, 0);
     });
 }
 
@@ -170,8 +142,8 @@ int tollbar_shmem_barrier_destroy(tollbar_shmem_barrier* barrier) {
     if (barrier->open && barrier->fault == 0) {
         barrier->lock.leave();
         return guarded([&] {
-            throw Refusal{EBUSY, "destroy while an episode is open on PE " + std::to_string(shmem_my_pe()) +
-                                     ": wait for its end first"};
+            throw Refusal{EBUSY,
+                          "destroy while an episode is open on " + pe_text(shmem_my_pe()) + ": wait for its end first"};
         });
     }
     unregister_barrier(*barrier);
@@ -191,7 +163,7 @@ const char* tollbar_shmem_barrier_plan(const tollbar_shmem_barrier* barrier) {
 }
 
 tollbar_shmem_signals tollbar_shmem_barrier_signals(const tollbar_shmem_barrier* barrier) {
-    return barrier == nullptr ? TOLLBAR_SHMEM_PUTS : static_cast<tollbar_shmem_signals>(barrier->signals);
+    return barrier == nullptr ? TOLLBAR_SHMEM_PUTS : static_cast<tollbar_shmem_signals>(barrier->signals->number);
 }
 
 uint64_t tollbar_shmem_barrier_episode(const tollbar_shmem_barrier* barrier) {

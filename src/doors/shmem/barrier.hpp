@@ -2,8 +2,8 @@
 // What a tollbar_shmem_barrier is: who meets, what runs, and what its caller was told.
 #pragma once
 
+#include "agreement.hpp"
 #include "caller_lock.hpp"
-#include "group.hpp"
 
 #include "transports/shmem/transport.hpp"
 
@@ -33,19 +33,15 @@ private:
 }  // namespace tollbar::shmem
 
 /// One PE's part. Outside the group it has neither plan nor runner.
-struct tollbar_shmem_barrier {
-    explicit tollbar_shmem_barrier(bool any_thread) : lock(any_thread) {}
+struct tollbar_shmem_barrier : tollbar::shmem::Agreement {
+    tollbar_shmem_barrier(const Agreement& agreement, bool any_thread) : Agreement(agreement), lock(any_thread) {}
 
-    tollbar::shmem::Members members;
-    std::string spelling;
-    int signals = 0;
     bool sync_only = false;
     bool engine = false;
-    bool owns_memory = false;  ///< made by create: destroy frees collectively
-    tollbar::shmem::Block block;
+    bool owns_memory = false;    ///< made by create: destroy frees collectively
     std::uint64_t identity = 0;  ///< the low half is the signature
     std::optional<tollbar::Plan> plan;
-    std::vector<tollbar::shmem::Step> steps;
+    std::vector<tollbar::shmem::ShmemTransport::Step> steps;
     bool one_shot = true;
     std::optional<tollbar::Runner<tollbar::shmem::BarrierTransport>> runner;
     tollbar::shmem::CallerLock lock;
@@ -56,6 +52,8 @@ struct tollbar_shmem_barrier {
 };
 
 namespace tollbar::shmem {
+
+inline bool BarrierTransport::gone() const noexcept { return barrier_->fault != 0; }
 
 /// tollbar_shmem_barrier_create; with `signals` by that kind of signals instead of the one that the options name, which
 /// is how experiments bring their own.

@@ -21,10 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string here() { return "PE " + std::to_string(shmem_my_pe()); }
-
 [[gnu::cold]] int refuse(int error, const char* before, const char* after) noexcept {
-    return guarded([&] { throw Refusal{error, before + here() + after}; });
+    return guarded([&] { throw Refusal{error, before + pe_text(shmem_my_pe()) + after}; });
 }
 
 /// Does `action` while no other call is inside the barrier; or says why not.
@@ -46,7 +44,8 @@ int post_inside(tollbar_shmem_barrier& barrier, const shmem_ctx_t* contexts, std
         shmem_quiet();
         for (std::size_t i = 0; i < count; ++i) shmem_ctx_quiet(contexts[i]);
     }
-    // Stores to this PE's own memory come before what tells the others; pairs with the acquire of Signaller::told().
+    // Stores to this PE's own memory come before what tells the others; pairs with the acquire of
+    // ShmemTransport::told().
     std::atomic_thread_fence(std::memory_order_release);
     barrier.open = true;
     barrier.runner->start();
@@ -61,16 +60,14 @@ int close(tollbar_shmem_barrier& barrier) noexcept {
     return 0;
 }
 
-bool never_posted(const tollbar_shmem_barrier& barrier) noexcept {
-    return !barrier.open && barrier.runner->episode() == 0;
+/// What can be said without waiting; `call` is for the refusal.
+int look(tollbar_shmem_barrier& barrier, const char* call) noexcept {
+    if (!barrier.open) return barrier.runner->episode() == 0 ? refuse(EINVAL, call, "") : TOLLBAR_SHMEM_IDLE;
+    return barrier.fault != 0 || barrier.runner->advance() ? close(barrier) : EAGAIN;
 }
 
 int test_inside(tollbar_shmem_barrier& barrier) noexcept {
-    if (!barrier.open) {
-        if (never_posted(barrier)) return refuse(EINVAL, "test before the first post of ", "");
-        return TOLLBAR_SHMEM_IDLE;
-    }
-    if (barrier.fault != 0 || barrier.runner->advance()) return close(barrier);
+    if (const int error = look(barrier, "test before the first post of "); error != EAGAIN) return error;
     constexpr std::uint32_t tests_a_progress = 32;
     BarrierTransport& transport = barrier.runner->transport();
     if (!transport.near() || ++barrier.tests % tests_a_progress == 0) transport.progress();
@@ -78,8 +75,8 @@ int test_inside(tollbar_shmem_barrier& barrier) noexcept {
 }
 
 int wait_inside(tollbar_shmem_barrier& barrier) noexcept {
-    if (!barrier.open) return never_posted(barrier) ? refuse(EINVAL, "wait before the first post of ", "") : 0;
-    if (barrier.fault != 0 || barrier.runner->advance()) return close(barrier);
+    const int error = look(barrier, "wait before the first post of ");
+    if (error != EAGAIN) return error == TOLLBAR_SHMEM_IDLE ? 0 : error;
     static const auto timeout = environment::timeout();
     if (timeout) {
         const auto since = Clock::now();
@@ -114,8 +111,6 @@ void BarrierTransport::progress() noexcept {
     advance_others();
     if (++turns_ % turns_an_examination == 0) examine(*barrier_);
 }
-
-bool BarrierTransport::gone() const noexcept { return barrier_->fault != 0; }
 
 int tollbar_shmem_barrier_post(tollbar_shmem_barrier* barrier) {
     return tollbar_shmem_barrier_post_contexts(barrier, nullptr, 0);

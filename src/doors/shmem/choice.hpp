@@ -3,7 +3,7 @@
 #pragma once
 
 #include "transports/shmem/placement.hpp"
-#include "transports/shmem/signaller.hpp"
+#include "transports/shmem/signals.hpp"
 
 #include <tollbar/plan.hpp>
 #include <tollbar/shmem.h>
@@ -12,16 +12,16 @@
 
 namespace tollbar::shmem {
 
-struct Spelling {
-    std::string plan;
-    bool explicitly;  ///< the caller named it in this call
-};
+/// The caller's plan; "" when it names none. Throws std::invalid_argument when it is none for that many PEs.
+std::string named_plan(const tollbar_shmem_options& options, Rank pes);
 
-/// Throws a Refusal (EINVAL) when the caller's plan is none for that many PEs. A wrong TOLLBAR_PLAN is reported once a
-/// process and then ignored.
-Spelling choose_plan(const tollbar_shmem_options& options, const SignalKind& signals, Rank pes, bool crowded);
+/// TOLLBAR_PLAN, else one for the number of PEs. A wrong TOLLBAR_PLAN is reported once a process and then ignored.
+std::string default_plan(const SignalKind& signals, Rank pes, bool crowded);
 
-/// Throws a Refusal (EINVAL).
+/// Throws a Refusal (ENOTSUP) where the options want an engine and there is none.
+void demand_engine(const tollbar_shmem_options& options);
+
+/// Throws std::invalid_argument.
 const SignalKind& signals_of(const tollbar_shmem_options& options);
 
 /// How many slots a PE needs. The spelling has no fault.

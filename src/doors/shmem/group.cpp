@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 
 namespace tollbar::shmem {
 
@@ -24,12 +23,6 @@ std::vector<int> listed(const tollbar_shmem_group& group) {
     std::vector<int> pes;
     for (std::int64_t i = 0; i < group.size; ++i)
         pes.push_back(static_cast<int>(std::clamp<std::int64_t>(group.start + i * group.stride, -1, shmem_n_pes())));
-    return pes;
-}
-
-std::vector<int> all_pes() {
-    std::vector<int> pes(static_cast<std::size_t>(shmem_n_pes()));
-    for (std::size_t i = 0; i < pes.size(); ++i) pes[i] = static_cast<int>(i);
     return pes;
 }
 
@@ -51,7 +44,8 @@ std::uint64_t hash_of(const void* text, std::size_t bytes, std::uint64_t seed) n
 std::uint64_t Members::hash() const noexcept { return hash_of(pes.data(), pes.size() * sizeof pes.front(), 0); }
 
 Members members_of(const tollbar_shmem_group* group) {
-    Members members{.pes = names_nothing(group) ? all_pes() : listed(*group), .self = std::nullopt};
+    const tollbar_shmem_group all{.pes = nullptr, .start = 0, .stride = 1, .size = shmem_n_pes()};
+    Members members{.pes = listed(names_nothing(group) ? all : *group), .self = std::nullopt};
     for (const int pe : members.pes)
         if (pe < 0 || pe >= shmem_n_pes())
             throw Refusal{ESRCH, "the group names a PE that does not exist (" + std::to_string(pe) +
@@ -59,7 +53,7 @@ Members members_of(const tollbar_shmem_group* group) {
     std::vector<int> sorted = members.pes;
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
-        throw Refusal{EINVAL, "the group names PE " + std::to_string(*twice) + " twice"};
+        throw Refusal{EINVAL, "the group names " + pe_text(*twice) + " twice"};
     const auto self = std::ranges::find(members.pes, shmem_my_pe());
     if (self != members.pes.end()) members.self = static_cast<Rank>(self - members.pes.begin());
     return members;

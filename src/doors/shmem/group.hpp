@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tollbar::shmem {
@@ -18,6 +19,12 @@ struct Members {
     Rank size() const noexcept { return static_cast<Rank>(pes.size()); }
     std::uint64_t hash() const noexcept;
 };
+
+/// "PE 3"
+template <class Number>
+std::string pe_text(Number pe) {
+    return "PE " + std::to_string(pe);
+}
 
 /// `group` may be null. Throws a Refusal (EINVAL, ESRCH).
 Members members_of(const tollbar_shmem_group* group);

@@ -26,7 +26,7 @@ std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
     const Rank self = *barrier.members.self;
     for (const Rank rank : unheard(*barrier.plan, self, barrier.steps[barrier.runner->steps_done()].done)) {
         // Of those who tell this PE themselves some may have, out of turn.
-        const bool has_told = std::ranges::any_of(barrier.steps, [&](const Step& step) {
+        const bool has_told = std::ranges::any_of(barrier.steps, [&](const ShmemTransport::Step& step) {
             return step.kind == Step::Kind::told && step.peer == rank && barrier.runner->transport().told(step);
         });
         if (!has_told) pes.push_back(barrier.members.pes[rank]);
@@ -35,13 +35,13 @@ std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
 }
 
 std::string in_words(const tollbar_shmem_barrier& barrier, int pe) {
-    std::string text = "PE " + std::to_string(pe);
+    const std::string text = pe_text(pe);
     std::uint64_t* words = words_at(barrier, pe);
     if (words == nullptr) return text;
     const Block::Owner owner = Block::owner(words);
     if (owner.process == 0) return text + " (which has not made this barrier)";
-    text += " (process " + std::to_string(owner.process);
-    return text + (is_running(static_cast<pid_t>(owner.process), owner.start) ? ")" : ", dead)");
+    const bool runs = is_running(static_cast<pid_t>(owner.process), owner.start);
+    return text + " (process " + std::to_string(owner.process) + (runs ? ")" : ", dead)");
 }
 
 void set_fault(tollbar_shmem_barrier& barrier, int error, const std::string& line) {
@@ -49,27 +49,26 @@ void set_fault(tollbar_shmem_barrier& barrier, int error, const std::string& lin
     barrier.fault = error;
 }
 
-bool other_identity(const tollbar_shmem_barrier& barrier, int pe) {
+/// Which barrier that PE says this memory is; 0 for none, or where it can not be read.
+std::uint64_t identity_at(const tollbar_shmem_barrier& barrier, int pe) {
     std::uint64_t* words = words_at(barrier, pe);
-    if (words == nullptr) return false;
-    const std::uint64_t identity = Block::identity(words);
-    return identity != 0 && identity != barrier.identity;
+    return words == nullptr ? 0 : Block::identity(words);
 }
 
 void blame_foreigner(tollbar_shmem_barrier& barrier, Signature theirs, const std::string& who) {
     const auto mine = static_cast<Signature>(barrier.identity);
     const std::string what = theirs >> 16 != mine >> 16 ? "another group or tag" : "another plan or kind of signals";
     set_fault(barrier, EPROTO,
-              who + " made this barrier with " + what + " than PE " + std::to_string(shmem_my_pe()) + " (" +
-                  barrier.spelling + ", " + std::to_string(barrier.members.size()) + " PEs)");
+              who + " made this barrier with " + what + " than " + pe_text(shmem_my_pe()) + " (" + barrier.spelling +
+                  ", " + std::to_string(barrier.members.size()) + " PEs)");
 }
 
 /// Looks for the PE that may have written a word with that signature.
 std::string writer_of(const tollbar_shmem_barrier& barrier, Signature signature) {
     for (int pe = 0; pe < shmem_n_pes(); ++pe)
-        if (std::uint64_t* words = words_at(barrier, pe);
-            words != nullptr && static_cast<Signature>(Block::identity(words)) == signature)
-            return "PE " + std::to_string(pe);
+        if (const std::uint64_t identity = identity_at(barrier, pe);
+            identity != 0 && static_cast<Signature>(identity) == signature)
+            return pe_text(pe);
     return "some PE";
 }
 
@@ -82,14 +81,13 @@ void examine_slots(tollbar_shmem_barrier& barrier) {
         return;
     }
     std::string who = "some PE";
-    for (const Step& step : barrier.steps)
+    for (const ShmemTransport::Step& step : barrier.steps)
         if (step.kind == Step::Kind::told && step.slot == fault->slot && !is_role(step.peer))
-            who = "PE " + std::to_string(barrier.members.pes[step.peer]);
+            who = pe_text(barrier.members.pes[step.peer]);
     set_fault(barrier, EBADMSG,
               who + " claims an episode that it cannot have reached (" +
-                  std::to_string(static_cast<std::uint32_t>(fault->word)) + " while PE " +
-                  std::to_string(shmem_my_pe()) + " is in " +
-                  std::to_string(static_cast<std::uint32_t>(barrier.runner->episode())) +
+                  std::to_string(static_cast<std::uint32_t>(fault->word)) + " while " + pe_text(shmem_my_pe()) +
+                  " is in " + std::to_string(static_cast<std::uint32_t>(barrier.runner->episode())) +
                   "): something else writes to the barrier's memory");
 }
 
@@ -99,9 +97,8 @@ std::vector<int> missing(const tollbar_shmem_barrier& barrier) {
     if (!barrier.open || barrier.runner->finished()) return {};
     std::vector<int> pes = unheard_pes(barrier);
     std::erase_if(pes, [&](int pe) {
-        std::uint64_t* words = words_at(barrier, pe);
-        return words != nullptr && Block::identity(words) == barrier.identity &&
-               static_cast<std::int64_t>(Block::entered(words) - barrier.runner->episode()) >= 0;
+        return identity_at(barrier, pe) == barrier.identity &&
+               static_cast<std::int64_t>(Block::entered(words_at(barrier, pe)) - barrier.runner->episode()) >= 0;
     });
     std::ranges::sort(pes);
     return pes;
@@ -131,10 +128,9 @@ void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> 
 void examine(tollbar_shmem_barrier& barrier) noexcept {
     try {
         for (const int pe : barrier.members.pes)
-            if (barrier.fault == 0 && other_identity(barrier, pe))
-                blame_foreigner(barrier, static_cast<Signature>(Block::identity(words_at(barrier, pe))),
-                                "PE " + std::to_string(pe));
-        if (barrier.fault == 0) examine_slots(barrier);
+            if (const std::uint64_t theirs = identity_at(barrier, pe); theirs != 0 && theirs != barrier.identity)
+                return blame_foreigner(barrier, static_cast<Signature>(theirs), pe_text(pe));
+        examine_slots(barrier);
     } catch (const std::exception&) {  // no memory for the words: the next examination finds it again
         barrier.fault = 0;
     }

@@ -48,12 +48,6 @@ private:
         return before;
     }
 
-    /// From here on so many steps of the rank's own word are over.
-    void stand_at(tollbar::Step own) {
-        if (const auto found = std::ranges::find(word_, own); found != word_.end())
-            done_ = static_cast<std::uint32_t>(found - word_.begin());
-    }
-
     void add(Step step) {
         step.done = done_;
         steps_.push_back(step);
@@ -62,63 +56,45 @@ private:
     void tell(Rank to, Rank from) { add({.kind = Kind::tell, .peer = home(to), .slot = slot(to, from)}); }
     void told(Rank to, Rank from) { add({.kind = Kind::told, .peer = from, .slot = slot(to, from)}); }
 
-    /// The member as which `self` takes part in `role`.
-    Rank part(Rank self, Rank role) {
-        return *std::ranges::find(lowering_.members(role), self, [&](Rank member) { return home(member); });
-    }
-
     void tell_others(Rank self, Rank role) {
         for (const Rank member : lowering_.members(role))
             if (home(member) != self) tell(member, role);
     }
 
-    void meet_at(Rank self, Rank role) {
+    void meet_at(Rank self, Rank role, Rank member) {
         const std::size_t met = steps_.size();
         const auto share = static_cast<std::uint32_t>(lowering_.members(role).size());
         add({.kind = Kind::meet, .peer = home(role), .share = share});
         tell_others(self, role);
         add({.kind = Kind::flush, .skip = 1});  // the last has nobody to hear
         steps_[met].skip = static_cast<std::uint32_t>(steps_.size() - met - 1);
-        told(part(self, role), role);
+        told(member, role);
     }
 
     const Plan& plan_;
     Lowering lowering_;
-    Program word_;
     std::uint32_t done_ = 0;
     std::vector<Step> steps_;
 };
 
 std::vector<Step> Placing::steps(Rank self) {
-    word_ = plan_.program(self);
     for (const LoweredStep& step : lowering_.steps(self)) {
         using enum LoweredStep::Kind;
         const Rank role = step.role;
+        done_ = step.done;
         switch (step.kind) {
-            case signal:
-                if (step.from == self) stand_at(tollbar::signal(step.to));
-                tell(step.to, step.from);
-                break;
-            case await:
-                if (step.to == self) stand_at(tollbar::await(step.from));
-                told(step.to, step.from);
-                break;
-            case count:
-                stand_at(tollbar::await(role));
-                only_counts(role) ? meet_at(self, role) : tell(role, part(self, role));
-                break;
+            case signal: tell(step.to, step.from); break;
+            case await: told(step.to, step.from); break;
+            case count: only_counts(role) ? meet_at(self, role, step.from) : tell(role, step.from); break;
             case counted:
-                stand_at(tollbar::await(role));
                 for (const Rank member : lowering_.members(role))
                     if (!only_counts(role) && home(member) != self) told(role, member);
                 break;
             case release: tell_others(self, role); break;
-            case released: told(part(self, role), role); break;
+            case released: told(step.from, role); break;
             case meet: break;  // nobody's, where the first member plays
         }
     }
-    done_ = static_cast<std::uint32_t>(word_.size());
-    add({.kind = Kind::clean_up});
     return std::move(steps_);
 }
 

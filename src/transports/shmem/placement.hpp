@@ -16,7 +16,7 @@ struct Step {
         told,     ///< await that own slot, which `peer` (or the player of that role) tells
         meet,     ///< count up at `peer`; who is not the last of `share` goes on `skip` steps further
         flush,    ///< complete what was sent, then go on `skip` steps further
-        clean_up  ///< make what was told ready for later episodes
+        clean_up  ///< make what was told ready for later episodes: no step of a plan's, but of some transports
     };
 
     Kind kind;

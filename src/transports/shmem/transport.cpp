@@ -1,46 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells by a Signaller, and counts by atomic updates.
+// Finds the addresses of slots, counts by atomic updates, and looks for what cannot be.
 #include "transport.hpp"
 
 #include "open_mpi.hpp"
 
 #include <algorithm>
-#include <shmem.h>
 #include <type_traits>
 
 namespace tollbar::shmem {
 
-using Kind = Step::Kind;
-
 // Not every OpenSHMEM has the atomics by the names of fixed width.
 static_assert(std::is_same_v<unsigned long, std::uint64_t>);
 
-ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, std::unique_ptr<Signaller> signaller,
+ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, const SignalKind& signals, Signature signature,
                                Patience patience, Episode before)
-    : block_(block), pes_(pes.begin(), pes.end()), signaller_(std::move(signaller)), patience_(patience),
+    : block_(block), pes_(pes.begin(), pes.end()), stores_(&signals == &by_stores),
+      signaller_(signals.make == nullptr ? nullptr : signals.make(block)), signature_(signature), patience_(patience),
       before_(before),
       near_(std::ranges::all_of(pes, [&](int pe) { return shmem_ptr(block.words(), pe) != nullptr; })) {}
 
-std::uint32_t ShmemTransport::take(const Step& step, Episode episode) noexcept {
-    switch (step.kind) {
-        case Kind::tell: signaller_->tell(pes_[step.peer], step.slot); return 1;
-        case Kind::meet: return meet(step, episode);
-        case Kind::flush: shmem_quiet(); return 1 + step.skip;
-        case Kind::clean_up: signaller_->clean_up(); return 1;
-        case Kind::told: break;
+std::vector<ShmemTransport::Step> ShmemTransport::locate(const std::vector<shmem::Step>& placed) const {
+    std::vector<Step> steps;
+    for (const shmem::Step& one : placed) {
+        Step step{one};
+        if (!is_role(one.peer)) step.pe = pes_[one.peer];
+        Block there = block_;
+        if (stores_ && one.kind == Step::Kind::tell)
+            if (void* words = shmem_ptr(block_.words(), step.pe); words != nullptr) {
+                there = Block(words, block_.slots());
+                step.stores = true;
+            }
+        for (unsigned phase = 0; phase < phases; ++phase) step.words[phase] = there.slot(phase, one.slot);
+        steps.push_back(step);
     }
-    return told(step) ? 1 : 0;
+    if (signaller_ != nullptr) steps.push_back({{.kind = Step::Kind::clean_up}});
+    return steps;
 }
 
-bool ShmemTransport::met(const Step& step, Episode) const noexcept {
-    if (told(step)) return true;
-    if (!near_) make_progress();
-    return false;
-}
-
-std::uint32_t ShmemTransport::meet(const Step& step, Episode episode) noexcept {
-    const std::uint64_t expected = (episode - before_) * step.share;
-    const std::uint64_t count = shmem_ulong_atomic_fetch_inc(block_.counter(), pes_[step.peer]) + 1;
+std::uint32_t ShmemTransport::meet(const Step& step) noexcept {
+    const std::uint64_t expected = (episode_ - before_) * step.share;
+    const std::uint64_t count = shmem_ulong_atomic_fetch_inc(block_.counter(), step.pe) + 1;
     if (count == expected) return 1;  // the last
     if (static_cast<std::int64_t>(count - expected) > 0) overcount_ = count;
     return 1 + step.skip;
@@ -48,9 +47,16 @@ std::uint32_t ShmemTransport::meet(const Step& step, Episode episode) noexcept {
 
 void ShmemTransport::progress() const noexcept { make_progress(); }
 
-std::optional<Signaller::Fault> ShmemTransport::fault() const noexcept {
-    if (overcount_ != 0) return Signaller::Fault{Reading::impossible, overcount_, Signaller::Fault::no_slot};
-    return signaller_->fault();
+std::optional<ShmemTransport::Fault> ShmemTransport::fault() const noexcept {
+    if (overcount_ != 0) return Fault{Reading::impossible, overcount_, Fault::no_slot};
+    if (signaller_ != nullptr) return std::nullopt;
+    for (unsigned phase = 0; phase < phases; ++phase)
+        for (std::uint32_t slot = 0; slot < block_.slots(); ++slot) {
+            const std::uint64_t word = std::atomic_ref(*block_.slot(phase, slot)).load(std::memory_order_acquire);
+            const Reading reading = read_slot(word, phase, signature_, episode_);
+            if (reading == Reading::foreign || reading == Reading::impossible) return Fault{reading, word, slot};
+        }
+    return std::nullopt;
 }
 
 }  // namespace tollbar::shmem

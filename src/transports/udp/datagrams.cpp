@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <charconv>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -19,8 +18,8 @@ namespace {
 
 const sockaddr* generic(const UdpAddress& address) noexcept { return reinterpret_cast<const sockaddr*>(&address); }
 
-std::pair<std::uint32_t, std::uint16_t> key_of(const UdpAddress& address) noexcept {
-    return {address.sin_addr.s_addr, address.sin_port};
+std::uint64_t key_of(const UdpAddress& address) noexcept {
+    return std::uint64_t{address.sin_addr.s_addr} << 16 | address.sin_port;
 }
 
 }  // namespace
@@ -67,13 +66,10 @@ UdpAddress address_of(const File& socket) {
 }
 
 UdpDatagrams::UdpDatagrams(File socket, std::vector<UdpAddress> addresses)
-    : socket_(std::move(socket)), addresses_(std::move(addresses)), by_address_(addresses_.size()) {
-    for (Rank rank = 0; rank < by_address_.size(); ++rank) by_address_[rank] = rank;
-    const auto place = [&](Rank rank) { return key_of(addresses_[rank]); };
-    std::ranges::sort(by_address_, {}, place);
-    const auto twice = std::ranges::adjacent_find(by_address_, {}, place);
-    if (twice != by_address_.end())
-        throw std::invalid_argument("two ranks have the address " + to_text(addresses_[*twice]));
+    : socket_(std::move(socket)), addresses_(std::move(addresses)) {
+    for (Rank rank = 0; rank < addresses_.size(); ++rank)
+        if (!ranks_.emplace(key_of(addresses_[rank]), rank).second)
+            throw std::invalid_argument("two ranks have the address " + to_text(addresses_[rank]));
 }
 
 void UdpDatagrams::send(Rank to, std::span<const std::byte> datagram) noexcept {
@@ -87,16 +83,11 @@ std::optional<Datagrams::Received> UdpDatagrams::receive(std::span<std::byte> bu
     const ssize_t got = recvfrom(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_TRUNC,
                                  reinterpret_cast<sockaddr*>(&from), &size);
     if (got < 0) return std::nullopt;
-    return Received{static_cast<std::size_t>(got), rank_at(from)};
+    const auto known = ranks_.find(key_of(from));
+    const auto nobody = static_cast<Rank>(addresses_.size());
+    return Received{static_cast<std::size_t>(got), known == ranks_.end() ? nobody : known->second};
 }
 
 void UdpDatagrams::sleep(Deadline deadline) noexcept { sleep_until_readable(socket_, deadline); }
-
-Rank UdpDatagrams::rank_at(const UdpAddress& address) const noexcept {
-    const auto found = std::ranges::lower_bound(by_address_, key_of(address), {},
-                                                [&](Rank rank) { return key_of(addresses_[rank]); });
-    const bool known = found != by_address_.end() && key_of(addresses_[*found]) == key_of(address);
-    return known ? *found : static_cast<Rank>(addresses_.size());
-}
 
 }  // namespace tollbar

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <netinet/in.h>
@@ -62,11 +63,9 @@ public:
     void sleep(Deadline deadline) noexcept override;
 
 private:
-    Rank rank_at(const UdpAddress& address) const noexcept;
-
     File socket_;
     std::vector<UdpAddress> addresses_;
-    std::vector<Rank> by_address_;  ///< ranks in the order of their addresses
+    std::unordered_map<std::uint64_t, Rank> ranks_;  ///< by address and port
 };
 
 }  // namespace tollbar

@@ -29,9 +29,6 @@ void check(const Plan& plan, Rank self, std::size_t addresses) {
         throw std::invalid_argument("there is no rank " + std::to_string(self) + " of " + std::to_string(plan.ranks()));
 }
 
-/// Where episodes begin to count on the wire.
-constexpr Episode before = 0;
-
 }  // namespace
 
 struct udp_place::Hidden {
@@ -53,7 +50,7 @@ udp_participant::udp_participant(udp_place place, const Plan& plan, Rank self,
     const wait_policy wait = options.wait == wait_policy::automatic ? environment::wait() : options.wait;
     runner_ = std::make_unique<AnsweringRunner>(
         UdpIdentity{.key = options.key, .group = options.group, .self = self, .ranks = plan.ranks()},
-        compile_steps(plan, self), before, wait, UdpTiming{.again = options.again, .linger = options.linger},
+        compile_steps(plan, self), Episode{0}, wait, UdpTiming{.again = options.again, .linger = options.linger},
         std::make_unique<UdpDatagrams>(std::move(place.hidden_->socket), resolve(addresses)));
 }
 
@@ -81,7 +78,7 @@ std::vector<Rank> udp_participant::missing() const { return runner_->missing(); 
 
 Rank udp_participant::rank() const noexcept { return runner_->rank(); }
 
-Episode udp_participant::episode() const noexcept { return runner_->episode() - before; }
+Episode udp_participant::episode() const noexcept { return runner_->episode(); }
 
 udp_traffic udp_participant::traffic() const noexcept {
     const UdpCounts counts = runner_->counts();

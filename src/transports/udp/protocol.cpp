@@ -2,16 +2,10 @@
 // Which frames are believed, what they prove, and how each question is answered.
 #include "protocol.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 
 namespace tollbar {
-
-namespace {
-
-using Bytes = std::array<std::byte, sizeof(toll_frame)>;
-
-}  // namespace
 
 Protocol::Protocol(const UdpIdentity& identity, std::span<const toll_step> steps, Episode before, Datagrams& network)
     : identity_(identity), steps_(steps), network_(&network), episode_(before), all_entered_(before),
@@ -100,24 +94,15 @@ void Protocol::believe(const Said& said) noexcept {
         heard_[said.step] = said.episode;
         news = true;
     }
-    const bool asks = said.kind == toll_pull || said.kind == toll_ask;
-    ++(news || asks ? counts_.heard : counts_.known);
+    ++(news || asks(said) ? counts_.heard : counts_.known);
 }
 
 void Protocol::answer(const Said& said) noexcept {
-    switch (said.kind) {
-        case toll_pull: {
-            ++questions_;
-            const Episode newest = said.step < told_ ? episode_ : episode_ - 1;
-            if (!toll_newer(said.episode, newest)) tell(said.step, newest);
-            break;
-        }
-        case toll_ask:
-            ++questions_;
-            send(said.source, toll_here, 0, episode_);
-            break;
-        default: break;
-    }
+    if (!asks(said)) return;
+    ++questions_;
+    if (said.kind == toll_ask) return send(said.source, toll_here, 0, episode_);
+    const Episode newest = said.step < told_ ? episode_ : episode_ - 1;
+    if (!toll_newer(said.episode, newest)) tell(said.step, newest);
 }
 
 void Protocol::pull() noexcept { send(steps_[awaited_].from, toll_pull, steps_[awaited_].from_step, episode_); }
@@ -145,9 +130,7 @@ void Protocol::leave() noexcept {
 }
 
 bool Protocol::needed() const noexcept {
-    for (const Peer& peer : peers_)
-        if (peer.told && !peer.gone) return true;
-    return false;
+    return std::ranges::any_of(peers_, [](const Peer& peer) { return peer.told && !peer.gone; });
 }
 
 void Protocol::tell(std::size_t step, Episode episode) noexcept {
@@ -158,7 +141,7 @@ void Protocol::send(Rank to, toll_kind kind, toll_u16 step, Episode episode) noe
     const toll_frame frame = toll_sealed(kind, step, toll_net64(identity_.key), toll_net32(identity_.group),
                                          identity_.self, episode, 0);
     ++counts_.sent;
-    network_->send(to, std::bit_cast<Bytes>(frame));
+    network_->send(to, std::as_bytes(std::span(&frame, 1)));
 }
 
 }  // namespace tollbar

@@ -6,7 +6,6 @@
 #include "datagrams.hpp"
 #include "runtime/frame.h"
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,7 +48,6 @@ public:
     Protocol(const UdpIdentity& identity, std::span<const toll_step> steps, Episode before, Datagrams& network);
 
     Rank rank() const noexcept { return identity_.self; }
-    Episode episode() const noexcept { return episode_; }
 
     /// Enters the next episode; the one before is over.
     void enter(Episode episode) noexcept;
@@ -104,6 +102,7 @@ private:
     std::size_t number_of(const toll_step& step) const noexcept {
         return static_cast<std::size_t>(&step - steps_.data());
     }
+    static bool asks(const Said& said) noexcept { return said.kind == toll_pull || said.kind == toll_ask; }
     bool is_sound(const toll_frame& frame, Rank from) noexcept;
     bool fits_plan(const Said& said) const noexcept;
     void believe(const Said& said) noexcept;

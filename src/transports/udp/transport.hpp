@@ -9,8 +9,11 @@
 
 #include <tollbar/detail/waiting.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <span>
 
 namespace tollbar {
 
@@ -46,7 +49,13 @@ public:
     }
 
     /// Asks for the awaited frame if it is late.
-    void progress() noexcept;
+    void progress() noexcept {
+        constexpr std::size_t most_asked = 64;  // enough to name the missing, too few for a storm
+        constexpr int worth_a_roll_call = 8;    // times longer than a frame is waited for: somebody is late
+        if (!overdue_.passed(protocol_.counts().heard)) return;
+        protocol_.pull();
+        if (overdue_.grown() >= worth_a_roll_call) protocol_.ask(most_asked);
+    }
 
     Patience patience(const Step&) const noexcept {
         // About as long as the sleep and the wake-up that they may save (docs/design/udp.md).
@@ -65,15 +74,18 @@ public:
     /// Takes in what is there, as long as `enough` is false after each; whether it became true.
     template <class Enough>
     bool take_in(Enough&& enough) noexcept {
-        constexpr int most = 64;  // before the clock is looked at, whoever sends how many
-        for (int taken = 0; taken < most && take_in_one(); ++taken)
+        constexpr int most = 64;                               // before the clock is looked at, whoever sends how many
+        std::array<std::byte, 2 * sizeof(toll_frame)> buffer;  // what is longer than a frame must be seen to be
+        for (int taken = 0; taken < most; ++taken) {
+            const auto received = network_->receive(buffer);
+            if (!received) return false;
+            protocol_.hear(std::span(buffer).first(std::min(received->size, buffer.size())), received->from);
             if (enough()) return true;
+        }
         return false;
     }
 
 private:
-    bool take_in_one() noexcept;
-
     Protocol protocol_;
     Datagrams* network_;
     wait_policy policy_;

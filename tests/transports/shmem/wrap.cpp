@@ -33,10 +33,10 @@ int across(Episode before, const Plan& plan, const SignalKind& signals) {
     shmem_barrier_all();
 
     const Block block(memory, slots);
-    const std::vector<shmem::Step> steps = place(plan, static_cast<Rank>(me));
-    Runner runner(steps.data(), static_cast<std::uint32_t>(steps.size()), before,
-                  ShmemTransport(block, pes, signals.make(block, signature_of(1, 2)),
-                                 patience_for<NativeSync>(wait_policy::automatic, Crowding::crowded), before));
+    ShmemTransport transport(block, pes, signals, signature_of(1, 2),
+                             patience_for<NativeSync>(wait_policy::automatic, Crowding::crowded), before);
+    const std::vector<ShmemTransport::Step> steps = transport.locate(place(plan, static_cast<Rank>(me)));
+    Runner runner(steps.data(), static_cast<std::uint32_t>(steps.size()), before, std::move(transport));
     int complaints = 0;
     for (long episode = 1; episode <= episodes; ++episode) {
         for (const int pe : pes) shmem_long_p(&tolls[2 * me + episode % 2], episode, pe);

@@ -203,7 +203,7 @@ TEST_CASE("a million forged, replayed, stale, altered and truncated frames relea
     Forger forger(old);
     constexpr std::uint64_t frames = 1000000;
     for (std::uint64_t i = 0; i < frames; ++i) {
-        forger.forge(hand, hand.protocol.episode());
+        forger.forge(hand, hand.runner.episode());
         if (i % 1024 == 0) REQUIRE_FALSE(hand.advance());
     }
     CHECK_FALSE(hand.advance());
