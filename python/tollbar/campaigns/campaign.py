@@ -51,6 +51,7 @@ class Asked:
     iterations: int = 0  #: of the exchange between PEs
     batch_us: int | None = None  #: time that a batch takes, up to 10,000 episodes or runs
     workloads: Sequence[str] = ()
+    neighbours: int = 0  #: endless loops in the same session, which is then not put before others
     cards: bool = False  #: also barriers that run on the hosts' cards
 
 

@@ -42,7 +42,8 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
     """Does all of the work and stores it in a new folder in `within`."""
     known = machine.facts()
     outcome = Outcome(results.new_run(within, work.kind), notes=list(notes))
-    with tempfile.TemporaryDirectory() as scratch, Session(Path(scratch)) as session:
+    neighbours = work.asked.neighbours
+    with tempfile.TemporaryDirectory() as scratch, Session(Path(scratch), neighbours) as session:
         known |= {
             "kind": work.kind,
             "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -53,6 +54,7 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
             "ranks": list(work.asked.ranks),
             "only": list(work.asked.only),
             "full": work.asked.full,
+            "company": _company(neighbours),
             **work.facts(),
             "session": session.autogroup,
         }
@@ -67,6 +69,10 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
     }
     results.write_environment(outcome.folder, known)
     return outcome
+
+
+def _company(neighbours: int) -> str:
+    return f"{neighbours} neighbour{'s' if neighbours > 1 else ''}" if neighbours else "alone"
 
 
 def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Report) -> None:

@@ -132,6 +132,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 #: What every bench has.
 COMMON: dict[str, dict[str, Any]] = {
+    "--neighbours": {
+        "type": _one(0, 64, int, "a number of neighbours from 0 to 64"),
+        "metavar": "N",
+        "help": "measure as a plain program beside N endless loops (default: alone, put before others)",
+    },
     "--launches": {"type": _positive, "metavar": "L", "help": "processes or jobs a program and situation"},
     "--rounds": {"type": _positive, "metavar": "R", "help": "most rounds in a launch"},
     "--budget": {
@@ -241,7 +246,15 @@ class Bench:
             "variations": getattr(args, "variation", None),
             **{
                 name: getattr(args, name, None)
-                for name in ("spinners", "hosts", "threads", "level", "processors", "compute_us")
+                for name in (
+                    "spinners",
+                    "neighbours",
+                    "hosts",
+                    "threads",
+                    "level",
+                    "processors",
+                    "compute_us",
+                )
             },
         }
         return Asked(**usual | {name: value for name, value in given.items() if value is not None})

@@ -31,7 +31,7 @@ class Timed:
     """One barrier in one place."""
 
     over: str | None = column("what signals travel over: the MPI, shmem, hosts or the loopback")
-    where: str | None = column("pinned to processors or free; hosts; with a control group for each rank")
+    where: str | None = column("pinned to processors or free; hosts; neighbours; a control group each")
     ranks: int = column("how many threads, processes, PEs or hosts")
     threads: int | None = column("how many threads in each rank")
     barrier: str = column("the barrier, how it waits unless that is as usual; [..]: what implements it")
@@ -187,6 +187,7 @@ class _Tables:
 
 def _where(of: dict[str, Any]) -> str:
     words = [f"{of['hosts']} hosts"] if of["hosts"] > 1 else []
+    words += [f"beside {of['company']}"] if of["company"] != "alone" else []
     words += ["a control group each"] if of["apart"] == "cgroups" else []
     words += [of["level"]] if of["level"] != "serialized" else []
     return ", ".join([*words, of["placement"]])

@@ -177,7 +177,8 @@ def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]
     place = PLACE | {name: told[name] for name in PLACE if told.get(name)}
     over = _over(program, told)
     hosts = place["ranks"] if over == "hosts" else int(place["hosts"])  # a rank on each
-    return place | {"bench": bench, "over": over, "hosts": hosts}
+    company = str(run.environment.get("company") or PLACE["company"])
+    return place | {"bench": bench, "over": over, "hosts": hosts, "company": company}
 
 
 def _over(program: str, told: Mapping[str, Any]) -> str:

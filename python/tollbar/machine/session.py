@@ -42,12 +42,14 @@ class Session:
         finished = session.run(["true"], limit_s=10)
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, neighbours: int = 0) -> None:
+        """So many endless loops run in the same session; with any, nothing puts it before others."""
         self._output, self._errors = folder / "stdout", folder / "stderr"
+        self._neighbours = neighbours
 
     def __enter__(self) -> Session:
         self._leader: Any = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__],
+            [sys.executable, "-I", "-S", __file__, str(self._neighbours)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         self.autogroup: str = self._answer()["autogroup"]
@@ -100,11 +102,16 @@ def put_first(switch: Path = _SWITCH, own: Path = _OWN) -> str:
     return "one session for all, put before the others (autogroup nice -20)"
 
 
-def serve(requests: TextIO, answers: TextIO) -> None:
+def serve(requests: TextIO, answers: TextIO, neighbours: int = 0) -> None:
     """Answers each line that asks for a command, until there are no more."""
-    print(json.dumps({"autogroup": put_first()}), file=answers, flush=True)
+    loops = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(neighbours)]
+    plain = f"one session for all, with {neighbours} endless loops in it"
+    print(json.dumps({"autogroup": plain if loops else put_first()}), file=answers, flush=True)
     for line in requests:
         print(json.dumps(_execute(json.loads(line))), file=answers, flush=True)
+    for loop in loops:
+        loop.kill()
+        loop.wait()
 
 
 def _execute(wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,4 +131,4 @@ def _execute(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(sys.stdin, sys.stdout)
+    serve(sys.stdin, sys.stdout, int(sys.argv[1]))

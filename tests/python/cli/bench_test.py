@@ -48,6 +48,11 @@ def test_other_waiting_policies_are_shown_where_they_are_asked_for(bench):
     assert "turnstile (park)" in bench(*words, "--all").out
 
 
+def test_neighbours_are_told_beside_every_row(bench):
+    words = ("threads", "--ranks", "2", "--launches", "1", "--placement", "free", "--neighbours", "1")
+    assert {row["where"] for row in bench(*words, "--format", "json").json} == {"beside 1 neighbour, free"}
+
+
 def test_a_name_that_nothing_has_is_refused_before_anything_is_launched(bench, tmp_path):
     said = bench("threads", "--only", "dissemnation", "--ranks", "2")
     assert said.code == 2

@@ -53,6 +53,18 @@ def test_nothing_is_left_running_after_an_interruption(tmp_path):
         os.killpg(leader, 0)
 
 
+def test_neighbours_run_in_the_session_as_long_as_it_lasts(tmp_path):
+    with Session(tmp_path, neighbours=2) as own:
+        assert "2 endless loops" in own.autogroup
+        children = own.run(["ps", "-o", "pid=,args=", "--ppid", str(own._leader.pid)], limit_s=60).output
+        loops = [int(line.split()[0]) for line in children.splitlines() if "while True" in line]
+        assert len(loops) == 2
+        assert {os.getsid(loop) for loop in loops} == {own._leader.pid}
+    for loop in loops:
+        with pytest.raises(ProcessLookupError):
+            os.kill(loop, 0)
+
+
 def test_the_session_says_whether_it_was_put_first(tmp_path):
     on, off, own = tmp_path / "on", tmp_path / "off", tmp_path / "autogroup"
     on.write_text("1\n")
