@@ -82,8 +82,8 @@ public:
     MessageEnd(const MpiJob& job, const PointToPoint& p2p, Crowding crowding) : p2p_(p2p.get()), crowding_(crowding) {
         const Rank peer = 1 - job.rank();
         for (std::uint32_t channel = 0; channel < most_messages; ++channel) {
-            out_.push_back(opened(p2p_.open_to(p2p_.state, peer)));
-            in_.push_back(opened(p2p_.open_from(p2p_.state, peer)));
+            out_.push_back(opened(p2p_.open(p2p_.state, peer, TOLLBAR_TO_PEER, nullptr, 0)));
+            in_.push_back(opened(p2p_.open(p2p_.state, peer, TOLLBAR_FROM_PEER, nullptr, 0)));
         }
     }
     ~MessageEnd() {
@@ -110,7 +110,7 @@ private:
 
     /// As a course passes its time.
     void wait_until_done(tollbar_channel* channel) const noexcept {
-        while (p2p_.done(p2p_.state, channel) == 0) {
+        while (p2p_.done(p2p_.state, channel) <= 0) {
             p2p_.progress(p2p_.state);
             if (crowding_ == Crowding::crowded) NativeSync::yield();
         }

@@ -83,8 +83,7 @@ void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, cons
         while (!arena_->post(ticket, block_, members - 1)) p2p.progress(p2p.state);
     } else {
         SetUpWait waiting(p2p, "", 0);
-        const tollbar_idle idle = waiting.idle();
-        while (!arena_->look_up(ticket, block_)) idle.call(idle.context, nullptr);
+        while (!arena_->look_up(ticket, block_)) waiting.pass();
         if (block_ != 0) segment_.emplace(arena_->at(block_));
     }
     if (!segment_) return;

@@ -77,41 +77,9 @@ std::vector<double> run(const Heat& heat, const std::vector<std::unique_ptr<Tria
 /// Every rank's samples one after the other, at rank 0.
 std::vector<double> gather_samples(const tollbar_p2p& p2p, const std::vector<double>& mine, SetUpWait waiting) {
     std::vector<double> all(p2p.rank == 0 ? p2p.ranks * mine.size() : 0);
-    const tollbar_idle idle = waiting.idle();
-    const auto bytes = static_cast<std::uint32_t>(mine.size() * sizeof(double));
-    if (p2p.gather(p2p.state, mine.data(), all.data(), bytes, &idle) != 0)
-        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI could not gather");
+    gather(p2p, mine.data(), all.data(), mine.size() * sizeof(double), waiting);
     return all;
 }
-
-/// A channel that is closed again.
-class Line {
-public:
-    Line(const tollbar_p2p& p2p, Rank peer, bool sends, const SetUpWait& waiting)
-        : p2p_(p2p), waiting_(waiting), channel_((sends ? p2p.open_to : p2p.open_from)(p2p.state, peer)) {
-        if (channel_ == nullptr)
-            throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI's channel");
-    }
-    ~Line() { p2p_.close(p2p_.state, channel_); }
-    Line(const Line&) = delete;
-    Line& operator=(const Line&) = delete;
-
-    void start() {
-        if (p2p_.start(p2p_.state, channel_) != 0)
-            throw std::system_error(std::make_error_code(std::errc::io_error), "a message of the MPI");
-    }
-
-    void finish() {
-        SetUpWait waiting = waiting_;
-        const tollbar_idle idle = waiting.idle();
-        while (p2p_.done(p2p_.state, channel_) == 0) idle.call(idle.context, nullptr);
-    }
-
-private:
-    const tollbar_p2p& p2p_;
-    const SetUpWait& waiting_;
-    tollbar_channel* channel_;
-};
 
 }  // namespace
 
@@ -120,17 +88,17 @@ LogP measure_messages(const tollbar_p2p& p2p, Rank peer, const SetUpWait& waitin
     LogP found = default_mpi_transports.messages;
     if (p2p.rank == 0 || p2p.rank == peer) {
         const Rank other = p2p.rank == 0 ? peer : 0;
-        Line to(p2p, other, true, waiting), from(p2p, other, false, waiting);
+        Line to(p2p, other, TOLLBAR_TO_PEER), from(p2p, other, TOLLBAR_FROM_PEER);
         double overhead = 1e6, trip = 1e6;
         for (int i = 0; i < trips; ++i) {
             from.start();
             const auto begin = Clock::now();
-            if (p2p.rank != 0) from.finish();
+            if (p2p.rank != 0) from.finish(waiting);
             const auto sending = Clock::now();
             to.start();
             overhead = std::min(overhead, micros(Clock::now() - sending));
-            to.finish();
-            if (p2p.rank == 0) from.finish();
+            to.finish(waiting);
+            if (p2p.rank == 0) from.finish(waiting);
             trip = std::min(trip, micros(Clock::now() - begin));
         }
         // The first and the last message of a trip lie within it: two of L + 2 o.

@@ -5,16 +5,25 @@
 #include "parameters.h"
 #include "pml_p2p.h"
 #include "request.h"
-#include "series.h"
-#include "waits.h"
 
 #include "runtime/environment.h"
 #include "runtime/say.h"
 
 #include <ompi/communicator/communicator.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if OMPI_MAJOR_VERSION < 5
+#    define TOLLBAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#elif OMPI_MAJOR_VERSION == 5
+#    define TOLLBAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#else
+#    define TOLLBAR_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#endif
+
+static char running[64] = "openmpi"; /* such as "openmpi-4.1.4", the Open MPI that runs */
 
 static void construct(tollbar_module* module) {
     memset((char*)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
@@ -32,9 +41,8 @@ static void destruct(tollbar_module* module) {
                     module->comm->c_name, ompi_comm_rank(module->comm), ompi_comm_size(module->comm),
                     (unsigned long long)module->barriers, (unsigned long long)module->requests,
                     (unsigned long long)module->early,
-                    module->participant == NULL ? "messages" : tollbar_mpi_plan(module->participant));
-    tollbar_mpi_leave(module->participant);
-    tollbar_mpi_leave(module->by_messages);
+                    module->stage == TOLLBAR_MET ? tollbar_mpi_plan(module->row.participant) : "messages");
+    tollbar_mpi_leave(module->row.participant);
     free((char*)module->options.plan);
     release(module->barrier_module);
     release(module->barrier_init_module);
@@ -44,22 +52,17 @@ OBJ_CLASS_INSTANCE(tollbar_module, mca_coll_base_module_t, construct, destruct);
 
 /* Collective: the ranks meet, which is a barrier if it works. What comes of it is the same on every rank. */
 static void meet(tollbar_module* module, uint32_t barriers) {
-    tollbar_mpi_leave(module->by_messages);
-    module->by_messages = NULL;
+    tollbar_mpi_leave(module->row.participant);
+    module->row.participant = NULL;
     const struct tollbar_p2p p2p = tollbar_pml_p2p(module->comm);
     module->options.name = module->comm->c_name;
-    module->options.mpi = tollbar_openmpi_running();
+    module->options.mpi = running;
     module->options.barriers_before = barriers;
-    module->options.call_site = barriers != 0 && module->timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
-    const int failed = tollbar_mpi_join(&p2p, &module->options, &module->participant);
-    if (failed) {
-        if (p2p.rank == 0 && tollbar_verbosity() >= 1)
-            tollbar_say("%s: %s; the MPI's own barrier is used", module->comm->c_name, strerror(failed));
-        module->participant = NULL;
-        module->stage = TOLLBAR_DECLINED;
-        return;
-    }
-    module->stage = TOLLBAR_MET;
+    module->options.call_site = barriers != 0 && module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
+    const int failed = tollbar_mpi_join(&p2p, &module->options, &module->row.participant);
+    if (failed && p2p.rank == 0 && tollbar_verbosity() >= 1)
+        tollbar_say("%s: %s; the MPI's own barrier is used", module->comm->c_name, strerror(failed));
+    module->stage = failed ? TOLLBAR_DECLINED : TOLLBAR_MET;
 }
 
 /* Open MPI hands it to the communicator's error handler. */
@@ -73,19 +76,19 @@ static int barrier_otherwise(tollbar_module* module) {
     if (module->stage != TOLLBAR_MET) return module->barrier(module->comm, module->barrier_module);
     ++module->barriers;
     if (fresh) return OMPI_SUCCESS;
-    return result(
-        tollbar_mpi_arrive_and_wait(module->participant, module->timeout_s > 0 ? tollbar_mpi_call_site() : NULL));
+    return result(tollbar_mpi_arrive_and_wait(module->row.participant,
+                                              module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL));
 }
 
 /* Memory order: what any rank wrote before it called this is visible to every rank after it returns. */
 static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* super) {
     tollbar_module* module = (tollbar_module*)super;
     (void)comm;
-    const int straight = module->stage == TOLLBAR_MET && module->timeout_s == 0 &&
-                         __atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0; /* pairs with request.c */
+    const int straight = module->stage == TOLLBAR_MET && module->row.timeout_s == 0 &&
+                         !tollbar_row_is_pending(&module->row);
     if (OPAL_UNLIKELY(!straight)) return barrier_otherwise(module);
     ++module->barriers;
-    return result(tollbar_mpi_arrive_and_wait(module->participant, NULL));
+    return result(tollbar_mpi_arrive_and_wait(module->row.participant, NULL));
 }
 
 static int ibarrier(struct ompi_communicator_t* comm, struct ompi_request_t** request, mca_coll_base_module_t* super) {
@@ -125,8 +128,13 @@ static int enable(mca_coll_base_module_t* super, struct ompi_communicator_t* com
         module->barrier_init = now->coll_barrier_init;
         module->barrier_init_module = retained(now->coll_barrier_init_module);
     }
-    tollbar_waits_install();
-    tollbar_series_install(super, comm);
+    tollbar_requests_open();
+#if OMPI_MAJOR_VERSION > 5 /* a module puts its functions into the communicator itself */
+    MCA_COLL_INSTALL_API(comm, barrier, super->coll_barrier, super, "tollbar");
+    MCA_COLL_INSTALL_API(comm, ibarrier, super->coll_ibarrier, super, "tollbar");
+    if (super->coll_barrier_init != NULL)
+        MCA_COLL_INSTALL_API(comm, barrier_init, super->coll_barrier_init, super, "tollbar");
+#endif
     return OMPI_SUCCESS;
 }
 
@@ -136,7 +144,7 @@ static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* prio
     if (module == NULL) return NULL;
     *priority = tollbar_parameters_priority();
     module->options = tollbar_parameters_options();
-    module->timeout_s = module->options.timeout_s;
+    module->row.timeout_s = module->options.timeout_s;
     module->super.coll_module_enable = enable;
     module->super.coll_barrier = barrier;
     module->super.coll_ibarrier = ibarrier;
@@ -152,14 +160,29 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads) {
 
 OMPI_DECLSPEC extern const mca_coll_base_component_t mca_coll_tollbar_component;
 
+/* A component fits its own series of Open MPI only. Asks the MPI library itself, which may be asked before MPI_Init. */
+static int series_fits(void) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int major = 0, minor = 0, release = 0;
+    if (PMPI_Get_library_version(text, &(int){0}) == MPI_SUCCESS &&
+        sscanf(text, "Open MPI v%d.%d.%d", &major, &minor, &release) >= 2)
+        snprintf(running, sizeof running, "openmpi-%d.%d.%d", major, minor, release);
+    if (major == OMPI_MAJOR_VERSION && minor == OMPI_MINOR_VERSION) return 1;
+    if (tollbar_first_of_job())
+        tollbar_say(
+            "mca_coll_tollbar.so was built for Open MPI %d.%d and this is %d.%d: Open MPI's own barrier is "
+            "used; build it with this Open MPI's headers, or preload libtollbar_mpi_openmpi.so",
+            OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, major, minor);
+    return 0;
+}
+
 /* Open MPI asks this first; it looks only at the version of its interface to components, not at its own. */
 static int register_parameters(void) {
-    if (!tollbar_series_fits()) return OPAL_ERR_NOT_AVAILABLE;
+    if (!series_fits()) return OPAL_ERR_NOT_AVAILABLE;
     return tollbar_parameters_register(&mca_coll_tollbar_component.collm_version);
 }
 
 static int close_component(void) {
-    tollbar_waits_remove();
     tollbar_requests_close();
     return OMPI_SUCCESS;
 }

@@ -4,13 +4,11 @@
 #ifndef TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 #define TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 
-#include "communicator/participant.h"
+#include "communicator/pending.h"
 
 #include <ompi_config.h>
 
 #include <ompi/mca/coll/coll.h>
-
-struct tollbar_request;
 
 /* Whether the ranks of the communicator have met; the same on every rank between two barriers of it. */
 enum tollbar_stage {
@@ -22,17 +20,10 @@ enum tollbar_stage {
 struct tollbar_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t* comm;
-    tollbar_mpi_participant* participant; /* of the ranks that have met */
-    tollbar_mpi_participant* by_messages; /* for MPI_Ibarrier, which may not wait, while they have not */
+    /* The requests pending. Its participant is that of the ranks that have met; else, once there was an MPI_Ibarrier,
+     * which may not wait for them, one that has met nobody. */
+    struct tollbar_row row;
     enum tollbar_stage stage;
-    double timeout_s; /* then somebody is told who is missing; 0: never */
-
-    /* The requests pending, in the order they were started in; changed under the lock in request.c. */
-    uint32_t pending;
-    struct tollbar_request* first;
-    struct tollbar_request* last;
-    struct tollbar_module* next_pending;
-    int held; /* somebody waits for them in here: the progress callback leaves them alone */
 
     /* Who had the barrier before us. */
     mca_coll_base_module_barrier_fn_t barrier;

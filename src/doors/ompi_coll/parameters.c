@@ -34,23 +34,58 @@ static const char* const sharings[] = {"auto", "never", NULL};
 
 enum parameter { priority, plan, selection, radix, budget_ms, timeout, objective, sharing, network, verbose };
 
-/* What a refusal says of them; where a variable means the same, it accepts the same, and counts instead. */
+/* `accepted` and `fallback` are what a refusal says; where a variable means the same, it accepts the same, and counts
+ * instead. */
 static const struct {
     const char* name;
+    const char* help;
+    mca_base_var_type_t type;
+    mca_base_var_info_lvl_t level;
+    void* value;
     const char* accepted;
     const char* fallback;
     const char* variable;
 } known[] = {
-    [priority] = {"coll_tollbar_priority", "0 to 100", "90", NULL},
-    [plan] = {"coll_tollbar_plan", NULL, NULL, "TOLLBAR_PLAN"},
-    [selection] = {"coll_tollbar_selection", "0 or more", "0", NULL},
-    [radix] = {"coll_tollbar_radix", "0 or more", "0", NULL},
-    [budget_ms] = {"coll_tollbar_budget_ms", "0 or more", "20", NULL},
-    [timeout] = {"coll_tollbar_timeout", NULL, NULL, "TOLLBAR_TIMEOUT"},
-    [objective] = {"coll_tollbar_objective", "latency, skew, wait", "latency", NULL},
-    [sharing] = {"coll_tollbar_sharing", "auto, never", "auto", NULL},
-    [network] = {"coll_tollbar_network", NULL, NULL, "TOLLBAR_NETWORK"},
-    [verbose] = {"coll_tollbar_verbose", NULL, NULL, "TOLLBAR_VERBOSE"},
+    [priority] = {"coll_tollbar_priority",
+                  "Priority of the component, 0 to 100. Above 30 MPI_Barrier is tollbar's, above 10 MPI_Ibarrier",
+                  MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_3, &values.priority, "0 to 100", "90", NULL},
+    [plan] = {"coll_tollbar_plan",
+              "What every barrier runs: a plan of the catalogue such as mcs, dissemination:3 or "
+              "central@4/dissemination; turnstile (one word in shared memory); or turnstile/PLAN (PLAN between the "
+              "nodes). Empty: TOLLBAR_PLAN, else chosen by coll_tollbar_selection",
+              MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.plan, NULL, NULL, "TOLLBAR_PLAN"},
+    [selection] =
+        {"coll_tollbar_selection",
+         "0: for each communicator the stored choice, else measure all candidates on it and take the fastest; "
+         "1 or more: number in the catalogue as 'tollbar plans' lists it",
+         MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_2, &values.selection, "0 or more", "0", NULL},
+    [radix] = {"coll_tollbar_radix",
+               "Parameter of the plan that coll_tollbar_selection names (children of a node, peers a round); 0: that"
+               " plan's default",
+               MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &values.radix, "0 or more", "0", NULL},
+    [budget_ms] = {"coll_tollbar_budget_ms", "What choosing may take at the first barrier of a communicator, in ms",
+                   MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &values.budget_ms, "0 or more", "20", NULL},
+    [timeout] = {"coll_tollbar_timeout",
+                 "Seconds of waiting in a barrier after which the missing ranks are named on stderr, again and again; "
+                 "0: never; -1: as TOLLBAR_TIMEOUT says",
+                 MCA_BASE_VAR_TYPE_DOUBLE, OPAL_INFO_LVL_2, &values.timeout, NULL, NULL, "TOLLBAR_TIMEOUT"},
+    [objective] = {"coll_tollbar_objective",
+                   "What to choose by: latency (last entry to last exit), skew (first exit to last exit) or wait (mean "
+                   "time inside)",
+                   MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_5, &values.objective, "latency, skew, wait", "latency",
+                   NULL},
+    [sharing] = {"coll_tollbar_sharing",
+                 "How the ranks of a node meet: auto (in shared memory if it can be had) or never (by messages)",
+                 MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_5, &values.sharing, "auto, never", "auto", NULL},
+    [network] = {"coll_tollbar_network",
+                 "How nodes meet: p2p (by messages), nic (on their network cards, where each has one with tollbar's "
+                 "daemon) or auto (whatever is faster where a plan is chosen, else as the plan says). Empty: "
+                 "TOLLBAR_NETWORK, else auto",
+                 MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.network, NULL, NULL, "TOLLBAR_NETWORK"},
+    [verbose] = {"coll_tollbar_verbose",
+                 "What is said on stderr: 0 (only what is wrong), 1 (also what was chosen and what could not be had) "
+                 "or 2 (also how often it was used). Empty: TOLLBAR_VERBOSE, else 0",
+                 MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.verbose, NULL, NULL, "TOLLBAR_VERBOSE"},
 };
 
 static int is_set(const char* value) { return value != NULL && *value != '\0'; }
@@ -77,61 +112,18 @@ static void refuse_no_number(enum parameter parameter) {
     if (end == value || (*end != '\0' && strchr("kKmMgG", *end) == NULL)) refuse(parameter, value);
 }
 
-static int add(const mca_base_component_t* component, enum parameter parameter, const char* help,
-               mca_base_var_type_t type, mca_base_var_info_lvl_t level, void* value) {
-    if (type != MCA_BASE_VAR_TYPE_STRING) refuse_no_number(parameter);
-    const char* name = known[parameter].name + strlen("coll_tollbar_");
-    const int index = mca_base_component_var_register(component, name, help, type, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE,
-                                                      level, MCA_BASE_VAR_SCOPE_ALL_EQ, value);
-    return index < 0 ? index : 0;
-}
-
 int tollbar_parameters_register(const mca_base_component_t* component) {
-    int failed = 0;
-    values.plan = "";
+    values.plan = values.network = values.verbose = "";
     values.objective = (char*)objectives[0];
     values.sharing = (char*)sharings[0];
-    values.network = "";
-    values.verbose = "";
-    failed |= add(component, priority,
-                  "Priority of the component, 0 to 100. Above 30 MPI_Barrier is tollbar's, above 10 MPI_Ibarrier",
-                  MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_3, &values.priority);
-    failed |= add(component, plan,
-                  "What every barrier runs: a plan of the catalogue such as mcs, dissemination:3 or "
-                  "central@4/dissemination; turnstile (one word in shared memory); or turnstile/PLAN (PLAN between "
-                  "the nodes). Empty: TOLLBAR_PLAN, else chosen by coll_tollbar_selection",
-                  MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.plan);
-    failed |= add(component, selection,
-                  "0: for each communicator the stored choice, else measure all candidates on it and take the "
-                  "fastest; 1 or more: number in the catalogue as 'tollbar plans' lists it",
-                  MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_2, &values.selection);
-    failed |= add(component, radix,
-                  "Parameter of the plan that coll_tollbar_selection names (children of a node, peers a round); 0: "
-                  "that plan's default",
-                  MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &values.radix);
-    failed |= add(component, budget_ms, "What choosing may take at the first barrier of a communicator, in ms",
-                  MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_5, &values.budget_ms);
-    failed |= add(component, timeout,
-                  "Seconds of waiting in a barrier after which the missing ranks are named on stderr, again and "
-                  "again; 0: never; -1: as TOLLBAR_TIMEOUT says",
-                  MCA_BASE_VAR_TYPE_DOUBLE, OPAL_INFO_LVL_2, &values.timeout);
-    failed |= add(component, objective,
-                  "What to choose by: latency (last entry to last exit), skew (first exit to last exit) or wait "
-                  "(mean time inside)",
-                  MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_5, &values.objective);
-    failed |= add(component, sharing,
-                  "How the ranks of a node meet: auto (in shared memory if it can be had) or never (by messages)",
-                  MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_5, &values.sharing);
-    failed |= add(component, network,
-                  "How nodes meet: p2p (by messages), nic (on their network cards, where each has one with tollbar's "
-                  "daemon) or auto (whatever is faster where a plan is chosen, else as the plan says). Empty: "
-                  "TOLLBAR_NETWORK, else auto",
-                  MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.network);
-    failed |= add(component, verbose,
-                  "What is said on stderr: 0 (only what is wrong), 1 (also what was chosen and what could not be had) "
-                  "or 2 (also how often it was used). Empty: TOLLBAR_VERBOSE, else 0",
-                  MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.verbose);
-    return failed ? OPAL_ERROR : OPAL_SUCCESS;
+    for (enum parameter one = priority; one <= verbose; ++one) {
+        if (known[one].type != MCA_BASE_VAR_TYPE_STRING) refuse_no_number(one);
+        if (mca_base_component_var_register(component, known[one].name + strlen("coll_tollbar_"), known[one].help,
+                                            known[one].type, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, known[one].level,
+                                            MCA_BASE_VAR_SCOPE_ALL_EQ, known[one].value) < 0)
+            return OPAL_ERROR;
+    }
+    return OPAL_SUCCESS;
 }
 
 static int number_or_default(enum parameter parameter, int value, int highest, int fallback) {

@@ -1,162 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Requests wait in a row for each communicator, in the order they were started in, which is the order they end in: only
- * the first of a row is ever looked at. A request keeps its communicator alive, also after MPI_Comm_free. */
+ * A request is pending in the row of its communicator, and keeps the communicator alive, also after MPI_Comm_free. */
 #include "request.h"
 
 #include "pml_p2p.h"
 
 #include <opal/runtime/opal_progress.h>
+#include <opal/threads/threads.h>
 
-#include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <time.h>
 
 struct tollbar_request {
     ompi_request_t super;
+    struct tollbar_pending pending;
     tollbar_module* module;
-    struct tollbar_request* next;
-    uint64_t episode;
-    double since;     /* in the row; kept only when reports are wanted */
-    double report_at; /* the next report */
+    struct tollbar_request* next_unused;
 };
 
 typedef struct tollbar_request tollbar_request;
 
-/* The communicators on which something is pending, the requests to use again, and the lock over both, all rows, and the
- * participants of these communicators unless they are held. The callback only tries it, because what it calls may call
- * it again. */
-static tollbar_module* pending_modules;
-static tollbar_request* unused;
-static volatile char locked;
+static tollbar_request* unused; /* to use again; under the lock */
 
-static int try_lock(void) { return !__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE); /* pairs with unlock() */ }
-
-static void lock(void) {
-    while (!try_lock()) sched_yield();
-}
-
-static void unlock(void) { __atomic_clear(&locked, __ATOMIC_RELEASE); /* pairs with try_lock() */ }
-
-static int progress(void);
-
-/* Under the lock. */
-static void append(tollbar_module* module, tollbar_request* request) {
-    request->next = NULL;
-    if (module->first != NULL) {
-        module->last->next = request;
-    } else {
-        module->first = request;
-        if (pending_modules == NULL) opal_progress_register(progress);
-        module->next_pending = pending_modules;
-        pending_modules = module;
-    }
-    module->last = request;
-    __atomic_store_n(&module->pending, module->pending + 1, __ATOMIC_RELAXED);
-}
-
-/* Under the lock: takes communicators off the list on which nothing is pending any more. */
-static void tidy(void) {
-    for (tollbar_module** at = &pending_modules; *at != NULL;) {
-        tollbar_module* module = *at;
-        if (module->first == NULL && !module->held) {
-            *at = module->next_pending;
-        } else {
-            at = &module->next_pending;
-        }
-    }
-    if (pending_modules == NULL) opal_progress_unregister(progress);
-}
-
-/* Before the ranks meet nothing is pending any more. */
-static tollbar_mpi_participant* participant_of(const tollbar_module* module) {
-    return module->stage == TOLLBAR_MET ? module->participant : module->by_messages;
-}
-
-/* Whoever may: under the lock, or holding the module. */
-static int is_over(tollbar_request* request) {
-    return tollbar_mpi_test(participant_of(request->module), request->episode);
-}
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* Nobody waits inside the participant for a request, so it cannot tell of the missing by itself. */
-static void report_if_late(tollbar_request* request) {
-    tollbar_module* module = request->module;
-    const double now = seconds_now();
-    if (now < request->report_at) return;
-    request->report_at = now + module->timeout_s;
-    tollbar_mpi_report(participant_of(module), now - request->since);
-}
-
-static int error_of(const tollbar_request* request) {
-    return tollbar_mpi_failed(participant_of(request->module), request->episode) ? MPI_ERR_OTHER : OMPI_SUCCESS;
-}
-
-/* Whoever may, as above. Memory order: release; once none is pending the participant may be used without a lock. */
-static tollbar_request* take_first(tollbar_module* module) {
-    tollbar_request* request = module->first;
-    module->first = request->next;
-    request->super.req_status.MPI_ERROR = error_of(request);
-    __atomic_store_n(&module->pending, module->pending - 1, __ATOMIC_RELEASE); /* pairs with who reads it as 0 */
-    return request;
-}
-
-/* Outside the lock: somebody may be told, and free the request at once. */
-static void complete(tollbar_request* request) { ompi_request_complete(&request->super, true); }
-
-static int progress(void) {
-    if (!try_lock()) return 0;
-    tollbar_request* over = NULL;
-    tollbar_request** end = &over;
-    for (tollbar_module* module = pending_modules; module != NULL; module = module->next_pending) {
-        while (!module->held && module->first != NULL && is_over(module->first)) {
-            *end = take_first(module);
-            end = &(*end)->next;
-        }
-        if (module->timeout_s > 0 && !module->held && module->first != NULL) report_if_late(module->first);
-    }
-    *end = NULL;
-    if (over != NULL) tidy();
-    unlock();
-    int events = 0;
-    for (; over != NULL; ++events) {
-        tollbar_request* next = over->next;
-        complete(over);
-        over = next;
-    }
-    return events;
-}
-
-/* Ends the row's requests one by one, up to `last`, or all for NULL; waits inside the participant, which does it
- * politely and names the missing. */
-static void finish_through(tollbar_module* module, const tollbar_request* last) {
-    lock();
-    module->held = 1;
-    unlock();
-    for (const tollbar_request* ended = NULL; module->first != NULL && (last == NULL || ended != last);) {
-        tollbar_request* first = module->first;
-        tollbar_mpi_wait(participant_of(module), first->episode);
-        ended = take_first(module);
-        complete(first);
-    }
-    lock();
-    module->held = 0;
-    tidy();
-    unlock();
+/* Somebody may be told, and free the request at once. */
+static void complete(struct tollbar_pending* pending) {
+    tollbar_request* request = (tollbar_request*)((char*)pending - offsetof(tollbar_request, pending));
+    request->super.req_status.MPI_ERROR = pending->failed ? MPI_ERR_OTHER : OMPI_SUCCESS;
+    ompi_request_complete(&request->super, true);
 }
 
 void tollbar_requests_finish(tollbar_module* module) {
-    if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) != 0) /* pairs with take_first() */
-        finish_through(module, NULL);
-}
-
-void tollbar_request_finish(ompi_request_t* handle) {
-    tollbar_request* request = (tollbar_request*)handle;
-    if (!request->module->held) finish_through(request->module, request);
+    if (tollbar_row_is_pending(&module->row)) tollbar_row_finish(&module->row, NULL);
 }
 
 /* The user's handle is gone. */
@@ -165,16 +38,17 @@ static int free_request(ompi_request_t** handle) {
     if (!REQUEST_COMPLETE(&request->super)) return MPI_ERR_REQUEST;
     struct ompi_communicator_t* comm = request->super.req_mpi_object.comm;
     OMPI_REQUEST_FINI(&request->super);
-    lock();
-    request->next = unused;
+    tollbar_take_lock();
+    request->next_unused = unused;
     unused = request;
-    unlock();
+    tollbar_release_lock();
     *handle = MPI_REQUEST_NULL;
     OBJ_RELEASE(comm);
     return OMPI_SUCCESS;
 }
 
-bool tollbar_request_is_pending(const ompi_request_t* handle) {
+/* Whether it is one of ours, and not over yet. */
+static bool is_pending(const ompi_request_t* handle) {
     return handle->req_free == free_request && handle->req_state == OMPI_REQUEST_ACTIVE && !REQUEST_COMPLETE(handle);
 }
 
@@ -189,23 +63,16 @@ static void construct(tollbar_request* request) {
     request->super.req_status = ompi_status_empty;
     request->super.req_free = free_request;
     request->super.req_cancel = cancel_request;
+    request->pending = (struct tollbar_pending){.end = complete};
 }
 
 OBJ_CLASS_INSTANCE(tollbar_request, ompi_request_t, construct, NULL);
 
-void tollbar_requests_close(void) {
-    while (unused != NULL) {
-        tollbar_request* request = unused;
-        unused = request->next;
-        OBJ_RELEASE(request);
-    }
-}
-
 static tollbar_request* new_request(tollbar_module* module, bool persistent) {
-    lock();
+    tollbar_take_lock();
     tollbar_request* request = unused;
-    if (request != NULL) unused = request->next;
-    unlock();
+    if (request != NULL) unused = request->next_unused;
+    tollbar_release_lock();
     if (request == NULL) request = OBJ_NEW(tollbar_request);
     if (request == NULL) return NULL;
     OMPI_REQUEST_INIT(&request->super, persistent);
@@ -218,29 +85,27 @@ static tollbar_request* new_request(tollbar_module* module, bool persistent) {
 
 static uint64_t arrive(tollbar_module* module) {
     ++*(module->stage == TOLLBAR_MET ? &module->requests : &module->early);
-    return tollbar_mpi_arrive(participant_of(module), module->timeout_s > 0 ? tollbar_mpi_call_site() : NULL);
+    return tollbar_mpi_arrive(module->row.participant, module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL);
 }
 
-/* The episode's number, or 0 when it is over already. Nobody else uses the participant while nothing is pending. */
-static uint64_t arrive_alone(tollbar_module* module) {
+/* Arrives where nobody else uses the participant, as nothing is pending. Gives the episode's number; 0 where it has not
+ * arrived, because something is. Nonzero `over` when there is no more to wait for. */
+static uint64_t arrive_alone(tollbar_module* module, int* over) {
+    *over = 0;
+    if (tollbar_row_is_pending(&module->row)) return 0;
     const uint64_t episode = arrive(module);
-    const int over = tollbar_mpi_test(participant_of(module), episode) &&
-                     !tollbar_mpi_failed(participant_of(module), episode);
-    return over ? 0 : episode;
+    *over = tollbar_mpi_test(module->row.participant, episode) && !tollbar_mpi_failed(module->row.participant, episode);
+    return episode;
 }
 
 /* Puts an active request into its row; `episode` is 0 when it has not arrived yet. */
 static void enlist(tollbar_request* request, uint64_t episode) {
     tollbar_module* module = request->module;
     request->super.req_state = OMPI_REQUEST_ACTIVE;
-    lock();
-    request->episode = episode == 0 ? arrive(module) : episode;
-    if (module->timeout_s > 0) {
-        request->since = seconds_now();
-        request->report_at = request->since + module->timeout_s;
-    }
-    append(module, request);
-    unlock();
+    tollbar_take_lock();
+    request->pending.episode = episode == 0 ? arrive(module) : episode;
+    tollbar_pending_put_on(&request->pending, &module->row);
+    tollbar_release_lock();
 }
 
 /* For requests before the ranks have met. */
@@ -250,18 +115,16 @@ static int go_by_messages(tollbar_module* module) {
     char name[sizeof module->comm->c_name + 48];
     snprintf(name, sizeof name, "%s, MPI_Ibarrier before the first MPI_Barrier", module->comm->c_name);
     options.name = name;
-    return tollbar_mpi_join_by_messages(&p2p, &options, &module->by_messages);
+    return tollbar_mpi_join_by_messages(&p2p, &options, &module->row.participant);
 }
 
 int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
-    uint64_t episode = 0;
-    if (participant_of(module) == NULL && go_by_messages(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
-    if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) {
-        episode = arrive_alone(module); /* nothing pending: pairs with take_first() */
-        if (episode == 0) {
-            *handle = &ompi_request_empty;
-            return OMPI_SUCCESS;
-        }
+    int over;
+    if (module->row.participant == NULL && go_by_messages(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
+    const uint64_t episode = arrive_alone(module, &over);
+    if (over) {
+        *handle = &ompi_request_empty;
+        return OMPI_SUCCESS;
     }
     tollbar_request* request = new_request(module, false);
     if (request == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
@@ -274,15 +137,12 @@ int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
 static int start(size_t count, ompi_request_t** handles) {
     for (size_t i = 0; i < count; ++i) {
         tollbar_request* request = (tollbar_request*)handles[i];
-        tollbar_module* module = request->module;
-        uint64_t episode = 0;
+        int over;
         request->super.req_status = ompi_status_empty;
-        if (__atomic_load_n(&module->pending, __ATOMIC_ACQUIRE) == 0) { /* pairs with take_first() */
-            episode = arrive_alone(module);
-            if (episode == 0) { /* complete since its last time, and still so */
-                request->super.req_state = OMPI_REQUEST_ACTIVE;
-                continue;
-            }
+        const uint64_t episode = arrive_alone(request->module, &over);
+        if (over) { /* complete since its last time, and still so */
+            request->super.req_state = OMPI_REQUEST_ACTIVE;
+            continue;
         }
         request->super.req_complete = REQUEST_PENDING;
         enlist(request, episode);
@@ -296,4 +156,49 @@ int tollbar_request_persistent(tollbar_module* module, ompi_request_t** handle) 
     request->super.req_start = start;
     *handle = &request->super;
     return OMPI_SUCCESS;
+}
+
+static void watch(void) { opal_progress_register(tollbar_pending_advance); }
+
+static void stop_watching(void) { opal_progress_unregister(tollbar_pending_advance); }
+
+/* Two of Open MPI's request functions, which it keeps in a table to be replaced. Requests that are not ours, and
+ * MPI_THREAD_MULTIPLE, go straight on to what was there. */
+static ompi_request_fns_t before;
+
+static void finish(ompi_request_t* handle) {
+    tollbar_request* request = (tollbar_request*)handle;
+    if (is_pending(handle) && !request->module->row.held) tollbar_row_finish(&request->module->row, &request->pending);
+}
+
+static int wait_one(ompi_request_t** handle, ompi_status_public_t* status) {
+    if (OPAL_UNLIKELY(is_pending(*handle)) && !opal_using_threads()) finish(*handle);
+    return before.req_wait(handle, status);
+}
+
+/* Another pending request needs more of Open MPI's progress than a wait in here gives. */
+static int wait_all(size_t count, ompi_request_t** handles, ompi_status_public_t* statuses) {
+    bool only_ours = !opal_using_threads();
+    for (size_t i = 0; i < count && only_ours; ++i) only_ours = REQUEST_COMPLETE(handles[i]) || is_pending(handles[i]);
+    for (size_t i = 0; i < count && only_ours; ++i) finish(handles[i]);
+    return before.req_wait_all(count, handles, statuses);
+}
+
+void tollbar_requests_open(void) {
+    if (before.req_wait != NULL) return;
+    before = ompi_request_functions;
+    ompi_request_functions.req_wait = wait_one;
+    ompi_request_functions.req_wait_all = wait_all;
+    tollbar_threaded = 1; /* a lock of atomic words is right in every program */
+    tollbar_pending_watch(watch, stop_watching);
+}
+
+void tollbar_requests_close(void) {
+    if (ompi_request_functions.req_wait == wait_one) ompi_request_functions.req_wait = before.req_wait;
+    if (ompi_request_functions.req_wait_all == wait_all) ompi_request_functions.req_wait_all = before.req_wait_all;
+    while (unused != NULL) {
+        tollbar_request* request = unused;
+        unused = request->next_unused;
+        OBJ_RELEASE(request);
+    }
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * MPI_Ibarrier and the persistent barrier as Open MPI requests, and the one place that moves those on which nobody
- * waits inside us: a callback of Open MPI's progress, registered only while some are pending. */
+ * MPI_Ibarrier and the persistent barrier as Open MPI requests. Those on which nobody waits inside us are advanced by a
+ * callback of Open MPI's progress, registered only while some are pending. MPI_Wait and MPI_Waitall for them wait as
+ * MPI_Barrier does: asleep when that is wise, and naming the missing. */
 #ifndef TOLLBAR_DOORS_OMPI_COLL_REQUEST_H
 #define TOLLBAR_DOORS_OMPI_COLL_REQUEST_H
 
 #include "module.h"
 
-/* After the last communicator. */
+/* Before the first request: any number of times; not while another thread is in the MPI. */
+void tollbar_requests_open(void);
+
+/* After the last communicator, before the component is unloaded. */
 void tollbar_requests_close(void);
 
 /* MPI_Ibarrier. Never blocks. Memory order: release of everything done before; whoever sees the request complete has
@@ -18,11 +22,5 @@ int tollbar_request_persistent(struct tollbar_module* module, struct ompi_reques
 
 /* Waits for everything pending on the communicator, and completes it. Then the participant is the caller's alone. */
 void tollbar_requests_finish(struct tollbar_module* module);
-
-/* Whether the handle is one of ours, and not over yet. */
-bool tollbar_request_is_pending(const struct ompi_request_t* handle);
-
-/* Waits for a pending one of ours. Only where one thread at a time is in the MPI. Memory order: acquire, see above. */
-void tollbar_request_finish(struct ompi_request_t* handle);
 
 #endif

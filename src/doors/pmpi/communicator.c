@@ -3,8 +3,8 @@
 #include "communicator.h"
 
 #include "host_mpi.h"
-#include "pending.h"
 #include "persistent.h"
+#include "request.h"
 
 #include "runtime/environment.h"
 #include "runtime/say.h"
@@ -49,7 +49,7 @@ static void unlink_and_free(struct tollbar_communicator* self) {
 /* Acquire: pairs with the end of the last pending one, and with the giving back of the last handle. */
 static int is_held(struct tollbar_communicator* self) {
     return atomic_load_explicit(&self->joined.handles, memory_order_acquire) != 0 ||
-           atomic_load_explicit(&self->joined.pending, memory_order_acquire) != 0;
+           tollbar_row_is_pending(&self->joined.row);
 }
 
 /* MPI_Comm_free was called for it. */
@@ -58,7 +58,7 @@ static int forget(MPI_Comm comm, int key, void* value, void* extra) {
     struct tollbar_communicator* self = value;
     /* Relaxed: whoever gets the handle anew gets it after this in the MPI's own order. */
     atomic_fetch_add_explicit(&tollbar_freed, 1, memory_order_relaxed);
-    tollbar_pending_finish_passed(&self->joined);
+    tollbar_requests_finish_passed(&self->joined);
     pthread_mutex_lock(&all_mutex);
     if (is_held(self))
         self->freed = 1;
@@ -90,7 +90,7 @@ static int finish(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     ready = 0;
     atomic_fetch_add_explicit(&tollbar_freed, 1, memory_order_relaxed); /* as in forget() */
-    tollbar_pending_finish();
+    tollbar_requests_finish();
     tollbar_persistent_finish();
     pthread_mutex_lock(&all_mutex);
     for (struct tollbar_communicator* one = all; one != NULL; one = one->next) leave(one);
@@ -152,7 +152,7 @@ struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join, struc
     const int joins = !self->tried;
     if (joins) tollbar_join(comm, &self->joined, first);
     self->tried = 1;
-    if (self->joined.participant == NULL) self = NULL;
+    if (self->joined.row.participant == NULL) self = NULL;
     if (first != NULL) first->met = joins && self != NULL;
     tollbar_remembered = (struct tollbar_remembered){comm, atomic_load_explicit(&tollbar_freed, memory_order_relaxed),
                                                      self};

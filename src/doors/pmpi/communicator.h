@@ -29,24 +29,18 @@ struct tollbar_remembered {
 extern _Thread_local struct tollbar_remembered tollbar_remembered;
 extern _Atomic uint64_t tollbar_freed; /* how many communicators were freed, plus one */
 
-/* The slow half of the functions below. `first` is NULL where the caller is in no barrier. */
+/* The slow half of the function below. */
 struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join, struct tollbar_first* first);
 
-static inline struct tollbar_communicator* tollbar_remember(MPI_Comm comm, int join, struct tollbar_first* first) {
+/* What is kept for it; NULL when the MPI has to do the barrier. With `join` it is made in the communicator's first
+ * barrier, which is collective (`first` is NULL where the caller is in no barrier); else this is local, and NULL when
+ * no barrier was made yet. */
+static inline struct tollbar_communicator* tollbar_communicator_of(MPI_Comm comm, int join,
+                                                                   struct tollbar_first* first) {
     const struct tollbar_remembered* last = &tollbar_remembered;
     if (last->comm == comm && last->freed_before == atomic_load_explicit(&tollbar_freed, memory_order_relaxed))
         return last->communicator;
     return tollbar_look_up(comm, join, first);
-}
-
-/* What is kept for it, made in its first barrier, which is collective; NULL when the MPI has to do the barrier. */
-static inline struct tollbar_communicator* tollbar_communicator_of_all(MPI_Comm comm, struct tollbar_first* first) {
-    return tollbar_remember(comm, 1, first);
-}
-
-/* The same, but NULL when no barrier was made yet: local. */
-static inline struct tollbar_communicator* tollbar_communicator_known(MPI_Comm comm) {
-    return tollbar_remember(comm, 0, NULL);
 }
 
 /* What is kept for it, whoever does its barriers; local. NULL where nothing can be kept. */

@@ -2,46 +2,33 @@
  * The C names that complete requests. What they do costs one load as long as no barrier of ours is pending. They make
  * waiting polite and requests cheap; the MPI's other functions complete these requests as well, see family.h. An MPI
  * that nobody can register with has barriers go on here before it looks. */
-#include "pending.h"
+#include "request.h"
 
 #include <stdint.h>
 
 /* A handle by value is a word, as in hooks.c; the last three are MPI 4.1's, and older ones do not declare them. */
 int tollbar_hook_get_status(uintptr_t request, int* over, void* status) __asm__("MPI_Request_get_status");
 int tollbar_pass_get_status(uintptr_t request, int* over, void* status) __asm__("PMPI_Request_get_status");
-int MPI_Request_get_status_all(int, const MPI_Request*, int*, MPI_Status*);
 int PMPI_Request_get_status_all(int, const MPI_Request*, int*, MPI_Status*);
-int MPI_Request_get_status_any(int, const MPI_Request*, int*, int*, MPI_Status*);
 int PMPI_Request_get_status_any(int, const MPI_Request*, int*, int*, MPI_Status*);
-int MPI_Request_get_status_some(int, const MPI_Request*, int*, int*, MPI_Status*);
 int PMPI_Request_get_status_some(int, const MPI_Request*, int*, int*, MPI_Status*);
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-    if (tollbar_anything_pending()) {
-        struct tollbar_pending* ours = tollbar_pending_find(*request);
-        if (ours != NULL && tollbar_pending_wait(ours)) {
-            *request = MPI_REQUEST_NULL;
-            if (status == MPI_STATUS_IGNORE) return MPI_SUCCESS;
-        }
+    if (tollbar_anything_pending() && tollbar_request_wait(*request)) {
+        *request = MPI_REQUEST_NULL;
+        if (status == MPI_STATUS_IGNORE) return MPI_SUCCESS;
     }
     return PMPI_Wait(request, status);
 }
 
 int MPI_Test(MPI_Request* request, int* over, MPI_Status* status) {
-    if (tollbar_anything_pending()) {
-        struct tollbar_pending* ours = tollbar_pending_find(*request);
-        if (ours != NULL && tollbar_pending_test(ours)) *request = MPI_REQUEST_NULL;
-    }
+    if (tollbar_anything_pending() && tollbar_request_test(*request)) *request = MPI_REQUEST_NULL;
     return PMPI_Test(request, over, status);
 }
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-    if (tollbar_anything_pending()) {
-        for (int i = 0; i < count; ++i) {
-            struct tollbar_pending* ours = tollbar_pending_find(requests[i]);
-            if (ours != NULL && tollbar_pending_wait(ours)) requests[i] = MPI_REQUEST_NULL;
-        }
-    }
+    for (int i = 0; i < count && tollbar_anything_pending(); ++i)
+        if (tollbar_request_wait(requests[i])) requests[i] = MPI_REQUEST_NULL;
     return PMPI_Waitall(count, requests, statuses);
 }
 

@@ -6,28 +6,24 @@ const char* const tollbar_family = "openmpi";
 const int tollbar_mpi_forgets_pending = 1;
 const int tollbar_hooks_suffice = 0;
 
-struct tollbar_open_mpi_data tollbar_open_mpi_data;
+void* tollbar_open_mpi_data[tollbar_objects];
 
 typedef int (*progress_function)(void);
 
 static void (*advance_ours)(void);
 
 int tollbar_find_constants(void) {
-    struct tollbar_open_mpi_data* data = &tollbar_open_mpi_data;
-    const struct {
-        const char* name;
-        void** place;
-    } wanted[] = {
-        {"ompi_mpi_comm_world", &data->comm_world}, {"ompi_mpi_comm_self", &data->comm_self},
-        {"ompi_mpi_comm_null", &data->comm_null},   {"ompi_mpi_group_null", &data->group_null},
-        {"ompi_request_null", &data->request_null}, {"ompi_mpi_errors_return", &data->errors_return},
-        {"ompi_mpi_info_null", &data->info_null},   {"ompi_mpi_byte", &data->byte},
-        {"ompi_mpi_char", &data->character},        {"ompi_mpi_int", &data->integer},
-        {"ompi_mpi_2int", &data->two_integers},     {"ompi_mpi_op_max", &data->op_max},
-        {"ompi_mpi_op_minloc", &data->op_minloc},
+    static const char* const names[tollbar_objects] = {
+        [tollbar_comm_world] = "ompi_mpi_comm_world", [tollbar_comm_self] = "ompi_mpi_comm_self",
+        [tollbar_comm_null] = "ompi_mpi_comm_null",   [tollbar_group_null] = "ompi_mpi_group_null",
+        [tollbar_request_null] = "ompi_request_null", [tollbar_errors_return] = "ompi_mpi_errors_return",
+        [tollbar_info_null] = "ompi_mpi_info_null",   [tollbar_byte] = "ompi_mpi_byte",
+        [tollbar_character] = "ompi_mpi_char",        [tollbar_integer] = "ompi_mpi_int",
+        [tollbar_two_integers] = "ompi_mpi_2int",     [tollbar_op_max] = "ompi_mpi_op_max",
+        [tollbar_op_minloc] = "ompi_mpi_op_minloc",
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i)
-        if ((*wanted[i].place = dlsym(RTLD_DEFAULT, wanted[i].name)) == NULL) return 0;
+    for (int i = 0; i < tollbar_objects; ++i)
+        if ((tollbar_open_mpi_data[i] = dlsym(RTLD_DEFAULT, names[i])) == NULL) return 0;
     return 1;
 }
 

@@ -6,8 +6,8 @@
 #include "communicator.h"
 #include "family.h"
 #include "host_mpi.h"
-#include "pending.h"
 #include "persistent.h"
+#include "request.h"
 
 #include <stdint.h>
 
@@ -20,7 +20,8 @@ int tollbar_hook_ibarrier(word comm, void* request) __asm__("MPI_Ibarrier");
 int tollbar_pass_ibarrier(word comm, void* request) __asm__("PMPI_Ibarrier");
 int tollbar_hook_barrier_init(word comm, word info, void* request) __asm__("MPI_Barrier_init");
 int tollbar_pass_barrier_init(word comm, word info, void* request) __asm__("PMPI_Barrier_init") __attribute__((weak));
-int tollbar_hook_extension(word comm, word info, void* request) __asm__("MPIX_Barrier_init");
+int tollbar_hook_extension(word comm, word info, void* request) __asm__("MPIX_Barrier_init")
+    __attribute__((alias("MPI_Barrier_init")));
 int tollbar_pass_extension(word comm, word info, void* request) __asm__("PMPIX_Barrier_init") __attribute__((weak));
 
 static int failed(MPI_Comm comm) {
@@ -30,17 +31,15 @@ static int failed(MPI_Comm comm) {
 
 static inline int barrier(MPI_Comm comm, const void* call_site) {
     struct tollbar_first first = {.call_site = call_site};
-    struct tollbar_communicator* communicator = tollbar_communicator_of_all(comm, &first);
+    struct tollbar_communicator* communicator = tollbar_communicator_of(comm, 1, &first);
     if (communicator == NULL) return PMPI_Barrier(comm);
     ++communicator->barriers;
     if (first.met) return MPI_SUCCESS;
     struct tollbar_joined* joined = &communicator->joined;
-    /* Acquire: pairs with the end of the last pending one, which another thread may have seen to. */
-    if (atomic_load_explicit(&joined->pending, memory_order_acquire) == 0) {
-        if (tollbar_mpi_arrive_and_wait(joined->participant, call_site) != 0) return failed(comm);
-    } else {
+    if (tollbar_row_is_pending(&joined->row))
         tollbar_barrier_after_pending(joined, call_site);
-    }
+    else if (tollbar_mpi_arrive_and_wait(joined->row.participant, call_site) != 0)
+        return failed(comm);
     return MPI_SUCCESS;
 }
 
@@ -49,15 +48,15 @@ int tollbar_barrier(MPI_Comm comm, const void* call_site) { return barrier(comm,
 /* The first collective barrier of a communicator makes what it needs, and blocks for it; this call may not, so that
  * before it the MPI does this one. Every rank calls the two in the same order, so all do the same. */
 int tollbar_ibarrier(MPI_Comm comm, const void* call_site, MPI_Request* request) {
-    struct tollbar_communicator* communicator = tollbar_communicator_known(comm);
+    struct tollbar_communicator* communicator = tollbar_communicator_of(comm, 0, NULL);
     if (communicator != NULL && communicator->joined.splits_phases) {
         ++communicator->ibarriers;
-        return tollbar_pending_start(&communicator->joined, call_site, request);
+        return tollbar_request_start(&communicator->joined, call_site, request);
     }
     if (!tollbar_mpi_forgets_pending) return PMPI_Ibarrier(comm, request);
     communicator = tollbar_record_of(comm);
     if (communicator == NULL || !tollbar_requests_can_be_had()) return PMPI_Ibarrier(comm, request);
-    return tollbar_pending_pass(&communicator->joined, comm, request);
+    return tollbar_request_pass(&communicator->joined, comm, request);
 }
 
 static int pass_barrier_init(word comm, word info, void* request) {
@@ -69,7 +68,7 @@ static int pass_barrier_init(word comm, word info, void* request) {
 /* May wait for the others, as the standard lets it, and so makes what the first barrier of a communicator makes. */
 int tollbar_barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
     int code = MPI_SUCCESS;
-    struct tollbar_communicator* communicator = tollbar_communicator_of_all(comm, NULL);
+    struct tollbar_communicator* communicator = tollbar_communicator_of(comm, 1, NULL);
     const int ours = communicator != NULL && communicator->joined.persists &&
                      tollbar_persistent_init(comm, &communicator->joined, request, &code);
     tollbar_release_freed();
@@ -108,10 +107,6 @@ int tollbar_hook_barrier_init(word comm, word info, void* request) {
     return tollbar_barrier_init((MPI_Comm)comm, (MPI_Info)info, request);
 }
 
-int tollbar_hook_extension(word comm, word info, void* request) {
-    return tollbar_hook_barrier_init(comm, info, request);
-}
-
 int MPI_Start(MPI_Request* request) {
     if (!tollbar_any_handles()) return PMPI_Start(request);
     return tollbar_start(1, request, __builtin_return_address(0));
@@ -127,16 +122,17 @@ int MPI_Request_free(MPI_Request* request) {
     return PMPI_Request_free(request);
 }
 
-int MPI_Init(int* argc, char*** argv) {
-    tollbar_find_fit();
-    const int code = PMPI_Init(argc, argv);
+static int opened(int code) {
     if (code == MPI_SUCCESS) tollbar_open_private_comm();
     return code;
 }
 
+int MPI_Init(int* argc, char*** argv) {
+    tollbar_find_fit();
+    return opened(PMPI_Init(argc, argv));
+}
+
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     tollbar_find_fit();
-    const int code = PMPI_Init_thread(argc, argv, required, provided);
-    if (code == MPI_SUCCESS) tollbar_open_private_comm();
-    return code;
+    return opened(PMPI_Init_thread(argc, argv, required, provided));
 }

@@ -4,7 +4,6 @@
 
 #include "family.h"
 #include "host_mpi.h"
-#include "pending.h"
 #include "runtime/environment.h"
 #include "runtime/say.h"
 #include "transports/mpi/pmpi_p2p.h"
@@ -21,7 +20,7 @@ static int private_comm_is_open;
 
 static void progress(void* state) {
     progress_of_mpi(state);
-    if (tollbar_anything_pending()) tollbar_pending_advance();
+    tollbar_pending_advance();
 }
 
 void tollbar_open_private_comm(void) {
@@ -71,9 +70,9 @@ static void enter(struct tollbar_joined* self, const char* name, const char* pla
                                                 .timeout_s = -1,
                                                 .barriers_before = first != NULL,
                                                 .call_site = first != NULL ? first->call_site : NULL};
-    const int failed = tollbar_mpi_join(&self->p2p, &options, &self->participant);
+    const int failed = tollbar_mpi_join(&self->p2p, &options, &self->row.participant);
     if (failed == 0) {
-        const int needs_no_calls = tollbar_mpi_needs_no_calls(self->participant);
+        const int needs_no_calls = tollbar_mpi_needs_no_calls(self->row.participant);
         self->splits_phases = needs_no_calls && tollbar_requests_can_be_had();
         self->persists = needs_no_calls && (tollbar_hooks_suffice || tollbar_requests_can_be_had());
         return;
@@ -81,7 +80,7 @@ static void enter(struct tollbar_joined* self, const char* name, const char* pla
     if (self->p2p.rank == 0 && tollbar_verbosity() >= 1)
         tollbar_say("%s: %s; the MPI's own barrier is used", name[0] == '\0' ? "a communicator" : name,
                     strerror(failed));
-    self->participant = NULL;
+    self->row.participant = NULL;
     close_p2p(self);
 }
 
@@ -105,12 +104,12 @@ void tollbar_join_again(MPI_Comm comm, const struct tollbar_joined* joined, stru
     if (refused != MPI_SUCCESS) return;
     PMPI_Comm_get_name(comm, name, &length);
     snprintf(called, sizeof called, "%s, persistent", name[0] == '\0' ? "a communicator" : name);
-    enter(self, called, tollbar_mpi_plan(joined->participant), NULL);
+    enter(self, called, tollbar_mpi_plan(joined->row.participant), NULL);
 }
 
 void tollbar_leave(struct tollbar_joined* self) {
-    if (self->participant == NULL) return;
-    tollbar_mpi_leave(self->participant);
-    self->participant = NULL;
+    if (self->row.participant == NULL) return;
+    tollbar_mpi_leave(self->row.participant);
+    self->row.participant = NULL;
     close_p2p(self);
 }

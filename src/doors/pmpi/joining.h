@@ -3,7 +3,7 @@
 #ifndef TOLLBAR_DOORS_PMPI_JOINING_H
 #define TOLLBAR_DOORS_PMPI_JOINING_H
 
-#include "joined.h"
+#include "request.h"
 
 /* The first barrier of a communicator, as far as its caller knows. */
 struct tollbar_first {

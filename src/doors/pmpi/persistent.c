@@ -3,14 +3,12 @@
 #include "persistent.h"
 
 #include "joining.h"
-#include "pending.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What is pending comes first, so that a pointer to it is one to the handle. */
 struct handle {
-    struct tollbar_pending pending; /* its `joined` is `own` while the barrier is under way, else NULL */
+    struct tollbar_request request; /* first; pending in the row of `own` while the barrier is under way */
     struct tollbar_joined own;
     struct tollbar_joined* by; /* whose messages it was set up by; NULL while nobody uses the handle */
     int tag;
@@ -21,7 +19,7 @@ struct handle {
 
 _Atomic uint32_t tollbar_handles;
 
-/* Under the lock of pending.h. */
+/* Under the lock of communicator/pending.h. */
 static struct handle* handles;
 static int tags;
 static uint64_t starts;
@@ -58,7 +56,7 @@ static struct handle* take(struct tollbar_joined* by) {
     struct handle* one = handles;
     while (one != NULL && one->by != NULL) one = one->next;
     if (one == NULL && (one = calloc(1, sizeof *one)) != NULL) {
-        one->pending.end = send_end;
+        one->request.pending.end = send_end;
         one->tag = tags++;
         one->next = handles;
         handles = one;
@@ -88,7 +86,7 @@ static void give_back_freed(void) {
     for (;;) {
         tollbar_take_lock();
         struct handle* one = handles;
-        while (one != NULL && !(one->freed && one->pending.joined == NULL)) one = one->next;
+        while (one != NULL && !(one->freed && one->request.pending.row == NULL)) one = one->next;
         if (one != NULL) one->freed = 0;
         tollbar_release_lock();
         if (one == NULL) break;
@@ -102,10 +100,10 @@ int tollbar_persistent_init(MPI_Comm comm, struct tollbar_joined* joined, MPI_Re
     *code = MPI_ERR_NO_MEM;
     if (one == NULL) return 1;
     tollbar_join_again(comm, joined, &one->own);
-    const int possible = one->own.participant != NULL && one->own.persists;
+    const int possible = one->own.row.participant != NULL && one->own.persists;
     *code = possible ? open_post() : MPI_SUCCESS;
     if (possible && *code == MPI_SUCCESS)
-        *code = PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, one->tag, post, &one->pending.request);
+        *code = PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, one->tag, post, &one->request.handle);
     if (!possible || *code != MPI_SUCCESS) {
         give_back(one);
         return possible;
@@ -114,34 +112,37 @@ int tollbar_persistent_init(MPI_Comm comm, struct tollbar_joined* joined, MPI_Re
     one->usable = 1;
     tollbar_release_lock();
     atomic_fetch_add_explicit(&tollbar_handles, 1, memory_order_relaxed);
-    *request = one->pending.request;
+    *request = one->request.handle;
     return 1;
 }
 
 /* Under the lock. */
 static struct handle* find(MPI_Request request) {
     struct handle* one = handles;
-    while (one != NULL && !(one->usable && one->pending.request == request)) one = one->next;
+    while (one != NULL && !(one->usable && one->request.handle == request)) one = one->next;
     return one;
 }
 
 int tollbar_persistent_under_way(MPI_Request request) {
     tollbar_take_lock();
     const struct handle* handle = find(request);
-    const int under_way = handle != NULL && handle->pending.joined != NULL;
+    const int under_way = handle != NULL && handle->request.pending.row != NULL;
     tollbar_release_lock();
     return under_way;
 }
 
 void tollbar_persistent_start(MPI_Request request, const void* call_site) {
+    int over = 0;
     tollbar_take_lock();
     struct handle* handle = find(request);
-    if (handle != NULL && handle->pending.joined == NULL) {
-        tollbar_pending_begin(&handle->pending, &handle->own, call_site);
+    if (handle != NULL && handle->request.pending.row == NULL) {
+        tollbar_request_begin(&handle->request, &handle->own, call_site);
         ++starts;
-        tollbar_pending_end_if_over(&handle->pending);
+        over = tollbar_pending_is_over(&handle->request.pending);
+        if (over) tollbar_pending_take_off(&handle->request.pending);
     }
     tollbar_release_lock();
+    if (over) send_end(&handle->request.pending);
 }
 
 void tollbar_persistent_free(MPI_Request request) {
@@ -150,7 +151,7 @@ void tollbar_persistent_free(MPI_Request request) {
     if (one != NULL) {
         one->usable = 0;
         one->freed = 1;
-        one->pending.request = MPI_REQUEST_NULL; /* the MPI may give the handle to another one */
+        one->request.handle = MPI_REQUEST_NULL; /* the MPI may give the handle to another one */
         atomic_fetch_sub_explicit(&tollbar_handles, 1, memory_order_relaxed);
     }
     tollbar_release_lock();
@@ -164,8 +165,8 @@ void tollbar_persistent_finish(void) {
         struct handle* one = handles;
         handles = one->next;
         tollbar_leave(&one->own);
-        if (one->usable && one->pending.joined != NULL) PMPI_Cancel(&one->pending.request);
-        if (one->usable) PMPI_Request_free(&one->pending.request);
+        if (one->usable && one->request.pending.row != NULL) PMPI_Cancel(&one->request.handle);
+        if (one->usable) PMPI_Request_free(&one->request.handle);
         free(one);
     }
     atomic_store_explicit(&tollbar_handles, 0, memory_order_relaxed);

@@ -5,7 +5,7 @@
 #ifndef TOLLBAR_DOORS_PMPI_PERSISTENT_H
 #define TOLLBAR_DOORS_PMPI_PERSISTENT_H
 
-#include "joined.h"
+#include "request.h"
 
 extern _Atomic uint32_t tollbar_handles;
 

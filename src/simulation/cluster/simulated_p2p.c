@@ -26,34 +26,8 @@ static void sleep_until(double moment_s) {
     if (left_s > 0) sg_actor_sleep_for(left_s);
 }
 
-struct simulated_idle {
-    const struct tollbar_idle* real;
-};
-
-static void idle_call(void* context, const unsigned char* heard) {
-    const struct simulated_idle* self = context;
-    sg_actor_sleep_for(poll_s);
-    self->real->call(self->real->context, heard);
-}
-
-static int simulated_gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
-    struct simulated_idle own = {idle};
-    const struct tollbar_idle passing = {idle_call, &own};
-    return real.gather(((struct simulated_state*)state)->real, mine, all, bytes, &passing);
-}
-
-static int simulated_broadcast(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle) {
-    struct simulated_idle own = {idle};
-    const struct tollbar_idle passing = {idle_call, &own};
-    return real.broadcast(((struct simulated_state*)state)->real, data, bytes, &passing);
-}
-
-static tollbar_channel* simulated_open_to(void* state, uint32_t peer) {
-    return real.open_to(((struct simulated_state*)state)->real, peer);
-}
-
-static tollbar_channel* simulated_open_from(void* state, uint32_t peer) {
-    return real.open_from(((struct simulated_state*)state)->real, peer);
+static tollbar_channel* simulated_open(void* state, uint32_t peer, enum tollbar_way way, void* data, uint32_t bytes) {
+    return real.open(((struct simulated_state*)state)->real, peer, way, data, bytes);
 }
 
 static int simulated_start(void* state, tollbar_channel* channel) {
@@ -70,8 +44,8 @@ static int simulated_done(void* state, tollbar_channel* channel) {
     const int takes = channel->receives && channel->under_way;
     if (takes) sleep_until(self->receive_port_s);
     const int over = real.done(self->real, channel);
-    if (takes && over) self->receive_port_s = simgrid_get_clock() + self->gap_s;
-    self->asked = over ? NULL : channel;
+    if (takes && over > 0) self->receive_port_s = simgrid_get_clock() + self->gap_s;
+    self->asked = over != 0 ? NULL : channel;
     return over;
 }
 
@@ -101,10 +75,7 @@ int tollbar_simulated_p2p_open(MPI_Comm comm, enum tollbar_simulated_waiting wai
         .state = self,
         .rank = real.rank,
         .ranks = real.ranks,
-        .gather = simulated_gather,
-        .broadcast = simulated_broadcast,
-        .open_to = simulated_open_to,
-        .open_from = simulated_open_from,
+        .open = simulated_open,
         .start = simulated_start,
         .done = simulated_done,
         .close = simulated_close,

@@ -20,12 +20,12 @@ Messages::~Messages() {
 }
 
 MessageStep Messages::to(Rank peer) {
-    sends_.push_back(given(p2p_.open_to(p2p_.state, peer)));
+    sends_.push_back(given(p2p_.open(p2p_.state, peer, TOLLBAR_TO_PEER, nullptr, 0)));
     return {.kind = MessageStep::Kind::send, .channel = sends_.back()};
 }
 
 MessageStep Messages::from(Rank peer) {
-    receives_.push_back(given(p2p_.open_from(p2p_.state, peer)));
+    receives_.push_back(given(p2p_.open(p2p_.state, peer, TOLLBAR_FROM_PEER, nullptr, 0)));
     return {.kind = MessageStep::Kind::receive, .channel = receives_.back()};
 }
 
@@ -74,6 +74,6 @@ std::uint32_t Messages::take(const Step& step, Episode episode) noexcept {
     return 1;
 }
 
-bool Messages::met(const Step& step, Episode) noexcept { return !refused_ && p2p_.done(p2p_.state, step.channel) != 0; }
+bool Messages::met(const Step& step, Episode) noexcept { return !refused_ && p2p_.done(p2p_.state, step.channel) > 0; }
 
 }  // namespace tollbar::mpi

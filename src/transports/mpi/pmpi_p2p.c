@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The point-to-point calls over an MPI communicator: one persistent empty message for each direction and peer. */
+ * The point-to-point calls over an MPI communicator: one persistent message for each direction and peer. */
 #include "pmpi_p2p.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     tag_of_messages = 1,
-    tag_of_cards = 2,
+    tag_of_data = 2,
     tag_of_nothing = 3 /* looked for and never sent */
 };
 
@@ -35,77 +34,20 @@ static int address(const struct pmpi_state* self, int rank) {
     return there;
 }
 
-static int wait_for(MPI_Request* request, const struct tollbar_idle* idle) {
-    int over = 0;
-    for (;;) {
-        const int refused = PMPI_Test(request, &over, MPI_STATUS_IGNORE);
-        if (refused != MPI_SUCCESS || over) return refused;
-        idle->call(idle->context, NULL);
-    }
-}
-
-/* Linear, because only the receiver of each rank's own message can say whose has not come. */
-static int gather_at_root(const struct pmpi_state* self, const void* mine, void* all, uint32_t bytes,
-                          const struct tollbar_idle* idle) {
-    const int ranks = self->ranks;
-    MPI_Request* requests = malloc((size_t)ranks * sizeof *requests);
-    unsigned char* heard = calloc((size_t)ranks, 1);
-    int refused = requests == NULL || heard == NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
-    memcpy(all, mine, bytes);
-    for (int rank = 1; rank < ranks && refused == MPI_SUCCESS; ++rank)
-        refused = PMPI_Irecv((char*)all + (size_t)rank * bytes, (int)bytes, MPI_BYTE, address(self, rank), tag_of_cards,
-                             self->private_comm, &requests[rank]);
-    int missing = refused == MPI_SUCCESS ? ranks - 1 : 0;
-    if (heard != NULL) heard[0] = 1;
-    while (missing > 0 && refused == MPI_SUCCESS) {
-        for (int rank = 1; rank < ranks && refused == MPI_SUCCESS; ++rank) {
-            int over = 0;
-            if (heard[rank]) continue;
-            refused = PMPI_Test(&requests[rank], &over, MPI_STATUS_IGNORE);
-            heard[rank] = over != 0;
-            missing -= over != 0;
-        }
-        if (missing > 0) idle->call(idle->context, heard);
-    }
-    free(requests);
-    free(heard);
-    return refused;
-}
-
-static int gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
+static tollbar_channel* open_channel(void* state, uint32_t rank, enum tollbar_way way, void* data, uint32_t bytes) {
     const struct pmpi_state* self = state;
-    const int root = address(self, 0);
-    if (self->rank == root) return gather_at_root(self, mine, all, bytes, idle);
-    MPI_Request request;
-    const int refused = PMPI_Isend(mine, (int)bytes, MPI_BYTE, root, tag_of_cards, self->private_comm, &request);
-    return refused == MPI_SUCCESS ? wait_for(&request, idle) : refused;
-}
-
-static int broadcast(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle) {
-    const struct pmpi_state* self = state;
-    MPI_Request request;
-    const int refused = PMPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, self->comm, &request);
-    return refused == MPI_SUCCESS ? wait_for(&request, idle) : refused;
-}
-
-static tollbar_channel* open_channel(struct pmpi_state* self, int rank, int receives) {
-    const int peer = address(self, rank);
+    const int peer = address(self, (int)rank), tag = data == NULL ? tag_of_messages : tag_of_data;
     tollbar_channel* channel = malloc(sizeof *channel);
     if (channel == NULL) return NULL;
-    channel->receives = receives;
-    channel->under_way = channel->failed = 0;
-    const int refused = receives ? PMPI_Recv_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->private_comm,
-                                                  &channel->request)
-                                 : PMPI_Send_init(NULL, 0, MPI_BYTE, peer, tag_of_messages, self->private_comm,
-                                                  &channel->request);
+    *channel = (tollbar_channel){.receives = way == TOLLBAR_FROM_PEER};
+    MPI_Comm comm = self->private_comm;
+    const int refused = channel->receives
+                            ? PMPI_Recv_init(data, (int)bytes, MPI_BYTE, peer, tag, comm, &channel->request)
+                            : PMPI_Send_init(data, (int)bytes, MPI_BYTE, peer, tag, comm, &channel->request);
     if (refused == MPI_SUCCESS) return channel;
     free(channel);
     return NULL;
 }
-
-static tollbar_channel* open_to(void* state, uint32_t peer) { return open_channel(state, (int)peer, 0); }
-
-static tollbar_channel* open_from(void* state, uint32_t peer) { return open_channel(state, (int)peer, 1); }
 
 /* Memory order: that of MPI_Start and of the message: a send is a release, see p2p.h. */
 static int start(void* state, tollbar_channel* channel) {
@@ -121,11 +63,11 @@ static int start(void* state, tollbar_channel* channel) {
 static int done(void* state, tollbar_channel* channel) {
     (void)state;
     int over = 0;
-    if (channel->failed) return 0;
+    if (channel->failed) return -1;
     if (!channel->under_way) return 1;
     channel->failed = PMPI_Test(&channel->request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS;
     channel->under_way = !over;
-    return over && !channel->failed;
+    return channel->failed ? -1 : over;
 }
 
 static void close_channel(void* state, tollbar_channel* channel) {
@@ -174,10 +116,7 @@ static int open_p2p(struct pmpi_state* self, struct tollbar_p2p* p2p) {
         .state = self,
         .rank = (uint32_t)rank,
         .ranks = (uint32_t)self->ranks,
-        .gather = gather,
-        .broadcast = broadcast,
-        .open_to = open_to,
-        .open_from = open_from,
+        .open = open_channel,
         .start = start,
         .done = done,
         .close = close_channel,

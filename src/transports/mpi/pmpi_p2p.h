@@ -17,7 +17,7 @@ extern "C" {
 int tollbar_pmpi_p2p_open(MPI_Comm comm, struct tollbar_p2p* p2p);
 
 /* The same with nothing of its own: messages go through `private_comm`, a communicator of tollbar's that may carry
- * those of many at once, and the broadcasts of the set-up are collectives of `comm` like the user's. Only where each
+ * those of many at once. Only where each
  * process makes one call of MPI at a time and finishes an episode before the next one of any of them: then the messages
  * between two ranks come in the same order on both sides, whichever they belong to. Returns MPI_ERR_GROUP, on
  * every rank alike, when the private communicator does not reach every rank. */

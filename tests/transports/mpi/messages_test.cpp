@@ -42,8 +42,9 @@ struct ScriptedMpi {
     tollbar_p2p p2p() {
         tollbar_p2p made{};
         made.state = this;
-        made.open_to = [](void* state, Rank peer) { return of(state).open(peer, true); };
-        made.open_from = [](void* state, Rank peer) { return of(state).open(peer, false); };
+        made.open = [](void* state, Rank peer, tollbar_way way, void*, std::uint32_t) {
+            return of(state).open(peer, way == TOLLBAR_TO_PEER);
+        };
         made.start = [](void* state, tollbar_channel* channel) {
             channel->under_way = !of(state).refuses && !of(state).delivers;
             return of(state).refuses ? 1 : 0;

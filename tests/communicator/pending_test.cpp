@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ranks of one thread, which meet by messages: rank 0's barriers are pending until rank 1 has arrived too.
+#include "communicator/pending.h"
+
+#include "local_p2p.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+using namespace tollbar::testing;
+
+namespace {
+
+std::atomic<int> ended = 0;  ///< how many
+
+struct Barrier : tollbar_pending {
+    int number = 0;  ///< which end it was, from 1
+};
+
+void end(tollbar_pending* pending) { static_cast<Barrier*>(pending)->number = ++ended; }
+
+/// What belongs to an MPI's own request.
+bool theirs_is_over = false;
+
+struct Two {
+    Two() {
+        for (std::uint32_t rank = 0; rank < 2; ++rank) {
+            seats[rank] = {.world = &world, .rank = rank};
+            const tollbar_p2p p2p = world.p2p(seats[rank]);
+            const tollbar_mpi_options options{};
+            REQUIRE(tollbar_mpi_join_by_messages(&p2p, &options, &participants[rank]) == 0);
+        }
+        row.participant = participants[0];
+        ended = 0;
+    }
+    ~Two() {
+        tollbar_pending_forget();
+        for (tollbar_mpi_participant* each : participants) tollbar_mpi_leave(each);
+    }
+    Two(const Two&) = delete;
+    Two& operator=(const Two&) = delete;
+
+    void begin(Barrier& barrier) {
+        tollbar_take_lock();
+        barrier.end = end;
+        barrier.episode = tollbar_mpi_arrive(row.participant, nullptr);
+        tollbar_pending_put_on(&barrier, &row);
+        tollbar_release_lock();
+    }
+
+    /// One that an MPI does.
+    void begin_theirs(Barrier& barrier) {
+        theirs_is_over = false;
+        tollbar_take_lock();
+        barrier.end = end;
+        barrier.over = [](tollbar_pending*) { return theirs_is_over ? 1 : 0; };
+        tollbar_pending_put_on(&barrier, &row);
+        tollbar_release_lock();
+    }
+
+    void other_arrives() { others = tollbar_mpi_arrive(participants[1], nullptr); }
+    void other_goes_on() { tollbar_mpi_test(participants[1], others); }
+
+    LocalWorld world{2};
+    LocalWorld::Seat seats[2];
+    tollbar_mpi_participant* participants[2];
+    tollbar_row row{};
+    std::uint64_t others = 0;  ///< episodes that rank 1 has entered
+};
+
+}  // namespace
+
+TEST_CASE("A barrier is pending until every rank has arrived") {
+    Two two;
+    Barrier barrier{};
+    two.begin(barrier);
+    CHECK(tollbar_pending_advance() == 0);
+    CHECK(tollbar_row_is_pending(&two.row) != 0);
+    two.other_arrives();
+    CHECK(tollbar_pending_advance() == 1);
+    CHECK(tollbar_row_is_pending(&two.row) == 0);
+    CHECK(tollbar_anything_pending() == 0);
+    CHECK(barrier.row == nullptr);
+    CHECK(barrier.failed == 0);
+}
+
+TEST_CASE("Barriers of a row end in the order they were begun in") {
+    Two two;
+    Barrier first{}, second{}, third{};
+    for (Barrier* each : {&first, &second, &third}) two.begin(*each);
+    two.other_arrives();
+    two.other_arrives();
+    CHECK(tollbar_pending_advance() == 2);
+    CHECK(first.number == 1);
+    CHECK(second.number == 2);
+    CHECK(third.row == &two.row);
+    two.other_arrives();
+    CHECK(tollbar_pending_advance() == 1);
+}
+
+TEST_CASE("Progress leaves a claimed barrier to its claimer, and ends those after it") {
+    Two two;
+    Barrier first{}, second{};
+    two.begin(first);
+    two.begin(second);
+    first.claimed = 1;
+    two.other_arrives();
+    two.other_arrives();
+    CHECK(tollbar_pending_advance() == 1);
+    CHECK(second.number == 1);
+    tollbar_take_lock();
+    CHECK(tollbar_pending_is_over(&first) != 0);
+    tollbar_pending_take_off(&first);
+    tollbar_release_lock();
+    CHECK(first.number == 0);
+    CHECK(tollbar_row_is_pending(&two.row) == 0);
+}
+
+TEST_CASE("The last of a row can be taken off before the others, and another one put there") {
+    Two two;
+    Barrier first{}, second{}, third{};
+    two.begin(first);
+    two.begin_theirs(second);
+    tollbar_take_lock();
+    tollbar_pending_take_off(&second);
+    tollbar_release_lock();
+    two.begin(third);
+    two.other_arrives();
+    two.other_arrives();
+    CHECK(tollbar_pending_advance() == 2);
+    CHECK(third.number == 2);
+}
+
+TEST_CASE("One that the MPI does keeps nothing behind it pending") {
+    Two two;
+    Barrier theirs{}, ours{};
+    two.begin_theirs(theirs);
+    two.begin(ours);
+    two.other_arrives();
+    CHECK(tollbar_pending_advance() == 1);
+    CHECK(ours.number == 1);
+    theirs_is_over = true;
+    CHECK(tollbar_pending_advance() == 1);
+    CHECK(theirs.number == 2);
+}
+
+TEST_CASE("Progress does not look into a participant that is held") {
+    Two two;
+    Barrier barrier{};
+    two.begin(barrier);
+    two.other_arrives();
+    two.row.held = 1;
+    CHECK(tollbar_pending_advance() == 0);
+    two.row.held = 0;
+    CHECK(tollbar_pending_advance() == 1);
+}
+
+TEST_CASE("Progress passes by while another call has the lock") {
+    Two two;
+    Barrier barrier{};
+    two.begin(barrier);
+    two.other_arrives();
+    tollbar_take_lock();
+    CHECK(tollbar_pending_advance() == 0);
+    tollbar_release_lock();
+    CHECK(tollbar_pending_advance() == 1);
+}
+
+TEST_CASE("A row is finished up to the barrier that is waited for") {
+    Two two;
+    Barrier first{}, second{}, third{};
+    for (Barrier* each : {&first, &second, &third}) two.begin(*each);
+    for (int i = 0; i < 3; ++i) two.other_arrives();
+    tollbar_row_finish(&two.row, &second);
+    CHECK(second.number == 2);
+    CHECK(third.number == 0);
+    two.other_goes_on();
+    tollbar_row_finish(&two.row, nullptr);
+    CHECK(third.number == 3);
+    CHECK(two.row.held == 0);
+}
+
+TEST_CASE("Whoever watches hears of the first one pending and of the last") {
+    static int some, none;
+    some = none = 0;
+    tollbar_pending_watch([] { ++some; }, [] { ++none; });
+    Two two;
+    Barrier first{}, second{};
+    two.begin(first);
+    two.begin(second);
+    CHECK(some == 1);
+    two.other_arrives();
+    tollbar_pending_advance();
+    CHECK(none == 0);
+    two.other_arrives();
+    tollbar_pending_advance();
+    CHECK(none == 1);
+    tollbar_pending_watch([] {}, [] {});
+}
+
+TEST_CASE("Several threads may make progress at once") {
+    tollbar_threaded = 1;
+    {
+        constexpr int rounds = 200;
+        Two two;
+        std::vector<Barrier> barriers(rounds);
+        std::atomic<bool> done = false;
+        std::thread other([&] {
+            while (!done.load()) tollbar_pending_advance();
+        });
+        for (Barrier& barrier : barriers) {
+            two.begin(barrier);
+            two.other_arrives();
+            while (tollbar_row_is_pending(&two.row) != 0) tollbar_pending_advance();
+        }
+        done = true;
+        other.join();
+        CHECK(ended == rounds);
+    }
+    tollbar_threaded = 0;
+}
