@@ -3,7 +3,7 @@
 #include <tollbar/nic_model.hpp>
 
 #include "analysis/matching.hpp"
-#include "nic_checks.hpp"
+#include "checks.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 
 #include "analysis/replay.hpp"
 #include "analysis/matching.hpp"
-#include "nic_checks.hpp"
+#include "checks.hpp"
 
 #include <algorithm>
 #include <vector>
