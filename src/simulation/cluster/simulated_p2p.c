@@ -13,7 +13,7 @@ static const double poll_s = 1e-3;
 static struct tollbar_p2p real; /* its functions; the same for every rank */
 
 struct simulated_state {
-    void* real;
+    struct pmpi_state real; /* comes first: the real functions take this state for theirs */
     tollbar_channel* asked; /* in vain, the last time */
     enum tollbar_simulated_waiting waiting;
     double gap_s;
@@ -26,41 +26,27 @@ static void sleep_until(double moment_s) {
     if (left_s > 0) sg_actor_sleep_for(left_s);
 }
 
-struct simulated_idle {
-    const struct tollbar_idle* real;
-};
-
 static void idle_call(void* context, const unsigned char* heard) {
-    const struct simulated_idle* self = context;
+    const struct tollbar_idle* idle = context;
     sg_actor_sleep_for(poll_s);
-    self->real->call(self->real->context, heard);
+    idle->call(idle->context, heard);
 }
 
 static int simulated_gather(void* state, const void* mine, void* all, uint32_t bytes, const struct tollbar_idle* idle) {
-    struct simulated_idle own = {idle};
-    const struct tollbar_idle passing = {idle_call, &own};
-    return real.gather(((struct simulated_state*)state)->real, mine, all, bytes, &passing);
+    const struct tollbar_idle passing = {idle_call, (void*)idle};
+    return real.gather(state, mine, all, bytes, &passing);
 }
 
 static int simulated_broadcast(void* state, void* data, uint32_t bytes, const struct tollbar_idle* idle) {
-    struct simulated_idle own = {idle};
-    const struct tollbar_idle passing = {idle_call, &own};
-    return real.broadcast(((struct simulated_state*)state)->real, data, bytes, &passing);
-}
-
-static tollbar_channel* simulated_open_to(void* state, uint32_t peer) {
-    return real.open_to(((struct simulated_state*)state)->real, peer);
-}
-
-static tollbar_channel* simulated_open_from(void* state, uint32_t peer) {
-    return real.open_from(((struct simulated_state*)state)->real, peer);
+    const struct tollbar_idle passing = {idle_call, (void*)idle};
+    return real.broadcast(state, data, bytes, &passing);
 }
 
 static int simulated_start(void* state, tollbar_channel* channel) {
     struct simulated_state* self = state;
-    if (channel->receives) return real.start(self->real, channel);
+    if (channel->receives) return real.start(state, channel);
     sleep_until(self->send_port_s);
-    const int refused = real.start(self->real, channel); /* takes the overhead */
+    const int refused = real.start(state, channel); /* takes the overhead */
     self->send_port_s = simgrid_get_clock() + self->gap_s;
     return refused;
 }
@@ -69,20 +55,16 @@ static int simulated_done(void* state, tollbar_channel* channel) {
     struct simulated_state* self = state;
     const int takes = channel->receives && channel->under_way;
     if (takes) sleep_until(self->receive_port_s);
-    const int over = real.done(self->real, channel);
+    const int over = real.done(state, channel);
     if (takes && over) self->receive_port_s = simgrid_get_clock() + self->gap_s;
     self->asked = over ? NULL : channel;
     return over;
 }
 
-static void simulated_close(void* state, tollbar_channel* channel) {
-    real.close(((struct simulated_state*)state)->real, channel);
-}
-
 /* A message that was waited for is no longer under way, which the next done() finds. */
 static void simulated_progress(void* state) {
     struct simulated_state* self = state;
-    real.progress(self->real);
+    real.progress(state);
     if (self->asked == NULL) return;
     if (self->waiting == TOLLBAR_SIMULATED_EXACT)
         PMPI_Wait(&self->asked->request, MPI_STATUS_IGNORE);
@@ -92,30 +74,20 @@ static void simulated_progress(void* state) {
 
 int tollbar_simulated_p2p_open(MPI_Comm comm, enum tollbar_simulated_waiting waiting, double gap_s,
                                struct tollbar_p2p* p2p) {
-    const int refused = tollbar_pmpi_p2p_open(comm, &real);
+    const int refused = tollbar_pmpi_p2p_open(comm, p2p);
     if (refused != MPI_SUCCESS) return refused;
     struct simulated_state* self = malloc(sizeof *self);
     if (self == NULL) return MPI_ERR_OTHER;
-    *self = (struct simulated_state){.real = real.state, .waiting = waiting, .gap_s = gap_s};
-    *p2p = (struct tollbar_p2p){
-        .state = self,
-        .rank = real.rank,
-        .ranks = real.ranks,
-        .gather = simulated_gather,
-        .broadcast = simulated_broadcast,
-        .open_to = simulated_open_to,
-        .open_from = simulated_open_from,
-        .start = simulated_start,
-        .done = simulated_done,
-        .close = simulated_close,
-        .progress = simulated_progress,
-    };
+    real = *p2p;
+    *self = (struct simulated_state){.real = *(struct pmpi_state*)p2p->state, .waiting = waiting, .gap_s = gap_s};
+    free(p2p->state);
+    p2p->state = self;
+    p2p->gather = simulated_gather;
+    p2p->broadcast = simulated_broadcast;
+    p2p->start = simulated_start;
+    p2p->done = simulated_done;
+    p2p->progress = simulated_progress;
     return MPI_SUCCESS;
 }
 
-void tollbar_simulated_p2p_close(struct tollbar_p2p* p2p) {
-    struct simulated_state* self = p2p->state;
-    struct tollbar_p2p inner = {.state = self->real};
-    tollbar_pmpi_p2p_close(&inner);
-    free(self);
-}
+void tollbar_simulated_p2p_close(struct tollbar_p2p* p2p) { tollbar_pmpi_p2p_close(p2p); }
