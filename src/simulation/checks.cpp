@@ -42,8 +42,9 @@ void check(const Parameters& parameters) {
                                                                {parameters.mpi_us, "the part of MPI"}}};
     for (const auto& [us, name] : times) check_time(us, name);
     if (parameters.xmit_us > parameters.nic_step_us())
-        throw std::invalid_argument("Xmit of " + shortest(parameters.xmit_us) + " us is longer than Network + Recv of " +
-                                    shortest(parameters.nic_step_us()) + " us; it lies within them");
+        throw std::invalid_argument("Xmit of " + shortest(parameters.xmit_us) +
+                                    " us is longer than Network + Recv of " + shortest(parameters.nic_step_us()) +
+                                    " us; it lies within them");
     if (parameters.mpi_us > parameters.hrecv_us)
         throw std::invalid_argument("MPI's part of " + shortest(parameters.mpi_us) + " us is longer than HRecv of " +
                                     shortest(parameters.hrecv_us) + " us, which holds it");
