@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tollbar/plan.hpp>
+#include <tollbar/detail/checked.hpp>
 #include <tollbar/detail/sync.hpp>
 #include <tollbar/detail/waiting.hpp>
 #include <tollbar/detail/words.hpp>
@@ -172,13 +173,6 @@ public:
 
 private:
     friend group;
-
-    /// Whether misuse is checked: the build option TOLLBAR_CHECKED.
-#ifdef TOLLBAR_CHECKED
-    static constexpr bool checked = true;
-#else
-    static constexpr bool checked = false;
-#endif
 
     enum class Stage : std::uint8_t { outside, entered, tested };
 

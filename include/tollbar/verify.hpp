@@ -25,8 +25,7 @@ struct Verdict {
     };
 
     Fault fault = Fault::none;
-    Rank from =
-        0;  ///< a rank or role(r); of the earliest kind listed, the first pair in the order of `to`, then `from`
+    Rank from = 0;  ///< a rank or role(r); of the earliest kind, the first pair in the order of `to`, then `from`
     Rank to = 0;
     std::uint64_t operations = 0;  ///< steps taken and runs of ranks touched: what the proof cost
 

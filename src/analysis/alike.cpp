@@ -10,35 +10,27 @@ namespace tollbar {
 
 namespace {
 
-/// One meaning of "as far": the peer that is to `self` what `peer` is to 0, and the rank to which 0 is what `peer` is
-/// to 0.
-struct Distance {
-    Rank (*from)(Rank self, Rank peer, Rank ranks);
-    Rank (*back)(Rank peer, Rank ranks);
-};
+/// One meaning of "as far": the peer that is to `self` what `peer` is to 0.
+using Distance = Rank (*)(Rank self, Rank peer, Rank ranks);
 
-constexpr Distance round_the_ring{
-    .from = [](Rank self, Rank peer, Rank ranks) { return static_cast<Rank>((std::uint64_t{peer} + self) % ranks); },
-    .back = [](Rank peer, Rank ranks) { return ranks - peer; },
-};
+Rank round_the_ring(Rank self, Rank peer, Rank ranks) {
+    return static_cast<Rank>((std::uint64_t{peer} + self) % ranks);
+}
 
 /// Where there are 2^n ranks.
-constexpr Distance bits_changed{
-    .from = [](Rank self, Rank peer, Rank) { return peer ^ self; },
-    .back = [](Rank peer, Rank) { return peer; },
-};
+Rank bits_changed(Rank self, Rank peer, Rank) { return peer ^ self; }
 
-bool all_alike(const Plan& plan, const Program& first, const Distance& distance) {
+bool all_alike(const Plan& plan, const Program& first, Distance distance) {
     for (Rank self = 1; self < plan.ranks(); ++self) {
         const auto same = [&](Step mine, Step of_first) {
-            return mine.kind == of_first.kind && mine.peer == distance.from(self, of_first.peer, plan.ranks());
+            return mine.kind == of_first.kind && mine.peer == distance(self, of_first.peer, plan.ranks());
         };
         if (!std::ranges::equal(plan.program(self), first, same)) return false;
     }
     return true;
 }
 
-std::optional<Matching> match_first(const Program& program, Rank ranks, const Distance& distance) {
+std::optional<Matching> match_first(const Program& program, Rank ranks, Distance distance) {
     const auto size = static_cast<Index>(program.size());
     Matching matching;
     matching.ranks = matching.members = 1;
@@ -49,10 +41,10 @@ std::optional<Matching> match_first(const Program& program, Rank ranks, const Di
     Index numbered = 0;
     for (const Step step : program) {
         if (!is_signal(step)) continue;
-        const Step partner = await(distance.back(step.peer, ranks));
-        if (std::ranges::count(program, step) != 1 || std::ranges::count(program, partner) != 1) return std::nullopt;
+        const auto meets = [&](Step other) { return is_await(other) && distance(other.peer, step.peer, ranks) == 0; };
+        if (std::ranges::count(program, step) != 1 || std::ranges::count_if(program, meets) != 1) return std::nullopt;
         matching.message[static_cast<Index>(std::ranges::find(program, step) - program.begin())] = numbered;
-        matching.message[static_cast<Index>(std::ranges::find(program, partner) - program.begin())] = numbered++;
+        matching.message[static_cast<Index>(std::ranges::find_if(program, meets) - program.begin())] = numbered++;
     }
     if (2 * numbered != size) return std::nullopt;
     for (Step& step : matching.steps) step.peer = 0;

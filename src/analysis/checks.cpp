@@ -9,11 +9,14 @@
 
 namespace tollbar {
 
+std::string shortest(double number) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
 void check_time(double time_us, const std::string& name) {
-    if (std::isfinite(time_us) && time_us >= 0) return;
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), time_us).ptr;
-    throw std::invalid_argument(name + " is a finite time of at least 0 us, not " + std::string(digits.data(), end));
+    if (!std::isfinite(time_us) || time_us < 0)
+        throw std::invalid_argument(name + " is a finite time of at least 0 us, not " + shortest(time_us));
 }
 
 void check_times(const LogP& logp) {

@@ -8,6 +8,9 @@
 
 namespace tollbar {
 
+/// The shortest text that reads as this number.
+std::string shortest(double number);
+
 /// Throws std::invalid_argument unless it is a finite time of at least 0; `name` says what of.
 void check_time(double time_us, const std::string& name);
 

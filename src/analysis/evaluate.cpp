@@ -67,8 +67,9 @@ private:
 
 }  // namespace
 
-Evaluation evaluate_at_await(const Matching& matching, const LogP& logp, Receive receive,
-                             const std::vector<double>& entered_us) {
+Evaluation evaluate(const Matching& matching, const LogP& logp, Receive receive,
+                    const std::vector<double>& entered_us) {
+    if (receive == Receive::on_arrival) return evaluate_on_arrival(matching, logp, entered_us);
     Evaluation evaluation;
     evaluation.sent_us.resize(matching.messages);
     evaluation.received_us.resize(matching.messages);

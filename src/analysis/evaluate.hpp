@@ -28,12 +28,10 @@ struct Clock {
     static constexpr double never = -1e300;
 };
 
-/// Messages cost their overhead when their await is reached, alone or with the set it lies in. Each member's CPU
-/// is idle from entered_us on. The last signals of a role leave together, for the overhead of one.
-Evaluation evaluate_at_await(const Matching& matching, const LogP& logp, Receive receive,
-                             const std::vector<double>& entered_us);
+/// Each member's CPU is idle from entered_us on. The last signals of a role leave together, for the overhead of one.
+Evaluation evaluate(const Matching& matching, const LogP& logp, Receive receive, const std::vector<double>& entered_us);
 
-/// Messages cost their overhead as soon as the receiver's CPU and receive port are free.
+/// The same for Receive::on_arrival.
 Evaluation evaluate_on_arrival(const Matching& matching, const LogP& logp, const std::vector<double>& entered_us);
 
 }  // namespace tollbar

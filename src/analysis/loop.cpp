@@ -41,11 +41,8 @@ Matching repeated(const Matching& once, Index times) {
 }
 
 double last_us(const Matching& matching, const LogP& logp, Receive receive) {
-    const std::vector<double> entered_us(matching.members);
-    const Evaluation evaluation = receive == Receive::on_arrival
-                                      ? evaluate_on_arrival(matching, logp, entered_us)
-                                      : evaluate_at_await(matching, logp, receive, entered_us);
-    return *std::max_element(evaluation.completion_us.begin(), evaluation.completion_us.begin() + matching.ranks);
+    const auto left_us = evaluate(matching, logp, receive, std::vector<double>(matching.members)).completion_us;
+    return *std::max_element(left_us.begin(), left_us.begin() + matching.ranks);
 }
 
 }  // namespace

@@ -37,8 +37,7 @@ Evaluation evaluate(const Plan& plan, const Matching& matching, const LogP& logp
     };
     if (!matching.fault.holds()) throw refuse(matching.fault);
 
-    Evaluation evaluation = receive == Receive::on_arrival ? evaluate_on_arrival(matching, logp, entered_us)
-                                                           : evaluate_at_await(matching, logp, receive, entered_us);
+    Evaluation evaluation = evaluate(matching, logp, receive, entered_us);
     if (!evaluation.finished) throw refuse(verify(plan));
     return evaluation;
 }
@@ -47,7 +46,7 @@ Evaluation evaluate(const Plan& plan, const Matching& matching, const LogP& logp
 std::optional<Price> price_one_for_all(const Plan& plan, const LogP& logp, Receive receive) {
     const std::optional<Matching> one = match_one_for_all(plan);
     if (!one) return std::nullopt;
-    const Evaluation evaluation = evaluate_at_await(*one, logp, receive, {0});
+    const Evaluation evaluation = evaluate(*one, logp, receive, {0});
     if (!evaluation.finished) return std::nullopt;
     const double left_us = evaluation.completion_us.front();
     return Price{.last_us = left_us,

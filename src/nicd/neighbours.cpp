@@ -31,17 +31,6 @@ bool read_hardware(const std::string& text, Hardware& hardware) {
     return hardware != Hardware{};
 }
 
-std::vector<std::uint32_t> addresses_of(const std::string& interface) {
-    ifaddrs* all = nullptr;
-    if (getifaddrs(&all) != 0) throw_errno("the interfaces' addresses");
-    std::vector<std::uint32_t> found;
-    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next)
-        if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET && one->ifa_name == interface)
-            found.push_back(reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr);
-    freeifaddrs(all);
-    return found;
-}
-
 }  // namespace
 
 Hardware own_hardware(const std::string& interface) {
@@ -54,14 +43,15 @@ Hardware own_hardware(const std::string& interface) {
     return hardware;
 }
 
-std::uint32_t own_address(const std::string& interface) {
-    const std::vector<std::uint32_t> all = addresses_of(interface);
-    return all.empty() ? 0 : all.front();
-}
-
-bool has_address(const std::string& interface, std::uint32_t address) {
-    const std::vector<std::uint32_t> all = addresses_of(interface);
-    return std::ranges::find(all, address) != all.end();
+std::vector<std::uint32_t> own_addresses(const std::string& interface) {
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0) throw_errno("the interfaces' addresses");
+    std::vector<std::uint32_t> found;
+    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next)
+        if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET && one->ifa_name == interface)
+            found.push_back(reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr);
+    freeifaddrs(all);
+    return found;
 }
 
 std::map<std::uint32_t, Hardware> neighbours(const std::string& interface) {

@@ -15,11 +15,8 @@ using Hardware = std::array<std::uint8_t, 6>;
 /// The interface's own. Throws std::system_error.
 Hardware own_hardware(const std::string& interface);
 
-/// The interface's first address (network byte order); 0 when it has none.
-std::uint32_t own_address(const std::string& interface);
-
-/// Whether the interface has that address (network byte order).
-bool has_address(const std::string& interface, std::uint32_t address);
+/// The interface's own, in network byte order. Throws std::system_error.
+std::vector<std::uint32_t> own_addresses(const std::string& interface);
 
 /// The neighbours of an interface that the kernel has found.
 std::map<std::uint32_t, Hardware> neighbours(const std::string& interface);

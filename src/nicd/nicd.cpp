@@ -2,22 +2,22 @@
 // tollbar-nicd: the privileged side of barriers on the card. `tollbar nic` starts, stops and questions it.
 #include "echo.hpp"
 #include "server.hpp"
-#include "switch.hpp"
 
 #include "runtime/environment.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <iostream>
-#include <map>
-#include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
+#include <getopt.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace {
 
@@ -33,25 +33,14 @@ constexpr const char* usage =
     "       tollbar-nicd --switch PORT[,PORT...] [--mode auto|native|generic]\n"
     "       tollbar-nicd --echo ADDRESS\n";
 
-using Options = std::map<std::string_view, std::string_view>;
+struct Options {
+    std::string interface, ports, address, socket;
+    Mode mode = Mode::automatic;
+    Limits limits{};
+};
 
-Options options_of(std::span<char*> words) {
-    Options options;
-    if (words.size() % 2 != 0) throw WrongUse("an option has no value");
-    for (std::size_t i = 0; i < words.size(); i += 2) {
-        const std::string_view name = words[i];
-        constexpr std::array known{"--interface", "--switch", "--echo",     "--mode",
-                                   "--socket",    "--groups", "--per-user", "--linger"};
-        if (std::ranges::find(known, name) == known.end()) throw WrongUse("unknown option " + std::string(name));
-        options[name] = words[i + 1];
-    }
-    return options;
-}
-
-std::uint32_t number(const Options& options, std::string_view name, std::uint32_t otherwise, std::uint32_t most) {
-    const auto found = options.find(name);
-    if (found == options.end()) return otherwise;
-    const std::string_view text = found->second;
+std::uint32_t number(const char* name, std::uint32_t most) {
+    const std::string_view text = optarg;
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value > most)
@@ -59,40 +48,57 @@ std::uint32_t number(const Options& options, std::string_view name, std::uint32_
     return value;
 }
 
-Mode mode_of(const Options& options) {
-    const auto found = options.find("--mode");
-    if (found == options.end() || found->second == "auto") return Mode::automatic;
-    if (found->second == "native") return Mode::native;
-    if (found->second == "generic") return Mode::generic;
+Mode mode_named(std::string_view name) {
+    if (name == "auto") return Mode::automatic;
+    if (name == "native") return Mode::native;
+    if (name == "generic") return Mode::generic;
     throw WrongUse("--mode takes auto, native or generic");
 }
 
-/// Exit code 1 when the card does not answer.
-int ask(const std::string& address) {
-    const auto took = echo(address);
-    if (took) std::cout << std::chrono::duration<double, std::micro>(*took).count() << std::endl;
-    return took ? 0 : 1;
+Options options_of(int count, char** words) {
+    constexpr std::array known{option{"interface", required_argument, nullptr, 'i'},
+                               option{"switch", required_argument, nullptr, 's'},
+                               option{"echo", required_argument, nullptr, 'e'},
+                               option{"mode", required_argument, nullptr, 'm'},
+                               option{"socket", required_argument, nullptr, 'f'},
+                               option{"groups", required_argument, nullptr, 'g'},
+                               option{"per-user", required_argument, nullptr, 'u'},
+                               option{"linger", required_argument, nullptr, 'l'},
+                               option{}};
+    Options options;
+    opterr = 0;  // main() says what is wrong
+    for (int which; (which = getopt_long(count, words, "", known.data(), nullptr)) != -1;) switch (which) {
+            case 'i': options.interface = optarg; break;
+            case 's': options.ports = optarg; break;
+            case 'e': options.address = optarg; break;
+            case 'm': options.mode = mode_named(optarg); break;
+            case 'f': options.socket = optarg; break;
+            case 'g': options.limits.groups = number("--groups", toll_groups); break;
+            case 'u': options.limits.per_user = number("--per-user", toll_groups); break;
+            case 'l': options.limits.linger = std::chrono::seconds(number("--linger", 86400)); break;
+            default: throw WrongUse(std::string(words[optind - 1]) + " is no option, or has no value");
+        }
+    if (optind != count) throw WrongUse(std::string(words[optind]) + " is no option");
+    return options;
 }
 
 int run(const Options& options) {
-    if (const auto address = options.find("--echo"); address != options.end()) return ask(std::string(address->second));
-    if (const auto ports = options.find("--switch"); ports != options.end()) {
-        const Switch counting(ports->second, mode_of(options));
+    if (!options.address.empty()) {
+        const auto took = echo(options.address);
+        if (took) std::cout << std::chrono::duration<double, std::micro>(*took).count() << std::endl;
+        return took ? 0 : 1;
+    }
+    if (!options.ports.empty()) {
+        const Switch counting(options.ports, options.mode);
         std::cout << "ready" << std::endl;
         pause();
         return 0;
     }
-    const auto interface = options.find("--interface");
-    if (interface == options.end()) throw WrongUse("--interface is missing");
-    const auto named = options.find("--socket");
-    const std::string socket(named == options.end() ? tollbar::environment::default_nicd_socket : named->second);
-    Limits limits;
-    limits.groups = number(options, "--groups", limits.groups, toll_groups);
-    limits.per_user = number(options, "--per-user", limits.per_user, toll_groups);
-    limits.linger = std::chrono::seconds(number(options, "--linger", 60, 86400));
-    if (named == options.end()) mkdir("/run/tollbar", 0755);
-    NicPrograms programs(std::string(interface->second), mode_of(options));
-    Server server(programs, socket, limits);
+    if (options.interface.empty()) throw WrongUse("--interface is missing");
+    if (options.socket.empty()) mkdir("/run/tollbar", 0755);
+    NicPrograms programs(options.interface, options.mode);
+    Server server(programs, options.socket.empty() ? tollbar::environment::default_nicd_socket : options.socket,
+                  options.limits);
     std::cout << "ready" << std::endl;  // for whoever started this
     server.serve();
     return 0;
@@ -103,7 +109,7 @@ int run(const Options& options) {
 int main(int count, char** words) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
-        return run(options_of(std::span(words + 1, static_cast<std::size_t>(count - 1))));
+        return run(options_of(count, words));
     } catch (const WrongUse& error) {
         std::cerr << "tollbar-nicd: " << error.what() << '\n' << usage;
         return 2;

@@ -205,4 +205,17 @@ std::array<std::uint64_t, toll_statistics> NicPrograms::counts() const {
     return sums;
 }
 
+Switch::Switch(std::string_view ports, Mode mode) : object_(load("switch")) {
+    for (std::uint32_t port = 0; !ports.empty(); ++port) {
+        const std::size_t comma = std::min(ports.find(','), ports.size());
+        const std::string name(ports.substr(0, comma));
+        ports.remove_prefix(std::min(comma + 1, ports.size()));
+        Mode own = mode;
+        links_.push_back(attach_xdp(program(object_, "tally_up"), name, own));
+        const std::uint32_t index = index_of(name);
+        if (bpf_map_update_elem(map(object_, "ports"), &port, &index, BPF_ANY) != 0)
+            throw_errno("the switch has no room for port " + name);
+    }
+}
+
 }  // namespace tollbar::nic

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of one network interface: loaded, attached and fed by whoever has the right to, gone when that process
-// is.
+// The programs of one network interface, or of a switch made of this host's interfaces: loaded, attached and fed by
+// whoever has the right to, gone when that process is.
 #pragma once
 
 #include "runtime/files.hpp"
@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 struct bpf_object;
@@ -89,6 +90,17 @@ private:
     BpfObject object_;
     std::deque<Prepared> prepared_;
     std::vector<std::uint32_t> free_;  ///< slots that hold no group and no prepared maps
+    std::vector<File> links_;
+};
+
+/// Counts arrivals itself.
+class Switch {
+public:
+    /// `ports` are names with commas between; each has the far end of a cable to one host. Throws as NicPrograms does.
+    Switch(std::string_view ports, Mode mode);
+
+private:
+    BpfObject object_;
     std::vector<File> links_;
 };
 

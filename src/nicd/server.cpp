@@ -5,7 +5,6 @@
 
 #include "client/connection.hpp"
 #include "client/local_nic.hpp"
-#include "status.hpp"
 
 #include "plan/played.hpp"
 #include "runtime/error.hpp"
@@ -87,17 +86,12 @@ void send_answer(const File& connection, int error, const std::string& text,
     sendmsg(connection.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);  // who is gone is noticed when it is read
 }
 
-struct Wish {
-    toll_shape shape;
-    std::optional<Plan> plan;
-};
-
-Wish wish_of(const Request& request) {
-    const std::string_view all(request.spelling.data(), request.spelling.size());
-    const std::string spelling(all.substr(0, all.find('\0')));
-    if (spelling == "gather") return {.shape = toll_star, .plan = std::nullopt};
-    if (spelling == "switch") return {.shape = toll_switch, .plan = std::nullopt};
-    return {.shape = toll_plan, .plan = played_by_first(make_plan(spelling, request.ranks))};
+/// Whether `action` was refused, which the member is told.
+template <class Action>
+bool refused(const File& connection, Action action) {
+    const Refusal refusal = runtime::refusal_of(action);
+    if (refusal.error != 0) send_answer(connection, refusal.error, refusal.line, {});
+    return refusal.error != 0;
 }
 
 }  // namespace
@@ -121,7 +115,9 @@ void Server::serve() {
         for (auto client = clients_.begin(); client != clients_.end(); ++event) {
             const bool stays = event->revents == 0 || hear(*client);
             if (stays && client->joining) go_on_joining(*client);
-            if (!stays) depart(*client);
+            if (!stays && client->group)
+                departed_.push_back(
+                    {.user = client->user, .group = *client->group, .until = Clock::now() + limits_.linger});
             client = stays ? std::next(client) : clients_.erase(client);
         }
         if (events.front().revents != 0) accept_one();
@@ -146,7 +142,6 @@ void Server::accept_one() {
                         .pages = std::nullopt});
 }
 
-/// False when the connection is over.
 bool Server::hear(Client& client) {
     std::vector<std::uint32_t> addresses;
     const std::optional<Request> request = receive_request(client.connection, addresses);
@@ -154,7 +149,8 @@ bool Server::hear(Client& client) {
     switch (request->verb) {
         case Verb::status: send_answer(client.connection, 0, status(), {}); return false;
         case Verb::address:
-            send_answer(client.connection, 0, text_of_address(own_address(programs_.interface())), {});
+            addresses = own_addresses(programs_.interface());
+            send_answer(client.connection, 0, text_of_address(addresses.empty() ? 0 : addresses.front()), {});
             return false;
         case Verb::stop:
             stopping_ = client.user == 0 || client.user == geteuid();
@@ -163,15 +159,7 @@ bool Server::hear(Client& client) {
         case Verb::join: break;
     }
     if (client.joining || client.group) return false;
-    try {
-        begin_joining(client, *request, std::move(addresses));
-        return true;
-    } catch (const Refusal& refusal) {
-        refuse(client, refusal.error, refusal.line);
-    } catch (const std::invalid_argument& error) {
-        refuse(client, EINVAL, error.what());
-    }
-    return false;
+    return !refused(client.connection, [&] { begin_joining(client, *request, std::move(addresses)); });
 }
 
 void Server::begin_joining(Client& client, const Request& request, std::vector<std::uint32_t> addresses) {
@@ -179,7 +167,8 @@ void Server::begin_joining(Client& client, const Request& request, std::vector<s
         request.port > 0xffff || addresses.size() != request.ranks)
         throw Refusal{EINVAL, "a group has 2 to " + std::to_string(most_ranks) + " ranks, and an address of each"};
     if (request.key == 0) throw Refusal{EINVAL, "the key is 0, which is reserved for `tollbar nic check`"};
-    if (!has_address(programs_.interface(), addresses[request.rank]))
+    if (const auto own = own_addresses(programs_.interface());
+        std::ranges::find(own, addresses[request.rank]) == own.end())
         throw Refusal{EADDRNOTAVAIL, text_of_address(addresses[request.rank]) + ", the address of rank " +
                                          std::to_string(request.rank) + ", is not one of " + programs_.interface()};
     if (std::set<std::uint32_t>(addresses.begin(), addresses.end()).size() != addresses.size())
@@ -191,44 +180,48 @@ void Server::begin_joining(Client& client, const Request& request, std::vector<s
         std::ranges::any_of(departed_, [&](const Departed& gone) { return same(gone.group); }))
         throw Refusal{EEXIST,
                       "this card already has a member of that group of that job; a job may use a group's number once"};
-    const Wish wish = wish_of(request);
-    std::vector<std::uint32_t> sought;
-    for (const Rank rank : known_ranks(wish.plan, request.rank, request.ranks))
-        if (rank != request.rank) sought.push_back(addresses[rank]);
+    const std::string_view all(request.spelling.data(), request.spelling.size());
+    const std::string spelling(all.substr(0, all.find('\0')));
+    Joining joining{.request = request,
+                    .addresses = std::move(addresses),
+                    .shape = spelling == "gather"   ? toll_star
+                             : spelling == "switch" ? toll_switch
+                                                    : toll_plan,
+                    .plan = std::nullopt,
+                    .others = {},
+                    .until = Clock::now() + limits_.search};
+    if (!is_counted(spelling)) joining.plan = played_by_first(make_plan(spelling, request.ranks));
+    joining.others = known_ranks(joining.plan, request.rank, request.ranks);
+    std::erase(joining.others, request.rank);
     const auto known = neighbours(programs_.interface());
-    std::erase_if(sought, [&](std::uint32_t address) { return known.contains(address); });
+    std::vector<std::uint32_t> sought;
+    for (const Rank rank : joining.others)
+        if (!known.contains(joining.addresses[rank])) sought.push_back(joining.addresses[rank]);
     look_for(programs_.interface(), sought);
-    client.joining = {.request = request, .addresses = std::move(addresses), .until = Clock::now() + limits_.search};
+    client.joining = std::move(joining);
 }
 
 void Server::go_on_joining(Client& client) {
     const auto known = neighbours(programs_.interface());
     const Joining& joining = *client.joining;
-    try {
-        const Wish wish = wish_of(joining.request);
-        for (const Rank rank : known_ranks(wish.plan, joining.request.rank, joining.request.ranks)) {
-            if (rank == joining.request.rank || known.contains(joining.addresses[rank])) continue;
-            if (Clock::now() < joining.until) return;
+    const auto nobody = std::ranges::find_if(joining.others,
+                                             [&](Rank rank) { return !known.contains(joining.addresses[rank]); });
+    if (nobody != joining.others.end() && Clock::now() < joining.until) return;
+    refused(client.connection, [&] {
+        if (nobody != joining.others.end())
             throw Refusal{EHOSTUNREACH, "nobody on the network of " + programs_.interface() + " has " +
-                                            text_of_address(joining.addresses[rank]) + ", the address of rank " +
-                                            std::to_string(rank)};
-        }
+                                            text_of_address(joining.addresses[*nobody]) + ", the address of rank " +
+                                            std::to_string(*nobody)};
         admit(client, known);
-    } catch (const Refusal& refusal) {
-        refuse(client, refusal.error, refusal.line);
-    } catch (const std::system_error& error) {
-        refuse(client, error.code().value(), error.what());
-    } catch (const std::invalid_argument& error) {
-        refuse(client, EINVAL, error.what());
-    }
+    });
     client.joining.reset();
 }
 
 void Server::admit(Client& client, const std::map<std::uint32_t, Hardware>& known) {
-    const Request& request = client.joining->request;
-    const Wish wish = wish_of(request);
+    const Joining& joining = *client.joining;
+    const Request& request = joining.request;
     const auto directory = [&](Rank rank) {
-        const std::uint32_t address = client.joining->addresses[rank];
+        const std::uint32_t address = joining.addresses[rank];
         const Hardware hardware = rank == request.rank ? own_hardware(programs_.interface()) : known.at(address);
         return Endpoint{.hardware = hardware, .address = address};
     };
@@ -242,19 +235,10 @@ void Server::admit(Client& client, const std::map<std::uint32_t, Hardware>& know
                                 .interface = programs_.index(),
                                 .slot = programs_.next_slot(),
                                 .port = static_cast<std::uint16_t>(request.port)};
-    const toll_group group = describe(membership, wish.shape, wish.plan, directory);
+    const toll_group group = describe(membership, joining.shape, joining.plan, directory);
     client.pages = programs_.add(group);
     client.group = group;
     send_answer(client.connection, 0, "", {&client.pages->group, &client.pages->host});
-}
-
-void Server::refuse(Client& client, int error, const std::string& why) {
-    send_answer(client.connection, error, why, {});
-}
-
-void Server::depart(Client& client) {
-    if (client.group)
-        departed_.push_back({.user = client.user, .group = *client.group, .until = Clock::now() + limits_.linger});
 }
 
 void Server::forget_departed() {
@@ -264,7 +248,6 @@ void Server::forget_departed() {
     }
 }
 
-/// Throws Refusal when the user, or all of them, have as many as they may. Those who departed first give way.
 void Server::make_room(uid_t user) {
     const auto is_users = [user](const auto& member) { return member.user == user; };
     const auto holds = [](const Client& client) { return client.group.has_value(); };
@@ -278,14 +261,6 @@ void Server::make_room(uid_t user) {
         programs_.remove(departed_.front().group);
         departed_.pop_front();
     }
-}
-
-std::string Server::status() const {
-    std::vector<Held> held;
-    for (const Client& client : clients_)
-        if (client.pages)
-            held.push_back({.user = client.user, .process = client.process, .group = &client.pages->group});
-    return status_text(programs_, held, departed_.size(), limits_.groups);
 }
 
 }  // namespace tollbar::nic

@@ -44,6 +44,9 @@ private:
     struct Joining {
         Request request;
         std::vector<std::uint32_t> addresses;
+        toll_shape shape;
+        std::optional<Plan> plan;
+        std::vector<Rank> others;  ///< whose hardware addresses are needed
         Clock::time_point until;
     };
 
@@ -63,13 +66,13 @@ private:
     };
 
     void accept_one();
+    /// False when the connection is over.
     bool hear(Client& client);
     void begin_joining(Client& client, const Request& request, std::vector<std::uint32_t> addresses);
     void go_on_joining(Client& client);
     void admit(Client& client, const std::map<std::uint32_t, Hardware>& known);
-    void refuse(Client& client, int error, const std::string& why);
-    void depart(Client& client);
     void forget_departed();
+    /// Throws Refusal when the user, or all of them, have as many as they may. Those who departed first give way.
     void make_room(uid_t user);
     std::string status() const;
 

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <mutex>
-#include <optional>
 #include <sched.h>
 #include <unistd.h>
 #include <vector>
@@ -49,30 +48,6 @@ std::string first_line(const std::string& path) {
     return line;
 }
 
-std::optional<double> to_number(std::string_view text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-/// CPUs that "max 100000" or "150000 100000" grants.
-std::optional<double> granted(std::string_view quota, std::string_view period) {
-    const auto of = to_number(quota);
-    const auto every = to_number(period);
-    return of && every && *of > 0 && *every > 0 ? std::optional(*of / *every) : std::nullopt;
-}
-
-std::optional<double> granted_v2(const std::string& folder) {
-    const std::string line = first_line(folder + "/cpu.max");
-    const std::size_t blank = line.find(' ');
-    if (blank == std::string::npos) return std::nullopt;
-    return granted(std::string_view(line).substr(0, blank), std::string_view(line).substr(blank + 1));
-}
-
-std::optional<double> granted_v1(const std::string& folder) {
-    return granted(first_line(folder + "/cpu.cfs_quota_us"), first_line(folder + "/cpu.cfs_period_us"));
-}
-
 /// One line of /proc/self/cgroup that may hold a CPU quota.
 struct Membership {
     bool v2;
@@ -93,6 +68,19 @@ std::vector<Membership> memberships(const std::string& root) {
     return found;
 }
 
+/// CPUs that the cgroup of that folder grants; without end where it has no quota, which is -1 or "max".
+double granted(bool v2, const std::string& folder) {
+    std::int64_t quota = 0, period = 0;
+    if (v2) {
+        std::ifstream(folder + "/cpu.max") >> quota >> period;
+    } else {
+        std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
+        std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+    }
+    return quota > 0 && period > 0 ? static_cast<double>(quota) / static_cast<double>(period)
+                                   : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 std::uint32_t quota_cpus(const std::string& root) {
@@ -101,11 +89,7 @@ std::uint32_t quota_cpus(const std::string& root) {
         const auto mounts = membership.v2 ? std::array{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
                                           : std::array{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
         for (std::string path = membership.path;; path.erase(path.rfind('/'))) {
-            for (const char* mount : mounts) {
-                const std::string folder = root + mount + path;
-                const auto cpus = membership.v2 ? granted_v2(folder) : granted_v1(folder);
-                tightest = std::min(tightest, cpus.value_or(tightest));
-            }
+            for (const char* mount : mounts) tightest = std::min(tightest, granted(membership.v2, root + mount + path));
             if (path.rfind('/') == std::string::npos) break;
         }
     }

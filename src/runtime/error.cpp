@@ -2,8 +2,6 @@
 // From an exception to an errno value, and the thread's last error line.
 #include "error.hpp"
 
-#include "refusals.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>

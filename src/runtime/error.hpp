@@ -5,10 +5,25 @@
 #include "kept_errno.hpp"
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+namespace tollbar {
+
+/// Somebody has the rank, or left it inside an episode.
+struct RankTaken : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+/// What has the name is another group than asked for, or no group at all.
+struct OtherSegment : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+}  // namespace tollbar
 
 namespace tollbar::runtime {
 

@@ -2,6 +2,7 @@
 // Reads /proc/PID/stat.
 #include "process.hpp"
 
+#include "files.hpp"
 #include "kept_errno.hpp"
 
 #include <array>
@@ -24,11 +25,9 @@ Life life_of(pid_t process) noexcept {
     const runtime::KeptErrno kept;  // dead ones have no file
     std::array<char, 32> path{};
     std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(process));
-    const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return {};
+    const File file(open(path.data(), O_RDONLY | O_CLOEXEC));
     std::array<char, 1024> text{};
-    const ssize_t length = read(file, text.data(), text.size() - 1);
-    close(file);
+    const ssize_t length = read(file.number(), text.data(), text.size() - 1);
     // The name in the second field may hold blanks and parentheses; the fields after it start at the last ')'.
     const char* after_name = length > 0 ? std::strrchr(text.data(), ')') : nullptr;
     const auto field = [&](int number) {  // as proc(5) numbers them

@@ -3,6 +3,7 @@
 #include "say.h"
 
 #include "environment.hpp"
+#include "files.hpp"
 #include "kept_errno.hpp"
 
 #include <algorithm>
@@ -35,11 +36,8 @@ void write_to_stderr(const std::string& line) { std::fputs(line.c_str(), stderr)
 
 /// False, with errno, when the file cannot be had.
 bool append_to(const std::string& path, const std::string& line) {
-    const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) return false;
-    const bool written = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-    close(file);
-    return written;
+    const tollbar::File file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+    return file && write(file.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
 template <class Use>

@@ -3,7 +3,7 @@
 #include <tollbar/nic_model.hpp>
 
 #include "analysis/matching.hpp"
-#include "nic_checks.hpp"
+#include "checks.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,13 +17,6 @@ namespace tollbar::nic_model {
 namespace {
 
 constexpr std::uint64_t events_between_looks = 1u << 16;
-
-enum class What : std::uint8_t { enter, begin, sdma, xmit, recv, rdma, heard, through };
-
-struct Event {
-    What what;
-    std::uint32_t about;  // a member for enter, begin and through; else a message
-};
 
 /// Until when each unit of a node is busy, and where its plan stands.
 struct Node {
@@ -54,7 +47,7 @@ public:
     bool run() {
         for (Rank role = matching_.ranks; role < matching_.members; ++role) enter(role);
         for (Rank rank = 0; rank < matching_.ranks; ++rank)
-            at(computed(rank, workload_.late_us.empty() ? 0 : workload_.late_us[rank]), What::enter, rank);
+            at(computed(rank, workload_.late_us.empty() ? 0 : workload_.late_us[rank]), &Simulation::enter, rank);
         // Nodes in step have their events at the same instants, so these are few: first created, first served.
         for (; !events_.empty(); events_.erase(events_.begin())) {
             now_us_ = events_.begin()->first;
@@ -62,7 +55,7 @@ public:
             std::size_t next = 0;
             while (next < now.size()) {  // what happens may add to it, and move it
                 const Event event = now[next++];
-                happen(event);
+                (this->*event.happens)(event.about);
                 if (++outcome_.events % events_between_looks == 0 && watch_)
                     watch_({now_us_, passed_, barriers_ * matching_.members});
             }
@@ -91,7 +84,14 @@ private:
         Index await;   // the step that takes it
     };
 
-    void at(double us, What what, std::uint32_t about) { events_[us].push_back({what, about}); }
+    struct Event {
+        void (Simulation::*happens)(std::uint32_t about);
+        std::uint32_t about;  // a member or a message
+    };
+
+    void at(double us, decltype(Event::happens) happens, std::uint32_t about) {
+        events_[us].push_back({happens, about});
+    }
 
     /// Gives work to a unit that is busy until `free_us`; returns when it is done.
     double serve(double& free_us, Stage stage, double takes_us, Rank rank, Rank peer) {
@@ -101,31 +101,21 @@ private:
         return free_us;
     }
 
-    void happen(Event event) {
-        switch (event.what) {
-            case What::enter: return enter(event.about);
-            case What::begin: return go_on(event.about);
-            case What::through: return pass(event.about);
-            default: return carry(event.what, event.about);
-        }
+    void to_card(Index message) {
+        const auto [from, to, signal, await] = ends_[message];
+        const double us = serve(nodes_[from].sdma_us, Stage::sdma, cost_.sdma_us, from, to);
+        at(us, &Simulation::transmit, message);
     }
 
-    void carry(What what, Index message) {
-        const Ends& ends = ends_[message];
-        Node& from = nodes_[ends.from];
-        Node& to = nodes_[ends.to];
-        switch (what) {
-            case What::sdma:
-                return at(serve(from.sdma_us, Stage::sdma, cost_.sdma_us, ends.from, ends.to), What::xmit, message);
-            case What::xmit: return transmit(message);
-            case What::recv: {
-                const double us = serve(to.recv_us, Stage::recv, cost_.recv_us, ends.to, ends.from);
-                return at(us, where_ == Where::host ? What::rdma : What::heard, message);
-            }
-            case What::rdma:
-                return at(serve(to.rdma_us, Stage::rdma, cost_.rdma_us, ends.to, ends.from), What::heard, message);
-            default: return hear(message);
-        }
+    void receive(Index message) {
+        const auto [from, to, signal, await] = ends_[message];
+        const double us = serve(nodes_[to].recv_us, Stage::recv, cost_.recv_us, to, from);
+        at(us, where_ == Where::host ? &Simulation::to_host : &Simulation::hear, message);
+    }
+
+    void to_host(Index message) {
+        const auto [from, to, signal, await] = ends_[message];
+        at(serve(nodes_[to].rdma_us, Stage::rdma, cost_.rdma_us, to, from), &Simulation::hear, message);
     }
 
     /// Wormhole routing: the head is at the other end before the tail has left. What leaves together is one broadcast.
@@ -136,7 +126,7 @@ private:
         serve(from.xmit_us, Stage::xmit, cost_.xmit_us, ends.from, ends.to);
         Index step = ends.signal;
         do {
-            at(starts_us + cost_.network_us, What::recv, matching_.message[step]);
+            at(starts_us + cost_.network_us, &Simulation::receive, matching_.message[step]);
         } while (++step < matching_.first[ends.from + 1] && matching_.leaves_with_former(ends.from, step));
     }
 
@@ -163,7 +153,7 @@ private:
         node.step = matching_.first[self];
         if (node.step == matching_.first[self + 1]) return pass(self);
         if (where_ == Where::host || self >= matching_.ranks) return go_on(self);
-        at(serve(node.host_us, Stage::send, cost_.send_us, self, self), What::begin, self);
+        at(serve(node.host_us, Stage::send, cost_.send_us, self, self), &Simulation::go_on, self);
     }
 
     /// As far as the awaits allow. A host may be ahead of the clock here: what it has begun it will end, and what
@@ -178,7 +168,7 @@ private:
                 if (where_ == Where::nic)
                     transmit(message);
                 else
-                    at(serve(node.host_us, Stage::send, cost_.send_us, self, step.peer), What::sdma, message);
+                    at(serve(node.host_us, Stage::send, cost_.send_us, self, step.peer), &Simulation::to_card, message);
                 continue;
             }
             node.set_end = matching_.set_end(node.step, self);
@@ -192,9 +182,9 @@ private:
             node.step = node.set_end;
         }
         if (self >= matching_.ranks || where_ == Where::host)
-            return at(std::max(now_us_, node.host_us), What::through, self);
+            return at(std::max(now_us_, node.host_us), &Simulation::pass, self);
         node.host_us = serve(node.rdma_us, Stage::rdma, cost_.rdma_us, self, self);  // the host waits for the notice
-        at(serve(node.host_us, Stage::hrecv, cost_.hrecv_us, self, self), What::through, self);
+        at(serve(node.host_us, Stage::hrecv, cost_.hrecv_us, self, self), &Simulation::pass, self);
     }
 
     void pass(Rank self) {
@@ -202,7 +192,7 @@ private:
         ++passed_;
         node.through_us = now_us_;
         if (node.episode == barriers_) return;
-        at(self < matching_.ranks ? computed(self, now_us_) : now_us_, What::enter, self);
+        at(self < matching_.ranks ? computed(self, now_us_) : now_us_, &Simulation::enter, self);
     }
 
     /// When a node that begins to compute at `from_us` enters its next barrier.

@@ -3,7 +3,7 @@
 #include <tollbar/algorithms.hpp>
 #include <tollbar/nic_model.hpp>
 
-#include "nic_checks.hpp"
+#include "checks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,10 +21,6 @@ constexpr std::array<Card, 2> printed{
     {{"lanai4.3", {16, 216.70, 105.37}, 3.22}, {"lanai7.2", {8, 102.86, 46.41}, 1.16}}};
 
 double steps_at(const Measured& at) { return steps(make_plan("pairwise", at.nodes)).total; }
-
-double ratio_of(double host_step_us, double nic_step_us) {
-    return nic_step_us > 0 ? host_step_us / nic_step_us : std::numeric_limits<double>::infinity();
-}
 
 /// at_zero + slope * b, in terms of b = Network + Recv.
 struct Line {
@@ -45,6 +41,13 @@ struct Line {
         if (slope == 0 && at_zero < 0) b.high = -1;
     }
 };
+
+Ranges within(Range b, double host_step_us, const Line& fixed, const Line& sdma) {
+    const auto limit = [host_step_us](double b_us) {
+        return b_us > 0 ? host_step_us / b_us : std::numeric_limits<double>::infinity();
+    };
+    return {host_step_us, fixed.over(b), b, sdma.over(b), {limit(b.high), limit(b.low)}};
+}
 
 }  // namespace
 
@@ -87,8 +90,7 @@ Ranges ranges(const Measured& at) {
     sdma.keep(b);
     if (!(b.low <= b.high))
         throw std::invalid_argument("no non-negative parameters give these latencies: NIC-based is slower");
-    return {
-        host_step_us, fixed.over(b), b, sdma.over(b), {ratio_of(host_step_us, b.high), ratio_of(host_step_us, b.low)}};
+    return within(b, host_step_us, fixed, sdma);
 }
 
 Ranges ranges(const Measured& slow, const Measured& fast, double ratio) {
@@ -108,8 +110,7 @@ Ranges ranges(const Measured& slow, const Measured& fast, double ratio) {
     for (const Line& line : {rdma, sdma, host}) line.keep(b);
     if (!(b.low <= b.high && nic_terms_us <= host_step_us))
         throw std::invalid_argument("no non-negative parameters give the latencies of both cards at this ratio");
-    return {
-        host_step_us, fixed.over(b), b, sdma.over(b), {ratio_of(host_step_us, b.high), ratio_of(host_step_us, b.low)}};
+    return within(b, host_step_us, fixed, sdma);
 }
 
 double compute_for_efficiency_us(double barrier_us, double efficiency) {
@@ -117,7 +118,7 @@ double compute_for_efficiency_us(double barrier_us, double efficiency) {
 }
 
 double loop_for_efficiency_us(double barrier_us, double efficiency) {
-    check_time(barrier_us, "a barrier");
+    simulation::check_time(barrier_us, "a barrier");
     check_share(efficiency, "an efficiency");
     if (efficiency == 1) throw std::invalid_argument("an efficiency is below 1: a barrier takes some time");
     return barrier_us / (1 - efficiency);

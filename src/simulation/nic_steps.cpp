@@ -4,9 +4,10 @@
 
 #include "analysis/replay.hpp"
 #include "analysis/matching.hpp"
-#include "nic_checks.hpp"
+#include "checks.hpp"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace tollbar::nic_model {
@@ -23,7 +24,7 @@ public:
     void signal(Rank self, Index step) {
         if (!sending_[self]) ++behind_[self];
         sending_[self] = true;
-        see(self, of_message_[matching_.message[step]] = behind_[self]);
+        seen_[self].insert(of_message_[matching_.message[step]] = behind_[self]);
     }
 
     void await_set(Rank self, Index begin, Index end) {
@@ -31,31 +32,26 @@ public:
         for (Index step = begin; step < end; ++step) {
             const std::uint32_t sent = of_message_[matching_.message[step]];
             behind_[self] = std::max(behind_[self], sent);
-            see(self, sent);
+            seen_[self].insert(sent);
         }
     }
 
     Steps steps() {
         Steps steps;
-        for (std::vector<std::uint32_t>& seen : seen_) {
-            std::ranges::sort(seen);
-            const auto end = std::unique(seen.begin(), seen.end());
-            seen.erase(end, seen.end());
+        for (const std::set<std::uint32_t>& seen : seen_) {
             steps.of_rank.push_back(static_cast<std::uint32_t>(seen.size()));
-            if (!seen.empty()) steps.total = std::max(steps.total, seen.back());
+            if (!seen.empty()) steps.total = std::max(steps.total, *seen.rbegin());
         }
         steps.of_rank.resize(matching_.ranks);
         return steps;
     }
 
 private:
-    void see(Rank self, std::uint32_t step) { seen_[self].push_back(step); }
-
     const Matching& matching_;
     std::vector<std::uint32_t> of_message_;
     std::vector<std::uint32_t> behind_;
     std::vector<bool> sending_;
-    std::vector<std::vector<std::uint32_t>> seen_;
+    std::vector<std::set<std::uint32_t>> seen_;
 };
 
 }  // namespace

@@ -18,16 +18,14 @@ constexpr std::uint64_t events_between_looks = 1u << 16;
 }  // namespace
 
 Simulation::Simulation(const Machine& machine, const std::vector<Application>& applications, const Window& window)
-    : clockwork_(clockwork(machine)), jobs_(prepare(machine, applications)), queues_(machine, jobs_),
-      ledger_(machine.processors, jobs_.size(), window), processors_(machine.processors) {
+    : window_(window), clockwork_(clockwork(machine)), jobs_(prepare(machine, applications)), queues_(machine, jobs_),
+      processors_(machine.processors), spent_(jobs_.size()) {
+    if (!(window.from_us >= 0 && window.until_us >= window.from_us))
+        throw std::invalid_argument("the picture's window begins at 0 us or later and does not end before it begins");
     for (const Job& job : jobs_) {
-        Group group{.meeting = make_meeting(job.application->barrier, job.home),
-                    .waiting = job.application->waiting,
-                    .first = static_cast<Thread>(threads_.size()),
-                    .left = job.threads};
+        barriers_.push_back(make_barrier(job.application->barrier, job.home));
         for (std::uint32_t number = 0; number < job.threads; ++number)
             threads_.push_back({.job = job.number, .number = number});
-        groups_.push_back(std::move(group));
         total_ += job.barriers * job.threads;
     }
     outcome_.applications.resize(jobs_.size());
@@ -67,7 +65,7 @@ void Simulation::admit() {
     for (; admitted_ < arrivals_.size() && jobs_[arrivals_[admitted_]].arrival <= now_; ++admitted_) {
         const Job& job = jobs_[arrivals_[admitted_]];
         for (const std::uint32_t number : job.queueing()) {
-            const Thread thread = groups_[job.number].first + number;
+            const Thread thread = job.first_thread + number;
             compute(thread);
             queues_.at(job.number, job.home[number]).push_back(thread);
         }
@@ -95,7 +93,7 @@ void Simulation::check_that_something_moves() {
 
 Outcome Simulation::finish() {
     outcome_.completed_us = to_us(now_);
-    ledger_.settle(now_, outcome_);
+    sum_up();
     for (const Job& job : jobs_) {
         Completion& completion = outcome_.applications[job.number];
         completion.arrival_us = to_us(job.arrival);
@@ -103,7 +101,7 @@ Outcome Simulation::finish() {
         std::vector<Nanoseconds> load(job.processors);
         std::vector<std::uint32_t> count(job.processors);
         for (std::uint32_t number = 0; number < job.threads; ++number) {
-            load[job.home[number]] += threads_[groups_[job.number].first + number].computes;
+            load[job.home[number]] += threads_[job.first_thread + number].computes;
             ++count[job.home[number]];
         }
         completion.floor_us = to_us(std::ranges::max(load));

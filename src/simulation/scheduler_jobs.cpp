@@ -2,11 +2,13 @@
 // Refuses machines and applications that make no sense, shares out processors, places threads, draws times.
 #include "scheduler_jobs.hpp"
 
+#include "checks.hpp"
+
+#include "analysis/checks.hpp"
+
 #include <tollbar/detail/workload.hpp>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -18,16 +20,9 @@ namespace tollbar::scheduler {
 namespace {
 
 constexpr std::uint32_t most_threads = 1u << 20;
-constexpr double most_us = 1e12;  // eleven days in one piece; sums of thousands of them still fit
 
-std::string show(double number) {
-    std::array<char, 32> text{};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
-
-Nanoseconds time(double us, const std::string& what, double least = 0) {
-    if (!std::isfinite(us) || us < least || us > most_us)
-        throw std::invalid_argument(what + " is a time from " + show(least) + " to 1e12 us, not " + show(us));
+Nanoseconds time(double us, const std::string& what, double least_us = 0) {
+    simulation::check_time(us, what, least_us);
     return std::llround(us * 1000);
 }
 
@@ -58,7 +53,7 @@ Job checked(const Application& application, std::size_t number, const std::strin
     if (threads < 1 || threads > most_threads)
         throw std::invalid_argument(name + "an application has 1 to " + std::to_string(most_threads) +
                                     " threads, not " + std::to_string(threads));
-    job.threads = static_cast<std::uint32_t>(threads);
+    job.threads = job.unfinished = static_cast<std::uint32_t>(threads);
     job.barriers = recorded ? application.profile_us.front().size() : application.barriers;
     if (job.barriers < 1) throw std::invalid_argument(name + "an application has at least 1 barrier, not 0");
     if (recorded)
@@ -67,7 +62,7 @@ Job checked(const Application& application, std::size_t number, const std::strin
         time(application.compute_us, name + "the computing time");
     if (!(application.variation >= 0 && application.variation <= 1))
         throw std::invalid_argument(name + "the variation is a share from 0 to 1 of the computing time, not " +
-                                    show(application.variation));
+                                    shortest(application.variation));
     job.arrival = time(application.arrival_us, name + "the arrival");
     return job;
 }
@@ -161,6 +156,7 @@ std::vector<Job> prepare(const Machine& machine, const std::vector<Application>&
     for (std::size_t number = 0; number < applications.size(); ++number) {
         const std::string name = named(number, applications.size());
         jobs.push_back(checked(applications[number], number, name, mixed(machine.seed) + number));
+        jobs.back().first_thread = static_cast<std::uint32_t>(threads);
         threads += jobs.back().threads;
         jobs.back().processors = machine.processors;
         if (applications[number].processors != 0 && machine.policy != Policy::partition)

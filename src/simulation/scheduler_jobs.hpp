@@ -21,6 +21,8 @@ struct Job {
     const Application* application;
     std::uint32_t number;
     std::uint32_t threads;
+    std::uint32_t first_thread;  ///< of all threads of the simulation
+    std::uint32_t unfinished;    ///< threads
     std::uint64_t barriers;
     std::uint32_t first_processor;  ///< of those it may run on
     std::uint32_t processors;

@@ -20,7 +20,7 @@ bool Simulation::act(std::uint32_t number) {
             note(number, Activity::computing);
             if (running.remaining > 0) return changed;
         }
-        const Meeting::Step step = come_to_barrier(number);
+        const Barrier::Advance step = come_to_barrier(number);
         changed |= step.moved;
         if (step.through) {
             pass(number);
@@ -32,13 +32,13 @@ bool Simulation::act(std::uint32_t number) {
     }
 }
 
-Meeting::Step Simulation::come_to_barrier(std::uint32_t number) {
+Barrier::Advance Simulation::come_to_barrier(std::uint32_t number) {
     processors_[number].busy_until = never;
     Running& running = threads_[*processors_[number].thread];
-    Meeting& meeting = *groups_[running.job].meeting;
+    Barrier& barrier = barriers_[running.job];
     const bool enters = std::exchange(running.computing, false);
-    if (enters) meeting.enter(running.number);
-    Meeting::Step step = meeting.advance(running.number);
+    if (enters) barrier.enter(running.number);
+    Barrier::Advance step = barrier.advance(running.number);
     step.moved |= enters;
     if (step.moved) ++moves_;
     return step;
@@ -49,14 +49,14 @@ void Simulation::pass(std::uint32_t number) {
     const Thread thread = *processor.thread;
     Running& running = threads_[thread];
     ++passed_;
-    const Job& job = jobs_[running.job];
+    Job& job = jobs_[running.job];
     if (++running.episode < job.barriers) {
         compute(thread);
         return;
     }
     processor.thread.reset();
     note(number, Activity::idle);
-    if (--groups_[running.job].left > 0) return;
+    if (--job.unfinished > 0) return;
     outcome_.applications[running.job].completed_us = to_us(now_);
     queues_.completed(running.job);
 }
@@ -86,7 +86,7 @@ void Simulation::dispatch(std::uint32_t number, Queue& queue, std::size_t place,
 bool Simulation::yield(std::uint32_t number) {
     Processor& processor = processors_[number];
     const Thread thread = *processor.thread;
-    const Waiting waiting = groups_[threads_[thread].job].waiting;
+    const Waiting waiting = jobs_[threads_[thread].job].application->waiting;
     Queue* const queue = queues_.of(number);
     if (waiting == Waiting::spin || !queue || queue->empty()) return false;
     std::size_t place = 0;
@@ -103,7 +103,7 @@ bool Simulation::yield(std::uint32_t number) {
 
 bool Simulation::can_go_on(Thread thread) const {
     const Running& running = threads_[thread];
-    return running.computing || groups_[running.job].meeting->can_advance(running.number);
+    return running.computing || barriers_[running.job].can_advance(running.number);
 }
 
 void Simulation::compute(Thread thread) {
@@ -111,16 +111,6 @@ void Simulation::compute(Thread thread) {
     running.computing = true;
     running.remaining = jobs_[running.job].compute(running.number, running.episode);
     running.computes += running.remaining;
-}
-
-void Simulation::note(std::uint32_t number, Activity activity) {
-    const Processor& processor = processors_[number];
-    State state{.activity = activity};
-    if (processor.thread) {
-        state.application = threads_[*processor.thread].job;
-        state.thread = threads_[*processor.thread].number;
-    }
-    ledger_.set(number, state, now_);
 }
 
 }  // namespace tollbar::scheduler

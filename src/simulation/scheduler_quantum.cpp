@@ -16,15 +16,15 @@ void Simulation::note_arrivals() {
 
 void Simulation::end_quantum() {
     if (queues_.shared()) return rotate_shared();
-    left_behind_.clear();
-    for (std::uint32_t number = 0; number < processors_.size(); ++number) left_behind_.push_back(queues_.of(number));
+    std::vector<Queue*> left_behind;
+    for (std::uint32_t number = 0; number < processors_.size(); ++number) left_behind.push_back(queues_.of(number));
     const bool new_owner = queues_.next_turn();
     for (std::uint32_t number = 0; number < processors_.size(); ++number) {
         Processor& processor = processors_[number];
         Queue* const next = queues_.of(number);
         if (!next || (next->empty() && !new_owner)) continue;
         const Nanoseconds left = switch_left(processor);
-        if (processor.thread) preempt(processor, *left_behind_[number]);
+        if (processor.thread) preempt(processor, *left_behind[number]);
         if (!next->empty()) {
             dispatch(number, *next, 0, left);
             continue;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run of the scheduler simulator: its state, and what may happen at an instant. The definitions are in
-// scheduler.cpp (from instant to instant), scheduler_processor.cpp (what a processor does at one) and
-// scheduler_quantum.cpp (what the end of a quantum changes).
+// scheduler.cpp (from instant to instant), scheduler_processor.cpp (what a processor does at one),
+// scheduler_quantum.cpp (what the end of a quantum changes) and scheduler_history.cpp (what it all took).
 #pragma once
 
+#include "scheduler_barrier.hpp"
 #include "scheduler_jobs.hpp"
-#include "scheduler_ledger.hpp"
-#include "scheduler_meeting.hpp"
 #include "scheduler_queues.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,13 +22,6 @@ public:
     Outcome run(const Watch& watch);
 
 private:
-    struct Group {  // the threads of one application
-        std::unique_ptr<Meeting> meeting;
-        Waiting waiting;
-        Thread first;
-        std::uint32_t left;
-    };
-
     struct Running {
         std::uint32_t job;
         std::uint32_t number;
@@ -39,12 +31,23 @@ private:
         Nanoseconds computes = 0;   // in all
     };
 
+    /// What a processor does, for whom.
+    struct State {
+        Activity activity = Activity::idle;
+        std::uint32_t application = 0;
+        std::uint32_t thread = 0;
+
+        bool operator==(const State&) const = default;
+    };
+
     struct Processor {
         std::optional<Thread> thread;  // runs, or is being switched to
         bool switching = false;
         Nanoseconds busy_until = never;  // end of the switch or of the computing; never when spinning or idle
         Nanoseconds dispatched = 0;      // when it took its thread
         bool used = false;               // its first thread costs no switch
+        State state{};
+        Nanoseconds since = 0;  // it is in that state
     };
 
     // scheduler.cpp
@@ -60,7 +63,7 @@ private:
     /// Does what the processor can do at this instant; whether that was anything others may see.
     bool act(std::uint32_t number);
     /// The processor's thread does what it can at the barrier.
-    Meeting::Step come_to_barrier(std::uint32_t number);
+    Barrier::Advance come_to_barrier(std::uint32_t number);
     /// The processor's thread leaves the barrier, and perhaps the machine.
     void pass(std::uint32_t number);
     bool take_next(std::uint32_t number);
@@ -70,7 +73,6 @@ private:
     bool yield(std::uint32_t number);
     bool can_go_on(Thread thread) const;
     void compute(Thread thread);
-    void note(std::uint32_t number, Activity activity);
 
     // scheduler_quantum.cpp
     /// Computing that ends with the quantum counts: its thread does what it can at the barrier, but yields no more.
@@ -83,15 +85,23 @@ private:
     /// What is left of the switch that the processor is in.
     Nanoseconds switch_left(const Processor& processor) const;
 
+    // scheduler_history.cpp
+    /// What the processor does from now on; nothing happens when it is the same.
+    void note(std::uint32_t number, Activity activity);
+    void end_stretch(std::uint32_t number);
+    void sum_up();
+
+    using Spent = std::array<Nanoseconds, 4>;  // in the order of Activity
+
+    const Window window_;
     Clockwork clockwork_;
     std::vector<Job> jobs_;
     Queues queues_;
-    Ledger ledger_;
     std::vector<Processor> processors_;
     std::vector<Running> threads_;
-    std::vector<Group> groups_;
+    std::vector<Barrier> barriers_;        // of each application
+    std::vector<Spent> spent_;             // by each application
     std::vector<std::uint32_t> arrivals_;  // applications in order of arrival
-    std::vector<Queue*> left_behind_;      // of each processor, when a quantum ends
     std::size_t admitted_ = 0;
     Nanoseconds now_ = 0;
     std::uint64_t passed_ = 0, total_ = 0, moves_ = 0, moves_before_ = 0;

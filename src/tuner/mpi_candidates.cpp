@@ -68,33 +68,24 @@ Turnstile turnstile(Rank members, const LogP& words) {
             .work_us = (members - 1) * switch_us + members * words.o};
 }
 
-/// Prices plans of one size over one transport.
-class Pricing {
-public:
-    Pricing(const MpiSituation& situation, const LogP& logp, Rank ranks)
-        : situation_(situation), logp_(logp), ranks_(ranks) {}
-
-    /// Adds the candidate unless its words are there under another name.
-    void add(const std::string& spelling, const std::string& prefix, const std::string& family, const Turnstile& around,
-             std::vector<MpiCandidate>& candidates) {
-        const Plan plan = make_plan(spelling, ranks_);
-        if (ranks_ <= compared && !seen_.insert(to_text(plan)).second) return;
-        const Price run = price(plan, logp_);
-        const double work = (static_cast<double>(run.messages) * 2 * logp_.o +
+/// Every plan between so many ranks over one transport, unless its words are there under another name.
+void add_plans(std::vector<MpiCandidate>& candidates, const MpiSituation& situation, const LogP& logp, Rank ranks,
+               const std::string& prefix, const Turnstile& around) {
+    const bool skew = situation.objective == "skew";
+    std::set<std::string> seen;
+    for (const auto& [spelling, family] : spellings()) {
+        const Plan plan = make_plan(spelling, ranks);
+        if (ranks <= compared && !seen.insert(to_text(plan)).second) continue;
+        const Price run = price(plan, logp);
+        const double work = (static_cast<double>(run.messages) * 2 * logp.o +
                              static_cast<double>(waits(plan)) * switch_us) /
-                                situation_.nodes +
+                                situation.nodes +
                             around.work_us;
-        const double time = by_objective(run, situation_.objective) +
-                            (situation_.objective == "skew" ? around.last_us - around.first_us : around.last_us);
-        candidates.push_back({prefix + spelling, prefix + family, situation_.crowded ? work : time, work});
+        const double time = by_objective(run, situation.objective) +
+                            (skew ? around.last_us - around.first_us : around.last_us);
+        candidates.push_back({prefix + spelling, prefix + family, situation.crowded ? work : time, work});
     }
-
-private:
-    const MpiSituation& situation_;
-    const LogP& logp_;
-    Rank ranks_;
-    std::set<std::string> seen_;
-};
+}
 
 }  // namespace
 
@@ -112,13 +103,10 @@ std::vector<MpiCandidate> mpi_candidates(const MpiSituation& situation, const Mp
         // A node's ranks gather at a word before, and are released by another one after its first rank was elsewhere.
         Turnstile around = here;
         around.last_us += transports.words.L + 2 * transports.words.o;
-        Pricing outer(situation, transports.messages, situation.nodes);
-        for (const auto& [spelling, family] : spellings())
-            outer.add(spelling, "turnstile/", family, around, candidates);
+        add_plans(candidates, situation, transports.messages, situation.nodes, "turnstile/", around);
     }
     // All ranks alike; where some steps of such a plan stay on a node, it costs less than this.
-    Pricing flat(situation, one_node ? transports.words : transports.messages, situation.ranks);
-    for (const auto& [spelling, family] : spellings()) flat.add(spelling, "", family, {}, candidates);
+    add_plans(candidates, situation, one_node ? transports.words : transports.messages, situation.ranks, "", {});
     return candidates;
 }
 

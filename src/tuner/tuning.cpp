@@ -15,17 +15,11 @@ namespace tollbar {
 
 namespace {
 
-Tuned parse_tuned(TuningLine& line) {
-    Tuned tuned{};
-    bool ranks = false, cpus = false, pinned = false, plan = false, wait = false;
-    for (std::string key, value; line.next(key, value);) {
-        if (key == "ranks") ranks = line.number(value, tuned.situation.ranks);
-        if (key == "cpus") cpus = line.number(value, tuned.situation.cpus);
-        if (key == "pinned") pinned = line.one_of(value, "no", "yes"), tuned.situation.pinned = value == "yes";
-        if (key == "plan") plan = !value.empty(), tuned.choice.plan = value;
-        if (key == "wait") wait = line.one_of(value, "auto", "park"), tuned.choice.wait = value;
-    }
-    if (!(ranks && cpus && pinned && plan && wait)) line.refuse("needs ranks, cpus, pinned, plan and wait");
+Tuned parse_tuned(TuningLine line) {
+    const Tuned tuned{
+        .situation = {.ranks = line.number("ranks"), .cpus = line.number("cpus"), .pinned = line.yes("pinned")},
+        .choice = {.plan = line.text("plan"), .wait = line.one_of("wait", "auto", "park")}};
+    line.need("ranks, cpus, pinned, plan and wait");
     return tuned;
 }
 
@@ -45,7 +39,9 @@ std::vector<Tuned> read_tuning_once() {
 
 std::vector<Tuned> read_tuning(std::istream& file) {
     std::vector<Tuned> all;
-    for_each_tuning_line(file, "threads", [&](TuningLine& line) { all.push_back(parse_tuned(line)); });
+    for_each_tuning_line(file, [&](std::size_t number, const std::string& text) {
+        if (kind_of_tuning_line(text) == "threads") all.push_back(parse_tuned({number, text}));
+    });
     return all;
 }
 

@@ -4,7 +4,6 @@
 
 #include "nicd/client/connection.hpp"
 #include "nicd/server.hpp"
-#include "nicd/switch.hpp"
 
 #include <tollbar/nic.h>
 

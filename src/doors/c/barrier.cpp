@@ -34,11 +34,6 @@ typename Barrier::arrival_token to_cxx(tollbar_token token) {
     return std::bit_cast<typename Barrier::arrival_token>(token);
 }
 
-template <class Token>
-tollbar_token to_c(Token token) {
-    return std::bit_cast<tollbar_token>(token);
-}
-
 }  // namespace
 
 struct tollbar_barrier {
@@ -87,7 +82,7 @@ int tollbar_barrier_arrive(tollbar_barrier* barrier, size_t times, tollbar_token
                                         std::to_string(barrier->count) + " arrivals at a time, not " +
                                         std::to_string(times));
             });
-        const tollbar_token arrived = to_c(inner.arrive(static_cast<std::ptrdiff_t>(times)));
+        const auto arrived = std::bit_cast<tollbar_token>(inner.arrive(static_cast<std::ptrdiff_t>(times)));
         if (token != nullptr) *token = arrived;
         return 0;
     });

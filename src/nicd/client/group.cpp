@@ -35,7 +35,6 @@ public:
     OnNic(std::string plan, NicTransport transport, Episode before)
         : GroupTransport(std::move(plan)), runner_(steps.data(), steps.size(), before, std::move(transport)) {}
 
-    const char* name() const noexcept override { return "card"; }
     bool arrive() noexcept override {
         runner_.start();
         runner_.advance();
@@ -94,18 +93,6 @@ private:
     AnsweringRunner runner_;
 };
 
-class Alone final : public GroupTransport {
-public:
-    using GroupTransport::GroupTransport;
-
-    const char* name() const noexcept override { return "card"; }
-    bool arrive() noexcept override { return true; }
-    bool test() noexcept override { return true; }
-    bool finish(Deadline) noexcept override { return true; }
-    bool wait() noexcept override { return true; }
-    std::vector<Rank> missing() override { return {}; }
-};
-
 struct NoNic {
     int error;
     std::string why;
@@ -158,7 +145,7 @@ std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOption
     std::string plan = options.plan.empty() || options.plan == "card" ? std::string(defaults::on_cards) : options.plan;
     if (plan.starts_with("card:")) plan.erase(0, 5);
     if (!is_counted(plan)) make_plan(plan, group.ranks);  // throws where there is none of that name
-    if (group.ranks == 1) return std::make_unique<Alone>(plan);
+    if (group.ranks == 1) return std::make_unique<GroupTransport>(plan);
     const wait_policy wait = options.wait ? *options.wait : environment::wait();
     try {
         return join_on_nic(plan, group, options, wait);

@@ -29,7 +29,7 @@ struct GroupOptions {
     bool only_nic = false;            ///< do not fall back to UDP
 };
 
-/// One member's place. One thread at a time.
+/// One member's place. One thread at a time. Without more: that of a member that is alone.
 class GroupTransport {
 public:
     explicit GroupTransport(std::string plan) : plan_(std::move(plan)) {}
@@ -38,27 +38,27 @@ public:
     virtual ~GroupTransport() = default;
 
     /// "card" or "udp".
-    virtual const char* name() const noexcept = 0;
+    virtual const char* name() const noexcept { return "card"; }
 
     /// The plan's spelling, "gather" or "switch".
     const std::string& plan() const noexcept { return plan_; }
 
     /// After the end of the episode before. False when nothing runs the group any more.
-    virtual bool arrive() noexcept = 0;
+    virtual bool arrive() noexcept { return true; }
 
     /// True before the first episode too.
-    virtual bool test() noexcept = 0;
+    virtual bool test() noexcept { return true; }
 
     /// False when the deadline passed first, or nothing runs the group any more.
-    virtual bool finish(Deadline deadline) noexcept = 0;
+    virtual bool finish(Deadline) noexcept { return true; }
 
     /// Whether it was found that nothing runs the group any more.
     virtual bool gone() const noexcept { return false; }
 
     /// For ever; says who is missing as TOLLBAR_TIMEOUT asks for. False: gone.
-    virtual bool wait() noexcept = 0;
+    virtual bool wait() noexcept { return true; }
 
-    virtual std::vector<Rank> missing() = 0;
+    virtual std::vector<Rank> missing() { return {}; }
 
 private:
     std::string plan_;

@@ -3,30 +3,12 @@
 #include "hosts.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <cstring>
 #include <random>
-#include <string>
-#include <tuple>
 
 namespace tollbar::simulation {
 
 namespace {
-
-/// A name cut into words and numbers; a number sorts by its length, without leading zeros, then by its digits.
-using Key = std::vector<std::tuple<bool, std::size_t, std::string>>;
-
-Key key_of(const std::string& name) {
-    const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-    Key key;
-    for (auto begin = name.begin(); begin != name.end();) {
-        const bool number = is_digit(*begin);
-        const auto end = std::find_if(begin, name.end(), [&](char c) { return is_digit(c) != number; });
-        if (number) begin = std::find_if(begin, end, [](char c) { return c != '0'; });
-        key.emplace_back(!number, number ? static_cast<std::size_t>(end - begin) : 0, std::string(begin, end));
-        begin = end;
-    }
-    return key;
-}
 
 double latency_s(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
     std::vector<simgrid::s4u::Link*> links;
@@ -38,11 +20,8 @@ double latency_s(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) {
 }  // namespace
 
 Hosts in_order(Hosts hosts) {
-    std::vector<std::pair<Key, simgrid::s4u::Host*>> keyed;
-    keyed.reserve(hosts.size());
-    for (auto* host : hosts) keyed.emplace_back(key_of(host->get_name()), host);
-    std::ranges::sort(keyed);
-    std::ranges::transform(keyed, hosts.begin(), [](const auto& each) { return each.second; });
+    std::ranges::sort(
+        hosts, [](const auto* one, const auto* other) { return strverscmp(one->get_cname(), other->get_cname()) < 0; });
     return hosts;
 }
 

@@ -39,22 +39,13 @@ struct Run {
 
 Run* current = nullptr;  // the functions of p2p have no room for it
 
-/// Point-to-point calls that count the messages they start to send or receive.
-struct Counting {
-    tollbar_p2p inner;
+decltype(tollbar_p2p::start) start_uncounted = nullptr;  // the same for every rank
 
-    tollbar_p2p p2p() const {
-        tollbar_p2p outer = inner;
-        real_start = inner.start;
-        outer.start = [](void* state, tollbar_channel* channel) {
-            current->watch.stepped(current->plan, ++current->steps_done);
-            return real_start(state, channel);
-        };
-        return outer;
-    }
-
-    static inline decltype(tollbar_p2p::start) real_start = nullptr;  // the same for every rank
-};
+/// tollbar_p2p::start that counts the messages which begin to be sent or received.
+int start_counted(void* state, tollbar_channel* channel) {
+    current->watch.stepped(current->plan, ++current->steps_done);
+    return start_uncounted(state, channel);
+}
 
 std::vector<mpi::MessageStep> steps_of(const Plan& plan, Rank rank, mpi::Messages& messages) {
     Lowering lowering(plan, Player::first);
@@ -84,10 +75,10 @@ void leave(Run& run, Rank rank, double spent_s) {
 
 void behave(Run& run, Rank rank) {
     MPI_Init(nullptr, nullptr);
-    tollbar_p2p simulated;
-    if (tollbar_simulated_p2p_open(MPI_COMM_WORLD, TOLLBAR_SIMULATED_EXACT, run.gap_s, &simulated) != MPI_SUCCESS)
+    tollbar_p2p p2p;
+    if (tollbar_simulated_p2p_open(MPI_COMM_WORLD, TOLLBAR_SIMULATED_EXACT, run.gap_s, &p2p) != MPI_SUCCESS)
         throw std::bad_alloc();
-    const tollbar_p2p p2p = Counting{simulated}.p2p();
+    start_uncounted = std::exchange(p2p.start, start_counted);
     for (std::size_t plan = 0; plan < run.plans.size(); ++plan) {
         enter(run, plan, run.plans[plan].ranks());
         {
@@ -104,7 +95,7 @@ void behave(Run& run, Rank rank) {
         run.everybody->wait();
         simgrid::s4u::this_actor::sleep_for(run.gap_s);  // until no port is shut by what was before
     }
-    tollbar_simulated_p2p_close(&simulated);
+    tollbar_simulated_p2p_close(&p2p);
     MPI_Finalize();
 }
 

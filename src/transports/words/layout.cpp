@@ -43,14 +43,14 @@ PlacedStep WordPlacement::place(const LoweredStep& step) {
                       .between_processors = roles_ == RolesAre::processors && for_a_role};
     if (is_channel(step.kind)) {
         const auto [low, high] = std::minmax(step.from, step.to);
-        placed.word = line_of_.of(pair_of(low, high), lines_) * Layout::words_a_line + (step.from < step.to ? 0 : 1);
-        placed.sleepers = sleepers_of_.of(step.to, sleepers_);
+        placed.word = number_of(pair_of(low, high), lines_) * Layout::words_a_line + (step.from < step.to ? 0 : 1);
+        placed.sleepers = number_of(step.to, sleepers_);
         return placed;
     }
     const bool released = step.kind == Kind::release || step.kind == Kind::released;
     const std::uint64_t key = released ? release_of(step.role) : counter_of(step.role);
-    placed.word = line_of_.of(key, lines_) * Layout::words_a_line;
-    placed.sleepers = sleepers_of_.of(key, sleepers_);
+    placed.word = number_of(key, lines_) * Layout::words_a_line;
+    placed.sleepers = number_of(key, sleepers_);
     return placed;
 }
 

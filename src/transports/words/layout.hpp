@@ -48,25 +48,20 @@ public:
 
     PlacedStep place(const LoweredStep& step);
 
-    std::uint32_t lines() const noexcept { return lines_; }
-    std::uint32_t sleepers() const noexcept { return sleepers_; }
+    std::uint32_t lines() const noexcept { return static_cast<std::uint32_t>(lines_.size()); }
+    std::uint32_t sleepers() const noexcept { return static_cast<std::uint32_t>(sleepers_.size()); }
 
 private:
-    struct Keys {
-        std::unordered_map<std::uint64_t, std::uint32_t> places;
+    /// By key, in the order in which they were first asked for.
+    using Numbers = std::unordered_map<std::uint64_t, std::uint32_t>;
 
-        std::uint32_t of(std::uint64_t key, std::uint32_t& next) {
-            const auto [place, is_new] = places.try_emplace(key, next);
-            if (is_new) ++next;
-            return place->second;
-        }
-    };
+    static std::uint32_t number_of(std::uint64_t key, Numbers& numbers) {
+        return numbers.try_emplace(key, numbers.size()).first->second;
+    }
 
     RolesAre roles_;
-    std::uint32_t lines_ = 0;
-    std::uint32_t sleepers_ = 0;
-    Keys line_of_;
-    Keys sleepers_of_;
+    Numbers lines_;
+    Numbers sleepers_;
 };
 
 /// The words of a plan. Throws std::invalid_argument as Lowering does.

@@ -2,18 +2,17 @@
 // Lays out, fills and checks the memory of a group, and hands out its ranks.
 #include "segment.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/files.hpp"
 #include "runtime/process.hpp"
-#include "runtime/refusals.hpp"
 #include "runtime/say.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <sys/mman.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -152,9 +151,7 @@ void Segment::build(const Blueprint& blueprint) {
 Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for(blueprint)) {
     const int sharing = blueprint.scope == Scope::shared ? MAP_SHARED : MAP_PRIVATE;
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        throw std::system_error(errno, std::generic_category(),
-                                "cannot get " + std::to_string(bytes_) + " bytes for a group");
+    if (memory == MAP_FAILED) throw_errno("cannot get " + std::to_string(bytes_) + " bytes for a group");
     memory_ = static_cast<std::byte*>(memory);
     build(blueprint);
 }

@@ -2,7 +2,7 @@
 // Opens, fills and removes shared files; every step may race with other processes that do the same.
 #include "shared_file.hpp"
 
-#include "runtime/refusals.hpp"
+#include "runtime/error.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -11,16 +11,14 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace tollbar {
 
 namespace {
 
 constexpr const char* folder = "/dev/shm/";
-
-std::system_error failed(const std::string& doing) { return {errno, std::generic_category(), "cannot " + doing}; }
 
 std::string path_of(std::string_view name) {
     constexpr std::size_t longest = 200;
@@ -45,7 +43,7 @@ bool still_linked(int descriptor, const std::string& path) {
 /// Throws unless the open file is one that this user's tollbar made.
 void refuse_foreign(int descriptor, std::string_view signature, const std::string& path) {
     struct stat file {};
-    if (fstat(descriptor, &file) != 0) throw failed("inspect " + path);
+    if (fstat(descriptor, &file) != 0) throw_errno("cannot inspect " + path);
     if (file.st_uid != geteuid())
         throw OtherSegment(path + " belongs to another user (uid " + std::to_string(file.st_uid) +
                            "); take another name");
@@ -78,85 +76,70 @@ int reserve(int descriptor, std::size_t bytes) noexcept {
 }  // namespace
 
 SharedFile::~SharedFile() {
-    if (descriptor_ < 0) return;
     // Whoever gets the exclusive lock was the last; those who come now see the path lead elsewhere and try again.
-    if (holder_ == getpid() && lock(descriptor_, LOCK_EX | LOCK_NB) && still_linked(descriptor_, path_))
+    if (holder_ == getpid() && lock(file_.number(), LOCK_EX | LOCK_NB) && still_linked(file_.number(), path_))
         unlink(path_.c_str());
-    close();
-}
-
-void SharedFile::close() noexcept {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    descriptor_ = -1;
 }
 
 void SharedFile::open(std::string_view name, std::string_view signature, std::size_t bytes,
                       const std::function<void(std::byte*)>& fill) {
     path_ = path_of(name);
-    try {
-        while (!open_used(signature) && !make(bytes, fill)) close();
-    } catch (...) {
-        close();
-        throw;
-    }
+    while (!open_used(signature) && !make(bytes, fill)) continue;
     holder_ = getpid();
 }
 
 bool SharedFile::open_used(std::string_view signature) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor_ < 0) {
+    file_ = File(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (!file_) {
         if (errno == ENOENT) return false;
-        throw failed("open " + path_);
+        throw_errno("cannot open " + path_);
     }
-    refuse_foreign(descriptor_, signature, path_);
-    const bool left_over = lock(descriptor_, LOCK_EX | LOCK_NB);
-    if (!left_over && !lock(descriptor_, LOCK_SH)) throw failed("lock " + path_);
-    const bool linked = still_linked(descriptor_, path_);
+    refuse_foreign(file_.number(), signature, path_);
+    const bool left_over = lock(file_.number(), LOCK_EX | LOCK_NB);
+    if (!left_over && !lock(file_.number(), LOCK_SH)) throw_errno("cannot lock " + path_);
+    const bool linked = still_linked(file_.number(), path_);
     if (linked && !left_over) return true;
     if (linked) unlink(path_.c_str());
-    close();
     return false;
 }
 
 bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& fill) {
     // Without a name until it is complete and locked: whoever dies in between leaves nothing behind.
-    descriptor_ = ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (descriptor_ < 0) throw failed("make " + path_);
+    file_ = File(::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!file_) throw_errno("cannot make " + path_);
     // Reserves the pages: a full /dev/shm is an error now and not a SIGBUS later.
-    if (const int error = reserve(descriptor_, bytes); error != 0) {
-        errno = error;
-        throw failed("get " + std::to_string(bytes) + " bytes for " + path_);
-    }
+    if (const int error = reserve(file_.number(), bytes); error != 0)
+        throw_errno("cannot get " + std::to_string(bytes) + " bytes for " + path_, error);
     std::size_t mapped = 0;
     std::byte* memory = map(mapped);
     fill(memory);
     munmap(memory, mapped);
-    if (!lock(descriptor_, LOCK_SH)) throw failed("lock " + path_);
-    if (linkat(AT_FDCWD, proc_path(descriptor_).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
-    if (errno != EEXIST) throw failed("name " + path_);
+    if (!lock(file_.number(), LOCK_SH)) throw_errno("cannot lock " + path_);
+    if (linkat(AT_FDCWD, proc_path(file_.number()).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)
+        return true;
+    if (errno != EEXIST) throw_errno("cannot name " + path_);
     return false;
 }
 
 void SharedFile::hold_after_fork() {
     pid_t holder = holder_;
-    if (descriptor_ < 0 || holder == getpid() || !holder_.compare_exchange_strong(holder, getpid())) return;
-    const int own = ::open(proc_path(descriptor_).c_str(), O_RDWR | O_CLOEXEC);
-    if (own < 0) {
+    if (!file_ || holder == getpid() || !holder_.compare_exchange_strong(holder, getpid())) return;
+    File own(::open(proc_path(file_.number()).c_str(), O_RDWR | O_CLOEXEC));
+    if (!own) {
         holder_ = holder;
-        throw failed("open " + path_ + " again");
+        throw_errno("cannot open " + path_ + " again");
     }
     // Refused only while the parent, who was the last, removes the file: then there is nothing left to hold.
-    lock(own, LOCK_SH | LOCK_NB);
-    ::close(descriptor_);
-    descriptor_ = own;
+    lock(own.number(), LOCK_SH | LOCK_NB);
+    file_ = std::move(own);
 }
 
 std::byte* SharedFile::map(std::size_t& bytes) const {
     struct stat file {};
-    if (fstat(descriptor_, &file) != 0) throw failed("inspect " + path_);
+    if (fstat(file_.number(), &file) != 0) throw_errno("cannot inspect " + path_);
     bytes = static_cast<std::size_t>(file.st_size);
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (memory == MAP_FAILED) throw failed("map " + path_);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
+    if (memory == MAP_FAILED) throw_errno("cannot map " + path_);
     return static_cast<std::byte*>(memory);
 }
 

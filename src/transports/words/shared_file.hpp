@@ -2,6 +2,8 @@
 // A named piece of shared memory that knows whether anybody still uses it.
 #pragma once
 
+#include "runtime/files.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -39,10 +41,9 @@ public:
 private:
     bool open_used(std::string_view signature);
     bool make(std::size_t bytes, const std::function<void(std::byte*)>& fill);
-    void close() noexcept;
 
     std::string path_;
-    int descriptor_ = -1;
+    File file_;
     std::atomic<pid_t> holder_{0};  ///< a child after fork(2) shares its parent's lock and must leave it alone
 };
 

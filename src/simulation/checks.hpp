@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NIC timing model refuses.
+// What the simulators refuse.
 #pragma once
 
 #include <tollbar/nic_model.hpp>
@@ -8,13 +8,18 @@
 #include <stdexcept>
 #include <string>
 
+/// All of these throw std::invalid_argument that names what is wrong and what is accepted.
+namespace tollbar::simulation {
+
+void check_time(double us, const std::string& what, double least_us = 0);
+
+}  // namespace tollbar::simulation
+
 namespace tollbar::nic_model {
 
-/// These throw std::invalid_argument that names what is wrong and what is accepted.
 void check(const Parameters& parameters);
 void check(const Workload& workload, Rank ranks);
 void check(const Measured& at);
-void check_time(double us, const std::string& what);
 void check_share(double share, const std::string& what);
 
 std::invalid_argument never_ends(const Plan& plan, const Verdict& verdict);

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses cards, workloads and measurements that make no sense.
-#include "nic_checks.hpp"
+// Refuses times, cards, workloads and measurements that make no sense.
+#include "checks.hpp"
+
+#include "analysis/checks.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
-namespace tollbar::nic_model {
+namespace tollbar {
+
+void simulation::check_time(double us, const std::string& what, double least_us) {
+    if (!std::isfinite(us) || us < least_us || us > 1e12)  // eleven days in one piece; sums of thousands still fit
+        throw std::invalid_argument(what + " is a time from " + shortest(least_us) + " to 1e12 us, not " +
+                                    shortest(us));
+}
+
+namespace nic_model {
+
+using simulation::check_time;
 
 namespace {
 
-constexpr double most_us = 1e12;
 constexpr std::uint64_t most_barriers = 1'000'000'000;
-
-std::string show(double number) {
-    std::array<char, 32> text{};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
 
 }  // namespace
 
-void check_time(double us, const std::string& what) {
-    if (!std::isfinite(us) || us < 0 || us > most_us)
-        throw std::invalid_argument(what + " is a time from 0 to 1e12 us, not " + show(us));
-}
-
 void check_share(double share, const std::string& what) {
-    if (!(share >= 0 && share <= 1)) throw std::invalid_argument(what + " is from 0 to 1, not " + show(share));
+    if (!(share >= 0 && share <= 1)) throw std::invalid_argument(what + " is from 0 to 1, not " + shortest(share));
 }
 
 void check(const Parameters& parameters) {
@@ -42,11 +42,12 @@ void check(const Parameters& parameters) {
                                                                {parameters.mpi_us, "the part of MPI"}}};
     for (const auto& [us, name] : times) check_time(us, name);
     if (parameters.xmit_us > parameters.nic_step_us())
-        throw std::invalid_argument("Xmit of " + show(parameters.xmit_us) + " us is longer than Network + Recv of " +
-                                    show(parameters.nic_step_us()) + " us; it lies within them");
+        throw std::invalid_argument("Xmit of " + shortest(parameters.xmit_us) +
+                                    " us is longer than Network + Recv of " + shortest(parameters.nic_step_us()) +
+                                    " us; it lies within them");
     if (parameters.mpi_us > parameters.hrecv_us)
-        throw std::invalid_argument("MPI's part of " + show(parameters.mpi_us) + " us is longer than HRecv of " +
-                                    show(parameters.hrecv_us) + " us, which holds it");
+        throw std::invalid_argument("MPI's part of " + shortest(parameters.mpi_us) + " us is longer than HRecv of " +
+                                    shortest(parameters.hrecv_us) + " us, which holds it");
 }
 
 void check(const Workload& workload, Rank ranks) {
@@ -74,4 +75,6 @@ std::invalid_argument never_ends(const Plan& plan, const Verdict& verdict) {
     return std::invalid_argument("plan '" + plan.name() + "' never ends: " + verdict.explain());
 }
 
-}  // namespace tollbar::nic_model
+}  // namespace nic_model
+
+}  // namespace tollbar
