@@ -138,14 +138,11 @@ NodeNic::~NodeNic() {
 }
 
 OuterBarrier::State NodeNic::found(bool over) noexcept {
-    state_ = over ? State::over : place_.member->gone() ? State::gone : State::under_way;
-    return state_;
+    return state_ = over ? State::over : place_.member->gone() ? State::gone : State::under_way;
 }
 
-bool NodeNic::arrive() noexcept {
-    const bool arrived = place_.member->arrive();
-    state_ = arrived ? State::under_way : State::gone;
-    return arrived;
+OuterBarrier::State NodeNic::arrive() noexcept {
+    return state_ = place_.member->arrive() ? State::under_way : State::gone;
 }
 
 OuterBarrier::State NodeNic::test() noexcept { return found(place_.member->test()); }

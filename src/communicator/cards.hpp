@@ -31,7 +31,7 @@ public:
     explicit NodeNic(CardPlace place) noexcept : place_(std::move(place)) {}
     ~NodeNic() override;
 
-    bool arrive() noexcept override;
+    State arrive() noexcept override;
     State test() noexcept override;
     State wait_until(Deadline deadline) noexcept override;
 

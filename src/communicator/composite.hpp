@@ -92,9 +92,22 @@ private:
         return note(parts_.outer->wait_until(deadline)) || !deadline.passed();
     }
 
-    std::uint32_t take_elsewhere(const Step& step, Episode episode) noexcept;
-    bool outer_is_over() noexcept;
-    bool note(OuterBarrier::State state) noexcept;
+    /// An arrival that finds the end takes the step after it too, which awaits that.
+    std::uint32_t take_elsewhere(const Step& step, Episode episode) noexcept {
+        if (step.by == Step::By::message) return parts_.messages->take(step.message, episode);
+        if (step.by == Step::By::outer_end) return outer_is_over() ? 1 : 0;
+        if (gone_) return 0;
+        return note(parts_.outer->arrive()) ? 2 : gone_ ? 0 : 1;
+    }
+
+    bool outer_is_over() noexcept { return !gone_ && note(parts_.outer->test()); }
+
+    /// Memory order: release, pairs with gone() of the others here.
+    bool note(OuterBarrier::State state) noexcept {
+        gone_ |= state == OuterBarrier::State::gone;
+        if (gone_ && parts_.outer_is_gone != nullptr) parts_.outer_is_gone->store(true, std::memory_order_release);
+        return state == OuterBarrier::State::over;
+    }
 
     Parts parts_;
     bool gone_ = false;  ///< found by this rank

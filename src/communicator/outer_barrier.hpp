@@ -23,9 +23,10 @@ public:
     OuterBarrier(const OuterBarrier&) = delete;
     OuterBarrier& operator=(const OuterBarrier&) = delete;
 
-    /// Enters the next episode, after the end of the one before; false when it is gone. Never blocks.
-    /// Memory order: release of everything this thread did or saw before.
-    virtual bool arrive() noexcept = 0;
+    /// Enters the next episode, after the end of the one before. Blocks only where the caller would go on to wait for
+    /// its end, which it then is. Memory order: release of everything this thread did or saw before; when over, as
+    /// test().
+    virtual State arrive() noexcept = 0;
 
     /// What became of the episode entered last. Never blocks. Memory order: acquire of what everybody did before they
     /// arrived, when over.
