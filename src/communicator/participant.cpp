@@ -41,10 +41,10 @@ Participant::Participant(const tollbar_p2p& p2p, const Agreement& agreement, std
     if (arena_)
         share(p2p, agreement, plan, ticket_of(agreement.terms, agreement.node, static_cast<std::uint8_t>(1 + number)));
     if (segment_) crowding_ = &segment_->crowding();
-    Placing placing(plan, segment_ ? player_of(agreement) : Player::first, agreement.here,
-                    segment_ ? Placing::Sharing::words : Placing::Sharing::nothing);
     std::vector<WordStep<NativeSync>> words;
     if (segment_) words = segment_->steps(place_);
+    Placing placing(plan, segment_ ? player_of(agreement) : Player::first,
+                    segment_ ? agreement.here : std::vector<Rank>{p2p.rank});
     steps_ = placing.steps(p2p.rank, words, &messages_, nic_.get());
     needs_no_calls_ = segment_ && agreement.terms.nodes == 1 && is_one_counter(steps_, p2p.ranks);
     // Of nodes a plan has lists of all ranks; any other one is arithmetic.
@@ -68,7 +68,7 @@ void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, cons
     const auto members = static_cast<std::uint32_t>(agreement.here.size());
     if (place_ == 0) {
         // Only who makes the words needs their whole layout.
-        Placing placing(plan, player_of(agreement), agreement.here, Placing::Sharing::words);
+        Placing placing(plan, player_of(agreement), agreement.here);
         const Blueprint blueprint{.layout = placing.layout(),
                                   .plan = plan.name(),
                                   .ranks = members,

@@ -7,7 +7,7 @@
 #include "client/local_nic.hpp"
 #include "status.hpp"
 
-#include "plan/played.hpp"
+#include "plan/lower.hpp"
 #include "runtime/error.hpp"
 
 #include <tollbar/algorithms.hpp>

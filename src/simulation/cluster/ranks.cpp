@@ -4,6 +4,8 @@
 #include "ranks.hpp"
 
 #include "simulated_p2p.h"
+
+#include "plan/lower.hpp"
 #include "transports/mpi/messages.hpp"
 
 #include <tollbar/detail/runner.hpp>
@@ -56,15 +58,6 @@ struct Counting {
     static inline decltype(tollbar_p2p::start) real_start = nullptr;  // the same for every rank
 };
 
-std::vector<mpi::MessageStep> steps_of(const Plan& plan, Rank rank, mpi::Messages& messages) {
-    Lowering lowering(plan, Player::first);
-    std::vector<mpi::MessageStep> steps;
-    for (const LoweredStep& step : lowering.steps(rank))
-        for (const mpi::MessageStep& message : messages.place(lowering, rank, step)) steps.push_back(message);
-    for (const mpi::MessageStep& message : messages.leaving()) steps.push_back(message);
-    return steps;
-}
-
 /// The first rank that enters a plan makes room for it, the last one that leaves hands it over.
 void enter(Run& run, std::size_t plan, std::size_t ranks) {
     if (run.ranks_left != 0) return;
@@ -92,7 +85,7 @@ void behave(Run& run, Rank rank) {
         enter(run, plan, run.plans[plan].ranks());
         {
             mpi::Messages messages(p2p, wait_policy::spin, never_crowded);
-            const auto steps = steps_of(run.plans[plan], rank, messages);
+            const auto steps = messages.steps(played_by_first(run.plans[plan]).program(rank));
             Runner<mpi::Messages> runner(steps.data(), static_cast<std::uint32_t>(steps.size()), 0,
                                          std::move(messages));
             run.everybody->wait();
