@@ -337,7 +337,6 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
 # Where somebody passes time before there is a barrier to wait for, or on a lock of a few instructions.
 PASSES_TIME = {
     "include/tollbar/barrier.hpp": "the first polls, in the caller",
-    "src/communicator/set_up.cpp": "ranks that set a communicator up",
     "src/doors/ompi_coll/request.c": "a lock of a few instructions",
     "src/doors/pmpi/pending.c": "a lock of a few instructions",
     "src/doors/shmem/caller_lock.hpp": "a lock of a few instructions",

@@ -53,7 +53,7 @@ Participant::Participant(const tollbar_p2p& p2p, const Agreement& agreement, std
     Composite::Parts parts{.messages = &messages_, .outer = nic_.get()};
     if (segment_ && on_cards(spelling)) parts.outer_is_gone = &segment_->record(0).gave_up;
     runner_ = {steps_.data(), static_cast<std::uint32_t>(steps_.size()), 0, Composite(parts)};
-    set_spinning(Spinning::allowed);
+    set_spinning(TOLLBAR_SPINNING_ALLOWED);
 }
 
 Participant::~Participant() {
@@ -66,6 +66,7 @@ Participant::~Participant() {
 
 void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, const Plan& plan, std::uint64_t ticket) {
     const auto members = static_cast<std::uint32_t>(agreement.here.size());
+    const SetUp waiting(p2p, "", 0);
     if (place_ == 0) {
         // Only who makes the words needs their whole layout.
         Placing placing(plan, player_of(agreement), agreement.here);
@@ -80,11 +81,9 @@ void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, cons
         for (Rank place = 0; segment_ && place < members; ++place)
             segment_->record(place).known_as.store(agreement.here[place],
                                                    std::memory_order_relaxed);  // post() releases
-        while (!arena_->post(ticket, block_, members - 1)) p2p.progress(p2p.state);
+        waiting.wait_until([&] { return arena_->post(ticket, block_, members - 1); });
     } else {
-        SetUpWait waiting(p2p, "", 0);
-        const tollbar_idle idle = waiting.idle();
-        while (!arena_->look_up(ticket, block_)) idle.call(idle.context, nullptr);
+        waiting.wait_until([&] { return arena_->look_up(ticket, block_); });
         if (block_ != 0) segment_.emplace(arena_->at(block_));
     }
     if (!segment_) return;
@@ -92,8 +91,8 @@ void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, cons
     record_ = &segment_->record(place_);
 }
 
-void Participant::set_spinning(Spinning spinning) noexcept {
-    const std::atomic<Crowding>& heeded = spinning == Spinning::never ? crowded : *crowding_;
+void Participant::set_spinning(tollbar_spinning spinning) noexcept {
+    const std::atomic<Crowding>& heeded = spinning == TOLLBAR_SPINNING_NEVER ? crowded : *crowding_;
     messages_.set_crowding(heeded);
     if (segment_) runner_.transport().set_words({segment_->wait(), segment_->waking(), heeded});
 }

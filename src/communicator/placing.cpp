@@ -55,18 +55,14 @@ std::vector<Composite::Step> Placing::steps(Rank self, std::span<const WordStep<
             for (const By by : {By::outer_arrival, By::outer_end}) steps.push_back({.by = by});
         }
         if (step.kind != Kind::await) continue;
+        const Program program = plan_.program(step.to);
         steps.back().member = step.to;
-        steps.back().position = position_of(step);
+        steps.back().position = static_cast<std::uint32_t>(std::ranges::find(program, await(step.from)) -
+                                                           program.begin());
     }
     if (messages == nullptr) return steps;
     for (const MessageStep& step : messages->leaving()) steps.push_back({.by = By::message, .message = step});
     return steps;
-}
-
-/// Of an await, in the word that it is of.
-std::uint32_t Placing::position_of(const LoweredStep& step) const {
-    const Program program = plan_.program(step.to);
-    return static_cast<std::uint32_t>(std::ranges::find(program, await(step.from)) - program.begin());
 }
 
 }  // namespace tollbar::mpi

@@ -39,7 +39,6 @@ public:
 private:
     bool is_here(Rank member);
     bool stays_here(const LoweredStep& step);
-    std::uint32_t position_of(const LoweredStep& step) const;
 
     Plan plan_;
     std::vector<Rank> here_;

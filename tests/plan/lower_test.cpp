@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank does in an episode, whoever plays the roles of its plan; and that a plan whose roles are played by ranks is
-// the same barrier.
+// What a rank does in an episode, whoever plays the roles of its plan; and that a plan whose roles are played by ranks
+// is the same barrier.
 #include "plan/lower.hpp"
 
 #include "refusal.hpp"

@@ -142,8 +142,7 @@ mpi::OuterBarrier::State ThreadParticipant::wait_until(Deadline) noexcept {
 }
 
 Team::Team(std::string_view spelling, Rank threads, Messenger allowed)
-    : plan_(team_plan(spelling, threads, allowed)),
-      placing_(plan_.plan, plan_.player, up_to(threads)),
+    : plan_(team_plan(spelling, threads, allowed)), placing_(plan_.plan, plan_.player, up_to(threads)),
       segment_({.layout = placing_.layout(roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups),
                 .plan = std::string(spelling),
                 .ranks = threads,

@@ -12,8 +12,10 @@
 
 #include <smpi/smpi.h>
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -85,7 +87,7 @@ void behave(Run& run, Rank rank) {
         enter(run, plan, run.plans[plan].ranks());
         {
             mpi::Messages messages(p2p, wait_policy::spin, never_crowded);
-            const auto steps = messages.steps(played_by_first(run.plans[plan]).program(rank));
+            const auto steps = messages.steps(run.plans[plan].program(rank));
             Runner<mpi::Messages> runner(steps.data(), static_cast<std::uint32_t>(steps.size()), 0,
                                          std::move(messages));
             run.everybody->wait();
@@ -105,8 +107,13 @@ void behave(Run& run, Rank rank) {
 
 void run_all(const std::vector<Plan>& plans, const Hosts& hosts, double gap_s, const Watch& watch) {
     const auto ranks = static_cast<unsigned>(hosts.size());
-    Run run{
-        .plans = plans, .gap_s = gap_s, .watch = watch, .everybody = simgrid::s4u::Barrier::create(ranks), .times = {}};
+    std::vector<Plan> played;
+    std::ranges::transform(plans, std::back_inserter(played), played_by_first);
+    Run run{.plans = played,
+            .gap_s = gap_s,
+            .watch = watch,
+            .everybody = simgrid::s4u::Barrier::create(ranks),
+            .times = {}};
     current = &run;
     SMPI_app_instance_register(job, nullptr, static_cast<int>(ranks));
     for (Rank rank = 0; rank < ranks; ++rank) {

@@ -36,10 +36,6 @@ void Messages::start(tollbar_channel* channel) noexcept {
     if (p2p_.start(p2p_.state, channel) != 0) refused_ = true;
 }
 
-void Messages::post_receives() noexcept {
-    for (tollbar_channel* channel : receives_) start(channel);
-}
-
 std::uint32_t Messages::take(const Step& step, Episode episode) noexcept {
     if (step.kind != Step::Kind::send) return met(step, episode) ? 1 : 0;
     start(step.channel);

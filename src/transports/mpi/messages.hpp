@@ -42,7 +42,8 @@ public:
     Messages& operator=(Messages&&) = delete;
     ~Messages();
 
-    /// A step to or from a rank, by a channel that is closed with this. Throws std::system_error when the MPI gives none.
+    /// A step to or from a rank, by a channel that is closed with this. Throws std::system_error when the MPI gives
+    /// none.
     Step open(tollbar::Step step);
 
     /// A step for each channel that sends.
@@ -52,7 +53,7 @@ public:
     std::vector<Step> steps(const Program& program);
 
     void entered(Episode) noexcept {
-        if (!receives_.empty()) post_receives();
+        for (tollbar_channel* channel : receives_) start(channel);
     }
     std::uint32_t take(const Step& step, Episode episode) noexcept;
 
@@ -76,7 +77,6 @@ public:
     void set_crowding(const std::atomic<Crowding>& crowding) noexcept { crowding_ = &crowding; }
 
 private:
-    void post_receives() noexcept;
     void start(tollbar_channel* channel) noexcept;
 
     tollbar_p2p p2p_;
