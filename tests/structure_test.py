@@ -338,7 +338,6 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
 PASSES_TIME = {
     "include/tollbar/barrier.hpp": "the first polls, in the caller",
     "src/communicator/pending.cpp": "a lock of a few instructions",
-    "src/communicator/set_up.cpp": "ranks that set a communicator up",
     "src/doors/shmem/caller_lock.hpp": "a lock of a few instructions",
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",
     "src/runtime/sync.cpp": "what the wait loop is made of",

@@ -3,8 +3,7 @@
 //
 //     PLAN := NAME[:PARAMETERS] | INNER@K/PLAN | INNER/PLAN | combination[:P[/PLAN]] | card[:PLAN]
 #include "makers.hpp"
-#include "plan/combine.hpp"
-#include "plan/ranks.hpp"
+#include "plan/grouping.hpp"
 
 #include <algorithm>
 #include <charconv>

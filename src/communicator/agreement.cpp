@@ -21,11 +21,12 @@ namespace tollbar::mpi {
 namespace {
 
 /// Collective: rank 0's, for all. In one message: each costs a switch of every rank where ranks outnumber CPUs.
-void broadcast_ruling(const tollbar_p2p& p2p, Ruling& ruling, const SetUpWait& waiting) {
+void broadcast_ruling(const SetUp& set_up, Ruling& ruling) {
+    const Rank ranks = set_up.p2p().ranks;
     // The number of nodes is a part of it, so there is room for as many as ranks.
-    ruling.node_of.resize(p2p.ranks);
-    ruling.arena_of.resize(p2p.ranks);
-    ruling.cards.resize(p2p.ranks);
+    ruling.node_of.resize(ranks);
+    ruling.arena_of.resize(ranks);
+    ruling.cards.resize(ranks);
     struct Part {
         void* data;
         std::size_t size;
@@ -38,7 +39,7 @@ void broadcast_ruling(const tollbar_p2p& p2p, Ruling& ruling, const SetUpWait& w
         const auto* const bytes = static_cast<const std::byte*>(part.data);
         message.insert(message.end(), bytes, bytes + part.size);
     }
-    broadcast(p2p, message.data(), message.size(), waiting);
+    set_up.broadcast(message.data(), message.size());
     const std::byte* from = message.data();
     for (const Part& part : parts) {
         std::memcpy(part.data, from, part.size);
@@ -49,8 +50,8 @@ void broadcast_ruling(const tollbar_p2p& p2p, Ruling& ruling, const SetUpWait& w
 }
 
 /// Collective: gives every node that lacks one an arena, or finds that it cannot be had there.
-void make_arenas(const tollbar_p2p& p2p, Agreement& agreement, const std::vector<std::uint64_t>& arena_of,
-                 const SetUpWait& waiting) {
+void make_arenas(const SetUp& set_up, Agreement& agreement, const std::vector<std::uint64_t>& arena_of) {
+    const tollbar_p2p& p2p = set_up.p2p();
     const bool leads = agreement.leaders[agreement.node] == p2p.rank;
     const std::uint64_t id = ticket_of(agreement.terms, agreement.node, 0);
     const bool lacks = arena_of[agreement.node] == 0 && agreement.here.size() > 1;
@@ -71,11 +72,11 @@ void make_arenas(const tollbar_p2p& p2p, Agreement& agreement, const std::vector
         }
     };
     const auto confirm = [&](std::uint8_t fine) {
-        const std::vector<std::uint8_t> all = gather(p2p, fine, waiting);
+        const std::vector<std::uint8_t> all = set_up.gather(fine);
         std::vector<std::uint8_t> works(agreement.terms.nodes, 1);
         if (p2p.rank == 0)
             for (Rank rank = 0; rank < p2p.ranks; ++rank) works[agreement.node_of[rank]] &= all[rank];
-        broadcast(p2p, works.data(), works.size(), waiting);
+        set_up.broadcast(works.data(), works.size());
         return works[agreement.node] != 0;
     };
     bool works = confirm(attempt(leads));
@@ -87,12 +88,12 @@ void make_arenas(const tollbar_p2p& p2p, Agreement& agreement, const std::vector
 }  // namespace
 
 Agreement agree(const tollbar_p2p& p2p, const tollbar_mpi_options& options) {
-    const SetUpWait waiting(p2p, name_of(options), timeout_of(options));
+    const SetUp set_up(p2p, name_of(options), timeout_of(options));
     const Introduction own = own_introduction(options);
-    const std::vector<Introduction> all = gather(p2p, own, waiting);
+    const std::vector<Introduction> all = set_up.gather(own);
     Ruling ruling;
     if (p2p.rank == 0) ruling = rule(all, options);
-    broadcast_ruling(p2p, ruling, waiting);
+    broadcast_ruling(set_up, ruling);
 
     Agreement agreement;
     agreement.terms = ruling.terms;
@@ -105,12 +106,12 @@ Agreement agree(const tollbar_p2p& p2p, const tollbar_mpi_options& options) {
     agreement.here = nodes[agreement.node];
     agreement.place = static_cast<Rank>(std::ranges::lower_bound(agreement.here, p2p.rank) - agreement.here.begin());
     if (const std::uint64_t id = ruling.arena_of[agreement.node]; id != 0) agreement.arena = arenas().find(id);
-    if (agreement.terms.makes_arenas) make_arenas(p2p, agreement, ruling.arena_of, waiting);
+    if (agreement.terms.makes_arenas) make_arenas(set_up, agreement, ruling.arena_of);
 
     if (agreement.terms.timeout_s > 0) {
         agreement.addresses.resize(p2p.ranks);
         if (p2p.rank == 0) std::ranges::transform(all, agreement.addresses.begin(), &Introduction::address);
-        broadcast(p2p, agreement.addresses.data(), agreement.addresses.size() * sizeof(Address), waiting);
+        set_up.broadcast(agreement.addresses.data(), agreement.addresses.size() * sizeof(Address));
     }
     return agreement;
 }

@@ -33,26 +33,6 @@ void finish_episode(Participant& participant, const Reports& reports, const void
         reports.report(participant, std::chrono::steady_clock::now() - since, call_site);
 }
 
-/// A plan that is run to see how fast it is.
-class PlanTrial : public Trial {
-public:
-    PlanTrial(const tollbar_p2p& p2p, const Agreement& agreement, const std::string& plan, std::uint8_t number,
-              const Reports& reports, std::unique_ptr<NodeNic> nic)
-        : participant_(p2p, agreement, plan, number, std::move(nic)), reports_(reports) {}
-
-    /// Where its card is gone, nothing more happens in here.
-    void episode() override {
-        if (participant_.lost()) return;
-        participant_.start(nullptr);
-        finish_episode(participant_, reports_, nullptr);
-        if (participant_.lost() && participant_.has_nic()) reports_.tell_lost(participant_);
-    }
-
-private:
-    Participant participant_;
-    const Reports& reports_;
-};
-
 /// The plans on cards that are worth a try.
 std::vector<std::string> card_candidates(const Terms& terms) {
     std::vector<std::string> plans;
@@ -72,55 +52,58 @@ struct Arrangement {
 /// How it comes to that.
 class Arranging {
 public:
-    Arranging(const tollbar_p2p& p2p, const Agreement& agreement, const tollbar_mpi_options& options,
-              const Reports& reports)
-        : p2p_(p2p), agreement_(agreement), options_(options), reports_(reports),
-          waiting_(p2p, reports.name().c_str(), agreement.terms.timeout_s) {}
+    Arranging(const tollbar_p2p& p2p, const Agreement& agreement, const Reports& reports)
+        : set_up_(p2p, reports.name().c_str(), agreement.terms.timeout_s), agreement_(agreement), reports_(reports) {}
 
-    Arrangement arrange() {
-        std::string plan = settle();
+    Arrangement arrange(const tollbar_mpi_options& options) {
+        std::string plan = settle(options);
         CardsJoined cards = join(plan, tried_);
         return {.plan = cards.had ? plan : by_messages(plan), .number = tried_, .nic = std::move(cards.nic)};
     }
 
 private:
     /// What rank 0's terms name, else what is chosen.
-    std::string settle() {
+    std::string settle(const tollbar_mpi_options& options) {
         const Terms& terms = agreement_.terms;
+        const Rank ranks = set_up_.p2p().ranks;
         if (terms.plan[0] != '\0') return terms.plan;
-        if (p2p_.ranks == 1) return std::string(defaults::on_a_node);
-        Selection selection{.situation = situation_of(terms, p2p_.ranks, options_),
+        if (ranks == 1) return std::string(defaults::on_a_node);
+        Selection selection{.situation = situation_of(terms, ranks, options),
                             .budget_ms = terms.budget_ms,
                             .far = terms.nodes == 1 ? 0 : agreement_.leaders[1],
-                            .on_cards = card_candidates(terms),
-                            .only_cards = false};
+                            .on_cards = card_candidates(terms)};
         selection.only_cards = terms.network == TOLLBAR_NETWORK_NIC && !selection.on_cards.empty();
         const MakeTrial make = [this](const std::string& plan) { return try_out(plan); };
-        std::string found = choose_plan(p2p_, selection, make, waiting_);
+        std::string found = choose_plan(set_up_, selection, make);
         if (!found.empty()) return found;
         selection.on_cards.clear();
         selection.only_cards = false;
-        return choose_plan(p2p_, selection, make, waiting_);
+        return choose_plan(set_up_, selection, make);
     }
 
     CardsJoined join(const std::string& plan, std::uint8_t number) {
         const auto wanted = on_cards(plan);
         if (!wanted) return {.had = true, .nic = nullptr};
-        return join_cards(p2p_, agreement_, *wanted, number, reports_.name().c_str(), waiting_);
+        return join_cards(set_up_, agreement_, *wanted, number);
     }
 
-    std::unique_ptr<Trial> try_out(const std::string& plan) {
+    /// Where its card is gone, nothing more happens in a trial.
+    Trial try_out(const std::string& plan) {
         const std::uint8_t number = tried_++;  // also of a group that does not come about
         CardsJoined cards = join(plan, number);
         if (!cards.had) return nullptr;
-        return std::make_unique<PlanTrial>(p2p_, agreement_, plan, number, reports_, std::move(cards.nic));
+        auto tried = std::make_shared<Participant>(set_up_.p2p(), agreement_, plan, number, std::move(cards.nic));
+        return [this, tried] {
+            if (tried->lost()) return;
+            tried->start(nullptr);
+            finish_episode(*tried, reports_, nullptr);
+            if (tried->lost() && tried->has_nic()) reports_.tell_lost(*tried);
+        };
     }
 
-    const tollbar_p2p& p2p_;
+    SetUp set_up_;
     const Agreement& agreement_;
-    const tollbar_mpi_options& options_;
     const Reports& reports_;
-    SetUpWait waiting_;
     std::uint8_t tried_ = 0;
 };
 
@@ -129,7 +112,7 @@ private:
 struct tollbar_mpi_participant {
     tollbar_mpi_participant(const tollbar_p2p& p2p, Agreement agreement, const tollbar_mpi_options& options)
         : agreed(std::move(agreement)), reports(p2p, options, agreed),
-          arrangement(Arranging(p2p, agreed, options, reports).arrange()),
+          arrangement(Arranging(p2p, agreed, reports).arrange(options)),
           self(p2p, agreed, arrangement.plan, arrangement.number, std::move(arrangement.nic)) {
         self.called_from(options.call_site);
         // Of the size of the communicator; the reports keep what they need.
@@ -270,7 +253,7 @@ int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant) {
 uint32_t tollbar_mpi_node(const tollbar_mpi_participant* participant) { return participant->agreed.node; }
 
 void tollbar_mpi_set_spinning(tollbar_mpi_participant* participant, tollbar_spinning spinning) {
-    participant->self.set_spinning(spinning == TOLLBAR_SPINNING_NEVER ? Spinning::never : Spinning::allowed);
+    participant->self.set_spinning(spinning);
 }
 
 size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size) {

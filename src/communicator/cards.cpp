@@ -3,8 +3,6 @@
 // whether all are in a new one.
 #include "cards.hpp"
 
-#include "network.hpp"
-
 #include "runtime/error.hpp"
 
 #include <algorithm>
@@ -50,29 +48,22 @@ Unused& unused() {
     return all;
 }
 
-/// What a leader tells of an unused place.
-struct Offer {
-    std::uint64_t group;  ///< 0: nothing
-    Rank node;
-    Rank nodes;
-
-    friend bool operator==(const Offer&, const Offer&) = default;
-};
-using Offers = std::array<Offer, Unused::kept>;
+/// What a leader tells of its unused places.
+using Offers = std::array<Seat, Unused::kept>;
 
 Offers offers_of(const std::vector<CardPlace>& places) {
     Offers offers{};
-    for (std::size_t i = 0; i < places.size(); ++i) offers[i] = {places[i].group, places[i].node, places[i].nodes};
+    std::ranges::transform(places, offers.begin(), &CardPlace::seat);
     return offers;
 }
 
 /// Rank 0: a group in which each leader has the place of its node; 0 when there is none.
 std::uint64_t common_group(const std::vector<Offers>& offers, const std::vector<Rank>& leaders) {
     const auto nodes = static_cast<Rank>(leaders.size());
-    for (const Offer& one : offers.front()) {
+    for (const Seat& one : offers.front()) {
         const auto has = [&](Rank node) {
             const Offers& theirs = offers[leaders[node]];
-            return std::ranges::find(theirs, Offer{one.group, node, nodes}) != theirs.end();
+            return std::ranges::find(theirs, Seat{one.group, node, nodes}) != theirs.end();
         };
         Rank node = 0;
         while (one.group != 0 && node < nodes && has(node)) ++node;
@@ -82,35 +73,30 @@ std::uint64_t common_group(const std::vector<Offers>& offers, const std::vector<
 }
 
 /// Collective: a leader's place in a group that all of them have left, or none for all; `had` says which.
-CardsJoined join_again(const tollbar_p2p& p2p, const Agreement& agreement, const std::string& shape, bool leads,
-                       const SetUpWait& waiting) {
-    CardsJoined joined{};
+CardsJoined join_again(const SetUp& set_up, const Agreement& agreement, const std::string& shape, bool leads) {
     std::vector<CardPlace> places;
     if (leads) places = unused().take(shape);
-    const std::vector<Offers> offers = gather(p2p, offers_of(places), waiting);
-    std::uint64_t group = p2p.rank == 0 ? common_group(offers, agreement.leaders) : 0;
-    broadcast(p2p, &group, sizeof group, waiting);
-    joined.had = group != 0;
-    const auto found = std::ranges::find(places, group, &CardPlace::group);
+    const std::vector<Offers> offers = set_up.gather(offers_of(places));
+    std::uint64_t group = set_up.is_root() ? common_group(offers, agreement.leaders) : 0;
+    set_up.broadcast(group);
+    CardsJoined joined{.had = group != 0, .nic = nullptr};
+    const auto found = std::ranges::find(places, group, [](const CardPlace& place) { return place.seat.group; });
     if (found != places.end()) joined.nic = std::make_unique<NodeNic>(std::move(*found));
     unused().put(std::move(places));
     return joined;
 }
 
-/// What became of one rank's attempt.
-struct Attempt {
-    bool failed;
-    char why[200];
-};
+/// Why a rank's attempt failed; empty when it did not.
+using Failure = std::array<char, 200>;
 
-Attempt failed(const std::string& why) {
-    Attempt attempt{.failed = true, .why = {}};
-    why.copy(attempt.why, sizeof attempt.why - 1);
-    return attempt;
+Failure failed(const std::string& why) {
+    Failure failure{};
+    why.copy(failure.data(), failure.size() - 1);
+    return failure;
 }
 
 /// A leader's.
-Attempt take_place(const Agreement& agreement, const std::string& shape, std::uint8_t number, CardPlace& place) {
+Failure take_place(const Agreement& agreement, const std::string& shape, std::uint8_t number, CardPlace& place) {
     if (agreement.here.size() > 1 && !agreement.arena)
         return failed("the ranks of " + host_name() + " have no memory in common");
     const nic::Group group{.key = agreement.terms.key,
@@ -122,9 +108,7 @@ Attempt take_place(const Agreement& agreement, const std::string& shape, std::ui
         [&] { place.member = nic::join_group(group, {.plan = shape, .daemon = {}, .wait = {}, .only_nic = true}); });
     if (refusal.error != 0) return failed(refusal.line);
     place.shape = shape;
-    place.group = group.key + group.id;
-    place.node = group.rank;
-    place.nodes = group.ranks;
+    place.seat = {.group = group.key + group.id, .node = group.rank, .nodes = group.ranks};
     return {};
 }
 
@@ -138,36 +122,31 @@ NodeNic::~NodeNic() {
 }
 
 OuterBarrier::State NodeNic::found(bool over) noexcept {
-    state_ = over ? State::over : place_.member->gone() ? State::gone : State::under_way;
-    return state_;
+    return state_ = over ? State::over : place_.member->gone() ? State::gone : State::under_way;
 }
 
-bool NodeNic::arrive() noexcept {
-    const bool arrived = place_.member->arrive();
-    state_ = arrived ? State::under_way : State::gone;
-    return arrived;
+OuterBarrier::State NodeNic::arrive() noexcept {
+    return state_ = place_.member->arrive() ? State::under_way : State::gone;
 }
 
 OuterBarrier::State NodeNic::test() noexcept { return found(place_.member->test()); }
 
 OuterBarrier::State NodeNic::wait_until(Deadline deadline) noexcept { return found(place_.member->finish(deadline)); }
 
-CardsJoined join_cards(const tollbar_p2p& p2p, const Agreement& agreement, const std::string& shape,
-                       std::uint8_t number, const char* name, const SetUpWait& waiting) {
-    const bool leads = agreement.leaders[agreement.node] == p2p.rank;
-    CardsJoined joined = join_again(p2p, agreement, shape, leads, waiting);
+CardsJoined join_cards(const SetUp& set_up, const Agreement& agreement, const std::string& shape, std::uint8_t number) {
+    const bool leads = agreement.leaders[agreement.node] == set_up.p2p().rank;
+    CardsJoined joined = join_again(set_up, agreement, shape, leads);
     if (joined.had) return joined;
     CardPlace place{};
-    const Attempt mine = leads ? take_place(agreement, shape, number, place) : Attempt{};
-    const std::vector<Attempt> all = gather(p2p, mine, waiting);
-    if (p2p.rank == 0) {
-        const auto refused = std::ranges::find_if(all, &Attempt::failed);
+    const std::vector<Failure> all = set_up.gather(leads ? take_place(agreement, shape, number, place) : Failure{});
+    if (set_up.is_root()) {
+        const auto refused = std::ranges::find_if(all, [](const Failure& why) { return why[0] != '\0'; });
         joined.had = refused == all.end();
         if (!joined.had)
-            say_by_messages(name, "rank " + std::to_string(refused - all.begin()) + ": " + refused->why,
+            say_by_messages(set_up.name(), "rank " + std::to_string(refused - all.begin()) + ": " + refused->data(),
                             agreement.terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
     }
-    broadcast(p2p, &joined.had, sizeof joined.had, waiting);
+    set_up.broadcast(joined.had);
     if (joined.had && leads) joined.nic = std::make_unique<NodeNic>(std::move(place));
     return joined;
 }

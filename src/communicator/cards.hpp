@@ -3,7 +3,7 @@
 #pragma once
 
 #include "agreement.hpp"
-#include "outer_barrier.hpp"
+#include "composite.hpp"
 #include "set_up.hpp"
 
 #include "nicd/client/group.hpp"
@@ -15,13 +15,20 @@
 
 namespace tollbar::mpi {
 
-/// A leader's place in a group of cards.
-struct CardPlace {
-    std::unique_ptr<nic::GroupTransport> member;
-    std::string shape;    ///< what the group runs
-    std::uint64_t group;  ///< no two groups of a job have the same
+/// Which place in which group of cards. Plain memory, to be sent.
+struct Seat {
+    std::uint64_t group;  ///< no two groups of a job have the same; 0: none
     Rank node;
     Rank nodes;
+
+    friend bool operator==(const Seat&, const Seat&) = default;
+};
+
+/// A leader's.
+struct CardPlace {
+    std::unique_ptr<nic::GroupTransport> member;
+    std::string shape;  ///< what the group runs
+    Seat seat;
 };
 
 /// What a communicator runs on a leader's card. After its last episode the place is kept for another communicator of
@@ -31,7 +38,7 @@ public:
     explicit NodeNic(CardPlace place) noexcept : place_(std::move(place)) {}
     ~NodeNic() override;
 
-    bool arrive() noexcept override;
+    State arrive() noexcept override;
     State test() noexcept override;
     State wait_until(Deadline deadline) noexcept override;
 
@@ -53,7 +60,6 @@ struct CardsJoined {
 
 /// Collective: all leaders take places in a group, or none has one and rank 0 says why not. `number` tells the groups
 /// of one agreement apart. Throws std::system_error where the MPI fails.
-CardsJoined join_cards(const tollbar_p2p& p2p, const Agreement& agreement, const std::string& shape,
-                       std::uint8_t number, const char* name, const SetUpWait& waiting);
+CardsJoined join_cards(const SetUp& set_up, const Agreement& agreement, const std::string& shape, std::uint8_t number);
 
 }  // namespace tollbar::mpi

@@ -3,17 +3,45 @@
 // barrier that runs elsewhere.
 #pragma once
 
-#include "outer_barrier.hpp"
-
 #include "transports/mpi/messages.hpp"
 
 #include <tollbar/detail/runner.hpp>
 #include <tollbar/detail/words.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace tollbar::mpi {
+
+/// A barrier that runs elsewhere as two steps of a plan, arrive and await its end: what the network cards of the nodes
+/// run, or, for the threads of a rank, what the ranks run. One thread at a time.
+class OuterBarrier {
+public:
+    enum class State : std::uint8_t {
+        over,
+        under_way,
+        gone,  ///< nothing runs it any more: no further episode ends
+    };
+
+    OuterBarrier() = default;
+    virtual ~OuterBarrier() = default;
+    OuterBarrier(const OuterBarrier&) = delete;
+    OuterBarrier& operator=(const OuterBarrier&) = delete;
+
+    /// Enters the next episode, after the end of the one before. Blocks only where the caller would go on to wait for
+    /// its end, which it then is. Memory order: release of everything this thread did or saw before; when over, as
+    /// test().
+    virtual State arrive() noexcept = 0;
+
+    /// What became of the episode entered last. Never blocks. Memory order: acquire of what everybody did before they
+    /// arrived, when over.
+    virtual State test() noexcept = 0;
+
+    /// As test(), and waits for it, until then or until a moment that suits it better.
+    virtual State wait_until(Deadline deadline) noexcept = 0;
+    State wait_until(Never) noexcept { return wait_until(Deadline{std::chrono::steady_clock::time_point::max()}); }
+};
 
 /// Dispatches each step to who does it, and gives the MPI its turns while anything is awaited.
 class Composite {
@@ -92,9 +120,22 @@ private:
         return note(parts_.outer->wait_until(deadline)) || !deadline.passed();
     }
 
-    std::uint32_t take_elsewhere(const Step& step, Episode episode) noexcept;
-    bool outer_is_over() noexcept;
-    bool note(OuterBarrier::State state) noexcept;
+    /// An arrival that finds the end takes the step after it too, which awaits that.
+    std::uint32_t take_elsewhere(const Step& step, Episode episode) noexcept {
+        if (step.by == Step::By::message) return parts_.messages->take(step.message, episode);
+        if (step.by == Step::By::outer_end) return outer_is_over() ? 1 : 0;
+        if (gone_) return 0;
+        return note(parts_.outer->arrive()) ? 2 : gone_ ? 0 : 1;
+    }
+
+    bool outer_is_over() noexcept { return !gone_ && note(parts_.outer->test()); }
+
+    /// Memory order: release, pairs with gone() of the others here.
+    bool note(OuterBarrier::State state) noexcept {
+        gone_ |= state == OuterBarrier::State::gone;
+        if (gone_ && parts_.outer_is_gone != nullptr) parts_.outer_is_gone->store(true, std::memory_order_release);
+        return state == OuterBarrier::State::over;
+    }
 
     Parts parts_;
     bool gone_ = false;  ///< found by this rank

@@ -3,7 +3,9 @@
 #include "introduction.hpp"
 
 #include "spelling.hpp"
-#include "text.hpp"
+
+#include "nicd/client/local_nic.hpp"
+#include "runtime/environment.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -27,6 +29,14 @@ std::uint64_t node_identity(const std::string& host) {
     return std::max<std::uint64_t>(std::hash<std::string>{}(kernel + host), 1);
 }
 
+/// The host is asked for a card once a process, and not at all where none is wanted.
+NetworkStanding own_network(const tollbar_mpi_options& options) {
+    const auto told = options.network == TOLLBAR_NETWORK_UNSAID ? environment::network() : options.network;
+    if (told == TOLLBAR_NETWORK_P2P) return {.told = told, .address = 0, .error = 0};
+    static const nic::Found card = nic::find_nic();
+    return {.told = told, .address = card.address, .error = card.error};
+}
+
 }  // namespace
 
 Introduction own_introduction(const tollbar_mpi_options& options) {
@@ -36,8 +46,8 @@ Introduction own_introduction(const tollbar_mpi_options& options) {
     own.arenas = arenas().newest();
     own.standing = own_standing();
     own.network = own_network(options);
-    copy_text(own.plan, asked_plan(options));
-    copy_text(own.address.host, host);
+    asked_plan(options).copy(own.plan, sizeof own.plan - 1);
+    host.copy(own.address.host, sizeof own.address.host - 1);
     own.address.process = getpid();
     return own;
 }

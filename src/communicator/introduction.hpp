@@ -3,7 +3,6 @@
 #pragma once
 
 #include "arenas.hpp"
-#include "network.hpp"
 #include "participant.h"
 
 #include <tollbar/detail/crowding.hpp>
@@ -19,6 +18,13 @@ namespace tollbar::mpi {
 struct Address {
     char host[32];
     std::int32_t process;
+};
+
+/// What a rank was told of its network, and has.
+struct NetworkStanding {
+    tollbar_network told;   ///< never unsaid
+    std::uint32_t address;  ///< of its host's card, network byte order; 0: there is none
+    std::int32_t error;     ///< why not, an errno value
 };
 
 /// Plain memory, to be sent.

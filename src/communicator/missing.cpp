@@ -8,19 +8,12 @@
 #include "runtime/say.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <unistd.h>
 
 namespace tollbar::mpi {
 
 namespace {
-
-std::string in_seconds(std::chrono::duration<double> time) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f s", time.count());
-    return text;
-}
 
 /// "3", "3 and 5", "3, 5 and 7"; the first few of many.
 std::string listed(const std::vector<Rank>& ranks) {
@@ -46,9 +39,8 @@ bool has(const Segment& segment, Rank rank) {
 }  // namespace
 
 Reports::Reports(const tollbar_p2p& p2p, const tollbar_mpi_options& options, const Agreement& agreement)
-    : name_(options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name),
-      host_(options.host == nullptr ? host_name() : options.host), rank_(p2p.rank), ranks_(p2p.ranks),
-      timeout_s_(agreement.terms.timeout_s), before_(options.barriers_before) {
+    : name_(name_of(options)), host_(options.host == nullptr ? host_name() : options.host), rank_(p2p.rank),
+      ranks_(p2p.ranks), timeout_s_(agreement.terms.timeout_s), before_(options.barriers_before) {
     if (!wanted()) return;
     node_of_ = agreement.node_of;
     addresses_ = agreement.addresses;
@@ -127,9 +119,9 @@ void Reports::report(const Participant& participant, std::chrono::duration<doubl
         const std::string site = call_site == nullptr
                                      ? own_call_site()
                                      : call_site_in(getpid(), reinterpret_cast<std::uintptr_t>(call_site));
-        tollbar_report("%s (%u ranks), barrier %llu at %s: rank %u on %s has waited %s: %s", name_.c_str(),
+        tollbar_report("%s (%u ranks), barrier %llu at %s: rank %u on %s has waited %.1f s: %s", name_.c_str(),
                        static_cast<unsigned>(ranks_), static_cast<unsigned long long>(number), site.c_str(),
-                       static_cast<unsigned>(rank_), host_.c_str(), in_seconds(waited).c_str(), who.c_str());
+                       static_cast<unsigned>(rank_), host_.c_str(), waited.count(), who.c_str());
     } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
     }
 }

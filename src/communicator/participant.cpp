@@ -41,10 +41,10 @@ Participant::Participant(const tollbar_p2p& p2p, const Agreement& agreement, std
     if (arena_)
         share(p2p, agreement, plan, ticket_of(agreement.terms, agreement.node, static_cast<std::uint8_t>(1 + number)));
     if (segment_) crowding_ = &segment_->crowding();
-    Placing placing(plan, segment_ ? player_of(agreement) : Player::first, agreement.here,
-                    segment_ ? Placing::Sharing::words : Placing::Sharing::nothing);
     std::vector<WordStep<NativeSync>> words;
     if (segment_) words = segment_->steps(place_);
+    Placing placing(plan, segment_ ? player_of(agreement) : Player::first,
+                    segment_ ? agreement.here : std::vector<Rank>{p2p.rank});
     steps_ = placing.steps(p2p.rank, words, &messages_, nic_.get());
     needs_no_calls_ = segment_ && agreement.terms.nodes == 1 && is_one_counter(steps_, p2p.ranks);
     // Of nodes a plan has lists of all ranks; any other one is arithmetic.
@@ -53,7 +53,7 @@ Participant::Participant(const tollbar_p2p& p2p, const Agreement& agreement, std
     Composite::Parts parts{.messages = &messages_, .outer = nic_.get()};
     if (segment_ && on_cards(spelling)) parts.outer_is_gone = &segment_->record(0).gave_up;
     runner_ = {steps_.data(), static_cast<std::uint32_t>(steps_.size()), 0, Composite(parts)};
-    set_spinning(Spinning::allowed);
+    set_spinning(TOLLBAR_SPINNING_ALLOWED);
 }
 
 Participant::~Participant() {
@@ -66,9 +66,10 @@ Participant::~Participant() {
 
 void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, const Plan& plan, std::uint64_t ticket) {
     const auto members = static_cast<std::uint32_t>(agreement.here.size());
+    const SetUp waiting(p2p, "", 0);
     if (place_ == 0) {
         // Only who makes the words needs their whole layout.
-        Placing placing(plan, player_of(agreement), agreement.here, Placing::Sharing::words);
+        Placing placing(plan, player_of(agreement), agreement.here);
         const Blueprint blueprint{.layout = placing.layout(),
                                   .plan = plan.name(),
                                   .ranks = members,
@@ -80,10 +81,9 @@ void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, cons
         for (Rank place = 0; segment_ && place < members; ++place)
             segment_->record(place).known_as.store(agreement.here[place],
                                                    std::memory_order_relaxed);  // post() releases
-        while (!arena_->post(ticket, block_, members - 1)) p2p.progress(p2p.state);
+        waiting.wait_until([&] { return arena_->post(ticket, block_, members - 1); });
     } else {
-        SetUpWait waiting(p2p, "", 0);
-        while (!arena_->look_up(ticket, block_)) waiting.pass();
+        waiting.wait_until([&] { return arena_->look_up(ticket, block_); });
         if (block_ != 0) segment_.emplace(arena_->at(block_));
     }
     if (!segment_) return;
@@ -91,8 +91,8 @@ void Participant::share(const tollbar_p2p& p2p, const Agreement& agreement, cons
     record_ = &segment_->record(place_);
 }
 
-void Participant::set_spinning(Spinning spinning) noexcept {
-    const std::atomic<Crowding>& heeded = spinning == Spinning::never ? crowded : *crowding_;
+void Participant::set_spinning(tollbar_spinning spinning) noexcept {
+    const std::atomic<Crowding>& heeded = spinning == TOLLBAR_SPINNING_NEVER ? crowded : *crowding_;
     messages_.set_crowding(heeded);
     if (segment_) runner_.transport().set_words({segment_->wait(), segment_->waking(), heeded});
 }

@@ -6,6 +6,7 @@
 #include "agreement.hpp"
 #include "cards.hpp"
 #include "composite.hpp"
+#include "participant.h"
 
 #include "transports/words/segment.hpp"
 
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace tollbar::mpi {
-
-/// Whether a rank may spin where the node's ranks have a CPU each.
-enum class Spinning : std::uint8_t { allowed, never };
 
 /// Made collectively, taken down alone.
 class Participant {
@@ -52,7 +50,7 @@ public:
     }
 
     /// From the next wait on.
-    void set_spinning(Spinning spinning) noexcept;
+    void set_spinning(tollbar_spinning spinning) noexcept;
 
     /// What the ranks of this node share; null when they have no words in common.
     const Segment* segment() const noexcept { return segment_ ? &*segment_ : nullptr; }

@@ -12,25 +12,17 @@ namespace {
 using Kind = LoweredStep::Kind;
 using By = Composite::Step::By;
 
-bool is_of_role(const LoweredStep& step) { return step.kind != Kind::signal && step.kind != Kind::await; }
-
 }  // namespace
 
-Placing::Placing(const Plan& plan, Player player, std::vector<Rank> here, Sharing sharing)
+Placing::Placing(const Plan& plan, Player player, std::vector<Rank> here)
     : plan_(plan), here_(std::move(here)),
-      lowering_(plan, player, [this](Rank role, Rank member) { return is_here(role) == is_here(member); }),
-      sharing_(sharing) {}
+      lowering_(plan, player, [this](Rank first, Rank member) { return is_here(first) == is_here(member); }) {}
 
-bool Placing::is_here(Rank member) const {
-    if (!is_role(member)) return std::ranges::binary_search(here_, member);
-    const auto known = role_is_here_.find(member);
-    if (known != role_is_here_.end()) return known->second;
-    const Program program = plan_.program(member);
-    return role_is_here_[member] = !program.empty() && is_here(program.front().peer);
-}
+bool Placing::is_here(Rank member) { return std::ranges::binary_search(here_, lowering_.first_player(member)); }
 
-bool Placing::stays_here(const LoweredStep& step) const {
-    return is_of_role(step) ? is_here(step.role) : is_here(step.from) && is_here(step.to);
+bool Placing::stays_here(const LoweredStep& step) {
+    const bool is_of_role = step.kind != Kind::signal && step.kind != Kind::await;
+    return is_of_role ? is_here(step.role) : is_here(step.from) && is_here(step.to);
 }
 
 Layout Placing::layout(RolesAre roles) {
@@ -52,29 +44,25 @@ std::vector<Composite::Step> Placing::steps(Rank self, std::span<const WordStep<
     auto next_word = words.begin();
     bool been_outside = false;
     for (const LoweredStep& step : lowering_.steps(self)) {
-        const bool here = stays_here(step);
-        if (here && sharing_ == Sharing::words) {
+        if (stays_here(step)) {
             steps.push_back({.by = By::word, .word = *next_word++});
             steps.back().word.skip = step.skip;  // over all steps, not those at words alone
-        } else if (here || outer == nullptr) {
-            for (const MessageStep& message : messages->place(lowering_, self, step))
-                steps.push_back({.by = By::message, .message = message});
+        } else if (outer == nullptr) {
+            const bool tells = step.kind == Kind::signal;
+            const Rank peer = lowering_.first_player(tells ? step.to : step.from);
+            steps.push_back({.by = By::message, .message = messages->open(tells ? signal(peer) : await(peer))});
         } else if (!std::exchange(been_outside, true)) {
             for (const By by : {By::outer_arrival, By::outer_end}) steps.push_back({.by = by});
         }
         if (step.kind != Kind::await) continue;
+        const Program program = plan_.program(step.to);
         steps.back().member = step.to;
-        steps.back().position = position_of(step);
+        steps.back().position = static_cast<std::uint32_t>(std::ranges::find(program, await(step.from)) -
+                                                           program.begin());
     }
     if (messages == nullptr) return steps;
     for (const MessageStep& step : messages->leaving()) steps.push_back({.by = By::message, .message = step});
     return steps;
-}
-
-/// Of an await, in the word that it is of.
-std::uint32_t Placing::position_of(const LoweredStep& step) const {
-    const Program program = plan_.program(step.to);
-    return static_cast<std::uint32_t>(std::ranges::find(program, await(step.from)) - program.begin());
 }
 
 }  // namespace tollbar::mpi

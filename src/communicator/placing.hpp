@@ -9,24 +9,21 @@
 #include "transports/words/layout.hpp"
 
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace tollbar::mpi {
 
-/// The steps of the ranks that are here. Roles are played where their first members are. A step both of whose ends are
-/// here goes by a word, where they share words; all others go by messages, and what is not here alone may be left to a
-/// barrier that runs elsewhere.
+/// The steps of the ranks that are here: those that share words with each other. Roles are played where their first
+/// members are. A step both of whose ends are here goes by a word, any other one by a message, or all of those together
+/// are left to a barrier that runs elsewhere.
 ///
-///     Placing placing(plan, Player::first, {4, 5, 6}, Placing::Sharing::words);
+///     Placing placing(plan, Player::first, {4, 5, 6});
 ///     Segment segment({.layout = placing.layout(), ...});
 ///     std::vector<Composite::Step> steps = placing.steps(5, segment.steps(1), &messages, nullptr);
 class Placing {
 public:
-    enum class Sharing : std::uint8_t { nothing, words };
-
-    /// `here` is ascending. With Player::last the players of all roles must be here and share words.
-    Placing(const Plan& plan, Player player, std::vector<Rank> here, Sharing sharing);
+    /// `here` is ascending. With Player::last the players of all roles must be here.
+    Placing(const Plan& plan, Player player, std::vector<Rank> here);
     Placing(const Placing&) = delete;
     Placing& operator=(const Placing&) = delete;
 
@@ -40,15 +37,12 @@ public:
                                        const OuterBarrier* outer);
 
 private:
-    bool is_here(Rank member) const;
-    bool stays_here(const LoweredStep& step) const;
-    std::uint32_t position_of(const LoweredStep& step) const;
+    bool is_here(Rank member);
+    bool stays_here(const LoweredStep& step);
 
     Plan plan_;
     std::vector<Rank> here_;
-    mutable std::unordered_map<Rank, bool> role_is_here_;  ///< as far as anybody asked
     Lowering lowering_;
-    Sharing sharing_;
 };
 
 }  // namespace tollbar::mpi

@@ -3,15 +3,14 @@
 #include "ruling.hpp"
 
 #include "spelling.hpp"
-#include "text.hpp"
 
+#include "nicd/client/local_nic.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/say.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <random>
@@ -64,12 +63,12 @@ std::uint64_t new_ticket() {
     return next += std::uint64_t{1} << 32;
 }
 
-/// Says a line once a process.
-void say_once(const std::string& line) {
+/// Says that once a process, whatever it is said of.
+void say_once(const std::string& that, const std::string& of = "") {
     static std::mutex mutex;
     static std::set<std::string> said;
     const std::lock_guard lock(mutex);
-    if (said.insert(line).second) tollbar_say("%s", line.c_str());
+    if (said.insert(that).second) tollbar_say("%s%s", of.c_str(), that.c_str());
 }
 
 /// Says of a plan that was asked for why it cannot be run.
@@ -117,24 +116,49 @@ std::string wished_plan(const std::vector<Introduction>& all, const Groups& node
     return fault.empty() ? *stored : "";
 }
 
+/// Rank 0: what all were told. Where they were told different things, that is said and messages it is.
+tollbar_network common_network(const std::vector<Introduction>& all, const char* name) {
+    const tollbar_network told = all.front().network.told;
+    const auto other = std::ranges::find_if(all, [=](const Introduction& one) { return one.network.told != told; });
+    if (other == all.end()) return told;
+    tollbar_say("%s: the ranks disagree about the network: rank 0 '%s', rank %ld '%s'; all use p2p", name,
+                tollbar::name_of(told).data(), static_cast<long>(other - all.begin()),
+                tollbar::name_of(other->network.told).data());
+    return TOLLBAR_NETWORK_P2P;
+}
+
+/// Rank 0: why the nodes cannot meet on their cards, in one clause that names who has none; "" when they can.
+std::string why_no_cards(const std::vector<Introduction>& all, const std::vector<Rank>& leaders) {
+    const auto named = [&](Rank rank) {
+        return "rank " + std::to_string(rank) + " (host " + all[rank].address.host + ")";
+    };
+    std::map<std::uint32_t, Rank> leader_at;
+    for (const Rank leader : leaders) {
+        const NetworkStanding& standing = all[leader].network;
+        if (standing.address == 0)
+            return named(leader) + " has no tollbar NIC daemon (" + std::strerror(standing.error) +
+                   "; start it there: `tollbar nic up`)";
+        const auto [other, fresh] = leader_at.try_emplace(standing.address, leader);
+        if (!fresh)
+            return named(other->second) + " and " + named(leader) + " share one network card, " +
+                   nic::text_of_address(standing.address);
+    }
+    return "";
+}
+
 /// Rank 0: whether the nodes may meet on their cards, and the addresses of these.
 std::vector<std::uint32_t> survey_cards(const std::vector<Introduction>& all, const std::vector<Rank>& leaders,
                                         Terms& terms, const char* name) {
-    std::vector<NetworkStanding> standings;
-    std::vector<std::string> hosts;
-    std::vector<std::uint32_t> addresses;
-    std::ranges::transform(all, std::back_inserter(standings), &Introduction::network);
-    for (const Rank leader : leaders) {
-        hosts.emplace_back(all[leader].address.host);
-        addresses.push_back(all[leader].network.address);
-    }
-    terms.network = common_network(standings, name);
+    terms.network = common_network(all, name);
     if (terms.nodes == 1 || terms.network == TOLLBAR_NETWORK_P2P) return {};
-    const std::string why = why_no_cards(standings, leaders, hosts);
-    if (!why.empty()) say_by_messages(name, why, terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
-    if (!why.empty()) return {};
+    if (const std::string why = why_no_cards(all, leaders); !why.empty()) {
+        say_by_messages(name, why, terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
+        return {};
+    }
     std::random_device source;
     while (terms.key == 0) terms.key = std::uint64_t{source()} << 32 | source();
+    std::vector<std::uint32_t> addresses;
+    for (const Rank leader : leaders) addresses.push_back(all[leader].network.address);
     return addresses;
 }
 
@@ -159,6 +183,11 @@ std::string suited_plan(const std::string& plan, const Terms& terms, const std::
 }
 
 }  // namespace
+
+void say_by_messages(const char* name, const std::string& why, Asked asked) {
+    if (asked == Asked::no && environment::verbosity() == 0) return;
+    say_once("using messages instead of network cards: " + why, std::string(name) + ": ");
+}
 
 const char* name_of(const tollbar_mpi_options& options) {
     return options.name == nullptr || *options.name == '\0' ? "a communicator" : options.name;
@@ -205,8 +234,8 @@ Ruling rule(const std::vector<Introduction>& all, const tollbar_mpi_options& opt
     ruling.arena_of = survey(all, ruling.node_of, terms);
     const Groups nodes = ranks_of_nodes(ruling.node_of, terms.nodes);
     ruling.cards = survey_cards(all, leaders_of(nodes), terms, name_of(options));
-    copy_text(terms.plan,
-              suited_plan(wished_plan(all, nodes, terms, options), terms, ruling.node_of, name_of(options)));
+    const std::string plan = wished_plan(all, nodes, terms, options);
+    suited_plan(plan, terms, ruling.node_of, name_of(options)).copy(terms.plan, sizeof terms.plan - 1);
     return ruling;
 }
 

@@ -11,6 +11,7 @@
 #include <tollbar/detail/tuning.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tollbar::mpi {
@@ -38,6 +39,11 @@ struct Ruling {
 
 /// Only rank 0 does. Says on stderr which wishes are not granted and why.
 Ruling rule(const std::vector<Introduction>& all, const tollbar_mpi_options& options);
+
+/// Says once a process why barriers go by messages that could go by cards; where cards were not asked for only with
+/// TOLLBAR_VERBOSE=1.
+enum class Asked : std::uint8_t { yes, no };
+void say_by_messages(const char* name, const std::string& why, Asked asked);
 
 /// The ranks of each node, ascending.
 Groups ranks_of_nodes(const std::vector<Rank>& node_of, Rank nodes);

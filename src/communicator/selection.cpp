@@ -2,10 +2,12 @@
 // Carries what the umpire of the contest (src/tuner) says to all ranks, and their times back to it.
 #include "selection.hpp"
 
+#include "transports/mpi/messages.hpp"
 #include "tuner/contest.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -31,10 +33,10 @@ struct Programme {
 };
 
 /// Whether the ranks read one clock: that of one kernel.
-bool one_clock(const tollbar_p2p& p2p, const SetUpWait& waiting) {
+bool one_clock(const SetUp& set_up) {
     std::string boot;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-    const auto boots = gather(p2p, std::hash<std::string>{}(boot), waiting);
+    const auto boots = set_up.gather(std::hash<std::string>{}(boot));
     return std::ranges::all_of(boots, [&](std::size_t other) { return other == boots.front(); });
 }
 
@@ -58,15 +60,15 @@ Programme draw_up(const Selection& selection, const LogP& messages) {
 }
 
 /// This rank's samples of a heat.
-std::vector<double> run(const Heat& heat, const std::vector<std::unique_ptr<Trial>>& trials, bool leaves_count) {
+std::vector<double> run(const Heat& heat, const std::vector<Trial>& trials, bool leaves_count) {
     std::vector<double> samples;
     samples.reserve(heat.runs());
     for (std::uint32_t round = 0; round < heat.rounds; ++round) {
         for (const std::size_t candidate : heat.turns(round)) {
-            Trial& trial = *trials[candidate];
-            trial.episode();
+            const Trial& trial = trials[candidate];
+            trial();
             const auto begin = Clock::now();
-            for (std::uint32_t episode = 0; episode < heat.episodes; ++episode) trial.episode();
+            for (std::uint32_t episode = 0; episode < heat.episodes; ++episode) trial();
             const auto end = Clock::now();
             samples.push_back(leaves_count ? micros(end.time_since_epoch()) : micros(end - begin) / heat.episodes);
         }
@@ -74,64 +76,61 @@ std::vector<double> run(const Heat& heat, const std::vector<std::unique_ptr<Tria
     return samples;
 }
 
-/// Every rank's samples one after the other, at rank 0.
-std::vector<double> gather_samples(const tollbar_p2p& p2p, const std::vector<double>& mine, SetUpWait waiting) {
-    std::vector<double> all(p2p.rank == 0 ? p2p.ranks * mine.size() : 0);
-    gather(p2p, mine.data(), all.data(), mine.size() * sizeof(double), waiting);
-    return all;
-}
-
 }  // namespace
 
-LogP measure_messages(const tollbar_p2p& p2p, Rank peer, const SetUpWait& waiting) {
-    constexpr int trips = 8;
+LogP measure_messages(const SetUp& set_up, Rank peer) {
+    constexpr Episode trips = 8;
+    constexpr static std::atomic<Crowding> unknown{Crowding::unknown};
+    const Rank self = set_up.p2p().rank, other = self == 0 ? peer : 0;
     LogP found = default_mpi_transports.messages;
-    if (p2p.rank == 0 || p2p.rank == peer) {
-        const Rank other = p2p.rank == 0 ? peer : 0;
-        Line to(p2p, other, TOLLBAR_TO_PEER), from(p2p, other, TOLLBAR_FROM_PEER);
+    if (self == 0 || self == peer) {
+        Messages messages(set_up.p2p(), wait_policy::automatic, unknown);
+        const MessageStep to = messages.open(signal(other)), from = messages.open(await(other));
         double overhead = 1e6, trip = 1e6;
-        for (int i = 0; i < trips; ++i) {
-            from.start();
+        for (Episode i = 1; i <= trips; ++i) {
+            const auto finish = [&](const MessageStep& step) {
+                set_up.wait_until([&] { return messages.met(step, i); });
+            };
+            messages.entered(i);
             const auto begin = Clock::now();
-            if (p2p.rank != 0) from.finish(waiting);
+            if (self != 0) finish(from);
             const auto sending = Clock::now();
-            to.start();
+            messages.take(to, i);
             overhead = std::min(overhead, micros(Clock::now() - sending));
-            to.finish(waiting);
-            if (p2p.rank == 0) from.finish(waiting);
+            finish(to);
+            if (self == 0) finish(from);
             trip = std::min(trip, micros(Clock::now() - begin));
         }
         // The first and the last message of a trip lie within it: two of L + 2 o.
         found = {.L = std::max(trip / 2 - 2 * overhead, overhead / 10), .o = overhead, .g = overhead};
     }
-    broadcast(p2p, &found, sizeof found, waiting);
+    set_up.broadcast(found);
     return found;
 }
 
-std::string choose_plan(const tollbar_p2p& p2p, const Selection& selection, const MakeTrial& make,
-                        const SetUpWait& waiting) {
+std::string choose_plan(const SetUp& set_up, const Selection& selection, const MakeTrial& make) {
     const auto start = Clock::now();
     const auto spent_us = [&] { return micros(Clock::now() - start); };
     const bool many_nodes = selection.far != 0;
     LogP messages = default_mpi_transports.messages;
-    if (many_nodes && !selection.only_cards) messages = measure_messages(p2p, selection.far, waiting);
-    const bool same_clock = !many_nodes || one_clock(p2p, waiting);
+    if (many_nodes && !selection.only_cards) messages = measure_messages(set_up, selection.far);
+    const bool same_clock = !many_nodes || one_clock(set_up);
 
     Programme programme{};
     std::string objective = selection.situation.objective;
-    if (p2p.rank == 0) {
+    if (set_up.is_root()) {
         if (objective == "skew" && !same_clock) objective = "latency";
         programme = draw_up(selection, messages);
         programme.leaves_count = objective == "skew";
         if (selection.budget_ms <= 0) programme.count = 1;
     }
-    broadcast(p2p, &programme, sizeof programme, waiting);
+    set_up.broadcast(programme);
     if (programme.count == 1) return programme.plans[0].data();
 
-    std::vector<std::unique_ptr<Trial>> trials;
+    std::vector<Trial> trials;
     std::vector<std::string> plans;
     for (std::uint32_t i = 0; i < programme.count; ++i) {
-        std::unique_ptr<Trial> trial = make(programme.plans[i].data());
+        Trial trial = make(programme.plans[i].data());
         if (!trial) continue;
         trials.push_back(std::move(trial));
         plans.emplace_back(programme.plans[i].data());
@@ -141,20 +140,20 @@ std::string choose_plan(const tollbar_p2p& p2p, const Selection& selection, cons
     Contest contest(plans.size(), selection.budget_ms * 1000, objective);
     for (;;) {
         Heat heat;
-        if (p2p.rank == 0) heat = contest.next(spent_us(), p2p.ranks);
-        broadcast(p2p, &heat, sizeof heat, waiting);
+        if (set_up.is_root()) heat = contest.next(spent_us(), set_up.p2p().ranks);
+        set_up.broadcast(heat);
         if (heat.winner >= 0) {
             const auto winner = static_cast<std::size_t>(heat.winner);
             std::string plan = plans[winner];
-            if (p2p.rank == 0) {
+            if (set_up.is_root()) {
                 char remarks[64];
                 std::snprintf(remarks, sizeof remarks, "by=join median_us=%.3f", contest.median_us(winner));
                 store_mpi_plan({selection.situation, plan}, remarks);
             }
             return plan;
         }
-        const auto samples = gather_samples(p2p, run(heat, trials, programme.leaves_count), waiting);
-        if (p2p.rank == 0) contest.record(heat, samples, p2p.ranks);
+        const auto samples = set_up.gather(run(heat, trials, programme.leaves_count));
+        if (set_up.is_root()) contest.record(heat, samples, set_up.p2p().ranks);
     }
 }
 

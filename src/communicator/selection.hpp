@@ -9,23 +9,16 @@
 #include "tuner/mpi_candidates.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace tollbar::mpi {
 
-/// A barrier that is being tried.
-class Trial {
-public:
-    virtual ~Trial() = default;
+/// A barrier that is being tried: enters the next episode and waits for it.
+using Trial = std::function<void()>;
 
-    /// Enters the next episode and waits for it.
-    virtual void episode() = 0;
-};
-
-/// Makes one for a spelling, collectively; null, on every rank alike, where its cards cannot be had.
-using MakeTrial = std::function<std::unique_ptr<Trial>(const std::string& spelling)>;
+/// Makes one for a spelling, collectively; empty, on every rank alike, where its cards cannot be had.
+using MakeTrial = std::function<Trial(const std::string& spelling)>;
 
 struct Selection {
     MpiSituation situation;  ///< rank 0's counts
@@ -38,11 +31,10 @@ struct Selection {
 /// Collective; the same answer on every rank. What was measured is stored under the situation by rank 0. The budget is
 /// kept by rank 0's clock; setting up the trials and one short look at each of them is done whatever that takes.
 /// Empty when only cards were to be tried and none can be had. Throws std::system_error where the MPI fails.
-std::string choose_plan(const tollbar_p2p& p2p, const Selection& selection, const MakeTrial& make,
-                        const SetUpWait& waiting);
+std::string choose_plan(const SetUp& set_up, const Selection& selection, const MakeTrial& make);
 
 /// Collective: what messages to that rank cost rank 0, roughly, as every rank learns; other ranks wait. The peer is
 /// not rank 0.
-LogP measure_messages(const tollbar_p2p& p2p, Rank peer, const SetUpWait& waiting);
+LogP measure_messages(const SetUp& set_up, Rank peer);
 
 }  // namespace tollbar::mpi

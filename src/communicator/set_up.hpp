@@ -1,71 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two rounds by which the ranks of a communicator get to know each other, and how they wait in them.
+// How the ranks of a communicator tell each other things before its first barrier, and how they wait for that.
 #pragma once
 
 #include "transports/mpi/p2p.h"
 
+#include <tollbar/detail/waiting.hpp>
 #include <tollbar/plan.hpp>
 
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace tollbar::mpi {
 
-/// Passes time while a set-up waits, and says who is missing as often as the time-out asks.
-class SetUpWait {
+/// One rank's view of it. Throws std::system_error where the MPI fails; says who is missing as often as the time-out
+/// asks.
+class SetUp {
 public:
-    SetUpWait(const tollbar_p2p& p2p, const char* name, double timeout_s)
-        : p2p_(p2p), name_(name), timeout_s_(timeout_s), next_report_s_(timeout_s) {}
+    /// What is handed in outlives this; without `timeout_s` there are no reports.
+    SetUp(const tollbar_p2p& p2p, const char* name, double timeout_s) : p2p_(p2p), name_(name), timeout_s_(timeout_s) {}
 
-    /// Called again and again, between two looks. `heard` has a nonzero byte for every rank heard of so far; NULL where
-    /// that is not known.
-    void pass(const unsigned char* heard = nullptr);
+    const tollbar_p2p& p2p() const noexcept { return p2p_; }
+    const char* name() const noexcept { return name_; }
+    bool is_root() const noexcept { return p2p_.rank == 0; }
+
+    /// Collective: `mine` of every rank, at rank 0 only.
+    template <class T>
+    std::vector<T> gather(const T& mine) const {
+        return gather(std::vector<T>(1, mine));
+    }
+
+    /// Collective: as many of every rank, one rank after the other, at rank 0 only.
+    template <class T>
+    std::vector<T> gather(const std::vector<T>& mine) const {
+        std::vector<T> all(is_root() ? p2p_.ranks * mine.size() : 0);
+        gather(mine.data(), all.data(), mine.size() * sizeof(T));
+        return all;
+    }
+
+    /// Collective: rank 0's data everywhere.
+    void broadcast(void* data, std::size_t bytes) const;
+
+    template <class T>
+    void broadcast(T& data) const {
+        broadcast(&data, sizeof data);
+    }
+
+    /// Waits as for a message.
+    template <class Happened>
+    void wait_until(Happened happened) const {
+        for (Wait wait(*this); !happened();) wait.pass();
+    }
 
 private:
+    /// Time that passes between two looks.
+    class Wait {
+    public:
+        explicit Wait(const SetUp& of) : set_up_(of), next_report_s_(of.timeout_s_) {}
+
+        /// `heard` has a nonzero byte for every rank heard of so far; NULL where that is not known.
+        void pass(const unsigned char* heard = nullptr);
+
+    private:
+        const SetUp& set_up_;
+        Stopwatch waited_;
+        double next_report_s_;
+    };
+
+    void gather(const void* mine, void* all, std::size_t bytes) const;
     void report(double waited_s, const unsigned char* heard) const;
 
     const tollbar_p2p& p2p_;
     const char* name_;
     double timeout_s_;
-    double next_report_s_;
-    std::uint64_t calls_ = 0;
-    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
-
-/// A channel that is closed again.
-class Line {
-public:
-    /// For the bytes at `data`; for empty messages if that is NULL.
-    Line(const tollbar_p2p& p2p, Rank peer, tollbar_way way, void* data = nullptr, std::size_t bytes = 0);
-    ~Line() { p2p_.close(p2p_.state, channel_); }
-    Line(const Line&) = delete;
-    Line& operator=(const Line&) = delete;
-
-    void start();
-    /// Whether the message started last is over.
-    bool done();
-    /// Waits for it.
-    void finish(SetUpWait waiting);
-
-private:
-    const tollbar_p2p& p2p_;
-    tollbar_channel* channel_;
-};
-
-/// Collective: the bytes at `mine` of every rank, one after the other at `all` of rank 0.
-void gather(const tollbar_p2p& p2p, const void* mine, void* all, std::size_t bytes, SetUpWait waiting);
-
-/// Collective: `mine` of every rank, at rank 0 only.
-template <class T>
-std::vector<T> gather(const tollbar_p2p& p2p, const T& mine, SetUpWait waiting) {
-    std::vector<T> all(p2p.rank == 0 ? p2p.ranks : 1);
-    gather(p2p, &mine, all.data(), sizeof(T), waiting);
-    return all;
-}
-
-/// Collective: rank 0's data everywhere.
-void broadcast(const tollbar_p2p& p2p, void* data, std::size_t bytes, const SetUpWait& waiting);
 
 }  // namespace tollbar::mpi

@@ -6,7 +6,7 @@
 #include "client/connection.hpp"
 #include "client/local_nic.hpp"
 
-#include "plan/played.hpp"
+#include "plan/lower.hpp"
 #include "runtime/error.hpp"
 
 #include <tollbar/algorithms.hpp>

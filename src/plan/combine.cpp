@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two plans make one: groups gather, their turning members run the outer plan, groups release.
-#include "combine.hpp"
+#include "grouping.hpp"
 
 #include <algorithm>
 #include <map>

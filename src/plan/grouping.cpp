@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "grouping.hpp"
 
-#include "ranks.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <stdexcept>

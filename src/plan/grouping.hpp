@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks fall into groups: neighbours, every so-manieth, or any lists.
+// How ranks fall into groups: neighbours, every so-manieth, or any lists; and plans of two levels over them.
 #pragma once
 
 #include <tollbar/plan.hpp>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace tollbar {
+
+/// Throws std::invalid_argument unless 1 <= ranks <= max_ranks.
+void check_ranks(Rank ranks);
 
 /// Groups are numbered from 0, and so are the places in each. Arithmetic, but for lists, which cost O(ranks).
 class Grouping {
@@ -51,5 +55,10 @@ private:
     Rank divisor_;  ///< a rank over it leaves group and place, or place and group
     std::shared_ptr<const Lists> lists_;
 };
+
+/// `combine` (plan.hpp) for families that are known to turn at one member, which is role(0) where there is a role and
+/// rank 0 where there is none: reads no inner program before it is asked for, so that one rank's part stays O(log
+/// ranks). Roles are numbered group by group, those of `outer` last.
+Plan combine_turning(std::string name, const Grouping& grouping, const Family& inner, const Plan& outer);
 
 }  // namespace tollbar

@@ -49,6 +49,11 @@ const Program& Lowering::word(Rank member) {
     return known != words_.end() ? known->second : words_.emplace(member, plan_.program(member)).first->second;
 }
 
+bool Lowering::counts(const Part& part, Rank member) const {
+    if (part.members.empty() || part.members.front() == member || !may_count_) return true;
+    return may_count_(part.members.front(), member);
+}
+
 const Lowering::Part& Lowering::part(Rank role) {
     if (const auto known = parts_.find(role); known != parts_.end()) return known->second;
     const Program& own = word(role);
@@ -65,7 +70,7 @@ const Lowering::Part& Lowering::part(Rank role) {
         const bool gathers = step < gathered_until;
         const bool of_member = (gathers || step >= released_from) && has(gathered, step->peer) &&
                                has(released, step->peer) && !(has_ranks && is_role(step->peer)) &&
-                               meets_at(word(step->peer), role) && (!may_count_ || may_count_(role, step->peer));
+                               meets_at(word(step->peer), role) && counts(part, step->peer);
         if (!of_member) part.between.push_back(*step);
         if (of_member && gathers) part.members.push_back(step->peer);
     }
@@ -126,7 +131,9 @@ void Lowering::lower_role(Rank self, Rank role, std::vector<LoweredStep>& steps)
     const auto add = [&](Kind kind, std::uint32_t share) {
         steps.push_back({.kind = kind, .from = self, .role = role, .share = share, .done = done_});
     };
-    if (played.between.empty()) {
+    if (player_ == Player::first && number == 1) {
+        lower(role, played.between, steps);
+    } else if (played.between.empty()) {
         add(Kind::count, number);
         add(Kind::counted, number);
     } else if (player_ == Player::last) {
@@ -140,9 +147,9 @@ void Lowering::lower_role(Rank self, Rank role, std::vector<LoweredStep>& steps)
         add(Kind::count, number - 1);
         add(Kind::released, 1);
     } else {
-        if (number > 1) add(Kind::counted, number - 1);
+        add(Kind::counted, number - 1);
         lower(role, played.between, steps);
-        if (number > 1) add(Kind::release, 1);
+        add(Kind::release, 1);
     }
     --depth_;
 }
@@ -152,6 +159,19 @@ std::vector<LoweredStep> Lowering::steps(Rank self) {
     std::vector<LoweredStep> steps;
     lower(self, word(self), steps);
     return steps;
+}
+
+Plan played_by_first(const Plan& plan) {
+    if (plan.roles() == 0) return plan;
+    Lowering lowering(plan, Player::first, [](Rank, Rank) { return false; });
+    std::vector<Program> programs(plan.ranks());
+    for (Rank self = 0; self < plan.ranks(); ++self)
+        for (const LoweredStep& step : lowering.steps(self)) {
+            const bool tells = step.kind == Kind::signal;
+            const Rank peer = lowering.first_player(tells ? step.to : step.from);
+            if (peer != self) programs[self].push_back(tells ? signal(peer) : await(peer));  // nobody tells itself
+        }
+    return {plan.name(), std::move(programs)};
 }
 
 }  // namespace tollbar

@@ -49,8 +49,9 @@ struct LoweredStep {
 ///     for (const LoweredStep& step : lowering.steps(rank)) place(step);
 class Lowering {
 public:
-    /// Which of a role's members may count up at it; the others tell it and hear from it by channels.
-    using MayCount = std::function<bool(Rank role, Rank member)>;
+    /// Whether a member counts up at a role whose first member is `first`, which itself always does. If it does not,
+    /// it tells the role and hears from it by channels.
+    using MayCount = std::function<bool(Rank first, Rank member)>;
 
     Lowering(Plan plan, Player player, MayCount may_count = nullptr);
 
@@ -79,6 +80,7 @@ private:
     std::invalid_argument nobody_plays(Rank role) const;
     const Program& word(Rank member);
     const Part& part(Rank role);
+    bool counts(const Part& part, Rank member) const;
     std::uint32_t slot(Rank from, Rank to);
     void check_peer(Rank self, Rank peer) const;
     void lower(Rank self, const Program& program, std::vector<LoweredStep>& steps);
@@ -92,5 +94,13 @@ private:
     std::unordered_map<Rank, Program> words_;
     std::unordered_map<Rank, Part> parts_;
 };
+
+/// The same barrier without roles, for where no counter counts: the first member of each plays it, hears the others
+/// one by one and tells them.
+///
+///     0: !a ?a    1: !a ?a    a: ?0 ?1 !0 !1        becomes        0: ?1 !1    1: !0 ?0
+///
+/// A plan without roles is given back as it is. Throws std::invalid_argument as Lowering::steps() does.
+Plan played_by_first(const Plan& plan);
 
 }  // namespace tollbar

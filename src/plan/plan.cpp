@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as values: a name, a number of ranks, and the rule that gives each rank its program.
-#include "ranks.hpp"
+#include "grouping.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -32,21 +32,6 @@ Halves halves_of(const Program& program) {
     return halves;
 }
 
-/// Whether following parents leads every member to the root.
-bool leads_to(Rank root, const std::vector<Rank>& parents) {
-    std::vector<bool> rooted(parents.size());
-    rooted[root] = true;
-    std::vector<Rank> path;
-    for (Rank member = 0; member < parents.size(); ++member) {
-        for (path.clear(); !rooted[member] && path.size() <= parents.size(); member = parents[member])
-            path.push_back(member);
-        if (path.size() > parents.size()) return false;
-        for (const Rank passed : path) rooted[passed] = true;
-        if (!path.empty()) member = path.front();
-    }
-    return true;
-}
-
 /// The members of a plan, numbered from 0, with their place in both trees.
 struct Trees {
     std::vector<Program> programs;
@@ -75,20 +60,23 @@ struct Trees {
         return true;
     }
 
-    /// Whether every member but the root is claimed by its two parents, once by each, and by nobody else.
-    bool parents_agree(Rank root) const {
-        std::vector<Rank> gathered(size(), 0), released(size(), 0);
-        for (Rank self = 0; self < size(); ++self)
-            for (std::size_t i = 0; i < programs[self].size(); ++i) {
-                const bool gathers = i < halves[self].gather_end, releases = i >= halves[self].release_begin;
+    /// Whether the tree reaches every member once; the children of each are those it has a step to in its half.
+    bool reaches_all(Rank root, const std::vector<Rank>& parents, bool gathers) const {
+        std::vector<bool> reached(size());
+        reached[root] = true;
+        std::vector<Rank> path{root};
+        for (std::size_t next = 0; next < path.size(); ++next) {
+            const Rank self = path[next];
+            const std::size_t begin = gathers ? 0 : halves[self].release_begin;
+            const std::size_t end = gathers ? halves[self].gather_end : programs[self].size();
+            for (std::size_t i = begin; i < end; ++i) {
                 const Rank child = programs[self][i].peer;
-                if (child >= size()) return false;
-                if (child == root && (gathers || releases)) return false;
-                if (gathers && (gather_parent[child] != self || gathered[child]++ != 0)) return false;
-                if (releases && (release_parent[child] != self || released[child]++ != 0)) return false;
+                if (child >= size() || reached[child] || parents[child] != self) return false;
+                reached[child] = true;
+                path.push_back(child);
             }
-        gathered[root] = released[root] = 1;
-        return std::ranges::count(gathered, 1U) == size() && std::ranges::count(released, 1U) == size();
+        }
+        return path.size() == size();
     }
 };
 
@@ -99,8 +87,9 @@ std::optional<Rank> turning_member(const Plan& plan) {
     if (std::ranges::count(trees.halves, true, &Halves::turns) != 1) return std::nullopt;
     const auto root = static_cast<Rank>(std::ranges::find(trees.halves, true, &Halves::turns) - trees.halves.begin());
     if (root != 0 && root < plan.ranks()) return std::nullopt;
-    if (!trees.find_parents(root) || !trees.parents_agree(root)) return std::nullopt;
-    if (!leads_to(root, trees.gather_parent) || !leads_to(root, trees.release_parent)) return std::nullopt;
+    if (!trees.find_parents(root) || !trees.reaches_all(root, trees.gather_parent, true) ||
+        !trees.reaches_all(root, trees.release_parent, false))
+        return std::nullopt;
     return plan.member_at(root);
 }
 

@@ -3,7 +3,6 @@
 #include "steps.hpp"
 
 #include "plan/lower.hpp"
-#include "plan/played.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -26,10 +26,10 @@ class Elsewhere final : public OuterBarrier {
 public:
     explicit Elsewhere(udp_participant self) : self_(std::move(self)) {}
 
-    bool arrive() noexcept override {
-        if (gone) return false;
+    State arrive() noexcept override {
+        if (gone) return State::gone;
         self_.arrive();
-        return true;
+        return State::under_way;
     }
     State test() noexcept override { return self_.test() ? State::over : gone ? State::gone : State::under_way; }
     State wait_until(Deadline deadline) noexcept override {

@@ -31,7 +31,7 @@ tollbar_p2p no_mpi() {
 }
 
 class NoBarrier final : public OuterBarrier {
-    bool arrive() noexcept override { return false; }
+    State arrive() noexcept override { return State::gone; }
     State test() noexcept override { return State::gone; }
     State wait_until(Deadline) noexcept override { return State::gone; }
 };
@@ -51,7 +51,7 @@ const Groups two_nodes{{0, 2, 4}, {1, 3}};
 }  // namespace
 
 TEST_CASE("a turnstile on one node is one word, which all add to and await") {
-    Placing placing(make_plan("turnstile", 4), Player::last, {0, 1, 2, 3}, Placing::Sharing::words);
+    Placing placing(make_plan("turnstile", 4), Player::last, {0, 1, 2, 3});
     const Layout layout = placing.layout();
     CHECK(layout.lines == 1);
     CHECK(layout.steps.size() == 8);
@@ -59,8 +59,7 @@ TEST_CASE("a turnstile on one node is one word, which all add to and await") {
 }
 
 TEST_CASE("around what nodes do a node has a counter and a release, and only its first rank sends") {
-    Placing placing(make_plan("turnstile/dissemination", two_nodes), Player::first, two_nodes[0],
-                    Placing::Sharing::words);
+    Placing placing(make_plan("turnstile/dissemination", two_nodes), Player::first, two_nodes[0]);
     const Layout layout = placing.layout();
     CHECK(layout.lines == 2);
     CHECK(layout.first == std::vector<std::uint32_t>{0, 2, 4, 6});
@@ -72,8 +71,8 @@ TEST_CASE("around what nodes do a node has a counter and a release, and only its
 TEST_CASE("who counts at a role is here with it, also where the plan between the nodes is a tree") {
     for (const char* plan : {"turnstile/central", "turnstile/mcs", "turnstile/turnstile"}) {
         CAPTURE(plan);
-        Placing first(make_plan(plan, two_nodes), Player::first, two_nodes[0], Placing::Sharing::words);
-        Placing second(make_plan(plan, two_nodes), Player::first, two_nodes[1], Placing::Sharing::words);
+        Placing first(make_plan(plan, two_nodes), Player::first, two_nodes[0]);
+        Placing second(make_plan(plan, two_nodes), Player::first, two_nodes[1]);
         CHECK(first.layout().steps[0].share == 2);
         CHECK(ways(first, 0) == "wmmwm");
         CHECK(second.layout().steps[0].share == 1);
@@ -82,14 +81,14 @@ TEST_CASE("who counts at a role is here with it, also where the plan between the
 }
 
 TEST_CASE("ranks without common memory meet by messages alone") {
-    Placing placing(make_plan("turnstile/dissemination", two_nodes), Player::first, two_nodes[0],
-                    Placing::Sharing::nothing);
-    CHECK(ways(placing, 0) == "mmmmmmmmm");  // two heard, one exchange, two told; three have left
-    CHECK(ways(placing, 4) == "mmm");
+    Placing first(make_plan("turnstile/dissemination", two_nodes), Player::first, {0});
+    Placing last(make_plan("turnstile/dissemination", two_nodes), Player::first, {4});
+    CHECK(ways(first, 0) == "mmmmmmmmm");  // two heard, one exchange, two told; three have left
+    CHECK(ways(last, 4) == "mmm");
 }
 
 TEST_CASE("a flat plan goes by words where both ends are here") {
-    Placing placing(make_plan("dissemination", 4), Player::first, {0, 1}, Placing::Sharing::words);
+    Placing placing(make_plan("dissemination", 4), Player::first, {0, 1});
     CHECK(placing.layout().steps.size() == 2);
     CHECK(ways(placing, 0) == "wmmmm");  // to 1; from 3, to 2, from 2; what went to 2 has left
 }
@@ -99,14 +98,14 @@ TEST_CASE("with a barrier elsewhere, whatever is not here is one arrival and one
     for (const char* between :
          {"turnstile/dissemination", "turnstile/central", "turnstile/mcs", "turnstile/turnstile"}) {
         CAPTURE(between);
-        Placing placing(make_plan(between, two_nodes), Player::first, two_nodes[0], Placing::Sharing::words);
+        Placing placing(make_plan(between, two_nodes), Player::first, two_nodes[0]);
         CHECK(ways(placing, 0, &outer) == "waew");
         CHECK(ways(placing, 4) == "ww");
     }
 }
 
 TEST_CASE("an await says where in the plan it is") {
-    Placing placing(make_plan("turnstile/pairwise", two_nodes), Player::first, two_nodes[0], Placing::Sharing::words);
+    Placing placing(make_plan("turnstile/pairwise", two_nodes), Player::first, two_nodes[0]);
     Messages messages(no_mpi(), wait_policy::automatic, roomy);
     const std::vector<WordStep<NativeSync>> words(2);
     const auto steps = placing.steps(0, words, &messages, nullptr);

@@ -58,23 +58,6 @@ Selection selection(Rank ranks, Rank nodes, double budget_ms, const char* object
             .far = nodes == 1 ? 0 : ranks - 1};
 }
 
-/// A plan at work among the ranks, and how often it ran.
-class Counted : public Trial {
-public:
-    Counted(std::unique_ptr<Participant> participant, std::uint64_t& episodes)
-        : participant_(std::move(participant)), episodes_(episodes) {}
-
-    void episode() override {
-        participant_->start(nullptr);
-        participant_->runner().finish(Never{});
-        ++episodes_;
-    }
-
-private:
-    std::unique_ptr<Participant> participant_;
-    std::uint64_t& episodes_;
-};
-
 /// What one rank has seen of a choice.
 struct Seen {
     std::string plan;
@@ -93,10 +76,14 @@ std::vector<Seen> choose(Rank ranks, const Selection& selection) {
         const Agreement agreement = agree(p2p, options);
         std::uint8_t number = 1;
         const MakeTrial make = [&](const std::string& spelling) {
-            auto participant = std::make_unique<Participant>(p2p, agreement, spelling, number++);
-            return std::make_unique<Counted>(std::move(participant), mine.episodes[spelling]);
+            auto participant = std::make_shared<Participant>(p2p, agreement, spelling, number++);
+            return [participant, &episodes = mine.episodes[spelling]] {
+                participant->start(nullptr);
+                participant->runner().finish(Never{});
+                ++episodes;
+            };
         };
-        mine.plan = choose_plan(p2p, selection, make, SetUpWait(p2p, "test", 0));
+        mine.plan = choose_plan(SetUp(p2p, "test", 0), selection, make);
     });
     return seen;
 }
@@ -150,7 +137,7 @@ TEST_CASE("what messages cost is a finite time, known to every rank") {
     std::mutex mutex;
     std::vector<LogP> found;
     on_ranks(4, [&](const tollbar_p2p& p2p) {
-        const LogP mine = measure_messages(p2p, 2, SetUpWait(p2p, "test", 0));
+        const LogP mine = measure_messages(SetUp(p2p, "test", 0), 2);
         const std::lock_guard lock(mutex);
         found.push_back(mine);
     });

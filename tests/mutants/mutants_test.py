@@ -26,7 +26,6 @@ LIBRARY = (
     "src/transports/udp",
     "src/tuner",
     "src/doors/cxx",
-    "src/communicator/composite.cpp",
     "src/communicator/placing.cpp",
 )
 COPIED = (

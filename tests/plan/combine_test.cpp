@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/combine.hpp"
+#include "plan/grouping.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/plan.hpp>

@@ -2,7 +2,7 @@
 // Compiled steps send the plan's messages, in the plan's order, and both ends of each know each other.
 #include "runtime/steps.hpp"
 
-#include "plan/played.hpp"
+#include "plan/lower.hpp"
 #include "refusal.hpp"
 
 #include <tollbar/algorithms.hpp>

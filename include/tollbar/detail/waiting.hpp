@@ -58,7 +58,10 @@ class Stopwatch {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// Since it was asked first.
+    Stopwatch() = default;
+    explicit Stopwatch(Clock::time_point since) noexcept : since_(since) {}
+
+    /// Since it was asked first, unless another beginning was given.
     Clock::duration elapsed() noexcept {
         const auto now = Clock::now();
         if (since_ == Clock::time_point{}) since_ = now;

@@ -51,29 +51,29 @@ void check_outer(const char* outer, Rank ranks) {
 }  // namespace
 
 struct tollbar_mpi_barrier {
-    tollbar_mpi_barrier(MPI_Comm parent, unsigned threads, const tollbar_mpi_barrier_options& options, int thread_level)
-        : comm(parent), level(thread_level) {
+    tollbar_mpi_barrier(MPI_Comm comm, unsigned threads, const tollbar_mpi_barrier_options& options, int thread_level)
+        : part(comm), level(thread_level) {
         agree_on(refusal_of([&] {
                      team = make_team(threads, options.inner, level);
                      check_outer(options.outer, static_cast<Rank>(ranks_of(comm)));
                      inner = inner_plan(options.inner);
-                     name = name_of_communicator(parent);
+                     name = name_of_communicator(comm);
                  }),
-                 comm);
-        part.emplace(comm, options.outer, name.c_str());
-        node.emplace(node_of(comm, *part));
-        tollbar_mpi_set_spinning(part->participant(), TOLLBAR_SPINNING_NEVER);  // until more is known
-        team->open(std::make_unique<RanksBarrier>(part->p2p(), part->participant(),
-                                                  [this] { node->go_on(*team, part->participant()); }),
+                 part.comm());
+        part.join(options.outer, name.c_str());
+        node.emplace(part.node());
+        tollbar_mpi_set_spinning(part.participant(), TOLLBAR_SPINNING_NEVER);  // until more is known
+        team->open({.p2p = &part.p2p(),
+                    .participant = part.participant(),
+                    .meanwhile = [this] { node->go_on(*team, part.participant()); }},
                    name + ", rank " + std::to_string(rank_in(comm)), environment::timeout());
     }
 
     // In the order they are made in; freed in reverse.
-    Communicator comm;
+    RankPart part;
     int level;
     std::string inner;
     std::string name;
-    std::optional<RankPart> part;
     std::optional<NodeCrowding> node;
     std::unique_ptr<Team> team;
 };
@@ -162,7 +162,7 @@ const char* tollbar_mpi_barrier_inner(const tollbar_mpi_barrier* barrier) {
 }
 
 const char* tollbar_mpi_barrier_outer(const tollbar_mpi_barrier* barrier) {
-    return barrier == nullptr ? nullptr : tollbar_mpi_plan(barrier->part->participant());
+    return barrier == nullptr ? nullptr : tollbar_mpi_plan(barrier->part.participant());
 }
 
 tollbar_mpi_messenger tollbar_mpi_barrier_messenger(const tollbar_mpi_barrier* barrier) {

@@ -81,39 +81,32 @@ void agree_on(const Refusal& mine, MPI_Comm comm) {
     throw Refusal{lowest.error, "rank " + std::to_string(lowest.rank) + ": " + line.data()};
 }
 
-Communicator::Communicator(MPI_Comm of) : comm_(MPI_COMM_NULL) {
-    demand(PMPI_Comm_dup(of, &comm_), "to duplicate the communicator");
-}
+RankPart::RankPart(MPI_Comm of) { demand(PMPI_Comm_dup(of, &comm_), "to duplicate the communicator"); }
 
-Communicator::~Communicator() {
-    int finalized = 0;
-    PMPI_Finalized(&finalized);
-    if (finalized == 0) PMPI_Comm_free(&comm_);
-}
-
-RankPart::RankPart(MPI_Comm comm, const char* outer, const char* name) {
-    demand(tollbar_pmpi_p2p_open(comm, &p2p_), "the communicator");
+void RankPart::join(const char* outer, const char* name) {
+    demand(tollbar_pmpi_p2p_open(comm_, &p2p_), "the communicator");
     tollbar_mpi_options options{};
     options.plan = outer;
     options.name = name;
     options.mpi = tollbar_mpi_key();
     options.budget_ms = -1;
     options.timeout_s = -1;
-    const int error = tollbar_mpi_join(&p2p_, &options, &participant_);
-    if (error == 0) return;
-    tollbar_pmpi_p2p_close(&p2p_);
-    throw Refusal{error, "the ranks could not set up their barrier"};
+    if (const int error = tollbar_mpi_join(&p2p_, &options, &participant_); error != 0)
+        throw Refusal{error, "the ranks could not set up their barrier"};
 }
 
 RankPart::~RankPart() {
     tollbar_mpi_leave(participant_);
-    tollbar_pmpi_p2p_close(&p2p_);
+    if (p2p_.state != nullptr) tollbar_pmpi_p2p_close(&p2p_);
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (finalized == 0) PMPI_Comm_free(&comm_);
 }
 
-MPI_Comm node_of(MPI_Comm comm, const RankPart& part) {
+MPI_Comm RankPart::node() const {
     MPI_Comm node = MPI_COMM_NULL;
-    const auto number = static_cast<int>(tollbar_mpi_node(part.participant()));
-    demand(PMPI_Comm_split(comm, number, rank_in(comm), &node), "to tell the nodes apart");
+    const auto number = static_cast<int>(tollbar_mpi_node(participant_));
+    demand(PMPI_Comm_split(comm_, number, rank_in(comm_), &node), "to tell the nodes apart");
     return node;
 }
 

@@ -28,38 +28,29 @@ std::string name_of_communicator(MPI_Comm comm);
 int rank_in(MPI_Comm comm);
 int ranks_of(MPI_Comm comm);
 
-/// A duplicate of a communicator, freed collectively.
-class Communicator {
-public:
-    explicit Communicator(MPI_Comm of);
-    ~Communicator();
-    Communicator(const Communicator&) = delete;
-    Communicator& operator=(const Communicator&) = delete;
-
-    operator MPI_Comm() const noexcept { return comm_; }
-
-private:
-    MPI_Comm comm_;
-};
-
-/// This rank's part in the barrier of the ranks.
+/// This rank's part in the barrier of the ranks, over a duplicate of their communicator.
 class RankPart {
 public:
-    /// Collective. Throws a Refusal on every rank alike. `outer` may be null.
-    RankPart(MPI_Comm comm, const char* outer, const char* name);
+    /// Collective: makes the duplicate. Throws a Refusal.
+    explicit RankPart(MPI_Comm of);
     ~RankPart();
     RankPart(const RankPart&) = delete;
     RankPart& operator=(const RankPart&) = delete;
 
+    /// Collective, once. Throws a Refusal on every rank alike. `outer` may be null.
+    void join(const char* outer, const char* name);
+
+    MPI_Comm comm() const noexcept { return comm_; }
     const tollbar_p2p& p2p() const noexcept { return p2p_; }
     tollbar_mpi_participant* participant() const noexcept { return participant_; }
 
+    /// Collective, once it has joined: a communicator of the ranks that share this rank's node.
+    MPI_Comm node() const;
+
 private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
     tollbar_p2p p2p_{};
     tollbar_mpi_participant* participant_ = nullptr;
 };
-
-/// Collective: a communicator of the ranks of `comm` that share this rank's node.
-MPI_Comm node_of(MPI_Comm comm, const RankPart& part);
 
 }  // namespace tollbar::hybrid

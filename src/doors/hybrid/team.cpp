@@ -66,7 +66,7 @@ void ThreadParticipant::open() {
     const Segment& segment = team_.segment_;
     steps_ = team_.placing_.steps(thread_, segment.steps(thread_), nullptr, this);
     if (thread_ == 0 && team_.threads() > 1 && team_.messenger() == Messenger::first_thread)
-        progress_.emplace(team_.ranks_->p2p(), segment.wait(), team_.crowding_);
+        progress_.emplace(*team_.ranks_.p2p, segment.wait(), team_.crowding_);
     const Composite::Parts parts{.words = {segment.wait(), segment.waking(), team_.crowding_},
                                  .messages = progress_ ? &*progress_ : nullptr,
                                  .outer = this};
@@ -81,6 +81,7 @@ void ThreadParticipant::join() {
 void ThreadParticipant::begin(const void* call_site) noexcept {
     call_site_ = call_site;
     inside_ = true;
+    blocks_ = false;
     runner_.start();
     arrived_->store(runner_.episode(), std::memory_order_relaxed);  // for reports, which order nothing
 }
@@ -92,13 +93,14 @@ void ThreadParticipant::enter(const void* call_site) noexcept {
 
 bool ThreadParticipant::advance() noexcept {
     if (!runner_.advance() && steps_[runner_.steps_done()].by == Composite::Step::By::outer_end)
-        team_.ranks_->p2p().progress(team_.ranks_->p2p().state);
+        team_.ranks_.p2p->progress(team_.ranks_.p2p->state);
     inside_ = !runner_.advance();
     return !inside_;
 }
 
 void ThreadParticipant::finish() noexcept {
     inside_ = false;
+    blocks_ = true;
     if (!team_.timeout_) {
         runner_.finish(Never{});
         return;
@@ -108,27 +110,39 @@ void ThreadParticipant::finish() noexcept {
         team_.report(thread_, runner_.episode(), Clock::now() - since);
 }
 
-bool ThreadParticipant::failed() const noexcept { return team_.ranks_->failed(runner_.episode()); }
-
-bool ThreadParticipant::arrive() noexcept {
-    team_.ranks_->arrive(call_site_);
-    return true;
+/// Memory order: none of its own; the words that release the threads say it to them.
+bool ThreadParticipant::failed() const noexcept {
+    const Episode from = team_.fails_from_.load(std::memory_order_relaxed);
+    return from != 0 && runner_.episode() >= from;
 }
 
 /// What has failed is over as well: the others have to be told.
+mpi::OuterBarrier::State ThreadParticipant::ended(int error) noexcept {
+    if (error != 0 && team_.fails_from_.load(std::memory_order_relaxed) == 0)
+        team_.fails_from_.store(runner_.episode(), std::memory_order_relaxed);
+    return State::over;
+}
+
+mpi::OuterBarrier::State ThreadParticipant::arrive() noexcept {
+    team_.ranks_.meanwhile();
+    if (blocks_) return ended(tollbar_mpi_arrive_and_wait(team_.ranks_.participant, call_site_));
+    tollbar_mpi_arrive(team_.ranks_.participant, call_site_);
+    return State::under_way;
+}
+
 mpi::OuterBarrier::State ThreadParticipant::test() noexcept {
-    return team_.ranks_->test() ? State::over : State::under_way;
+    tollbar_mpi_participant* const ranks = team_.ranks_.participant;
+    if (tollbar_mpi_test(ranks, runner_.episode()) == 0) return State::under_way;
+    return ended(tollbar_mpi_failed(ranks, runner_.episode()));
 }
 
 /// Until its end: the ranks have their own way to wait, and report by themselves.
 mpi::OuterBarrier::State ThreadParticipant::wait_until(Deadline) noexcept {
-    team_.ranks_->wait();
-    return State::over;
+    return ended(tollbar_mpi_wait(team_.ranks_.participant, runner_.episode()));
 }
 
 Team::Team(std::string_view spelling, Rank threads, Messenger allowed)
-    : plan_(team_plan(spelling, threads, allowed)),
-      placing_(plan_.plan, plan_.player, up_to(threads), mpi::Placing::Sharing::words),
+    : plan_(team_plan(spelling, threads, allowed)), placing_(plan_.plan, plan_.player, up_to(threads)),
       segment_({.layout = placing_.layout(roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups),
                 .plan = std::string(spelling),
                 .ranks = threads,
@@ -138,8 +152,7 @@ Team::Team(std::string_view spelling, Rank threads, Messenger allowed)
         threads_.push_back(std::make_unique<ThreadParticipant>(*this, thread));
 }
 
-void Team::open(std::unique_ptr<RanksBarrier> ranks, std::string name,
-                std::optional<std::chrono::duration<double>> timeout) {
+void Team::open(Ranks ranks, std::string name, std::optional<std::chrono::duration<double>> timeout) {
     ranks_ = std::move(ranks);
     name_ = std::move(name);
     timeout_ = timeout;

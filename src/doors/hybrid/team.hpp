@@ -2,13 +2,13 @@
 // The threads of one rank in a combined barrier: a plan between them, one of whose steps is the barrier of the ranks.
 #pragma once
 
-#include "ranks_barrier.hpp"
-
+#include "communicator/participant.h"
 #include "communicator/placing.hpp"
 #include "transports/words/segment.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,11 +75,12 @@ public:
     bool failed() const noexcept;
 
 private:
-    bool arrive() noexcept override;
+    State arrive() noexcept override;
     State test() noexcept override;
     State wait_until(Deadline) noexcept override;
 
     void begin(const void* call_site) noexcept;
+    State ended(int error) noexcept;
 
     Team& team_;
     Rank thread_;
@@ -89,6 +90,15 @@ private:
     std::atomic<Episode>* arrived_ = nullptr;
     const void* call_site_ = nullptr;
     bool inside_ = false;
+    bool blocks_ = false;  ///< until the end of the episode: then it waits for the other ranks as soon as it meets them
+};
+
+/// The barrier of the ranks as the threads of one of them use it: one thread at a time, perhaps another one in each
+/// episode; the plan of the threads orders one after the other. What is pointed at outlives the team.
+struct Ranks {
+    const tollbar_p2p* p2p;
+    tollbar_mpi_participant* participant;
+    std::function<void()> meanwhile;  ///< called at each arrival, and never blocks
 };
 
 /// All threads of one rank. Made by one of them.
@@ -98,8 +108,7 @@ public:
     Team(std::string_view spelling, Rank threads, Messenger allowed);
 
     /// Before the first episode. `name` is what reports call the barrier; without `timeout` there are none.
-    void open(std::unique_ptr<RanksBarrier> ranks, std::string name,
-              std::optional<std::chrono::duration<double>> timeout);
+    void open(Ranks ranks, std::string name, std::optional<std::chrono::duration<double>> timeout);
 
     Rank threads() const noexcept { return static_cast<Rank>(threads_.size()); }
     Messenger messenger() const noexcept { return plan_.messenger; }
@@ -121,7 +130,8 @@ private:
     Segment segment_;
     std::atomic<Crowding> crowding_{Crowding::unknown};
     std::vector<std::unique_ptr<ThreadParticipant>> threads_;
-    std::unique_ptr<RanksBarrier> ranks_;
+    Ranks ranks_{};
+    std::atomic<Episode> fails_from_{0};  ///< the first episode that the ranks were not through; 0: none
     std::string name_;
     std::optional<std::chrono::duration<double>> timeout_;
 };

@@ -3,7 +3,7 @@
 
 #include "connection.hpp"
 
-#include "plan/played.hpp"
+#include "plan/lower.hpp"
 #include "runtime/steps.hpp"
 #include "transports/nic/group.h"
 

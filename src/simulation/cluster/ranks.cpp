@@ -4,14 +4,18 @@
 #include "ranks.hpp"
 
 #include "simulated_p2p.h"
+
+#include "plan/lower.hpp"
 #include "transports/mpi/messages.hpp"
 
 #include <tollbar/detail/runner.hpp>
 
 #include <smpi/smpi.h>
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -47,15 +51,6 @@ int start_counted(void* state, tollbar_channel* channel) {
     return start_uncounted(state, channel);
 }
 
-std::vector<mpi::MessageStep> steps_of(const Plan& plan, Rank rank, mpi::Messages& messages) {
-    Lowering lowering(plan, Player::first);
-    std::vector<mpi::MessageStep> steps;
-    for (const LoweredStep& step : lowering.steps(rank))
-        for (const mpi::MessageStep& message : messages.place(lowering, rank, step)) steps.push_back(message);
-    for (const mpi::MessageStep& message : messages.leaving()) steps.push_back(message);
-    return steps;
-}
-
 /// The first rank that enters a plan makes room for it, the last one that leaves hands it over.
 void enter(Run& run, std::size_t plan, std::size_t ranks) {
     if (run.ranks_left != 0) return;
@@ -83,7 +78,7 @@ void behave(Run& run, Rank rank) {
         enter(run, plan, run.plans[plan].ranks());
         {
             mpi::Messages messages(p2p, wait_policy::spin, never_crowded);
-            const auto steps = steps_of(run.plans[plan], rank, messages);
+            const auto steps = messages.steps(run.plans[plan].program(rank));
             Runner<mpi::Messages> runner(steps.data(), static_cast<std::uint32_t>(steps.size()), 0,
                                          std::move(messages));
             run.everybody->wait();
@@ -103,8 +98,13 @@ void behave(Run& run, Rank rank) {
 
 void run_all(const std::vector<Plan>& plans, const Hosts& hosts, double gap_s, const Watch& watch) {
     const auto ranks = static_cast<unsigned>(hosts.size());
-    Run run{
-        .plans = plans, .gap_s = gap_s, .watch = watch, .everybody = simgrid::s4u::Barrier::create(ranks), .times = {}};
+    std::vector<Plan> played;
+    std::ranges::transform(plans, std::back_inserter(played), played_by_first);
+    Run run{.plans = played,
+            .gap_s = gap_s,
+            .watch = watch,
+            .everybody = simgrid::s4u::Barrier::create(ranks),
+            .times = {}};
     current = &run;
     SMPI_app_instance_register(job, nullptr, static_cast<int>(ranks));
     for (Rank rank = 0; rank < ranks; ++rank) {

@@ -4,8 +4,6 @@
 
 #include "p2p.h"
 
-#include "plan/lower.hpp"
-
 #include <tollbar/detail/waiting.hpp>
 #include <tollbar/plan.hpp>
 
@@ -44,16 +42,18 @@ public:
     Messages& operator=(Messages&&) = delete;
     ~Messages();
 
-    /// What rank `self` does for a step of its lowered plan, as Player::first. The first member of a role plays it; the
-    /// others tell it and hear from it one by one. The channels are closed with this.
-    /// Throws std::system_error when the MPI gives none.
-    std::vector<Step> place(Lowering& plan, Rank self, const LoweredStep& step);
+    /// A step to or from a rank, by a channel that is closed with this. Throws std::system_error when the MPI gives
+    /// none.
+    Step open(tollbar::Step step);
 
     /// A step for each channel that sends.
     std::vector<Step> leaving() const;
 
+    /// A whole word, and what it sends has left. Throws as open().
+    std::vector<Step> steps(const Program& program);
+
     void entered(Episode) noexcept {
-        if (!receives_.empty()) post_receives();
+        for (tollbar_channel* channel : receives_) start(channel);
     }
     std::uint32_t take(const Step& step, Episode episode) noexcept;
 
@@ -77,9 +77,6 @@ public:
     void set_crowding(const std::atomic<Crowding>& crowding) noexcept { crowding_ = &crowding; }
 
 private:
-    Step to(Rank peer);
-    Step from(Rank peer);
-    void post_receives() noexcept;
     void start(tollbar_channel* channel) noexcept;
 
     tollbar_p2p p2p_;

@@ -109,7 +109,14 @@ static int look_around(struct pmpi_state* self, int* rank) {
     return refused == MPI_SUCCESS && !reaches_everybody(self) ? MPI_ERR_GROUP : refused;
 }
 
-static int open_p2p(struct pmpi_state* self, struct tollbar_p2p* p2p) {
+static int open_p2p(MPI_Comm comm, MPI_Comm private_comm, int shared, struct tollbar_p2p* p2p) {
+    struct pmpi_state* self = malloc(sizeof *self);
+    if (self == NULL) return MPI_ERR_OTHER;
+    *self = (struct pmpi_state){.comm = comm,
+                                .private_comm = private_comm,
+                                .group = MPI_GROUP_NULL,
+                                .private_group = MPI_GROUP_NULL,
+                                .shared = shared};
     int rank = 0;
     const int refused = look_around(self, &rank);
     *p2p = (struct tollbar_p2p){
@@ -127,22 +134,12 @@ static int open_p2p(struct pmpi_state* self, struct tollbar_p2p* p2p) {
 }
 
 int tollbar_pmpi_p2p_open(MPI_Comm comm, struct tollbar_p2p* p2p) {
-    struct pmpi_state* self = calloc(1, sizeof *self);
-    if (self == NULL) return MPI_ERR_OTHER;
-    self->comm = self->private_comm = comm;
-    self->group = self->private_group = MPI_GROUP_NULL;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    return open_p2p(self, p2p);
+    return open_p2p(comm, comm, 0, p2p);
 }
 
 int tollbar_pmpi_p2p_open_through(MPI_Comm comm, MPI_Comm private_comm, struct tollbar_p2p* p2p) {
-    struct pmpi_state* self = calloc(1, sizeof *self);
-    if (self == NULL) return MPI_ERR_OTHER;
-    self->comm = comm;
-    self->private_comm = private_comm;
-    self->group = self->private_group = MPI_GROUP_NULL;
-    self->shared = 1;
-    return open_p2p(self, p2p);
+    return open_p2p(comm, private_comm, 1, p2p);
 }
 
 void tollbar_pmpi_p2p_close(struct tollbar_p2p* p2p) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages by an MPI that does what the test says.
+#include "plan/lower.hpp"
 #include "transports/mpi/messages.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -64,10 +65,7 @@ struct ScriptedMpi {
 struct OneRank {
     OneRank(const Plan& plan, Rank self) {
         Messages messages(mpi.p2p(), wait_policy::automatic, roomy);
-        Lowering lowering(plan, Player::first);
-        for (const LoweredStep& step : lowering.steps(self))
-            for (const MessageStep& message : messages.place(lowering, self, step)) steps.push_back(message);
-        for (const MessageStep& message : messages.leaving()) steps.push_back(message);
+        steps = messages.steps(played_by_first(plan).program(self));
         runner = std::make_unique<Runner<Messages>>(steps.data(), static_cast<std::uint32_t>(steps.size()), 0,
                                                     std::move(messages));
     }
