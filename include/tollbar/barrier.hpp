@@ -22,11 +22,16 @@ namespace tollbar {
 /// Adds try_wait, wait_for and wait_until (P2643); a wait that timed out may be repeated.
 /// TOLLBAR_WAIT selects how threads wait; with auto, the default, none spins when there are more threads than CPUs.
 ///
+/// A file that is compiled with TOLLBAR_CHECKED aborts where it arrives more often than the phase expects.
+///
 /// Memory order: what a thread did before it arrived happens before the completion function, which happens before any
 /// wait for that phase returns.
 template <class CompletionFunction = Nothing>
 class barrier {
-    static_assert(std::is_invocable_v<CompletionFunction&>);
+    static_assert(std::is_invocable_v<CompletionFunction&>,
+                  "the completion function of a tollbar::barrier is called without arguments");
+    static_assert(std::is_move_constructible_v<CompletionFunction>,
+                  "a tollbar::barrier keeps its completion function: it must be movable");
 
     static constexpr Closing closing = std::is_same_v<CompletionFunction, Nothing> ? Closing::none : Closing::step;
 
@@ -56,17 +61,17 @@ public:
 
     /// Arrives `update` times (1 <= update <= what the phase still expects); never blocks. The last arrival runs
     /// the completion function; if that throws, std::terminate is called.
-    [[nodiscard]] arrival_token arrive(std::ptrdiff_t update = 1) {
+    [[nodiscard, gnu::always_inline]] arrival_token arrive(std::ptrdiff_t update = 1) {
         return arrival_token(turnstile_.arrive(static_cast<std::uint64_t>(update), completion_));
     }
 
     /// Blocks until the token's phase is over.
     void wait(arrival_token&& phase) const { wait_for_target(phase.target_); }
 
-    void arrive_and_wait() { wait_for_target(turnstile_.arrive(1, completion_)); }
+    [[gnu::always_inline]] void arrive_and_wait() { wait_for_target(turnstile_.arrive(1, completion_)); }
 
     /// Arrives; every later phase expects one arrival fewer.
-    void arrive_and_drop() { turnstile_.arrive_and_drop(completion_); }
+    [[gnu::always_inline]] void arrive_and_drop() { turnstile_.arrive_and_drop(completion_); }
 
     /// Whether the token's phase is over; never blocks. Memory order: as wait() when true.
     [[nodiscard]] bool try_wait(const arrival_token& phase) const noexcept { return turnstile_.reached(phase.target_); }

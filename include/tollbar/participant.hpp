@@ -108,7 +108,7 @@ private:
 /// One rank of a group, used by one thread at a time.
 ///
 /// arrive() enters an episode; it is left when wait() returns or when test() or a timed wait returns true. Arriving
-/// again before that first waits for its end; checked builds abort and name the call.
+/// again before that first waits for its end; a file that is compiled with TOLLBAR_CHECKED aborts and names the call.
 ///
 /// Memory order: what a rank did before it arrived happens before any wait, successful test or timed wait of the same
 /// episode returns in another rank.
@@ -120,40 +120,42 @@ public:
 
     /// Enters the next episode. Never blocks. In a plan of several rounds the others depend on this participant's later
     /// test() or wait().
-    void arrive() noexcept {
+    [[gnu::always_inline]] void arrive() noexcept {
         enter();
         runner_.advance();
     }
 
     /// Advances as far as possible without blocking; true when the episode is over.
-    [[nodiscard]] bool test() noexcept {
+    [[nodiscard, gnu::always_inline]] bool test() noexcept {
         if constexpr (checked) expect(stage_ != Stage::outside, "test without arrive");
         const bool done = runner_.advance();
-        if constexpr (checked) stage_ = done ? Stage::tested : stage_;
+        if (done) stage_ = Stage::tested;
         return done;
     }
 
     /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it names the missing ranks on stderr every S seconds.
-    void wait() noexcept {
+    [[gnu::always_inline]] void wait() noexcept {
         if constexpr (checked) expect(stage_ != Stage::outside, "wait without arrive");
         if (!runner_.advance()) finish();
-        if constexpr (checked) stage_ = Stage::outside;
+        stage_ = Stage::outside;
     }
 
-    void arrive_and_wait() noexcept {
+    [[gnu::always_inline]] void arrive_and_wait() noexcept {
         enter();
         if (!runner_.advance()) finish();
-        if constexpr (checked) stage_ = Stage::outside;
+        stage_ = Stage::outside;
     }
 
     /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow.
-    template <class Rep, class Period>
+    template <class Rep, class Period, bool check = checked>
     wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
+        if constexpr (check) expect(stage_ != Stage::outside, "timed wait without arrive");
         return wait_until_deadline(deadline_after(at_most));
     }
 
-    template <class Clock, class Duration>
+    template <class Clock, class Duration, bool check = checked>
     wait_result wait_until(std::chrono::time_point<Clock, Duration> at) {
+        if constexpr (check) expect(stage_ != Stage::outside, "timed wait without arrive");
         Deadline deadline{on_steady_clock(at)};
         for (;;) {
             wait_result result = wait_until_deadline(deadline);
@@ -174,15 +176,14 @@ public:
 private:
     friend group;
 
+    /// Kept by every file, for those that are checked.
     enum class Stage : std::uint8_t { outside, entered, tested };
 
     participant(std::shared_ptr<Segment> segment, Rank rank);
 
-    void enter() noexcept {
-        if constexpr (checked) {
-            expect(stage_ != Stage::entered, "arrive twice in one episode");
-            stage_ = Stage::entered;
-        }
+    [[gnu::always_inline]] void enter() noexcept {
+        if constexpr (checked) expect(stage_ != Stage::entered, "arrive twice in one episode");
+        stage_ = Stage::entered;
         if (!runner_.finished()) [[unlikely]]
             finish();
         runner_.start();
@@ -199,7 +200,7 @@ private:
     Runner<Words<NativeSync>> runner_;
     std::atomic<Episode>* arrived_ = nullptr;
     Rank rank_ = 0;
-    Stage stage_ = Stage::outside;  // kept in checked builds only
+    Stage stage_ = Stage::outside;
     std::shared_ptr<Segment> segment_;
     std::vector<WordStep<NativeSync>> steps_;
 };

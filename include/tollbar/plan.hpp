@@ -3,6 +3,8 @@
 // it awaits in one episode, in order. Plans are values; they know nothing of threads, messages or clocks.
 #pragma once
 
+#include <tollbar/detail/language.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>

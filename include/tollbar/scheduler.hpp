@@ -3,6 +3,8 @@
 // Effects of Multiprogramming on Barrier Synchronization". Event-driven, deterministic, without I/O.
 #pragma once
 
+#include <tollbar/detail/language.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>

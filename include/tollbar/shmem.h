@@ -5,6 +5,7 @@
 #ifndef TOLLBAR_SHMEM_H
 #define TOLLBAR_SHMEM_H
 
+#include <errno.h>
 #include <shmem.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -115,5 +115,5 @@ tollbar_mutant(wake_before_closing HEADER turnstile.hpp SITUATION turnstile_step
 tollbar_mutant(those_who_left_forgotten HEADER turnstile.hpp SITUATION turnstile_leaving FINDING stuck
     REPLACE "if (gone != 0) gone_[(phase + 1) % 2].add(phase + 1, gone)@" "")
 tollbar_mutant(leaving_noted_after_the_arrival HEADER turnstile.hpp SITUATION turnstile_step_leaving FINDING stuck
-    REPLACE "        gone_[phase % 2].add(phase, 1)@\n        anybody_gone_.store(true, std::memory_order_relaxed)@\n        arrive(1, complete)@"
-            "        arrive(1, complete)@\n        gone_[phase % 2].add(phase, 1)@\n        anybody_gone_.store(true, std::memory_order_relaxed)@")
+    REPLACE "        gone_[phase % 2].add(phase, 1)@\n        anybody_gone_.store(true, std::memory_order_relaxed)@\n        arrive<check>(1, complete)@"
+            "        arrive<check>(1, complete)@\n        gone_[phase % 2].add(phase, 1)@\n        anybody_gone_.store(true, std::memory_order_relaxed)@")

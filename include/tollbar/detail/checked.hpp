@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether misuse of a barrier is looked for: the build option TOLLBAR_CHECKED. Costs nothing without it.
+// Whether misuse of a barrier is looked for: in each file that is compiled with TOLLBAR_CHECKED, and in no other. Files
+// of a program may differ: which of a function's copies the linker keeps must not matter, so what is called across
+// files is inlined into its caller or has this answer among its template arguments.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +9,9 @@
 namespace tollbar {
 
 #ifdef TOLLBAR_CHECKED
-inline constexpr bool checked = true;
+constexpr bool checked = true;
 #else
-inline constexpr bool checked = false;
+constexpr bool checked = false;
 #endif
 
 /// Ends the program with a line on stderr: arrive(times) where the phase expects `room` more.

@@ -3,6 +3,8 @@
 // over this policy, so that the very same source runs on hardware and under the model checker.
 #pragma once
 
+#include <tollbar/detail/language.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>

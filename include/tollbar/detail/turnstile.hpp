@@ -46,11 +46,11 @@ public:
     /// Arrives `times` (at least 1, at most what the phase still expects; checked builds stop otherwise) and returns
     /// the value that ends the phase. The last arrival runs `complete` (with a closing step only), then releases.
     /// Memory order: release of what the caller did before; what every arriver did happens before `complete`.
-    template <class Complete = Nothing>
+    template <bool check = checked, class Complete = Nothing>
     std::uint64_t arrive(std::uint64_t times, Complete&& complete = {}) noexcept {
         const std::uint64_t before = word_.fetch_add(times, std::memory_order_seq_cst);
         const std::uint64_t in_phase = before % stride_;
-        if constexpr (checked)
+        if constexpr (check)
             expect_room(static_cast<std::int64_t>(times), static_cast<std::int64_t>(expected_ - in_phase));
         const std::uint64_t target = before - in_phase + stride_;
         // The last arrival is soon the first of the next phase: the less it does here, the likelier its cache still
@@ -60,13 +60,13 @@ public:
     }
 
     /// Arrives once and leaves for good: later phases expect one arrival less. Memory order: as arrive().
-    template <class Complete = Nothing>
+    template <bool check = checked, class Complete = Nothing>
     void arrive_and_drop(Complete&& complete = {}) noexcept {
         // The caller still owes this phase an arrival, so the phase cannot change while it is noted.
         const std::uint64_t phase = word_.load(std::memory_order_relaxed) / stride_;
         gone_[phase % 2].add(phase, 1);
         anybody_gone_.store(true, std::memory_order_relaxed);
-        arrive(1, complete);
+        arrive<check>(1, complete);
     }
 
     /// Whether the phase that ends at `target` is over. Memory order: acquire of all arrivals and the completion.
