@@ -39,7 +39,10 @@ Network* network() {
 
 std::string ports_of(const Hosts& hosts) {
     std::string all;
-    for (Rank host = 0; host < hosts.count(); ++host) all += (host == 0 ? "" : ",") + hosts.port(host);
+    for (Rank host = 0; host < hosts.count(); ++host) {
+        if (host != 0) all += ',';
+        all += hosts.port(host);
+    }
     return all;
 }
 
