@@ -3,9 +3,8 @@
 JOBS ?= $(shell nproc)
 TOLLBAR = .venv/bin/tollbar
 PREFIX ?= /usr/local
-SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build setup wheels install demo test bench lint clean help
+.PHONY: build setup wheels library install demo test bench lint clean help
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
@@ -13,15 +12,18 @@ build: setup  ## build everything whose libraries are present; the command is .v
 	@cmake --build --preset release -j $(JOBS)
 	@scripts/link
 
-setup:  ## install what is missing (Debian packages, .venv)
-	@scripts/setup
+setup:  ## install what is missing (Debian packages, .venv); PACKAGES=needed or none installs fewer
+	@PACKAGES=$(PACKAGES) scripts/setup
 
 wheels: setup  ## install the MPIs that come as Python wheels (150 MB) into build/mpi
 	@scripts/mpi_wheels
 
-install: build  ## headers, libraries and the pkg-config file into PREFIX (default /usr/local)
-	$(SUDO) cmake --install build/release --prefix $(PREFIX)
-	@test "$(PREFIX)" != /usr/local || $(SUDO) ldconfig
+library:  ## build the library alone, into build/library; installs nothing, needs a compiler and cmake
+	@cmake -B build/library -DTOLLBAR_TESTS=OFF -DTOLLBAR_BENCH=OFF -DTOLLBAR_PYTHON=OFF -DTOLLBAR_DOORS=OFF
+	@cmake --build build/library -j $(JOBS)
+
+install: build  ## the command, the libraries, the headers into PREFIX (default /usr/local)
+	@scripts/install "$(PREFIX)"
 
 demo: build wheels  ## measure every barrier on this machine, name the best, write the report
 	$(TOLLBAR) bench threads --budget 150

@@ -40,12 +40,14 @@ write_basic_package_version_file(
 file(RELATIVE_PATH TOLLBAR_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/tollbar.pc.in ${PROJECT_BINARY_DIR}/tollbar.pc @ONLY)
 
-install(DIRECTORY include/tollbar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(TARGETS tollbar tollbar_static EXPORT tollbarTargets)
-install(EXPORT tollbarTargets NAMESPACE tollbar:: DESTINATION ${TOLLBAR_CONFIG_DIR})
-install(FILES ${PROJECT_BINARY_DIR}/tollbarConfig.cmake ${PROJECT_BINARY_DIR}/tollbarConfigVersion.cmake
-        DESTINATION ${TOLLBAR_CONFIG_DIR})
-install(FILES ${PROJECT_BINARY_DIR}/tollbar.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TOLLBAR_INSTALL)
+    install(DIRECTORY include/tollbar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+    install(TARGETS tollbar tollbar_static EXPORT tollbarTargets)
+    install(EXPORT tollbarTargets NAMESPACE tollbar:: DESTINATION ${TOLLBAR_CONFIG_DIR})
+    install(FILES ${PROJECT_BINARY_DIR}/tollbarConfig.cmake ${PROJECT_BINARY_DIR}/tollbarConfigVersion.cmake
+            DESTINATION ${TOLLBAR_CONFIG_DIR})
+    install(FILES ${PROJECT_BINARY_DIR}/tollbar.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 # Installs those of the measuring programs that were built.
 function(tollbar_install_programs)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make install` installs the command too, needs nothing of the checkout, and says what to export."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> tuple[Path, str]:
+    """What `make install` has put into a prefix that was moved afterwards, and what it said."""
+    if not (ROOT / "build" / "release" / "libtollbar.so").exists():
+        pytest.skip("build/release is not there; run `make`")
+    first = tmp_path_factory.mktemp("installed") / "a prefix"
+    make = ["make", "-s", "-o", "build", "install", f"PREFIX={first}"]
+    done = subprocess.run(make, cwd=ROOT, env=without_sudo(tmp_path_factory), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.replace(str(first), "PREFIX")
+    return first.rename(tmp_path_factory.mktemp("moved") / "prefix"), said
+
+
+def without_sudo(tmp_path_factory) -> dict[str, str]:
+    """An environment in which calling sudo fails."""
+    folder = tmp_path_factory.mktemp("bin")
+    (folder / "sudo").write_text("#!/bin/sh\necho sudo is called >&2; exit 1\n")
+    (folder / "sudo").chmod(0o755)
+    return os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def run(installed, *words: str, **changed: str) -> str:
+    """The output of the installed command, far from the checkout and its environment."""
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"} | changed
+    prefix, _ = installed
+    command = [prefix / "bin" / words[0], *words[1:]]
+    done = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_another_prefix_is_told_with_what_finds_it(installed):
+    _, said = installed
+    assert "export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}\n" in said
+    assert "export LD_LIBRARY_PATH=PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\n" in said
+    assert "export PATH=PREFIX/bin:$PATH\n" in said
+
+
+def test_the_installed_command_runs(installed):
+    assert "dissemination" in run(installed, "tollbar", "plans", "--format", "csv")
+
+
+def test_a_link_to_the_command_runs(installed, tmp_path):
+    (tmp_path / "tollbar").symlink_to(installed[0] / "bin" / "tollbar")
+    linked = subprocess.run([tmp_path / "tollbar", "plans"], cwd="/", capture_output=True, text=True)
+    assert (linked.returncode, linked.stderr) == (0, "")
+
+
+IN_THE_COMMAND = """
+import sys
+from pathlib import Path
+import tollbar.cli, scipy, matplotlib, jinja2, rich
+from tollbar.machine import paths
+for name, module in sorted(sys.modules.items()):
+    print(name, getattr(module, "__file__", None) or "")
+print("library", paths.library().resolve())
+print("program", paths.program("tollbar-bench-threads").resolve())
+print("checkout", paths.checkout() or "")
+"""
+
+
+def test_nothing_of_the_checkout_is_used(installed):
+    prefix = installed[0]
+    python = "../lib/tollbar/python/bin/python3"
+    lines = run(installed, python, "-c", IN_THE_COMMAND).splitlines()
+    places = dict(line.split(" ", 1) for line in lines)
+    assert Path(places["library"]).is_relative_to(prefix)
+    assert Path(places["program"]) == prefix / "libexec" / "tollbar" / "tollbar-bench-threads"
+    assert places["checkout"] == ""
+    assert {name: place for name, place in places.items() if place.startswith(str(ROOT))} == {}
+
+
+def test_no_installed_text_names_the_checkout(installed):
+    folders = [installed[0] / "bin", installed[0] / "lib" / "tollbar" / "python"]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    texts = [path for path in files if path.suffix in {".py", ".pyc", ".cfg", ".pth", ""}]
+    assert len(texts) > 100
+    named = [
+        path for path in texts if path.stat().st_size < 2**20 and str(ROOT).encode() in path.read_bytes()
+    ]
+    assert named == []
