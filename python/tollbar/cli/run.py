@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.machine import doors, mpis, paths
+from tollbar.machine import doors, launching, mpis, paths
 
 _ABOUT = """
 The MPI is the one whose library the program is linked with, else that of the launcher (mpirun, mpiexec).
@@ -24,6 +24,9 @@ tollbar must be installed in the same folder.
 
   tollbar run -- mpirun -n 4 ./program
   tollbar run --timeout 10 -- mpirun -n 4 ./program   names the ranks that keep a barrier waiting for 10 s
+
+Open MPI starts no more ranks than there are cores unless it is given --oversubscribe, and none as root unless
+it is given --allow-run-as-root: tollbar run -- mpirun --oversubscribe -n 4 ./program
 """
 
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|srun)(\.\w+)?")
@@ -82,11 +85,21 @@ def run(args: argparse.Namespace) -> Table:
     if args.dry_run:
         shown = shlex.join([*(f"{name}={value}" for name, value in environment.items()), *command])
         return Table([Opened(interface, door, str(library), shown)], text=shown)
+    if launcher is not None and mpi is not None and mpi.family == "openmpi":
+        explain(words[launcher + 1 :])
     sys.stdout.flush()
     try:
         os.execvpe(command[0], command, {**os.environ, **environment})
     except OSError as error:
         raise WrongUse(f"{command[0]}: {error.strerror}") from None
+
+
+def explain(options: Sequence[str]) -> None:
+    """Says what Open MPI will not do, and which of its options changes that."""
+    if refusal := launching.refused_as_root(options, os.environ, os.geteuid()):
+        raise WrongUse(refusal)
+    if hint := launching.too_few_slots(options, os.environ, launching.usable_cores()):
+        print(f"tollbar run: {hint}", file=sys.stderr)
 
 
 def find_launcher(words: Sequence[str]) -> int | None:

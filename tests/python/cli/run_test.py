@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tollbar.cli import run
-from tollbar.machine import doors, mpis, paths
+from tollbar.machine import doors, launching, mpis, paths
 
 FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
 MPICH = mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec"))
@@ -185,6 +185,28 @@ def test_barriers_of_a_real_program_are_tollbars(real, door):
 def test_the_exit_code_is_that_of_the_command(real):
     launcher, program = real
     assert run_tollbar("--", *launcher, program, "argument").returncode == 7
+
+
+def test_what_open_mpi_will_refuse_is_told_before_it_is_started(here, tollbar, monkeypatch):
+    here()
+    started = []
+    monkeypatch.setattr(os, "execvpe", lambda *words: started.append(words[1]) or exec_is_over())
+    for name in [name for name in os.environ if name.startswith(("OMPI_", "PRTE_", "SLURM_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    said = tollbar("run", "--", "mpirun", "-n", "4", "./program")
+    assert (said.code, said.err.count("\n"), started) == (2, 1, [])
+    assert "add --allow-run-as-root" in said.err
+
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(launching, "usable_cores", lambda: 2)
+    said = tollbar("run", "--", "mpirun", "-n", "4", "./program")
+    assert "add --oversubscribe" in said.err
+    assert len(started) == 1  # it may know of more slots
+
+
+def exec_is_over():
+    raise OSError(0, "stopped by the test")
 
 
 def test_a_command_that_is_not_there_is_one_line():
