@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/setup says what is missing and how to do without before it installs anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
+#: What stands in for the programs that setup calls: cmake and libck-dev are not installed, and apt-get tells.
+PROGRAMS = {
+    "dpkg-query": 'case "$*" in *cmake*|*libck-dev*) exit 1;; esac; echo installed',
+    "apt-get": 'echo "apt-get $*"',
+    "env": 'shift; "$@"',
+    "sudo": '"$@"',
+}
+
+
+@pytest.fixture
+def setup(tmp_path):
+    """setup(packages) -> what a setup says on a machine of ours, and what it has installed."""
+    (tmp_path / "scripts").mkdir()
+    script = shutil.copy(SETUP, tmp_path / "scripts" / "setup")
+    for name, body in {**PROGRAMS, ".venv/bin/python": "true"}.items():
+        program = tmp_path / name if "/" in name else tmp_path / "bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{body}\n")
+        program.chmod(0o755)
+
+    def run(packages: str) -> tuple[int, str, list[str]]:
+        environment = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PACKAGES": packages}
+        # apt-get's own output is thrown away where it installs, so that is seen by what setup says.
+        done = subprocess.run(
+            ["bash", script], env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+        lines = done.stderr.splitlines()
+        return done.returncode, done.stderr, [line for line in lines if line.startswith("setup: installing")]
+
+    return run
+
+
+def test_without_a_choice_everything_is_installed_after_it_was_told(setup):
+    code, said, installed = setup("")
+    assert code == 0
+    told, _, _ = said.partition("setup: installing")
+    assert "2 Debian packages are missing" in told
+    assert "needed to build anything: cmake" in told
+    assert "libck-dev: without it Concurrency Kit is not measured" in told
+    assert "make PACKAGES=needed" in told
+    assert "make library" in told
+    assert installed == ["setup: installing cmake", "setup: installing libck-dev"]
+
+
+def test_only_what_is_needed_is_installed_where_that_is_asked_for(setup):
+    assert setup("needed")[2] == ["setup: installing cmake"]
+
+
+def test_nothing_is_installed_where_that_is_asked_for(setup):
+    code, said, installed = setup("none")
+    assert (code, installed) == (0, [])
+    assert "continuing without cmake" in said
+
+
+def test_a_choice_that_there_is_not_is_refused(setup):
+    assert setup("some")[:2] == (1, "setup: PACKAGES is all, needed or none, not some\n")
