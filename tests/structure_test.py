@@ -346,7 +346,7 @@ PASSES_TIME = {
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",
     "src/runtime/sync.cpp": "what the wait loop is made of",
     "src/simulation/cluster/ranks.cpp": "simulated time",
-    "src/tuner/tuning_mpi.cpp": "the lock of a file",
+    "src/tuner/tuning_file.cpp": "the lock of a file",
 }
 
 

@@ -6,12 +6,10 @@
 
 #include <tollbar/algorithms.hpp>
 
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -47,10 +45,12 @@ std::vector<Row> settings() {
     return rows;
 }
 
-std::vector<std::array<const char*, 5>> variables() {
-    std::vector<std::array<const char*, 5>> rows;
+using Variable = std::tuple<const char*, const char*, const char*, const char*, const char*>;
+
+std::vector<Variable> variables() {
+    std::vector<Variable> rows;
     for (const auto& one : environment::variables())
-        rows.push_back({one.name, one.accepted, one.fallback, one.meaning, one.readers});
+        rows.emplace_back(one.name, one.accepted, one.fallback, one.meaning, one.readers);
     return rows;
 }
 
@@ -60,10 +60,9 @@ void bind_environment(nb::module_& m) {
     m.def(
         "variables", &variables,
         "(name, accepted, default, meaning, readers) of each variable that users set, for all doors and the command.");
-    m.def(
-        "settings", &settings,
-        "(name, value, complaint) of this process's variables whose names begin with TOLLBAR_, by name; the complaint "
-        "is the line that refuses the value, empty when it is accepted.");
+    m.def("settings", &settings,
+          "(name, value, complaint) of this process's variables whose names begin with TOLLBAR_, by name; the "
+          "complaint\nis the line that refuses the value, empty when it is accepted.");
     m.def("cache_folder", &environment::cache_folder, "tollbar's folder in the user's cache; '' without a home.");
     m.def("tuning_file", &environment::tuning_file, "The tuning file; '' without a home.");
     m.def("nicd_socket", &environment::nicd_socket, "Where the daemon of the network card listens.");

@@ -3,7 +3,9 @@
 #include "environment.hpp"
 #include "logp.hpp"
 #include "nic.hpp"
+#include "nicd.hpp"
 #include "scheduler.hpp"
+#include "tuning.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/draw.hpp>
@@ -199,7 +201,9 @@ void bind_verify(nb::module_& m) {
     nb::class_<Verdict>(m, "Verdict", "What verify() found; true when the plan is a barrier.")
         .def_prop_ro("holds", &Verdict::holds, "Whether nobody can leave before everybody has entered.")
         .def_prop_ro("fault", &fault_name,
-                     "None, or one of bad_peer, channel_twice, unawaited, unsignalled, unplayed, deadlock, unheard.")
+                     nb::sig("def fault(self) -> typing.Literal['bad_peer', 'channel_twice', 'unawaited', "
+                             "'unsignalled', 'unplayed', 'deadlock', 'unheard'] | None"),
+                     "What is wrong; None when the plan holds.")
         .def_prop_ro(
             "from_rank", [](const Verdict& verdict) { return at_fault(verdict, verdict.from); },
             "First pair at fault: the rank, or role, that is not heard of; None when the plan holds.")
@@ -299,4 +303,6 @@ NB_MODULE(_native, m) {
     bind_scheduler(m);
     bind_nic(m);
     bind_environment(m);
+    bind_tuning(m);
+    bind_nicd(m);
 }

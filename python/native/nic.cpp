@@ -188,7 +188,8 @@ void bind_nic(nb::module_& m) {
         .def_ro("rank", &Span::rank)
         .def_prop_ro(
             "stage", [](const Span& span) { return stages.at(static_cast<std::size_t>(span.stage)); },
-            "send, sdma, xmit, recv, rdma or hrecv.")
+            nb::sig("def stage(self) -> typing.Literal['send', 'sdma', 'xmit', 'recv', 'rdma', 'hrecv']"),
+            "Which unit.")
         .def_ro("peer", &Span::peer, "The other end of the message; the rank itself where there is none.")
         .def_ro("from_us", &Span::from_us)
         .def_ro("until_us", &Span::until_us);
@@ -206,6 +207,10 @@ void bind_nic(nb::module_& m) {
     m.def("simulate_nic", &run, "plan"_a, "where"_a, "card"_a, nb::kw_only(), "compute_us"_a = std::vector<double>{0.0},
           "variation"_a = 0.0, "runs"_a = 1, "seed"_a = 1, "late_us"_a = std::vector<double>{}, "most_spans"_a = 0,
           "watch"_a = nb::none(),
+          nb::sig("def simulate_nic(plan: Plan, where: typing.Literal['host', 'nic'], card: NicCard, *, "
+                  "compute_us: collections.abc.Sequence[float] = [0.0], variation: float = 0.0, runs: int = 1, "
+                  "seed: int = 1, late_us: collections.abc.Sequence[float] = [], most_spans: int = 0, "
+                  "watch: collections.abc.Callable[[float, int, int], None] | None = None) -> NicOutcome"),
           "Runs barriers on `host` or `nic` by the timing model of Buntinas, Panda and Sadayappan.\n\n"
           "compute_us: of the phases, each followed by a barrier; all phases are done `runs` times.\n"
           "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");

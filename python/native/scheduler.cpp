@@ -119,7 +119,8 @@ void bind_scheduler(nb::module_& m) {
         .def_ro("processor", &Span::processor)
         .def_prop_ro(
             "activity", [](const Span& span) { return activities.at(static_cast<std::size_t>(span.activity)); },
-            "idle, switching, computing or spinning.")
+            nb::sig("def activity(self) -> typing.Literal['idle', 'switching', 'computing', 'spinning']"),
+            "What the processor did.")
         .def_ro("application", &Span::application, "Means nothing while idle.")
         .def_ro("thread", &Span::thread, "Inside its application; means nothing while idle.")
         .def_ro("from_us", &Span::from_us)

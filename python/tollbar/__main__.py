@@ -3,7 +3,11 @@
 
 import sys
 
-from tollbar.cli import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from tollbar.cli import main
+
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("tollbar: interrupted", file=sys.stderr)
+        sys.exit(130)

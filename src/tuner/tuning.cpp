@@ -2,7 +2,7 @@
 // Reads what the tuning file says of threads, and answers for their situations.
 #include <tollbar/detail/tuning.hpp>
 
-#include "tuning_line.hpp"
+#include "tuning_file.hpp"
 
 #include "runtime/environment.hpp"
 #include "runtime/say.h"
@@ -14,14 +14,6 @@
 namespace tollbar {
 
 namespace {
-
-Tuned parse_tuned(TuningLine line) {
-    const Tuned tuned{
-        .situation = {.ranks = line.number("ranks"), .cpus = line.number("cpus"), .pinned = line.yes("pinned")},
-        .choice = {.plan = line.text("plan"), .wait = line.one_of("wait", "auto", "park")}};
-    line.need("ranks, cpus, pinned, plan and wait");
-    return tuned;
-}
 
 std::vector<Tuned> read_tuning_once() {
     const std::string path = environment::tuning_file();
@@ -39,9 +31,8 @@ std::vector<Tuned> read_tuning_once() {
 
 std::vector<Tuned> read_tuning(std::istream& file) {
     std::vector<Tuned> all;
-    for_each_tuning_line(file, [&](std::size_t number, const std::string& text) {
-        if (kind_of_tuning_line(text) == "threads") all.push_back(parse_tuned({number, text}));
-    });
+    for (const TuningEntry& line : read_tuning_entries(file, "threads"))
+        all.push_back({{line.number("ranks"), line.number("cpus"), line.is("pinned")}, {line["plan"], line["wait"]}});
     return all;
 }
 

@@ -2,43 +2,21 @@
 // What the tuning file says of communicators: reads it, answers for situations, adds to it beside other writers.
 #include <tollbar/detail/tuning.hpp>
 
-#include "tuning_line.hpp"
+#include "tuning_file.hpp"
 
 #include "runtime/environment.hpp"
-#include "runtime/files.hpp"
 #include "runtime/say.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <fcntl.h>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <stdexcept>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <system_error>
-#include <thread>
-#include <unistd.h>
 #include <utility>
 
 namespace tollbar {
 
 namespace {
-
-MpiTuned parse_mpi_tuned(TuningLine line) {
-    const MpiTuned tuned{.situation = {.ranks = line.number("ranks"),
-                                       .nodes = line.number("nodes"),
-                                       .per_node = line.number("per_node"),
-                                       .crowded = line.yes("crowded"),
-                                       .mpi = line.text("mpi"),
-                                       .objective = line.text("objective")},
-                         .plan = line.text("plan")};
-    line.need("ranks, nodes, per_node, crowded, mpi, objective and plan");
-    return tuned;
-}
 
 /// A value of the file holds no blanks.
 std::string without_blanks(std::string text) {
@@ -53,55 +31,12 @@ MpiSituation as_stored(MpiSituation situation) {
     return situation;
 }
 
-std::string written(const MpiTuned& tuned, const std::string& remarks) {
+TuningEntry entry_of(const MpiTuned& tuned, const std::string& remarks) {
     const MpiSituation& where = tuned.situation;
-    return "mpi ranks=" + std::to_string(where.ranks) + " nodes=" + std::to_string(where.nodes) +
-           " per_node=" + std::to_string(where.per_node) + " crowded=" + (where.crowded ? "yes" : "no") +
-           " mpi=" + where.mpi + " objective=" + where.objective + " plan=" + tuned.plan +
-           (remarks.empty() ? "" : " " + remarks);
-}
-
-/// Held by whoever reads, changes and replaces the file; a file of its own, because the other one is replaced. Throws
-/// std::system_error, also when another writer does not let go: it may be stopped for ever.
-File lock_of(const std::string& path) {
-    using namespace std::chrono_literals;
-    File lock(open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (!lock) throw_errno("its lock");
-    const Deadline give_up = deadline_after(3s);
-    while (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EINTR && (errno != EWOULDBLOCK || give_up.passed())) throw_errno("its lock");
-        std::this_thread::sleep_for(1ms);
-    }
-    return lock;
-}
-
-/// Puts a new file in place of the old one in one step: a reader sees either. It is not synced: a choice that a crash
-/// loses is found again.
-void replace(const std::string& path, const std::string& text) {
-    std::string name = path + ".XXXXXX";
-    const File file(mkstemp(name.data()));
-    if (!file) throw_errno(path);
-    fchmod(file.number(), 0644);  // mkstemp makes it private, but other users' programs may read it
-    errno = ENOSPC;               // a write that is cut short says nothing
-    if (write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-        std::rename(name.c_str(), path.c_str()) == 0)
-        return;
-    const int error = errno;
-    unlink(name.c_str());
-    throw_errno(path, error);
-}
-
-/// The file's text with that line in it. Throws std::invalid_argument where the file makes no sense.
-std::string merged(const std::string& path, const MpiTuned& tuned, const std::string& remarks) {
-    std::string text = std::string(first_tuning_line) + '\n';
-    std::ifstream file(path);
-    if (file)
-        for_each_tuning_line(file, [&](std::size_t number, const std::string& line) {
-            const std::string kind = kind_of_tuning_line(line);
-            const bool replaced = kind == "mpi" && parse_mpi_tuned({number, line}).situation == tuned.situation;
-            if (!kind.empty() && !replaced) text += line + '\n';
-        });
-    return text + written(tuned, remarks) + '\n';
+    return TuningEntry("mpi ranks=" + std::to_string(where.ranks) + " nodes=" + std::to_string(where.nodes) +
+                       " per_node=" + std::to_string(where.per_node) + " crowded=" + (where.crowded ? "yes" : "no") +
+                       " mpi=" + where.mpi + " objective=" + where.objective + " plan=" + tuned.plan +
+                       (remarks.empty() ? "" : " " + remarks));
 }
 
 /// What this process knows of the file.
@@ -151,9 +86,14 @@ Memory& memory() {
 
 std::vector<MpiTuned> read_mpi_tuning(std::istream& file) {
     std::vector<MpiTuned> all;
-    for_each_tuning_line(file, [&](std::size_t number, const std::string& text) {
-        if (kind_of_tuning_line(text) == "mpi") all.push_back(parse_mpi_tuned({number, text}));
-    });
+    for (const TuningEntry& line : read_tuning_entries(file, "mpi"))
+        all.push_back({{.ranks = line.number("ranks"),
+                        .nodes = line.number("nodes"),
+                        .per_node = line.number("per_node"),
+                        .crowded = line.is("crowded"),
+                        .mpi = line["mpi"],
+                        .objective = line["objective"]},
+                       line["plan"]});
     return all;
 }
 
@@ -163,13 +103,10 @@ void store_mpi_plan(const MpiTuned& tuned, const std::string& remarks) noexcept 
     try {
         const MpiTuned line{as_stored(tuned.situation), without_blanks(tuned.plan)};
         memory().remember(line);
-        std::string path = environment::tuning_file();
+        const std::string path = environment::tuning_file();
         if (path.empty()) return;  // no home: nowhere to store
         try {
-            std::filesystem::create_directories(std::filesystem::absolute(path).parent_path());
-            path = std::filesystem::weakly_canonical(path);  // a link keeps pointing at the file that is replaced
-            const File lock = lock_of(path);
-            replace(path, merged(path, line, remarks));
+            merge_tuning(path, {entry_of(line, remarks)}, TuningWriter::program);
         } catch (const std::system_error& error) {
             const std::string what = error.code().message();
             memory().complain(path, what.c_str(), "what was measured is not stored there");

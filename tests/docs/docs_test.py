@@ -80,7 +80,7 @@ def environment(tmp_path_factory) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(libraries),
         "XDG_CACHE_HOME": str(prefix / "cache"),
         "TOLLBAR_RESULTS": str(prefix / "results"),
-        "COLUMNS": "100",
+        "COLUMNS": "140",
         # What Open MPI wants to be told where tests run: as root, with fewer CPUs than ranks.
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -43,6 +43,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_one_native_module(names):
     kept = [path for path in sources.rglob("*") if path.suffix in {".py", ".pyi", ".typed", ".j2", ".xml"}]
     assert {f"tollbar/{path.relative_to(sources)}" for path in kept} <= names
     assert len([name for name in names if re.fullmatch(r"tollbar/_native\..*so", name)]) == 1
+    assert "tollbar/_native.pyi" in names
 
 
 def test_the_wheel_holds_the_measuring_and_simulating_programs(names):
@@ -56,7 +57,7 @@ def test_the_wheel_holds_the_measuring_and_simulating_programs(names):
 
 
 def test_the_wheel_holds_nothing_else(names):
-    places = (r"tollbar/.*", r"tollbar-[\d.]+\.dist-info/.*")
+    places = (r"tollbar/.*", r"tollbar-[\d.]+\.dist-info/.*", r"tollbar-[\d.]+\.data/scripts/tollbar")
     assert [name for name in names if not any(re.fullmatch(place, name) for place in places)] == []
 
 

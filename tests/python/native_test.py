@@ -182,15 +182,59 @@ def test_everything_has_a_docstring():
                 assert inspect.getdoc(getattr(thing, member)), f"{name}.{member}"
 
 
+STUB = ast.parse((Path(tollbar.__file__).parent / "_native.pyi").read_text())
+
+
 def test_the_type_stub_names_what_the_module_has():
-    stub = ast.parse((Path(tollbar.__file__).parent / "_native.pyi").read_text())
-    classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
-    functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
-    constants = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
-    module = {name for name in vars(tollbar._native) if not name.startswith("__")}
-    assert module == (set(classes) | functions | constants) - {"__version__", "__compiler__"}
-    for name, node in classes.items():
-        members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-        members |= {item.targets[0].id for item in node.body if isinstance(item, ast.Assign)}
-        real = {member for member in vars(getattr(tollbar, name)) if not member.startswith("_")}
-        assert {member for member in members if not member.startswith("_")} == real, name
+    named = {node.name for node in STUB.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    constants = {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)}
+    own = {name for name in vars(tollbar._native) if not name.startswith("__")}
+    assert own | {"__version__", "__compiler__"} == named | constants
+
+
+def test_every_type_of_the_stub_is_known():
+    classes = {node.name for node in STUB.body if isinstance(node, ast.ClassDef)}
+    imported = {name.name for node in STUB.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    builtin = {
+        "int",
+        "float",
+        "str",
+        "bool",
+        "list",
+        "dict",
+        "tuple",
+        "object",
+        "staticmethod",
+        "property",
+        "enum",
+    }
+    used = {
+        node.id for node in ast.walk(STUB) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    assert used <= classes | imported | builtin
+
+
+def test_the_stub_says_what_the_docstrings_say():
+    for node in STUB.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            assert ast.get_docstring(node), node.name
+
+
+def test_the_tuning_file_has_one_grammar():
+    made = tollbar._native.TuningEntry
+    pairs = {"ranks": "8", "cpus": "2", "pinned": "no", "plan": "mcs", "wait": "auto"}
+    entry, again = made("threads", pairs), made.parse(made("threads", pairs).line)
+    assert (entry, hash(entry)) == (again, hash(again))
+    other = made("threads", pairs | {"plan": "bst"})
+    assert (entry != other, entry.situation) == (True, other.situation)
+    with pytest.raises(ValueError, match="'maybe' is neither no nor yes"):
+        made("threads", pairs | {"pinned": "maybe"})
+    with pytest.raises(ValueError, match="has a pair that holds a blank"):
+        made("threads", pairs | {"plan": "mcs wait=park"})
+
+
+def test_a_daemon_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(RuntimeError, match=r"no daemon at .*nobody: No such file"):
+        tollbar._native.ask_nicd(str(tmp_path / "nobody"), "status")
+    with pytest.raises(ValueError, match="'jump' is neither status nor stop"):
+        tollbar._native.ask_nicd(str(tmp_path / "nobody"), "jump")

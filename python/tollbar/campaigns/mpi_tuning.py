@@ -67,7 +67,7 @@ def choose(mpi: Mpi, program: Path, ranks: int, budget_ms: int) -> list[Entry]:
         command += [str(program), "--choose", str(budget_ms)]
         limit_s = _STARTING_S + len(OBJECTIVES) * budget_ms / 1000
         _run(command, environment(), limit_s)
-        return [_tuned(entry) for entry in tuning.read(file)]
+        return [Entry(entry.kind, entry.pairs | {"by": "tune"}) for entry in tuning.read(file)]
 
 
 def _run(command: list[str], environment: dict[str, str], limit_s: float) -> None:
@@ -95,7 +95,3 @@ def launcher(mpi: Mpi, ranks: int) -> list[str]:
         options = ["--oversubscribe", "--bind-to", "none"]
         options += ["--allow-run-as-root"] if os.geteuid() == 0 else []
     return [*mpi_settings.launcher(mpi), *options, "-n", str(ranks)]
-
-
-def _tuned(entry: Entry) -> Entry:
-    return Entry(entry.kind, {**entry.pairs, "by": "tune"})

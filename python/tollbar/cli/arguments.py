@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 import tollbar
+from tollbar.cli import suggest
 
 #: Every algorithm of the catalogue with its default parameters.
 CATALOGUE = tuple(algorithm.name for algorithm in tollbar.catalogue())
@@ -18,6 +19,20 @@ DEFAULT_PLANS = tuple(algorithm.name for algorithm in tollbar.catalogue() if not
 
 #: Those of them without roles: between hosts no store and no broadcast releases all at once.
 MESSAGE_PLANS = tuple(each.name for each in tollbar.catalogue() if not each.runs_on and not each.player)
+
+
+def plan(text: str, others: Sequence[str] = ()) -> str:
+    """One of the others, or a spelling whose names are in the catalogue.
+
+    Whether the parameters fit is seen when the plan is made.
+    """
+    known = [*others, *dict.fromkeys(name.partition(":")[0] for name in CATALOGUE)]
+    for level in [] if text in others else text.split("/"):
+        name = level.partition("@")[0].partition(":")[0]
+        if name not in known[len(others) :]:
+            problem = f"plan '{text}': there is no algorithm '{name}'; {suggest.instead(name, known)}"
+            raise argparse.ArgumentError(None, problem)
+    return text
 
 
 def rank_count(text: str) -> int:

@@ -7,11 +7,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tollbar import __version__, environment
 from tollbar.cli import (
     bench,
+    completion,
     doctor,
     logp,
     nic,
@@ -22,21 +23,42 @@ from tollbar.cli import (
     run,
     show,
     simulate,
+    suggest,
     tune,
     verify,
 )
 from tollbar.cli.errors import CommandError
-from tollbar.cli.table import FORMATS, write
+from tollbar.cli.table import add_format, write
 
 #: Every verb, in the order of `--help`: a module with add_parser(commands), which sets run(args) -> Table.
 #: All of them are imported for any of them, so a module imports what is heavy (numpy, rich) inside run().
-COMMANDS = (plans, show, verify, price, logp, simulate, bench, tune, report, reproduce, run, nic, doctor)
+COMMANDS = (
+    plans,
+    show,
+    verify,
+    price,
+    logp,
+    simulate,
+    bench,
+    tune,
+    report,
+    reproduce,
+    run,
+    nic,
+    doctor,
+    completion,
+)
 
 _ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."
 
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line; argparse alone would print the usage in front of it."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            problem = f"invalid choice: '{value}'; {suggest.instead(str(value), action.choices)}"
+            raise argparse.ArgumentError(action, problem)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {_one_line(message)} (see {self.prog} --help)\n")
@@ -54,9 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
         module.add_parser(commands)
     for command in commands.choices.values():
         command.formatter_class = argparse.RawDescriptionHelpFormatter
-        command.add_argument(
-            "--format", choices=FORMATS, default="table", help="how to print the rows (default: table)"
-        )
+        add_format(command)
     return parser
 
 

@@ -35,10 +35,14 @@ class Described:
     compute_us: float | None
 
 
+def _barrier(text: str) -> str:
+    return arguments.plan(text, BARRIERS)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the application")
     group.add_argument(
-        "barrier", nargs="*", default=list(BARRIERS), metavar="BARRIER",
+        "barrier", nargs="*", type=_barrier, default=list(BARRIERS), metavar="BARRIER",
         help="any PLAN, where the processors are the groups of INNER/OUTER, or a name of the paper: "
         "centralized (turnstile), tree (mcs), combination (turnstile/mcs) (default: these three)",
     )  # fmt: skip

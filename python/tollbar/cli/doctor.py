@@ -30,7 +30,7 @@ _PEERS = {
     "libomp": ("libomp-14-dev", ("usr/lib/llvm-*/lib/libomp.so*", "usr/lib*/libomp.so*")),
 }
 
-_PACKAGES = ("rich", "numpy", "scipy", "matplotlib", "jinja2")
+_PACKAGES = ("rich", "numpy", "scipy", "matplotlib", "jinja2", "shtab")
 
 _PROGRAMS = (
     "tollbar-bench-threads",

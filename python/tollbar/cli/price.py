@@ -57,6 +57,7 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "plans",
         nargs="*",
+        type=arguments.plan,
         default=arguments.DEFAULT_PLANS,
         metavar="PLAN",
         help="default: every algorithm of the catalogue that runs everywhere",

@@ -35,7 +35,9 @@ def add_parser(commands) -> None:
         description=__doc__,
         epilog=f"--as text, {describe_columns(Word)}\n\n--as svg|goal, {describe_columns(Document)}",
     )
-    parser.add_argument("plan", metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination")
+    parser.add_argument(
+        "plan", type=arguments.plan, metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination"
+    )
     parser.add_argument(
         "--ranks", type=arguments.rank_count, required=True, metavar="P", help="number of ranks"
     )

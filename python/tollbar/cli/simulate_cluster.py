@@ -51,7 +51,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         epilog=describe_columns(Run),
     )
     parser.add_argument(
-        "plans", nargs="*", default=arguments.MESSAGE_PLANS, metavar="PLAN",
+        "plans", nargs="*", type=arguments.plan, default=arguments.MESSAGE_PLANS, metavar="PLAN",
         help="default: every algorithm of the catalogue without roles",
     )  # fmt: skip
     parser.add_argument(

@@ -31,8 +31,9 @@ class Work:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "plans", nargs="*", default=["pairwise"], metavar="PLAN", help="default: pairwise, the paper's own"
-    )
+        "plans", nargs="*", type=arguments.plan, default=["pairwise"], metavar="PLAN",
+        help="default: pairwise, the paper's own",
+    )  # fmt: skip
     card = parser.add_argument_group("the card")
     card.add_argument(
         "--card", type=_cards, metavar="CARD[,CARD...]",

@@ -3,14 +3,22 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import dataclasses
 import io
 import json
+import shutil
+import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, TextIO
 
 FORMATS = ("table", "csv", "json")
+_GAP = "  "
+_WIDTH_OF_A_PIPE = 120
+_HARD_BLANK = "\N{NO-BREAK SPACE}"
+_LONG_WORD = 24  #: a column with a longer one, such as a path, is the first to give way
 
 
 def column(meaning: str, detail: bool = False, **options: Any) -> Any:
@@ -61,18 +69,28 @@ def describe_columns(row_type: type) -> str:
     return "columns:\n" + "\n".join(lines)
 
 
+def add_format(parser: argparse.ArgumentParser, default: str = "table") -> None:
+    """Lets the user say how rows are printed."""
+    parser.add_argument(
+        "--format", choices=FORMATS, default=default, help="how to print the rows (default: table)"
+    )
+    for form in FORMATS[1:]:
+        parser.add_argument(
+            f"--{form}", dest="format", action="store_const", const=form, default=default,
+            help=f"the same as --format {form}",
+        )  # fmt: skip
+
+
 def write(table: Table, form: str, out: TextIO) -> None:
-    """Prints the table on `out`."""
+    """Prints the table on `out`, as wide as the terminal or COLUMNS says, else in 120 columns."""
     if form == "csv":
         out.write(_as_csv(table))
     elif form == "json":
         out.write(_as_json(table))
     elif table.text is not None:
         out.write(table.text if table.text.endswith("\n") or not table.text else table.text + "\n")
-    elif out.isatty():
-        _print_rich(table, out)
     else:
-        out.write(_as_plain(table))
+        out.write(_as_text(table, shutil.get_terminal_size((_WIDTH_OF_A_PIPE, 24)).columns))
 
 
 def _as_csv(table: Table) -> str:
@@ -114,36 +132,65 @@ def _right_aligned(table: Table) -> list[bool]:
     ]
 
 
-def _as_plain(table: Table) -> str:
+def _as_text(table: Table, width: int) -> str:
+    """The table in that many letters a line.
+
+    Cells break between words, never inside one; columns that have no room stand below their row, with their
+    names.
+    """
     right = _right_aligned(table)
-    columns = table.shown_columns
-    lines = [columns, *([_shown(cell) for cell in row] for row in table.cells(columns))]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    names = table.shown_columns
+    lines = [names, *([_shown(cell) for cell in row] for row in table.cells(names))]
+    columns = list(zip(*lines, strict=True))
+    widest = [max(map(len, column)) for column in columns]
+    least = [
+        size if numbers else max(len(word) for cell in column for word in cell.split() or [""])
+        for column, size, numbers in zip(columns, widest, right, strict=True)
+    ]
+    least[0] = min(least[0], width // 3)  # a longer name makes its own row longer, not the others
+    beside = list(range(len(names)))
+    while len(beside) > 1 and _together(least, beside) > width:
+        odd = max(beside[1:], key=least.__getitem__)
+        beside.remove(odd if least[odd] > _LONG_WORD else beside[-1])
+    while _together(widest, beside) > width and any(widest[at] > least[at] for at in beside):
+        widest[max((at for at in beside if widest[at] > least[at]), key=widest.__getitem__)] -= 1
+    text = _laid_out(names, beside, widest, right)
+    for line in lines[1:]:
+        text += _laid_out(line, beside, widest, right)
+        for name, cell in zip(names, line, strict=True):
+            if cell and names.index(name) not in beside:
+                below = _folded(f"{name}:{_HARD_BLANK}{cell}", width, indent="    ")
+                text += "".join(part + "\n" for part in below).replace(_HARD_BLANK, " ")
+    return text
+
+
+def _together(widths: Sequence[int], columns: Sequence[int]) -> int:
+    return sum(widths[at] for at in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _laid_out(
+    line: Sequence[str], columns: Sequence[int], widths: Sequence[int], right: Sequence[bool]
+) -> str:
+    """Those columns of one row, on as many lines as the longest cell needs."""
+    folded = [_folded(line[at], widths[at]) or [""] for at in columns]
     return "".join(
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(line, widths, right, strict=True)
+        _GAP.join(
+            part.rjust(widths[at]) if right[at] else part.ljust(widths[at])
+            for part, at in zip(parts, columns, strict=True)
         ).rstrip()
         + "\n"
-        for line in lines
+        for parts in zip_longest(*folded, fillvalue="")
     )
 
 
-def _print_rich(table: Table, out: TextIO) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    for name, to_right in zip(table.shown_columns, _right_aligned(table), strict=True):
-        shown.add_column(
-            name,
-            justify="right" if to_right else "left",
-            overflow="fold",
-            no_wrap=to_right,
-            min_width=len(name),
-        )
-    for row in table.cells(table.shown_columns):
-        shown.add_row(*(Text(_shown(cell)) for cell in row))
-    Console(file=out).print(shown)
+def _folded(text: str, width: int, indent: str = "") -> list[str]:
+    if len(indent) + len(text) <= width:
+        return [indent + text] if text else []
+    return textwrap.wrap(
+        text,
+        max(width, 1),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

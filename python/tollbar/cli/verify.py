@@ -35,7 +35,10 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         "verify", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Proof)
     )
-    parser.add_argument("plans", nargs="*", metavar="PLAN", help="default: every algorithm of the catalogue")
+    parser.add_argument(
+        "plans", nargs="*", type=arguments.plan, metavar="PLAN",
+        help="default: every algorithm of the catalogue",
+    )  # fmt: skip
     parser.add_argument(
         "--ranks",
         metavar="A..B",

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping
 from types import ModuleType
 
-from tollbar.cli.table import FORMATS, Table
+from tollbar.cli.table import Table, add_format
 
 
 def add_parser(
@@ -26,13 +26,7 @@ def add_parser(
         module.add_parser(chosen)
     for way in chosen.choices.values():
         way.formatter_class = argparse.RawDescriptionHelpFormatter
-        # Its default is that of the verb, whose own --format may have been given before the way.
-        way.add_argument(
-            "--format",
-            choices=FORMATS,
-            default=argparse.SUPPRESS,
-            help="how to print the rows (default: table)",
-        )
+        add_format(way, argparse.SUPPRESS)  # the verb's own may have been given before the way
 
     def run(args: argparse.Namespace) -> Table:
         return ways[args.way].run(args)

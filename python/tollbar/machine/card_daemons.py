@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command while each host has a card daemon: python -m tollbar.card_daemons HOST... -- COMMAND
+"""Runs a command while each host has a card daemon: python -m tollbar.machine.card_daemons HOST... -- COMMAND
 
 The daemons' sockets have the hosts' names, in a folder that stands for {cards} in the command. Hosts are
 network namespaces (scripts/hosts), so it needs root.
@@ -44,15 +44,8 @@ def main(*given: str) -> int:
 
 
 def _start(host: str, socket: Path) -> subprocess.Popen[str]:
-    command = [
-        str(paths.program(DAEMON)),
-        "--interface",
-        "eth0",
-        "--mode",
-        "generic",
-        "--socket",
-        str(socket),
-    ]
+    options = ["--interface", "eth0", "--mode", "generic", "--socket", str(socket)]
+    command = [str(paths.program(DAEMON)), *options]
     return subprocess.Popen(["ip", "netns", "exec", host, *command], stdout=subprocess.PIPE, text=True)
 
 

@@ -5,52 +5,34 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-import struct
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from tollbar import _native
 from tollbar.machine import paths
-
-#: struct Request and struct Answer of src/nicd/client/talk.hpp.
-_REQUEST = struct.Struct("=II QQ IIII 128s")
-_ANSWER = struct.Struct("=Ii")
-_TALK_MAGIC = 0x746E3131
-_STATUS, _STOP = 1, 2
 
 
 class DaemonError(Exception):
     """One line that says what is wrong."""
 
 
-def _asked(path: str, verb: int) -> str:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as talk:
-        talk.settimeout(5)
-        try:
-            talk.connect(path)
-            talk.send(_REQUEST.pack(_TALK_MAGIC, verb, 0, 0, 0, 0, 0, 0, b""))
-            answer = talk.recv(1 << 17)
-        except OSError as error:
-            raise DaemonError(f"no daemon at {path}: {error.strerror or error}") from None
-    if len(answer) < _ANSWER.size:
-        raise DaemonError(f"the daemon at {path} does not answer")
-    magic, error = _ANSWER.unpack_from(answer)
-    text = answer[_ANSWER.size :].decode()
-    if magic != _TALK_MAGIC or error:
-        raise DaemonError(text or f"the daemon at {path} is of another version")
-    return text
+def _asked(path: str, verb: Literal["status", "stop"]) -> str:
+    try:
+        return _native.ask_nicd(path, verb)
+    except RuntimeError as error:
+        raise DaemonError(str(error)) from None
 
 
 def status(path: str) -> dict[str, Any]:
     """What the daemon says of its card and groups. Raises DaemonError."""
-    return json.loads(_asked(path, _STATUS))
+    return json.loads(_asked(path, "status"))
 
 
 def stop(path: str) -> None:
     """Ends the daemon and waits until it is gone. Raises DaemonError."""
-    _asked(path, _STOP)
+    _asked(path, "stop")
     until = time.monotonic() + 5
     while os.path.exists(path) and time.monotonic() < until:
         time.sleep(0.01)

@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import tollbar as library
@@ -52,6 +53,60 @@ def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments):
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("tollbar")
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("shwo",), "argument COMMAND: invalid choice: 'shwo'; did you mean 'show'?"),
+        (("logp", "mesure"), "argument WAY: invalid choice: 'mesure'; did you mean 'measure'?"),
+        (
+            ("show", "disemination", "--ranks", "4"),
+            "no algorithm 'disemination'; did you mean 'dissemination'?",
+        ),
+        (
+            ("price", "bst", "mcs@4/centrel"),
+            "plan 'mcs@4/centrel': there is no algorithm 'centrel'; did you mean",
+        ),
+        (("simulate", "cluster", "pairwize"), "did you mean 'pairwise'?"),
+        (("simulate", "scheduler", "turnstyle"), "did you mean 'turnstile'?"),
+        (
+            ("plans", "--format", "xml"),
+            "argument --format: invalid choice: 'xml'; there are table, csv, json",
+        ),
+    ],
+)
+def test_a_misspelled_name_is_answered_with_the_one_that_was_meant(tollbar, arguments, meant):
+    said = tollbar(*arguments)
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert meant in said.err
+
+
+def test_a_format_may_be_asked_for_by_its_name(tollbar):
+    for form in ("csv", "json"):
+        assert tollbar("plans", f"--{form}").out == tollbar("plans", "--format", form).out
+    asked = ("logp", "fit", "nosuch.csv")
+    assert tollbar(*asked, "--json").code == tollbar(*asked).code == 2
+    assert tollbar("simulate", "--csv", "nic", "--nodes", "2").out.startswith("plan,")
+
+
+_INTERRUPTED = """
+import signal, sys
+signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+with open(sys.argv[1]) as file:
+    code = compile(file.read(), "tollbar", "exec")
+del sys.argv[0]
+signal.setitimer(signal.ITIMER_REAL, {})
+exec(code)
+"""
+
+
+@pytest.mark.parametrize("after_ms", [1, 2, 5, 10, 20, 30, 40, 50, 100])
+def test_interrupted_at_any_moment_it_says_so_in_one_line(after_ms):
+    command = Path(__file__).resolve().parents[3] / "python" / "command" / "tollbar"
+    done = python("-c", _INTERRUPTED.format(after_ms / 1e3), command, "verify", "--ranks", "1..4000")
+    assert done.returncode == 130
+    assert done.stderr in ("tollbar: interrupted\n", "tollbar verify: interrupted\n")
 
 
 def test_a_misspelled_variable_is_one_line_and_stops_nothing(tollbar, monkeypatch):

@@ -30,6 +30,7 @@ class Said:
 @pytest.fixture
 def tollbar(capsys, monkeypatch):
     """tollbar("price", "mcs", ...) -> Said, without any TOLLBAR_ variable of the developer's."""
+    monkeypatch.delenv("COLUMNS", raising=False)
     for name in ("PLAN", "WAIT", "TIMEOUT", "TUNING", "REPORT", "RESULTS", "VERBOSE", "BUILD"):
         monkeypatch.delenv(f"TOLLBAR_{name}", raising=False)
 

@@ -169,7 +169,7 @@ def test_a_profile_that_is_wrong_is_told_with_its_place(tollbar, tmp_path, text,
         (["--application", "placement=near"], "--application placement=near: 'near' is neither"),
         (["--application", "threads"], "'threads' is not KEY=VALUE"),
         (["--window-us", "9"], "'9' is not FROM..UNTIL"),
-        (["sense"], "the barrier is centralized, tree, combination or a plan"),
+        (["sense"], "there is no algorithm 'sense'; there are centralized, tree, combination, "),
         (["--picture", "x.svg"], "--picture shows one run, these are 9"),
     ],
 )

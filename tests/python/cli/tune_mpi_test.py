@@ -104,6 +104,7 @@ def test_nothing_chosen_is_a_failure_in_one_line(tune, tmp_path):
         (("--ranks", "two"), "'two' is not a number of ranks"),
         (("--budget-ms", "0"), "'0' is not a whole number of milliseconds"),
         (("--results", "somewhere"), "--results is for threads"),
+        (("--force",), "--force is for threads"),
     ],
 )
 def test_wrong_use_is_one_line(tune, arguments, complaint):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar tune: what it picks, and what it leaves on disk."""
 
+import json
+
 import pytest
 from tollbar import environment
 from tollbar.data import results, tuning
@@ -40,7 +42,7 @@ def test_the_newest_run_is_taken_unless_another_one_is_named(tune, stored, tmp_p
     stored(ranks=(8,))
     assert {row["ranks"] for row in tune("--format", "json").json} == {8}
     assert {row["ranks"] for row in tune("--results", older, "--format", "json").json} == {2}
-    assert [each.pairs["ranks"] for each in tuning.read(tmp_path / "tuning")] == ["2", "8", "2", "8"]
+    assert [each.pairs["ranks"] for each in tuning.read(tmp_path / "tuning")] == ["2", "2", "8", "8"]
 
 
 def test_without_results_it_measures_briefly(tune, programs, monkeypatch, tmp_path):
@@ -57,7 +59,7 @@ def test_a_corrupt_file_is_one_line_and_stays_beside_the_new_one(tune, stored, t
     (tmp_path / "tuning").write_text("nonsense")
     said = tune("--format", "json")
     assert said.code == 0
-    assert "was corrupt (line 1 is not 'tollbar-tuning 1'); kept as tuning.bad" in said.err
+    assert "was corrupt (line 1: expected 'tollbar-tuning 1'); kept as tuning.bad" in said.err
     assert said.err.count("\n") == 1
     assert (tmp_path / "tuning.bad").read_text() == "nonsense"
 
@@ -70,6 +72,76 @@ def test_a_place_that_cannot_be_written_is_one_line(tune, stored, monkeypatch, t
     assert said.code == 1
     assert "set TOLLBAR_TUNING to a file that can be written" in said.err
     assert said.err.count("\n") == 1
+
+
+def test_it_says_which_run_it_used(tune, stored, tmp_path):
+    run = stored(ranks=(2,))
+    said = tune()
+    assert f"from {run}, measured 2025-01-01 00:00:00: 12 launches in 2 situations\n" in said.err
+    assert f"2 of 2 choices stored in {tmp_path / 'tuning'}\n" in said.err
+
+
+def test_a_short_run_does_not_hide_a_full_one(tune, stored):
+    full = stored(ranks=(2, 8))
+    stored(ranks=(2,), launches=3)
+    said = tune()
+    assert f"from {full}, " in said.err
+    assert tune("--force", "--format", "json").json[0]["launches"] == 3
+
+
+def limit(run, only):
+    """Makes the run look as if it had been asked for those barriers alone."""
+    known = json.loads((run / "environment.json").read_text())
+    results.write_environment(run, known | {"only": only})
+
+
+def test_a_run_of_two_barriers_is_told_and_ignored(tune, stored):
+    full, few = stored(ranks=(2,)), stored(ranks=(2, 8))
+    limit(few, ["turnstile", "std::barrier"])
+    said = tune()
+    assert f"from {full}, " in said.err
+    assert f"{few.name} is ignored: it measured only turnstile, std::barrier\n" in said.err
+    said = tune("--results", few)
+    assert said.code == 2
+    assert "it measured only turnstile, std::barrier; `tollbar bench threads` measures enough" in said.err
+    assert tune("--results", few, "--force").code == 0
+
+
+def test_a_situation_with_too_few_launches_is_told_and_ignored(tune, stored, tmp_path):
+    said = tune("--results", stored(ranks=(2,), launches=2))
+    assert said.code == 2
+    assert "2 threads pinned, 2 threads free: ignored, 2 of 3 launches" in said.err
+    assert not (tmp_path / "tuning").exists()
+
+
+def test_a_run_of_another_machine_is_ignored_unless_it_is_named(tune, stored):
+    own, other = stored(ranks=(2,)), stored(ranks=(2, 8))
+    known = json.loads((other / "environment.json").read_text())
+    results.write_environment(other, known | {"model": "another processor"})
+    said = tune()
+    assert f"from {own}, " in said.err
+    assert f"{other.name} is ignored: it was measured on another machine\n" in said.err
+    assert tune("--results", other).code == 0
+
+
+def test_a_stored_choice_that_rests_on_more_launches_stays(tune, stored, tmp_path):
+    tune("--results", stored(ranks=(2,)))
+    full = (tmp_path / "tuning").read_text()
+    short = stored(ranks=(2,), launches=3)
+    said = tune("--results", short, "--format", "json")
+    assert [row["kept"] for row in said.json] == [6, 6]
+    assert (tmp_path / "tuning").read_text() == full
+    said = tune("--results", short)
+    assert "2 threads pinned: what is stored rests on 6 launches and stays; --force replaces it\n" in said.err
+    assert tune("--results", short, "--force").code == 0
+    assert {each.pairs["launches"] for each in tuning.read(tmp_path / "tuning")} == {"3"}
+
+
+def test_runs_that_have_too_little_are_no_reason_to_give_up(tune, stored, programs):
+    stored(ranks=(2,), launches=1)
+    said = tune("--format", "json")
+    assert said.code == 0
+    assert "no stored run has enough; measuring for half a minute" in said.err
 
 
 def test_a_folder_without_a_run_is_wrong_use(tune, tmp_path):

@@ -3,10 +3,11 @@
 
 import multiprocessing
 import os
+from pathlib import Path
 
 import pytest
 from tollbar.data import tuning
-from tollbar.data.tuning import CorruptTuning, Entry, parse_entry
+from tollbar.data.tuning import Entry
 
 LINE = "threads ranks=8 cpus=2 pinned=no plan=turnstile wait=auto verdict=best latency_ns=5100 machine=ab12"
 
@@ -23,7 +24,7 @@ def entry(ranks, plan="mcs", pinned="no", **more):
 
 
 def test_an_entry_is_read_and_written_as_the_same_line():
-    assert parse_entry(LINE).line == LINE
+    assert Entry.parse(LINE).line == LINE
 
 
 def test_what_was_written_is_read_back(tmp_path):
@@ -73,8 +74,8 @@ def test_a_communicator_is_known_by_size_nodes_crowding_mpi_and_objective(tmp_pa
             ("latency", "skew"),
         )
     ]
-    tuning.write(path, [parse_entry(line) for line in (MPI, *others)])
-    tuning.write(path, [parse_entry(MPI.replace("plan=turnstile", "plan=bst"))])
+    tuning.write(path, [Entry.parse(line) for line in (MPI, *others)])
+    tuning.write(path, [Entry.parse(MPI.replace("plan=turnstile", "plan=bst"))])
     assert sorted(each.line for each in tuning.read(path)) == sorted(
         [*others, MPI.replace("plan=turnstile", "plan=bst")]
     )
@@ -101,33 +102,41 @@ def test_eight_writers_at_once_lose_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "line 1 is not 'tollbar-tuning 1'"),
-        (b"tollbar-tuning 2\n", "line 1 is not"),
-        (b"tollbar-tuning 1\nthreads ranks=8\n", "line 2: 'cpus=' is missing"),
-        (b"tollbar-tuning 1\n\nthreads ranks\n", "line 3: 'ranks' is not key=value"),
+        (b"", "line 1: expected 'tollbar-tuning 1'"),
+        (b"tollbar-tuning 2\n", "line 1: expected"),
+        (b"tollbar-tuning 1\nthreads ranks=8\n", "line 2: needs ranks, cpus, pinned, plan and wait"),
+        (b"tollbar-tuning 1\n\nthreads ranks\n", "line 3: 'ranks' is not KEY=VALUE"),
         (
             b"tollbar-tuning 1\nthreads ranks=0 cpus=2 pinned=no plan=mcs wait=auto\n",
-            "ranks=0 is not a whole",
+            "line 2: '0' is not a number of at least 1",
         ),
         (
             b"tollbar-tuning 1\nthreads ranks=8 cpus=2 pinned=so plan=mcs wait=auto\n",
-            "pinned=so is not yes or no",
+            "line 2: 'so' is neither no nor yes",
         ),
-        (b"tollbar-tuning 1\nmpi ranks=8\n", "line 2: 'nodes=' is missing"),
-        (b"tollbar-tuning 1\n" + MPI.replace("yes", "so").encode(), "crowded=so is not yes or no"),
-        (b"\xff\xfe", "it is not text"),
+        (b"tollbar-tuning 1\nmpi ranks=8\n", "line 2: needs ranks, nodes, per_node"),
+        (b"tollbar-tuning 1\n" + MPI.replace("yes", "so").encode(), "line 2: 'so' is neither no nor yes"),
+        (b"\xff\xfe", "line 1: expected"),
     ],
 )
 def test_a_corrupt_file_is_named_and_kept_aside(tmp_path, content, complaint):
     path = tmp_path / "tuning"
     path.write_bytes(content)
-    with pytest.raises(CorruptTuning, match=complaint):
+    with pytest.raises(ValueError, match=complaint):
         tuning.read(path)
     written = tuning.write(path, [entry(8)])
-    assert complaint in written.why_corrupt
-    assert written.put_aside == tmp_path / "tuning.bad"
-    assert written.put_aside.read_bytes() == content
+    assert complaint in written.damage
+    assert written.put_aside == str(tmp_path / "tuning.bad")
+    assert Path(written.put_aside).read_bytes() == content
     assert tuning.read(path) == [entry(8)]
+
+
+def test_bytes_that_are_no_text_survive_a_write(tmp_path):
+    path = tmp_path / "tuning"
+    path.write_bytes(b"tollbar-tuning 1\n" + LINE.encode() + b" by=\xff\n")
+    assert tuning.read(path)[0].pairs["by"] == "\\xff"
+    tuning.write(path, [entry(2)])
+    assert path.read_bytes().endswith(b" by=\xff\n")
 
 
 def test_a_second_corrupt_file_does_not_replace_the_first_one(tmp_path):

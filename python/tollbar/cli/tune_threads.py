@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar tune threads: picks the fastest safe barrier for each situation of a stored run.
+
+A choice rests on a run that measured the usual candidates often enough. One that is stored and rests on more
+launches stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tollbar.cli import bench
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.table import Table, column
+
+if TYPE_CHECKING:
+    from tollbar.data.choice import Choice
+    from tollbar.data.comparison import Comparison, Situation
+    from tollbar.data.results import Run
+    from tollbar.data.tuning import Entry
+
+#: Fewer launches of a situation decide nothing.
+LAUNCHES = 3
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """One situation and what to use in it."""
+
+    ranks: int = column("how many threads")
+    cpus: int = column("how many processors they may use")
+    placement: str = column("pinned to processors, or free")
+    plan: str = column("the plan to use, as `tollbar plans` spells it")
+    verdict: str = column(
+        "best: faster than every other; tie: as fast as others, and the one the model prefers"
+    )
+    latency_ns: float = column("last entry to last exit, median over launches")
+    runner_up: str | None = column("the next best, or the fastest of those it ties with")
+    by: str = column("what is compared with the next best: latency, or the period of a loop")
+    ratio: float | None = column("that of the next best divided by that of the choice")
+    low: float | None = column("lower end of its 95 % interval; empty with a single launch")
+    high: float | None = column("upper end of it")
+    launches: int = column("how many launches it rests on")
+    kept: int | None = column("how many what is stored rests on, where those are more and it stays")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    own = parser.add_argument_group("for threads")
+    own.add_argument(
+        "--results", type=Path, metavar="DIR",
+        help="a stored run, or a folder of runs (default: the results folder; of its runs the one with most "
+        "launches, the newest of equals; measures briefly if none has the usual candidates)",
+    )  # fmt: skip
+    own.add_argument(
+        "--force", action="store_true",
+        help="take the newest run whatever it measured, and replace what rests on more launches",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a run has to say: the situations to choose for, and why not for others."""
+
+    run: Run
+    founded: Sequence[Comparison]
+    ignored: Sequence[str]
+
+
+def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry], Table]:
+    """The entries to store beside those that are, and the table that shows them."""
+    from tollbar.data import choice
+    from tollbar.machine import facts
+
+    basis, notes = _basis(args)
+    launches = {each.situation: _launches(each) for each in basis.founded}
+    began = str(basis.run.environment.get("began", "an unknown time")).replace("T", " ").removesuffix("Z")
+    notes.insert(
+        0,
+        f"from {basis.run.folder}, measured {began}: "
+        f"{sum(launches.values())} launches in {len(launches)} situations",
+    )
+    before = {entry.situation: entry for entry in stored}
+    entries, rows = [], []
+    for chosen in filter(None, map(choice.choose, basis.founded)):
+        count = launches[chosen.situation]
+        made = entry(chosen, count, facts.short_id(basis.run.environment))
+        kept = None if args.force else rests_on_more(before.get(made.situation), made)
+        rows.append(_row(chosen, count, kept))
+        if kept is None:
+            entries.append(made)
+        else:
+            what = f"what is stored rests on {kept} launches and stays; --force replaces it"
+            notes.append(f"{_named(chosen.situation)}: {what}")
+    return entries, Table(rows, Tuned, notes=notes)
+
+
+def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
+    """The run to take, with lines that say what is ignored."""
+
+    named, ignored = args.results, []
+    for folder in _runs(named, args.force):
+        basis = _read(folder, args.force, anywhere=named is not None)
+        ignored += basis.ignored
+        if basis.founded:
+            return basis, ignored
+        if args.force:
+            raise WrongUse(
+                f"{folder} holds none of tollbar's own barriers; `tollbar bench threads` measures them"
+            )
+    if named and ignored:
+        raise WrongUse(f"{'; '.join(ignored)}; `tollbar bench threads` measures enough, --force takes it")
+    if named:
+        raise WrongUse(f"{named} holds no run; `tollbar bench threads` makes one")
+    found = "no stored run has enough" if ignored else "nothing is stored yet"
+    print(f"tollbar tune: {found}; measuring for half a minute", file=sys.stderr)
+    return _read(bench.measure_briefly(), force=True, anywhere=True), ignored
+
+
+def _runs(named: Path | None, force: bool) -> list[Path]:
+    """Which runs to look at, in this order: those with most launches first, of equals the newest."""
+    from tollbar.data import results
+
+    within = named or results.folder()
+    if (within / "environment.json").exists():
+        return [within]
+    newest_first = results.by_age(within, "threads")[::-1]
+    if force:
+        return newest_first[:1]
+    return sorted(newest_first, key=lambda run: len(list(run.glob("*.jsonl.gz"))), reverse=True)
+
+
+def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
+    from tollbar.data import choice, comparison, results
+    from tollbar.machine import facts
+
+    run = results.read_run(folder)
+    compared = comparison.compare(run.launches).values()
+    if force:
+        return Basis(run, [each for each in compared if choice.rivals(each)], [])
+    if not anywhere and facts.short_id(run.environment) != facts.short_id(facts.facts()):
+        return Basis(run, [], [f"{folder.name} is ignored: it was measured on another machine"])
+    if only := run.environment.get("only"):
+        return Basis(run, [], [f"{folder.name} is ignored: it measured only {', '.join(only)}"])
+    lacking = defaultdict(list)
+    for each in compared:
+        lacking[lacks(each)].append(each)
+    ignored = [
+        f"{folder.name}, {', '.join(_named(each.situation) for each in those)}: ignored, {why}"
+        for why, those in lacking.items()
+        if why
+    ]
+    return Basis(run, lacking[""], ignored)
+
+
+def lacks(compared: Comparison) -> str:
+    """What the situation lacks to be chosen for; empty when it has the usual candidates and launches."""
+    from tollbar.campaigns import threads as campaign
+    from tollbar.data import choice
+
+    usual = set(choice.OWN) - ({"plan"} if compared.situation.ranks > campaign.MANY else set())
+    usual -= {name.partition(":")[0] for name, _ in compared.skipped}
+    missing = usual - {candidate.kind for candidate in choice.rivals(compared)}
+    if missing:
+        return f"no {' and no '.join(sorted(missing))} was measured"
+    launches = _launches(compared)
+    return f"{launches} of {LAUNCHES} launches" if launches < LAUNCHES else ""
+
+
+def _launches(compared: Comparison) -> int:
+    """How often every one of tollbar's own was measured."""
+    from tollbar.data import choice
+
+    own = choice.rivals(compared)
+    return min((len(compared.candidates[candidate].latency) for candidate in own), default=0)
+
+
+def _named(situation: Situation) -> str:
+    return f"{situation.ranks} threads {situation.placement}"
+
+
+def rests_on_more(stored: Entry | None, made: Entry) -> int | None:
+    """How many launches what is stored rests on, if it is of the same machine and those are more."""
+    if stored is None or stored.pairs.get("machine") != made.pairs["machine"]:
+        return None
+    launches = stored.pairs.get("launches", "")
+    more = launches.isascii() and launches.isdigit() and int(launches) > int(made.pairs["launches"])
+    return int(launches) if more else None
+
+
+def entry(chosen: Choice, launches: int, machine: str) -> Entry:
+    """The choice as a line of the tuning file."""
+    from tollbar.data.tuning import Entry
+
+    pairs = {
+        "ranks": str(chosen.situation.ranks),
+        "cpus": str(chosen.usable),
+        "pinned": "yes" if chosen.situation.placement == "pinned" else "no",
+        "plan": chosen.pick.name,
+        "wait": chosen.pick.wait,
+        "verdict": chosen.verdict.value,
+        "latency_ns": f"{chosen.latency.value:.1f}",
+    }
+    if chosen.runner_up and chosen.ratio:
+        pairs |= {"runner_up": chosen.runner_up.name, "by": chosen.by, "ratio": f"{chosen.ratio.value:.3f}"}
+        if chosen.ratio.low is not None and chosen.ratio.high is not None:
+            pairs |= {"low": f"{chosen.ratio.low:.3f}", "high": f"{chosen.ratio.high:.3f}"}
+    return Entry("threads", pairs | {"launches": str(launches), "machine": machine})
+
+
+def _row(chosen: Choice, launches: int, kept: int | None) -> Tuned:
+    ratio = chosen.ratio
+    return Tuned(
+        chosen.situation.ranks,
+        chosen.usable,
+        chosen.situation.placement,
+        chosen.pick.name,
+        chosen.verdict.value,
+        chosen.latency.value,
+        chosen.runner_up.name if chosen.runner_up else None,
+        chosen.by,
+        ratio.value if ratio else None,
+        ratio.low if ratio else None,
+        ratio.high if ratio else None,
+        launches,
+        kept,
+    )
