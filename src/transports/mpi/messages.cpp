@@ -12,8 +12,8 @@ Messages::~Messages() {
 
 MessageStep Messages::open(tollbar::Step step) {
     const bool sends = is_signal(step);
-    tollbar_channel* const channel =
-        p2p_.open(p2p_.state, step.peer, sends ? TOLLBAR_TO_PEER : TOLLBAR_FROM_PEER, nullptr, 0);
+    const tollbar_way way = sends ? TOLLBAR_TO_PEER : TOLLBAR_FROM_PEER;
+    tollbar_channel* const channel = p2p_.open(p2p_.state, step.peer, way, nullptr, 0);
     if (channel == nullptr)
         throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI gave no channel");
     (sends ? sends_ : receives_).push_back(channel);
