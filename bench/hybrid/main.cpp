@@ -1,124 +1,171 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-hybrid-NAME: barriers between all threads of all ranks of an MPI job, side by side. Rank 0 prints.
-#include "candidates.hpp"
+#include "job.hpp"
 #include "openmp_team.hpp"
 
-#include "environment.hpp"
-#include "flags.hpp"
-#include "options.hpp"
-#include "process_crew.hpp"
-#include "rounds.hpp"
-#include "selection.hpp"
+#include <tollbar/algorithms.hpp>
+#include <tollbar/mpi.hpp>
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <string_view>
+#include <array>
+#include <memory>
+#include <stdexcept>
 
 namespace tollbar::bench {
 
 namespace {
 
-constexpr const char* program = TOLLBAR_BENCH_PROGRAM;
-constexpr Rank most_threads = 256;
+/// Each thread has its number; ranks of a launch are threads, rank by rank.
+class Combined {
+public:
+    Combined(Rank threads, const std::string& inner, const std::string& outer)
+        : threads_(threads), barrier_(MPI_COMM_WORLD, threads, inner, outer) {}
 
-constexpr const char* usage_of_threads =
-    "and, where the launcher says how many ranks there are:\n"
-    "  --threads T  threads of each rank (default 2)\n"
-    "  --level funneled|serialized|multiple  who may call the MPI (default serialized)\n";
+    struct Seat {
+        mpi_barrier& barrier;
+        unsigned thread;
+        void episode() { barrier.arrive_and_wait(thread); }
+    };
+    Seat seat(Rank rank) { return {barrier_, rank % threads_}; }
 
-struct Asked {
-    Options options;
-    int level = MPI_THREAD_SERIALIZED;
-    bool sound = true;    ///< whether there was nothing wrong
-    std::string trouble;  ///< what was
+private:
+    Rank threads_;
+    mpi_barrier barrier_;
 };
 
-int read_level(const std::string& text) {
-    if (text == "funneled") return MPI_THREAD_FUNNELED;
-    if (text == "serialized") return MPI_THREAD_SERIALIZED;
-    if (text == "multiple") return MPI_THREAD_MULTIPLE;
-    throw WrongUse("--level '" + text + "': accepted are funneled, serialized, multiple");
-}
+/// The MPI's own barrier on a duplicate of the world.
+class OwnOfTheMpi {
+public:
+    OwnOfTheMpi() { PMPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+    ~OwnOfTheMpi() { PMPI_Comm_free(&comm_); }
+    OwnOfTheMpi(const OwnOfTheMpi&) = delete;
+    OwnOfTheMpi& operator=(const OwnOfTheMpi&) = delete;
 
-/// Before MPI begins, because the level must be known.
-Asked read(int count, char** words) {
-    Asked asked;
-    try {
-        std::vector<const char*> left(words, words + count);
-        const std::string threads = take_value(left, "--threads");
-        const std::string level = take_value(left, "--level");
-        asked.options = parse_options(static_cast<int>(left.size()), left.data());
-        asked.options.threads = threads.empty() ? 2
-                                                : static_cast<Rank>(read_number("--threads", threads, 1, most_threads));
-        if (!level.empty()) asked.level = read_level(level);
-    } catch (const WrongUse& wrong) {
-        asked.sound = false;
-        asked.trouble = wrong.what();
-    }
-    return asked;
-}
+    void episode() const noexcept { PMPI_Barrier(comm_); }
 
-std::string spelled_level(int level) {
-    return level == MPI_THREAD_FUNNELED ? "funneled" : level == MPI_THREAD_MULTIPLE ? "multiple" : "serialized";
-}
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
 
-int measure(const MpiJob& job, Asked asked) {
-    Options& options = asked.options;
-    options.ranks = job.ranks();
-    const Rank threads = options.threads;
-    Roster roster = hybrid_roster(job, threads);
-    if (!options.only.empty())
-        select(roster, options.only, [&](Roster& to, const std::string& name, const std::string& wait) {
-            return add_combined(to, job, threads, name, wait);
-        });
-    if (options.list) {
-        print_list(roster);
-        return 0;
-    }
-    roster.versions = {{"mpi", MpiJob::mpi()},
-                       {"door", MpiJob::door()},
-                       {"setting", "stock"},
-                       {"apart", "launcher"},
-                       {"hosts", std::to_string(job.hosts())},
-                       {"threads", std::to_string(threads)},
-                       {"level", spelled_level(asked.level)}};
-    const std::vector<int> cpus = usable_cpus();
-    Pace pace = pace_for(options, cpus.size());
-    pace.isolated = 50;
-    print_environment(program, options, cpus, pace, roster.versions);
-    OpenMpTeam team(threads);
-    ProcessCrew crew(job, Places(options.placement, cpus), pace, job.ranks() * threads > cpus.size(), team);
-    return run_rounds(crew, roster, options, cpus, pace) ? 0 : 1;
-}
-
-int run(int count, char** words) {
-    const Asked asked = read(count, words);
-    const MpiJob job(&count, &words, asked.level);
-    const auto complain = [&](const std::string& why) {
-        if (job.rank() == 0) std::fprintf(stderr, "%s: %s\n", program, why.c_str());
-        return 2;
+/// What stands in every hybrid program.
+class AroundOpenMp {
+public:
+    struct Seat {
+        const OwnOfTheMpi& ranks;
+        void episode() const {
+#pragma omp barrier
+#pragma omp master
+            ranks.episode();
+#pragma omp barrier
+        }
     };
-    // Nothing but rank 0's records is to be read.
-    if (job.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) return 1;
-    if (!asked.sound) return complain(asked.trouble);
-    if (asked.options.help) {
-        std::fputs((usage(program) + usage_of_threads).c_str(), stdout);
-        return 0;
-    }
+    Seat seat(Rank) const { return {ranks_}; }
+
+private:
+    OwnOfTheMpi ranks_;
+};
+
+class AroundPthread {
+public:
+    explicit AroundPthread(Rank threads) : before_(threads), after_(threads) {}
+
+    struct Seat {
+        AroundPthread& all;
+        void episode() const {
+            if (all.before_.meet()) all.ranks_.episode();
+            all.after_.meet();
+        }
+    };
+    Seat seat(Rank) { return {*this}; }
+
+private:
+    Meeting before_;
+    Meeting after_;
+    OwnOfTheMpi ranks_;
+};
+
+constexpr std::array inners{"turnstile", "central", "mcs", "tournament", "dissemination", "combination"};
+constexpr std::array outers{"turnstile", "central", "mcs", "tournament", "dissemination"};
+
+bool is_plan(const std::string& spelling, Rank ranks) {
+    if (spelling == "turnstile" || spelling == "combination") return true;
     try {
-        return measure(job, asked);
-    } catch (const WrongUse& wrong) {
-        return complain(wrong.what());  // everybody has read the same words
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s: rank %u: %s\n", program, job.rank(), error.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
-        return 1;
+        make_plan(spelling, ranks);
+        return true;
+    } catch (const std::invalid_argument&) {
+        return false;
     }
+}
+
+/// Any "INNER/OUTER", for --only.
+Add combined_plans(Rank ranks, Rank threads) {
+    return [=](Roster& roster, const std::string& name, const std::string& wait) {
+        const std::size_t slash = name.find('/');
+        if (slash == std::string::npos || wait != "auto") return false;
+        const std::string inner = name.substr(0, slash);
+        const std::string outer = name.substr(slash + 1);
+        if (!is_plan(inner, threads) || !is_plan(outer, ranks)) return false;
+        roster.add<Combined>({name, "combination"}, threads, inner, outer);
+        return true;
+    };
+}
+
+/// Every inner with every outer plan, and the peers.
+Roster hybrid_roster(Rank ranks, Rank threads) {
+    Roster roster;
+    roster.add<AroundOpenMp>({"omp barrier around MPI_Barrier", "mpi"});
+    roster.add<AroundPthread>({"pthread_barrier around MPI_Barrier", "mpi"}, threads);
+    const Add add = combined_plans(ranks, threads);
+    for (const std::string inner : inners)
+        for (const std::string outer : outers) add(roster, inner + "/" + outer, "auto");
+    return roster;
+}
+
+constexpr Rank most_threads = 256;
+
+struct HybridFlags {
+    Rank threads = 2;
+    std::string level = "serialized";
+    int mpi_level = MPI_THREAD_SERIALIZED;
+};
+
+std::vector<Flag> flags_of_hybrid(HybridFlags& f) {
+    const Take level = one_of(
+        f.mpi_level,
+        {{"funneled", MPI_THREAD_FUNNELED}, {"serialized", MPI_THREAD_SERIALIZED}, {"multiple", MPI_THREAD_MULTIPLE}});
+    return {{"--threads", "T", "threads of each rank (default 2)", number(f.threads, 1, most_threads)},
+            {"--level", "funneled|serialized|multiple", "who may call the MPI (default serialized)",
+             [&f, level](std::string_view flag, std::string_view text) {
+                 level(flag, text);
+                 f.level = text;
+             }}};
+}
+
+int measure(Launch& launch, const HybridFlags& flags) {
+    Options& options = launch.options;
+    options.threads = flags.threads;
+    launch.pace = pace_for(options, launch.cpus.size());
+    launch.pace.isolated = 50;
+    Roster roster = hybrid_roster(options.ranks, options.threads);
+    if (!launch.keeps(roster, combined_plans(options.ranks, options.threads))) return 0;
+    Versions versions = mpi_versions("stock", "launcher");
+    versions.push_back({"threads", std::to_string(flags.threads)});
+    versions.push_back({"level", flags.level});
+    launch.begin(versions);
+    ProcessCrew crew(launch, std::make_unique<OpenMpTeam>(flags.threads));
+    return measure_roster(launch, crew, roster);
 }
 
 }  // namespace
 
 }  // namespace tollbar::bench
 
-int main(int count, char** words) { return tollbar::bench::run(count, words); }
+int main(int count, char** words) {
+    using namespace tollbar::bench;
+    HybridFlags flags;
+    return run({.name = TOLLBAR_BENCH_PROGRAM,
+                .flags = flags_of_hybrid(flags),
+                .measure = [&](Launch& launch) { return measure(launch, flags); },
+                .join = [&] { return std::make_unique<MpiJob>(flags.mpi_level); },
+                .launcher = "mpirun"},
+               count, words);
+}

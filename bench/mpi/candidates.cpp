@@ -73,18 +73,18 @@ PointToPoint::~PointToPoint() {
     PMPI_Comm_free(&comm_);
 }
 
-Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<PointToPoint>& p2p) {
+Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p2p) {
     Roster roster;
-    const bool behind_a_door = MpiJob::door() != "none";
+    const bool behind_a_door = mpi_door() != "none";
     const char* kind = behind_a_door ? "door" : "mpi";
     roster.add<Called<Blocking>>({"MPI_Barrier", kind});
     roster.add<Called<Split>>({"MPI_Ibarrier", kind});
-    if (MpiJob::door() == "preload") {
+    if (mpi_door() == "preload") {
         roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
         roster.add<Called<OwnSplit>>({"PMPI_Ibarrier", "mpi"});
     }
 
-    const bool share = hosts < job.ranks();
+    const bool share = hosts < ranks;
     if (hosts == 1) add_plan_by(roster, p2p, "turnstile", "turnstile", "auto");
     if (hosts > 1 && share)
         for (const char* plan : {"turnstile/dissemination", "turnstile/tournament", "turnstile/central"})
@@ -100,16 +100,17 @@ Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<PointToPo
     return roster;
 }
 
-bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<PointToPoint>& p2p,
-                 const std::string& spelling, const std::string& wait) {
-    if (wait != "auto" && wait != messages) return false;
-    try {
-        make_plan(spelling, job.ranks());
-    } catch (const std::invalid_argument&) {
-        return false;  // select() says what there is
-    }
-    add_plan_by(roster, p2p, spelling, "plan", wait);
-    return true;
+Add mpi_plans(Rank ranks, const std::shared_ptr<PointToPoint>& p2p) {
+    return [=](Roster& roster, const std::string& spelling, const std::string& wait) {
+        if (wait != "auto" && wait != messages) return false;
+        try {
+            make_plan(spelling, ranks);
+        } catch (const std::invalid_argument&) {
+            return false;  // select() says what there is
+        }
+        add_plan_by(roster, p2p, spelling, "plan", wait);
+        return true;
+    };
 }
 
 }  // namespace tollbar::bench

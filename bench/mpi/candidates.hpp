@@ -3,7 +3,6 @@
 // plan of tollbar's by words and by messages.
 #pragma once
 
-#include "candidate.hpp"
 #include "job.hpp"
 
 #include "transports/mpi/pmpi_p2p.h"
@@ -58,11 +57,11 @@ struct Split {
     }
 };
 
-/// Everything that can be measured in this job, on that many hosts; MPI_Barrier is a door's where one is loaded.
-Roster mpi_roster(const MpiJob& job, Rank hosts, const std::shared_ptr<PointToPoint>& p2p);
+/// Everything that can be measured among that many ranks on that many hosts; MPI_Barrier is a door's where one is
+/// loaded.
+Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p2p);
 
-/// Adds a plan that is spelled out; false when it cannot be spelled so. `wait` is auto or messages.
-bool add_spelled(Roster& roster, const MpiJob& job, const std::shared_ptr<PointToPoint>& p2p,
-                 const std::string& spelling, const std::string& wait);
+/// Any plan for that many ranks, for --only; the waiting policy is auto or messages.
+Add mpi_plans(Rank ranks, const std::shared_ptr<PointToPoint>& p2p);
 
 }  // namespace tollbar::bench

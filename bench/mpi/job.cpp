@@ -24,7 +24,7 @@ std::string version_in(std::string_view text, std::string_view since) {
 
 }  // namespace
 
-MpiJob::MpiJob(int* count, char*** words, int level) {
+MpiJob::MpiJob(int level) {
     int given = level;
     int begun = 0;
     MPI_Initialized(&begun);
@@ -32,9 +32,9 @@ MpiJob::MpiJob(int* count, char*** words, int level) {
     if (begun != 0) {
         MPI_Query_thread(&given);
     } else if (level == MPI_THREAD_SINGLE) {
-        MPI_Init(count, words);
+        MPI_Init(nullptr, nullptr);
     } else {
-        MPI_Init_thread(count, words, level, &given);
+        MPI_Init_thread(nullptr, nullptr, level, &given);
     }
     if (given < level) throw std::runtime_error("the MPI does not give the thread level that was asked for");
     int rank = 0;
@@ -49,7 +49,18 @@ MpiJob::~MpiJob() {
     if (ends_) MPI_Finalize();
 }
 
-Rank MpiJob::hosts() const {
+std::uint64_t MpiJob::told(std::uint64_t mine) const {
+    PMPI_Bcast(&mine, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    return mine;
+}
+
+bool MpiJob::all(bool mine) const {
+    int found = mine ? 1 : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return found == 1;
+}
+
+Rank mpi_hosts() {
     MPI_Comm host = MPI_COMM_NULL;
     int place = 0;
     int hosts = 0;
@@ -61,7 +72,7 @@ Rank MpiJob::hosts() const {
     return static_cast<Rank>(hosts);
 }
 
-std::string MpiJob::mpi() {
+std::string mpi_version() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
@@ -72,13 +83,21 @@ std::string MpiJob::mpi() {
     return "an unknown MPI";
 }
 
-std::string MpiJob::door() {
+std::string mpi_door() {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
         if (line.find("/libtollbar_mpi_") != std::string::npos) return "preload";
         if (line.find("/mca_coll_tollbar") != std::string::npos) return "component";
     }
     return "none";
+}
+
+Versions mpi_versions(const std::string& setting, const std::string& apart) {
+    return {{"mpi", mpi_version()},
+            {"door", mpi_door()},
+            {"setting", setting},
+            {"apart", apart},
+            {"hosts", std::to_string(mpi_hosts())}};
 }
 
 }  // namespace tollbar::bench

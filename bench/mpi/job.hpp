@@ -2,7 +2,7 @@
 // The MPI job that a measuring program is: who is in it, which MPI, and what stands before MPI_Barrier.
 #pragma once
 
-#include <tollbar/plan.hpp>
+#include "launch.hpp"
 
 #include <mpi.h>
 
@@ -11,30 +11,36 @@
 namespace tollbar::bench {
 
 /// MPI from its beginning to its end. Where it has begun already, as under an OpenSHMEM, it is not for this one to end.
-class MpiJob {
+class MpiJob : public Peers {
 public:
     /// With that thread level, or as MPI_Init does it. Throws std::runtime_error when the MPI gives less.
-    MpiJob(int* count, char*** words, int level = MPI_THREAD_SINGLE);
-    ~MpiJob();
+    explicit MpiJob(int level = MPI_THREAD_SINGLE);
+    ~MpiJob() override;
     MpiJob(const MpiJob&) = delete;
     MpiJob& operator=(const MpiJob&) = delete;
 
-    Rank rank() const noexcept { return rank_; }
-    Rank ranks() const noexcept { return ranks_; }
-
-    /// How many hosts the MPI tells apart. Collective.
-    Rank hosts() const;
-
-    /// "Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19".
-    static std::string mpi();
-
-    /// What of tollbar's is loaded in this process: "component", "preload" or "none".
-    static std::string door();
+    Rank rank() const noexcept override { return rank_; }
+    Rank ranks() const noexcept override { return ranks_; }
+    std::uint64_t told(std::uint64_t mine) const override;
+    bool all(bool mine) const override;
+    void abort() const noexcept override { MPI_Abort(MPI_COMM_WORLD, 1); }
 
 private:
     Rank rank_ = 0;
     Rank ranks_ = 0;
     bool ends_ = true;
 };
+
+/// "Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19".
+std::string mpi_version();
+
+/// What of tollbar's is loaded in this process: "component", "preload" or "none".
+std::string mpi_door();
+
+/// How many hosts the MPI tells apart. Collective.
+Rank mpi_hosts();
+
+/// What the environment record says of the MPI. Collective.
+Versions mpi_versions(const std::string& setting, const std::string& apart);
 
 }  // namespace tollbar::bench

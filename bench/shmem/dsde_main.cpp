@@ -1,21 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-dsde: the dynamic sparse data exchange in all its forms, side by side. PE 0 prints.
-#include "program.hpp"
-#include "race.hpp"
+#include "nbx.hpp"
+#include "process_crew.hpp"
 #include "split.hpp"
 #include "variants.hpp"
 
-#include "json.hpp"
-#include "selection.hpp"
-#include "visit_records.hpp"
-
-#include <algorithm>
-#include <random>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace tollbar::bench {
 
 namespace {
+
+/// What the forms have in common, and what the last one found out.
+struct Race {
+    const Peers& job;
+    std::uint64_t seed;
+    std::uint64_t iterations;
+    bool crowded;
+    Mail mail{};  ///< of all ranks together
+};
+
+/// The loop over OpenSHMEM with one kind of barrier.
+template <class Barrier>
+class SplitExchange {
+public:
+    template <class... Arguments>
+    explicit SplitExchange(const Race& race, const Arguments&... arguments)
+        : exchange_(race.job.rank(), race.job.ranks(), race.seed), barrier_(arguments...) {}
+
+    void run(std::uint64_t iterations, bool crowded) { exchange_by(exchange_, barrier_, iterations, crowded); }
+    const Mail& mail() const noexcept { return exchange_.mail(); }
+
+private:
+    Exchange exchange_;
+    Barrier barrier_;
+};
+
+/// The loop over messages.
+class MessageExchange : public Nbx {
+public:
+    explicit MessageExchange(const Race& race) : Nbx(race.job.rank(), race.job.ranks(), race.seed) {}
+};
+
+/// A form takes its turn: visit.timing has what rank 0 took for all iterations, race.mail what became of the letters.
+template <class Form>
+class Runner final : public Candidate {
+public:
+    template <class... Arguments>
+    Runner(Label label, Race& race, Arguments... arguments)
+        : Candidate(std::move(label)), race_(race),
+          make_([&race, arguments...] { return std::make_unique<Form>(race, arguments...); }) {}
+
+    void receive(Crew& crew, Visit& visit) override {
+        const std::unique_ptr<Form> form = make_();
+        crew.run([&](Rank rank) {
+            form->run(race_.iterations / 10 + 1, race_.crowded);
+            visit.line_up();
+            const Ticks began = ticks();
+            form->run(race_.iterations, race_.crowded);
+            if (rank == 0) {
+                visit.timing.elapsed_ns = nanoseconds(ticks() - began);
+                visit.timing.timed = race_.iterations;
+            }
+            visit.meet();
+        });
+        race_.mail = in_all(form->mail());
+    }
+
+private:
+    static Mail in_all(const Mail& own) {
+        Mail sum;
+        PMPI_Allreduce(&own.sent, &sum.sent, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        PMPI_Allreduce(&own.received, &sum.received, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        PMPI_Allreduce(&own.damaged, &sum.damaged, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        return sum;
+    }
+
+    Race& race_;
+    std::function<std::unique_ptr<Form>()> make_;
+};
 
 Roster forms(Race& race) {
     Roster roster;
@@ -30,61 +97,41 @@ Roster forms(Race& race) {
     return roster;
 }
 
-/// One turn of each in an order drawn anew. False when letters were lost or damaged.
-bool run_round(Crew& crew, Roster& roster, Race& race, const Pace& pace, std::uint32_t round, std::mt19937_64& random) {
-    auto& order = roster.candidates;
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
-    for (const auto& one : order) {
-        const std::unique_ptr<Visit> visit = crew.visit(pace, race.iterations);
-        one->receive(crew, *visit);
-        const Mail& mail = race.mail;
-        if (mail.received != mail.sent || mail.damaged != 0) {
-            start_record("violation", one->label(), round)
-                .field("sent", mail.sent)
-                .field("received", mail.received)
-                .field("damaged", mail.damaged)
-                .print();
-            return false;
-        }
-        start_record("dsde", one->label(), round)
-            .field("iterations", visit->timing.timed)
-            .field("elapsed_ns", visit->timing.elapsed_ns)
-            .field("letters", mail.received)
+/// One turn. False when letters were lost or damaged.
+bool visit(Crew& crew, Candidate& one, Race& race, const Pace& pace, std::uint32_t round) {
+    const std::unique_ptr<Visit> visit = crew.visit(pace, race.iterations);
+    one.receive(crew, *visit);
+    const Mail& mail = race.mail;
+    if (mail.received != mail.sent || mail.damaged != 0) {
+        Record<"violation">(one.label(), round)
+            .field("sent", mail.sent)
+            .field("received", mail.received)
+            .field("damaged", mail.damaged)
             .print();
+        return false;
     }
+    Record<"dsde">(one.label(), round)
+        .field("iterations", visit->timing.timed)
+        .field("elapsed_ns", visit->timing.elapsed_ns)
+        .field("letters", mail.received)
+        .print();
     return true;
 }
 
-int measure(const ShmemProgram& program, std::uint64_t iterations) {
-    const Options& options = program.options;
-    Race race{.job = program.job, .seed = options.seed, .iterations = iterations, .crowded = program.crowded()};
+int measure(Launch& launch, std::uint64_t iterations) {
+    Race race{.job = *launch.peers, .seed = launch.options.seed, .iterations = iterations, .crowded = launch.crowded()};
     Roster roster = forms(race);
-    if (!options.only.empty())
-        select(roster, options.only, [](Roster&, const std::string&, const std::string&) { return false; });
-    if (options.list) {
-        print_list(roster);
-        return 0;
-    }
-    const Pace pace = pace_for(options, program.cpus.size());
-    print_environment(program.name, options, program.cpus, pace, ShmemProgram::versions());
-    for (const Skipped& one : roster.skipped)
-        Record("skipped").field("name", one.name).field("wait", "auto").field("why", one.why).print();
-    Team alone;
-    ProcessCrew crew(program.job, Places(options.placement, program.cpus), pace, program.crowded(), alone);
-
-    std::mt19937_64 random(options.seed);
-    const Ticks began = ticks();
-    const auto spent_ns = [&] { return nanoseconds(ticks() - began); };
-    std::uint32_t round = 0;
-    double longest_ns = 0;
-    while (round < options.rounds &&
-           crew.agree(options.budget_ns == 0 || round == 0 || spent_ns() + longest_ns < options.budget_ns)) {
-        const double before = spent_ns();
-        if (!run_round(crew, roster, race, pace, round++, random)) return 1;
-        longest_ns = std::max(longest_ns, spent_ns() - before);
-    }
-    Record("done").field("rounds", round).field("elapsed_ms", spent_ns() / 1e6).print();
-    return 0;
+    if (!launch.keeps(roster)) return 0;
+    launch.begin(shmem_versions());
+    for (const Skipped& one : roster.skipped) print_skipped(one.name, one.why);
+    ProcessCrew crew(launch);
+    Rounds rounds(launch, crew);
+    return rounds.run([&](std::uint32_t round) {
+        rounds.shuffle(roster.candidates);
+        for (const auto& one : roster.candidates)
+            if (!visit(crew, *one, race, launch.pace, round)) return false;
+        return true;
+    });
 }
 
 }  // namespace
@@ -93,6 +140,12 @@ int measure(const ShmemProgram& program, std::uint64_t iterations) {
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_shmem_program("tollbar-bench-dsde", count, words, {{"--iterations", 1000, 1, 1'000'000}},
-                             [](const ShmemProgram& program) { return measure(program, program.numbers.at(0)); });
+    std::uint64_t iterations = 1000;
+    return run({.name = "tollbar-bench-dsde",
+                .flags = {{"--iterations", "N", "of the exchange, timed together (default 1000)",
+                           number(iterations, 1, 1'000'000)}},
+                .measure = [&](Launch& launch) { return measure(launch, iterations); },
+                .join = [] { return std::make_unique<PeJob>(); },
+                .launcher = "oshrun"},
+               count, words);
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exchange finds every letter behind a barrier, and misses some behind what is none. Run by a launcher.
-#include "dsde.hpp"
-#include "job.hpp"
 #include "nbx.hpp"
 #include "split.hpp"
 
@@ -41,9 +39,8 @@ Fate exchanged(const MpiJob& job) {
     return in_all(exchange.mail());
 }
 
-int run() {
-    const ShmemJob shmem;
-    const MpiJob job(nullptr, nullptr);
+int outcome() {
+    const PeJob job;
     int wrong = 0;
     const auto check = [&](const char* what, bool holds) {
         if (holds) return;
@@ -66,4 +63,4 @@ int run() {
 
 }  // namespace tollbar::bench
 
-int main() { return tollbar::bench::run(); }
+int main() { return tollbar::bench::outcome(); }

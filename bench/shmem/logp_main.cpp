@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-logp-shmem: round trips between two PEs, by puts into slots and by stores into them. PE 0 prints.
-#include "program.hpp"
-
-#include "floors.hpp"
-#include "json.hpp"
+#include "process_crew.hpp"
 #include "round_trips.hpp"
+#include "shmem_job.hpp"
 
 #include "transports/shmem/block.hpp"
 #include "transports/shmem/open_mpi.hpp"
@@ -39,12 +37,9 @@ class SlotEnd {
 public:
     enum class By : std::uint8_t { puts, stores };
 
-    SlotEnd(Rank rank, const Slots& slots, By by, Crowding crowding)
-        : peer_(1 - static_cast<int>(rank)), slots_(slots), by_(by), crowding_(crowding),
-          near_(shmem_ptr(slots.slot(0, 0), peer_) != nullptr) {}
-
-    /// Whether the other PE's memory can be written by stores.
-    bool near() const noexcept { return near_; }
+    SlotEnd(Rank rank, const Slots* slots, By by, Crowding crowding)
+        : peer_(1 - static_cast<int>(rank)), slots_(*slots), by_(by), crowding_(crowding),
+          near_(shmem_ptr(slots_.slot(0, 0), peer_) != nullptr) {}
 
     void begin(std::uint32_t) noexcept {
         ++episode_;
@@ -77,51 +72,32 @@ private:
     const Slots& slots_;
     By by_;
     Crowding crowding_;
-    bool near_;
+    bool near_;  ///< whether its memory can be written by stores
     Episode episode_ = 0;
     unsigned phase_ = 0;
     std::uint64_t word_ = 0;
 };
 
-int measure(const ShmemProgram& program) {
-    if (program.options.ranks != 2)
-        throw WrongUse("there are two PEs in a round trip, not " + std::to_string(program.options.ranks));
-    const Rank rank = program.job.rank();
-    const Pace pace = pace_for(program.options, program.cpus.size());
-    print_environment(program.name, program.options, program.cpus, pace, ShmemProgram::versions());
-
-    const Crowding crowding = std::min<std::size_t>(program.cpus.size(), quota_cpus()) >= 2 ? Crowding::roomy
-                                                                                            : Crowding::crowded;
+int measure(Launch& launch) {
+    launch.begin(shmem_versions());
+    const bool roomy = std::min<std::size_t>(launch.cpus.size(), quota_cpus()) >= 2;
+    const Crowding crowding = roomy ? Crowding::roomy : Crowding::crowded;
     const Slots put_into;
     const Slots stored_into;
-    const Symmetric<std::uint64_t> told(1);
-    const auto agree = [&](std::uint64_t mine) {
-        if (rank == 0) {
-            told[0] = mine;
-            shmem_putmem(told.data(), told.data(), sizeof mine, 1);
-        }
-        shmem_barrier_all();
-        return told[0];
-    };
-    SlotEnd by_puts(rank, put_into, SlotEnd::By::puts, crowding);
-    RoundTrips puts(rank, by_puts, pace.batch_ns, agree);
-    SlotEnd by_stores(rank, stored_into, SlotEnd::By::stores, crowding);
-    RoundTrips stores(rank, by_stores, pace.batch_ns, agree);
-
-    const Places places(program.options.placement, program.cpus);
-    const Ticks began = ticks();
-    for (std::uint32_t round = 0; round < program.options.rounds; ++round) {
-        if (rank == 0) print_floors(measure_floors(program.cpus), round);
-        agree(round);
-        places.take(rank);
-        puts.round("puts", round);
-        if (by_stores.near()) stores.round("stores", round);
-    }
-    Record("done")
-        .field("rounds", program.options.rounds)
-        .field("elapsed_ms", nanoseconds(ticks() - began) / 1e6)
-        .print();
-    return 0;
+    LooseCrew crew(launch);
+    RoundTrips<SlotEnd> puts(launch, crew, "puts", &put_into, SlotEnd::By::puts, crowding);
+    std::optional<RoundTrips<SlotEnd>> stores;
+    const int peer = 1 - static_cast<int>(launch.peers->rank());
+    if (shmem_ptr(stored_into.slot(0, 0), peer) != nullptr)
+        stores.emplace(launch, crew, "stores", &stored_into, SlotEnd::By::stores, crowding);
+    Rounds rounds(launch, crew);
+    return rounds.run([&](std::uint32_t round) {
+        rounds.floors(round);
+        launch.peers->told(round);
+        puts.round(round);
+        if (stores) stores->round(round);
+        return true;
+    });
 }
 
 }  // namespace
@@ -129,5 +105,10 @@ int measure(const ShmemProgram& program) {
 }  // namespace tollbar::bench
 
 int main(int count, char** words) {
-    return tollbar::bench::run_shmem_program("tollbar-bench-logp-shmem", count, words, {}, tollbar::bench::measure);
+    using namespace tollbar::bench;
+    return run({.name = "tollbar-bench-logp-shmem",
+                .measure = measure,
+                .join = [] { return std::make_unique<PeJob>(); },
+                .launcher = "oshrun"},
+               count, words);
 }

@@ -3,6 +3,8 @@
 // well, because what is compared needs both.
 #pragma once
 
+#include "job.hpp"
+
 #include <shmem.h>
 
 #include <cstddef>
@@ -19,6 +21,23 @@ public:
     ShmemJob(const ShmemJob&) = delete;
     ShmemJob& operator=(const ShmemJob&) = delete;
 };
+
+/// The PEs, which are the ranks of an MPI as well.
+class PeJob final : private ShmemJob, public MpiJob {
+public:
+    void abort() const noexcept override { shmem_global_exit(1); }
+};
+
+/// What the environment record says of the OpenSHMEM and the MPI below it.
+inline Versions shmem_versions() {
+    char vendor[SHMEM_MAX_NAME_LEN] = "";
+    int major = 0;
+    int minor = 0;
+    shmem_info_get_name(vendor);
+    shmem_info_get_version(&major, &minor);
+    return {
+        {"mpi", mpi_version()}, {"shmem", vendor}, {"shmem_api", std::to_string(major) + "." + std::to_string(minor)}};
+}
 
 /// Objects at one address in the heap of every PE, all zero. Making and unmaking are collective.
 template <class T>

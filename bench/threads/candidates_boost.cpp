@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // boost::barrier, where Boost.Thread is installed.
-#include "candidate.hpp"
+#include "candidates.hpp"
 
 #include <boost/thread/barrier.hpp>
 #include <boost/version.hpp>
@@ -20,7 +20,7 @@ struct BoostBarrier {
 
 void add_boost(Roster& roster, Rank ranks) {
     roster.add<Everywhere<BoostBarrier>>({"boost::barrier", "peer"}, ranks);
-    roster.versions.emplace_back("boost", BOOST_LIB_VERSION);
+    roster.versions.push_back({"boost", BOOST_LIB_VERSION});
 }
 
 }  // namespace tollbar::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the place of candidates_boost.cpp where Boost.Thread was not found.
-#include "candidate.hpp"
+#include "candidates.hpp"
 
 namespace tollbar::bench {
 

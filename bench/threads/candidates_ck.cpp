@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The five barriers of Concurrency Kit, where libck is installed. All of them only ever spin.
-#include "candidate.hpp"
+#include "candidates.hpp"
 #include "ck.h"
 
 #include <new>
@@ -40,7 +40,7 @@ void add_concurrency_kit(Roster& roster, Rank ranks) {
     roster.add<CkBarrier<PEER_CK_DISSEMINATION, peer_ck_dissemination>>(label("ck_dissemination"), ranks);
     roster.add<CkBarrier<PEER_CK_TOURNAMENT, peer_ck_tournament>>(label("ck_tournament"), ranks);
     roster.add<CkBarrier<PEER_CK_MCS, peer_ck_mcs>>(label("ck_mcs"), ranks);
-    roster.versions.emplace_back("ck", peer_ck_version());
+    roster.versions.push_back({"ck", peer_ck_version()});
 }
 
 }  // namespace tollbar::bench

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-crowd: more threads than CPUs compute between barriers. Every barrier under every waiting policy, bare
 // spinning too, whose episodes take quanta: so many of each are timed as the clock allows.
+#include "candidates.hpp"
 #include "floors.hpp"
-#include "rounds.hpp"
-#include "scheduling.hpp"
-#include "selection.hpp"
-#include "visit_records.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <random>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,51 +20,51 @@ constexpr std::uint64_t fewest = 3, most = 2000;  // episodes
 constexpr std::uint64_t of_a_spinner = 6;         // each of them may take a quantum for every other thread of a CPU
 constexpr double spinners_cut_ns = 3e9;
 
-Roster crowd_roster(const Options& options) {
+Roster roster_of(const Launch& launch) {
+    const Rank ranks = launch.options.ranks;
     Roster roster;
     for (const char* plan : {"central", "mcs", "dissemination"})
-        for (const char* wait : {"auto", "spin", "yield", "park"}) add_plan(roster, options.ranks, plan, wait);
-    add_own_kinds(roster, options.ranks);
-    add_standard_peers(roster, options.ranks);
-    if (!options.only.empty())
-        select(roster, options.only, [&](Roster& to, const std::string& name, const std::string& wait) {
-            return add_if_a_plan(to, options.ranks, name, wait);
-        });
+        for (const char* wait : {"auto", "spin", "yield", "park"}) add_plan(roster, ranks, plan, wait);
+    add_own_kinds(roster, ranks);
+    add_standard_peers(roster, ranks);
+    launch.keeps(roster, plans_for(ranks));
     return roster;
 }
 
 class Crowd {
 public:
-    Crowd(const Options& options, const std::vector<int>& cpus, const Pace& pace)
-        : options_(options), cpus_(cpus), pace_(pace), roster_(crowd_roster(options)),
-          crew_(options.ranks, Places(options.placement, cpus)), random_(options.seed) {
+    Crowd(const Launch& launch, const Roster& roster)
+        : options_(launch.options), cpus_(launch.cpus), pace_(launch.pace), crew_(options_.ranks, launch.places()),
+          rounds_(launch, crew_) {
         for (const Work& work : options_.work)
-            for (const auto& one : roster_.candidates) visits_.emplace_back(one.get(), &work);
+            for (const auto& one : roster.candidates) visits_.emplace_back(one.get(), &work);
     }
 
-    void round(std::uint32_t number) {
-        print_floors(measure_floors(cpus_), number);
-        print_scheduling(measure_scheduling(cpus_.front()), number);
-        // Not std::shuffle: the order a seed gives must not depend on the library.
-        for (std::size_t i = visits_.size(); i > 1; --i) std::swap(visits_[i - 1], visits_[random_() % i]);
-        for (const auto& [candidate, work] : visits_) visit(*candidate, *work, number);
+    int run() {
+        return rounds_.run([&](std::uint32_t round) {
+            rounds_.floors(round);
+            print_scheduling(measure_scheduling(cpus_.front()), round);
+            rounds_.shuffle(visits_);
+            for (const auto& [candidate, work] : visits_)
+                if (!visit(*candidate, *work, round)) return false;
+            return true;
+        });
     }
 
 private:
-    double spent_ns() const { return nanoseconds(ticks() - began_); }
     bool crowded() const { return options_.ranks > cpus_.size(); }
 
-    void visit(Candidate& one, const Work& work, std::uint32_t round) {
+    bool visit(Candidate& one, const Work& work, std::uint32_t round) {
         const Label& label = one.label();
         const bool spinning = crowded() && label.manners == Manners::spins;
         if (spinning && options_.depth == Depth::quick) {
             print_skipped(label.name, "it never gives its CPU away and there are more ranks than CPUs (--quick)",
                           label.wait);
-            return;
+            return true;
         }
-        if (options_.budget_ns != 0 && spent_ns() > options_.budget_ns) {
+        if (options_.budget_ns != 0 && rounds_.spent_ns() > options_.budget_ns) {
             print_skipped(label.name, "the time budget of the launch was used up", label.wait);
-            return;
+            return true;
         }
         const double turns = std::ceil(static_cast<double>(options_.ranks) / static_cast<double>(cpus_.size()));
         const double episode_ns = 1e3 * (turns * work.workload.sum_us() + 1);
@@ -83,14 +78,14 @@ private:
         const std::unique_ptr<Visit> visit = crew_.visit(pace, workload.runs);
         visit->workload = &workload;
         one.receive(crew_, *visit);
-        print(label, round, work, *visit);
+        return print(label, round, work, *visit);
     }
 
-    static void print(const Label& label, std::uint32_t round, const Work& work, const Visit& visit) {
+    static bool print(const Label& label, std::uint32_t round, const Work& work, const Visit& visit) {
         const Samples samples = visit.stamps.evaluate(visit.stamping.stamped);
-        if (!sound(samples, label, round)) throw std::runtime_error(label.name + " let somebody out early");
+        if (!sound(samples, label, round)) return false;
         const Timing& timing = visit.timing;
-        start_record("crowd", label, round)
+        Record<"crowd">(label, round)
             .field("workload", work.spelling)
             .field("compute_ns", 1e3 * work.workload.sum_us())
             .field("variation", work.workload.variation)
@@ -102,22 +97,16 @@ private:
             .field("cut", timing.cut)
             .field("period_ns", samples.period)
             .print();
+        return true;
     }
 
-    Options options_;
-    std::vector<int> cpus_;
-    Pace pace_;
-    Roster roster_;
+    const Options& options_;
+    const std::vector<int>& cpus_;
+    const Pace& pace_;
     ThreadCrew crew_;
-    std::mt19937_64 random_;
+    Rounds rounds_;
     std::vector<std::pair<Candidate*, const Work*>> visits_;
-    const Ticks began_ = ticks();
 };
-
-Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& pace) {
-    const auto crowd = std::make_shared<Crowd>(options, cpus, pace);
-    return [crowd](std::uint32_t number) { crowd->round(number); };
-}
 
 void check(const Options& options) {
     if (options.list || options.profile) throw WrongUse("--list and --profile are for tollbar-bench-threads");
@@ -127,7 +116,13 @@ void check(const Options& options) {
         if (work.workload.compute_us.size() != 1 || work.workload.compute_us[0] <= 0)
             throw WrongUse("--workload '" + work.spelling +
                            "': every barrier has the same time above 0 before it here");
-    crowd_roster(options);
+}
+
+int measure(Launch& launch) {
+    check(launch.options);
+    const Roster roster = roster_of(launch);
+    launch.begin();
+    return Crowd(launch, roster).run();
 }
 
 }  // namespace
@@ -136,5 +131,5 @@ void check(const Options& options) {
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_single("tollbar-bench-crowd", count, words, prepare, check);
+    return run({.name = "tollbar-bench-crowd", .measure = measure}, count, words);
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-idle: the CPU time that many waiters take together while one thread is half a second late.
 #include "barriers.hpp"
-#include "candidate.hpp"
-#include "json.hpp"
-#include "rounds.hpp"
+#include "launch.hpp"
 
 #include <chrono>
 #include <thread>
@@ -14,66 +12,49 @@ namespace {
 
 constexpr std::chrono::milliseconds late{500};
 
-struct Idled {
-    double waited_ns = 0;
-    Usage usage;
-};
-
 /// Rank 0 is late. What it costs the others to get from their meeting into the barrier, and from there to the next
 /// meeting, counts as well.
 template <class Barrier>
-Idled idle(Crew& crew, Barrier& barrier) {
-    Idled found;
+void idle(Crew& crew, Barrier&& barrier, const Label& label, std::uint32_t round) {
+    double waited_ns = 0;
+    Usage usage;
     Meeting meeting(crew.ranks());
     crew.run([&](Rank rank) {
         auto seat = barrier.seat(rank);
         seat.episode();
         meeting.meet();
+        const Usage before = rank == 0 ? Usage::of_process() : Usage{};
         if (rank == 0) {
-            const Usage before = Usage::of_process();
             const Ticks start = ticks();
             std::this_thread::sleep_for(late);
-            found.waited_ns = nanoseconds(ticks() - start);
-            seat.episode();
-            meeting.meet();
-            found.usage = Usage::of_process() - before;
-        } else {
-            seat.episode();
-            meeting.meet();
+            waited_ns = nanoseconds(ticks() - start);
         }
+        seat.episode();
+        meeting.meet();
+        if (rank == 0) usage = Usage::of_process() - before;
         meeting.meet();  // nobody goes before rank 0 has counted
     });
-    return found;
-}
-
-void print(std::uint32_t round, const char* name, const char* kind, Rank waiters, const Idled& found) {
-    Record("idle")
-        .field("round", round)
-        .field("name", name)
-        .field("kind", kind)
-        .field("wait", "auto")
-        .field("waiters", waiters)
-        .field("waited_ns", found.waited_ns)
-        .field("cpu_ns", found.usage.cpu_ns)
-        .field("voluntary", found.usage.voluntary)
-        .field("involuntary", found.usage.involuntary)
+    Record<"idle">(label, round)
+        .field("waiters", crew.ranks() - 1)
+        .field("waited_ns", waited_ns)
+        .field("cpu_ns", usage.cpu_ns)
+        .field("voluntary", usage.voluntary)
+        .field("involuntary", usage.involuntary)
         .print();
 }
 
-Round prepare(const Options& options, const std::vector<int>& cpus, const Pace&) {
-    const Rank waiters = options.ranks;
-    const auto crew = std::make_shared<ThreadCrew>(waiters + 1, Places(options.placement, cpus));
-    return [crew, waiters](std::uint32_t round) {
-        const Rank ranks = waiters + 1;
-        GroupBarrier turnstile(ranks, "turnstile", wait_policy::automatic);
-        print(round, "turnstile", "turnstile", waiters, idle(*crew, turnstile));
-        Everywhere<OwnBarrier> own(ranks);
-        print(round, "tollbar::barrier", "barrier", waiters, idle(*crew, own));
-        Everywhere<StandardBarrier> standard(ranks);
-        print(round, "std::barrier", "peer", waiters, idle(*crew, standard));
-        Everywhere<PthreadBarrier> pthread(ranks);
-        print(round, "pthread_barrier", "peer", waiters, idle(*crew, pthread));
-    };
+int measure(Launch& launch) {
+    launch.refuse_names();
+    launch.begin();
+    const Rank ranks = launch.options.ranks + 1;
+    ThreadCrew crew(ranks, launch.places());
+    return Rounds(launch, crew).run([&](std::uint32_t round) {
+        idle(crew, GroupBarrier(ranks, "turnstile", wait_policy::automatic), {"turnstile", "turnstile"}, round);
+        idle(crew, Everywhere<OwnBarrier>(ranks), {"tollbar::barrier", "barrier"}, round);
+        idle(crew, Everywhere<StandardBarrier>(ranks), {"std::barrier", "peer"}, round);
+        idle(crew, Everywhere<Meeting>(ranks), {"pthread_barrier", "peer"}, round);
+        return true;
+    });
 }
 
 }  // namespace
@@ -82,5 +63,5 @@ Round prepare(const Options& options, const std::vector<int>& cpus, const Pace&)
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_single("tollbar-bench-idle", count, words, prepare);
+    return run({.name = "tollbar-bench-idle", .measure = measure}, count, words);
 }

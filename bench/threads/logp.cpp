@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-logp: round trips between two threads, by the words of a group in one process.
-#include "pair.hpp"
-#include "rounds.hpp"
-#include "visit.hpp"
+#include "crew.hpp"
 #include "word_link.hpp"
 
 #include <tollbar/detail/crowding.hpp>
-
-#include <memory>
 
 namespace tollbar::bench {
 
 namespace {
 
-Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& pace) {
+int measure(Launch& launch) {
+    launch.refuse_names();
+    launch.begin();
     // As a group rings and waits when its two ranks have a CPU each, or have not.
     const bool roomy = std::min(tollbar::usable_cpus(), quota_cpus()) >= 2;
     const Waking waking{.asymmetric = roomy && NativeSync::register_for_heavy_fence()};
-    const auto link = std::make_shared<WordLink>();
-    const auto pair = std::make_shared<Pair<WordEnd>>(options, cpus, pace.batch_ns, [&](Rank rank) {
-        return WordEnd(rank, *link, waking, roomy ? Crowding::roomy : Crowding::crowded);
+    WordLink link;
+    ThreadCrew crew(launch.options.ranks, launch.places());
+    RoundTrips<WordEnd> words(launch, crew, "words", &link, waking, roomy ? Crowding::roomy : Crowding::crowded);
+    Rounds rounds(launch, crew);
+    return rounds.run([&](std::uint32_t round) {
+        rounds.floors(round);
+        words.round(round);
+        return true;
     });
-    return [link, pair](std::uint32_t number) { pair->round("words", number); };
 }
 
 }  // namespace
@@ -30,5 +32,5 @@ Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& 
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_single("tollbar-bench-logp", count, words, prepare);
+    return run({.name = "tollbar-bench-logp", .measure = measure}, count, words);
 }

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-threads: every barrier between the threads of one process, side by side.
-#include "rounds.hpp"
-#include "selection.hpp"
+#include "candidates.hpp"
 
 namespace tollbar::bench {
 
 namespace {
 
-Roster prepare(const Options& options) {
+int measure(Launch& launch) {
+    const Rank ranks = launch.options.ranks;
     Roster roster;
-    add_tollbar(roster, options.ranks);
-    add_standard_peers(roster, options.ranks);
-    add_boost(roster, options.ranks);
-    add_concurrency_kit(roster, options.ranks);
-    if (!options.only.empty())
-        select(roster, options.only, [&](Roster& to, const std::string& name, const std::string& wait) {
-            return add_if_a_plan(to, options.ranks, name, wait);
-        });
-    return roster;
+    add_tollbar(roster, ranks);
+    add_standard_peers(roster, ranks);
+    add_boost(roster, ranks);
+    add_concurrency_kit(roster, ranks);
+    if (!launch.keeps(roster, plans_for(ranks))) return 0;
+    launch.begin(roster.versions);
+    ThreadCrew crew(ranks, launch.places());
+    return measure_roster(launch, crew, roster);
 }
 
 }  // namespace
@@ -26,8 +25,5 @@ Roster prepare(const Options& options) {
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_program("tollbar-bench-threads", count, words, prepare,
-                       [](const Options& options, const Places& places) {
-                           return std::make_unique<ThreadCrew>(options.ranks, places);
-                       });
+    return run({.name = "tollbar-bench-threads", .measure = measure}, count, words);
 }

@@ -2,38 +2,116 @@
 // tollbar-bench-processes: a barrier between processes of one session, of a session each, and of a control group
 // each. The kernel shares the CPUs out by session or group first, and yielding gives way inside one only.
 #include "barriers.hpp"
-#include "children.hpp"
 #include "cpu_groups.hpp"
-#include "floors.hpp"
-#include "json.hpp"
-#include "rounds.hpp"
-#include "visit.hpp"
+#include "launch.hpp"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <limits>
 #include <optional>
-#include <random>
+#include <stdexcept>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace tollbar::bench {
 
 namespace {
 
+constexpr std::array endings{SIGINT, SIGTERM, SIGHUP};
+
+volatile sig_atomic_t asked_to_stop = 0;
+
+void note(int) { asked_to_stop = 1; }
+
+/// Kills whoever is left when it goes.
+class Children {
+public:
+    Children() = default;
+    ~Children() {
+        for (const pid_t child : running_) kill(child, SIGKILL);
+        for (const pid_t child : running_)
+            while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+            }
+    }
+    Children(const Children&) = delete;
+    Children& operator=(const Children&) = delete;
+
+    void add(pid_t child) { running_.push_back(child); }
+
+    void wait_for_all() {
+        while (!running_.empty()) {
+            if (asked_to_stop != 0) throw std::runtime_error("asked to stop");
+            int status = 0;
+            const pid_t ended = ::wait(&status);
+            if (ended < 0 && errno == EINTR) continue;
+            if (ended < 0) throw std::system_error(errno, std::generic_category(), "wait");
+            std::erase(running_, ended);
+            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                throw std::runtime_error("process " + std::to_string(ended) + " failed");
+        }
+    }
+
+private:
+    std::vector<pid_t> running_;
+};
+
+/// Every job runs in as many new processes, each in its place; they die with the caller, which must have no other
+/// threads.
+class ForkedCrew final : public Crew {
+public:
+    /// From now on SIGINT, SIGTERM and SIGHUP end run() by an exception, so that what was made is removed.
+    ForkedCrew(Rank ranks, Places places) : ranks_(ranks), places_(std::move(places)) {
+        struct sigaction action {};
+        action.sa_handler = note;  // without SA_RESTART: wait() comes back
+        for (const int ending : endings) sigaction(ending, &action, nullptr);
+    }
+
+    Rank ranks() const noexcept override { return ranks_; }
+
+    /// Throws std::runtime_error when one fails (the others are killed) or the caller is to stop.
+    void run(const Job& job) override {
+        const pid_t parent = getpid();
+        Children children;
+        for (Rank rank = 0; rank < ranks_; ++rank) {
+            const pid_t child = fork();
+            if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+            if (child == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                if (getppid() != parent) std::_Exit(1);
+                for (const int ending : endings) ::signal(ending, SIG_DFL);
+                run_or_exit(places_, job, rank);
+                std::_Exit(0);
+            }
+            children.add(child);
+        }
+        children.wait_for_all();
+    }
+
+private:
+    Rank ranks_;
+    Places places_;
+};
+
 enum class Apart : std::uint8_t { one_session, sessions, cgroups };
 constexpr const char* spelled_apart[] = {"one session", "sessions", "cgroups"};
 
-enum class Subject : std::uint8_t { turnstile, pthread_barrier };
-constexpr const char* spelled_subject[] = {"turnstile", "pthread_barrier"};
-constexpr const char* kind_of_subject[] = {"turnstile", "peer"};
-
 /// What is measured, and what is known of it from earlier rounds.
 struct Case {
-    Subject subject;
+    Label label;
     Apart apart;
     std::uint64_t episodes = 0;
     double period_ns = std::numeric_limits<double>::infinity();
+
+    bool is_ours() const { return label.kind == "turnstile"; }
 };
 
 /// What the processes of a visit share: made before they are forked.
@@ -42,8 +120,8 @@ struct Shared {
         : timing{.pace = pace, .episodes = episodes}, meeting(ranks, Scope::shared), measured(ranks, Scope::shared) {}
 
     Timing timing;
-    alignas(line_bytes) PthreadBarrier meeting;
-    alignas(line_bytes) PthreadBarrier measured;
+    alignas(line_bytes) Meeting meeting;
+    alignas(line_bytes) Meeting measured;
 };
 
 class SharedMemory {
@@ -72,47 +150,46 @@ void leave_session() {
     if (nice) set_autogroup_nice(*nice);
 }
 
-class Launch {
+class Cases {
 public:
-    Launch(const Options& options, const std::vector<int>& cpus, const Pace& pace)
-        : ranks_(options.ranks), places_(options.placement, cpus), cpus_(cpus), pace_(pace), random_(options.seed) {
+    explicit Cases(const Launch& launch)
+        : ranks_(launch.options.ranks), pace_(launch.pace), crew_(ranks_, launch.places()), rounds_(launch, crew_) {
         try {
             groups_.emplace(ranks_, autogroup_nice().value_or(0));
         } catch (const std::exception& error) {
-            Record("skipped").field("name", "cgroups").field("wait", "auto").field("why", error.what()).print();
+            print_skipped("cgroups", error.what());
         }
-        for (const Subject subject : {Subject::turnstile, Subject::pthread_barrier})
+        for (const Label& label : {Label{"turnstile", "turnstile"}, Label{"pthread_barrier", "peer"}})
             for (const Apart apart : {Apart::one_session, Apart::sessions, Apart::cgroups})
-                if (apart != Apart::cgroups || groups_) cases_.push_back({subject, apart});
+                if (apart != Apart::cgroups || groups_) cases_.push_back({label, apart});
     }
 
-    void round(std::uint32_t number) {
-        print_floors(measure_floors(cpus_), number);
-        for (std::size_t i = cases_.size(); i > 1; --i) std::swap(cases_[i - 1], cases_[random_() % i]);
-        for (Case& one : cases_) visit(one, number);
+    int run() {
+        return rounds_.run([&](std::uint32_t round) {
+            rounds_.floors(round);
+            rounds_.shuffle(cases_);
+            for (Case& one : cases_) visit(one, round);
+            return true;
+        });
     }
 
 private:
     void visit(Case& one, std::uint32_t number) {
         const SharedMemory shared(ranks_, pace_, one.episodes);
         try {
-            run_in_processes(ranks_, places_, [&](Rank rank) {
+            crew_.run([&](Rank rank) {
                 if (one.apart == Apart::sessions) leave_session();
                 if (one.apart == Apart::cgroups) groups_->enter(rank);
-                attend(one.subject, rank, *shared);
+                attend(one, rank, *shared);
             });
         } catch (...) {
-            if (one.subject == Subject::turnstile) open();  // takes over what the killed left, and removes it
+            if (one.is_ours()) open();  // takes over what the killed left, and removes it
             throw;
         }
         const Timing& timing = shared->timing;
-        one.period_ns = std::min(one.period_ns, timing.elapsed_ns / static_cast<double>(timing.timed));
+        one.period_ns = std::min(one.period_ns, timing.period_ns());
         one.episodes = fitting(one.period_ns, pace_);
-        Record("processes")
-            .field("round", number)
-            .field("name", spelled_subject[static_cast<int>(one.subject)])
-            .field("kind", kind_of_subject[static_cast<int>(one.subject)])
-            .field("wait", "auto")
+        Record<"processes">(one.label, number)
             .field("apart", spelled_apart[static_cast<int>(one.apart)])
             .field("episodes", timing.timed)
             .field("elapsed_ns", timing.elapsed_ns)
@@ -126,9 +203,9 @@ private:
                            {.plan = "turnstile", .wait = wait_policy::automatic});
     }
 
-    void attend(Subject subject, Rank rank, Shared& shared) const {
-        const auto meet = [&] { shared.meeting.episode(); };
-        if (subject == Subject::turnstile) {
+    void attend(const Case& one, Rank rank, Shared& shared) const {
+        const auto meet = [&] { shared.meeting.meet(); };
+        if (one.is_ours()) {
             GroupBarrier barrier(open());
             auto seat = barrier.seat(rank);
             time_batch(rank, seat, shared.timing, meet);
@@ -140,27 +217,22 @@ private:
     }
 
     Rank ranks_;
-    Places places_;
-    std::vector<int> cpus_;
-    Pace pace_;
-    std::mt19937_64 random_;
+    const Pace& pace_;
+    ForkedCrew crew_;
+    Rounds rounds_;
     const pid_t launcher_ = getpid();
     std::optional<CpuGroups> groups_;
     std::vector<Case> cases_;
 };
 
-/// Where sessions are scheduled against each other a turn may last a whole time slice: only many make a mean.
-Pace longer(Pace pace, const Options& options) {
-    if (options.batch_ns == 0) pace.batch_ns = 40e6;
-    pace.cut_ns = 3 * pace.batch_ns;
-    return pace;
-}
-
-Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& pace) {
-    stop_politely();
+int measure(Launch& launch) {
+    launch.refuse_names();
+    launch.begin();
     ticks();  // calibrated once, not in every process
-    const auto launch = std::make_shared<Launch>(options, cpus, longer(pace, options));
-    return [launch](std::uint32_t number) { launch->round(number); };
+    // Where sessions are scheduled against each other a turn may last a whole time slice: only many make a mean.
+    if (launch.options.batch_ns == 0) launch.pace.batch_ns = 40e6;
+    launch.pace.cut_ns = 3 * launch.pace.batch_ns;
+    return Cases(launch).run();
 }
 
 }  // namespace
@@ -169,5 +241,5 @@ Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& 
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_single("tollbar-bench-processes", count, words, prepare);
+    return run({.name = "tollbar-bench-processes", .measure = measure}, count, words);
 }

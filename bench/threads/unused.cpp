@@ -2,10 +2,8 @@
 // tollbar-bench-unused: what the features that nobody uses cost an episode. The same program is run by participants
 // (seat, arrived word, time-outs, missing()) and by bare runners on words of their own, in turns, by the same threads.
 #include "barriers.hpp"
-#include "candidate.hpp"
-#include "json.hpp"
+#include "launch.hpp"
 #include "transports/words/layout.hpp"
-#include "rounds.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/detail/crowding.hpp>
@@ -79,10 +77,9 @@ double period(Seat& seat, std::uint64_t episodes) {
     return nanoseconds(ticks() - start) / static_cast<double>(episodes);
 }
 
-void measure(Crew& crew, std::uint32_t round, const std::string& name, const char* kind, const Layout& layout,
-             Waking waking) {
-    GroupBarrier group(crew.ranks(), name, wait_policy::automatic);
-    BareBarrier bare(layout, waking);
+void compare(Crew& crew, std::uint32_t round, const Label& label, Waking waking) {
+    GroupBarrier group(crew.ranks(), label.name, wait_policy::automatic);
+    BareBarrier bare(lay_out(make_plan(label.name, crew.ranks())), waking);
     Periods with{};
     Periods without{};
     crew.run([&](Rank rank) {
@@ -102,35 +99,28 @@ void measure(Crew& crew, std::uint32_t round, const std::string& name, const cha
             without = ours_without;
         }
     });
-    Record("unused")
-        .field("round", round)
-        .field("name", name)
-        .field("kind", kind)
-        .field("wait", "auto")
+    Record<"unused">(label, round)
         .field("episodes", batch)
         .field("participant_ns", with)
         .field("bare_ns", without)
         .print();
 }
 
-Round prepare(const Options& options, const std::vector<int>& cpus, const Pace&) {
-    const Rank ranks = options.ranks;
-    if (ranks > std::min(tollbar::usable_cpus(), quota_cpus()))
-        return [](std::uint32_t round) {
-            if (round == 0)
-                Record("skipped")
-                    .field("name", "unused")
-                    .field("wait", "auto")
-                    .field("why", "a nanosecond cannot be seen without a CPU for every thread")
-                    .print();
-        };
+int measure(Launch& launch) {
+    launch.refuse_names();
+    launch.begin();
+    const Rank ranks = launch.options.ranks;
+    const bool roomy = ranks <= std::min(tollbar::usable_cpus(), quota_cpus());
+    if (!roomy) print_skipped("unused", "a nanosecond cannot be seen without a CPU for every thread");
     // As a group rings when everybody has a CPU.
-    const Waking waking{.asymmetric = NativeSync::register_for_heavy_fence()};
-    const auto crew = std::make_shared<ThreadCrew>(ranks, Places(options.placement, cpus));
-    return [=](std::uint32_t round) {
-        measure(*crew, round, "turnstile", "turnstile", lay_out(make_plan("turnstile", ranks)), waking);
-        measure(*crew, round, "dissemination", "plan", lay_out(make_plan("dissemination", ranks)), waking);
-    };
+    const Waking waking{.asymmetric = roomy && NativeSync::register_for_heavy_fence()};
+    ThreadCrew crew(ranks, launch.places());
+    return Rounds(launch, crew).run([&](std::uint32_t round) {
+        if (!roomy) return true;
+        compare(crew, round, {"turnstile", "turnstile"}, waking);
+        compare(crew, round, {"dissemination", "plan"}, waking);
+        return true;
+    });
 }
 
 }  // namespace
@@ -139,5 +129,5 @@ Round prepare(const Options& options, const std::vector<int>& cpus, const Pace&)
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_single("tollbar-bench-unused", count, words, prepare);
+    return run({.name = "tollbar-bench-unused", .measure = measure}, count, words);
 }

@@ -2,7 +2,7 @@
 // What a program measures between hosts whose cards run the barrier: plans, a count at a card, a count in the switch.
 #pragma once
 
-#include "candidate.hpp"
+#include "launch.hpp"
 #include "network.hpp"
 
 #include <memory>

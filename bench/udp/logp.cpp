@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-logp-udp: round trips between two threads, by frames over UDP on the loopback.
-#include "pair.hpp"
-#include "rounds.hpp"
-#include "visit.hpp"
+#include "round_trips.hpp"
 
 #include "transports/udp/datagrams.hpp"
 #include "runtime/frame.h"
@@ -15,7 +13,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 
 namespace tollbar::bench {
 
@@ -33,15 +30,15 @@ constexpr auto polite = 5us;  // as a rank looks for a frame before it sleeps
 /// frame. Memory order: that of the kernel's sockets.
 class alignas(line_bytes) FrameEnd {
 public:
-    FrameEnd(Rank rank, std::shared_ptr<UdpDatagrams> network, bool roomy)
-        : rank_(rank), network_(std::move(network)), awake_(roomy ? Clock::duration(lost_after) : polite) {}
+    FrameEnd(Rank rank, std::array<UdpDatagrams, 2>* networks, bool roomy)
+        : rank_(rank), network_((*networks)[rank]), awake_(roomy ? Clock::duration(lost_after) : polite) {}
 
     void begin(std::uint32_t) noexcept { ++episode_; }
 
     void send(std::uint32_t channel) noexcept {
         const toll_frame frame = toll_sealed(toll_signal, static_cast<toll_u16>(channel), toll_net64(key), 0, rank_,
                                              episode_, 0);
-        network_->send(1 - rank_, std::bit_cast<std::array<std::byte, sizeof frame>>(frame));
+        network_.send(1 - rank_, std::bit_cast<std::array<std::byte, sizeof frame>>(frame));
     }
 
     void receive(std::uint32_t channel) noexcept {
@@ -52,14 +49,14 @@ public:
                 std::fputs("tollbar-bench-logp-udp: a frame was lost on the loopback\n", stderr);
                 std::_Exit(1);
             }
-            if (waited > awake_) network_->sleep({since + lost_after});
+            if (waited > awake_) network_.sleep({since + lost_after});
         }
     }
 
 private:
     bool heard(std::uint32_t channel) noexcept {
         std::array<std::byte, sizeof(toll_frame)> bytes;
-        const auto received = network_->receive(bytes);
+        const auto received = network_.receive(bytes);
         if (!received || received->size != bytes.size()) return false;
         const auto frame = std::bit_cast<toll_frame>(bytes);
         return toll_inspect(&frame, toll_net64(key), 0) == toll_sound && toll_net16(frame.step) == channel &&
@@ -67,19 +64,27 @@ private:
     }
 
     Rank rank_;
-    std::shared_ptr<UdpDatagrams> network_;
+    UdpDatagrams& network_;
     Clock::duration awake_;
     std::uint64_t episode_ = 0;
 };
 
-Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& pace) {
+int measure(Launch& launch) {
+    launch.refuse_names();
+    launch.begin();
     const bool roomy = std::min(tollbar::usable_cpus(), quota_cpus()) >= 2;
     std::array sockets{udp_socket(udp_address("127.0.0.1:0")), udp_socket(udp_address("127.0.0.1:0"))};
     const std::vector<UdpAddress> addresses{address_of(sockets[0]), address_of(sockets[1])};
-    const auto pair = std::make_shared<Pair<FrameEnd>>(options, cpus, pace.batch_ns, [&](Rank rank) {
-        return FrameEnd(rank, std::make_shared<UdpDatagrams>(std::move(sockets[rank]), addresses), roomy);
+    std::array<UdpDatagrams, 2> networks{UdpDatagrams(std::move(sockets[0]), addresses),
+                                         UdpDatagrams(std::move(sockets[1]), addresses)};
+    ThreadCrew crew(launch.options.ranks, launch.places());
+    RoundTrips<FrameEnd> frames(launch, crew, "frames", &networks, roomy);
+    Rounds rounds(launch, crew);
+    return rounds.run([&](std::uint32_t round) {
+        rounds.floors(round);
+        frames.round(round);
+        return true;
     });
-    return [pair](std::uint32_t number) { pair->round("frames", number); };
 }
 
 }  // namespace
@@ -88,5 +93,5 @@ Round prepare(const Options& options, const std::vector<int>& cpus, const Pace& 
 
 int main(int count, char** words) {
     using namespace tollbar::bench;
-    return run_single("tollbar-bench-logp-udp", count, words, prepare);
+    return run({.name = "tollbar-bench-logp-udp", .measure = measure}, count, words);
 }

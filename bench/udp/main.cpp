@@ -1,73 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-udp: barriers between hosts by datagrams, side by side; 10,000 consecutive ones in a batch.
-#include "candidates.hpp"
 #include "cards.hpp"
-#include "environment.hpp"
-#include "network.hpp"
-#include "rounds.hpp"
-#include "selection.hpp"
 
-#include "mpi/flags.hpp"
+#include "runtime/environment.hpp"
 
-#include <cstdio>
+#include <tollbar/algorithms.hpp>
+
+#include <random>
+#include <stdexcept>
 
 namespace tollbar::bench {
 
 namespace {
 
-constexpr const char* program = "tollbar-bench-udp";
+/// A group of a job of its own, so that what is left of the candidate before says nothing to it.
+class UdpBarrier {
+public:
+    struct Seat {
+        udp_participant self;
+        void episode() noexcept { self.arrive_and_wait(); }
+    };
+
+    UdpBarrier(const std::shared_ptr<const Network>& network, const Plan& plan, wait_policy wait)
+        : plan_(plan), options_{.key = key(), .wait = wait} {
+        for (Rank rank = 0; rank < plan.ranks(); ++rank) {
+            places_.push_back(network->place(rank));
+            addresses_.push_back(places_.back().address());
+        }
+    }
+
+    Seat seat(Rank rank) { return {udp_participant(std::move(places_[rank]), plan_, rank, addresses_, options_)}; }
+
+private:
+    static std::uint64_t key() {
+        std::random_device device;
+        return std::uint64_t{device()} << 32 | device();
+    }
+
+    Plan plan_;
+    udp_options options_;
+    std::vector<udp_place> places_;
+    std::vector<std::string> addresses_;
+};
+
+/// One plan; false when it cannot be spelled so, or not for that many ranks.
+bool add_udp_plan(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network,
+                  const std::string& spelling, const std::string& wait) try {
+    const auto policy = wait_policy_named(wait);
+    if (!policy || !runs_on(spelling).empty()) return false;
+    const Plan plan = make_plan(spelling, ranks);
+    const Manners manners = wait == "spin" ? Manners::spins : Manners::gives_way;
+    roster.add<UdpBarrier>({spelling, "udp", wait, manners}, network, plan, *policy);
+    return true;
+} catch (const std::invalid_argument&) {
+    return false;
+}
+
+/// Every plan of the catalogue, blocking; the exchanges also looking for a moment first, and busy polling.
+void add_udp(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& network) {
+    for (const Algorithm& algorithm : catalogue()) {
+        if (algorithm.has_roles() || !algorithm.runs_everywhere()) continue;
+        for (const char* wait : {"auto", "park"})
+            if (algorithm.runs_everywhere() && !add_udp_plan(roster, ranks, network, std::string(algorithm.name), wait))
+                roster.skipped.push_back({std::string(algorithm.name), "the plan is not for so many ranks"});
+    }
+    for (const char* plan : {"pairwise", "dissemination"}) add_udp_plan(roster, ranks, network, plan, "spin");
+}
 
 /// As many as in the paper: Buntinas, Panda and Sadayappan, "Performance Benefits of NIC-Based Barrier on Myrinet/GM".
 constexpr std::uint64_t consecutive = 10000;
 
-int measure(const std::string& hosts, const std::string& cards, const Options& options) {
-    const auto network = std::make_shared<const Network>(hosts, options.ranks);
+int measure(Launch& launch, const std::string& hosts, const std::string& cards) {
+    const Rank ranks = launch.options.ranks;
+    const auto network = std::make_shared<const Network>(hosts, ranks);
     Roster roster;
-    add_udp(roster, options.ranks, network);
-    if (!cards.empty()) add_cards(roster, options.ranks, network);
-    if (!options.only.empty())
-        select(roster, options.only, [&](Roster& to, const std::string& name, const std::string& wait) {
-            return add_udp_plan(to, options.ranks, network, name, wait);
-        });
-    if (options.list) {
-        print_list(roster);
-        return 0;
-    }
-    roster.versions = {{"network", network->kind()}};
-    const std::vector<int> cpus = usable_cpus();
-    Pace pace = pace_for(options, cpus.size());
-    pace.most = consecutive;
-    print_environment(program, options, cpus, pace, roster.versions);
-    ThreadCrew crew(options.ranks, Places(options.placement, cpus));
-    return run_rounds(crew, roster, options, cpus, pace) ? 0 : 1;
-}
-
-int run(int count, char** words) {
-    try {
-        std::vector<const char*> left(words, words + count);
-        const std::string hosts = take_value(left, "--hosts");
-        const std::string cards = take_value(left, "--cards");
-        const Options options = parse_options(static_cast<int>(left.size()), left.data());
-        if (options.help) {
-            std::fputs((usage(program) +
-                        "and\n  --hosts NAME=ADDRESS,...  network namespaces, one a rank (default: the loopback)\n"
-                        "  --cards yes               also barriers that the hosts' cards run, card:PLAN\n")
-                           .c_str(),
-                       stdout);
-            return 0;
-        }
-        return measure(hosts, cards, options);
-    } catch (const WrongUse& wrong) {
-        std::fprintf(stderr, "%s: %s\n", program, wrong.what());
-        return 2;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s: %s\n", program, error.what());
-        return 1;
-    }
+    add_udp(roster, ranks, network);
+    if (!cards.empty()) add_cards(roster, ranks, network);
+    const Add add = [&](Roster& to, const std::string& name, const std::string& wait) {
+        return add_udp_plan(to, ranks, network, name, wait);
+    };
+    if (!launch.keeps(roster, add)) return 0;
+    launch.pace.most = consecutive;
+    launch.begin({{"network", network->kind()}});
+    ThreadCrew crew(ranks, launch.places());
+    return measure_roster(launch, crew, roster);
 }
 
 }  // namespace
 
 }  // namespace tollbar::bench
 
-int main(int count, char** words) { return tollbar::bench::run(count, words); }
+int main(int count, char** words) {
+    using namespace tollbar::bench;
+    std::string hosts;
+    std::string cards;
+    return run({.name = "tollbar-bench-udp",
+                .flags = {{"--hosts", "NAME=ADDRESS,...", "network namespaces, one a rank (default: the loopback)",
+                           text(hosts)},
+                          {"--cards", "yes", "also barriers that the hosts' cards run, card:PLAN", text(cards)}},
+                .measure = [&](Launch& launch) { return measure(launch, hosts, cards); }},
+               count, words);
+}

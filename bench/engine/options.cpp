@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the measuring programs are asked to do, read from the command line.
+#include "options.hpp"
+
+#include <algorithm>
+
+namespace tollbar::bench {
+
+namespace {
+
+Take workloads(std::vector<Work>& into) {
+    return [&into](std::string_view, std::string_view list) {
+        into.clear();
+        for (std::size_t begin = 0; begin <= list.size();) {
+            const std::size_t end = std::min(list.find(',', begin), list.size());
+            const std::string_view spelling = list.substr(begin, end - begin);
+            try {
+                into.push_back({std::string(spelling), parse_workload(spelling)});
+            } catch (const std::invalid_argument& error) {
+                throw WrongUse(std::string("--workload: ") + error.what());
+            }
+            begin = end + 1;
+        }
+    };
+}
+
+template <class Value>
+Take set(Value& into, Value value) {
+    return [=, &into](std::string_view, std::string_view) { into = value; };
+}
+
+constexpr std::uint64_t hour_us = 3'600'000'000;
+
+std::vector<Flag> flags_of_all(Options& o) {
+    return {
+        {"--ranks", "N", "threads, 2 to 1024 (default 2)", number(o.ranks, 2, most_ranks)},
+        {"--placement", "pinned|free", "rank r on usable CPU r mod C, or wherever the kernel puts it (default free)",
+         one_of(o.placement, {{"pinned", Placement::pinned}, {"free", Placement::free}})},
+        {"--rounds", "R", "rounds, at most; each measures the floors and then everything once (default 10)",
+         number(o.rounds, 1, 1'000'000)},
+        {"--seed", "S", "of the order within the rounds (default 1)", number(o.seed, 0, ~std::uint64_t{0})},
+        {"--only", "LIST", "names as --list gives them, separated by commas; NAME+WAIT for one waiting policy",
+         text(o.only)},
+        {"--batch-us", "US", "length of a timed batch (default 1000 with a CPU for every rank, else 12000)",
+         amount(o.batch_ns, 1e3, 1, hour_us)},
+        {"--budget-ms", "MS", "no round begins that would probably end later (default 0: no limit)",
+         amount(o.budget_ns, 1e6, 0, hour_us)},
+        {"--workload", "LIST",
+         "ranks compute between barriers: US, US~SHARE for times that vary, or 360us, 2100us, 9450us; whole runs are "
+         "timed, and nothing else",
+         workloads(o.work)},
+        {"--computing", "busy|away",
+         "with --workload: ranks keep a CPU busy, or let the time pass as hosts with CPUs of their own (default busy)",
+         one_of(o.computing, {{"busy", Computing::busy}, {"away", Computing::away}})},
+        {"--profile", "", "also what each rank does between stamped episodes, for `tollbar simulate scheduler`",
+         set(o.profile, true)},
+        {"--list", "", "names what can be measured, measures nothing", set(o.list, true)},
+        {"--quick", "", "leaves out what never gives its CPU away when there are more ranks than CPUs",
+         set(o.depth, Depth::quick)},
+        {"--help", "", "this text", set(o.help, true)},
+    };
+}
+
+/// A program's own flags come first: they may refuse one that all have.
+std::vector<Flag> all_flags(Options& options, std::span<const Flag> own) {
+    std::vector<Flag> flags(own.begin(), own.end());
+    for (Flag& flag : flags_of_all(options)) flags.push_back(std::move(flag));
+    return flags;
+}
+
+const Flag& find_flag(std::span<const Flag> flags, std::string_view name) {
+    for (const Flag& flag : flags)
+        if (flag.name == name) return flag;
+    std::string names;
+    for (const Flag& flag : flags) names.append(names.empty() ? "" : ", ").append(flag.name);
+    throw WrongUse(std::string(1, '\'').append(name) + "' is not a flag; there are " + names);
+}
+
+std::string lines_of(std::span<const Flag> flags) {
+    std::string text;
+    for (const Flag& flag : flags) {
+        std::string left = "  " + std::string(flag.name) + " " + std::string(flag.value);
+        left.resize(std::max<std::size_t>(left.size() + 1, 28), ' ');
+        text += left + std::string(flag.help) + "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string_view spelled(Placement placement) noexcept { return placement == Placement::pinned ? "pinned" : "free"; }
+
+std::string_view spelled(Computing computing) noexcept { return computing == Computing::busy ? "busy" : "away"; }
+
+void refuse(std::string_view flag, std::string_view text, const std::string& accepted) {
+    throw WrongUse(std::string(flag) + " '" + std::string(text) + "': accepted are " + accepted);
+}
+
+Take amount(double& into, double unit, std::uint64_t lowest, std::uint64_t highest) {
+    return [=, &into](std::string_view flag, std::string_view text) {
+        std::uint64_t units = 0;
+        number(units, lowest, highest)(flag, text);
+        into = unit * static_cast<double>(units);
+    };
+}
+
+Options parse_options(int count, const char* const* words, std::span<const Flag> own) {
+    Options options;
+    const std::vector<Flag> flags = all_flags(options, own);
+    for (int i = 1; i < count; ++i) {
+        const Flag& flag = find_flag(flags, words[i]);
+        if (!flag.value.empty() && i + 1 == count)
+            throw WrongUse(std::string(flag.name) + " lacks its value: " + std::string(flag.value));
+        flag.take(flag.name, flag.value.empty() ? "" : words[++i]);
+    }
+    return options;
+}
+
+std::string usage(std::string_view program, std::span<const Flag> own) {
+    Options options;
+    return "usage: " + std::string(program) +
+           " [flags]\nMeasures barriers in this process; one JSON record a line on stdout.\n" +
+           lines_of(flags_of_all(options)) + (own.empty() ? "" : "and\n") + lines_of(own);
+}
+
+}  // namespace tollbar::bench

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tollbar itself offers: every plan of the catalogue, the turnstile, the combination, and tollbar::barrier; and
+// what every user has today: std::barrier and pthread_barrier.
+#include "barriers.hpp"
+#include "candidates.hpp"
+
+#include <tollbar/algorithms.hpp>
+
+#include <gnu/libc-version.h>
+
+#include <array>
+#include <string>
+
+namespace tollbar::bench {
+
+namespace {
+
+struct Policy {
+    const char* name;
+    wait_policy policy;
+    Manners manners;
+};
+
+constexpr std::array policies{
+    Policy{"auto", wait_policy::automatic, Manners::gives_way},
+    Policy{"spin", wait_policy::spin, Manners::spins},
+    Policy{"yield", wait_policy::yield, Manners::gives_way},
+    Policy{"park", wait_policy::park, Manners::gives_way},
+};
+
+void add_group(Roster& roster, Rank ranks, const std::string& plan, const std::string& kind, const Policy& policy) {
+    roster.add<GroupBarrier>({plan, kind, policy.name, policy.manners}, ranks, plan, policy.policy);
+}
+
+const Policy& policy_named(const std::string& name) {
+    for (const Policy& policy : policies)
+        if (name == policy.name) return policy;
+    throw std::invalid_argument("'" + name + "' is not a waiting policy; there are auto, spin, yield, park");
+}
+
+}  // namespace
+
+void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std::string& wait) {
+    make_plan(spelling, ranks);  // throws for what cannot be
+    add_group(roster, ranks, spelling, "plan", policy_named(wait));
+}
+
+Add plans_for(Rank ranks) {
+    return [ranks](Roster& roster, const std::string& name, const std::string& wait) {
+        try {
+            add_plan(roster, ranks, name, wait);
+            return true;
+        } catch (const std::invalid_argument&) {
+            return false;  // select() says what there is
+        }
+    };
+}
+
+void add_tollbar(Roster& roster, Rank ranks) {
+    std::vector<std::string> plans;
+    for (const Algorithm& algorithm : catalogue())
+        if (!algorithm.has_roles() && algorithm.runs_everywhere()) plans.emplace_back(algorithm.name);
+    plans.insert(plans.end(), {"combining:2", "mcs:2,2", "dissemination:2", "dissemination:3"});
+    if (ranks > 2) plans.emplace_back("central@2/dissemination");
+
+    for (const std::string& plan : plans) add_plan(roster, ranks, plan, "auto");
+    for (const char* plan : {"dissemination", "mcs", "central", "tournament"})
+        for (const char* wait : {"spin", "yield", "park"}) add_plan(roster, ranks, plan, wait);
+    add_own_kinds(roster, ranks);
+}
+
+void add_own_kinds(Roster& roster, Rank ranks) {
+    for (const char* kind : {"turnstile", "combination"})
+        for (const Policy& policy : policies) add_group(roster, ranks, kind, kind, policy);
+    roster.add<Everywhere<OwnBarrier>>({"tollbar::barrier", "barrier"}, ranks);
+}
+
+void add_standard_peers(Roster& roster, Rank ranks) {
+    roster.add<Everywhere<StandardBarrier>>({"std::barrier", "peer"}, ranks);
+    roster.add<Everywhere<Meeting>>({"pthread_barrier", "peer"}, ranks);
+    roster.versions.push_back({"glibc", gnu_get_libc_version()});
+    roster.versions.push_back({"libstdc++", std::to_string(__GLIBCXX__)});
+}
+
+}  // namespace tollbar::bench

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be measured between threads; each kind in a file of its own.
+#pragma once
+
+#include "launch.hpp"
+
+namespace tollbar::bench {
+
+/// Where a library is missing, a file that says so takes the place of its own in the build.
+void add_tollbar(Roster& roster, Rank ranks);    ///< all of it: every plan, and
+void add_own_kinds(Roster& roster, Rank ranks);  ///< what is no plan
+void add_standard_peers(Roster& roster, Rank ranks);
+void add_boost(Roster& roster, Rank ranks);
+void add_concurrency_kit(Roster& roster, Rank ranks);
+
+/// One catalogue plan. Throws std::invalid_argument when it cannot be spelled so or not for that many ranks.
+void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std::string& wait);
+
+/// Any plan for that many ranks, for --only.
+Add plans_for(Rank ranks);
+
+}  // namespace tollbar::bench
