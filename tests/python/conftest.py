@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -108,6 +109,22 @@ def _make_jobs(within, monkeypatch) -> Path:
     ]
     monkeypatch.setattr(mpis, "installed", lambda: there)
     return build / "bin"
+
+
+@pytest.fixture(scope="session")
+def as_samples():
+    """What is read of launches: as_samples((number, program, records), ..., kind="mpi")."""
+    return _as_samples
+
+
+def _as_samples(*launches, **environment):
+    from tollbar.data import results, samples, schema
+
+    launched = [
+        results.Launched(number, program, schema.parse_launch(map(json.dumps, records), "somewhere"))
+        for number, program, records in launches
+    ]
+    return samples.gather([results.Stored(Path("run"), environment, launched)])
 
 
 def _programs_of(replay, ranks, placement, omit):

@@ -24,8 +24,8 @@ from tollbar.campaigns import mpi_tuning, passes
 from tollbar.campaigns import shmem as shmem_campaign
 from tollbar.campaigns.campaign import Asked, Campaign, until
 from tollbar.campaigns.passes import Outcome, Report
-from tollbar.data import results, statistics
-from tollbar.data.records import Launch, RoundTrips
+from tollbar.data import results, schema, statistics
+from tollbar.data.results import Stored
 from tollbar.data.statistics import Interval
 from tollbar.machine import paths
 
@@ -147,40 +147,42 @@ def _at_least_0(found: Interval) -> Interval:
     return Interval(max(found.value, 0.0), bound(found.low), bound(found.high), found.count)
 
 
-def links(launches: Sequence[Launch]) -> list[Link]:
-    """What these launches measured, a link for each program and way."""
+def links(run: Stored) -> list[Link]:
+    """What its launches measured, a link for each program and way."""
     series: dict[tuple[str, str], dict[str, dict[int, dict[int, float]]]] = {}
-    for launch in launches:
-        ways = {record.name for record in launch.round_trips}
-        for way in ways:
-            of_way = series.setdefault((launch.program, way), {})
+    for group, program, launch in run.launches:
+        for way in {record["name"] for record in launch.records.get("round_trips", ())}:
+            of_way = series.setdefault((program, way), {})
             for number, values in _rounds(launch, way).items():
                 for name, value in values.items():
-                    of_way.setdefault(name, {}).setdefault(launch.group, {})[number] = value / 1e3
+                    of_way.setdefault(name, {}).setdefault(group, {})[number] = value / 1e3
     return [_link(*key, found) for key, found in sorted(series.items())]
 
 
-def _rounds(launch: Launch, way: str) -> dict[int, dict[str, float]]:
+def _rounds(launch: schema.Launch, way: str) -> dict[int, dict[str, float]]:
     """The parameters by round, in nanoseconds; a round that lacks a kind of trip gives none."""
     found = {}
-    for number in sorted({record.round for record in launch.round_trips}):
-        trips = [each for each in launch.round_trips if (each.round, each.name) == (number, way)]
-        one = next((each for each in trips if each.messages == 1), None)
-        many = next((each for each in trips if each.messages > 1 and not each.delays_ns), None)
-        apart = next((each for each in trips if each.messages > 1 and each.delays_ns), None)
+    floors = {floor["round"]: floor["one_way_ns"] for floor in launch.records.get("floor", ())}
+    there = [record for record in launch.records["round_trips"] if record["name"] == way]
+    for number in sorted({record["round"] for record in there}):
+        trips = [each for each in there if each["round"] == number]
+        one = next((each for each in trips if each["messages"] == 1), None)
+        many = next((each for each in trips if each["messages"] > 1 and not each["delays_ns"]), None)
+        apart = next((each for each in trips if each["messages"] > 1 and each["delays_ns"]), None)
         if one and many and apart:
             found[number] = _parameters(one, many, apart)
-            floor = launch.floors.get(number)
-            if floor and floor.one_way_ns is not None:
-                found[number]["floor"] = floor.one_way_ns
+            if floors.get(number) is not None:
+                found[number]["floor"] = floors[number]
     return found
 
 
-def _parameters(one: RoundTrips, many: RoundTrips, apart: RoundTrips) -> dict[str, float]:
-    trip = float(np.median(one.trip_ns))
-    occupied = float(np.median(many.trip_ns)) - trip
-    busy = float(np.median(apart.trip_ns)) - float(np.median(apart.delays_ns)) - trip
-    return {"path": trip / 2, "g": occupied / (many.messages - 1), "o": busy / (apart.messages - 1)}
+def _parameters(
+    one: Mapping[str, Any], many: Mapping[str, Any], apart: Mapping[str, Any]
+) -> dict[str, float]:
+    trip = float(np.median(one["trip_ns"]))
+    occupied = float(np.median(many["trip_ns"])) - trip
+    busy = float(np.median(apart["trip_ns"])) - float(np.median(apart["delays_ns"])) - trip
+    return {"path": trip / 2, "g": occupied / (many["messages"] - 1), "o": busy / (apart["messages"] - 1)}
 
 
 def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Link:
@@ -200,7 +202,7 @@ def stored(spelling: str, within: Path | None = None) -> Link:
         raise ValueError(
             f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it"
         )
-    there = links(results.read_run(run).launches)
+    there = links(results.read(run))
     found = there
     for part in parts:
         found = [link for link in found if link.name == part or link.program.startswith(part)]

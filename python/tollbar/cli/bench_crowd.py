@@ -52,12 +52,12 @@ def on_these_processors(asked: Asked) -> Asked:
 
 def table(folder: Path, failed: bool) -> Table:
     """The points of a stored run, measured and simulated."""
-    from tollbar.data import results
+    from tollbar.data import samples
     from tollbar.models import crowd
     from tollbar.report import crowd_section
 
     try:
-        crowds = crowd.gather(results.read_run(folder).launches)
+        crowds = crowd.gather(samples.read([folder]))
     except ValueError as error:
         raise CheckFailed(f"{error}; every sample is in {folder}") from None
     notes = [*_notes(crowds), f"every sample is in {folder}"] if crowds else []

@@ -58,14 +58,15 @@ def model(pes: Sequence[int] | None) -> Table:
 
 def paper(folder: Path, failed: bool) -> Table:
     """The paper's table, with a stored run of this machine beside it."""
-    from tollbar.data import results, shmem_results
+    from tollbar.data import places, samples
     from tollbar.report import shmem_tables
 
-    run = results.read_run(folder)
-    measured = shmem_results.gather(run.launches)
-    notes = [f"not measured: {name}: {why}" for name, why in shmem_results.skipped(measured).items()]
-    found = shmem_tables.rows(measured)
-    text = f"seconds of 1000 iterations\n{_side_by_side(found, list(measured))}"
+    read = samples.read([folder])
+    there = places.by_ranks(read)
+    skipped = read.skipped.select("name", "why").unique(maintain_order=True)
+    notes = [f"not measured: {name}: {why}" for name, why in skipped.iter_rows()]
+    found = shmem_tables.rows(there)
+    text = f"seconds of 1000 iterations\n{_side_by_side(found, list(there))}"
     notes.append(f"every sample is in {folder}")
     return Table([_summary(row) for row in found], Summary, text=text, failed=failed, notes=notes)
 

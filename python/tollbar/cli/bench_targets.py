@@ -27,25 +27,14 @@ class Compared:
 
 def table(folder: Path, failed: bool) -> Table:
     """The targets of a stored run, judged."""
-    from tollbar.data import comparison, mpi_places, results, shmem_results
-    from tollbar.report import mpi_targets, shmem_targets, targets
+    from tollbar.data import samples
+    from tollbar.report import targets
 
-    run = results.read_run(folder)
-    kind = str(run.environment.get("kind"))
-    floors: list[str] = []
-    if kind == "shmem":
-        measured = shmem_results.gather(run.launches)
-        reached = shmem_targets.evaluate(measured)
-        floors += [f"not measured: {name}: {why}" for name, why in shmem_results.skipped(measured).items()]
-    elif kind == "mpi":
-        places = mpi_places.gather(run.launches)
-        reached, floors = mpi_targets.evaluate(places), _told(mpi_targets.floors(places))
-    else:
-        compared = comparison.compare(run.launches)
-        reached, floors = targets.evaluate(compared), _told(targets.floors(compared))
-    rows = [Compared(**{"mpi": None} | vars(each)) for each in reached]
-    return Table(rows, Compared, failed=failed, notes=[*floors, f"every sample is in {folder}"])
-
-
-def _told(floors: list[str]) -> list[str]:
-    return ["floors: " + "; ".join(floors)] if floors else []
+    found = samples.read([folder])
+    rows = [Compared(**vars(each)) for each in targets.evaluate(found)]
+    floors = targets.floors(found)
+    notes = ["floors: " + "; ".join(floors)] if floors else []
+    if set(found.rows["bench"]) == {"shmem"}:
+        skipped = found.skipped.select("name", "why").unique(maintain_order=True)
+        notes += [f"not measured: {name}: {why}" for name, why in skipped.iter_rows()]
+    return Table(rows, Compared, failed=failed, notes=[*notes, f"every sample is in {folder}"])

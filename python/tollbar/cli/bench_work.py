@@ -12,8 +12,9 @@ import tollbar
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
-    from tollbar.data import results, workloads
-    from tollbar.data.comparison import Candidate
+    from tollbar.data import workloads
+    from tollbar.data.places import Candidate
+    from tollbar.data.samples import Samples
 
 
 @dataclass(frozen=True)
@@ -49,26 +50,26 @@ def named(text: str, quick: bool) -> Sequence[str]:
 
 def table(folder: Path, failed: bool) -> Table:
     """The runs of workloads that are stored there."""
-    from tollbar.data import results
+    from tollbar.data import samples
 
-    stored = results.read_run(folder)
+    found = samples.read([folder])
     notes = [f"every run is in {folder}"]
-    return Table(rows(stored), Run, failed=failed or not stored.launches, notes=notes)
+    return Table(rows(found), Run, failed=failed or found.rows.is_empty(), notes=notes)
 
 
-def rows(run: results.Run) -> list[Run]:
+def rows(found: Samples) -> list[Run]:
     """A row for each workload and barrier of a stored run, the fastest barrier first."""
     from tollbar.data import workloads
 
     return [
         _row(place, name, candidate, each)
-        for place, by_workload in workloads.gather(run.launches).items()
+        for place, by_workload in workloads.gather(found).items()
         for name, candidates in by_workload.items()
         for candidate, each in sorted(candidates.items(), key=lambda item: item[1].run.value)
     ]
 
 
-def _row(place: workloads.Place, name: str, candidate: Candidate, measured: workloads.Measured) -> Run:
+def _row(place: workloads.Place, name: str, candidate: Candidate, measured: workloads.Run) -> Run:
     taken = measured.run
     return Run(
         over=place.over,

@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> Table:
             folder, _ = told(logp_measure.measure(args.transport, asked, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None
-    links = logp_measure.links(results.read_run(folder).launches)
+    links = logp_measure.links(results.read(folder))
     return Table(
         [row for link in links for row in _rows(link)],
         Measured,

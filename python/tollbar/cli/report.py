@@ -13,7 +13,7 @@ from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 
 if TYPE_CHECKING:
-    from tollbar.data.results import Run
+    from tollbar.data.results import Stored
 
 KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem", "udp", "work")
 
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar.data import results
 
     folders = dict.fromkeys(run for kind in KINDS for run in results.all_chosen(args.results, kind))
-    runs = [run for folder in folders if _has_a_place(run := results.read_run(folder))]
+    runs = [run for folder in folders if _has_a_place(run := results.read(folder))]
     if not runs:
         raise WrongUse(f"{args.results or results.folder()} holds no run; `tollbar bench threads` makes one")
     for empty in (run for run in runs if not run.launches):
@@ -61,21 +61,21 @@ def run(args: argparse.Namespace) -> Table:
     return Table([Written(str(output), len(text.encode()), launches, names)], Written)
 
 
-def _has_a_place(run: Run) -> bool:
+def _has_a_place(run: Stored) -> bool:
     """Of workloads those over hosts have a section; `tollbar reproduce nic` shows all of them."""
     return run.environment.get("kind") != "work" or "hosts" in run.environment.get("over", ())
 
 
-def _page(runs: list[Run]) -> str:
+def _page(runs: list[Stored]) -> str:
     from tollbar.report import page as report
 
     return report.page(*runs)
 
 
-def _tables(runs: list[Run]) -> str:
-    from tollbar.report import mpi_section, shmem_section
+def _tables(runs: list[Stored]) -> str:
+    from tollbar.report import sections
 
-    texts = [text for section in (mpi_section, shmem_section) if (text := section.markdown(runs))]
-    if not texts:
+    text = sections.markdown(runs)
+    if not text:
         raise WrongUse("no run of MPI is stored; `tollbar bench mpi` makes one")
-    return "\n".join(texts)
+    return text

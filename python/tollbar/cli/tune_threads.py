@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tollbar.cli import bench
 from tollbar.cli.errors import WrongUse
@@ -21,8 +21,7 @@ from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
     from tollbar.data.choice import Choice
-    from tollbar.data.comparison import Comparison, Situation
-    from tollbar.data.results import Run
+    from tollbar.data.places import Here, Place
     from tollbar.data.tuning import Entry
 
 #: Fewer launches of a situation decide nothing.
@@ -67,8 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class Basis:
     """What a run has to say: the situations to choose for, and why not for others."""
 
-    run: Run
-    founded: Sequence[Comparison]
+    folder: Path
+    environment: Mapping[str, Any]
+    founded: Sequence[Here]
     ignored: Sequence[str]
 
 
@@ -78,18 +78,18 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
     from tollbar.machine import facts
 
     basis, notes = _basis(args)
-    launches = {each.situation: _launches(each) for each in basis.founded}
-    began = str(basis.run.environment.get("began", "an unknown time")).replace("T", " ").removesuffix("Z")
+    launches = {each.place: _launches(each) for each in basis.founded}
+    began = str(basis.environment.get("began", "an unknown time")).replace("T", " ").removesuffix("Z")
     notes.insert(
         0,
-        f"from {basis.run.folder}, measured {began}: "
+        f"from {basis.folder}, measured {began}: "
         f"{sum(launches.values())} launches in {len(launches)} situations",
     )
     before = {entry.situation: entry for entry in stored}
     entries, rows = [], []
     for chosen in filter(None, map(choice.choose, basis.founded)):
         count = launches[chosen.situation]
-        made = entry(chosen, count, facts.short_id(basis.run.environment))
+        made = entry(chosen, count, facts.short_id(basis.environment))
         kept = None if args.force else rests_on_more(before.get(made.situation), made)
         rows.append(_row(chosen, count, kept))
         if kept is None:
@@ -136,51 +136,53 @@ def _runs(named: Path | None, force: bool) -> list[Path]:
 
 
 def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
-    from tollbar.data import choice, comparison, results
+    from tollbar.data import choice, places, results, samples
     from tollbar.machine import facts
 
-    run = results.read_run(folder)
-    compared = comparison.compare(run.launches).values()
+    told = results.read_environment(folder)
+    if not force and not anywhere and facts.short_id(told) != facts.short_id(facts.facts()):
+        return Basis(folder, told, [], [f"{folder.name} is ignored: it was measured on another machine"])
+    if not force and (company := told.get("company", "alone")) != "alone":
+        return Basis(folder, told, [], [f"{folder.name} is ignored: it was measured beside {company}"])
+    there = places.threads(samples.read([folder])).values()
     if force:
-        return Basis(run, [each for each in compared if choice.rivals(each)], [])
-    if not anywhere and facts.short_id(run.environment) != facts.short_id(facts.facts()):
-        return Basis(run, [], [f"{folder.name} is ignored: it was measured on another machine"])
-    if only := run.environment.get("only"):
-        return Basis(run, [], [f"{folder.name} is ignored: it measured only {', '.join(only)}"])
+        return Basis(folder, told, [each for each in there if choice.rivals(each)], [])
+    if only := told.get("only"):
+        return Basis(folder, told, [], [f"{folder.name} is ignored: it measured only {', '.join(only)}"])
     lacking = defaultdict(list)
-    for each in compared:
+    for each in there:
         lacking[lacks(each)].append(each)
     ignored = [
-        f"{folder.name}, {', '.join(_named(each.situation) for each in those)}: ignored, {why}"
+        f"{folder.name}, {', '.join(_named(each.place) for each in those)}: ignored, {why}"
         for why, those in lacking.items()
         if why
     ]
-    return Basis(run, lacking[""], ignored)
+    return Basis(folder, told, lacking[""], ignored)
 
 
-def lacks(compared: Comparison) -> str:
+def lacks(here: Here) -> str:
     """What the situation lacks to be chosen for; empty when it has the usual candidates and launches."""
     from tollbar.campaigns import threads as campaign
     from tollbar.data import choice
 
-    usual = set(choice.OWN) - ({"plan"} if compared.situation.ranks > campaign.MANY else set())
-    usual -= {name.partition(":")[0] for name, _ in compared.skipped}
-    missing = usual - {candidate.kind for candidate in choice.rivals(compared)}
+    usual = set(choice.OWN) - ({"plan"} if here.place.ranks > campaign.MANY else set())
+    usual -= {name.partition(":")[0] for name, _ in here.skipped}
+    missing = usual - {candidate.kind for candidate in choice.rivals(here)}
     if missing:
         return f"no {' and no '.join(sorted(missing))} was measured"
-    launches = _launches(compared)
+    launches = _launches(here)
     return f"{launches} of {LAUNCHES} launches" if launches < LAUNCHES else ""
 
 
-def _launches(compared: Comparison) -> int:
+def _launches(here: Here) -> int:
     """How often every one of tollbar's own was measured."""
     from tollbar.data import choice
 
-    own = choice.rivals(compared)
-    return min((len(compared.candidates[candidate].latency) for candidate in own), default=0)
+    own = choice.rivals(here)
+    return min((found.count for each in own if (found := here.median(each, "latency_ns"))), default=0)
 
 
-def _named(situation: Situation) -> str:
+def _named(situation: Place) -> str:
     return f"{situation.ranks} threads {situation.placement}"
 
 
@@ -199,7 +201,7 @@ def entry(chosen: Choice, launches: int, machine: str) -> Entry:
 
     pairs = {
         "ranks": str(chosen.situation.ranks),
-        "cpus": str(chosen.usable),
+        "cpus": str(chosen.situation.usable),
         "pinned": "yes" if chosen.situation.placement == "pinned" else "no",
         "plan": chosen.pick.name,
         "wait": chosen.pick.wait,
@@ -217,7 +219,7 @@ def _row(chosen: Choice, launches: int, kept: int | None) -> Tuned:
     ratio = chosen.ratio
     return Tuned(
         chosen.situation.ranks,
-        chosen.usable,
+        chosen.situation.usable,
         chosen.situation.placement,
         chosen.pick.name,
         chosen.verdict.value,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import tollbar
 from tollbar.data import statistics
-from tollbar.data.comparison import Candidate, Comparison, Measured, Situation
-from tollbar.data.statistics import Interval, Ratio, Series, Verdict
+from tollbar.data.places import Candidate, Here, Place
+from tollbar.data.statistics import Interval, Ratio, Verdict
 
 #: What a group can run, the model's favourite kind first. A thread's signal is a cache line that moves:
 #: a turnstile moves one word, a combination one word a processor, and a plan one line a message.
@@ -29,8 +29,7 @@ _WORTH_A_TIE = 1.1
 class Choice:
     """The candidate to use, and by how much the next best is slower, by the clock that tells them apart."""
 
-    situation: Situation
-    usable: int
+    situation: Place
     pick: Candidate
     verdict: Verdict
     latency: Interval
@@ -40,48 +39,47 @@ class Choice:
     tied: Sequence[Candidate]
 
 
-def rivals(comparison: Comparison) -> list[Candidate]:
+#: The clocks by what they are called.
+_CLOCKS = {"latency": "latency_ns", "period": "period_ns"}
+
+
+def rivals(here: Here) -> list[Candidate]:
     """The candidates that may be chosen."""
     return [
-        candidate
-        for candidate, measured in comparison.candidates.items()
-        if candidate.kind in OWN and candidate.wait == "auto" and measured.latency and measured.period
+        each
+        for each in here.candidates
+        if each.kind in OWN and each.wait == "auto" and all(here.median(each, m) for m in _CLOCKS.values())
     ]
 
 
-def choose(comparison: Comparison) -> Choice | None:
+def choose(here: Here) -> Choice | None:
     """The choice for one situation; None where none of tollbar's own was measured."""
-    own = rivals(comparison)
+    own = rivals(here)
     if not own:
         return None
-    standings = statistics.judge({candidate: _clocks(comparison.candidates[candidate]) for candidate in own})
+    standings = statistics.judge(
+        {each: {clock: here.series(each, m) for clock, m in _CLOCKS.items()} for each in own}
+    )
     tied = [each.candidate for each in standings if each.verdict is not Verdict.SLOWER]
     eligible = [
         each.candidate
         for each in standings
         if each.candidate in tied and max(found.value for found in each.ratios.values()) <= _WORTH_A_TIE
     ]
-    pick = min(eligible, key=lambda candidate: favour(candidate, comparison.situation.ranks))
-    others = [each for each in standings if each.candidate in tied and each.candidate != pick] or standings[
-        1:
-    ]
-    next_best = others[0] if others else None
+    pick = min(eligible, key=lambda candidate: favour(candidate, here.place.ranks))
+    others = [each for each in standings if each.candidate in tied and each.candidate != pick]
+    next_best = next(iter(others or standings[1:]), None)
     by = next_best.by if next_best else "latency"
     return Choice(
-        comparison.situation,
-        comparison.usable,
+        here.place,
         pick,
         standings[0].verdict,
-        statistics.summary(comparison.candidates[pick].latency),
+        here.median(pick, "latency_ns"),
         next_best.candidate if next_best else None,
-        comparison.ratio(next_best.candidate, pick, by) if next_best else None,
+        here.ratio(next_best.candidate, pick, _CLOCKS[by]) if next_best else None,
         by,
         tied,
     )
-
-
-def _clocks(measured: Measured) -> dict[str, Series]:
-    return {"latency": measured.latency, "period": measured.period}
 
 
 def favour(candidate: Candidate, ranks: int) -> tuple[int, int, int]:

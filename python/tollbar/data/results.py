@@ -14,45 +14,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tollbar import environment
 from tollbar.data import schema
-from tollbar.data.records import Launch, parse_launch
 from tollbar.data.schema import MalformedRecord
 from tollbar.machine import paths
 
 _LAUNCH = re.compile(r"(\d+)\.(.+)\.jsonl\.gz")
 
 
-@dataclass(frozen=True)
-class Run:
-    """One `tollbar bench`: its folder, the machine, and its launches."""
+class Launched(NamedTuple):
+    """A stored launch. Those with one number follow each other in one situation."""
 
-    folder: Path
-    environment: Mapping[str, Any]
-    launches: tuple[Launch, ...] = field(repr=False)
+    number: int
+    program: str
+    launch: schema.Launch
 
+    @property
+    def environment(self) -> Mapping[str, Any]:
+        return self.launch.environment
 
-def read_launch(path: Path) -> Launch:
-    """The launch stored in that file."""
-    named = _LAUNCH.fullmatch(path.name)
-    if not named:
-        raise MalformedRecord(f"{path}: is not named GROUP.PROGRAM.jsonl.gz")
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            return parse_launch(file, path, int(named[1]), named[2])
-    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
-        raise MalformedRecord(f"{path}: is damaged ({error})") from None
+    @property
+    def records(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """By their kind."""
+        return self.launch.records
 
 
 @dataclass(frozen=True)
 class Stored:
-    """One `tollbar bench`: its folder, the machine, and of each launch its group, program and records."""
+    """One `tollbar bench`: its folder, the machine, and what was launched."""
 
     folder: Path
     environment: Mapping[str, Any]
-    launches: Sequence[tuple[int, str, schema.Launch]] = field(repr=False)
+    launches: Sequence[Launched] = field(repr=False)
 
 
 def read(run: Path) -> Stored:
@@ -60,13 +55,13 @@ def read(run: Path) -> Stored:
     return Stored(run, read_environment(run), [_launch(path) for path in sorted(run.glob("*.jsonl.gz"))])
 
 
-def _launch(path: Path) -> tuple[int, str, schema.Launch]:
+def _launch(path: Path) -> Launched:
     named = _LAUNCH.fullmatch(path.name)
     if not named:
         raise MalformedRecord(f"{path}: is not named GROUP.PROGRAM.jsonl.gz")
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            return int(named[1]), named[2], schema.parse_launch(file, path)
+            return Launched(int(named[1]), named[2], schema.parse_launch(file, path))
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
         raise MalformedRecord(f"{path}: is damaged ({error})") from None
 
@@ -125,13 +120,6 @@ def read_environment(run: Path) -> Mapping[str, Any]:
     if not isinstance(environment, dict):
         raise MalformedRecord(f"{path}: not an object")
     return environment
-
-
-def read_run(run: Path) -> Run:
-    """Everything in that folder. Raises MalformedRecord, or FileNotFoundError where there is no such run."""
-    return Run(
-        run, read_environment(run), tuple(read_launch(launch) for launch in sorted(run.glob("*.jsonl.gz")))
-    )
 
 
 def chosen(named: Path | None, kind: str) -> Path | None:

@@ -49,7 +49,8 @@ _EPISODES = {
 
 #: What is computed from a record of each kind; a list gives a row for each of its values.
 #: Period is the time of many episodes over their number, latency last entry to last exit, skew first exit to
-#: last exit, span first entry to last exit, call the time of rank 0 in its call.
+#: last exit, span first entry to last exit, call the time of rank 0 in its call. A few episodes of a crowd
+#: are timed from last entry to last entry: rank 0's own time depends on when it happens to leave.
 METRICS: dict[str, dict[str, pl.Expr]] = {
     "batch": _EPISODES,
     "episodes": {name: pl.col(name) for name in ("latency_ns", "skew_ns", "span_ns", "call_ns")},
@@ -67,11 +68,19 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
         "longest_ns": pl.col("longest_ns"),
         "computing_ns": pl.col("computing_ns"),
         "phases": pl.col("phases"),
+        "barrier_ns": (pl.col("elapsed_ns") / pl.col("runs") - pl.col("longest_ns")) / pl.col("phases"),
     },
     "dsde": {"exchange_ns": pl.col("elapsed_ns") / pl.col("iterations")},
     "away": {"released_ns": pl.col("released_ns")},
     "overlap": {"free_share": 1 - pl.col("inside_ns") / pl.col("open_ns")},
-    "crowd": _EPISODES | {"period_ns": pl.col("period_ns")},
+    "crowd": _EPISODES
+    | {
+        "period_ns": pl.when(pl.col("episodes") >= 20)
+        .then(_EPISODES["period_ns"])
+        .otherwise(pl.col("period_ns").list.mean()),
+        "each_period_ns": pl.col("period_ns"),
+        "busy_share": pl.col("cpu_ns") / pl.col("elapsed_ns") / pl.col("usable"),
+    },
     "round_trips": {"trip_ns": pl.col("trip_ns")},
     "scheduling": {"quantum_ns": pl.col("quantum_ns"), "sleep_switch_ns": pl.col("sleep_switch_ns")},
     "floor": {name: pl.col(name) for name in ("one_way_ns", "yield_switch_ns", "exchange_ns")},
@@ -96,17 +105,23 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Samples:
     """The rows of some runs, what was not measured and why, and what is known of each run by its name."""
 
     rows: pl.DataFrame
     skipped: pl.DataFrame  #: the columns of PLACE, name, wait, why
     environments: Mapping[str, Mapping[str, Any]]
+    told: Mapping[str, Mapping[str, Any]]  #: what all programs of a run say alike
 
     def of(self, metric: str) -> pl.DataFrame:
         """The rows of that metric."""
         return self.rows.filter(pl.col("metric") == metric)
+
+    def of_run(self, run: str) -> Samples:
+        """What that run has."""
+        environments, told = {run: self.environments[run]}, {run: self.told[run]}
+        return Samples(self.rows.filter(run=run), self.skipped, environments, told)
 
 
 def read(folders: Iterable[Path]) -> Samples:
@@ -114,7 +129,12 @@ def read(folders: Iterable[Path]) -> Samples:
 
     Raises MalformedRecord that names the line, or FileNotFoundError where there is no such run.
     """
-    runs = [results.read(folder) for folder in folders]
+    return gather(map(results.read, folders))
+
+
+def gather(runs: Iterable[Stored]) -> Samples:
+    """Everything in these runs."""
+    runs = list(runs)
     tables = [table for run in runs for table in _tables(run)]
     left_out = [each for run in runs for each in _left_out(run)]
     columns = {name: _COLUMNS[name] for name in (*PLACE, "name", "wait")} | {"why": pl.String}
@@ -122,6 +142,7 @@ def read(folders: Iterable[Path]) -> Samples:
         pl.concat(tables) if tables else pl.DataFrame(schema=_COLUMNS),
         pl.DataFrame(left_out, schema=columns).unique(maintain_order=True),
         {run.folder.name: run.environment for run in runs},
+        {run.folder.name: _told(run) for run in runs},
     )
 
 
@@ -170,6 +191,15 @@ def _left_out(run: Stored) -> Iterator[dict[str, Any]]:
         for record in launch.records.get("skipped", ()):
             told = {"name": record["name"], "wait": record.get("wait", "auto"), "why": record["why"]}
             yield _place(run, program, launch.environment) | told
+
+
+def _told(run: Stored) -> dict[str, Any]:
+    told: dict[str, list[Any]] = {}
+    for _, _, launch in run.launches:
+        for name, value in launch.environment.items():
+            if name != "record":
+                told.setdefault(name, []).append(value)
+    return {name: values[0] for name, values in told.items() if all(value == values[0] for value in values)}
 
 
 def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,11 @@ class Interval:
     high: float | None
     count: int
 
+    def times(self, factor: float) -> Interval:
+        """The same in another unit."""
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Interval(self.value * factor, low, high, self.count)
+
 
 @dataclass(frozen=True)
 class Ratio(Interval):

@@ -22,6 +22,11 @@ from tollbar.data.statistics import Interval, Ratio, Series
 SITUATION = list(PLACE)
 _LAUNCH = ["run", "launch"]
 
+#: What is a multiple of its process's floor where processes are compared: the distance between two processors
+#: may change between them. Not of a datagram's way, nor of what is measured once.
+_FLOORED = ("period_ns", "latency_ns", "skew_ns", "span_ns", "alone_latency_ns", "alone_skew_ns")
+_FAR = ("hosts", "loopback")
+
 
 def medians(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """For each group `value`, `low`, `high` and `launches`: the median over launches and its 95 % interval.
@@ -34,8 +39,7 @@ def medians(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 def rounds(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """One value for each group and round: the median of its samples."""
-    value = pl.col("value").median().clip(1e-3)  # a clock's step can make 0, which has no logarithm
-    return rows.group_by(*by, *ROUND, maintain_order=True).agg(value)
+    return rows.group_by(*by, *ROUND, maintain_order=True).agg(pl.col("value").median())
 
 
 def ratios(
@@ -46,7 +50,7 @@ def ratios(
     candidate for each situation.
 
     Candidates of one process are paired by round. Those of different processes are compared in multiples of
-    their own process's floor, if there is one: the distance between two processors may change between them.
+    their own process's floor, if there is one.
     """
     by = [*situation, "candidate"]
     each = rounds(found.of(metric), by)
@@ -56,12 +60,13 @@ def ratios(
     apart = each.join(base.select(situation).unique(), on=situation, how="semi").join(
         beside.select(by).unique(), on=by, how="anti"
     )
-    logs = _per_launch(beside.with_columns(value=(pl.col("value") / pl.col("base")).log()), by)
+    logs = _per_launch(beside.with_columns(value=_log_ratio()), by)
     if not apart.is_empty():
-        one = _per_launch(_over_floor(found, apart, situation), by)
-        other = _per_launch(_over_floor(found, base.rename({"base": "value"}), situation), situation)
+        one = _per_launch(_over_floor(found, apart, metric, situation), by)
+        own = _over_floor(found, base.rename({"base": "value"}), metric, situation)
+        other = _per_launch(own, situation)
         pairs = one.join(other.rename({"value": "base"}), on=[*situation, *_LAUNCH])
-        pairs = pairs.with_columns(value=(pl.col("value") / pl.col("base")).log())
+        pairs = pairs.with_columns(value=_log_ratio())
         logs = pl.concat([logs, pairs.select(logs.columns)])
     values = logs.group_by(*by, maintain_order=True).agg("value")
     return _with(values.drop("value"), map(statistics.ratio_of_logs, values["value"].to_list()))
@@ -84,10 +89,13 @@ def floors(found: Samples) -> pl.DataFrame:
 
 
 def series(rows: pl.DataFrame) -> Series:
-    """Rows of one candidate and metric as statistics.judge wants them: launch -> round -> value."""
+    """Rows of one candidate and metric as statistics.judge wants them: launch -> round -> value.
+
+    A clock's step can make 0, which has no logarithm.
+    """
     found: dict[Any, dict[int, float]] = {}
     for run, launch, _, number, value in rounds(rows, []).select(*ROUND, "value").iter_rows():
-        found.setdefault((run, launch), {})[number] = value
+        found.setdefault((run, launch), {})[number] = max(value, 1e-3)
     return found
 
 
@@ -101,11 +109,20 @@ def intervals(table: pl.DataFrame, key: Sequence[str]) -> dict[Any, Interval]:
     return found
 
 
-def _over_floor(found: Samples, each: pl.DataFrame, situation: Sequence[str]) -> pl.DataFrame:
-    """Rounds in multiples of their floor, where all of their candidate's have one."""
+def _log_ratio() -> pl.Expr:
+    """See series()."""
+    return (pl.col("value").clip(1e-3) / pl.col("base").clip(1e-3)).log()
+
+
+def _over_floor(found: Samples, each: pl.DataFrame, metric: str, situation: Sequence[str]) -> pl.DataFrame:
+    """Rounds in multiples of their floor, where they have one."""
+    if metric not in _FLOORED:
+        return each
+    near = ~pl.col("over").is_in(_FAR) if "over" in situation else pl.lit(True)
     known = floors(found).select(*situation, *ROUND, "floor").unique()
     joined = each.join(known, on=[*situation, *ROUND], how="left")
-    return joined.with_columns(value=pl.col("value") / pl.col("floor").fill_null(1.0)).drop("floor")
+    floor = pl.when(near).then(pl.col("floor")).fill_null(1.0)
+    return joined.with_columns(value=pl.col("value") / floor).drop("floor")
 
 
 def _per_launch(each: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

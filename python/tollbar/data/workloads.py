@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads that were measured: by where and what was computed, how long a run took with each barrier."""
+"""Workloads that were measured: by where and what was computed, how long a run took with each barrier.
+
+How much has to be computed for a wanted efficiency: the text of Buntinas et al., section 4.3, defines it as
+computing time; what their Figure 7 plots is the whole loop. Both are given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from tollbar.data import mpi_places, statistics
-from tollbar.data.comparison import Candidate
-from tollbar.data.records import Launch, Working
-from tollbar.data.statistics import Interval, Series
+from tollbar.data import places
+from tollbar.data.places import Candidate, Here
+from tollbar.data.samples import Samples
+from tollbar.data.statistics import Interval
 
 
 class Place(NamedTuple):
@@ -21,31 +25,40 @@ class Place(NamedTuple):
     placement: str
 
 
-@dataclass
-class Measured:
-    """Each series is launch -> round -> value, in nanoseconds of one run."""
+@dataclass(frozen=True)
+class Run:
+    """A workload with one barrier, in nanoseconds; its metrics are those of samples.METRICS["work"]."""
 
-    phases: int
-    computing_ns: float
-    elapsed: dict[int, dict[int, float]] = field(default_factory=dict)
-    longest: dict[int, dict[int, float]] = field(default_factory=dict)  #: no barrier needs less
+    here: Here
+    candidate: Candidate
+
+    def _median(self, metric: str) -> Interval:
+        found = self.here.median(self.candidate, metric)
+        if found is None:
+            raise ValueError(f"{self.candidate.label} has no {metric}")
+        return found
 
     @property
     def run(self) -> Interval:
-        return statistics.summary(self.elapsed)
+        return self._median("run_ns")
+
+    @property
+    def phases(self) -> int:
+        return round(self._median("phases").value)
+
+    @property
+    def computing_ns(self) -> float:
+        return self._median("computing_ns").value
 
     @property
     def longest_ns(self) -> float:
-        return statistics.summary(self.longest).value
+        """No barrier needs less."""
+        return self._median("longest_ns").value
 
     @property
     def barrier_ns(self) -> float:
         """What each barrier adds to the least that a run can take; below 0 where the clock is too coarse."""
-        added: Series = {
-            launch: {number: ns - self.longest[launch][number] for number, ns in rounds.items()}
-            for launch, rounds in self.elapsed.items()
-        }
-        return statistics.summary(added).value / self.phases
+        return self._median("barrier_ns").value
 
     @property
     def efficiency(self) -> float:
@@ -54,30 +67,51 @@ class Measured:
 
 
 #: workload -> candidate -> what was measured
-Workloads = dict[str, dict[Candidate, Measured]]
+Workloads = dict[str, dict[Candidate, Run]]
 
 
-def gather(launches: Iterable[Launch]) -> dict[Place, Workloads]:
-    """Everything that was measured of workloads, by place."""
-    found: dict[Place, Workloads] = {}
-    for launch in map(mpi_places.with_full_names, launches):
-        place = Place(_over(launch), launch.environment.ranks, launch.environment.placement)
-        for record in launch.singles:
-            if isinstance(record, Working):
-                candidate = Candidate(record.name, record.kind, record.wait)
-                here = found.setdefault(place, {}).setdefault(record.workload, {})
-                measured = here.setdefault(candidate, Measured(record.phases, record.computing_ns))
-                one_run = record.elapsed_ns / record.runs
-                measured.elapsed.setdefault(launch.group, {})[record.round] = one_run
-                measured.longest.setdefault(launch.group, {})[record.round] = record.longest_ns
-    return dict(sorted(found.items()))
+def gather(found: Samples) -> dict[Place, Workloads]:
+    """Everything that was measured of workloads, by place; workloads in the order in which they were met."""
+    order = found.rows["workload"].unique(maintain_order=True).to_list()
+    there: dict[Place, Workloads] = {}
+    for place, here in places.gather(found, places.WORK).items():
+        runs = {each: Run(here, each) for each in here.candidates if here.median(each, "run_ns")}
+        if runs:
+            where = Place(place.over, place.ranks, place.placement)
+            there.setdefault(where, {})[place.workload] = runs
+    return {
+        where: dict(sorted(by.items(), key=lambda item: order.index(item[0]))) for where, by in there.items()
+    }
 
 
-def _over(launch: Launch) -> str:
-    """What is compared with each other has run over the same: on hosts an MPI is beside what needs none."""
-    facts = launch.environment.facts
-    beside_hosts = launch.program.startswith("mpi.")
-    if beside_hosts or "network" in facts:
-        there = facts.get("network") == "namespaces" or int(facts.get("hosts") or 1) > 1
-        return "hosts" if there else "loopback"
-    return "shmem" if "shmem" in facts else str(facts.get("mpi") or "threads")
+@dataclass(frozen=True)
+class Needed:
+    """In microseconds."""
+
+    compute_us: float  #: the computing in a loop
+    loop_us: float  #: that, and the barrier
+
+
+def loops_us(found: Workloads, candidate: Candidate) -> dict[float, float]:
+    """Computing that does not vary -> the loop of it and a barrier."""
+    loops = {
+        float(name): by[candidate].run.value / 1e3
+        for name, by in found.items()
+        if name.replace(".", "").isdigit() and candidate in by
+    }
+    return dict(sorted(loops.items()))
+
+
+def needed(loops: Mapping[float, float], efficiency: float) -> Needed | None:
+    """The least computing from which on every measured loop is that efficient; None where none is.
+
+    Between two measured loops the loop's time is a straight line.
+    """
+    short = [us - efficiency * loop_us for us, loop_us in loops.items()]  # of efficient; below 0: too little
+    below = max((number for number, each in enumerate(short) if each < 0), default=None)
+    if below is None or below + 1 == len(short):
+        return None
+    before, after = list(loops)[below : below + 2]
+    part = -short[below] / (short[below + 1] - short[below])
+    compute_us = before + part * (after - before)
+    return Needed(compute_us, compute_us / efficiency)

@@ -8,17 +8,19 @@ processor time tell what the model leaves out.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 import tollbar
-from tollbar.data import statistics
-from tollbar.data.comparison import Candidate
-from tollbar.data.records import Crowd, Launch
+from tollbar.data import places, statistics, summaries
+from tollbar.data.places import Candidate, Here
+from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
 
 #: Model and machine agree when one takes at most so many times as long as the other.
@@ -37,7 +39,6 @@ _SHAPES = {
 _WAITINGS = {"spin": "spin", "yield": "naive", "auto": "naive", "park": "naive"}
 _SLEEPERS = ("pthread_barrier",)
 
-_FEW = 20  # episodes: rank 0's own time of so few depends on when it happens to leave
 _BARRIERS = 60  # simulated, as in the paper
 ORDERS = 7  # in which threads take turns: a kernel goes by who came first, so several are simulated
 _FOREIGN_LOAD = 0.1  # of the processors' time that the threads should have had
@@ -81,15 +82,6 @@ class Scheduler:
         return (self.sleep_us if model.waiting == "smart" else self.yield_us).value
 
 
-@dataclass
-class Measured:
-    """One candidate at one computing time; each series is launch -> round -> value."""
-
-    period_us: dict[int, dict[int, float]] = field(default_factory=dict)
-    switches: dict[int, dict[int, float]] = field(default_factory=dict)  #: an episode, of all threads
-    busy: dict[int, dict[int, float]] = field(default_factory=dict)  #: share of the processors' time it had
-
-
 @dataclass(frozen=True)
 class Simulated:
     """The same in the model."""
@@ -106,12 +98,24 @@ class Point:
     place: Place
     candidate: Candidate
     compute_us: float
-    measured: Measured
+    here: Here
     simulated: Simulated
+
+    def _median(self, metric: str) -> Interval:
+        found = self.here.median(self.candidate, metric)
+        assert found is not None
+        return found
 
     @property
     def period(self) -> Interval:
-        return statistics.summary(self.measured.period_us)
+        """In microseconds."""
+        return self._median("period_ns").times(1e-3)
+
+    @property
+    def launches_us(self) -> list[float]:
+        """The period in each launch."""
+        series = self.here.series(self.candidate, "period_ns")
+        return [ns / 1e3 for ns in statistics.launch_medians(series).values()]
 
     @property
     def alone_us(self) -> float:
@@ -137,11 +141,13 @@ class Point:
 
     @property
     def switches(self) -> float:
-        return statistics.summary(self.measured.switches).value
+        """An episode, of all threads."""
+        return self._median("switches").value
 
     @property
     def busy(self) -> float:
-        return statistics.summary(self.measured.busy).value
+        """The share of the processors' time that it had."""
+        return self._median("busy_share").value
 
 
 @dataclass(frozen=True)
@@ -163,55 +169,38 @@ class Crowds:
         return found
 
 
-def gather(launches: Iterable[Launch]) -> Crowds | None:
-    """The launches of a run as points; None where there are none of crowds."""
-    launches = [launch for launch in launches if launch.scheduling and launch.floors]
-    if not launches:
+#: What tells situations of crowds apart.
+_BY = ("ranks", "usable", "workload")
+
+
+def gather(found: Samples) -> Crowds | None:
+    """The points of a run; None where there are none of crowds."""
+    if found.of("sleep_switch_ns").is_empty():
         return None
-    scheduler = _scheduler(launches)
-    found: dict[tuple[Place, Candidate, float], Measured] = {}
-    for launch in launches:
-        processors = launch.environment.usable
-        for record in launch.singles:
-            if isinstance(record, Crowd):
-                place = Place(launch.environment.ranks, processors, record.variation)
-                candidate = Candidate(record.name, record.kind, record.wait)
-                measured = found.setdefault((place, candidate, record.compute_ns / 1e3), Measured())
-                _put(measured.period_us, launch, record, _period_ns(record) / 1e3)
-                switches = (record.voluntary + record.involuntary) / record.episodes
-                _put(measured.switches, launch, record, switches)
-                _put(measured.busy, launch, record, record.cpu_ns / record.elapsed_ns / processors)
-    points = [
-        Point(place, candidate, compute_us, measured, _simulated(place, candidate, compute_us, scheduler))
-        for (place, candidate, compute_us), measured in sorted(found.items(), key=lambda item: item[0])
+    scheduler = _scheduler(found)
+    of_crowds = found.rows.filter(pl.col("metric").is_in(["period_ns", "switches", "busy_share"]))
+    points = []
+    for situation, here in places.gather(dataclasses.replace(found, rows=of_crowds), _BY).items():
+        compute_us, _, share = situation.workload.partition("~")
+        place = Place(situation.ranks, situation.usable, float(share or 0))
+        points += [_point(place, each, float(compute_us), here, scheduler) for each in here.candidates]
+    return Crowds(scheduler, sorted(points, key=lambda each: (each.place, each.candidate, each.compute_us)))
+
+
+def _point(place: Place, candidate: Candidate, us: float, here: Here, scheduler: Scheduler) -> Point:
+    return Point(place, candidate, us, here, _simulated(place, candidate, us, scheduler))
+
+
+def _scheduler(found: Samples) -> Scheduler:
+    """Medians; a stretch that foreign work cut short pulls a mean, not a median."""
+    rounds = summaries.rounds(found.rows.filter(pl.col("value") > 0), ["metric"])
+    known = [
+        (rounds.filter(metric=metric)["value"] / 1e3).to_list()
+        for metric in ("quantum_ns", "yield_switch_ns", "sleep_switch_ns")
     ]
-    return Crowds(scheduler, points)
-
-
-def _scheduler(launches: Iterable[Launch]) -> Scheduler:
-    """Medians over launches; a stretch that foreign work cut short pulls a mean, not a median."""
-    found: dict[str, list[float]] = {"quantum": [], "yield": [], "sleep": []}
-    for launch in launches:
-        for each in launch.scheduling:
-            if each.quantum_ns:
-                found["quantum"].append(float(np.median(each.quantum_ns)) / 1e3)
-            found["sleep"].append(each.sleep_switch_ns / 1e3)
-        for floor in launch.floors.values():
-            if floor.yield_switch_ns:
-                found["yield"].append(floor.yield_switch_ns / 1e3)
-    if not found["quantum"]:
+    if not known[0]:
         raise ValueError("no launch saw a quantum end: the machine was too busy, or its quanta too long")
-    return Scheduler(*map(statistics.median_interval, found.values()))
-
-
-def _period_ns(record: Crowd) -> float:
-    if record.episodes >= _FEW:
-        return record.elapsed_ns / record.episodes
-    return float(np.mean(record.period_ns))
-
-
-def _put(series: dict[int, dict[int, float]], launch: Launch, record: Crowd, value: float) -> None:
-    series.setdefault(launch.group, {})[record.round] = value
+    return Scheduler(*map(statistics.median_interval, known))
 
 
 def model_of(candidate: Candidate) -> Model:
@@ -269,4 +258,6 @@ def why_not(point: Point, scheduler: Scheduler) -> str:
 
 def standings(points: Iterable[Point]) -> list[statistics.Standing]:
     """The candidates of one situation and computing time, fastest first."""
-    return statistics.judge({point.candidate: {"period": point.measured.period_us} for point in points})
+    return statistics.judge(
+        {point.candidate: {"period": point.here.series(point.candidate, "period_ns")} for point in points}
+    )

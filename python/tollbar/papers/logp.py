@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import tollbar
-from tollbar.data import mpi_places
+from tollbar.data import places
 from tollbar.models import logp_fit
 from tollbar.models.logp_fit import Fit, Measured
 from tollbar.papers import stored
@@ -15,7 +15,7 @@ from tollbar.papers.exhibit import Exhibit, Point, with_published
 from tollbar.papers.pictures import drawing
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import COMMANDS, Stored
-from tollbar.report import mpi_curves
+from tollbar.report import curves
 
 NAME = "logp"
 CENTRAL = "central counter"
@@ -69,7 +69,7 @@ def exhibits(here: Stored) -> list[Exhibit]:
 
 def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhibit:
     where, found = here.mpi
-    model, points = mpi_curves.model_of(found), []
+    model, points = curves.model_of(found), []
     for name in names:
         plan = PLANS[name]
         priced = [Point(name, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
@@ -85,7 +85,7 @@ def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
 def _measured(found, name: str, plan: str, model) -> list[Point]:
     """The plan by messages, as the paper's component has it; the MPI's own barrier for Open MPI."""
     if name == "Open MPI":
-        one = next(filter(None, map(mpi_places.own_of, found.values())), None)
+        one = next(filter(None, map(places.own_of, found.values())), None)
         return stored.measured(found, one, name, None, plan)
     shorter = plan.removesuffix(":4")  # the default is called by its name alone
     one = stored.candidate(found, plan, "messages", "words") or stored.candidate(
@@ -132,7 +132,7 @@ def _table(here: Stored) -> Exhibit:
     points = []
     for name, plan in PLANS.items():
         priced = [Point(name, ranks, model=price_us(plan, ranks)) for ranks in (128, 256)]
-        timed = _measured(found, name, plan, mpi_curves.model_of(found))
+        timed = _measured(found, name, plan, curves.model_of(found))
         points += stored.merged(priced, [point for point in timed if point.x in (128, 256)])
     points = with_published(points, NAME, "Table 1")
     off = {

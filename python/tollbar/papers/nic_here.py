@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import tollbar
-from tollbar.data import granularity
-from tollbar.data.comparison import Candidate
-from tollbar.data.workloads import Measured, Place, Workloads
+from tollbar.data import workloads
+from tollbar.data.places import Candidate
+from tollbar.data.workloads import Place, Run, Workloads
 from tollbar.papers.exhibit import Point, measured_point
 from tollbar.papers.stored import Stored
 
@@ -33,8 +33,8 @@ def efficiency(here: Stored, wanted: float) -> list[Point]:
     points = []
     for place, found in _places(here):
         for candidate in _candidates(found):
-            loops = granularity.loops_us(found, candidate)
-            if needed := granularity.needed(loops, wanted):
+            loops = workloads.loops_us(found, candidate)
+            if needed := workloads.needed(loops, wanted):
                 foretold = tollbar.nic_loop_us(loops[0.0], wanted) if 0.0 in loops else None
                 series = _series(place, candidate)
                 points.append(Point(series, place.ranks, measured=needed.loop_us, predicted=foretold))
@@ -92,7 +92,7 @@ def _places(here: Stored) -> list[tuple[Place, Workloads]]:
     return [(place, found) for place, found in here.work.items() if place.over != "hosts"]
 
 
-def _all(here: Stored) -> Iterator[tuple[str, str, Measured, Measured | None]]:
+def _all(here: Stored) -> Iterator[tuple[str, str, Run, Run | None]]:
     """Series, workload, what was measured, and the same barrier with nothing to compute."""
     for place, found in _places(here):
         for name, candidates in found.items():
@@ -100,7 +100,7 @@ def _all(here: Stored) -> Iterator[tuple[str, str, Measured, Measured | None]]:
                 yield _series(place, candidate), name, each, found.get("0", {}).get(candidate)
 
 
-def _point(series: str, x: float | str, each: Measured, alone: Measured | None) -> Point:
+def _point(series: str, x: float | str, each: Run, alone: Run | None) -> Point:
     foretold = None if alone is None else (each.longest_ns + each.phases * alone.run.value) / 1e3
     return measured_point(series, x, each.run, foretold)
 
@@ -113,7 +113,7 @@ def _candidates(found: Workloads) -> list[Candidate]:
     return list(dict.fromkeys(one for candidates in found.values() for one in candidates))
 
 
-def _pair(candidates: dict[Candidate, Measured]) -> tuple[Candidate, Candidate] | None:
+def _pair(candidates: dict[Candidate, Run]) -> tuple[Candidate, Candidate] | None:
     """What users have today, and tollbar's."""
     theirs = next((one for name in _THEIRS for one in candidates if one.name == name), None)
     ours = next((one for name in _OURS for one in candidates if one.name == name), None)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import tollbar
 from tollbar.campaigns.work import FINE
-from tollbar.data.workloads import Measured, Workloads
+from tollbar.data.workloads import Run, Workloads
 from tollbar.papers.exhibit import Point, X, measured_point
 from tollbar.papers.stored import Stored
 from tollbar.report import nic_measured
@@ -143,7 +143,7 @@ def _us(name: str) -> float | None:
     return None if text.endswith("us") else float(text)
 
 
-def _measured(found: Workloads) -> list[tuple[str, str, Measured]]:
+def _measured(found: Workloads) -> list[tuple[str, str, Run]]:
     return [
         (way, name, run) for way in _WAYS for name in found if (run := nic_measured.run_of(found, name, way))
     ]

@@ -14,7 +14,7 @@ from tollbar.papers import stored
 from tollbar.papers.exhibit import Exhibit, Point, printed, with_published
 from tollbar.papers.pictures import drawing
 from tollbar.papers.stored import Stored
-from tollbar.report import mpi_curves, plots
+from tollbar.report import curves, plots
 
 NAME = "openmp-mpi"
 _THREADS = (2, 3, 4, 6, 8, 11, 12, 16)
@@ -52,7 +52,7 @@ def _model(number: str, plan: str, sizes: Sequence[int]) -> list[Point]:
 
 def _threads(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
     found, points = here.threads, []
-    model = stored.model_of_threads(found)
+    model = curves.model_of(found)
     for plan in plans:
         name, *waits = _OF_THREADS[plan]
         one = stored.candidate(found, name, *waits)
@@ -64,7 +64,7 @@ def _threads(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exh
 
 def _processes(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
     where, found = here.mpi
-    model, points = mpi_curves.model_of(found), []
+    model, points = curves.model_of(found), []
     for plan in plans:
         one = stored.candidate(found, plan, "messages", "words", "auto")
         points += stored.merged(_model(number, plan, _NODES), stored.measured(found, one, plan, model, plan))
@@ -100,9 +100,9 @@ def _combined(here: Stored) -> list[Exhibit]:
     points: list[Point] = []
     for place, each in here.hybrid.items():
         one = next((met for name in _COMBINED if (met := each.find(name))), None)
-        taken = mpi_curves.time_ns(each, one) if one else None
+        taken = each.time_ns(one) if one else None
         if taken is not None:
-            series, x = f"{place.threads} threads a rank, {place.mpi}", place.ranks
+            series, x = f"{place.threads} threads a rank, {place.over}", place.ranks
             points.append(Point(series, x, measured=taken / 1e3))
     over_threads = [
         Point(
@@ -154,10 +154,10 @@ def _combined(here: Stored) -> list[Exhibit]:
 def _heat_map(here: Stored) -> str | None:
     """Of the MPI that was measured with most pairs of ranks and threads."""
     grids = []
-    for mpi in dict.fromkeys(place.mpi for place in here.hybrid):
-        places = {place: each for place, each in here.hybrid.items() if place.mpi == mpi}
+    for mpi in dict.fromkeys(place.over for place in here.hybrid):
+        places = {place: each for place, each in here.hybrid.items() if place.over == mpi}
         one = next((met for name in _COMBINED for each in places.values() if (met := each.find(name))), None)
-        if one and (grid := mpi_curves.grid(places, one)):
+        if one and (grid := curves.grid(places, one)):
             grids.append((mpi, grid))
     if not grids:
         return None

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from tollbar.data import comparison, mpi_places, results, shmem_results, workloads
-from tollbar.data.comparison import Candidate, Comparison
-from tollbar.data.records import Launch
-from tollbar.models import crowd, prediction
+from tollbar.data import places, results, samples, workloads
+from tollbar.data.places import Candidate, Here, Place
+from tollbar.data.samples import Samples
+from tollbar.models import crowd
 from tollbar.models.prediction import Model
 from tollbar.papers.exhibit import Point, X, measured_point
-from tollbar.report import mpi_curves, nic_measured
+from tollbar.report import nic_measured
 
 #: The command that measures what an exhibit lacks.
 COMMANDS = {
@@ -36,45 +36,42 @@ class Stored:
     nothing: bool = False
     used: dict[str, Path] = field(default_factory=dict)  #: the runs that were looked into
 
-    def launches(self, kind: str) -> tuple[Launch, ...]:
+    def samples(self, kind: str) -> Samples:
+        """What the newest run of that kind has, or nothing."""
         folder = None if self.nothing else results.newest(self.within or results.folder(), kind)
-        if folder is None:
-            return ()
-        self.used[kind] = folder
-        return results.read_run(folder).launches
+        if folder is not None:
+            self.used[kind] = folder
+        return samples.read([] if folder is None else [folder])
 
     @cached_property
-    def threads(self) -> dict[int, Comparison]:
+    def threads(self) -> dict[int, Here]:
         """By number of threads: pinned where there is both."""
-        found = comparison.compare(self.launches("threads"))
-        return {
-            where.ranks: each for where, each in sorted(found.items(), key=lambda item: item[0].placement)
-        }
+        found = sorted(places.threads(self.samples("threads")).items(), key=lambda item: item[0].placement)
+        return {place.ranks: here for place, here in found}
 
     @cached_property
-    def mpi(self) -> tuple[str, dict[int, Comparison]]:
-        """The MPI that was measured with most numbers of ranks, and its comparisons by ranks."""
-        layouts = mpi_places.layouts(mpi_places.gather(self.launches("mpi")))
-        for (mpi, layout), found in layouts.items():
+    def mpi(self) -> tuple[str, dict[int, Here]]:
+        """The MPI that was measured with most numbers of ranks, and what was measured by ranks."""
+        for (mpi, layout), found in places.layouts(places.processes(self.samples("mpi"))).items():
             return f"{mpi}, {layout}", found
         return "", {}
 
     @cached_property
-    def hybrid(self) -> mpi_places.Places:
-        return mpi_places.gather(self.launches("hybrid"))
+    def hybrid(self) -> Mapping[Place, Here]:
+        return places.processes(self.samples("hybrid"))
 
     @cached_property
     def crowds(self) -> crowd.Crowds | None:
-        return crowd.gather(self.launches("crowd"))
+        return crowd.gather(self.samples("crowd"))
 
     @cached_property
-    def shmem(self) -> dict[int, shmem_results.Measured]:
-        return shmem_results.gather(self.launches("shmem"))
+    def shmem(self) -> dict[int, Here]:
+        return places.by_ranks(self.samples("shmem"))
 
     @cached_property
     def hosts(self) -> nic_measured.Hosts:
         """Barriers between hosts and on their cards."""
-        return nic_measured.of_hosts(self.launches("udp"))
+        return nic_measured.of_hosts(self.samples("udp"))
 
     @cached_property
     def work(self) -> dict[workloads.Place, workloads.Workloads]:
@@ -82,7 +79,7 @@ class Stored:
         folders = [] if self.nothing else results.by_age(self.within or results.folder(), "work")
         found: dict[workloads.Place, workloads.Workloads] = {}
         for folder in folders:
-            found |= workloads.gather(results.read_run(folder).launches)
+            found |= workloads.gather(samples.read([folder]))
             self.used["work"] = folder
         return found
 
@@ -95,7 +92,7 @@ class Stored:
 
 
 def measured(
-    found: Mapping[int, Comparison], candidate: Candidate | None, series: str, model: Model | None, plan: str
+    found: Mapping[int, Here], candidate: Candidate | None, series: str, model: Model | None, plan: str
 ) -> list[Point]:
     """The median latency of a candidate, in microseconds, beside the price of its plan on this machine.
 
@@ -103,47 +100,26 @@ def measured(
     """
     points = []
     fitted = _fitted(found, model) if model and plan == "dissemination" else ()
-    for ranks, each in sorted(found.items()):
-        if candidate is None or candidate not in each.candidates:
-            continue
-        one = each.candidates[candidate]
-        taken = comparison.summarise(one.latency) or comparison.summarise(one.period)
-        if taken is None:
-            continue
-        foretold = model.predict(plan, ranks) if model and ranks not in fitted else None
-        points.append(measured_point(series, ranks, taken, None if foretold is None else foretold / 1e3))
+    for ranks, here in sorted(found.items()):
+        if taken := here.median(candidate, here.time(candidate)):
+            foretold = model.predict(plan, ranks) if model and ranks not in fitted else None
+            points.append(measured_point(series, ranks, taken, None if foretold is None else foretold / 1e3))
     return points
 
 
-def _fitted(found: Mapping[int, Comparison], model: Model) -> set[int]:
+def _fitted(found: Mapping[int, Here], model: Model) -> set[int]:
     """The fewest ranks, and the fewest that share processors."""
     shared = [ranks for ranks in found if model.processors and ranks > model.processors]
     return {min(found), min(shared, default=min(found))}
 
 
-def model_of_threads(found: Mapping[int, Comparison]) -> Model | None:
-    """As that of processes: what dissemination takes between the fewest, and on shared processors."""
-    usable = max((each.usable for each in found.values()), default=None)
-    points = [
-        (ranks, value)
-        for ranks, each in found.items()
-        if (candidate := each.find("dissemination", "auto"))
-        and (value := mpi_curves.time_ns(each, candidate)) is not None
-    ]
-    return prediction.fitted(points, usable)
-
-
-def candidate(found: Mapping[int, Comparison], name: str, *waits: str) -> Candidate | None:
+def candidate(found: Mapping[int, Here], name: str, *waits: str) -> Candidate | None:
     """That barrier, by the first of these ways of waiting that was measured."""
     for wait in waits:
         for each in found.values():
             if met := each.find(name, wait):
                 return met
     return None
-
-
-def run_of(place: workloads.Workloads, workload: str, candidate: Candidate) -> workloads.Measured | None:
-    return place.get(workload, {}).get(candidate)
 
 
 def merged(*groups: list[Point]) -> list[Point]:

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup
 
 from tollbar.data import statistics
-from tollbar.data.comparison import Candidate
-from tollbar.data.results import Run
+from tollbar.data.places import Candidate
+from tollbar.data.samples import Samples
 from tollbar.models import crowd
 from tollbar.models.crowd import AGREE, Crowds, Place, Point
-from tollbar.report import plots
-from tollbar.report.mpi_figures import Figure, machine_text
+from tollbar.report import candidates, curves, plots
+from tollbar.report.curves import Figure
+from tollbar.report.mpi_figures import machine_text
 from tollbar.report.plots import Line, time_text
 from tollbar.report.tables import times_text
 
@@ -75,13 +75,19 @@ class Section:
     verdicts: list[Verdict]
 
 
-def section(run: Run) -> Section | None:
+def section(run: Samples) -> Section | None:
     """Everything about one run; None where it holds nothing of crowds."""
-    crowds = crowd.gather(run.launches)
+    crowds = crowd.gather(run)
     if crowds is None:
         return None
     found = agreements(crowds)
-    return Section(crowds, sentences(crowds, found), figures(run, crowds), found, verdicts(crowds))
+    return Section(
+        crowds,
+        sentences(crowds, found),
+        figures(machine_text(next(iter(run.environments.values()))), crowds),
+        found,
+        verdicts(crowds),
+    )
 
 
 def agreements(crowds: Crowds) -> list[Agreement]:
@@ -194,7 +200,7 @@ def _mean(ratios: dict[float, float]) -> float:
     return float(np.exp(np.mean(np.log(list(ratios.values())))))
 
 
-def figures(run: Run, crowds: Crowds) -> list[Figure]:
+def figures(machine: str, crowds: Crowds) -> list[Figure]:
     """For each place the overhead over the computing time in switches, measured and simulated."""
     caption = (
         "what an episode takes beyond the computing; measured: solid, the band holds all launches; simulated "
@@ -205,29 +211,36 @@ def figures(run: Run, crowds: Crowds) -> list[Figure]:
         lines = [line for each in _lines(place, crowds) for line in each]
         name = f"crowd-{place.ranks}-{place.processors}-{round(100 * place.variation)}"
         if lines and len(lines[0].x) > 1:
-            svg = plots.over_quantity(name, lines, "computing between barriers / switch", "overhead, %")
-            made.append(Figure(name, f"{place.text}: {caption}. {machine_text(run)}.", Markup(svg)))
+            made.append(
+                curves.figure(
+                    name,
+                    f"{place.text}: {caption}. {machine}.",
+                    lambda name, lines=lines: plots.over_quantity(
+                        name, lines, "computing between barriers / switch", "overhead, %"
+                    ),
+                )
+            )
     return made
 
 
 def _lines(place: Place, crowds: Crowds) -> Iterator[tuple[Line, Line]]:
-    curves = crowds.curves(place)
+    measured = {(each.name, each.wait): points for each, points in crowds.curves(place).items()}
+    shown = [measured[key] for key in _SHOWN if key in measured]
+    colours = candidates.colours(points[0].candidate.label for points in shown)
     switch_us = crowds.scheduler.yield_us.value
-    for colour, key in enumerate(_SHOWN):
-        for candidate, points in curves.items():
-            if (candidate.name, candidate.wait) != key:
-                continue
-            x = [point.compute_us / switch_us for point in points]
-            low, high = zip(*map(_spread, points), strict=True)
-            middle = [max(point.overhead_pct, _LEAST_PCT) for point in points]
-            model = [max(point.simulated_overhead_pct, _LEAST_PCT) for point in points]
-            yield (
-                Line(candidate.label, x, middle, low, high, colour=colour),
-                Line("_", x, model, colour=colour, predicted=True),
-            )
+    for points in shown:
+        label = points[0].candidate.label
+        x = [point.compute_us / switch_us for point in points]
+        low, high = zip(*map(_spread, points), strict=True)
+        middle = [max(point.overhead_pct, _LEAST_PCT) for point in points]
+        model = [max(point.simulated_overhead_pct, _LEAST_PCT) for point in points]
+        yield (
+            Line(label, x, middle, low, high, colours[label]),
+            Line("_", x, model, colour=colours[label], predicted=True),
+        )
 
 
 def _spread(point: Point) -> tuple[float, float]:
-    values = statistics.launch_medians(point.measured.period_us).values()
-    low, high = (max(100 * (end / point.alone_us - 1), _LEAST_PCT) for end in (min(values), max(values)))
+    ends = min(point.launches_us), max(point.launches_us)
+    low, high = (max(100 * (end / point.alone_us - 1), _LEAST_PCT) for end in ends)
     return low, high

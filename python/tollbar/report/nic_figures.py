@@ -7,41 +7,68 @@ has Figures 8 to 10.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import tollbar
 from tollbar.campaigns import work as work_campaign
-from tollbar.data.workloads import Workloads
-from tollbar.report import nic_measured, plots
-from tollbar.report.nic_curves import (
-    COLOURS,
-    WAYS,
-    Figure,
-    curve,
-    dashed,
-    drawn,
-    label,
-    modelled,
-    of_runs,
-)
-from tollbar.report.nic_measured import CARD, HOST, MPI_ON_CARD, Hosts, What
+from tollbar.data.places import Candidate, Here
+from tollbar.data.workloads import Run, Workloads
+from tollbar.report import candidates, curves, nic_measured, plots
+from tollbar.report.curves import Figure
+from tollbar.report.nic_measured import BESIDE, CARD, HOST, LABELS, MPI_ON_CARD, NAMES, Hosts
 from tollbar.report.plots import Line
+
+#: Who is on the figures, in which colour.
+WAYS = (HOST, CARD, *BESIDE)
+COLOURS = dict(zip(WAYS, candidates.colours(NAMES[way] for way in WAYS).values(), strict=True))
 
 #: Figure 7 is four.
 EFFICIENCIES = {"7a": 0.25, "7b": 0.5, "7c": 0.75, "7d": 0.9}
 
 
+def drawn(number: str, caption: str, draw: Callable[[str], str]) -> Figure:
+    """The number is the paper's."""
+    return curves.figure(f"nic-{number}", caption, draw)
+
+
+def curve(
+    way: str, points: Mapping[float, tuple[Here, Candidate]], metric: str, unit_ns: float = 1.0
+) -> list[Line]:
+    """The medians, and the range in which eight of ten rounds lie; a single point makes no curve."""
+    x = sorted(x for x, (here, candidate) in points.items() if here.median(candidate, metric))
+    if len(x) < 2:
+        return []
+    ends = [points[each][0].quantiles(points[each][1], metric, (0.5, *curves.BAND)) for each in x]
+    middle, low, high = ([value / unit_ns for value in column] for column in zip(*ends, strict=True))
+    return [Line(LABELS.get(way, way), x, middle, low, high, COLOURS[way], dashed(way))]
+
+
+def of_runs(way: str, runs: Mapping[float, Run]) -> list[Line]:
+    """One curve of runs, in microseconds."""
+    return curve(way, {x: (run.here, run.candidate) for x, run in runs.items()}, "run_ns", 1e3)
+
+
+def dashed(way: str) -> bool:
+    return way.startswith("MPI")  # an MPI's calls, whoever carries them
+
+
+def modelled(way: str, values: Mapping[float, float], text: str = "") -> Line:
+    """What the model gives."""
+    x, y = list(values), list(values.values())
+    return Line(f"{way} by the model{text}", x, y, colour=COLOURS[way], predicted=True)
+
+
 def of_barriers(hosts: Hosts) -> list[Figure]:
     """Figure 3; 4 and 5, which are one where all numbers of hosts stand on an axis; and CPU time."""
     made = []
-    levels = _by_hosts(hosts, "period", (CARD, MPI_ON_CARD))
+    levels = _by_hosts(hosts, "period_ns", (CARD, MPI_ON_CARD))
     if len(levels) == 2:
         levels.append(modelled(CARD, _barriers_ns(hosts, CARD)))
         made.append(
             drawn("3", "Barriers on the card, called as a library and by MPI_Barrier (Fig. 3)",
                   lambda name: plots.against(name, levels, "a barrier", xlabel="hosts"))
         )  # fmt: skip
-    if latency := _by_hosts(hosts, "period"):
+    if latency := _by_hosts(hosts, "period_ns"):
         latency += [modelled(way, each) for way in (HOST, CARD) if (each := _barriers_ns(hosts, way))]
         made.append(
             drawn("4a", "Barriers back to back (Fig. 4a, 5a)",
@@ -52,7 +79,7 @@ def of_barriers(hosts: Hosts) -> list[Figure]:
             drawn("4b", "How many times as long the host-based barrier takes (Fig. 4b, 5b)",
                   lambda name: plots.over_plain(name, factors, "hosts", "times", "log"))
         )  # fmt: skip
-    if cpu := _by_hosts(hosts, "cpu"):
+    if cpu := _by_hosts(hosts, "cpu_ns"):
         made.append(
             drawn("cpu", "CPU time of all hosts together for a barrier",
                   lambda name: plots.against(name, cpu, "CPU time", xlabel="hosts"))
@@ -83,9 +110,8 @@ def nearest(work: Mapping[int, Workloads], wanted: int) -> int:
     return min(work, key=lambda number: abs(number - wanted))
 
 
-def _by_hosts(hosts: Hosts, what: What, ways: Sequence[str] = WAYS) -> list[Line]:
-    found = {way: hosts.series(way, what) for way in ways}
-    return [curve(way, list(each), list(each.values())) for way, each in found.items() if len(each) > 1]
+def _by_hosts(hosts: Hosts, metric: str, ways: Sequence[str] = WAYS) -> list[Line]:
+    return [line for way in ways for line in curve(way, hosts.found(way), metric)]
 
 
 def _factors(hosts: Hosts) -> list[Line]:
@@ -97,7 +123,9 @@ def _factors(hosts: Hosts) -> list[Line]:
                 [getattr(each, end) or each.value for each in found.values()] for end in ("low", "high")
             )
             middle = [each.value for each in found.values()]
-            lines.append(Line(label(way), list(found), middle, low, high, COLOURS[way], dashed(way)))
+            lines.append(
+                Line(LABELS.get(way, way), list(found), middle, low, high, COLOURS[way], dashed(way))
+            )
     host, card = (_barriers_ns(hosts, way) for way in (HOST, CARD))
     if lines and host:
         lines.append(modelled(CARD, {number: host[number] / card[number] for number in host}))
@@ -106,7 +134,7 @@ def _factors(hosts: Hosts) -> list[Line]:
 
 def _barriers_ns(hosts: Hosts, way: str) -> dict[float, float]:
     """By the model, at the numbers of hosts that were measured."""
-    return {n: 1e3 * us for n in hosts.compared if (us := hosts.modelled_us(way, n)) is not None}
+    return {n: 1e3 * us for n in hosts.there if (us := hosts.modelled_us(way, n)) is not None}
 
 
 def _fine(hosts: Hosts, number: int, found: Workloads) -> list[Line]:

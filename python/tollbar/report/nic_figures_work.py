@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import tollbar
-from tollbar.data.workloads import Measured, Workloads
+from tollbar.data.workloads import Run, Workloads
 from tollbar.report import nic_measured, plots
-from tollbar.report.nic_curves import COLOURS, WAYS, Figure, dashed, drawn, label, modelled, of_runs
-from tollbar.report.nic_figures import nearest
-from tollbar.report.nic_measured import CARD, HOST, Hosts
+from tollbar.report.curves import Figure
+from tollbar.report.nic_figures import COLOURS, WAYS, dashed, drawn, modelled, nearest, of_runs
+from tollbar.report.nic_measured import CARD, HOST, LABELS, Hosts
 from tollbar.report.plots import Line
 
 _COARSE_US = (64, 256, 1024, 4096)
@@ -55,7 +55,7 @@ def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]
     if not times:
         return []
     shares = [
-        Line(label(way), list(each), [run.efficiency for run in each.values()], colour=COLOURS[way],
+        Line(LABELS.get(way, way), list(each), [run.efficiency for run in each.values()], colour=COLOURS[way],
              dashed=dashed(way))
         for way, each in runs.items()
         if len(each) > 1
@@ -91,7 +91,7 @@ def _sums(found: Workloads) -> dict[str, float]:
     return dict(sorted(sums.items(), key=lambda item: item[1]))
 
 
-def _coarse(found: Workloads, way: str, share: str) -> dict[float, Measured]:
+def _coarse(found: Workloads, way: str, share: str) -> dict[float, Run]:
     """Loops whose computing varies by that share."""
     names = _names(_COARSE_US, share)
     return {us: run for us, name in names.items() if (run := nic_measured.run_of(found, name, way))}
@@ -101,7 +101,7 @@ def _names(computing_us: Iterable[float], share: str) -> dict[float, str]:
     return {us: f"{us:g}~{share}" if share else f"{us:g}" for us in map(float, computing_us)}
 
 
-def _runs(found: Workloads, sums: Mapping[str, float], way: str) -> dict[float, Measured]:
+def _runs(found: Workloads, sums: Mapping[str, float], way: str) -> dict[float, Run]:
     runs = {us: nic_measured.run_of(found, name, way) for name, us in sums.items()}
     return {us: run for us, run in runs.items() if run}
 

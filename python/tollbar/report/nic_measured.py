@@ -11,18 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import tollbar
-from tollbar.data import granularity, statistics
-from tollbar.data.comparison import Candidate, Comparison
-from tollbar.data.granularity import Needed
-from tollbar.data.records import Launch
-from tollbar.data.statistics import Interval, Ratio, Series
-from tollbar.data.workloads import Measured, Place, Workloads
+from tollbar.data import places, workloads
+from tollbar.data.places import Candidate, Here
+from tollbar.data.samples import Samples
+from tollbar.data.statistics import Interval, Ratio
+from tollbar.data.workloads import Needed, Place, Run, Workloads
 from tollbar.models import nic_fit
 from tollbar.models.nic_fit import Fit
-from tollbar.report import udp_tables
 
 PLAN = "pairwise"
 #: What the paper calls it -> name here, kind.
@@ -37,10 +34,11 @@ BESIDE = {
     "MPI over TCP": ("MPI_Barrier", "mpi"),
     "MPI's recursive doubling": ("MPI_Barrier [recursive doubling]", "mpi"),
 }
+#: Under which name candidates.toml has them.
+NAMES = {way: name for way, (name, _) in (_WAYS | BESIDE).items()}
 LABELS = {HOST: "host-based (HB)", CARD: "on the card (NB)"}
 _FITTED = (2, 4, 8, 16)
 _DRAWN = 200  # loops of times that vary
-What = Literal["period", "cpu"]
 
 
 def find(way: str, candidates: Iterable[Candidate]) -> Candidate | None:
@@ -54,31 +52,29 @@ def find(way: str, candidates: Iterable[Candidate]) -> Candidate | None:
 class Hosts:
     """Barriers back to back, by the number of hosts."""
 
-    compared: Mapping[int, Comparison]
+    there: Mapping[int, Here]
 
-    def series(self, way: str, what: What) -> dict[int, Series]:
-        """In nanoseconds; CPU time is that of all hosts together for a barrier."""
+    def found(self, way: str) -> dict[int, tuple[Here, Candidate]]:
+        """Where it was measured, and as what."""
+        found = {hosts: (here, find(way, here.candidates)) for hosts, here in self.there.items()}
+        return {hosts: (here, candidate) for hosts, (here, candidate) in found.items() if candidate}
+
+    def summary(self, way: str, metric: str = "period_ns") -> dict[int, Interval]:
+        """CPU time is that of all hosts together for a barrier."""
         found = {
-            hosts: getattr(each.candidates[candidate], what)
-            for hosts, each in self.compared.items()
-            if (candidate := find(way, each.candidates))
+            hosts: here.median(candidate, metric) for hosts, (here, candidate) in self.found(way).items()
         }
-        return {hosts: series for hosts, series in found.items() if any(series.values())}
-
-    def summary(self, way: str, what: What = "period") -> dict[int, Interval]:
-        return {hosts: statistics.summary(series) for hosts, series in self.series(way, what).items()}
+        return {hosts: each for hosts, each in found.items() if each}
 
     def factor(self, way: str = CARD, over: str = HOST) -> dict[int, Ratio]:
-        """How many times as long a barrier of `over` takes, paired by round where both are of one process."""
-        found = {}
-        for hosts, each in self.compared.items():
-            ours, theirs = find(way, each.candidates), find(over, each.candidates)
-            if ours and theirs:
-                of, to = each.candidates[theirs], each.candidates[ours]
-                # Of two processes not in multiples of their floors: a cache line's way is no frame's.
-                ratio = statistics.ratio if of.program == to.program else statistics.ratio_between
-                found[hosts] = ratio(of.period, to.period)
-        return found
+        """How many times as long a barrier of `over` takes."""
+        ours, theirs = self.found(way), self.found(over)
+        found = {
+            hosts: here.ratio(theirs[hosts][1], candidate)
+            for hosts, (here, candidate) in ours.items()
+            if hosts in theirs
+        }
+        return {hosts: each for hosts, each in found.items() if each}
 
     @cached_property
     def fit(self) -> Fit | None:
@@ -122,13 +118,13 @@ class Hosts:
         return sorted(abs(modelled_us / us - 1) for modelled_us, us in pairs)
 
     def _turns(self, hosts: int) -> float:
-        processors = max((each.usable for each in self.compared.values()), default=hosts)
+        processors = max((here.place.usable for here in self.there.values()), default=hosts)
         return max(1.0, hosts / processors)
 
 
-def of_hosts(launches: Iterable[Launch]) -> Hosts:
+def of_hosts(found: Samples) -> Hosts:
     """What a run of `tollbar bench nic` has."""
-    return Hosts(udp_tables.gather(launches))
+    return Hosts(places.by_ranks(found))
 
 
 def of_work(work: Mapping[Place, Workloads]) -> dict[int, Workloads]:
@@ -137,7 +133,7 @@ def of_work(work: Mapping[Place, Workloads]) -> dict[int, Workloads]:
     return dict(sorted(found.items()))
 
 
-def run_of(found: Workloads, workload: str, way: str) -> Measured | None:
+def run_of(found: Workloads, workload: str, way: str) -> Run | None:
     """A workload with HB, NB or one of BESIDE."""
     candidates = found.get(workload, {})
     candidate = find(way, candidates)
@@ -147,10 +143,10 @@ def run_of(found: Workloads, workload: str, way: str) -> Measured | None:
 def needed(found: Workloads, way: str, efficiency: float) -> Needed | None:
     """What has to be computed between barriers for that efficiency."""
     candidate = find(way, {one for by in found.values() for one in by})
-    return granularity.needed(granularity.loops_us(found, candidate), efficiency) if candidate else None
+    return workloads.needed(workloads.loops_us(found, candidate), efficiency) if candidate else None
 
 
 def gain(found: Workloads, workload: str) -> Ratio | None:
     """How many times as long the workload takes with HB as with NB."""
     host, card = (run_of(found, workload, way) for way in (HOST, CARD))
-    return statistics.ratio(host.elapsed, card.elapsed) if host and card else None
+    return host.here.ratio(host.candidate, card.candidate, "run_ns") if host and card else None

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tollbar.data import workloads
-from tollbar.data.granularity import Needed
-from tollbar.data.results import Run
+from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval, Ratio
-from tollbar.data.workloads import Workloads
+from tollbar.data.workloads import Needed, Workloads
 from tollbar.report import mpi_figures, nic_figures, nic_figures_work, nic_measured
-from tollbar.report.nic_curves import Figure
+from tollbar.report.curves import Figure
 from tollbar.report.nic_measured import CARD, HOST, Hosts
 
 
@@ -47,10 +46,10 @@ class Section:
     figures: list[Figure]
 
 
-def of(barriers: Sequence[Run], work: Sequence[Run]) -> Section | None:
+def of(barriers: Samples | None, work: Samples | None) -> Section | None:
     """The newest run of barriers, and those of workloads; None where no card was measured."""
-    hosts = nic_measured.of_hosts(barriers[-1].launches if barriers else ())
-    by_hosts = nic_measured.of_work(workloads.gather(launch for run in work for launch in run.launches))
+    hosts = nic_measured.of_hosts(barriers) if barriers else Hosts({})
+    by_hosts = nic_measured.of_work(workloads.gather(work) if work else {})
     if not hosts.summary(CARD):
         hosts = Hosts({})
     grains = _grains(by_hosts)
@@ -60,10 +59,10 @@ def of(barriers: Sequence[Run], work: Sequence[Run]) -> Section | None:
         *nic_figures_work.of_arrival(hosts, by_hosts),
         *nic_figures_work.of_applications(hosts, by_hosts),
     ]
-    if not hosts.compared and not any(each.card for each in grains):
+    if not hosts.there and not any(each.card for each in grains):
         return None
-    run = (*barriers, *work)[0]
-    return Section(mpi_figures.machine_text(run), _model(hosts), _rows(hosts), grains, figures)
+    facts = next(iter((barriers or work).environments.values()))
+    return Section(mpi_figures.machine_text(facts), _model(hosts), _rows(hosts), grains, figures)
 
 
 def _model(hosts: Hosts) -> str | None:
@@ -79,7 +78,7 @@ def _model(hosts: Hosts) -> str | None:
 
 def _rows(hosts: Hosts) -> list[Row]:
     host, card = hosts.summary(HOST), hosts.summary(CARD)
-    cpu = {way: hosts.summary(way, "cpu") for way in (HOST, CARD)}
+    cpu = {way: hosts.summary(way, "cpu_ns") for way in (HOST, CARD)}
     factors, of_mpi = hosts.factor(), hosts.factor(CARD, "MPI over TCP")
     return [
         Row(
@@ -92,7 +91,7 @@ def _rows(hosts: Hosts) -> list[Row]:
             else None,
             of_mpi.get(number),
         )
-        for number in hosts.compared
+        for number in hosts.there
     ]
 
 

@@ -242,7 +242,7 @@ def _draw(axes: Any, line: Line) -> None:
         axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
     axes.plot(
         line.x, line.middle, color=colour, label=line.label, marker=_MARKERS[line.colour % len(_MARKERS)],
-        linestyle=(0, (4, 2)) if line.dashed else "-",
+        linestyle=(0, (4, 2)) if line.dashed or line.colour >= COLOURS else "-",
     )  # fmt: skip
 
 

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tollbar.data.shmem_results import Measured
+from tollbar.data.places import Here
 from tollbar.data.statistics import Interval, Ratio
 from tollbar.models.shmem_published import EXPERIMENTS, ITERATIONS, OTHERS, PES, Experiment
-from tollbar.report.mpi_tables import markdown_table
+from tollbar.report import tables
 from tollbar.report.plots import time_text
 
 #: What the paper compares with.
@@ -28,20 +28,21 @@ class Row:
     period: Interval | None  #: post and wait, in nanoseconds
 
 
-def rows(measured: Mapping[int, Measured]) -> list[Row]:
+def rows(there: Mapping[int, Here]) -> list[Row]:
     """Each experiment with each number of PEs, in the paper's order. Unmeasured ones of ours are left out."""
     found = []
     for experiment in (*EXPERIMENTS, *OTHERS):
-        here = [_row(experiment, pes, each) for pes, each in measured.items()]
-        if experiment.seconds is not None or any(row.seconds or row.period for row in here):
-            found += here
+        some = [_row(experiment, pes, here) for pes, here in there.items()]
+        if experiment.seconds is not None or any(row.seconds or row.period for row in some):
+            found += some
     return found
 
 
-def _row(experiment: Experiment, pes: int, each: Measured) -> Row:
-    seconds = each.interval("exchange", experiment.barrier, ITERATIONS / 1e9)
-    ratio = each.ratio("exchange", experiment.barrier, REFERENCE.barrier)
-    return Row(experiment, pes, seconds, ratio, each.interval("period", experiment.barrier))
+def _row(experiment: Experiment, pes: int, here: Here) -> Row:
+    taken = here.median(experiment.barrier, "exchange_ns")
+    ratio = here.ratio(experiment.barrier, REFERENCE.barrier, "exchange_ns")
+    period = here.median(experiment.barrier, "period_ns")
+    return Row(experiment, pes, taken and taken.times(ITERATIONS / 1e9), ratio, period)
 
 
 def published_ratio(experiment: Experiment) -> float | None:
@@ -51,10 +52,10 @@ def published_ratio(experiment: Experiment) -> float | None:
     return experiment.seconds / REFERENCE.seconds
 
 
-def markdown(measured: Mapping[int, Measured]) -> str:
+def markdown(there: Mapping[int, Here]) -> str:
     """The exchange, and post and wait, as Markdown tables for a page."""
-    found = rows(measured)
-    columns = [f"{pes} PEs" for pes in measured]
+    found = rows(there)
+    columns = [f"{pes} PEs" for pes in there]
     exchange = [
         [name, f"{each.seconds:.3f} s" if each.seconds else "", *cells]
         for name, each, cells in _by_experiment(found, lambda row: _seconds(row.seconds))
@@ -68,8 +69,8 @@ def markdown(measured: Mapping[int, Measured]) -> str:
     ]
     return (
         f"The exchange, {ITERATIONS} iterations:\n\n"
-        f"{markdown_table(['experiment', f'published, {PES} PEs', *columns], exchange)}\n"
-        f"Post and wait, back to back:\n\n{markdown_table(['experiment', *columns], times)}"
+        f"{tables.markdown_table(['experiment', f'published, {PES} PEs', *columns], exchange)}\n"
+        f"Post and wait, back to back:\n\n{tables.markdown_table(['experiment', *columns], times)}"
     )
 
 
@@ -92,16 +93,14 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def everything(measured: Mapping[int, Measured]) -> list[list[object]]:
+def everything(there: Mapping[int, Here]) -> list[list[object]]:
     """A line for each barrier with each number of PEs."""
     lines: list[list[object]] = []
-    for pes, each in measured.items():
-        for label in dict.fromkeys((*each.exchange, *each.period)):
-            times = [*_three(each.interval("exchange", label)), *_three(each.interval("period", label))]
-            rest = [_three(each.interval("away", label))[0], _three(each.interval("free", label))[0]]
-            lines.append([pes, label, *("" if value is None else f"{value:.5g}" for value in times + rest)])
+    for pes, here in there.items():
+        for label in dict.fromkeys((*here.labels("exchange_ns"), *here.labels("period_ns"))):
+            times = [
+                end for name in ("exchange_ns", "period_ns") for end in tables.ends(here.median(label, name))
+            ]
+            rest = [tables.ends(here.median(label, name))[0] for name in ("released_ns", "free_share")]
+            lines.append([pes, label, *map(tables.digits, times + rest)])
     return lines
-
-
-def _three(found: Interval | None) -> tuple[float | None, float | None, float | None]:
-    return (found.value, found.low, found.high) if found else (None, None, None)

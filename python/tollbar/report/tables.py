@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from tollbar.data import comparison, statistics
+from tollbar.data import places, statistics, summaries
 from tollbar.data.choice import Choice
-from tollbar.data.comparison import Candidate, Comparison, Situation
-from tollbar.data.results import Run
-from tollbar.data.singles import APART, TOGETHER
+from tollbar.data.places import Candidate, Here, Place
+from tollbar.data.samples import Samples
+from tollbar.report.candidates import PEERS
 
-Comparisons = Mapping[Situation, Comparison]
+Places = Mapping[Place, Here]
 
-#: What users have today, in the order of the tables.
-PEERS = ("std::barrier", "pthread_barrier", "boost::barrier", "libgomp", "libomp")
+#: How processes are apart: all in one session, each in one of its own, each in a control group of its own.
+TOGETHER, APART = "one session", ("sessions", "cgroups")
 
 
 def times_text(value: float | None) -> str:
@@ -80,65 +82,68 @@ def _reason(stretch: Sequence[Choice]) -> str:
     return f": the next best, {second}, takes {factor} times as long."
 
 
-def short(compared: Comparisons) -> list[tuple[str, str]]:
+def short(there: Places) -> list[tuple[str, str]]:
     """How many times as long loops over what users have today take than over tollbar::barrier, in words."""
     found: dict[str, list[float]] = {}
-    for each in compared.values():
-        own = each.find("tollbar::barrier")
-        for name in PEERS:
-            peer = each.find(name)
-            if own and peer:
-                found.setdefault(name, []).append(each.ratio(peer, own).value)
+    for here in there.values():
+        for name, ratio in here.ratios("tollbar::barrier", of=PEERS).items():
+            if name in PEERS:
+                found.setdefault(name, []).append(ratio.value)
     return [
-        (name, f"{times_text(min(ratios))} to {times_text(max(ratios))}") for name, ratios in found.items()
+        (name, f"{times_text(min(found[name]))} to {times_text(max(found[name]))}")
+        for name in PEERS
+        if name in found
     ]
 
 
-def apart(compared: Comparisons) -> list[dict[str, Any]]:
+def apart(found: Samples) -> list[dict[str, Any]]:
     """Loop periods between processes in one session, and how many times as long they take apart."""
-    rows = []
-    for situation, each in compared.items():
-        for name in dict.fromkeys(name for name, _ in each.singles.processes):
-            together = each.singles.processes.get((name, TOGETHER))
-            if together:
-                ratios = [each.singles.apart(name, how) for how in APART]
-                period = statistics.summary(together).value
-                rows.append({"ranks": situation.ranks, "name": name, "period": period, "ratios": ratios})
-    return sorted(rows, key=lambda row: (row["ranks"], row["period"]))
+    rows = found.of("period_ns").filter(pl.col("apart").is_in([TOGETHER, *APART]), bench="threads")
+    rows = rows.with_columns(candidate=pl.col("apart"))
+    key = ["ranks", "name"]
+    periods = summaries.medians(rows.filter(candidate=TOGETHER), key).sort("ranks", "value")
+    table = summaries.ratios(dataclasses.replace(found, rows=rows), "period_ns", TOGETHER, key)
+    ratios = summaries.intervals(table, [*key, "candidate"])
+    return [
+        row | {"ratios": [ratios.get((row["ranks"], row["name"], how)) for how in APART]}
+        for row in periods.select(*key, period="value").iter_rows(named=True)
+    ]
 
 
-def waits(compared: Comparisons) -> list[tuple[str, statistics.Interval]]:
+def waits(found: Samples) -> list[tuple[str, statistics.Interval]]:
     """CPU time of all waiters over the time waited, least first."""
-    found = {name: each.singles.share(name) for each in compared.values() for name in each.singles.idle}
-    return sorted(found.items(), key=lambda each: each[1].value)
+    table = summaries.medians(found.of("waiters_share"), ["name"]).sort("value")
+    return list(summaries.intervals(table, ["name"]).items())
 
 
-def gains(compared: Comparison, pick: Candidate) -> dict[str, statistics.Ratio | None]:
+def gains(here: Here, pick: Candidate) -> dict[str, statistics.Ratio | None]:
     """How many times as long a loop over each peer takes."""
-    found = {name: compared.find(name) for name in PEERS}
-    return {name: compared.ratio(peer, pick) if peer else None for name, peer in found.items()}
+    found = here.ratios(pick, of=PEERS)
+    return {name: found.get(name) for name in PEERS}
 
 
-def heat(compared: Comparisons, placement: str) -> dict[str, Any]:
+def heat(there: Places, placement: str) -> dict[str, Any]:
     """Who wins where: each candidate's latency over that of the fastest, for each number of threads."""
-    here = {situation.ranks: each for situation, each in compared.items() if situation.placement == placement}
-    columns = {ranks: _to_the_fastest(each) for ranks, each in here.items()}
+    columns = {
+        place.ranks: _to_the_fastest(here) for place, here in there.items() if place.placement == placement
+    }
     rows = []
-    for candidate in dict.fromkeys(candidate for column in columns.values() for candidate in column):
-        ratios = [column.get(candidate) for column in columns.values()]
+    for label in dict.fromkeys(label for column in columns.values() for label in column):
+        ratios = [column.get(label) for column in columns.values()]
         known = [np.log(ratio) for ratio in ratios if ratio is not None]
-        rows.append((float(np.mean(known)), candidate, [(ratio, _warmth(ratio)) for ratio in ratios]))
+        rows.append((float(np.mean(known)), label, [(ratio, _warmth(ratio)) for ratio in ratios]))
     rows.sort(key=lambda row: row[0])
     return {"ranks": list(columns), "rows": [row[1:] for row in rows]}
 
 
-def _to_the_fastest(each: Comparison) -> dict[Candidate, float]:
-    usual = [candidate for candidate in each.candidates if candidate.wait == "auto"]
-    stamped = [candidate for candidate in usual if each.candidates[candidate].latency]
+def _to_the_fastest(here: Here) -> dict[str, float]:
+    usual = [each.label for each in here.candidates if each.wait == "auto"]
+    stamped = [label for label in usual if here.median(label, "latency_ns")]
     if not stamped:
         return {}
-    to_one = {candidate: each.ratio(candidate, stamped[0], "latency").value for candidate in stamped}
-    return {candidate: ratio / min(to_one.values()) for candidate, ratio in to_one.items()}
+    to_one = here.ratios(stamped[0], "latency_ns", of=stamped)
+    fastest = min(ratio.value for ratio in to_one.values())
+    return {label: to_one[label].value / fastest for label in stamped}
 
 
 def _warmth(ratio: float | None) -> int | None:
@@ -146,60 +151,61 @@ def _warmth(ratio: float | None) -> int | None:
     return None if ratio is None else round(min(1.0, float(np.log10(ratio))) * 100)
 
 
-def crowded(compared: Comparisons) -> list[dict[str, Any]]:
+def crowded(there: Places) -> list[dict[str, Any]]:
     """Candidates where threads outnumber processors: distance to the bound, switches, tail."""
+    return [
+        {"place": place, "fewest": place.ranks - place.usable, "bound_ns": here.floor.value} | row
+        for place, here in there.items()
+        if place.crowded and here.floor
+        for row in sorted(rows_of(here), key=lambda row: row["period"].value if row["period"] else 0.0)
+        if row["candidate"].kind != "plan" and row["over_floor"]
+    ]
+
+
+def rows_of(here: Here) -> list[dict[str, Any]]:
+    """Everything about each candidate: medians with their intervals, and quantiles of all its episodes."""
+    metrics = places.TIMES | {
+        "switches": "switches",
+        "cpu": "cpu_ns",
+        "over_floor": "over_floor",
+        "tail": "tail",
+    }
     rows = []
-    for situation, each in compared.items():
-        if not each.crowded:
-            continue
-        for candidate, measured in each.candidates.items():
-            if candidate.kind == "plan" or not measured.floor:
-                continue
-            rows.append({
-                "situation": situation,
-                "candidate": candidate,
-                "over_bound": statistics.summary(measured.over_floor("period")),
-                "bound_ns": statistics.summary(each.floor).value,
-                "period": statistics.summary(measured.period).value,
-                "switches": statistics.summary(measured.switches).value,
-                "fewest": situation.ranks - each.usable,
-                "tail": comparison.tail_ratio(measured),
-            })  # fmt: skip
-    place = {situation: number for number, situation in enumerate(compared)}
-    return sorted(rows, key=lambda row: (place[row["situation"]], row["period"]))
+    for candidate in here.candidates:
+        values = here.latencies(candidate)
+        p95, p99 = statistics.quantiles(values, (0.95, 0.99)) if len(values) else (None, None)
+        medians = {name: here.median(candidate, metric) for name, metric in metrics.items()}
+        rows.append({"candidate": candidate, "p95": p95, "p99": p99} | medians)
+    return rows
 
 
-def everything(compared: Comparisons) -> list[tuple[Comparison, list[dict[str, Any]]]]:
-    """Every candidate of every situation, shortest latency first; what has no stamped episodes comes last."""
-    found = []
-    for each in compared.values():
-        rows = []
-        for candidate, measured in each.candidates.items():
-            values = measured.latencies()
-            p95, p99 = statistics.quantiles(values, (0.95, 0.99)) if len(values) else (None, None)
-            rows.append({"candidate": candidate, "p95": p95, "p99": p99} | {
-                name: comparison.summarise(getattr(measured, name))
-                for name in (*comparison.TIMES, "switches", "cpu")
-            } | {"over_floor": comparison.summarise(measured.over_floor("period"))})  # fmt: skip
-        rows.sort(key=lambda row: row["latency"].value if row["latency"] else float("inf"))
-        found.append((each, rows))
-    return found
+def everything(there: Places) -> list[tuple[Here, list[dict[str, Any]]]]:
+    """Every candidate of every place, shortest latency first; what has no stamped episodes comes last."""
+    return [
+        (here, sorted(rows_of(here), key=lambda row: row["latency"].value if row["latency"] else np.inf))
+        for here in there.values()
+    ]
 
 
-def launches(compared: Comparisons) -> tuple[int, int]:
+def launches(there: Places) -> tuple[int, int]:
     """The fewest and the most launches that a candidate had in a situation."""
-    counts = [len(measured.period) for each in compared.values() for measured in each.candidates.values()]
+    found = [here.median(each, "period_ns") for here in there.values() for each in here.candidates]
+    counts = [each.count if each else 0 for each in found]
     return min(counts, default=0), max(counts, default=0)
 
 
-def versions(run: Run) -> dict[str, Any]:
-    """What all measuring programs say alike, beyond what is known of the machine already."""
-    told: dict[str, list[Any]] = {}
-    for launch in run.launches:
-        for name, value in launch.environment.facts.items():
-            told.setdefault(name, []).append(value)
-    return {
-        name: values[0]
-        for name, values in told.items()
-        if name not in run.environment and all(value == values[0] for value in values)
-    }
+def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The rows under those names, for a page of documentation, without the columns that are empty."""
+    columns = zip(names, *rows, strict=True)
+    kept = [(name, "---", *cells) for name, *cells in columns if any(cells)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in zip(*kept, strict=True))
+
+
+def ends(found: statistics.Interval | None) -> tuple[float | None, ...]:
+    """The median and the ends of its interval."""
+    return (found.value, found.low, found.high) if found else (None, None, None)
+
+
+def digits(value: float | None) -> str:
+    """A number for a CSV file."""
+    return "" if value is None else f"{value:.5g}"

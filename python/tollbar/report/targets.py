@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that tollbar wants to reach, each a ratio to a floor or to a peer of the same run."""
+"""The figures that tollbar wants to reach, as targets.toml lists them: ratios to floors and to peers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from tollbar.data import singles, statistics
-from tollbar.data.comparison import Candidate, Comparison, Situation, tail_ratio
-from tollbar.data.singles import Singles
-from tollbar.data.statistics import Interval
+import numpy as np
 
-EXCHANGE = ("butterfly", "pairwise", "dissemination")
-CROWDED = {4: 1.5, 8: 1.25, 16: 1.25, 64: 1.25}
+from tollbar.data import places, statistics
+from tollbar.data.places import Here, Place
+from tollbar.data.samples import USUAL_WAITS, Samples
+from tollbar.data.statistics import Interval, Series
 
 
 @dataclass(frozen=True)
@@ -28,17 +32,20 @@ class Target:
     high: float | None
     target: str
     verdict: str
+    mpi: str | None = None  #: or the OpenSHMEM that it is about
 
 
 @dataclass(frozen=True)
 class Wanted:
     """A ratio wanted: at most `most` and at least `least`."""
 
-    most: float
+    most: float | None = None
     least: float | None = None
 
     @property
     def text(self) -> str:
+        if self.most is None:
+            return f"at least {self.least:.3g}"
         return (
             f"{self.least:.3g} to {self.most:.3g}" if self.least is not None else f"at most {self.most:.3g}"
         )
@@ -47,164 +54,200 @@ class Wanted:
         if reached.low is None or reached.high is None:
             return "too few launches for an interval"
         least = float("-inf") if self.least is None else self.least
-        if least <= reached.low and reached.high <= self.most:
+        most = float("inf") if self.most is None else self.most
+        if least <= reached.low and reached.high <= most:
             return "met"
-        if reached.low > self.most or reached.high < least:
+        if reached.low > most or reached.high < least:
             return "missed"
         return "tie"
 
 
-Comparisons = Mapping[Situation, Comparison]
-Value = Callable[[Comparison, Candidate], Interval | None]
+def evaluate(found: Samples) -> list[Target]:
+    """Every target of what was measured, in the order of the file.
+
+    Runs over several hosts have those over hosts alone, and runs on one host all others.
+    """
+    there = _there(found)
+    rows: list[Target] = []
+    for group in _file()["targets"]:
+        known = {place: here for place, here in there.items() if place.bench == group["bench"]}
+        if known and any(place.hosts > 1 for place in known) == ("hosts" in group):
+            made = [row for asked in _expanded(group) for row in _rows(asked, found, known)]
+            rows += _measured(made) if group.get("measured") else made
+    return rows
 
 
-def over_floor(comparison: Comparison, candidate: Candidate) -> Interval | None:
-    """Loop period over the floor of the same round."""
-    series = comparison.candidates[candidate].over_floor("period")
-    return statistics.summary(series) if series else None
-
-
-def evaluate(comparisons: Comparisons) -> list[Target]:
-    """Every target, in the order of the design: two threads, crowded, and what has a program of its own."""
-    return [*_two_threads(comparisons), *_crowded(comparisons), *_singles(comparisons)]
-
-
-def floors(comparisons: Comparisons) -> list[str]:
+def floors(found: Samples) -> list[str]:
     """What the ratios are ratios to, in words: the medians of the floors."""
-    found = []
-    two = comparisons.get(Situation("pinned", 2))
-    if two and not two.crowded and two.floor:
-        found.append(f"one cache-line transfer: {statistics.summary(two.floor).value:.4g} ns")
-    for situation, each in comparisons.items():
-        if each.crowded and each.floor:
-            bound = statistics.summary(each.floor).value / 1e3
-            found.append(f"B({situation.ranks}), {situation.placement}: {bound:.4g} µs")
-    return found
+    said, of_ranks = [], {}
+    for place, here in places.threads(found).items():
+        if here.floor and place.crowded:
+            said.append(f"B({place.ranks}), {place.placement}: {here.floor.value / 1e3:.4g} µs")
+        elif here.floor and (place.ranks, place.placement) == (2, "pinned"):
+            said.insert(0, f"one cache-line transfer: {here.floor.value:.4g} ns")
+    for place, here in _there(found).items():
+        if here.floor and place.bench != "threads" and (place.hosts, place.apart) == (1, "launcher"):
+            of_ranks.setdefault(place.ranks, []).append(here.floor.value)
+    for ranks, values in sorted(of_ranks.items()):
+        name = "one cache-line transfer" if ranks == 2 else f"B({ranks})"
+        said.append(f"{name}: {min(values) / 1e3:.4g} µs")
+    return said
 
 
-def _two_threads(comparisons: Comparisons) -> Iterator[Target]:
-    here = _Case(comparisons, Situation("pinned", 2))
-    yield here.row("loop period / one cache-line transfer", "tollbar::barrier", over_floor, Wanted(1.1))
-    for name in EXCHANGE:
-        yield here.row("loop period / one cache-line transfer", name, over_floor, Wanted(1.4))
-    for name in ("mcs", "tournament"):
-        yield here.against(name, f"ck_{name}", Wanted(0.5))
+@cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("targets.toml").read_text(encoding="utf-8"))
 
 
-def _crowded(comparisons: Comparisons) -> Iterator[Target]:
-    for ranks, most in CROWDED.items():
-        here = _Case(comparisons, Situation("free", ranks), crowded=True)
-        yield here.row("loop period / B(N)", "tollbar::barrier", over_floor, Wanted(most))
-    for ranks in (4, 8, 16):
-        here = _Case(comparisons, Situation("pinned", ranks), crowded=True)
-        yield here.row("loop period / B(N)", "combination", over_floor, Wanted(1.1))
-        yield here.row("switches an episode / (N - C)", "combination", _switches, here.switches_wanted)
-    for name, placement in (("turnstile", "free"), ("combination", "pinned")):
-        for ranks in (4, 8, 16):
-            here = _Case(comparisons, Situation(placement, ranks), crowded=True)
-            yield here.row("loop period / B(N)", name, over_floor, Wanted(2.5), "park")
-            yield here.against(name, "pthread_barrier", Wanted(0.5), "park")
-    for ranks in (4, 8, 16):
-        here = _Case(comparisons, Situation("free", ranks), crowded=True)
-        yield here.row("p99 / median of an episode's latency", "tollbar::barrier", _tail, Wanted(2.0))
+def _there(found: Samples) -> dict[Place, Here]:
+    return places.gather(found, ("bench", *places.PROCESSES))
 
 
-def _singles(comparisons: Comparisons) -> Iterator[Target]:
-    for ranks in (4, 8, 16):
-        here = _Case(comparisons, Situation("free", ranks))
-        for apart in singles.APART:
-            reached = here.single(lambda found, apart=apart: found.apart("turnstile", apart))
-            case = f"loop period of processes in {apart} of their own / in one session"
-            yield here.found(case, "turnstile", reached, Wanted(2.0), apart)
-    here = _Case(comparisons, Situation("free", 64))
-    for name in ("turnstile", "tollbar::barrier"):
-        reached = here.single(lambda found, name=name: found.share(name))
-        yield here.found(
-            "CPU time of 64 waiters / the 0.5 s that they wait", name, reached, Wanted(0.1), "idle"
-        )
-    here = _Case(comparisons, Situation("pinned", 2))
-    for name in ("turnstile", "dissemination"):
-        reached = _scaled(here.single(lambda found, name=name: found.added_ns(name)), 1 / 5)
-        case = "time that unused wait_for and missing() add to an episode / 5 ns"
-        yield here.found(case, name, reached, Wanted(1.0), "unused")
+def _expanded(group: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Its rows, with the numbers of their ranks and all names put in."""
+    shared = {key: value for key, value in group.items() if key not in ("each", "rows")}
+    for values in itertools.product(*group["each"].values()):
+        names = dict(zip(group["each"], values, strict=True))
+        for row in group["rows"]:
+            if names["ranks"] not in row.get("ranks", [names["ranks"]]):
+                continue
+            asked = {key: _filled(value, names) for key, value in (shared | row).items()} | names
+            if isinstance(asked.get("over"), (int, float)):
+                asked["case"] = asked["case"].replace("{over}", f"{asked['over'] / 1e3:.4g} µs")
+            yield asked
 
 
-def _scaled(found: Interval | None, factor: float) -> Interval | None:
-    if found is None:
+def _filled(value: Any, names: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict) and str(names["ranks"]) in value:
+        return value[str(names["ranks"])]
+    for name, text in names.items():
+        value = value.replace(f"{{{name}}}", str(text)) if isinstance(value, str) else value
+    return value
+
+
+def _measured(rows: list[Target]) -> list[Target]:
+    """Those that have a value; the first, if none of those ranks has one."""
+    kept: list[Target] = []
+    for _, some in itertools.groupby(rows, key=lambda row: row.ranks):
+        alike = list(some)
+        kept += [row for row in alike if row.value is not None] or alike[:1]
+    return kept
+
+
+def _rows(asked: Mapping[str, Any], found: Samples, known: Mapping[Place, Here]) -> Iterator[Target]:
+    """A row; over hosts one for each MPI that was measured there."""
+    if asked.get("hosts") == "ranks":
+        for place, here in known.items():
+            if place.hosts == place.ranks == asked["ranks"]:
+                yield _row(asked, found, known, here)
+    else:
+        yield _row(asked, found, known, _find(asked, known))
+
+
+def _find(asked: Mapping[str, Any], known: Mapping[Place, Here]) -> Here | None:
+    """The first such place: of several releases of an MPI the oldest."""
+    for place, here in known.items():
+        if (
+            place.ranks == asked["ranks"]
+            and place.placement == asked.get("placement", place.placement)
+            and place.apart == asked.get("apart", "launcher")
+            and (place.hosts, place.threads) == (1, 1)
+            and ("mpi" not in asked or place.over.startswith(f"{asked['mpi']} "))
+        ):
+            return here
+    return None
+
+
+def _row(asked: Mapping[str, Any], found: Samples, known: Mapping[Place, Here], here: Here | None) -> Target:
+    reached, why = None, _why_not(asked, known, here)
+    if here and not why:
+        reached, why = _reached(asked, known, here)
+    wanted = _wanted(asked, here)
+    place = here.place if here else None
+    mpi = asked.get("mpi")
+    if place and place.bench != "threads":
+        mpi = place.over if place.bench == "mpi" else library(found)
+    placement = asked.get("placement") or (place and place.placement)
+    return Target(
+        asked["case"],
+        asked["ranks"],
+        f"{place.hosts} hosts" if place and place.hosts > 1 else placement,
+        asked["candidate"],
+        *((reached.value, reached.low, reached.high) if reached else (None, None, None)),
+        wanted.text,
+        wanted.verdict(reached) if reached else why or _missing(asked, found, here),
+        mpi,
+    )
+
+
+def library(found: Samples) -> str:
+    return str(next((told["mpi"] for told in found.told.values() if "mpi" in told), "an OpenSHMEM"))
+
+
+def _wanted(asked: Mapping[str, Any], here: Here | None) -> Wanted:
+    if "within" not in asked:
+        return Wanted(asked.get("most"), asked.get("least"))
+    part = asked["within"] / _spare(asked, here.place.usable if here else 2)
+    return Wanted(1 + part, 1 - part)
+
+
+def _spare(asked: Mapping[str, Any], usable: int) -> int:
+    return max(1, asked["ranks"] - usable)
+
+
+def _reached(
+    asked: Mapping[str, Any], known: Mapping[Place, Here], here: Here
+) -> tuple[Interval | None, str]:
+    """What was reached, or why not where that is not only that something is missing."""
+    candidate, metric, over = asked["candidate"], asked["metric"], asked.get("over", 1.0)
+    if isinstance(over, dict):
+        other = _find({**asked, **over}, known)
+        if other is None and "mpi" in over:
+            return None, f"not measured: no {over['mpi']} in this run"
+        base = other.series(over.get("candidate", candidate), metric) if other else {}
+        return _between(here.series(candidate, metric), base), ""
+    if isinstance(over, str) and over != "N - C":
+        return here.ratio(candidate, over, metric), ""
+    divisor = _spare(asked, here.place.usable) if over == "N - C" else over
+    reached = here.median(candidate, metric)
+    if reached is None and metric == "over_floor" and here.median(candidate, "period_ns"):
+        return None, "not measurable here: the floor could not be measured"
+    return reached and reached.times(1 / divisor), ""
+
+
+def _between(of: Series, to: Series) -> Interval | None:
+    """The ratio of what was measured in different places: by round if they shared launches, else by pass."""
+    if not of or not to:
         return None
-    low, high = (None if end is None else end * factor for end in (found.low, found.high))
-    return Interval(found.value * factor, low, high, found.count)
+    if of.keys() & to.keys():
+        return statistics.ratio(of, to)
+    one, other = ([np.median(list(each[key].values())) for key in sorted(each)] for each in (of, to))
+    return statistics.ratio_of_logs([float(np.log(a / b)) for a, b in zip(one, other, strict=False)])
 
 
-def _tail(comparison: Comparison, candidate: Candidate) -> Interval | None:
-    return tail_ratio(comparison.candidates[candidate])
+def _why_not(asked: Mapping[str, Any], known: Mapping[Place, Here], here: Here | None) -> str:
+    """Why nobody can have measured it; empty where there is no reason."""
+    crowded, words = asked.get("crowded"), _file()["words"][asked["bench"]]
+    if here is None:
+        asked_for = [place for place in known if _find({**asked, "apart": place.apart}, known)]
+        return "" if asked_for else f"not measured: {words['unasked'].format_map(asked)}"
+    if crowded is not None and crowded != here.place.crowded:
+        usable = here.place.usable
+        return f"not measurable here: {asked['ranks']} {words['participants']} on {usable} processors"
+    return ""
 
 
-def _switches(comparison: Comparison, candidate: Candidate) -> Interval | None:
-    spare = comparison.situation.ranks - comparison.usable
-    return _scaled(statistics.summary(comparison.candidates[candidate].switches), 1 / spare)
-
-
-class _Case:
-    """The rows of one situation; says why where there is nothing to say."""
-
-    def __init__(self, comparisons: Comparisons, situation: Situation, crowded: bool = False) -> None:
-        self._situation = situation
-        self._comparison = comparisons.get(situation)
-        self._crowded = crowded
-
-    @property
-    def switches_wanted(self) -> Wanted:
-        spare = self._situation.ranks - (self._comparison.usable if self._comparison else 2)
-        return Wanted(1 + 0.1 / spare, 1 - 0.1 / spare) if spare > 0 else Wanted(1.0)
-
-    def row(self, case: str, name: str, value: Value, wanted: Wanted, wait: str | None = None) -> Target:
-        candidate, why = self._find(name, wait)
-        reached = value(self._comparison, candidate) if candidate and self._comparison else None
-        if candidate and reached is None:
-            why = "not measurable here: the floor could not be measured"
-        return self._made(case, candidate.label if candidate else name, reached, wanted, why)
-
-    def against(self, name: str, peer: str, wanted: Wanted, wait: str | None = None) -> Target:
-        candidate, why = self._find(name, wait)
-        other, why_other = self._find(peer, None)
-        reached = (
-            self._comparison.ratio(candidate, other) if self._comparison and candidate and other else None
-        )
-        label = candidate.label if candidate else name
-        return self._made(f"loop period / that of {peer}", label, reached, wanted, why or why_other)
-
-    def single(self, value: Callable[[Singles], Interval | None]) -> Interval | None:
-        return value(self._comparison.singles) if self._comparison else None
-
-    def found(self, case: str, name: str, reached: Interval | None, wanted: Wanted, what: str) -> Target:
-        """A row about one of the things that have a program of their own."""
-        if self._comparison is None:
-            why = self._not_asked_for()
-        else:
-            left_out = self._comparison.skipped.get((what, "auto"), "it is not in the results")
-            why = f"not measured: {left_out}"
-        return self._made(case, name, reached, wanted, why)
-
-    def _not_asked_for(self) -> str:
-        placement, ranks = self._situation
-        return f"not measured: --ranks has no {ranks}, or --placement no {placement}"
-
-    def _find(self, name: str, wait: str | None) -> tuple[Candidate | None, str]:
-        comparison, ranks = self._comparison, self._situation.ranks
-        if comparison is None:
-            return None, self._not_asked_for()
-        if comparison.crowded != self._crowded:
-            return None, f"not measurable here: {ranks} threads on {comparison.usable} processors"
-        candidate = comparison.find(name, wait)
-        if candidate is None:
-            why = comparison.skipped.get((name, wait or "auto"), f"{name} is not in the results")
-            return None, f"not measured: {why}"
-        return candidate, ""
-
-    def _made(self, case: str, label: str, reached: Interval | None, wanted: Wanted, why: str) -> Target:
-        ranks, placement = self._situation.ranks, self._situation.placement
-        if reached is None:
-            return Target(case, ranks, placement, label, None, None, None, wanted.text, why)
-        ends = reached.value, reached.low, reached.high
-        return Target(case, ranks, placement, label, *ends, wanted.text, wanted.verdict(reached))
+def _missing(asked: Mapping[str, Any], found: Samples, here: Here | None) -> str:
+    """What the programs say of what they left out, else that it is missing."""
+    name, over = asked["candidate"], asked.get("over")
+    if here and isinstance(over, str) and here.median(name, asked["metric"]):
+        name = over
+    left_out = found.skipped.filter(bench=asked["bench"], ranks=asked["ranks"])
+    if "placement" in asked:
+        left_out = left_out.filter(placement=asked["placement"])
+    for row in left_out.iter_rows(named=True):
+        label = row["name"] if row["wait"] in USUAL_WAITS else f"{row['name']} ({row['wait']})"
+        if label in (name, asked.get("skipped")):
+            return f"not measured: {row['why']}"
+    missing = _file()["words"][asked["bench"]]["missing"]
+    return f"not measured: {missing.format_map({**asked, 'candidate': name})}"

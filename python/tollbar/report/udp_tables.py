@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tollbar.data import comparison, mpi_places, statistics
-from tollbar.data.comparison import Candidate, Comparison
-from tollbar.data.records import Launch
+from tollbar.data.places import Candidate, Here
 from tollbar.data.statistics import Interval, Ratio
 
 
@@ -25,43 +23,29 @@ class Row:
     best: Candidate | None  #: which one that is
 
 
-def gather(launches: Iterable[Launch]) -> dict[int, Comparison]:
-    """The comparisons by the number of ranks, in order."""
-    named = map(mpi_places.with_full_names, launches)
-    return dict(sorted(comparison.gather(named, lambda launch: launch.environment.ranks).items()))
-
-
-def rows(compared: Mapping[int, Comparison]) -> list[Row]:
+def rows(there: Mapping[int, Here]) -> list[Row]:
     """By ranks, the fastest first."""
-    return [row for ranks, each in compared.items() for row in _rows(ranks, each)]
+    return [row for ranks, here in there.items() for row in _rows(ranks, here)]
 
 
-def _rows(ranks: int, compared: Comparison) -> list[Row]:
-    periods = {
-        candidate: period
-        for candidate, measured in compared.candidates.items()
-        if (period := comparison.summarise(measured.period))
-    }
-    default = compared.find("MPI_Barrier")
-    of_mpi = [candidate for candidate in periods if candidate.kind == "mpi"]
-    best = min(of_mpi, key=lambda candidate: periods[candidate].value, default=None)
+def _rows(ranks: int, here: Here) -> list[Row]:
+    timed = [(period, each) for each in here.candidates if (period := here.median(each, "period_ns"))]
+    timed.sort(key=lambda found: found[0].value)
+    default = here.find("MPI_Barrier")
+    best = next((each for _, each in timed if each.kind == "mpi"), None)
 
     def against(other: Candidate | None, candidate: Candidate) -> Ratio | None:
-        if other not in periods or candidate.kind == "mpi":
-            return None
-        # Not in multiples of the floor: that is a cache line's way, and no datagram's.
-        of, to = (compared.candidates[each].period for each in (other, candidate))
-        return statistics.ratio_between(of, to)
+        return here.ratio(other, candidate) if other and candidate.kind != "mpi" else None
 
     return [
         Row(
             ranks,
-            candidate,
-            periods[candidate],
-            comparison.summarise(compared.candidates[candidate].cpu),
-            against(default, candidate),
-            against(best, candidate),
+            each,
+            period,
+            here.median(each, "cpu_ns"),
+            against(default, each),
+            against(best, each),
             best,
         )
-        for candidate in sorted(periods, key=lambda each: periods[each].value)
+        for period, each in timed
     ]

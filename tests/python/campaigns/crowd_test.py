@@ -52,7 +52,7 @@ def test_every_situation_is_launched_in_every_pass_and_what_is_left_out_is_said(
     assert outcome.notes == [
         "2 of 8 situations are left out: computing alone would take more than 100 ms an episode"
     ]
-    run = results.read_run(outcome.folder)
+    run = results.read(outcome.folder)
     assert len(run.launches) == 2 * 6
-    assert {launch.environment.usable for launch in run.launches} == {1}
+    assert {launch.environment["usable"] for launch in run.launches} == {1}
     assert run.environment["kind"] == "crowd"

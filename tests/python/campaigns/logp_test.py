@@ -53,7 +53,7 @@ def measured(tmp_path):
 
 @pytest.mark.parametrize(("L", "o", "g"), [(10_000, 5_000, 3_000), (20_000, 1_000, 8_000), (40, 0, 6)])
 def test_the_parameters_from_which_the_trips_were_made_come_out(measured, L, o, g):
-    (link,) = logp_measure.links(results.read_run(measured("threads", ("words", L, o, g))).launches)
+    (link,) = logp_measure.links(results.read(measured("threads", ("words", L, o, g))))
     assert link.L.value == pytest.approx(L / 1e3)
     assert link.o.value == pytest.approx(o / 1e3)
     assert link.g.value == pytest.approx(max(o, g) / 1e3)
@@ -63,7 +63,7 @@ def test_the_parameters_from_which_the_trips_were_made_come_out(measured, L, o, 
 
 def test_intervals_hold_the_truth_and_follow_the_launches(measured):
     run = measured("threads", ("words", 10_000, 5_000, 3_000))
-    (link,) = logp_measure.links(results.read_run(run).launches)
+    (link,) = logp_measure.links(results.read(run))
     for found, truth in ((link.L, 10), (link.o, 5), (link.g, 5), (link.path, 20)):
         assert found.low < truth < found.high
         assert found.count == 6
@@ -72,18 +72,18 @@ def test_intervals_hold_the_truth_and_follow_the_launches(measured):
 
 def test_few_launches_give_no_interval(measured):
     run = measured("threads", ("words", 10_000, 5_000, 3_000), speeds=(1.0, 1.1))
-    (link,) = logp_measure.links(results.read_run(run).launches)
+    (link,) = logp_measure.links(results.read(run))
     assert (link.L.low, link.L.high, link.o.low) == (None, None, None)
 
 
 def test_what_hides_behind_the_delay_takes_no_less_than_no_time_and_the_path_stays(measured):
-    (link,) = logp_measure.links(results.read_run(measured("threads", ("words", 60, -3, 6))).launches)
+    (link,) = logp_measure.links(results.read(measured("threads", ("words", 60, -3, 6))))
     assert (link.o.value, link.o.low) == (0, 0)
     assert link.logp.L + 2 * link.logp.o == pytest.approx(link.path.value)
 
 
 def test_an_overhead_above_half_the_path_leaves_the_path_as_measured(measured):
-    (link,) = logp_measure.links(results.read_run(measured("threads", ("words", -100, 400, 300))).launches)
+    (link,) = logp_measure.links(results.read(measured("threads", ("words", -100, 400, 300))))
     assert link.L.value == 0
     assert 2 * link.logp.o + link.logp.L == pytest.approx(0.7)
 

@@ -25,7 +25,7 @@ def measure(tmp_path, **changed):
     said = []
     with mpi_campaign.prepared(asked(**changed)) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *each: said.append(each))
-    return outcome, results.read_run(outcome.folder), said
+    return outcome, results.read(outcome.folder), said
 
 
 def test_every_situation_has_every_setting_once_in_each_pass(tmp_path, jobs):
@@ -33,10 +33,10 @@ def test_every_situation_has_every_setting_once_in_each_pass(tmp_path, jobs):
     assert (outcome.passes, outcome.failures) == (2, [])
     groups = {}
     for launch in run.launches:
-        groups.setdefault(launch.group, []).append(launch)
+        groups.setdefault(launch.number, []).append(launch)
     assert len(groups) == 2 * 5  # Open MPI with 2, 4 and 4 apart; MPICH and Intel MPI with 4
     for launches in groups.values():
-        facts = [each.environment.facts for each in launches]
+        facts = [each.environment for each in launches]
         assert len({(each["mpi"], each["ranks"], each["apart"]) for each in facts}) == 1
         names = {each.program for each in launches}
         assert len(names) == len(launches)
@@ -48,14 +48,14 @@ def test_every_situation_has_every_setting_once_in_each_pass(tmp_path, jobs):
 
 def test_two_ranks_are_pinned_and_more_are_free(tmp_path, jobs):
     run = measure(tmp_path, launches=1)[1]
-    placed = {(each.environment.ranks, each.environment.placement) for each in run.launches}
+    placed = {(each.environment["ranks"], each.environment["placement"]) for each in run.launches}
     assert placed == {(2, "pinned"), (4, "free")}
 
 
 def test_ranks_load_a_preload_and_their_launcher_does_not(tmp_path, jobs, monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", "")
     run = measure(tmp_path, launches=1)[1]
-    doors = {each.program.partition(".s")[0]: each.environment.facts["door"] for each in run.launches}
+    doors = {each.program.partition(".s")[0]: each.environment["door"] for each in run.launches}
     assert doors["mpich-4.0.2.preload"] == "preload"  # the launcher of the replays fails when it is preloaded
     assert doors["openmpi-4.1.4.component"] == "component"
 
@@ -65,7 +65,7 @@ def test_choices_are_stored_beside_the_run_and_nothing_of_the_user_tunes_it(tmp_
     monkeypatch.setenv("TOLLBAR_PLAN", "central")
     outcome, run, _ = measure(tmp_path, launches=1)
     tuning = str((outcome.folder / "tuning").absolute())
-    assert {each.environment.facts["tuning"] for each in run.launches} == {tuning}
+    assert {each.environment["tuning"] for each in run.launches} == {tuning}
     work, _ = prepared(asked())
     where = work.situations[0]
     environment = work.start("openmpi-4.1.4.stock", where, 1, 1).environment
@@ -76,7 +76,7 @@ def test_choices_are_stored_beside_the_run_and_nothing_of_the_user_tunes_it(tmp_
 def test_what_spins_is_launched_once_where_the_preload_has_it_beside_itself(tmp_path, jobs):
     run = measure(tmp_path, launches=1, mpis=("mpich",))[1]
     assert {each.program for each in run.launches} == {"mpich-4.0.2.preload"}
-    assert {batch.name for batch in run.launches[0].batches} == {"MPI_Barrier", "PMPI_Barrier"}
+    assert {batch["name"] for batch in run.launches[0].records["batch"]} == {"MPI_Barrier", "PMPI_Barrier"}
 
 
 def test_what_spins_is_not_measured_with_many_ranks(jobs):
@@ -90,7 +90,7 @@ def test_only_what_was_asked_for_is_measured(tmp_path, jobs):
     run = measure(tmp_path, launches=1, mpis=("openmpi",), only=("tree", "mcs"))[1]
     assert {each.program for each in run.launches} == {"openmpi-4.1.4.stock", "openmpi-4.1.4.tree"}
     stock = next(each for each in run.launches if each.program.endswith("stock"))
-    assert {batch.name for batch in stock.batches} == {"MPI_Barrier", "MPI_Ibarrier", "mcs"}
+    assert {batch["name"] for batch in stock.records["batch"]} == {"MPI_Barrier", "MPI_Ibarrier", "mcs"}
 
 
 def test_a_full_run_has_every_barrier_of_the_mpi(jobs):
@@ -154,7 +154,7 @@ def test_a_launch_that_fails_is_noted_and_the_others_go_on(tmp_path, jobs):
     outcome, run, _ = measure(tmp_path, launches=1)
     assert len(outcome.failures) == 1
     assert "MPICH 4.0.2, 4 ranks, pass 1 of 1: mpich-4.0.2." in outcome.failures[0]
-    assert {each.environment.facts["mpi"] for each in run.launches} == {"Open MPI 4.1.4", "Intel MPI 2021.19"}
+    assert {each.environment["mpi"] for each in run.launches} == {"Open MPI 4.1.4", "Intel MPI 2021.19"}
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def measure(tmp_path, **changed):
     }
     with campaign.prepared(Asked(**settings | changed)) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *each: said.append(each))
-    return outcome, results.read_run(outcome.folder), said
+    return outcome, results.read(outcome.folder), said
 
 
 def test_every_situation_has_every_program_once_in_each_pass(tmp_path, programs):
@@ -28,10 +28,10 @@ def test_every_situation_has_every_program_once_in_each_pass(tmp_path, programs)
     assert not outcome.failures
     assert len(run.launches) == 3 * (4 * 3 + 2)
     for group in range(12):
-        mine = [launch for launch in run.launches if launch.group == group]
+        mine = [launch for launch in run.launches if launch.number == group]
         assert {launch.program for launch in mine} - set(campaign.SINGLES) == {campaign.MAIN, *campaign.PEERS}
         assert len(mine) == len({launch.program for launch in mine})
-        assert len({(launch.environment.ranks, launch.environment.placement) for launch in mine}) == 1
+        assert len({(launch.environment["ranks"], launch.environment["placement"]) for launch in mine}) == 1
     assert said[0][:2] == (0, 12)
     assert said[-1] == (12, 12, "done")
 
@@ -39,7 +39,7 @@ def test_every_situation_has_every_program_once_in_each_pass(tmp_path, programs)
 def test_the_seed_decides_the_order_and_the_seeds_of_the_launches(tmp_path, programs):
     def order(seed):
         run = measure(tmp_path, seed=seed)[1]
-        return [(launch.group, launch.environment.facts["seed"]) for launch in run.launches]
+        return [(launch.number, launch.environment["seed"]) for launch in run.launches]
 
     first = order(1)
     assert order(1) == first
@@ -49,7 +49,7 @@ def test_the_seed_decides_the_order_and_the_seeds_of_the_launches(tmp_path, prog
 def test_what_measures_one_thing_runs_where_it_belongs(tmp_path, programs):
     run = measure(tmp_path, ranks=(2, 4, 64), launches=1, rounds=4)[1]
     where = {
-        (launch.program, launch.environment.placement, launch.environment.ranks)
+        (launch.program, launch.environment["placement"], launch.environment["ranks"])
         for launch in run.launches
         if launch.program in campaign.SINGLES
     }
@@ -59,7 +59,7 @@ def test_what_measures_one_thing_runs_where_it_belongs(tmp_path, programs):
         ("tollbar-bench-idle", "free", 64),
     }
     assert all(
-        {record.round for record in launch.singles}
+        {record["round"] for records in launch.records.values() for record in records}
         == set(range(min(2, campaign.SINGLES[launch.program].most_rounds)))
         for launch in run.launches
         if launch.program in campaign.SINGLES
@@ -69,12 +69,15 @@ def test_what_measures_one_thing_runs_where_it_belongs(tmp_path, programs):
 def test_with_many_threads_only_what_may_be_close_is_measured(tmp_path, programs):
     run = measure(tmp_path, ranks=(64,), launches=1)[1]
     main = [launch for launch in run.launches if launch.program == campaign.MAIN]
-    names = {batch.name for launch in main for batch in launch.batches}
+    names = {batch["name"] for launch in main for batch in launch.records["batch"]}
     assert names == {"tollbar::barrier", "turnstile", "combination", "std::barrier", "pthread_barrier"}
     peers = [launch for launch in run.launches if launch.program in campaign.PEERS]
-    assert {launch.environment.placement for launch in peers} == {"free"}
+    assert {launch.environment["placement"] for launch in peers} == {"free"}
     run = measure(tmp_path, ranks=(64,), launches=1, only=("mcs", "libomp"))[1]
-    assert {batch.name for launch in run.launches for batch in launch.batches} == {"mcs", "libomp"}
+    assert {batch["name"] for launch in run.launches for batch in launch.records["batch"]} == {
+        "mcs",
+        "libomp",
+    }
     assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-omp"}
 
 
@@ -91,7 +94,10 @@ def test_only_what_was_asked_for_is_run(tmp_path, programs):
     assert {launch.program for launch in run.launches} == {"tollbar-bench-omp-omp"}
     run = measure(tmp_path, only=("mcs", "libgomp"), launches=1)[1]
     assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-gomp"}
-    assert {batch.name for launch in run.launches for batch in launch.batches} == {"mcs", "libgomp"}
+    assert {batch["name"] for launch in run.launches for batch in launch.records["batch"]} == {
+        "mcs",
+        "libgomp",
+    }
 
 
 def test_nothing_of_the_user_tunes_a_candidate(tmp_path, programs, monkeypatch):

@@ -11,12 +11,11 @@ from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import udp as udp_campaign
 from tollbar.campaigns.campaign import Asked
 from tollbar.campaigns.udp import Datagrams
-from tollbar.data.records import Batch, Environment, Episodes, Launch
-from tollbar.data.results import Run
+from tollbar.data import places
 from tollbar.machine import doors, mpi_hosts, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
-from tollbar.report import udp_section, udp_tables
+from tollbar.report import sections, udp_tables
 
 OPEN_MPI = Mpi("openmpi", "4.1.4", Path("/there/mpirun"))
 
@@ -107,41 +106,41 @@ def test_where_hosts_cannot_be_made_the_loopback_is_measured_and_that_is_said(mo
     ]
 
 
-def launch(group: int, program: str, periods_us: dict[tuple[str, str], float], **facts) -> Launch:
-    environment = Environment(4, "free", 2, facts)
-    batches = tuple(
-        Batch(0, name, kind, "auto", 10, 1e4 * us, 2e4 * us, 0, 0, False)
-        for (name, kind), us in periods_us.items()
-    )
-    episodes = tuple(
-        Episodes(0, name, kind, "auto", (1e3 * us,), (1.0,), (1e3 * us,))
-        for (name, kind), us in periods_us.items()
-    )
-    return Launch(group, program, environment, {}, batches, episodes, ())
+def launch(number: int, program: str, periods_us: dict[tuple[str, str], float], **facts) -> tuple:
+    lines = [{"record": "environment", "ranks": 4, "placement": "free", "usable": 2, **facts}]
+    for (name, kind), us in periods_us.items():
+        told = {"round": 0, "name": name, "kind": kind, "wait": "auto"}
+        counted = {"voluntary": 0, "involuntary": 0, "cut": False}
+        times = {"episodes": 10, "elapsed_ns": 1e4 * us, "cpu_ns": 2e4 * us}
+        lines.append({"record": "batch"} | told | times | counted)
+        stamped = {"latency_ns": [1e3 * us], "skew_ns": [1.0], "span_ns": [1e3 * us]}
+        lines.append({"record": "episodes"} | told | stamped)
+    return number, program, [*lines, {"record": "done"}]
 
 
 @pytest.fixture
-def launches() -> list[Launch]:
-    """Two passes; the machine is twice as slow in the second."""
-    return [
+def found(as_samples):
+    """Two passes on the loopback; the machine is twice as slow in the second."""
+    mpi = {"mpi": "Open MPI 4.1.4"}
+    launches = [
         each
-        for group, slow in ((0, 1.0), (1, 2.0))
+        for number, slow in ((0, 1.0), (1, 2.0))
         for each in (
-            launch(group, "udp", {("pairwise", "udp"): 100 * slow, ("mcs", "udp"): 150 * slow}),
-            launch(group, "mpi.stock", {("MPI_Barrier", "mpi"): 300 * slow}, mpi="Open MPI 4.1.4"),
             launch(
-                group,
-                "mpi.bruck",
-                {("MPI_Barrier", "mpi"): 200 * slow},
-                mpi="Open MPI 4.1.4",
-                setting="bruck",
+                number,
+                "udp",
+                {("pairwise", "udp"): 100 * slow, ("mcs", "udp"): 150 * slow},
+                network="loopback",
             ),
+            launch(number, "mpi.stock", {("MPI_Barrier", "mpi"): 300 * slow}, **mpi),
+            launch(number, "mpi.bruck", {("MPI_Barrier", "mpi"): 200 * slow}, setting="bruck", **mpi),
         )
     ]
+    return as_samples(*launches, kind="udp", network="loopback", mpis={"Open MPI 4.1.4": ""})
 
 
-def test_a_barrier_is_compared_with_the_mpis_default_and_its_best_of_the_same_pass(launches):
-    rows = udp_tables.rows(udp_tables.gather(launches))
+def test_a_barrier_is_compared_with_the_mpis_default_and_its_best_of_the_same_pass(found):
+    rows = udp_tables.rows(places.by_ranks(found))
     names = [row.candidate.label for row in rows]
     assert names == ["pairwise", "mcs", "MPI_Barrier [bruck]", "MPI_Barrier"]
     assert rows[0].period.value == pytest.approx(150e3)
@@ -151,12 +150,9 @@ def test_a_barrier_is_compared_with_the_mpis_default_and_its_best_of_the_same_pa
     assert rows[2].of_default is None
 
 
-def test_the_report_says_where_it_was_measured(launches, tmp_path):
-    run = Run(
-        tmp_path, {"kind": "udp", "network": "loopback", "mpis": {"Open MPI 4.1.4": ""}}, tuple(launches)
-    )
-    section = udp_section.of([run])
-    assert section.network == "all on this machine's loopback"
-    assert section.mpi == "Open MPI 4.1.4"
+def test_the_report_says_where_it_was_measured(found):
+    section = sections.udp(found)
+    assert section.more["network"] == "all on this machine's loopback"
+    assert section.more["mpi"] == "Open MPI 4.1.4"
     assert section.figures == []  # one number of hosts makes no curve
-    assert udp_section.of([]) is None
+    assert sections.udp(None) is None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -12,8 +11,8 @@ from tollbar.campaigns import work as work_campaign
 from tollbar.campaigns import work_over
 from tollbar.campaigns.campaign import Asked
 from tollbar.campaigns.work import Working
-from tollbar.data import records, workloads
-from tollbar.data.comparison import Candidate
+from tollbar.data import workloads
+from tollbar.data.places import Candidate
 from tollbar.machine import paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
@@ -93,7 +92,7 @@ def test_every_figure_has_its_workloads_in_the_quick_list_too():
     assert set(work_campaign.QUICK) <= set(work_campaign.WORKLOADS)
 
 
-def work_launch(program: str, name: str, kind: str, **facts: str) -> records.Launch:
+def work_launch(program: str, name: str, kind: str, **facts: str) -> tuple:
     lines = [
         {"record": "environment", "ranks": 4, "usable": 2, "placement": "free", **facts},
         {
@@ -102,18 +101,18 @@ def work_launch(program: str, name: str, kind: str, **facts: str) -> records.Lau
         },
         {"record": "done"},
     ]  # fmt: skip
-    return records.parse_launch([json.dumps(line) for line in lines], "somewhere", 0, program)
+    return 0, program, lines
 
 
-def test_an_mpi_beside_hosts_stands_where_they_stand():
+def test_an_mpi_beside_hosts_stands_where_they_stand(as_samples):
     mpi = {"mpi": "Open MPI 4.1.4", "hosts": "4", "setting": "bruck", "door": "none"}
     found = workloads.gather(
-        [
+        as_samples(
             work_launch("udp", "pairwise", "udp", network="namespaces"),
             work_launch("mpi.bruck", "MPI_Barrier", "mpi", **mpi),
             work_launch("shmem", "default", "split", mpi="Open MPI 4.1.4", shmem="Open MPI"),
             work_launch("udp", "pairwise", "udp", network="loopback"),
-        ]
+        )
     )
     assert [place.over for place in found] == ["hosts", "loopback", "shmem"]
     together = next(each for place, each in found.items() if place.over == "hosts")

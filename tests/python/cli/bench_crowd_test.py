@@ -49,7 +49,7 @@ def test_the_run_is_in_the_report(bench, tollbar, tmp_path):
 
 def test_quick_is_one_pass_over_few_times(bench, tmp_path):
     assert bench("crowd", "--quick", "--processors", 1).code == 0
-    run = results.read_run(results.newest(tmp_path / "results", "crowd"))
+    run = results.read(results.newest(tmp_path / "results", "crowd"))
     assert len(run.launches) == 3 * 2
 
 

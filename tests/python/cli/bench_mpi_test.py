@@ -18,7 +18,7 @@ def test_bench_mpi_prints_the_targets_and_stores_every_launch(bench, tmp_path):
     row = next(row for row in said.json if row["ranks"] == 4 and row["case"] == "loop period / B(N)")
     assert (row["mpi"], row["verdict"]) == ("Open MPI 4.1.4", "met")
     assert all(" / " in row["case"] for row in said.json)
-    run = results.read_run(results.newest(tmp_path / "results", "mpi"))
+    run = results.read(results.newest(tmp_path / "results", "mpi"))
     assert len(run.launches) == 6 * (4 + 4 + 1 + 1 + 2)
 
 

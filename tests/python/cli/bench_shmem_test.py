@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tollbar.data import results, shmem_results
-from tollbar.report import shmem_section, shmem_tables
+from tollbar.data import places, results, samples
+from tollbar.report import sections, shmem_tables
 
 _REPLAY = Path(__file__).parents[1] / "replay_shmem.py"
 _PROGRAM = f'#!/bin/sh\nexec {sys.executable} -S {_REPLAY} {{}} "$@"\n'
@@ -34,7 +34,7 @@ def bench(tollbar, monkeypatch, tmp_path):
 
 
 def newest(tmp_path):
-    return results.read_run(results.newest(tmp_path / "results", "shmem"))
+    return results.read(results.newest(tmp_path / "results", "shmem"))
 
 
 def test_the_papers_table_is_printed_with_this_machine_beside_it(bench, tmp_path):
@@ -92,15 +92,17 @@ def test_the_targets_are_judged(bench):
 
 def test_only_what_was_asked_for_is_measured(bench, tmp_path):
     bench("--ranks", "2", "--launches", "1", "--rounds", "1", "--only", "default,shmem_barrier_all")
-    measured = shmem_results.gather(newest(tmp_path).launches)[2]
-    assert set(measured.period) == set(measured.exchange) == {"default", "shmem_barrier_all"}
+    here = places.by_ranks(samples.gather([newest(tmp_path)]))[2]
+    assert (
+        set(here.labels("period_ns")) == set(here.labels("exchange_ns")) == {"default", "shmem_barrier_all"}
+    )
 
 
 def test_nothing_of_the_user_changes_what_is_measured(bench, tmp_path, monkeypatch):
     monkeypatch.setenv("TOLLBAR_TUNING", str(tmp_path / "mine"))
     bench("--ranks", "2", "--launches", "1", "--rounds", "1")
     run = newest(tmp_path)
-    assert {each.environment.facts["tuning"] for each in run.launches} == {str(run.folder / "tuning")}
+    assert {each.environment["tuning"] for each in run.launches} == {str(run.folder / "tuning")}
 
 
 def test_the_model_needs_no_openshmem(tollbar):
@@ -145,11 +147,12 @@ def test_letters_that_are_lost_fail_the_check(bench, tmp_path):
 def test_the_report_and_the_pages_have_the_run(bench, tollbar, tmp_path):
     bench("--ranks", "2,4,8", "--launches", "2", "--rounds", "1")
     run = newest(tmp_path)
-    section = shmem_section.of([run])
-    assert [name for name, _, _ in section.figures] == ["shmem-exchange", "shmem-period"]
-    away = {row.label: row.released.value for row in section.beside if row.released}
+    found = samples.gather([run])
+    section = sections.shmem(found)
+    assert [each.name for each in section.figures] == ["shmem-exchange", "shmem-period"]
+    away = {label: released.value for label, released, _ in section.more["beside"] if released}
     assert (away["one-shot (puts)"], away["MPI_Ibarrier"]) == (5e4, 5e7)
-    text = shmem_tables.markdown(shmem_results.gather(run.launches))
+    text = shmem_tables.markdown(places.by_ranks(found))
     assert "| 64-bit Puts | 0.485 s | 0.00" in text
     page = tmp_path / "report.html"
     assert tollbar("report", "--results", tmp_path / "results", "-o", page).code == 0

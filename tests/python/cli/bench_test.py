@@ -66,7 +66,7 @@ def test_targets_are_printed_where_they_are_asked_for_and_every_launch_is_stored
     row = next(row for row in said.json if row["ranks"] == 8 and row["candidate"] == "combination")
     assert row["verdict"] == "met"
     assert row["low"] <= row["value"] <= row["high"]
-    run = results.read_run(results.newest(tmp_path / "results", "threads"))
+    run = results.read(results.newest(tmp_path / "results", "threads"))
     assert len(run.launches) == 6 * (4 * 3 + 2)
 
 

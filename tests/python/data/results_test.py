@@ -5,7 +5,7 @@ import gzip
 
 import pytest
 from tollbar.data import results
-from tollbar.data.records import MalformedRecord
+from tollbar.data.schema import MalformedRecord
 from tollbar.machine import paths
 
 
@@ -13,13 +13,15 @@ def test_a_stored_launch_comes_back_line_by_line(tmp_path, replay):
     text = replay.text("tollbar-bench-threads", 2, "pinned", 2, 1)
     path = results.write_launch(tmp_path, 12, "tollbar-bench-threads", text)
     assert gzip.decompress(path.read_bytes()).decode() == text
-    launch = results.read_launch(path)
-    assert (launch.group, launch.program, launch.environment.ranks) == (12, "tollbar-bench-threads", 2)
-    assert [path.name for path in tmp_path.iterdir()] == ["0012.tollbar-bench-threads.jsonl.gz"]
+    results.write_environment(tmp_path, {})
+    (launch,) = results.read(tmp_path).launches
+    assert (launch.number, launch.program, launch.environment["ranks"]) == (12, "tollbar-bench-threads", 2)
+    assert [each.name for each in tmp_path.glob("*.gz")] == ["0012.tollbar-bench-threads.jsonl.gz"]
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_a_run_holds_all_its_launches_and_its_environment(stored):
-    run = results.read_run(stored(ranks=(2, 4), launches=3))
+    run = results.read(stored(ranks=(2, 4), launches=3))
     assert len(run.launches) == 3 * (2 * 2 * 3 + 2)
     assert run.environment["seed"] == 1
 
@@ -59,14 +61,14 @@ def test_a_truncated_file_is_named(stored):
     path = sorted(stored(ranks=(2,), launches=1).glob("*.jsonl.gz"))[0]
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(MalformedRecord, match=f"{path.name}: is damaged"):
-        results.read_run(path.parent)
+        results.read(path.parent)
 
 
 def test_a_file_that_is_not_compressed_is_named(stored):
     path = sorted(stored(ranks=(2,), launches=1).glob("*.jsonl.gz"))[0]
     path.write_text("{}")
     with pytest.raises(MalformedRecord, match=f"{path.name}: is damaged"):
-        results.read_run(path.parent)
+        results.read(path.parent)
 
 
 def test_a_malformed_line_is_named_with_its_file(stored):
@@ -74,11 +76,11 @@ def test_a_malformed_line_is_named_with_its_file(stored):
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
     path.write_bytes(gzip.compress("\n".join([*lines[:5], "nonsense", *lines[5:]]).encode()))
     with pytest.raises(MalformedRecord, match=rf"{path.name}:6: not JSON"):
-        results.read_run(path.parent)
+        results.read(path.parent)
 
 
 def test_an_environment_that_is_no_object_is_refused(stored):
     run = stored(ranks=(2,), launches=1)
     (run / "environment.json").write_text("[]")
     with pytest.raises(MalformedRecord, match=r"environment\.json: not an object"):
-        results.read_run(run)
+        results.read(run)

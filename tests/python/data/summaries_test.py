@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Medians and ratios of groups of rows: those of the statistics, for every group at once."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from tollbar.data import samples, statistics, summaries
@@ -62,4 +64,37 @@ def test_crowded_participants_have_the_floor_of_switches(found):
 
 def test_a_time_of_nothing_has_a_logarithm_all_the_same():
     row = dict.fromkeys(summaries.ROUND, 1) | {"candidate": "a", "value": 0.0}
-    assert summaries.rounds(pl.DataFrame([row]), ["candidate"])["value"].to_list() == [1e-3]
+    assert summaries.series(pl.DataFrame([row])) == {(1, 1): {1: 1e-3}}
+
+
+@pytest.fixture
+def singles(replay, as_samples):
+    """What programs that measure one thing found."""
+    launches = [
+        (number, program, replay.records(program, 8, "free", 2, number))
+        for number in range(6)
+        for program in replay.SINGLES
+    ]
+    return as_samples(*launches)
+
+
+def median(found, metric, name):
+    return summaries.intervals(summaries.medians(found.of(metric), ["name"]), ["name"])[name]
+
+
+def test_cpu_time_of_waiters_is_told_as_a_share_of_the_wait(singles):
+    assert median(singles, "waiters_share", "turnstile").value == pytest.approx(0.01, rel=0.05)
+
+
+def test_a_disturbed_batch_does_not_change_what_unused_features_add(singles):
+    assert median(singles, "added_ns", "turnstile").value == pytest.approx(1.5)
+    assert median(singles, "added_ns", "dissemination").value == pytest.approx(-0.5)
+
+
+def test_what_is_alike_but_for_how_it_is_apart_is_paired_by_round(singles):
+    rows = singles.of("period_ns").with_columns(candidate=pl.col("apart"))
+    table = summaries.ratios(replace(singles, rows=rows), "period_ns", "one session", ["ranks", "name"])
+    reached = summaries.intervals(table, ["name", "candidate"])["turnstile", "sessions"]
+    assert reached.value == pytest.approx(1.5, rel=0.05)
+    assert reached.low < 1.5 < reached.high
+    assert reached.count == 6

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import tollbar
-from tollbar.data import records, workloads
-from tollbar.data.comparison import Candidate
+from tollbar.data import workloads
+from tollbar.data.places import Candidate
+from tollbar.data.schema import MalformedRecord
 
 ENVIRONMENT = {"record": "environment", "ranks": 2, "usable": 2, "placement": "pinned"}
 RUNS = {
@@ -17,13 +16,12 @@ RUNS = {
 }  # fmt: skip
 
 
-def launch(*lines: dict, group: int = 0) -> records.Launch:
-    text = [json.dumps(line) for line in (ENVIRONMENT, *lines, {"record": "done"})]
-    return records.parse_launch(text, "somewhere", group)
+def launch(*lines: dict, number: int = 0, **told) -> tuple:
+    return number, "p", (ENVIRONMENT | told, *lines, {"record": "done"})
 
 
-def test_a_barrier_costs_what_its_runs_take_beyond_the_longest_computing_of_each_phase():
-    found = workloads.gather([launch(RUNS), launch(RUNS | {"elapsed_ns": 4_800_000}, group=1)])
+def test_a_barrier_costs_what_its_runs_take_beyond_the_longest_computing_of_each_phase(as_samples):
+    found = workloads.gather(as_samples(launch(RUNS), launch(RUNS | {"elapsed_ns": 4_800_000}, number=1)))
     measured = found[workloads.Place("threads", 2, "pinned")]["360us"][Candidate("mcs", "plan", "auto")]
     assert measured.run.value == 440_000
     assert measured.longest_ns == 376_000
@@ -31,17 +29,15 @@ def test_a_barrier_costs_what_its_runs_take_beyond_the_longest_computing_of_each
     assert measured.efficiency == 360 / 440
 
 
-def test_an_mpi_is_a_place_of_its_own():
-    there = records.parse_launch(
-        [json.dumps(each) for each in (ENVIRONMENT | {"mpi": "Open MPI 4.1"}, RUNS, {"record": "done"})], "x"
-    )
-    assert [place.over for place in workloads.gather([launch(RUNS), there])] == ["Open MPI 4.1", "threads"]
+def test_an_mpi_is_a_place_of_its_own(as_samples):
+    found = as_samples(launch(RUNS), launch(RUNS, mpi="Open MPI 4.1"))
+    assert [place.over for place in workloads.gather(found)] == ["Open MPI 4.1", "threads"]
 
 
 @pytest.mark.parametrize("wrong", [{"runs": 0}, {"phases": 0}, {"elapsed_ns": 0}, {"longest_ns": None}])
-def test_runs_that_cannot_be_are_refused_by_line(wrong):
-    with pytest.raises(records.MalformedRecord, match="somewhere:2"):
-        launch(RUNS | wrong)
+def test_runs_that_cannot_be_are_refused_by_line(as_samples, wrong):
+    with pytest.raises(MalformedRecord, match="somewhere:2"):
+        as_samples(launch(RUNS | wrong))
 
 
 def test_a_workload_is_spelled_the_same_here_and_in_the_measuring_programs():

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crowds, measured and simulated: what is compared with what, and what is said of the difference."""
 
+import json
+
 import pytest
 import tollbar
-from tollbar.data import records
-from tollbar.data.comparison import Candidate
+from tollbar.data.places import Candidate
 from tollbar.models import crowd
 from tollbar.models.crowd import Model, Place
 from tollbar.report import crowd_section
@@ -16,7 +17,7 @@ SLEEPER = Candidate("pthread_barrier", "peer", "auto")
 
 
 @pytest.fixture
-def gather(replay_crowd):
+def gather(replay_crowd, as_samples):
     """gather({(candidate, compute_us): what is measured}) for 16 threads on 1 processor, three launches."""
 
     def gathered(measured, launches=3, **more):
@@ -24,8 +25,8 @@ def gather(replay_crowd):
             replay_crowd.record(*candidate, compute_us, 0.0, **each)
             for (candidate, compute_us), each in measured.items()
         ]
-        lines = replay_crowd.launch(16, 1, visits)
-        return crowd.gather(records.parse_launch(lines, "test", group) for group in range(launches))
+        lines = list(map(json.loads, replay_crowd.launch(16, 1, visits)))
+        return crowd.gather(as_samples(*((number, "p", lines) for number in range(launches))))
 
     return gathered
 
@@ -158,9 +159,9 @@ def test_what_to_take_gives_way_and_needs_a_setting_only_where_that_is_worth_it(
     assert verdict.spinning == pytest.approx(max(30 / fastest_us, 1))
 
 
-def test_a_run_without_a_quantum_or_without_crowds_is_told_apart(replay_crowd):
+def test_a_run_without_a_quantum_or_without_crowds_is_told_apart(replay_crowd, as_samples):
     lines = replay_crowd.launch(16, 1, [])
-    assert crowd.gather([records.parse_launch([lines[0], lines[-1]], "test")]) is None
-    none = lines[2].replace("[800000.0, 4000000.0, 4000000.0]", "[]")
+    first, floor, scheduling, *_, last = map(json.loads, lines)
+    assert crowd.gather(as_samples((0, "p", [first, last]))) is None
     with pytest.raises(ValueError, match="no launch saw a quantum end"):
-        crowd.gather([records.parse_launch([*lines[:2], none, *lines[3:]], "test")])
+        crowd.gather(as_samples((0, "p", [first, floor, scheduling | {"quantum_ns": []}, last])))

@@ -101,7 +101,7 @@ def test_what_is_not_measured_is_told_how_to(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["poetry"], "choose from"),
+        (["poetry"], "there are openmp-mpi"),
         (["errata", "--quick"], "errata writes and measures nothing"),
         (["nic", "--quick", "--no-measured"], "--quick measures and --no-measured leaves that out"),
     ],

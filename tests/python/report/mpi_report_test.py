@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from tollbar.data import mpi_places, results
+from tollbar.data import places, results, samples
 from tollbar.models import prediction
-from tollbar.report import mpi_curves, mpi_figures, mpi_section, mpi_tables
+from tollbar.report import curves, mpi_figures, mpi_tables, sections
 from tollbar.report import page as report
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,12 +47,17 @@ def runs(tmp_path_factory):
                 text = replay.threads_launch(ranks, threads, launch)
                 results.write_launch(hybrid, group, "tollbar-bench-hybrid", text)
                 group += 1
-    return results.read_run(mpi), results.read_run(hybrid)
+    return results.read(mpi), results.read(hybrid)
 
 
 @pytest.fixture(scope="module")
 def figures(runs):
-    return {each.name: each for each in (*mpi_figures.of_ranks(runs[0]), *mpi_figures.of_threads(runs[1]))}
+    return {each.name: each for run in runs for each in mpi_figures.of(samples.gather([run]))}
+
+
+@pytest.fixture(scope="module")
+def there(runs):
+    return places.processes(samples.gather(runs[:1]))
 
 
 def test_every_figure_of_both_papers_is_there(figures):
@@ -83,13 +88,12 @@ def test_figures_of_the_logp_paper_hold_prediction_and_measurement(figures):
     assert ">the MPI's own</text>" in figures["logp13-one-host"].svg
 
 
-def test_a_prediction_from_one_point_meets_what_follows_the_model(runs):
-    settings = mpi_places.layouts(mpi_places.gather(runs[0].launches))
-    found = settings["Open MPI 4.1.4", "one host"]
-    model = mpi_curves.model_of(found)
+def test_a_prediction_from_one_point_meets_what_follows_the_model(there):
+    found = places.layouts(there)["Open MPI 4.1.4", "one host"]
+    model = curves.model_of(found)
     for name in replay.PLANS:
         for ranks in RANKS:
-            measured = mpi_curves.time_ns(found[ranks], found[ranks].find(name, "messages"))
+            measured = found[ranks].time_ns(found[ranks].find(name, "messages"))
             assert model.predict(name, ranks) == pytest.approx(measured, rel=0.05), (name, ranks)
 
 
@@ -109,8 +113,8 @@ def test_ranks_that_share_processors_take_turns_with_their_messages():
     assert crowded.predict("dissemination", 64) == 384 * 2 * 5e3 / 2
 
 
-def test_each_place_has_the_own_barrier_of_the_mpi_beside_ours(runs):
-    rows = mpi_tables.rows(mpi_places.gather(runs[0].launches))
+def test_each_place_has_the_own_barrier_of_the_mpi_beside_ours(there):
+    rows = mpi_tables.rows(there)
     assert [(row.place.hosts, row.place.ranks) for row in rows] == sorted(
         (hosts, ranks) for ranks in RANKS for hosts in (1, ranks)
     )
@@ -120,8 +124,8 @@ def test_each_place_has_the_own_barrier_of_the_mpi_beside_ours(runs):
         assert row.component.value == row.preload.value == pytest.approx(row.own.value / 2)
 
 
-def test_what_stands_behind_mpi_barrier_is_part_of_its_name(runs):
-    each = mpi_places.gather(runs[0].launches)[mpi_places.Place("Open MPI 4.1.4", 1, 8, 1)]
+def test_what_stands_behind_mpi_barrier_is_part_of_its_name(there):
+    each = next(here for place, here in there.items() if (place.hosts, place.ranks) == (1, 8))
     called = {candidate.name for candidate in each.candidates if "MPI_" in candidate.name}
     assert called == {
         "MPI_Barrier",
@@ -154,14 +158,14 @@ def test_runs_over_different_numbers_of_hosts_stand_in_one_figure(tmp_path):
         runs.append(run)
     assert results.all_chosen(tmp_path, "mpi") == runs
     assert results.all_chosen(runs[1], "mpi") == [runs[1]]
-    text = report.page(*map(results.read_run, runs))
+    text = report.page(*map(results.read, runs))
     figure = re.search(r'<figure id="fig10">.*?</figure>', text, re.DOTALL)[0]
     assert "a rank a host</text>" in figure
     assert "one host</text>" in figure
 
 
 def test_the_tables_are_markdown_with_their_machine(runs):
-    lines = mpi_section.markdown(runs).splitlines()
+    lines = sections.markdown(runs).splitlines()
     assert lines[0] == f"Between ranks: Replay & Co, 2 usable processors, {runs[0].folder.name}."
     assert lines[2].startswith("| MPI | where | ranks | threads | MPI's own | component | preload |")
     mpi, hybrid = (line for line in lines if line.startswith("| MPI |"))
@@ -174,8 +178,8 @@ def test_the_tables_are_markdown_with_their_machine(runs):
     assert sum(line.startswith("| Open MPI") for line in lines) == 2 * len(RANKS) + 6
 
 
-def test_every_barrier_of_every_place_has_a_line(runs):
-    lines = mpi_tables.everything(mpi_places.gather(runs[0].launches))
+def test_every_barrier_of_every_place_has_a_line(there):
+    lines = mpi_tables.everything(there)
     assert {len(line) for line in lines} == {len(mpi_tables.COLUMNS)}
     both, by_messages = 2 * len(replay.PLANS), len(replay.PLANS)  # ways on one host, on several
     assert len(lines) == len(RANKS) * (both + by_messages + 2 * len(SETTINGS))
@@ -198,7 +202,8 @@ def test_results_are_put_between_the_marks_of_their_kind():
 def test_one_number_of_ranks_makes_no_curve_but_a_table(tmp_path):
     results.write_environment(tmp_path, {"kind": "mpi"})
     results.write_launch(tmp_path, 0, "p", replay.ranks_launch(4, 1, 0))
-    run = results.read_run(tmp_path)
-    assert mpi_figures.of_ranks(run) == []
-    assert len(mpi_section.of_ranks([run]).rows) == 1
+    run = results.read(tmp_path)
+    section = sections.processes(samples.gather([run]))
+    assert section.figures == []
+    assert len(section.rows) == 1
     assert 'id="mpi"' in report.page(run)

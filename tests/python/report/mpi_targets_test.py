@@ -5,16 +5,16 @@ import pytest
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import passes
 from tollbar.campaigns.campaign import Asked
-from tollbar.data import mpi_places, results
-from tollbar.report import mpi_targets
+from tollbar.data import samples
+from tollbar.report import targets
 
 
-def places(tmp_path, **changed):
+def found(tmp_path, **changed):
     usual = {"ranks": (2, 4, 8, 16, 32), "mpis": (), "hosts": 1, "launches": 6, "rounds": 2}
     with mpi_campaign.prepared(Asked(**usual | {"budget_s": 300.0} | changed)) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *_: None)
     assert outcome.failures == []
-    return mpi_places.gather(results.read_run(outcome.folder).launches)
+    return samples.read([outcome.folder])
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def rows(tmp_path_factory, make_jobs):
     folder = tmp_path_factory.mktemp("jobs")
     with pytest.MonkeyPatch.context() as monkeypatch:
         make_jobs(folder, monkeypatch)
-        return mpi_targets.evaluate(places(folder, rounds=1))
+        return targets.evaluate(found(folder, rounds=1))
 
 
 def find(rows, case, ranks, candidate):
@@ -67,7 +67,7 @@ def test_what_happens_once_a_launch_is_judged(rows):
 
 
 def test_what_was_left_out_says_why(tmp_path, jobs):
-    rows = mpi_targets.evaluate(places(tmp_path, ranks=(4,), mpis=("openmpi",), launches=1))
+    rows = targets.evaluate(found(tmp_path, ranks=(4,), mpis=("openmpi",), launches=1))
     assert find(rows, "loop period / B(N)", 8, "MPI_Barrier [preload]").verdict.startswith("not measured: ")
     skew = find(rows, "exit skew / that of Intel MPI", 4, "MPI_Barrier [preload]")
     assert skew.verdict == "not measured: no Intel MPI in this run"
@@ -75,5 +75,5 @@ def test_what_was_left_out_says_why(tmp_path, jobs):
 
 
 def test_the_floors_are_said_in_words(tmp_path, jobs):
-    said = mpi_targets.floors(places(tmp_path, ranks=(2, 8), launches=1))
+    said = targets.floors(found(tmp_path, ranks=(2, 8), launches=1))
     assert said == ["one cache-line transfer: 0.03 µs", "B(8): 4.2 µs"]

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import pytest
 import tollbar
 from tollbar.campaigns import work as work_campaign
-from tollbar.data import granularity, records, results, workloads
+from tollbar.data import results, samples, workloads
 from tollbar.papers import nic
 from tollbar.papers.exhibit import at
 from tollbar.papers.stored import Stored
@@ -25,12 +24,16 @@ def runs(tmp_path, replay_nic):
     return tmp_path
 
 
-def read(runs, kind: str) -> results.Run:
-    return results.read_run(results.newest(runs, kind))
+def read(runs, kind: str) -> results.Stored:
+    return results.read(results.newest(runs, kind))
+
+
+def found(runs, kind: str) -> samples.Samples:
+    return samples.gather([read(runs, kind)])
 
 
 def test_the_model_is_found_in_latencies_that_obey_it_on_shared_processors(runs):
-    hosts = nic_measured.of_hosts(read(runs, "udp").launches)
+    hosts = nic_measured.of_hosts(found(runs, "udp"))
     terms = {name: term.us for name, term in hosts.fit.terms.items()}
     assert terms == pytest.approx({"H": 10, "a": 3, "b": 2, "SDMA": 5})
     assert hosts.off()[-1] < 1e-6
@@ -41,27 +44,27 @@ def test_the_model_is_found_in_latencies_that_obey_it_on_shared_processors(runs)
 def test_the_computing_for_an_efficiency_is_exact_where_loops_are_straight():
     loops = {us: us + 10.0 for us in (0.0, 1.5, 4.5, 64.0, 256.0)}
     for efficiency in (0.25, 0.5, 0.75, 0.9):
-        needed = granularity.needed(loops, efficiency)
+        needed = workloads.needed(loops, efficiency)
         assert needed.compute_us == pytest.approx(tollbar.nic_compute_us(10.0, efficiency))
         assert needed.loop_us == pytest.approx(tollbar.nic_loop_us(10.0, efficiency))
 
 
 def test_a_loop_that_falls_below_an_efficiency_again_does_not_reach_it():
     loops = {0.0: 10.0, 10.0: 15.0, 20.0: 50.0, 40.0: 50.0}
-    assert granularity.needed(loops, 0.5).compute_us > 20
-    assert granularity.needed(loops, 0.9) is None
+    assert workloads.needed(loops, 0.5).compute_us > 20
+    assert workloads.needed(loops, 0.9) is None
 
 
 def test_only_computing_that_does_not_vary_counts_for_an_efficiency(runs):
-    found = nic_measured.of_work(workloads.gather(read(runs, "work").launches))
-    needed = nic_measured.needed(found[8], HOST, 0.75)
+    work = nic_measured.of_work(workloads.gather(found(runs, "work")))
+    needed = nic_measured.needed(work[8], HOST, 0.75)
     assert needed.compute_us == pytest.approx(3 * 120)
     assert needed.loop_us == pytest.approx(4 * 120)
 
 
 def test_every_figure_is_there_and_says_which_of_the_paper_it_is(runs):
-    section = nic_section.of([read(runs, "udp")], [read(runs, "work")])
-    assert [figure.number for figure in section.figures] == [
+    section = nic_section.of(found(runs, "udp"), found(runs, "work"))
+    assert [figure.name.removeprefix("nic-") for figure in section.figures] == [
         "3", "4a", "4b", "cpu", "6-2", "6-8", "7a", "7b", "7c", "7d", "8", "9", "9-factor",
         "10a", "10b", "10c",
     ]  # fmt: skip
@@ -69,20 +72,15 @@ def test_every_figure_is_there_and_says_which_of_the_paper_it_is(runs):
     row = section.rows[-1]
     assert (row.hosts, row.of_cpu) == (16, pytest.approx(11 / 40))
     assert row.of_mpi.value == pytest.approx(80 / 11)
-    drawn = {figure.number: figure.svg for figure in section.figures}
+    drawn = {figure.name.removeprefix("nic-"): figure.svg for figure in section.figures}
     for number in ("4a", "6-8", "7d", "8", "9", "10a", "10c"):
         assert "by the model" in drawn[number]
 
 
-def test_without_cards_there_is_no_such_section(runs, replay_nic):
-    run = read(runs, "udp")
-    bare = [
-        records.parse_launch(
-            [json.dumps(line) for line in replay_nic.barriers(4, ("pairwise", "udp"))], "x", 0, "udp"
-        )
-    ]
-    assert nic_section.of([results.Run(run.folder, run.environment, tuple(bare))], []) is None
-    assert nic_section.of([], []) is None
+def test_without_cards_there_is_no_such_section(replay_nic, as_samples):
+    bare = as_samples((0, "udp", replay_nic.barriers(4, ("pairwise", "udp"))), kind="udp")
+    assert nic_section.of(bare, None) is None
+    assert nic_section.of(None, None) is None
 
 
 def test_the_page_has_the_section_and_the_numbers_to_download(runs):
@@ -91,7 +89,7 @@ def test_the_page_has_the_section_and_the_numbers_to_download(runs):
     assert '<section id="nic">' in text
     assert "away until the time has passed" in text
     assert "-work.csv" in text
-    lines = report.work_csv(some).splitlines()
+    lines = report.records_csv(some, "work").splitlines()
     assert len(lines) == 1 + len(work_campaign.QUICK)  # of the MPI, whose file comes first
     assert lines[0].startswith("group,program,placement,ranks,round,name,kind,wait,workload")
 

@@ -68,7 +68,7 @@ def run(replay, tmp_path_factory):
     for group, (ranks, placement) in enumerate(situations):
         for program in (program for program in replay.PROGRAMS if _belongs(program, ranks, placement)):
             results.write_launch(folder, group, program, replay.text(program, ranks, placement, 2, group))
-    return results.read_run(folder)
+    return results.read(folder)
 
 
 @pytest.fixture(scope="module")
@@ -169,13 +169,13 @@ def test_every_batch_can_be_downloaded(run, page):
     kind, content = page.downloads["batches.csv"]
     rows = list(csv.DictReader(io.StringIO(content.decode())))
     assert kind == "data:text/csv"
-    assert len(rows) == sum(len(launch.batches) for launch in run.launches)
+    assert len(rows) == sum(len(launch.records.get("batch", ())) for launch in run.launches)
     assert {row["name"] for row in rows} >= {"mcs", "libgomp", "std::barrier"}
 
 
 def test_the_quantiles_of_every_round_can_be_downloaded(run, page):
     rows = list(csv.DictReader(io.StringIO(page.downloads["episodes.csv"][1].decode())))
-    assert len(rows) == sum(len(launch.episodes) for launch in run.launches)
+    assert len(rows) == sum(len(launch.records.get("episodes", ())) for launch in run.launches)
     assert all(float(row["latency_p50_ns"]) <= float(row["latency_p99_ns"]) for row in rows)
     assert {row["episodes"] for row in rows} == {"40"}
 
@@ -183,7 +183,7 @@ def test_the_quantiles_of_every_round_can_be_downloaded(run, page):
 def test_every_measured_line_can_be_downloaded(run, page):
     lines = gzip.decompress(page.downloads["samples.jsonl.gz"][1]).decode().splitlines()
     assert sum(json.loads(line)["record"] == "episodes" for line in lines) == sum(
-        len(launch.episodes) for launch in run.launches
+        len(launch.records.get("episodes", ())) for launch in run.launches
     )
 
 
@@ -198,7 +198,7 @@ def test_a_run_of_one_launch_without_a_floor_has_a_page_too(replay, tmp_path):
             record.update(one_way_ns=None, yield_switch_ns=None, exchange_ns=None)
     results.write_environment(tmp_path, {"seed": None})
     results.write_launch(tmp_path, 0, "p", "".join(json.dumps(record) + "\n" for record in records))
-    words = "".join(Page(report.page(results.read_run(tmp_path))).words)
+    words = "".join(Page(report.page(results.read(tmp_path))).words)
     assert "With 2 threads use mcs, the only one measured." in words
     assert "the floor could not be measured" not in words  # tollbar::barrier itself was not measured
     assert "mcs" in words

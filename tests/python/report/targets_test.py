@@ -2,8 +2,8 @@
 """The targets: a figure is met or missed only when its whole interval is on one side."""
 
 import pytest
-from tollbar.cli import bench
-from tollbar.data import comparison, results
+from tollbar.campaigns import campaign
+from tollbar.data import samples
 from tollbar.data.statistics import Interval
 from tollbar.report import targets
 from tollbar.report.targets import Wanted
@@ -11,7 +11,7 @@ from tollbar.report.targets import Wanted
 
 @pytest.fixture
 def rows(stored):
-    return targets.evaluate(comparison.compare(results.read_run(stored(ranks=(2, 4, 8, 16, 64))).launches))
+    return targets.evaluate(samples.read([stored(ranks=(2, 4, 8, 16, 64))]))
 
 
 def find(rows, case, ranks, candidate):
@@ -61,13 +61,13 @@ def test_what_was_left_out_says_why(rows):
 
 
 def test_what_was_not_asked_for_says_so(stored):
-    rows = targets.evaluate(comparison.compare(results.read_run(stored(ranks=(2,), launches=2)).launches))
+    rows = targets.evaluate(samples.read([stored(ranks=(2,), launches=2)]))
     assert "--ranks has no 64" in find(rows, "loop period / B(N)", 64, "tollbar::barrier").verdict
 
 
 def test_a_crowded_target_cannot_be_measured_with_processors_to_spare(stored, replay, monkeypatch):
     monkeypatch.setattr(replay, "USABLE", 16)
-    rows = targets.evaluate(comparison.compare(results.read_run(stored(ranks=(8,), launches=2)).launches))
+    rows = targets.evaluate(samples.read([stored(ranks=(8,), launches=2)]))
     row = find(rows, "loop period / B(N)", 8, "tollbar::barrier")
     assert row.verdict == "not measurable here: 8 threads on 16 processors"
 
@@ -99,20 +99,20 @@ def test_groups_that_could_not_be_made_say_why(stored, replay, monkeypatch):
     denied = {"record": "skipped", "name": "cgroups", "wait": "auto", "why": "permission denied"}
     kept = [row for row in replay.SINGLES["tollbar-bench-processes"] if row["apart"] != "cgroups"]
     monkeypatch.setitem(replay.SINGLES, "tollbar-bench-processes", [denied, *kept])
-    rows = targets.evaluate(comparison.compare(results.read_run(stored(ranks=(8,), launches=2)).launches))
+    rows = targets.evaluate(samples.read([stored(ranks=(8,), launches=2)]))
     row = find(rows, "loop period of processes in cgroups of their own / in one session", 8, "turnstile")
     assert (row.value, row.verdict) == (None, "not measured: permission denied")
 
 
 def test_the_default_run_has_every_situation_that_a_target_is_about(stored):
-    folder = stored(ranks=bench.RANKS, launches=1, rounds=1)
-    rows = targets.evaluate(comparison.compare(results.read_run(folder).launches))
+    folder = stored(ranks=campaign.amounts("threads", "usual")["ranks"], launches=1, rounds=1)
+    rows = targets.evaluate(samples.read([folder]))
     unasked = [row for row in rows if "--ranks has no" in row.verdict]
     assert unasked == []
 
 
 def test_the_floors_are_said_in_words(stored):
-    compared = comparison.compare(results.read_run(stored(ranks=(2, 8), launches=2)).launches)
-    first, *bounds = targets.floors(compared)
+    found = samples.read([stored(ranks=(2, 8), launches=2)])
+    first, *bounds = targets.floors(found)
     assert first.startswith("one cache-line transfer: ")
     assert [each.partition(":")[0] for each in bounds] == ["B(8), pinned", "B(8), free"]
