@@ -44,6 +44,7 @@ extern struct tollbar_row* tollbar_rows;
 extern uint32_t tollbar_pending_count;
 
 /* Whether anything is. */
+/* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
 static inline int tollbar_anything_pending(void) {
     return __atomic_load_n(&tollbar_pending_count, __ATOMIC_RELAXED) != 0;
 }
@@ -63,6 +64,7 @@ void tollbar_take_lock(void);
 void tollbar_release_lock(void);
 
 /* Under the lock: `some` is called when the first one of all becomes pending, `none` when the last one is taken off. */
+/* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
 void tollbar_pending_watch(void (*some)(void), void (*none)(void));
 
 /* Under the lock: becomes the last of its row. */

@@ -158,6 +158,7 @@ std::vector<std::uint32_t> survey_cards(const std::vector<Introduction>& all, co
     std::random_device source;
     while (terms.key == 0) terms.key = std::uint64_t{source()} << 32 | source();
     std::vector<std::uint32_t> addresses;
+    addresses.reserve(leaders.size());
     for (const Rank leader : leaders) addresses.push_back(all[leader].network.address);
     return addresses;
 }

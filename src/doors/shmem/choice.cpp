@@ -12,6 +12,7 @@
 #include <tollbar/price.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <stdexcept>
 
@@ -36,10 +37,12 @@ void demand_plan(const std::string& spelling, Rank pes) {
 }
 
 std::string cheapest(Rank pes) {
-    const auto cost = [&](unsigned ways) {
+    const auto cost_us = [&](unsigned ways) {
         return price(make_plan(defaults::in_ways(ways), pes), put_between_hosts).last_us;
     };
-    return defaults::in_ways(std::ranges::min({1U, 2U, 3U, 7U}, {}, cost));
+    constexpr std::array ways{1U, 2U, 3U, 7U};
+    const auto cheaper = [&](unsigned one, unsigned other) { return cost_us(one) < cost_us(other); };
+    return defaults::in_ways(*std::min_element(ways.begin(), ways.end(), cheaper));
 }
 
 }  // namespace

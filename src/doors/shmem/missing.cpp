@@ -35,7 +35,7 @@ std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
 }
 
 std::string in_words(const tollbar_shmem_barrier& barrier, int pe) {
-    const std::string text = pe_text(pe);
+    std::string text = pe_text(pe);
     std::uint64_t* words = words_at(barrier, pe);
     if (words == nullptr) return text;
     const Block::Owner owner = Block::owner(words);
