@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tollbar.data import places, statistics
 from tollbar.data.places import Here, Place
 from tollbar.data.samples import USUAL_WAITS, Samples
@@ -221,8 +219,8 @@ def _between(of: Series, to: Series) -> Interval | None:
         return None
     if of.keys() & to.keys():
         return statistics.ratio(of, to)
-    one, other = ([np.median(list(each[key].values())) for key in sorted(each)] for each in (of, to))
-    return statistics.ratio_of_logs([float(np.log(a / b)) for a, b in zip(one, other, strict=False)])
+    one, other = (dict(enumerate(each[key] for key in sorted(each))) for each in (of, to))
+    return statistics.ratio_between(one, other)
 
 
 def _why_not(asked: Mapping[str, Any], known: Mapping[Place, Here], here: Here | None) -> str:
