@@ -67,7 +67,7 @@ def evaluate(found: Samples) -> list[Target]:
     """
     there = _there(found)
     rows: list[Target] = []
-    for group in _file()["targets"]:
+    for group in listed():
         known = {place: here for place, here in there.items() if place.bench == group["bench"]}
         if known and any(place.hosts > 1 for place in known) == ("hosts" in group):
             made = [row for asked in _expanded(group) for row in _rows(asked, found, known)]
@@ -90,6 +90,11 @@ def floors(found: Samples) -> list[str]:
         name = "one cache-line transfer" if ranks == 2 else f"B({ranks})"
         said.append(f"{name}: {min(values) / 1e3:.4g} µs")
     return said
+
+
+def listed() -> list[dict[str, Any]]:
+    """The entries of targets.toml."""
+    return _file()["targets"]
 
 
 @cache
