@@ -210,9 +210,8 @@ def _added(found: Samples, raw: pl.DataFrame) -> Iterable[pl.DataFrame]:
     floors = summaries.floors(found)
     nobody = {name: pl.lit("") for name in CANDIDATE}
     if not floors.is_empty():
-        over = found.of("period_ns").join(floors, on=[*PLACE, *ROUND])
-        over = over.with_columns(metric=pl.lit("over_floor"), value=pl.col("value") / pl.col("floor"))
-        yield over.select(raw.columns)
+        over = summaries.over_floor(found, "period_ns", [*PLACE, *CANDIDATE[1:]])
+        yield over.with_columns(metric=pl.lit("over_floor")).select(raw.columns)
         first = floors.filter(pl.col("program") == pl.col("program").first().over(*PLACE))
         yield first.with_columns(**nobody, metric=pl.lit("floor"), value=pl.col("floor")).select(raw.columns)
     latencies, key = raw.filter(pl.col("metric") == "latency_ns"), [*PLACE, *CANDIDATE, "run", "launch"]

@@ -74,7 +74,9 @@ def ratios(
 
 def over_floor(found: Samples, metric: str, situation: Sequence[str] = SITUATION) -> pl.DataFrame:
     """As rounds(), in multiples of the floor of the same round and process."""
-    each = rounds(found.of(metric), [*situation, "candidate"]).join(floors(found), on=[*situation, *ROUND])
+    known = floors(found)
+    on = [*(name for name in SITUATION if name in situation), *ROUND]
+    each = rounds(found.of(metric), [*situation, "candidate"]).join(known.select(*on, "floor"), on=on)
     return each.with_columns(value=pl.col("value") / pl.col("floor"))
 
 

@@ -14,7 +14,6 @@ from tollbar.data.workloads import Run, Workloads
 from tollbar.papers.exhibit import Point, X, measured_point
 from tollbar.papers.stored import Stored
 from tollbar.report import nic_measured
-from tollbar.report.nic_figures import nearest
 from tollbar.report.nic_measured import CARD, HOST, MPI_ON_CARD
 
 _MPI = "MPI over TCP"
@@ -82,12 +81,9 @@ def varying(here: Stored, share: float) -> list[Point]:
 
 def difference(here: Stored) -> list[Point]:
     """HB less NB."""
-    work = nic_measured.of_work(here.work)
-    if not work:
-        return []
-    number, points = nearest(work, 16), []
-    for name in work[number]:
-        host, card = (nic_measured.run_of(work[number], name, way) for way in (HOST, CARD))
+    (number, found), points = here.work_near(16), []
+    for name in found:
+        host, card = (nic_measured.run_of(found, name, way) for way in (HOST, CARD))
         us = _us(name)
         if not host or not card or us is None or name in FINE:
             continue
@@ -106,26 +102,20 @@ def applications(here: Stored) -> list[Point]:
 
 def gains(here: Stored) -> list[Point]:
     """HB over NB, of the applications."""
-    work = nic_measured.of_work(here.work)
-    if not work:
-        return []
-    number = nearest(work, 8)
+    number, found = here.work_near(8)
     return [
         Point(f"HB over NB, {number} hosts", name, measured=gain.value, low=gain.low, high=gain.high,
               predicted=_ratio(here, number, name))
-        for name in work[number]
-        if _us(name) is None and (gain := nic_measured.gain(work[number], name))
+        for name in found
+        if _us(name) is None and (gain := nic_measured.gain(found, name))
     ]  # fmt: skip
 
 
 def shares(here: Stored) -> list[Point]:
     """The share of an application's run that is computing."""
-    work = nic_measured.of_work(here.work)
-    if not work:
-        return []
-    number = nearest(work, 8)
+    number, found = here.work_near(8)
     points = []
-    for way, name, run in _measured(work[number]):
+    for way, name, run in _measured(found):
         if _us(name) is None:
             foretold = _foretold(here, way, number, name)
             share = None if foretold is None else run.computing_ns / 1e3 / foretold
@@ -151,13 +141,10 @@ def _measured(found: Workloads) -> list[tuple[str, str, Run]]:
 
 def _runs(here: Stored, wanted: int, places: Mapping[str, X | None]) -> list[Point]:
     """These workloads, each at its place, between the paper's number of hosts or the nearest to it."""
-    work = nic_measured.of_work(here.work)
-    if not work:
-        return []
-    number = nearest(work, wanted)
+    number, found = here.work_near(wanted)
     return [
         measured_point(f"{way}, {number} hosts", place, run.run, _foretold(here, way, number, name))
-        for way, name, run in _measured(work[number])
+        for way, name, run in _measured(found)
         if (place := places.get(name)) is not None
     ]
 

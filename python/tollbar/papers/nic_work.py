@@ -129,41 +129,21 @@ def _applications(here: Stored) -> list[Exhibit]:
     first, last = names[0], names[-1]
     short_us, long_us = (times["lanai7.2", "NB", name] for name in (first, last))
     spans = f"{short_us:.4g} us for {first} and {long_us:.5g} us for {last}"
+    efficient = (
+        f"The most efficient is {best.series} with {best.x}: {best.model:.1%} of the time is computing."
+    )
+    taken += nic_hosts.applications(here) + nic_here.applications(here)
+    gains += nic_hosts.gains(here) + nic_here.gains(here)
+    shares += nic_hosts.shares(here) + nic_here.shares(here)
     return [
-        Exhibit(
-            NAME,
-            "Figure 10a",
-            f"{title}: time",
-            "computing",
-            "us a run",
-            [*taken, *nic_hosts.applications(here), *nic_here.applications(here)],
-            f"NIC-based on lanai7.2 a run takes {spans}.",
-            missing=missing,
-        ),
-        Exhibit(
-            NAME,
-            "Figure 10b",
-            f"{title}: factor",
-            "computing",
-            "times",
-            [*gains, *nic_hosts.gains(here), *nic_here.gains(here)],
-            said,
-            log_y=False,
-            missing=missing,
-            aside=("largest factor",),
-        ),
-        Exhibit(
-            NAME,
-            "Figure 10c",
-            f"{title}: efficiency",
-            "computing",
-            "share",
-            [*shares, *nic_hosts.shares(here), *nic_here.shares(here)],
-            f"The most efficient is {best.series} with {best.x}: {best.model:.1%} of the time is computing.",
-            log_y=False,
-            missing=missing,
-        ),
-    ]
+        Exhibit(NAME, number, f"{title}: {what}", "computing", y, points, text, log_y=what == "time",
+                missing=missing, aside=aside)
+        for number, what, y, points, text, aside in (
+            ("Figure 10a", "time", "us a run", taken, f"NIC-based on lanai7.2 a run takes {spans}.", ()),
+            ("Figure 10b", "factor", "times", gains, said, ("largest factor",)),
+            ("Figure 10c", "efficiency", "share", shares, efficient, ()),
+        )
+    ]  # fmt: skip
 
 
 def additive(card: str, name: str) -> float:

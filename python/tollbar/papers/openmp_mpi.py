@@ -122,32 +122,13 @@ def _combined(here: Stored) -> list[Exhibit]:
             f"{fast.series}."
         )
     missing = here.missing("hybrid")
-    title = "Dissemination between processes, one word among their threads"
     return [
-        Exhibit(
-            NAME, "Figure 13a", f"{title}: against ranks", "ranks", "us", points, sentence, missing=missing
-        ),
-        Exhibit(
-            NAME,
-            "Figure 13b",
-            f"{title}: against threads a rank",
-            "threads a rank",
-            "us",
-            over_threads,
-            sentence,
-            missing=missing,
-        ),
-        Exhibit(
-            NAME,
-            "Figure 14",
-            f"{title}: both",
-            "ranks",
-            "us",
-            points,
-            sentence,
-            missing=missing,
-            drawing=_heat_map(here),
-        ),
+        Exhibit(NAME, number, f"{_OF_BOTH}: {what}", x, "us", some, sentence, missing=missing, drawing=drawn)
+        for number, what, x, some, drawn in (
+            ("Figure 13a", "against ranks", "ranks", points, None),
+            ("Figure 13b", "against threads a rank", "threads a rank", over_threads, None),
+            ("Figure 14", "both", "ranks", points, _heat_map(here)),
+        )
     ]
 
 
@@ -165,4 +146,5 @@ def _heat_map(here: Stored) -> str | None:
     return plots.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")
 
 
+_OF_BOTH = "Dissemination between processes, one word among their threads"
 _COMBINED = ("turnstile/dissemination", "central/dissemination")

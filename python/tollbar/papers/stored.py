@@ -83,12 +83,16 @@ class Stored:
             self.used["work"] = folder
         return found
 
+    def work_near(self, wanted: int) -> tuple[int, workloads.Workloads]:
+        """The workloads between the paper's number of hosts or the nearest to it, if there are any."""
+        found = nic_measured.of_work(self.work)
+        number = min(found, key=lambda hosts: abs(hosts - wanted), default=wanted)
+        return number, found.get(number, {})
+
     def missing(self, kind: str) -> str | None:
         """The command that would measure that kind; None where something is stored."""
-        return None if self.launches_exist(kind) else COMMANDS[kind]
-
-    def launches_exist(self, kind: str) -> bool:
-        return not self.nothing and results.newest(self.within or results.folder(), kind) is not None
+        stored = not self.nothing and results.newest(self.within or results.folder(), kind) is not None
+        return None if stored else COMMANDS[kind]
 
 
 def measured(

@@ -211,15 +211,9 @@ def figures(machine: str, crowds: Crowds) -> list[Figure]:
         lines = [line for each in _lines(place, crowds) for line in each]
         name = f"crowd-{place.ranks}-{place.processors}-{round(100 * place.variation)}"
         if lines and len(lines[0].x) > 1:
-            made.append(
-                curves.figure(
-                    name,
-                    f"{place.text}: {caption}. {machine}.",
-                    lambda name, lines=lines: plots.over_quantity(
-                        name, lines, "computing between barriers / switch", "overhead, %"
-                    ),
-                )
-            )
+            text = f"{place.text}: {caption}. {machine}."
+            x = "computing between barriers / switch"
+            made += curves.drawn(name, text, lines, plots.over_plain, x, "overhead, %", "log10", yscale="log")
     return made
 
 

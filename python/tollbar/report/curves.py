@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -33,8 +34,11 @@ class Figure:
     svg: Markup
 
 
-def figure(name: str, caption: str, draw: Callable[[str], str]) -> Figure:
-    return Figure(name, caption, Markup(draw(name)))
+def drawn(
+    name: str, caption: str, lines: Any, draw: Callable[..., str], *axes: str, **more: str
+) -> list[Figure]:
+    """The figure of these lines (or whatever is drawn); none where there are none."""
+    return [Figure(name, caption, Markup(draw(name, lines, *axes, **more)))] if lines else []
 
 
 def line(

@@ -96,7 +96,7 @@ def _paper_1(settings: Mapping[tuple[str, str], Along], machine: str) -> list[Fi
                 lines += [found] if found else []
                 launches.append(curves.launches(along.values(), [candidate]))
         text = f"{what} (Seyedroudbari and Kadiyala, Fig. {number}). {machine}; {_spread(lines, launches)}."
-        made += _figure(f"fig{number}", text, lines)
+        made += curves.drawn(f"fig{number}", text, lines, plots.against, "latency", xlabel="ranks")
     return made
 
 
@@ -114,7 +114,8 @@ def _paper_2(along: Along, layout: str, where: str) -> list[Figure]:
         text = (
             f"{what} (Hoefler et al., Fig. {number}). {where}; {_spread(lines, launches)}. {_foretold(model)}"
         )
-        made += _figure(f"logp{number}-{_slug(layout)}", text, lines)
+        name = f"logp{number}-{_slug(layout)}"
+        made += curves.drawn(name, text, lines, plots.against, "latency", xlabel="ranks")
     return made
 
 
@@ -129,7 +130,8 @@ def _everything(along: Along, name: str, where: str) -> list[Figure]:
         lines = [dataclasses.replace(line, low=None, high=None) for line in drawn]
         launches = [curves.launches(along.values(), shown)]
         part = f"-{start // _MOST_LINES + 1}" if start else ""
-        made += _figure(name + part, f"Everything measured. {where}; {_spread(lines, launches)}.", lines)
+        text = f"Everything measured. {where}; {_spread(lines, launches)}."
+        made += curves.drawn(name + part, text, lines, plots.against, "latency", xlabel="ranks")
     return made
 
 
@@ -145,18 +147,14 @@ def _combined(there: Mapping[Place, Here], candidate: Candidate, where: str) -> 
             f"{candidate.label} {words} (Seyedroudbari and Kadiyala, Fig. 13({part})). "
             f"{where}; {_spread(lines, launches)}."
         )
-        made += _figure(f"fig13{part}-{slug}", text, lines, xlabel)
+        made += curves.drawn(f"fig13{part}-{slug}", text, lines, plots.against, "latency", xlabel=xlabel)
     if grid := curves.grid(there, candidate):
         spread = f"{curves.widest(there.values(), candidate):.0%}"
         text = (
             f"{candidate.label}: median latency for ranks and threads (Seyedroudbari and Kadiyala, Fig. 14). "
             f"{where}; eight of ten rounds differ by at most {spread} of a cell's time, {_count(launches)}."
         )
-        made.append(
-            curves.figure(
-                f"fig14-{slug}", text, lambda name: plots.heat_map(name, grid, "threads a rank", "ranks")
-            )
-        )
+        made += curves.drawn(f"fig14-{slug}", text, grid, plots.heat_map, "threads a rank", "ranks")
     return made
 
 
@@ -179,13 +177,6 @@ def _named(along: Along, name: str, alone: bool = False) -> list[Candidate]:
 def _first_with(candidates: Sequence[Candidate], outer: str) -> Candidate | None:
     named = (f"turnstile/{outer}", f"central/{outer}")
     return next((each for each in candidates if each.name in named), None)
-
-
-def _figure(name: str, caption: str, lines: Sequence[Line], xlabel: str = "ranks") -> list[Figure]:
-    """None where there are no curves."""
-    if not lines:
-        return []
-    return [curves.figure(name, caption, lambda name: plots.against(name, lines, "latency", xlabel=xlabel))]
 
 
 def _spread(lines: Sequence[Line], launches: Sequence[int]) -> str:

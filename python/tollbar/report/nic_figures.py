@@ -7,14 +7,14 @@ has Figures 8 to 10.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import tollbar
 from tollbar.campaigns import work as work_campaign
 from tollbar.data.places import Candidate, Here
 from tollbar.data.workloads import Run, Workloads
 from tollbar.report import candidates, curves, nic_measured, plots
-from tollbar.report.curves import Figure
+from tollbar.report.curves import Figure, drawn
 from tollbar.report.nic_measured import BESIDE, CARD, HOST, LABELS, MPI_ON_CARD, NAMES, Hosts
 from tollbar.report.plots import Line
 
@@ -24,11 +24,6 @@ COLOURS = dict(zip(WAYS, candidates.colours(NAMES[way] for way in WAYS).values()
 
 #: Figure 7 is four.
 EFFICIENCIES = {"7a": 0.25, "7b": 0.5, "7c": 0.75, "7d": 0.9}
-
-
-def drawn(number: str, caption: str, draw: Callable[[str], str]) -> Figure:
-    """The number is the paper's."""
-    return curves.figure(f"nic-{number}", caption, draw)
 
 
 def curve(
@@ -60,48 +55,33 @@ def modelled(way: str, values: Mapping[float, float], text: str = "") -> Line:
 
 def of_barriers(hosts: Hosts) -> list[Figure]:
     """Figure 3; 4 and 5, which are one where all numbers of hosts stand on an axis; and CPU time."""
-    made = []
     levels = _by_hosts(hosts, "period_ns", (CARD, MPI_ON_CARD))
-    if len(levels) == 2:
-        levels.append(modelled(CARD, _barriers_ns(hosts, CARD)))
-        made.append(
-            drawn("3", "Barriers on the card, called as a library and by MPI_Barrier (Fig. 3)",
-                  lambda name: plots.against(name, levels, "a barrier", xlabel="hosts"))
-        )  # fmt: skip
-    if latency := _by_hosts(hosts, "period_ns"):
-        latency += [modelled(way, each) for way in (HOST, CARD) if (each := _barriers_ns(hosts, way))]
-        made.append(
-            drawn("4a", "Barriers back to back (Fig. 4a, 5a)",
-                  lambda name: plots.against(name, latency, "a barrier", xlabel="hosts"))
-        )  # fmt: skip
-    if factors := _factors(hosts):
-        made.append(
-            drawn("4b", "How many times as long the host-based barrier takes (Fig. 4b, 5b)",
-                  lambda name: plots.over_plain(name, factors, "hosts", "times", "log"))
-        )  # fmt: skip
-    if cpu := _by_hosts(hosts, "cpu_ns"):
-        made.append(
-            drawn("cpu", "CPU time of all hosts together for a barrier",
-                  lambda name: plots.against(name, cpu, "CPU time", xlabel="hosts"))
-        )  # fmt: skip
-    return made
+    levels = [*levels, modelled(CARD, _barriers_ns(hosts, CARD))] if len(levels) == 2 else []
+    if times := _by_hosts(hosts, "period_ns"):
+        times += [modelled(way, each) for way in (HOST, CARD) if (each := _barriers_ns(hosts, way))]
+    latency = "Barriers back to back (Fig. 4a, 5a)"
+    called = "Barriers on the card, called as a library and by MPI_Barrier (Fig. 3)"
+    factor = "How many times as long the host-based barrier takes (Fig. 4b, 5b)"
+    cpu = "CPU time of all hosts together for a barrier"
+    return [
+        *drawn("nic-3", called, levels, plots.against, "a barrier", xlabel="hosts"),
+        *drawn("nic-4a", latency, times, plots.against, "a barrier", xlabel="hosts"),
+        *drawn("nic-4b", factor, _factors(hosts), plots.over_plain, "hosts", "times", "log"),
+        *drawn("nic-cpu", cpu, _by_hosts(hosts, "cpu_ns"), plots.against, "CPU time", xlabel="hosts"),
+    ]  # fmt: skip
 
 
 def of_grains(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]:
     """Figures 6 and 7: loops of computing that does not vary."""
     made = []
     for number in sorted({nearest(work, 2), nearest(work, 8)}) if work else ():
-        if lines := _fine(hosts, number, work[number]):
-            made.append(
-                drawn(f"6-{number}", f"A loop of computing and a barrier, {number} hosts (Fig. 6)",
-                      lambda name, lines=lines: plots.over_plain(name, lines, "µs of computing", "µs a loop"))
-            )  # fmt: skip
+        lines = _fine(hosts, number, work[number])
+        text = f"A loop of computing and a barrier, {number} hosts (Fig. 6)"
+        made += drawn(f"nic-6-{number}", text, lines, plots.over_plain, "µs of computing", "µs a loop")
     for number, efficiency in EFFICIENCIES.items():
-        if lines := _needed(hosts, work, efficiency):
-            made.append(
-                drawn(number, f"Needed for an efficiency of {efficiency:g} (Fig. {number})",
-                      lambda name, lines=lines: plots.against(name, lines, "time", xlabel="hosts"))
-            )  # fmt: skip
+        lines = _needed(hosts, work, efficiency)
+        text = f"Needed for an efficiency of {efficiency:g} (Fig. {number})"
+        made += drawn(f"nic-{number}", text, lines, plots.against, "time", xlabel="hosts")
     return made
 
 

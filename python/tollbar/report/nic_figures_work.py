@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 import tollbar
 from tollbar.data.workloads import Run, Workloads
 from tollbar.report import nic_measured, plots
-from tollbar.report.curves import Figure
-from tollbar.report.nic_figures import COLOURS, WAYS, dashed, drawn, modelled, nearest, of_runs
+from tollbar.report.curves import Figure, drawn
+from tollbar.report.nic_figures import COLOURS, WAYS, dashed, modelled, nearest, of_runs
 from tollbar.report.nic_measured import CARD, HOST, LABELS, Hosts
 from tollbar.report.plots import Line
 
@@ -22,26 +22,21 @@ def of_arrival(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]:
     if not work:
         return []
     number = nearest(work, 16)
-    found, made = work[number], []
+    found, x = work[number], "µs of computing"
     runs = {way: _coarse(found, way, _MOST_VARIED) for way in WAYS}
-    if lines := [line for way in WAYS for line in of_runs(way, runs[way])]:
-        lines += _foretold(hosts, number, {way: _names(runs[way], _MOST_VARIED) for way in (HOST, CARD)})
-        made.append(
-            drawn("8", f"Computing that varies by 20 %, and a barrier, {number} hosts (Fig. 8)",
-                  lambda name: plots.over_plain(name, lines, "µs of computing", "µs a loop", "log", "log"))
-        )  # fmt: skip
-    saved, factors = _saved(found), _gained(found)
-    if saved:
-        saved += _saved_by_model(hosts, number, found)
-        made.append(
-            drawn("9", f"By how much a loop is shorter on the card, {number} hosts (Fig. 9)",
-                  lambda name: plots.over_plain(name, saved, "µs of computing", "µs", "log"))
-        )  # fmt: skip
-        made.append(
-            drawn("9-factor", f"A loop with the host's barrier over one with the card's, {number} hosts",
-                  lambda name: plots.over_plain(name, factors, "µs of computing", "times", "log"))
-        )  # fmt: skip
-    return made
+    if loops := [line for way in WAYS for line in of_runs(way, runs[way])]:
+        loops += _foretold(hosts, number, {way: _names(runs[way], _MOST_VARIED) for way in (HOST, CARD)})
+    saved = _saved(found)
+    factors = _gained(found) if saved else []
+    saved += _saved_by_model(hosts, number, found) if saved else []
+    varied = f"Computing that varies by 20 %, and a barrier, {number} hosts (Fig. 8)"
+    shorter = f"By how much a loop is shorter on the card, {number} hosts (Fig. 9)"
+    factor = f"A loop with the host's barrier over one with the card's, {number} hosts"
+    return [
+        *drawn("nic-8", varied, loops, plots.over_plain, x, "µs a loop", "log", yscale="log"),
+        *drawn("nic-9", shorter, saved, plots.over_plain, x, "µs", "log"),
+        *drawn("nic-9-factor", factor, factors, plots.over_plain, x, "times", "log"),
+    ]
 
 
 def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]:
@@ -55,8 +50,8 @@ def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]
     if not times:
         return []
     shares = [
-        Line(LABELS.get(way, way), list(each), [run.efficiency for run in each.values()], colour=COLOURS[way],
-             dashed=dashed(way))
+        Line(LABELS.get(way, way), list(each), [run.efficiency for run in each.values()],
+             colour=COLOURS[way], dashed=dashed(way))
         for way, each in runs.items()
         if len(each) > 1
     ]  # fmt: skip
@@ -69,20 +64,14 @@ def of_applications(hosts: Hosts, work: Mapping[int, Workloads]) -> list[Figure]
             shares.append(modelled(way, {computing: computing / run_us for computing, run_us in us}))
     factors = _gained_applications(work[number], sums, foretold)
     about, x = f"The three applications, {number} hosts", "µs of computing in all"
-    made = [
-        drawn("10a", f"{about}: a run (Fig. 10a)",
-              lambda name: plots.over_plain(name, times, x, "µs a run", "log", "log")),
+    run = f"{about}: a run (Fig. 10a)"
+    factor = f"{about}: the host's run over the card's (Fig. 10b)"
+    share = f"{about}: share of a run that is computing (Fig. 10c)"
+    return [
+        *drawn("nic-10a", run, times, plots.over_plain, x, "µs a run", "log", yscale="log"),
+        *drawn("nic-10b", factor, factors, plots.over_plain, x, "times", "log"),
+        *drawn("nic-10c", share, shares, plots.over_plain, x, "share", "log"),
     ]  # fmt: skip
-    if factors:
-        made.append(
-            drawn("10b", f"{about}: the host's run over the card's (Fig. 10b)",
-                  lambda name: plots.over_plain(name, factors, x, "times", "log"))
-        )  # fmt: skip
-    made.append(
-        drawn("10c", f"{about}: share of a run that is computing (Fig. 10c)",
-              lambda name: plots.over_plain(name, shares, x, "share", "log"))
-    )  # fmt: skip
-    return made
 
 
 def _sums(found: Workloads) -> dict[str, float]:

@@ -5,44 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tollbar.data import workloads
 from tollbar.data.samples import Samples
-from tollbar.data.statistics import Interval, Ratio
-from tollbar.data.workloads import Needed, Workloads
+from tollbar.data.workloads import Workloads
 from tollbar.report import mpi_figures, nic_figures, nic_figures_work, nic_measured
 from tollbar.report.curves import Figure
 from tollbar.report.nic_measured import CARD, HOST, Hosts
 
 
 @dataclass(frozen=True)
-class Row:
-    """So many hosts."""
-
-    hosts: int
-    host: Interval | None  #: nanoseconds
-    card: Interval | None
-    factor: Ratio | None  #: the host's barrier takes so many times as long as the card's
-    of_cpu: float | None  #: the card's share of the host's CPU time
-    of_mpi: Ratio | None  #: the MPI's barrier as it comes takes so many times as long as the card's
-
-
-@dataclass(frozen=True)
-class Grain:
-    """What has to be computed between so many hosts' barriers for an efficiency."""
-
-    hosts: int
-    efficiency: float
-    host: Needed | None
-    card: Needed | None
-
-
-@dataclass(frozen=True)
 class Section:
     machine: str
     model: str | None  #: what was fitted, in words
-    rows: list[Row]
-    grains: list[Grain]
+    rows: list[dict[str, Any]]
+    grains: list[dict[str, Any]]
     figures: list[Figure]
 
 
@@ -59,7 +37,7 @@ def of(barriers: Samples | None, work: Samples | None) -> Section | None:
         *nic_figures_work.of_arrival(hosts, by_hosts),
         *nic_figures_work.of_applications(hosts, by_hosts),
     ]
-    if not hosts.there and not any(each.card for each in grains):
+    if not hosts.there and not any(each["card"] for each in grains):
         return None
     facts = next(iter((barriers or work).environments.values()))
     return Section(mpi_figures.machine_text(facts), _model(hosts), _rows(hosts), grains, figures)
@@ -76,29 +54,32 @@ def _model(hosts: Hosts) -> str | None:
     )
 
 
-def _rows(hosts: Hosts) -> list[Row]:
-    host, card = hosts.summary(HOST), hosts.summary(CARD)
-    cpu = {way: hosts.summary(way, "cpu_ns") for way in (HOST, CARD)}
+def _rows(hosts: Hosts) -> list[dict[str, Any]]:
+    """So many hosts: their barrier and the card's, the shares and factors between them and an MPI's."""
+    ways = (HOST, CARD)
+    (host, card), (cpu, of_card) = ([hosts.summary(way, m) for way in ways] for m in ("period_ns", "cpu_ns"))
     factors, of_mpi = hosts.factor(), hosts.factor(CARD, "MPI over TCP")
     return [
-        Row(
-            number,
-            host.get(number),
-            card.get(number),
-            factors.get(number),
-            cpu[CARD][number].value / cpu[HOST][number].value
-            if number in cpu[CARD] and number in cpu[HOST] and cpu[HOST][number].value
+        {
+            "hosts": number,
+            "host": host.get(number),
+            "card": card.get(number),
+            "factor": factors.get(number),
+            "of_cpu": of_card[number].value / cpu[number].value
+            if number in of_card and number in cpu and cpu[number].value
             else None,
-            of_mpi.get(number),
-        )
+            "of_mpi": of_mpi.get(number),
+        }
         for number in hosts.there
     ]
 
 
-def _grains(work: Mapping[int, Workloads]) -> list[Grain]:
+def _grains(work: Mapping[int, Workloads]) -> list[dict[str, Any]]:
+    """What has to be computed between so many hosts' barriers for an efficiency."""
     found = [
-        Grain(number, efficiency, *(nic_measured.needed(each, way, efficiency) for way in (HOST, CARD)))
+        {"hosts": number, "efficiency": share}
+        | {name: nic_measured.needed(each, way, share) for name, way in (("host", HOST), ("card", CARD))}
         for number, each in work.items()
-        for efficiency in nic_figures.EFFICIENCIES.values()
+        for share in nic_figures.EFFICIENCIES.values()
     ]
-    return [each for each in found if each.host or each.card]
+    return [each for each in found if each["host"] or each["card"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
@@ -47,7 +47,7 @@ STYLE = {
 }
 
 
-Scale = Literal["linear", "log"]
+Scale = Literal["linear", "log", "log10"]
 
 
 @dataclass(frozen=True)
@@ -101,62 +101,37 @@ def against(
     name: str, lines: Sequence[Line], ylabel: str, times: bool = True, xlabel: str = "threads"
 ) -> str:
     """Curves over a number of participants, both axes logarithmic; `name` makes the figure's ids its own."""
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
-        figure, axes = _empty()
-        for line in lines:
-            _draw(axes, line)
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        measured = _apart(sorted({int(x) for line in lines for x in line.x}))
-        axes.set_xticks(measured, [f"{each:g}" for each in measured])
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_xlabel(xlabel)
-        _log_labels(axes.yaxis, time_text_short if times else _round_text)
-        axes.set_ylabel(ylabel)
-        return _finish(figure, axes, len(lines))
-
-
-def over_quantity(name: str, lines: Sequence[Line], xlabel: str, ylabel: str) -> str:
-    """Curves over something that is no number of participants, both axes logarithmic, in plain numbers."""
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
-        figure, axes = _empty()
-        for line in lines:
-            _draw(axes, line)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        for axis in (axes.xaxis, axes.yaxis):
-            _log_labels(axis, _grouped_text)
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
-        return _finish(figure, axes, sum(not line.label.startswith("_") for line in lines))
+    text = time_text_short if times else _round_text
+    return over_plain(name, lines, xlabel, ylabel, "log", "log", text)
 
 
 def over_plain(
-    name: str,
-    lines: Sequence[Line],
-    xlabel: str,
-    ylabel: str,
-    xscale: Scale = "linear",
-    yscale: Scale = "linear",
-) -> str:
-    """Curves in plain numbers. A linear y axis begins at 0, a logarithmic x axis has its ticks at points."""
+    name: str, lines: Sequence[Line], xlabel: str, ylabel: str, xscale: Scale = "linear",
+    yscale: Scale = "linear", text: Callable[[float], str] | None = None,
+) -> str:  # fmt: skip
+    """Curves in plain numbers. A linear y axis begins at 0; a logarithmic x axis has its ticks at points, or
+    with log10 at round numbers."""
+    text = text or _grouped_text
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
         figure, axes = _empty()
         for line in lines:
             _draw(axes, line)
-        if yscale == "log":
-            axes.set_yscale("log")
-            _log_labels(axes.yaxis, _grouped_text)
-        else:
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         if xscale == "log":
             axes.set_xscale("log", base=2)
             shown = _apart(sorted({x for line in lines for x in line.x}))
             axes.set_xticks(shown, [f"{each:g}" for each in shown])
             axes.xaxis.set_minor_formatter(NullFormatter())
+        elif xscale == "log10":
+            axes.set_xscale("log")
+            _log_labels(axes.xaxis, text)
+        if yscale == "log":
+            axes.set_yscale("log")
+            _log_labels(axes.yaxis, text)
+        else:
+            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
-        return _finish(figure, axes, len(lines))
+        return _finish(figure, axes, sum(not line.label.startswith("_") for line in lines))
 
 
 def _apart(places: Sequence[float]) -> list[float]:
@@ -201,7 +176,7 @@ def heat_map(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         figure.subplots_adjust(left=0.13, right=0.985, top=0.975, bottom=0.15)
-        return _as_text(figure)
+        return as_text(figure)
 
 
 def time_text_short(ns: float) -> str:
@@ -216,9 +191,11 @@ def series(number: int) -> str:
     return _SERIES[number]
 
 
-def as_text(figure: Figure, titles: Mapping[str, str]) -> str:
+def as_text(figure: Figure, titles: Mapping[str, str] | None = None) -> str:
     """The figure's SVG for a page; `titles` are what a pointer is told about the parts with those ids."""
-    return _for_page(_drawn(figure), titles)
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return _for_page(text.getvalue(), titles or {})
 
 
 def _empty() -> tuple[Figure, Any]:
@@ -263,17 +240,7 @@ def _finish(figure: Figure, axes: Any, entries: int) -> str:
     figure.set_size_inches(_SIZE[0], height)
     figure.subplots_adjust(left=0.17, right=0.985, top=0.975, bottom=(0.58 + 0.22 * rows) / height)
     figure.legend(handles, labels, loc="lower center", ncols=columns, borderaxespad=0.2)
-    return _as_text(figure)
-
-
-def _as_text(figure: Figure) -> str:
-    return as_text(figure, {})
-
-
-def _drawn(figure: Figure) -> str:
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+    return as_text(figure)
 
 
 def _for_page(svg: str, titles: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from tollbar.data.results import Stored
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
 from tollbar.models import shmem as shmem_model
-from tollbar.report import curves, mpi_figures, mpi_tables, plots, shmem_tables, tables, targets, udp_tables
+from tollbar.report import curves, mpi_figures, mpi_tables, plots, shmem_tables, tables, targets
 from tollbar.report.curves import Figure
 from tollbar.report.targets import Target
 
@@ -57,20 +57,15 @@ def shmem(found: Samples | None) -> Section | None:
     if not found or not there:
         return None
     modelled = {each.experiment: each.seconds for each in shmem_model.table()}
-    lines: dict[Any, list[shmem_tables.Row]] = {}
-    for row in shmem_tables.rows(there):
-        lines.setdefault(row.experiment, []).append(row)
     exchange, period = (curves.several(there, _SPLIT, name, 2) for name in ("exchange_ns", "period_ns"))
+    period += curves.floor(there, "floor") if len(there) > 1 else []
+    iteration, beside = "An iteration of the exchange", "Post and wait, back to back"
     return Section(
-        [(experiment, modelled.get(experiment.name), rows) for experiment, rows in lines.items()],
+        [(each, modelled.get(each.name), rows) for each, rows in shmem_tables.by_experiment(there).items()],
         [
-            *_over("shmem-exchange", "An iteration of the exchange", exchange, "PEs"),
-            *_over(
-                "shmem-period", "Post and wait, back to back", period + curves.floor(there, "floor"), "PEs"
-            ),
-        ]
-        if len(there) > 1
-        else [],
+            *curves.drawn("shmem-exchange", iteration, exchange, plots.against, "time", xlabel="PEs"),
+            *curves.drawn("shmem-period", beside, period, plots.against, "time", xlabel="PEs"),
+        ],
         reached(found),
         more={
             "library": targets.library(found),
@@ -78,7 +73,7 @@ def shmem(found: Samples | None) -> Section | None:
             "beside": _beside(there.values()),
             "skipped": {name: why for here in there.values() for (name, _), why in here.skipped.items()},
         },
-    )
+    )  # fmt: skip
 
 
 def _beside(there: Iterable[Here]) -> list[tuple[str, Interval | None, Interval | None]]:
@@ -98,18 +93,14 @@ def udp(found: Samples | None) -> Section | None:
     there = places.by_ranks(found)
     told = next(iter(found.environments.values()))
     met = sorted(places.names(there.values()), key=lambda each: (each.kind == "mpi", each.label))
+    periods, cpu = (curves.several(there, met, name, 2) for name in ("period_ns", "cpu_ns"))
+    text = "A barrier, back to back"
+    cpu_text = "CPU time of all ranks for a barrier"
     return Section(
-        udp_tables.rows(there),
+        udp_rows(there),
         [
-            *_over(
-                "udp-period", "A barrier, back to back", curves.several(there, met, "period_ns", 2), "hosts"
-            ),
-            *_over(
-                "udp-cpu",
-                "CPU time of all ranks for a barrier",
-                curves.several(there, met, "cpu_ns", 2),
-                "hosts",
-            ),
+            *curves.drawn("udp-period", text, periods, plots.against, "time", xlabel="hosts"),
+            *curves.drawn("udp-cpu", cpu_text, cpu, plots.against, "time", xlabel="hosts"),
         ],
         everything=tables.everything(there),
         more={
@@ -118,14 +109,22 @@ def udp(found: Samples | None) -> Section | None:
             else "all on this machine's loopback",
             "mpi": next(iter(told.get("mpis") or {}), None),
         },
-    )
+    )  # fmt: skip
 
 
-def _over(name: str, caption: str, lines: list[plots.Line], xlabel: str) -> list[Figure]:
-    """Curves over a number; none where there are none."""
-    if not lines:
-        return []
-    return [curves.figure(name, caption, lambda name: plots.against(name, lines, "time", xlabel=xlabel))]
+def udp_rows(there: Mapping[int, Here]) -> list[dict[str, Any]]:
+    """By hosts, the fastest first: how many times as long an MPI takes as it comes, and its best one here."""
+    found = []
+    for ranks, here in there.items():
+        rows = [row for row in tables.rows_of(here) if row["period"]]
+        rows.sort(key=lambda row: row["period"].value)
+        default = here.find("MPI_Barrier")
+        best = next((row["candidate"] for row in rows if row["candidate"].kind == "mpi"), None)
+        for row in rows:
+            ours = row["candidate"] if row["candidate"].kind != "mpi" else None
+            of_default, of_best = (here.ratio(mpi, ours) if mpi and ours else None for mpi in (default, best))
+            found.append(row | {"ranks": ranks, "of_default": of_default, "of_best": of_best, "best": best})
+    return found
 
 
 def machine(run: Stored) -> str:

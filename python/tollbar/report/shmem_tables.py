@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tollbar.data.places import Here
@@ -52,37 +51,27 @@ def published_ratio(experiment: Experiment) -> float | None:
     return experiment.seconds / REFERENCE.seconds
 
 
+def by_experiment(there: Mapping[int, Here]) -> dict[Experiment, list[Row]]:
+    """The rows of each experiment."""
+    found = rows(there)
+    met = dict.fromkeys(row.experiment for row in found)
+    return {each: [row for row in found if row.experiment == each] for each in met}
+
+
 def markdown(there: Mapping[int, Here]) -> str:
     """The exchange, and post and wait, as Markdown tables for a page."""
-    found = rows(there)
-    columns = [f"{pes} PEs" for pes in there]
-    exchange = [
-        [name, f"{each.seconds:.3f} s" if each.seconds else "", *cells]
-        for name, each, cells in _by_experiment(found, lambda row: _seconds(row.seconds))
-    ]
-    times = [
-        [name, *cells]
-        for name, _, cells in _by_experiment(
-            found, lambda row: time_text(row.period.value) if row.period else ""
-        )
-        if any(cells)
-    ]
+    columns, exchange, times = [f"{pes} PEs" for pes in there], [], []
+    for each, some in by_experiment(there).items():
+        published = f"{each.seconds:.3f} s" if each.seconds else ""
+        seconds = [f"{row.seconds.value:.3g} s" if row.seconds else "" for row in some]
+        exchange.append([each.name, published, *seconds])
+        if any(row.period for row in some):
+            times.append([each.name, *(time_text(row.period.value) if row.period else "" for row in some)])
     return (
         f"The exchange, {ITERATIONS} iterations:\n\n"
         f"{tables.markdown_table(['experiment', f'published, {PES} PEs', *columns], exchange)}\n"
         f"Post and wait, back to back:\n\n{tables.markdown_table(['experiment', *columns], times)}"
     )
-
-
-def _seconds(found: Interval | None) -> str:
-    return f"{found.value:.3g} s" if found else ""
-
-
-def _by_experiment(
-    found: Iterable[Row], cell: Callable[[Row], str]
-) -> Iterator[tuple[str, Experiment, list[str]]]:
-    for experiment, rows_there in itertools.groupby(found, key=lambda row: row.experiment):
-        yield experiment.name, experiment, [cell(row) for row in rows_there]
 
 
 #: What `everything` gives; medians over launches with their 95 % intervals. The exchange is one iteration.

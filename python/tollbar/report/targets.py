@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tollbar.data import places, statistics
 from tollbar.data.places import Here, Place
 from tollbar.data.samples import USUAL_WAITS, Samples
@@ -69,7 +67,7 @@ def evaluate(found: Samples) -> list[Target]:
     """
     there = _there(found)
     rows: list[Target] = []
-    for group in _file()["targets"]:
+    for group in listed():
         known = {place: here for place, here in there.items() if place.bench == group["bench"]}
         if known and any(place.hosts > 1 for place in known) == ("hosts" in group):
             made = [row for asked in _expanded(group) for row in _rows(asked, found, known)]
@@ -92,6 +90,11 @@ def floors(found: Samples) -> list[str]:
         name = "one cache-line transfer" if ranks == 2 else f"B({ranks})"
         said.append(f"{name}: {min(values) / 1e3:.4g} µs")
     return said
+
+
+def listed() -> list[dict[str, Any]]:
+    """The entries of targets.toml."""
+    return _file()["targets"]
 
 
 @cache
@@ -221,8 +224,8 @@ def _between(of: Series, to: Series) -> Interval | None:
         return None
     if of.keys() & to.keys():
         return statistics.ratio(of, to)
-    one, other = ([np.median(list(each[key].values())) for key in sorted(each)] for each in (of, to))
-    return statistics.ratio_of_logs([float(np.log(a / b)) for a, b in zip(one, other, strict=False)])
+    one, other = (dict(enumerate(each[key] for key in sorted(each))) for each in (of, to))
+    return statistics.ratio_between(one, other)
 
 
 def _why_not(asked: Mapping[str, Any], known: Mapping[Place, Here], here: Here | None) -> str:

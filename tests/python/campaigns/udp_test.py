@@ -15,7 +15,7 @@ from tollbar.data import places
 from tollbar.machine import doors, mpi_hosts, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
-from tollbar.report import sections, udp_tables
+from tollbar.report import sections
 
 OPEN_MPI = Mpi("openmpi", "4.1.4", Path("/there/mpirun"))
 
@@ -140,14 +140,14 @@ def found(as_samples):
 
 
 def test_a_barrier_is_compared_with_the_mpis_default_and_its_best_of_the_same_pass(found):
-    rows = udp_tables.rows(places.by_ranks(found))
-    names = [row.candidate.label for row in rows]
+    rows = sections.udp_rows(places.by_ranks(found))
+    names = [row["candidate"].label for row in rows]
     assert names == ["pairwise", "mcs", "MPI_Barrier [bruck]", "MPI_Barrier"]
-    assert rows[0].period.value == pytest.approx(150e3)
-    assert rows[0].cpu.value == pytest.approx(300e3)
-    assert rows[0].of_default.value == pytest.approx(3.0)
-    assert rows[0].of_best.value == pytest.approx(2.0)
-    assert rows[2].of_default is None
+    assert rows[0]["period"].value == pytest.approx(150e3)
+    assert rows[0]["cpu"].value == pytest.approx(300e3)
+    assert rows[0]["of_default"].value == pytest.approx(3.0)
+    assert rows[0]["of_best"].value == pytest.approx(2.0)
+    assert rows[2]["of_default"] is None
 
 
 def test_the_report_says_where_it_was_measured(found):

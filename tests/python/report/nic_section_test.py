@@ -70,8 +70,8 @@ def test_every_figure_is_there_and_says_which_of_the_paper_it_is(runs):
     ]  # fmt: skip
     assert "a step costs 10 µs by the host; on the card 3 µs once and 2 µs a step" in section.model
     row = section.rows[-1]
-    assert (row.hosts, row.of_cpu) == (16, pytest.approx(11 / 40))
-    assert row.of_mpi.value == pytest.approx(80 / 11)
+    assert (row["hosts"], row["of_cpu"]) == (16, pytest.approx(11 / 40))
+    assert row["of_mpi"].value == pytest.approx(80 / 11)
     drawn = {figure.name.removeprefix("nic-"): figure.svg for figure in section.figures}
     for number in ("4a", "6-8", "7d", "8", "9", "10a", "10c"):
         assert "by the model" in drawn[number]

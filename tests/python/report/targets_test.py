@@ -2,7 +2,7 @@
 """The targets: a figure is met or missed only when its whole interval is on one side."""
 
 import pytest
-from tollbar.campaigns import campaign
+from tollbar.campaigns import campaign, shmem
 from tollbar.data import samples
 from tollbar.data.statistics import Interval
 from tollbar.report import targets
@@ -116,3 +116,23 @@ def test_the_floors_are_said_in_words(stored):
     first, *bounds = targets.floors(found)
     assert first.startswith("one cache-line transfer: ")
     assert [each.partition(":")[0] for each in bounds] == ["B(8), pinned", "B(8), free"]
+
+
+def test_every_target_is_about_a_metric_that_is_measured():
+    known = {name for found in samples.METRICS.values() for name in found} | {"over_floor", "tail"}
+    asked = [row | group for group in targets.listed() for row in group["rows"]]
+    assert {row["metric"] for row in asked} <= known
+    assert all({"most", "least", "within"} & row.keys() for row in asked)
+
+
+def test_the_targets_of_openshmem_are_about_what_its_campaign_measures():
+    cases = {(group["case"], *group["each"]["ranks"]) for group in targets.listed() if "case" in group}
+    away = f"others' release, a posted PE away for {shmem.AWAY_MS} ms / 1 ms"
+    skew = f"share of the barrier free to compute, {shmem.SKEW_US} µs of skew"
+    assert {(away, shmem.AWAY_PES), (skew, shmem.OVERLAP_PES)} <= cases
+
+
+def test_a_target_without_an_upper_end_is_missed_below():
+    assert Wanted(least=0.8).text == "at least 0.8"
+    assert Wanted(least=0.8).verdict(Interval(0.9, 0.85, 0.95, 6)) == "met"
+    assert Wanted(least=0.8).verdict(Interval(0.7, 0.65, 0.75, 6)) == "missed"
