@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 TOLLBAR = .venv/bin/tollbar
 PREFIX ?= /usr/local
 
-.PHONY: build setup wheels library install demo test bench lint clean help
+.PHONY: build setup wheels library install demo results test bench lint clean help
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
@@ -39,6 +39,9 @@ bench: build wheels  ## the full measurement (minutes), results under build/resu
 	$(TOLLBAR) bench mpi
 	$(TOLLBAR) bench hybrid
 	$(TOLLBAR) bench shmem
+
+results: build wheels  ## measure everything that runs here (an hour), store it, fill the pages
+	@scripts/results measure
 
 test: setup wheels  ## build and run every test
 	@JOBS=$(JOBS) scripts/test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are committed: rows of some runs in one compressed file, and the pages that are filled from it.
+"""Results that are committed: rows of some runs in a compressed file, and the pages that are filled from it.
 
 A row is the median of a round, so that the file stays small; the statistics are about rounds and launches.
 """
@@ -7,12 +7,16 @@ A row is the median of a round, so that the file stays small; the statistics are
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tollbar.data import samples, summaries
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
@@ -30,6 +34,8 @@ _OF_THREADS = (
     "tollbar::barrier", "turnstile", "combination", "dissemination", "std::barrier", "pthread_barrier",
     "boost::barrier", "libgomp", "libomp",
 )  # fmt: skip
+_DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")
+_ALONE = (pl.col("bench") == "threads") & (pl.col("company") == "alone")
 
 
 def write(runs: Iterable[Path], folder: Path) -> Samples:
@@ -179,6 +185,26 @@ def _faster(row: Mapping[str, Any]) -> str:
     return f"{tables.times_text(1 / row['today'])}{_between(*ends, tables.times_text)}{_tie(row)}"
 
 
-def sizes(folder: Path) -> Sequence[int]:
-    """What the stored files take, in bytes."""
-    return [(folder / name).stat().st_size for name in (ROWS, ABOUT)]
+def picture(found: Samples) -> str:
+    """Loop periods over the number of threads: what users have today, and tollbar's, as SVG text."""
+    rows = [row for row in _rows(_of(found, _ALONE)) if row["where"] == "free" and row["threads"] is None]
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "results", "font.size": 11}):
+        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
+        axes = figure.subplots()
+        for name in _DRAWN:
+            line = sorted((row["ranks"], row["period_us"]) for row in rows if row["barrier"] == name)
+            own = name.startswith("tollbar")
+            axes.plot(*zip(*line, strict=True), marker="o", linewidth=3 if own else 1.4, label=name)
+        ticks = sorted({row["ranks"] for row in rows})
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ticks, [str(each) for each in ticks])
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: time_text(us * 1e3)))
+        axes.set_xlabel("threads")
+        axes.set_ylabel("loop period")
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
+    return text.getvalue()

@@ -185,20 +185,6 @@ def test_every_barrier_of_every_place_has_a_line(there):
     assert len(lines) == len(RANKS) * (both + by_messages + 2 * len(SETTINGS))
 
 
-def test_results_are_put_between_the_marks_of_their_kind():
-    found = importlib.machinery.SourceFileLoader("results_script", str(ROOT / "scripts" / "results"))
-    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("results_script", found))
-    found.exec_module(script)
-    page = (ROOT / "docs" / "results.md").read_text()
-    for kind in script.KINDS:
-        filled = script.fill(page, kind, "| one |\n")
-        assert (
-            f"<!-- results:{kind} begin: written by `scripts/results`, not by hand -->\n| one |\n<!--"
-            in filled
-        )
-        assert script.fill(filled, kind, "| one |\n") == filled
-
-
 def test_one_number_of_ranks_makes_no_curve_but_a_table(tmp_path):
     results.write_environment(tmp_path, {"kind": "mpi"})
     results.write_launch(tmp_path, 0, "p", replay.ranks_launch(4, 1, 0))

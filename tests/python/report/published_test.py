@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The committed results: what is stored reads back, and the pages are what it says."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tollbar.data import samples, summaries
+from tollbar.report import published, times
+
+ROOT = Path(__file__).resolve().parents[3]
+STORED = ROOT / "bench" / "results"
+
+
+def test_what_is_stored_gives_the_same_times_as_the_samples(stored_once, tmp_path):
+    found = published.write([stored_once], tmp_path)
+    whole = samples.read([stored_once])
+    for table in (found, whole):
+        assert not table.rows.is_empty()
+    by = ["ranks", "placement", "candidate"]
+    periods = [
+        summaries.medians(each.of("period_ns").filter(apart="launcher"), by) for each in (found, whole)
+    ]
+    assert periods[0].sort(by).equals(periods[1].sort(by))
+    rows, wanted = (
+        [row["today"] for each in times.situations(one) for row in each] for one in (found, whole)
+    )
+    assert rows == pytest.approx(wanted, nan_ok=True)
+
+
+def test_a_table_names_the_fastest_and_ties(stored_once, tmp_path):
+    text = published.texts(published.write([stored_once], tmp_path))["threads"]
+    assert "| pinned | 2 | turnstile |" in text
+    assert ", fastest |" in text
+    assert "| times std::barrier |" in text.splitlines()[0]
+
+
+def test_pages_are_filled_between_marks_and_again_alike():
+    page = "before\n<!-- results:mpi begin: by hand -->\nold\n<!-- results:mpi end -->\nafter\n"
+    filled = published.fill(page, {"mpi": "| new |\n", "threads": "not here\n"})
+    assert filled == page.replace("old", "| new |")
+    assert published.fill(filled, {"mpi": "| new |\n"}) == filled
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return published.read(STORED)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/results.md"])
+def test_the_pages_say_what_is_stored(committed, page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert published.fill(text, published.texts(committed)) == text
+    assert "Nothing is stored yet" not in text
+
+
+def test_results_are_of_machines_alone_and_beside_a_neighbour(committed):
+    threads = committed.rows.filter(pl.col("bench") == "threads")
+    assert {"alone", "1 neighbour"} <= set(threads["company"])
+    assert all(facts["model"] and facts["kernel"] for facts in committed.environments.values())
+
+
+def test_no_path_of_a_machine_is_stored(committed):
+    text = (STORED / published.ABOUT).read_text(encoding="utf-8")
+    assert "/usr" not in text
+    assert "/work" not in text
