@@ -147,7 +147,7 @@ def uneven(there: Mapping[Place, Here]) -> list[tuple[Place, Markup]]:
         key = place.placement, place.crowded
         if key not in shown and (found := curves.modes(here)):
             name = f"modes-{place.placement}-{place.ranks}"
-            shown[key] = place, Markup(plots.distribution(name, found, "latency"))
+            shown[key] = place, Markup(plots.distribution(name, found, candidates.colours(found), "latency"))
     return list(shown.values())
 
 

@@ -143,13 +143,17 @@ def _apart(places: Sequence[float]) -> list[float]:
     return sorted(chosen)
 
 
-def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> str:
+def distribution(
+    name: str, samples: Mapping[str, np.ndarray], colours: Mapping[str, int], xlabel: str
+) -> str:
     """The share of episodes that took at most so long, for each candidate."""
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
         figure, axes = _empty()
-        for number, (label, values) in enumerate(samples.items()):
+        for label, values in samples.items():
             shares = np.linspace(0, 1, 201)  # 201 points draw the same curve as all samples
-            axes.step(np.quantile(values, shares), shares, where="post", color=_SERIES[number], label=label)
+            colour, dashed = _SERIES[colours[label] % COLOURS], colours[label] >= COLOURS
+            axes.step(np.quantile(values, shares), shares, where="post", color=colour, label=label,
+                      linestyle=(0, (4, 2)) if dashed else "-")  # fmt: skip
         axes.set_xscale("log")
         _log_labels(axes.xaxis, time_text_short)
         axes.set_xlabel(xlabel)
