@@ -52,13 +52,20 @@ def run(args: argparse.Namespace) -> Table:
     for empty in (run for run in runs if not run.launches):
         raise WrongUse(f"{empty.folder} holds no launch; run `tollbar bench` again")
     output = args.output or Path("report.md" if args.tables else "report.html")
-    text = _tables(runs) if args.tables else _page(runs)
-    part = output.with_name(output.name + ".part")
-    part.write_bytes(text.encode())
-    os.replace(part, output)
+    files = {output: _tables(runs).encode()} if args.tables else _pages(runs, output)
+    for path, content in files.items():
+        _write(path, content)
     names = " ".join(run.folder.name for run in runs)
     launches = sum(len(run.launches) for run in runs)
-    return Table([Written(str(output), len(text.encode()), launches, names)], Written)
+    beside = [f"{path} lies beside it" for path in files if path != output]
+    return Table([Written(str(output), len(files[output]), launches, names)], Written, notes=beside)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """All of it or nothing."""
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(content)
+    os.replace(part, path)
 
 
 def _has_a_place(run: Stored) -> bool:
@@ -66,10 +73,16 @@ def _has_a_place(run: Stored) -> bool:
     return run.environment.get("kind") != "work" or "hosts" in run.environment.get("over", ())
 
 
-def _page(runs: list[Stored]) -> str:
+def _pages(runs: list[Stored], output: Path) -> dict[Path, bytes]:
+    """The report, the page of the project's targets, and what is too big for a page."""
     from tollbar.report import page as report
 
-    return report.page(*runs)
+    made = report.pages(*runs, name=output.name)
+    files = {output: made.report.encode(), output.with_name(made.names["targets"]): made.targets.encode()}
+    folder = output.with_name(made.names["files"])
+    if made.beside:
+        folder.mkdir(exist_ok=True)
+    return files | {folder / name: content for name, content in made.beside.items()}
 
 
 def _tables(runs: list[Stored]) -> str:

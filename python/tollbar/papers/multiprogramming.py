@@ -264,5 +264,5 @@ def _histories() -> list[Exhibit]:
     """The simulator of section 3.1 draws a graphical history of an execution."""
     return [
         Exhibit(NAME, f"History {number}", caption, "", "", [], f"{caption}.", drawing=svg)
-        for number, (caption, svg) in enumerate(executions.examples(), start=1)
+        for number, (caption, svg, _) in enumerate(executions.examples(), start=1)
     ]

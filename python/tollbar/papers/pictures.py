@@ -83,7 +83,7 @@ def time_line(name: str, histories: dict[str, Sequence[tollbar.NicSpan]]) -> str
         handles = [Rectangle((0, 0), 1, 1, color=plots.series(colour)) for colour in _STAGES.values()]
         figure.legend(handles, list(_STAGES), loc="lower center", ncols=len(_STAGES), borderaxespad=0.2)
         figure.subplots_adjust(left=0.14, right=0.99, top=0.97, bottom=0.28)
-        return _finished(figure)
+        return _finished(figure, name)
 
 
 def _values(point: Point) -> bool:
@@ -111,7 +111,7 @@ def _curves(exhibit: Exhibit, shown: Sequence[Point]) -> str:
         axes.set_ylabel(exhibit.y)
         axes.legend(fontsize=_LEGEND_PT, loc="center left", bbox_to_anchor=(1.01, 0.5))
         _make_room(figure, axes.get_legend_handles_labels()[1], slanted=len(places) > 4)
-        return _finished(figure)
+        return _finished(figure, f"{exhibit.number}: {exhibit.title}")
 
 
 def _make_room(figure: Figure, legend: Sequence[str], slanted: bool) -> None:
@@ -154,8 +154,8 @@ def _series(axes, points: Sequence[Point], name: str, number: int, places: dict[
             axes.plot(*zip(*sorted(known), strict=True), color=colour, **style)
 
 
-def _finished(figure: Figure) -> str:
+def _finished(figure: Figure, name: str) -> str:
     figure.patch.set_alpha(0)
     for axes in figure.axes:
         axes.patch.set_alpha(0)
-    return plots.as_text(figure, {})
+    return plots.as_text(figure, name)

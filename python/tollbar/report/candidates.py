@@ -35,3 +35,9 @@ def colours(labels: Iterable[str]) -> dict[str, int]:
             taken[label] = own
     free = iter([each for each in range(STYLES) if each not in taken.values()])
     return {label: taken[label] if label in taken else next(free, wanted[label]) for label in wanted}
+
+
+def known(label: str) -> int | None:
+    """The colour of that barrier in every figure, as colour() has it; None for what is no barrier."""
+    fits = [name for name in _KNOWN if re.match(rf"{re.escape(name)}(?!\w)", label)]
+    return _KNOWN[max(fits, key=len)]["colour"] if fits else None

@@ -213,7 +213,8 @@ def figures(machine: str, crowds: Crowds) -> list[Figure]:
         if lines and len(lines[0].x) > 1:
             text = f"{place.text}: {caption}. {machine}."
             x = "computing between barriers / switch"
-            made += curves.drawn(name, text, lines, plots.over_plain, x, "overhead, %", "log10", yscale="log")
+            scales = {"xscale": "log10", "yscale": "log", "spread": "all launches"}
+            made += curves.drawn(name, text, lines, plots.over_plain, x, "overhead, %", **scales)
     return made
 
 

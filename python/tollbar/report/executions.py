@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter
 
 import tollbar
-from tollbar.report import plots
+from tollbar.report import charts, plots
 
 MOST_SPANS = 5000  #: a page still scrolls with so many shapes in it
 _WIDTH, _LANE = 9.6, 0.26  # inches
@@ -83,7 +83,7 @@ def draw(picture: Picture) -> str:
             for kind, colour in _COLOURS.items()
         ]
         figure.legend(handles, list(_COLOURS), loc="lower center", ncols=len(_COLOURS), borderaxespad=0.2)
-        return plots.as_text(figure, titles)
+        return plots.as_text(figure, picture.title, titles)
 
 
 def alone(picture: Picture) -> str:
@@ -97,17 +97,31 @@ def alone(picture: Picture) -> str:
     )
 
 
-def examples() -> list[tuple[str, str]]:
-    """What a page can show of the difference: each picture's caption and its SVG."""
-    return [(caption, _example(**crowd)) for caption, crowd in _EXAMPLES.items()]
+def examples() -> list[tuple[str, str, str]]:
+    """What a page can show of the difference: each picture's caption, its SVG, and the table behind it."""
+    return [(caption, *_example(**crowd)) for caption, crowd in _EXAMPLES.items()]
 
 
-def _example(barrier: str, waiting: str, until_us: float) -> str:
+def _example(barrier: str, waiting: str, until_us: float) -> tuple[str, str]:
     history = tollbar.simulate_scheduler(
         [tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)], until_us=until_us
     ).history
     title = f"{barrier}, {waiting}, 16 threads on 8 processors"
-    return draw(Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, 20000, history))
+    picture = Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, 20000, history)
+    return draw(picture), charts.behind(_shares(picture))
+
+
+def _shares(picture: Picture) -> str:
+    """How each processor spends the time of the picture."""
+    spent = {processor: dict.fromkeys(_COLOURS, 0.0) for processor in range(picture.processors)}
+    for span in picture.spans:
+        spent[span.processor][span.activity] += min(span.until_us, picture.until_us) - span.from_us
+    window = picture.until_us - picture.from_us
+    cells = [
+        [str(processor), *(f"{time / window:.0%}" for time in times.values())]
+        for processor, times in spent.items()
+    ]
+    return charts.table(["processor", *_COLOURS], cells)
 
 
 def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:

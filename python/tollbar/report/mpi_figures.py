@@ -154,7 +154,7 @@ def _combined(there: Mapping[Place, Here], candidate: Candidate, where: str) -> 
             f"{candidate.label}: median latency for ranks and threads (Seyedroudbari and Kadiyala, Fig. 14). "
             f"{where}; eight of ten rounds differ by at most {spread} of a cell's time, {_count(launches)}."
         )
-        made += curves.drawn(f"fig14-{slug}", text, grid, plots.heat_map, "threads a rank", "ranks")
+        made += curves.drawn(f"fig14-{slug}", text, grid, plots.heat_figure, "threads a rank", "ranks")
     return made
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 import io
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +21,10 @@ from tollbar.data import choice, places, samples, schema, statistics
 from tollbar.data.places import Here, Place
 from tollbar.data.results import Stored
 from tollbar.data.samples import Samples
+from tollbar.data.statistics import Interval
 from tollbar.report import (
     candidates,
+    charts,
     crowd_section,
     curves,
     executions,
@@ -29,10 +33,13 @@ from tollbar.report import (
     sections,
     tables,
     targets,
+    today,
 )
-from tollbar.report.plots import time_text
+from tollbar.report.charts import time_text
 
-_MOST_SAMPLES = 2_000_000  # a page for a phone
+MOST_BYTES = 1_500_000  #: of a page, for a phone
+_FEWEST_POINTS = 3
+_DOWNLOADS = Markup("<!-- downloads -->")  # take the room that is left
 _WHERE = ("group", "program", "placement", "ranks")
 _EPISODES = (
     "round", "name", "kind", "wait", "episodes", "latency_p50_ns", "latency_p95_ns", "latency_p99_ns",
@@ -40,26 +47,80 @@ _EPISODES = (
 )  # fmt: skip
 
 
+@dataclasses.dataclass(frozen=True)
+class Pages:
+    """The report, the page about the project's targets, and files that are too big to stand in a page."""
+
+    report: str
+    targets: str
+    beside: Mapping[str, bytes]
+    names: Mapping[str, str]  #: of the report, of the page about targets, of the folder with those files
+
+
+class LeftOut:
+    """Counts what would say nothing: figures with hardly a point, and ratios that may be anything."""
+
+    def __init__(self, ratios: int = 0) -> None:
+        self.figures, self.ratios = 0, ratios
+
+    def enough(self, svg: str) -> bool:
+        """Whether the figure has a curve of three points; one that is drawn here always is enough."""
+        points = re.search(r'data-points="(\d+)"', svg)
+        thin = points is not None and int(points[1]) < _FEWEST_POINTS
+        self.figures += thin
+        return bool(svg) and not thin
+
+    def ratio(self, found: Interval | None) -> str:
+        """The ratio as text; a dash for one whose interval spans 1 by orders of magnitude."""
+        if found is None:
+            return ""
+        if tables.wild(found):
+            self.ratios += 1
+            return "\u2013"
+        return f"{tables.times_text(found.value)} \u00d7"
+
+
+@dataclasses.dataclass(frozen=True)
+class File:
+    """Something to download."""
+
+    name: str
+    what: str
+    kind: str
+    content: bytes
+
+
 def page(*runs: Stored) -> str:
-    """The whole report: one run of threads at most, and others; the machine told is the first one's."""
+    """The report alone, as `pages` has it."""
+    return pages(*runs).report
+
+
+def pages(*runs: Stored, name: str = "report.html") -> Pages:
+    """One run of threads at most, and others; the machine told is the first one's. `name`: of the report."""
     of_kind: dict[str, list[Stored]] = defaultdict(list)
     for each in runs:
         of_kind[kind_of(each)].append(each)
-    run = runs[0]
     found = {kind: samples.gather(each) for kind, each in of_kind.items()}
     of_threads = found.get("threads") or samples.gather([])
     there = places.threads(of_threads)
     choices = [chosen for each in there.values() if (chosen := choice.choose(each)) is not None]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
-    environment.filters |= {"time": time_text, "times": tables.times_text, "interval": tables.interval_text}
-    return environment.get_template(
-        "report.html.j2"
-    ).render(
-        run=run,
-        machine=defaultdict(lambda: None, run.environment),  # an interrupted run knows less of itself
+    first = today.first(of_threads, found.get("mpi"), choices)
+    left_out = LeftOut(first.left_out)
+    stem = name.rpartition(".")[0] or name
+    names = {"report": name, "targets": f"{stem}-targets.html", "files": f"{stem}-files"}
+    told = {
+        "run": runs[0],
+        "machine": defaultdict(lambda: None, runs[0].environment),  # an interrupted run knows less of itself
+        "names": names,
+        "of_ranks": sections.processes(found.get("mpi")),
+        "of_threads": sections.processes(found.get("hybrid")),
+        "shmem": sections.shmem(_newest(of_kind["shmem"])),
+        "left_out": left_out,
+    }
+    environment = _environment(left_out)
+    text = environment.get_template("report.html.j2").render(
+        told,
+        first=first,
         advice=tables.advice(choices),
         short=tables.short(there),
         apart=tables.apart(of_threads),
@@ -68,28 +129,46 @@ def page(*runs: Stored) -> str:
         peers=candidates.PEERS,
         placements=list(dict.fromkeys(place.placement for place in there)),
         figures=figures(there),
-        heat={placement: tables.heat(there, placement) for placement in ("pinned", "free")},
+        heat={placement: tables.heat(there, placement, choices) for placement in ("pinned", "free")},
         crowded=tables.crowded(there),
         uneven=uneven(there),
-        executions=[(caption, Markup(svg)) for caption, svg in executions.examples()] if there else [],
-        targets=targets.evaluate(of_threads),
+        executions=[tuple(map(Markup, each)) for each in executions.examples()] if there else [],
         everything=tables.everything(there),
         crowd=crowd_section.section(samples.gather(of_kind["crowd"][:1])) if "crowd" in found else None,
-        of_ranks=sections.processes(found.get("mpi")),
-        of_threads=sections.processes(found.get("hybrid")),
-        shmem=sections.shmem(_newest(of_kind["shmem"])),
         udp=sections.udp(_newest(of_kind["udp"])),
         nic=nic_section.of(_newest(of_kind["udp"]), found.get("work")),
-        downloads=[
-            file for each in runs for file in downloads(each, "" if each is run else each.folder.name)
-        ],
         launches=tables.launches(there),
         versions={
             name: value
-            for name, value in samples.gather([run]).told[run.folder.name].items()
-            if name not in run.environment
+            for name, value in samples.gather(runs[:1]).told[runs[0].folder.name].items()
+            if name not in runs[0].environment
         },
+        downloads=_DOWNLOADS,
     )
+    files = [
+        file for each in runs for file in downloads(each, "" if each is runs[0] else f"{each.folder.name}-")
+    ]
+    links, beside = _links(files, MOST_BYTES - len(text.encode()), names["files"])
+    text = text.replace(_DOWNLOADS, environment.get_template("downloads.html.j2").render(files=links, **told))
+    reached = targets.evaluate(of_threads) if there else []
+    about_targets = environment.get_template("targets.html.j2").render(told, targets=reached)
+    return Pages(text, about_targets, beside, names)
+
+
+def _interval(found: Interval | None) -> str:
+    return "" if tables.wild(found) else tables.interval_text(found)
+
+
+def _environment(left_out: LeftOut) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    environment.filters |= {
+        "time": time_text, "times": tables.times_text, "interval": _interval,
+        "ratio": left_out.ratio, "enough": left_out.enough,
+    }  # fmt: skip
+    return environment
 
 
 def _newest(runs: Sequence[Stored]) -> Samples | None:
@@ -147,7 +226,7 @@ def uneven(there: Mapping[Place, Here]) -> list[tuple[Place, Markup]]:
         key = place.placement, place.crowded
         if key not in shown and (found := curves.modes(here)):
             name = f"modes-{place.placement}-{place.ranks}"
-            shown[key] = place, Markup(plots.distribution(name, found, candidates.colours(found), "latency"))
+            shown[key] = place, Markup(charts.distribution(name, found, "latency"))
     return list(shown.values())
 
 
@@ -156,34 +235,44 @@ def kind_of(run: Stored) -> str:
     return str(run.environment.get("kind") or "threads")
 
 
-def downloads(run: Stored, prefix: str = "") -> list[tuple[str, str, Markup]]:
-    """Name, what it is, and the address that holds the data itself."""
-    files = [
-        ("batches.csv", "every timed batch", _uri("text/csv", records_csv(run, "batch").encode())),
-        ("episodes.csv", "quantiles of the stamped episodes", _uri("text/csv", episodes_csv(run).encode())),
-        (
-            "environment.json",
-            "the machine and the run",
-            _uri("application/json", json.dumps(run.environment, indent=2).encode()),
-        ),
-    ]
+def downloads(run: Stored, prefix: str = "") -> list[File]:
+    """Every table, the machine, and everything that was measured."""
+    tables_of = [
+        ("batches.csv", "every timed batch", lambda each: records_csv(each, "batch")),
+        ("episodes.csv", "quantiles of the stamped episodes", episodes_csv),
+    ]  # fmt: skip
     if kind_of(run) == "work":
-        files[:2] = [
-            ("work.csv", "every run of a workload", _uri("text/csv", records_csv(run, "work").encode()))
-        ]
-    stored = sorted(run.folder.glob("*.jsonl.gz"))
-    if sum(path.stat().st_size for path in stored) <= _MOST_SAMPLES:
-        samples = b"".join(
-            path.read_bytes() for path in stored
-        )  # gzip files one after another are one gzip file
-        files.append(("samples.jsonl.gz", "every line that was measured", _uri("application/gzip", samples)))
-    if not prefix:
-        return files
-    return [(f"{prefix}-{name}", f"{what} ({kind_of(run)})", address) for name, what, address in files]
+        tables_of = [("work.csv", "every run of a workload", lambda each: records_csv(each, "work"))]
+    what = f" ({kind_of(run)})" if prefix else ""
+    files = [
+        File(prefix + name, told + what, "text/csv", text(run).encode()) for name, told, text in tables_of
+    ]
+    machine = json.dumps(run.environment, indent=2).encode()
+    files.append(
+        File(f"{prefix}environment.json", f"the machine and the run{what}", "application/json", machine)
+    )
+    # gzip files one after another are one gzip file
+    lines = b"".join(path.read_bytes() for path in sorted(run.folder.glob("*.jsonl.gz")))
+    told = f"every line that was measured{what}"
+    files.append(File(f"{prefix}samples.jsonl.gz", told, "application/gzip", lines))
+    return files
 
 
-def _uri(kind: str, content: bytes) -> Markup:
-    return Markup(f"data:{kind};base64,{base64.b64encode(content).decode()}")
+def _links(
+    files: Sequence[File], room: int, folder: str
+) -> tuple[list[tuple[File, Markup]], dict[str, bytes]]:
+    """The address of each file: the smallest stand in the page while there is room, others in the folder."""
+    addresses: dict[str, Markup] = {}
+    beside: dict[str, bytes] = {}
+    for file in sorted(files, key=lambda each: len(each.content)):
+        room -= 4 * -(-len(file.content) // 3) + 2 * len(file.name) + len(file.what) + 200
+        if room >= 0:
+            content = base64.b64encode(file.content).decode()
+            addresses[file.name] = Markup(f"data:{file.kind};base64,{content}")
+        else:
+            addresses[file.name] = Markup("{}/{}").format(folder, file.name)
+            beside[file.name] = file.content
+    return [(file, addresses[file.name]) for file in files], beside
 
 
 def episodes_csv(run: Stored) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
@@ -14,16 +14,16 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from tollbar.report import charts
+from tollbar.report.charts import COLOURS, Line, time_text
 
 # Colours that no figure uses stand for the page's own ones, and are put in after drawing.
 _INK, MUTED, _GRID = "#010101", "#010102", "#010103"
-COLOURS = 10
 _SERIES = [f"#0102{number:02x}" for number in range(COLOURS)]
 _PAGE = {_INK: "var(--ink)", MUTED: "var(--muted)", _GRID: "var(--grid)"} | {
     colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)
 }
-_MARKERS = "osD^vP<X>*"
 _SIZE = (5.4, 3.5)
 STYLE = {
     "svg.fonttype": "none",
@@ -51,24 +51,6 @@ Scale = Literal["linear", "log", "log10"]
 
 
 @dataclass(frozen=True)
-class Line:
-    """One curve: a middle at each x, and the range in which eight of ten rounds lie.
-
-    A bound has no range, and neither has a prediction, which takes the colour of what it predicts.
-    """
-
-    label: str
-    x: Sequence[float]
-    middle: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-    colour: int = 0
-    dashed: bool = False
-    bound: bool = False
-    predicted: bool = False
-
-
-@dataclass(frozen=True)
 class Grid:
     """A value for each pair (x, y); None where nothing was measured."""
 
@@ -77,90 +59,23 @@ class Grid:
     values: Mapping[tuple[int, int], float]
 
 
-def time_text(ns: float) -> str:
-    """A time with the unit that suits it, to three digits."""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if ns >= size * 0.9995:
-            return f"{_digits(ns / size)} {unit}"
-    return f"{_digits(ns)} ns"
-
-
-def _digits(value: float) -> str:
-    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
-
-
-def _round_text(value: float) -> str:
-    return f"{value:g}"
-
-
-def _grouped_text(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
-
-
 def against(
     name: str, lines: Sequence[Line], ylabel: str, times: bool = True, xlabel: str = "threads"
 ) -> str:
-    """Curves over a number of participants, both axes logarithmic; `name` makes the figure's ids its own."""
-    text = time_text_short if times else _round_text
-    return over_plain(name, lines, xlabel, ylabel, "log", "log", text)
+    """Curves over a number of participants, both axes logarithmic; `name` is the chart's own."""
+    y = {"scale": "log", "unit": "ns" if times else "", "label": ylabel}
+    return charts.curves(name, lines, {"scale": "log2", "unit": "", "label": xlabel}, y)
 
 
 def over_plain(
     name: str, lines: Sequence[Line], xlabel: str, ylabel: str, xscale: Scale = "linear",
-    yscale: Scale = "linear", text: Callable[[float], str] | None = None,
+    yscale: Scale = "linear", spread: str = charts.ROUNDS,
 ) -> str:  # fmt: skip
     """Curves in plain numbers. A linear y axis begins at 0; a logarithmic x axis has its ticks at points, or
-    with log10 at round numbers."""
-    text = text or _grouped_text
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
-        figure, axes = _empty()
-        for line in lines:
-            _draw(axes, line)
-        if xscale == "log":
-            axes.set_xscale("log", base=2)
-            shown = _apart(sorted({x for line in lines for x in line.x}))
-            axes.set_xticks(shown, [f"{each:g}" for each in shown])
-            axes.xaxis.set_minor_formatter(NullFormatter())
-        elif xscale == "log10":
-            axes.set_xscale("log")
-            _log_labels(axes.xaxis, text)
-        if yscale == "log":
-            axes.set_yscale("log")
-            _log_labels(axes.yaxis, text)
-        else:
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
-        return _finish(figure, axes, sum(not line.label.startswith("_") for line in lines))
-
-
-def _apart(places: Sequence[float]) -> list[float]:
-    """Those whose labels do not touch on a logarithmic axis; powers of two first."""
-    chosen = [each for each in places if np.log2(each) % 1 == 0]
-    for each in places:
-        if all(abs(np.log2(each / other)) > 0.16 for other in chosen):
-            chosen.append(each)
-    return sorted(chosen)
-
-
-def distribution(
-    name: str, samples: Mapping[str, np.ndarray], colours: Mapping[str, int], xlabel: str
-) -> str:
-    """The share of episodes that took at most so long, for each candidate."""
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
-        figure, axes = _empty()
-        for label, values in samples.items():
-            shares = np.linspace(0, 1, 201)  # 201 points draw the same curve as all samples
-            colour, dashed = _SERIES[colours[label] % COLOURS], colours[label] >= COLOURS
-            axes.step(np.quantile(values, shares), shares, where="post", color=colour, label=label,
-                      linestyle=(0, (4, 2)) if dashed else "-")  # fmt: skip
-        axes.set_xscale("log")
-        _log_labels(axes.xaxis, time_text_short)
-        axes.set_xlabel(xlabel)
-        axes.set_ylim(0, 1.01)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:.0%}"))
-        axes.set_ylabel("episodes")
-        return _finish(figure, axes, len(samples))
+    with log10 at round numbers. `spread`: what a range holds."""
+    scales = {"linear": "linear", "log": "log2", "log10": "log"}
+    x = {"scale": scales[xscale], "unit": "", "label": xlabel}
+    return charts.curves(name, lines, x, {"scale": yscale, "unit": "", "label": ylabel}, spread)
 
 
 def heat_map(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
@@ -180,14 +95,18 @@ def heat_map(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         figure.subplots_adjust(left=0.13, right=0.985, top=0.975, bottom=0.15)
-        return as_text(figure)
+        return as_text(figure, f"time by {xlabel} and {ylabel}")
 
 
-def time_text_short(ns: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if ns >= size:
-            return f"{ns / size:g} {unit}"
-    return f"{ns:g} ns"
+def heat_figure(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
+    """The heat map and the table behind it."""
+    cells = [
+        [str(y), *(time_text(grid.values[x, y]) if (x, y) in grid.values else "" for x in grid.x)]
+        for y in grid.y
+    ]
+    heads = [f"{ylabel}, {xlabel}", *map(str, grid.x)]
+    picture = f'<div data-points="{len(grid.values)}">{heat_map(name, grid, xlabel, ylabel)}</div>'
+    return picture + charts.behind(charts.table(heads, cells))
 
 
 def series(number: int) -> str:
@@ -195,11 +114,13 @@ def series(number: int) -> str:
     return _SERIES[number]
 
 
-def as_text(figure: Figure, titles: Mapping[str, str] | None = None) -> str:
-    """The figure's SVG for a page; `titles` are what a pointer is told about the parts with those ids."""
+def as_text(figure: Figure, name: str, titles: Mapping[str, str] | None = None) -> str:
+    """The figure's SVG for a page, with its name for those who cannot see it; `titles` are what a pointer is
+    told about the parts with those ids."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return _for_page(text.getvalue(), titles or {})
+    svg = _for_page(text.getvalue(), titles or {})
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(name, quote=True)}"', 1)
 
 
 def _empty() -> tuple[Figure, Any]:
@@ -211,42 +132,6 @@ def _empty() -> tuple[Figure, Any]:
     return figure, axes
 
 
-def _draw(axes: Any, line: Line) -> None:
-    if line.bound:
-        axes.plot(line.x, line.middle, color=_INK, linestyle=(0, (1, 1.5)), linewidth=2, label=line.label)
-        return
-    colour = _SERIES[line.colour % len(_SERIES)]
-    if line.predicted:
-        axes.plot(line.x, line.middle, color=colour, linestyle=(0, (1, 1.2)), label=line.label)
-        return
-    if line.low is not None and line.high is not None:
-        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
-    axes.plot(
-        line.x, line.middle, color=colour, label=line.label, marker=_MARKERS[line.colour % len(_MARKERS)],
-        linestyle=(0, (4, 2)) if line.dashed or line.colour >= COLOURS else "-",
-    )  # fmt: skip
-
-
-def _log_labels(axis: Any, text: Any) -> None:
-    low, high = axis.get_view_interval()
-    steps = (1.0, 2.0, 5.0) if high / low < 100 else (1.0, 3.0) if high / low < 3000 else (1.0,)
-    axis.set_major_locator(LogLocator(subs=steps, numticks=20))
-    axis.set_minor_formatter(NullFormatter())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
-
-
-def _finish(figure: Figure, axes: Any, entries: int) -> str:
-    handles, labels = axes.get_legend_handles_labels()
-    longest = max(map(len, labels))
-    columns = 1 if longest > 28 else 2 if entries <= 4 or longest > 20 else 3
-    rows = -(-entries // columns)
-    height = _SIZE[1] + 0.22 * rows
-    figure.set_size_inches(_SIZE[0], height)
-    figure.subplots_adjust(left=0.17, right=0.985, top=0.975, bottom=(0.58 + 0.22 * rows) / height)
-    figure.legend(handles, labels, loc="lower center", ncols=columns, borderaxespad=0.2)
-    return as_text(figure)
-
-
 def _for_page(svg: str, titles: Mapping[str, str]) -> str:
     """What may stand inside HTML: no prologue, no fixed size, ids of its own, the page's font and colours."""
     svg = svg[svg.index("<svg") :]
@@ -256,6 +141,7 @@ def _for_page(svg: str, titles: Mapping[str, str]) -> str:
     svg = re.sub(r'(<svg\b[^>]*?)\sheight="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--font)", svg)
     svg = svg.replace("xlink:href", "href")
+    svg = re.sub(r"(\d\.\d\d)\d+", r"\1", svg)  # a hundredth of a point is less than a screen shows
     svg = re.sub(r'<g id="([^"]*)">', lambda found: _with_title(found, titles), svg)
     used = set(re.findall(r"#([\w-]+)[\")]", svg))
     svg = re.sub(r'\sid="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)

@@ -37,6 +37,11 @@ def interval_text(found: statistics.Interval | None) -> str:
     return f"{times_text(found.low)} to {times_text(found.high)}"
 
 
+def wild(found: statistics.Interval | None) -> bool:
+    """Whether an interval spans 1 by orders of magnitude: the ratio says nothing."""
+    return found is not None and found.low is not None and found.low <= 0.1 and found.high >= 10
+
+
 def advice(choices: Sequence[Choice]) -> list[tuple[str, list[tuple[str, str, str]]]]:
     """What to use, in words: for each placement a sentence for each stretch of thread counts."""
     by_placement: dict[str, list[Choice]] = {}
@@ -87,7 +92,7 @@ def short(there: Places) -> list[tuple[str, str]]:
     found: dict[str, list[float]] = {}
     for here in there.values():
         for name, ratio in here.ratios("tollbar::barrier", of=PEERS).items():
-            if name in PEERS:
+            if name in PEERS and not wild(ratio):
                 found.setdefault(name, []).append(ratio.value)
     return [
         (name, f"{times_text(min(found[name]))} to {times_text(max(found[name]))}")
@@ -122,33 +127,51 @@ def gains(here: Here, pick: Candidate) -> dict[str, statistics.Ratio | None]:
     return {name: found.get(name) for name in PEERS}
 
 
-def heat(there: Places, placement: str) -> dict[str, Any]:
-    """Who wins where: each candidate's latency over that of the fastest, for each number of threads."""
+def heat(there: Places, placement: str, choices: Sequence[Choice]) -> dict[str, Any]:
+    """Who wins where: each candidate's time over that of the recommended one, for each number of threads.
+
+    The time is the one that decides what is recommended: latency and loop period together. Each cell has the
+    ratio, its warmth, and whether it is `use` or a `tie` with the fastest.
+    """
+    chosen = {each.situation: each for each in choices if each.situation.placement == placement}
     columns = {
-        place.ranks: _to_the_fastest(here) for place, here in there.items() if place.placement == placement
+        place: _together(here, chosen.get(place))
+        for place, here in there.items()
+        if place.placement == placement
     }
     rows = []
     for label in dict.fromkeys(label for column in columns.values() for label in column):
         ratios = [column.get(label) for column in columns.values()]
         known = [np.log(ratio) for ratio in ratios if ratio is not None]
-        rows.append((float(np.mean(known)), label, [(ratio, _warmth(ratio)) for ratio in ratios]))
+        marks = [_mark(label, chosen.get(place)) for place in columns]
+        cells = [(ratio, _warmth(ratio), mark) for ratio, mark in zip(ratios, marks, strict=True)]
+        rows.append((float(np.mean(known)), label, cells))
     rows.sort(key=lambda row: row[0])
-    return {"ranks": list(columns), "rows": [row[1:] for row in rows]}
+    return {"ranks": [place.ranks for place in columns], "rows": [row[1:] for row in rows]}
 
 
-def _to_the_fastest(here: Here) -> dict[str, float]:
+def _together(here: Here, chosen: Choice | None) -> dict[str, float]:
+    """The geometric mean of both clocks' ratios to the recommended one, or to the fastest without one."""
     usual = [each.label for each in here.candidates if each.wait == "auto"]
     stamped = [label for label in usual if here.median(label, "latency_ns")]
     if not stamped:
         return {}
-    to_one = here.ratios(stamped[0], "latency_ns", of=stamped)
-    fastest = min(ratio.value for ratio in to_one.values())
-    return {label: to_one[label].value / fastest for label in stamped}
+    to = chosen.pick.label if chosen else stamped[0]
+    clocks = [here.ratios(to, metric, of=stamped) for metric in ("latency_ns", "period_ns")]
+    logs = {label: [np.log(ratios[label].value) for ratios in clocks if label in ratios] for label in stamped}
+    ratios = {label: float(np.exp(np.mean(each))) for label, each in logs.items() if each}
+    return ratios if chosen else {label: ratio / min(ratios.values()) for label, ratio in ratios.items()}
+
+
+def _mark(label: str, chosen: Choice | None) -> str:
+    if chosen is None or label not in (each.label for each in chosen.tied):
+        return ""
+    return "use" if label == chosen.pick.label else "tie"
 
 
 def _warmth(ratio: float | None) -> int | None:
-    """0 for the fastest, 100 for ten times as slow and worse."""
-    return None if ratio is None else round(min(1.0, float(np.log10(ratio))) * 100)
+    """0 for the recommended one and faster ones, 100 for ten times as slow and worse."""
+    return None if ratio is None else round(min(1.0, max(0.0, float(np.log10(ratio)))) * 100)
 
 
 def crowded(there: Places) -> list[dict[str, Any]]:
