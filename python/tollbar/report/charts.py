@@ -146,6 +146,8 @@ def _points(line: Line, notes: Sequence[str]) -> list[list[Any]]:
     highs = line.high if line.high is not None else [None] * len(line.x)
     found: list[list[Any]] = []
     for number, (x, y, low, high) in enumerate(zip(line.x, line.middle, lows, highs, strict=True)):
+        if not (math.isfinite(x) and math.isfinite(y)):
+            continue
         point = [_short(x), _short(y)]
         if low is not None and high is not None:
             point += [_short(low), _short(high)]
@@ -208,9 +210,6 @@ def _chart(name: str, data: dict[str, Any], told: str, points: int) -> str:
     along = [each["label"] for each in (data["y"], data["x"]) if each["label"]]
     label = escape(f"{' against '.join(along)}: {', '.join(shown)}", quote=True)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    assert all(
-        math.isfinite(value) for each in data["series"] for point in each["points"] for value in point[:2]
-    )
     return (
         f'<div class="chart" data-chart="{escape(name, quote=True)}" data-points="{points}">'
         f'<script type="application/json">{text}</script><svg role="img" aria-label="{label}"></svg>'

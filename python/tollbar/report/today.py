@@ -230,18 +230,23 @@ def _of_threads(ratios: Ratios, placement: str, usable: int) -> Markup:
 def _of_mpis(doors: Mapping[str, Ratios], usable: int) -> Markup:
     """Each MPI at as many ranks as processors, or next to it, with the better of its doors."""
     best = _at_best(doors)
-    by_way: dict[tuple[int, str], list[Markup]] = {}
+    by_way: dict[tuple[int, str], list[tuple[str, Markup]]] = {}
     for over in sorted({key[0] for key in best}):
         ranks = _nearest({key[2] for key in best if key[0] == over}, usable)
         door, ratio = next(each for key, each in best.items() if key[0] == over and key[2] == ranks)
-        by_way.setdefault((ranks, door), []).append(Markup("{} on {}").format(told(ratio), over))
+        by_way.setdefault((ranks, door), []).append((over, told(ratio)))
     if not by_way:
         return Markup("Too few launches to compare {} with tollbar behind it.").format(_code(MPI_OWN))
-    said = [
-        Markup("with {} ranks {}, as long as with {}").format(ranks, Markup(", ").join(ratios), DOORS[door])
-        for (ranks, door), ratios in by_way.items()
-    ]
-    return Markup("{} as it comes takes, {}.").format(_code(MPI_OWN), Markup("; ").join(said))
+    said = []
+    for (ranks, door), ratios in by_way.items():
+        (over, first), *others = ratios
+        start = Markup("with {} ranks") if said else Markup("With {} ranks, {} as it comes takes")
+        start = start.format(ranks, _code(MPI_OWN))
+        text = start + Markup(" {} as long as with {} on {}").format(first, DOORS[door], over)
+        said.append(
+            Markup(", ").join([text, *(Markup("{} on {}").format(ratio, over) for over, ratio in others)])
+        )
+    return Markup("; ").join(said) + "."
 
 
 def _at_best(doors: Mapping[str, Ratios]) -> dict[tuple[str, str, int], tuple[str, Interval]]:

@@ -38,7 +38,7 @@ def test_the_table_says_what_the_scheduler_does_where_the_model_holds_and_what_t
 
 
 def test_the_run_is_in_the_report(bench, tollbar, tmp_path):
-    assert bench("crowd", *SMALL).code == 0
+    assert bench("crowd", *SMALL, "--compute-us", "1,10,100").code == 0
     page = tmp_path / "report.html"
     assert tollbar("report", "-o", page).code == 0
     text = page.read_text()

@@ -29,6 +29,19 @@ def test_the_page_goes_where_it_is_sent(report, stored, tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_what_is_no_part_of_the_page_lies_beside_it_under_its_name(report, stored, tmp_path):
+    run = stored(ranks=(2, 4, 8), launches=6)
+    said = report("-o", tmp_path / "here.html")
+    page = (tmp_path / "here.html").read_text()
+    assert len(page.encode()) <= 1_500_000
+    assert 'href="here-targets.html"' in page
+    assert 'href="here.html"' in (tmp_path / "here-targets.html").read_text()
+    assert f"{tmp_path}/here-targets.html lies beside it" in said.err
+    beside = tmp_path / "here-files" / "samples.jsonl.gz"
+    assert 'href="here-files/samples.jsonl.gz"' in page
+    assert beside.stat().st_size == sum(path.stat().st_size for path in run.glob("*.jsonl.gz"))
+
+
 def test_without_results_it_says_how_to_get_some(report):
     said = report()
     assert said.code == 2
