@@ -42,6 +42,7 @@ TEST_CASE("latency runs from the last entry, skew from the first exit, span from
     CHECK(std::round(samples.latency.at(0) / 1e6) == 30);
     CHECK(std::round(samples.skew.at(0) / 1e6) == 15);
     CHECK(std::round(samples.span.at(0) / 1e6) == 40);
+    CHECK(std::round(samples.inside / 1e6) == 27);
 }
 
 TEST_CASE("a period runs from one last entry to the next, whoever leaves first") {

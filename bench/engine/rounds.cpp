@@ -138,7 +138,8 @@ private:
             .field("involuntary", visit.stamping.usage.involuntary)
             .field("latency_ns", samples.latency)
             .field("skew_ns", samples.skew)
-            .field("span_ns", samples.span);
+            .field("span_ns", samples.span)
+            .field("inside_ns", samples.inside);
         if (visit.stamping.isolated != 0) record.field("call_ns", samples.call);
         record.print();
         if (options_.profile)

@@ -30,8 +30,10 @@ Samples Stamps::evaluate(std::size_t episodes) const {
         Rank first_in = 0;
         Rank last_out = 0;
         Rank first_out = 0;
+        Ticks inside = 0;
         const auto at = [&](Rank rank) -> const Stamp& { return stamps_[rank * stride_ + episode]; };
-        for (Rank rank = 1; rank < ranks_; ++rank) {
+        for (Rank rank = 0; rank < ranks_; ++rank) {
+            inside += at(rank).exit - at(rank).entry;
             if (at(rank).entry > at(last_in).entry) last_in = rank;
             if (at(rank).entry < at(first_in).entry) first_in = rank;
             if (at(rank).exit > at(last_out).exit) last_out = rank;
@@ -47,6 +49,7 @@ Samples Stamps::evaluate(std::size_t episodes) const {
         samples.skew.push_back(nanoseconds(left - at(first_out).exit));
         samples.span.push_back(nanoseconds(left - at(first_in).entry));
         samples.call.push_back(nanoseconds(at(0).exit - at(0).entry));
+        samples.inside += nanoseconds(inside) / (static_cast<double>(ranks_) * static_cast<double>(episodes));
         if (episode > 0) samples.period.push_back(nanoseconds(entered - before));
         before = entered;
     }

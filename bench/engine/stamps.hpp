@@ -32,6 +32,7 @@ struct Samples {
     std::vector<double> skew;     ///< last exit - first exit
     std::vector<double> span;     ///< last exit - first entry
     std::vector<double> call;     ///< exit - entry of rank 0
+    double inside = 0;            ///< exit - entry: mean over ranks and episodes, as papers count
     std::vector<double> period;   ///< last entry - last entry of the episode before; one fewer
     std::optional<Violation> violation;
 };

@@ -32,6 +32,8 @@ class Timed:
     today_low: float | None = column("lower end of its 95 % interval", detail=True)
     today_high: float | None = column("upper end of it", detail=True)
     today_is: str | None = column("which that is", detail=True)
+    loop_mean_us: float = column("mean loop period, as papers count", detail=True)
+    inside_mean_us: float | None = column("mean time of all participants in their calls", detail=True)
     call_us: float | None = column("what rank 0 spends in its call: median", detail=True)
     skew_us: float | None = column("first exit to last exit: median", detail=True)
     alone_us: float | None = column("an episode after a pause, last entry to last exit: median", detail=True)

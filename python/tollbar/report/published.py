@@ -26,8 +26,8 @@ from tollbar.report.plots import time_text
 ROWS, ABOUT = "rows.parquet", "runs.json"
 #: What tables are made of; all else is kept for whoever asks the file.
 _METRICS = (
-    "period_ns", "latency_ns", "skew_ns", "call_ns", "alone_latency_ns", "cpu_ns", "switches", "exchange_ns",
-    "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
+    "period_ns", "latency_ns", "skew_ns", "call_ns", "inside_ns", "alone_latency_ns", "cpu_ns", "switches",
+    "exchange_ns", "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
 )  # fmt: skip
 #: Of threads only what users have today, and what tollbar offers instead.
 _OF_THREADS = (

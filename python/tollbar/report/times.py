@@ -58,8 +58,6 @@ class _Tables:
     """What stands in a row beside the loop period, looked up by situation and candidate."""
 
     def __init__(self, found: Samples, best: pl.DataFrame, today: pl.DataFrame) -> None:
-        import polars as pl
-
         by = [*SITUATION, "candidate"]
         self._by = by
         self._best = intervals(ratios(found, "period_ns", best), by)
@@ -68,8 +66,13 @@ class _Tables:
         metrics = ("latency_ns", "call_ns", "skew_ns", "alone_latency_ns", "cpu_ns", "switches")
         self._medians = {metric: intervals(medians(found.of(metric), by), by) for metric in metrics}
         tails = found.of("latency_ns").group_by(by).agg(pl.col("value").quantile(0.99))
+        self._means = {metric: self._mean(found.of(metric)) for metric in ("period_ns", "inside_ns")}
         self._tails = {row[:-1]: row[-1] for row in tails.select(*by, "value").iter_rows()}
         self._slower = self._told_apart()
+
+    def _mean(self, rows: pl.DataFrame) -> dict[tuple[Any, ...], float]:
+        means = rows.group_by(self._by).agg(pl.col("value").mean()).select(*self._by, "value")
+        return {row[:-1]: row[-1] for row in means.iter_rows()}
 
     def _told_apart(self) -> set[tuple[Any, ...]]:
         """Who is slower than the fastest of the situation, with Holm's correction for being several."""
@@ -94,6 +97,7 @@ class _Tables:
             found = self._medians[metric].get(key)
             return found and found.value / 1e3
 
+        inside = self._means["inside_ns"].get(key)
         switches: Interval | None = self._medians["switches"].get(key)
         return {
             "over": of["over"] if of["over"] != "threads" else None,
@@ -112,6 +116,8 @@ class _Tables:
             "today_low": today and today.low,
             "today_high": today and today.high,
             "today_is": self._today_is.get(situation),
+            "loop_mean_us": self._means["period_ns"][key] / 1e3,
+            "inside_mean_us": inside and inside / 1e3,
             "call_us": us("call_ns"),
             "skew_us": us("skew_ns"),
             "alone_us": us("alone_latency_ns"),
