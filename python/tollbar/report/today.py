@@ -213,7 +213,7 @@ def _of_threads(ratios: Ratios, placement: str, usable: int) -> Markup:
     """The standard's barrier, and the best of the others, at as many threads as processors or next to it."""
     here = {key: each for key, each in ratios.items() if key[1] == placement and key[-1] in TODAY}
     if not here:
-        return Markup("Too few launches to compare with {}.").format(_code(OURS))
+        return Markup("Nothing was measured often enough to be compared with {}.").format(_code(OURS))
     ranks = _nearest({key[2] for key in here}, usable)
     by_name = {key[-1]: each for key, each in here.items() if key[2] == ranks}
     first = next(name for name in TODAY if name in by_name)
@@ -236,7 +236,8 @@ def _of_mpis(doors: Mapping[str, Ratios], usable: int) -> Markup:
         door, ratio = next(each for key, each in best.items() if key[0] == over and key[2] == ranks)
         by_way.setdefault((ranks, door), []).append((over, told(ratio)))
     if not by_way:
-        return Markup("Too few launches to compare {} with tollbar behind it.").format(_code(MPI_OWN))
+        text = Markup("{} was not measured often enough to be compared with tollbar behind it.")
+        return text.format(_code(MPI_OWN))
     said = []
     for (ranks, door), ratios in by_way.items():
         (over, first), *others = ratios
