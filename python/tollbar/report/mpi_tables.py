@@ -56,23 +56,6 @@ def _fastest(here: Here) -> Candidate | None:
 
 
 #: What `everything` gives, times in nanoseconds; medians over launches with their 95 % intervals.
-COLUMNS = (
-    "mpi", "where", "ranks", "threads", "barrier", "wait", "kind", "launches",
-    *(f"{name}{end}_ns" for name in places.TIMES for end in ("", "_low", "_high")),
-)  # fmt: skip
-
-
-def everything(there: Mapping[Place, Here]) -> list[list[object]]:
-    """A line for each barrier in each place."""
-    lines = []
-    for place, here in there.items():
-        for candidate in here.candidates:
-            found = [here.median(candidate, metric) for metric in places.TIMES.values()]
-            times = [tables.digits(value) for each in found for value in tables.ends(each)]
-            launches = max((each.count for each in found if each), default=0)
-            where = [place.over, place.layout, place.ranks, place.threads]
-            lines.append([*where, candidate.name, candidate.wait, candidate.kind, launches, *times])
-    return lines
 
 
 def markdown(found: Sequence[Row]) -> str:

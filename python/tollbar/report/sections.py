@@ -152,10 +152,3 @@ def _table(kind: str, found: Samples) -> str:
         return shmem_tables.markdown(places.by_ranks(found))
     rows = mpi_tables.rows(places.processes(found))
     return mpi_tables.markdown(rows) if rows else ""
-
-
-def everything(kind: str, found: Samples) -> tuple[Sequence[str], list[list[object]]]:
-    """The names of the columns, and every number."""
-    if kind == "shmem":
-        return shmem_tables.COLUMNS, shmem_tables.everything(places.by_ranks(found))
-    return mpi_tables.COLUMNS, mpi_tables.everything(places.processes(found))

@@ -75,21 +75,3 @@ def markdown(there: Mapping[int, Here]) -> str:
 
 
 #: What `everything` gives; medians over launches with their 95 % intervals. The exchange is one iteration.
-COLUMNS = (
-    "pes", "barrier",
-    *(f"{what}{end}_ns" for what in ("exchange", "post_and_wait") for end in ("", "_low", "_high")),
-    "released_ns", "free",
-)  # fmt: skip
-
-
-def everything(there: Mapping[int, Here]) -> list[list[object]]:
-    """A line for each barrier with each number of PEs."""
-    lines: list[list[object]] = []
-    for pes, here in there.items():
-        for label in dict.fromkeys((*here.labels("exchange_ns"), *here.labels("period_ns"))):
-            times = [
-                end for name in ("exchange_ns", "period_ns") for end in tables.ends(here.median(label, name))
-            ]
-            rest = [tables.ends(here.median(label, name))[0] for name in ("released_ns", "free_share")]
-            lines.append([pes, label, *map(tables.digits, times + rest)])
-    return lines

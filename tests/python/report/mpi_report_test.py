@@ -183,13 +183,6 @@ def test_the_tables_are_markdown_with_their_machine(runs):
     assert sum(line.startswith("| Open MPI") for line in lines) == 2 * len(RANKS) + 6
 
 
-def test_every_barrier_of_every_place_has_a_line(there):
-    lines = mpi_tables.everything(there)
-    assert {len(line) for line in lines} == {len(mpi_tables.COLUMNS)}
-    both, by_messages = 2 * len(replay.PLANS), len(replay.PLANS)  # ways on one host, on several
-    assert len(lines) == len(RANKS) * (both + by_messages + 2 * len(SETTINGS))
-
-
 def test_one_number_of_ranks_makes_no_curve_but_a_table(tmp_path):
     results.write_environment(tmp_path, {"kind": "mpi"})
     results.write_launch(tmp_path, 0, "p", replay.ranks_launch(4, 1, 0))
