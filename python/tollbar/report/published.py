@@ -101,7 +101,7 @@ def _machines(found: Samples) -> str:
     for name, facts in found.environments.items():
         load = facts.get("load") or [None]
         told = f"{mpi_figures.machine_text(facts)}, {facts.get('kernel', 'an unknown kernel')}"
-        when = f"`{name}` (load {load[0]:g} when it began)" if load[0] is not None else f"`{name}`"
+        when = f"`{name}` (load {load[0]:.2g} when it began)" if load[0] is not None else f"`{name}`"
         runs.setdefault(told, []).append(when)
     return "".join(f"{machine}: {', '.join(names)}.\n" for machine, names in runs.items()) + "\n"
 
@@ -160,22 +160,19 @@ def _between(low: float | None, high: float | None, text: Any) -> str:
 def _summary(by_bench: Mapping[str, Samples]) -> str:
     """Three lines for the first page: threads, ranks, PEs."""
     asked = (
-        ("threads", "tollbar::barrier", "threads", "`std::barrier`"),
-        ("mpi", "MPI_Barrier [component]", "ranks of Open MPI", "`MPI_Barrier` as it comes"),
-        ("shmem", "default", "PEs", "`shmem_barrier_all`"),
+        ("threads", "tollbar::barrier", "`std::barrier`", "`tollbar::barrier`, by the number of threads"),
+        ("mpi", "MPI_Barrier [component]", "Open MPI's `MPI_Barrier`", "with tollbar's component, by ranks"),
+        ("shmem", "default", "`shmem_barrier_all`", "tollbar's split barrier, by PEs"),
     )
     lines = []
-    for bench, barrier, what, today in asked:
-        rows = [row for row in _rows(by_bench[bench]) if row["barrier"] == barrier and row["today"]]
+    for bench, barrier, today, ours in asked:
         best: dict[int, Mapping[str, Any]] = {}
-        for row in rows:
-            if "control group" not in row["where"]:
+        for row in _rows(by_bench[bench]):
+            if row["barrier"] == barrier and row["today"] and "control group" not in row["where"]:
                 best.setdefault(row["ranks"], row)
-        told = [f"{row['ranks']}: {_faster(row)}" for _, row in sorted(best.items())]
+        told = [f"{ranks}: {_faster(row)}" for ranks, row in sorted(best.items())]
         if told:
-            lines.append(
-                f"* {today.strip('`')} takes this many times as long between {what}: {'; '.join(told)}.\n"
-            )
+            lines.append(f"* {today} takes so many times as long as {ours}: {'; '.join(told)}.\n")
     return "".join(lines)
 
 
