@@ -24,6 +24,7 @@ class Point:
     measured: float | None = None  #: on this machine
     low: float | None = None  #: ends of the 95 % interval of `measured`
     high: float | None = None
+    counted: float | None = None  #: `measured` by the paper's own statistic: mean time inside, or mean loop
     predicted: float | None = None  #: what the model gives for this machine
     source: str | None = None  #: where the paper prints it
     bound: bool = False  #: what is printed is the most that it may be
@@ -46,7 +47,9 @@ class Point:
         return _off_pct(self.predicted, self.measured)
 
 
-def measured_point(series: str, x: X, taken: Interval, predicted_us: float | None) -> Point:
+def measured_point(
+    series: str, x: X, taken: Interval, predicted_us: float | None, counted: Interval | None = None
+) -> Point:
     """What was measured in nanoseconds, in microseconds."""
     return Point(
         series,
@@ -54,6 +57,7 @@ def measured_point(series: str, x: X, taken: Interval, predicted_us: float | Non
         measured=taken.value / 1e3,
         low=_us(taken.low),
         high=_us(taken.high),
+        counted=counted and counted.value / 1e3,
         predicted=predicted_us,
     )
 

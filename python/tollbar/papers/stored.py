@@ -96,9 +96,16 @@ class Stored:
 
 
 def measured(
-    found: Mapping[int, Here], candidate: Candidate | None, series: str, model: Model | None, plan: str
+    found: Mapping[int, Here],
+    candidate: Candidate | None,
+    series: str,
+    model: Model | None,
+    plan: str,
+    counted: str = "",
 ) -> list[Point]:
     """The median latency of a candidate, in microseconds, beside the price of its plan on this machine.
+
+    `counted` is the metric by which the paper counts.
 
     There is no prediction for the points of dissemination that the model was fitted to.
     """
@@ -107,7 +114,9 @@ def measured(
     for ranks, here in sorted(found.items()):
         if taken := here.median(candidate, here.time(candidate)):
             foretold = model.predict(plan, ranks) if model and ranks not in fitted else None
-            points.append(measured_point(series, ranks, taken, None if foretold is None else foretold / 1e3))
+            foretold_us = None if foretold is None else foretold / 1e3
+            as_paper = here.median(candidate, counted)
+            points.append(measured_point(series, ranks, taken, foretold_us, as_paper))
     return points
 
 

@@ -27,6 +27,7 @@ COLUMNS = (
     "measured",
     "low",
     "high",
+    "counted",
     "predicted",
     "predicted_off_pct",
     "source",

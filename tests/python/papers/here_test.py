@@ -48,6 +48,10 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
     assert set(measured(found["Figure 7"], "central")) == {2, 4}
     assert set(measured(found["Figure 8"], "mcs")) == {2, 4}
     assert found["Figure 9"].missing is None
+    for point in measured(found["Figure 8"], "mcs").values():
+        assert point.counted == pytest.approx(
+            0.75 * point.measured, rel=0.1
+        )  # the mean time inside, as the replay has it
     assert found["Figure 10"].missing == "tollbar bench mpi"
     assert "Here the model is off by" in found["Figure 9"].told
 
