@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,106 +63,91 @@ def _placements(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.split(",")))
 
 
+def _level(text: str) -> str:
+    if text not in ("funneled", "serialized", "multiple"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not one of funneled, serialized, multiple")
+    return text
+
+
 _positive = _one(1, 1e6, int, "a whole number, at least 1")
+_hosts = _one(1, MOST_HOSTS, int, f"a number of hosts from 1 to {MOST_HOSTS}")
+_neighbours = _one(0, 64, int, "a number of neighbours from 0 to 64")
+_seconds = _one(1e-3, 1e6, float, "a number of seconds above 0")
 
-#: Every option by its flag; a bench has those that it names.
-OPTIONS: dict[str, dict[str, Any]] = {
-    "--placement": {"type": _placements, "metavar": "pinned,free", "help": "of threads (default: both)"},
-    "--spinners": {
-        "action": "store_true",
-        "help": "also barriers that only spin where threads share processors: thousands of times slower",
-    },
-    "--all": {
-        "action": "store_true",
-        "help": "print every waiting policy that was measured, not only the usual",
-    },
-    "--mpi": {
-        "type": arguments.names,
-        "default": (),
-        "metavar": "NAME[,NAME...]",
-        "help": "openmpi, mpich, impi, or with a major version: openmpi5 (default: one of each; --full: all)",
-    },
-    "--hosts": {
-        "type": _one(1, MOST_HOSTS, int, f"a number of hosts from 1 to {MOST_HOSTS}"),
-        "default": 1,
-        "metavar": "N",
-        "help": "over N hosts made of network namespaces, which needs root and a checkout",
-    },
-    "--threads": {"type": _counts(1, 256, "threads"), "metavar": "T[,T...]", "help": "threads in each rank"},
-    "--level": {
-        "choices": ("funneled", "serialized", "multiple"),
-        "default": "serialized",
-        "help": "the thread level that the MPI is asked for (default: serialized)",
-    },
-    "--processors": {
-        "type": _counts(1, 1024, "processors"),
-        "metavar": "C[,C...]",
-        "help": "on how many processors",
-    },
-    "--compute-us": {
-        "type": lambda text: _numbers(
-            text, float, lambda us: 0 < us <= 1e6, "a time above 0 and up to 1000000 us"
-        ),
-        "metavar": "US[,US...]",
-        "help": "computing before each barrier; long computing of many threads is left out without --full",
-    },
-    "--variation": {
-        "type": lambda text: _numbers(text, float, lambda share: 0 <= share <= 1, "a share from 0 to 1"),
-        "metavar": "SHARE[,SHARE...]",
-        "help": "by how much computing times vary",
-    },
-    "--workload": {
-        "metavar": "LIST|paper",
-        "help": "ranks compute between barriers and runs are timed: US, US~SHARE for times that vary, 360us, "
-        "2100us, 9450us; paper: those of the NIC paper (--quick: some of them)",
-    },
-    "--targets": {
-        "action": "store_true",
-        "help": "print how far this machine is from the project's targets instead",
-    },
-    "--paper": {
-        "action": "store_true",
-        "help": "print the paper's summary table with this machine beside it instead",
-    },
-    "--model": {
-        "action": "store_true",
-        "help": "measure nothing; print what the paper's experiments cost in the model (default: 768 PEs)",
-    },
+
+def _times(text: str) -> tuple[float, ...]:
+    return _numbers(text, float, lambda us: 0 < us <= 1e6, "a time above 0 and up to 1000000 us")
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    return _numbers(text, float, lambda share: 0 <= share <= 1, "a share from 0 to 1")
+
+
+#: Every option by its flag: how it is read (a switch, if it is not), what stands for its value, and its help.
+OPTIONS: dict[str, tuple[Callable[[str], Any] | None, str | None, str]] = {
+    "--placement": (_placements, "pinned,free", "of threads (default: both)"),
+    "--spinners": (
+        None,
+        None,
+        "also barriers that only spin where threads share processors: far slower",
+    ),
+    "--all": (None, None, "print every waiting policy that was measured, not only the usual one"),
+    "--mpi": (
+        arguments.names,
+        "NAME[,NAME...]",
+        "openmpi, mpich, impi, openmpi5 (default: one of each)",
+    ),
+    "--hosts": (_hosts, "N", "over N hosts made of network namespaces, which needs root and a checkout"),
+    "--threads": (_counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
+    "--level": (
+        _level,
+        "LEVEL",
+        "of the MPI: funneled, serialized (default), multiple",
+    ),
+    "--processors": (_counts(1, 1024, "processors"), "C[,C...]", "on how many processors"),
+    "--compute-us": (
+        _times,
+        "US[,US...]",
+        "before each barrier; long computing only with --full",
+    ),
+    "--variation": (_shares, "SHARE[,SHARE...]", "by how much computing times vary"),
+    "--workload": (
+        str,
+        "LIST|paper",
+        "ranks compute between barriers and runs are timed: US, US~SHARE for times that vary, 360us, 2100us, "
+        "9450us; paper: those of the NIC paper (--quick: some of them)",
+    ),
+    "--targets": (None, None, "print how far this machine is from the project's targets instead"),
+    "--paper": (None, None, "print the paper's summary table with this machine beside it instead"),
+    "--model": (
+        None,
+        None,
+        "measure nothing; print what the paper's experiments cost in the model",
+    ),
+    "--neighbours": (
+        _neighbours,
+        "N",
+        "as plain programs beside N endless loops (default: alone, put first)",
+    ),
+    "--launches": (_positive, "L", "processes or jobs a program and situation"),
+    "--rounds": (_positive, "R", "most rounds in a launch"),
+    "--budget": (_seconds, "SECONDS", "stop after this time"),
+    "--only": (
+        arguments.names,
+        "NAME[,NAME...]",
+        "only these; NAME+park, +spin, +yield: one waiting policy",
+    ),
+    "--quick": (None, None, "a first look"),
+    "--full": (None, None, "everything there is: hours"),
+    "--seed": (int, "N", "seed of the shuffling; recorded (default: from the clock)"),
+    "--output": (Path, "DIR", "where to store the run (default: the results folder)"),
 }
-
+#: What stands for an option that is not given; None for all others.
+DEFAULTS: dict[str, Any] = {"--mpi": (), "--only": (), "--hosts": 1, "--level": "serialized"}
+#: What an option is called in campaigns, where that is not its own name.
+_FIELDS = {"placement": "placements", "mpi": "mpis", "variation": "variations", "budget": "budget_s"}
 #: What every bench has.
-COMMON: dict[str, dict[str, Any]] = {
-    "--neighbours": {
-        "type": _one(0, 64, int, "a number of neighbours from 0 to 64"),
-        "metavar": "N",
-        "help": "measure as a plain program beside N endless loops (default: alone, put before others)",
-    },
-    "--launches": {"type": _positive, "metavar": "L", "help": "processes or jobs a program and situation"},
-    "--rounds": {"type": _positive, "metavar": "R", "help": "most rounds in a launch"},
-    "--budget": {
-        "type": _one(1e-3, 1e6, float, "a number of seconds above 0"),
-        "metavar": "SECONDS",
-        "help": "stop after this time",
-    },
-    "--only": {
-        "type": arguments.names,
-        "default": (),
-        "metavar": "NAME[,NAME...]",
-        "help": "only these barriers; NAME+park, +spin, +yield: one waiting policy",
-    },
-    "--quick": {"action": "store_true", "help": "a first look"},
-    "--full": {"action": "store_true", "help": "everything there is: hours"},
-    "--seed": {
-        "type": int,
-        "metavar": "N",
-        "help": "seed of the shuffling; recorded (default: from the clock)",
-    },
-    "--output": {
-        "type": Path,
-        "metavar": "DIR",
-        "help": "where to store the run (default: the results folder)",
-    },
-}
+COMMON = ("--neighbours", "--launches", "--rounds", "--budget", "--only", "--quick", "--seed", "--output")
 
 
 @dataclass(frozen=True)
@@ -190,13 +175,12 @@ class Bench:
             metavar="N[,N...]",
             help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
         )
-        full = "full" in self.options
-        for flag, settings in {
-            **COMMON,
-            **{flag: OPTIONS[flag] for flag in self.options if flag != "full"},
-        }.items():
-            if flag != "--full" or full:
-                parser.add_argument(flag, **settings)
+        for flag in (*COMMON, *self.options):
+            reads, metavar, text = OPTIONS[flag]
+            if reads is None:
+                parser.add_argument(flag, action="store_true", help=text)
+            else:
+                parser.add_argument(flag, type=reads, metavar=metavar, default=DEFAULTS.get(flag), help=text)
 
     def run(self, args: argparse.Namespace) -> Table:
         from tollbar.campaigns.campaign import NotHere
@@ -232,32 +216,10 @@ class Bench:
 
         full = getattr(args, "full", False)
         usual = self._amounts("full" if full else "quick" if args.quick else "usual", bench)
-        given = {
-            "ranks": args.ranks,
-            "launches": args.launches,
-            "rounds": args.rounds,
-            "budget_s": args.budget,
-            "only": args.only,
-            "full": full,
-            "cards": self.name == "nic",
-            "seed": time.time_ns() % 2**31 if args.seed is None else args.seed,
-            "placements": getattr(args, "placement", None),
-            "mpis": getattr(args, "mpi", None),
-            "variations": getattr(args, "variation", None),
-            **{
-                name: getattr(args, name, None)
-                for name in (
-                    "spinners",
-                    "neighbours",
-                    "hosts",
-                    "threads",
-                    "level",
-                    "processors",
-                    "compute_us",
-                )
-            },
-        }
-        return Asked(**usual | {name: value for name, value in given.items() if value is not None})
+        given = {_FIELDS.get(name, name): value for name, value in vars(args).items() if value is not None}
+        given |= {"cards": self.name == "nic"} | ({} if "seed" in given else {"seed": time.time_ns() % 2**31})
+        known = {field.name for field in fields(Asked)}
+        return Asked(**usual | {name: value for name, value in given.items() if name in known})
 
     def measure(self, args: argparse.Namespace) -> tuple[Path, bool]:
         asked = self._asked(args)
@@ -329,20 +291,20 @@ BENCHES = {
             "crowd",
             "threads that compute between barriers on too few processors, beside a simulation of them",
             "threads",
-            ("--processors", "--compute-us", "--variation", "full"),
+            ("--processors", "--compute-us", "--variation", "--full"),
             row=bench_crowd.Crowded,
         ),
         Bench(
             "mpi",
             "barriers between the ranks of an MPI, beside the MPI's own",
             "ranks",
-            ("--mpi", "--hosts", "--workload", "--all", "--targets", "full"),
+            ("--mpi", "--hosts", "--workload", "--all", "--targets", "--full"),
         ),
         Bench(
             "hybrid",
             "barriers between threads inside ranks, beside what users write around MPI_Barrier",
             "ranks",
-            ("--mpi", "--threads", "--level", "--all", "full"),
+            ("--mpi", "--threads", "--level", "--all", "--full"),
         ),
         Bench(
             "shmem",
@@ -354,14 +316,14 @@ BENCHES = {
             "udp",
             "barriers between hosts over UDP, beside an MPI over TCP; hosts are network namespaces",
             "hosts",
-            ("--workload", "--all", "full"),
+            ("--workload", "--all", "--full"),
             most_ranks=MOST_HOSTS,
         ),
         Bench(
             "nic",
             "barriers that hosts and their network cards run, beside an MPI over TCP",
             "hosts",
-            ("--workload", "--all", "full"),
+            ("--workload", "--all", "--full"),
             campaign="udp",
             most_ranks=MOST_HOSTS,
         ),
