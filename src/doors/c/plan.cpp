@@ -71,8 +71,8 @@ int tollbar_plan_program(const tollbar_plan* plan, uint32_t rank, char* text, si
         const bool fits = capacity > program.size();
         write_text(program, text, capacity);
         if (fits) return 0;
-        return fail(ENOSPC, std::string("the program of ") + (tollbar::is_role(rank) ? "role " : "rank ") +
-                                tollbar::member_text(rank) + " needs " + std::to_string(program.size() + 1) +
+        const std::string whose = (tollbar::is_role(rank) ? "role " : "rank ") + tollbar::member_text(rank);
+        return fail(ENOSPC, "the program of " + whose + " needs " + std::to_string(program.size() + 1) +
                                 " characters, there is room for " + std::to_string(capacity));
     });
 }
