@@ -26,7 +26,7 @@ install: build  ## the command, the libraries, the headers into PREFIX (default 
 	@scripts/install "$(PREFIX)"
 
 demo: build wheels  ## measure every barrier on this machine, name the best, write the report
-	$(TOLLBAR) bench threads --budget 150
+	$(TOLLBAR) bench threads --budget 100
 	$(TOLLBAR) bench mpi --quick
 	$(TOLLBAR) bench hybrid --quick
 	$(TOLLBAR) bench shmem --quick
