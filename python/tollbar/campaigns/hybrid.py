@@ -20,7 +20,6 @@ PEERS = ("omp barrier around MPI_Barrier", "pthread_barrier around MPI_Barrier")
 FEW = ("turnstile/dissemination", "turnstile/mcs", "turnstile/turnstile", "mcs/mcs")
 #: MPICH's ranks spin: with more than that it takes seconds to have anything measured.
 MOST_SPINNING = 4
-LEVELS = ("funneled", "serialized", "multiple")
 
 _LIMIT_S = 100
 
