@@ -19,14 +19,15 @@ wheels: setup  ## install the MPIs that come as Python wheels (150 MB) into buil
 	@scripts/mpi_wheels
 
 library:  ## build the library alone, into build/library; installs nothing, needs a compiler and cmake
-	@cmake -B build/library -DTOLLBAR_TESTS=OFF -DTOLLBAR_BENCH=OFF -DTOLLBAR_PYTHON=OFF -DTOLLBAR_DOORS=OFF
+	@cmake -B build/library -DTOLLBAR_TESTS=OFF -DTOLLBAR_BENCH=OFF -DTOLLBAR_PYTHON=OFF -DTOLLBAR_DOORS=OFF -DCMAKE_UNITY_BUILD=ON
 	@cmake --build build/library -j $(JOBS)
 
 install: build  ## the command, the libraries, the headers into PREFIX (default /usr/local)
 	@scripts/install "$(PREFIX)"
 
 demo: build wheels  ## measure every barrier on this machine, name the best, write the report
-	$(TOLLBAR) bench threads --budget 100
+	$(TOLLBAR) bench threads --budget 80
+	$(TOLLBAR) bench company --quick
 	$(TOLLBAR) bench mpi --quick
 	$(TOLLBAR) bench hybrid --quick
 	$(TOLLBAR) bench shmem --quick
@@ -35,6 +36,7 @@ demo: build wheels  ## measure every barrier on this machine, name the best, wri
 
 bench: build wheels  ## the full measurement (minutes), results under build/results
 	$(TOLLBAR) bench threads
+	$(TOLLBAR) bench company
 	$(TOLLBAR) bench crowd
 	$(TOLLBAR) bench mpi
 	$(TOLLBAR) bench hybrid

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 
+import card_hosts
 import pytest
 from tollbar.machine import card_daemons, paths
 
@@ -19,3 +20,16 @@ def hosts_can_have_cards() -> None:
         paths.program(card_daemons.DAEMON)
     except FileNotFoundError as error:
         pytest.skip(f"no cards: {error}")
+
+
+@pytest.fixture(scope="module")
+def network():
+    """Hosts with a daemon each."""
+    with card_hosts.network() as made:
+        yield made
+
+
+@pytest.fixture
+def key() -> str:
+    """A job's, in hexadecimal digits."""
+    return card_hosts.new_key()

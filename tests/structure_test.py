@@ -29,6 +29,7 @@ MAY_INCLUDE = {
     "nicd": {"plan", "algorithms", "runtime", "transports/nic", "nicd/client"},
     "nicd/client": {"plan", "algorithms", "runtime", "transports/nic", "transports/udp"},
     "simulation/cluster": {"plan", "algorithms", "runtime", "transports/mpi"},
+    "simulation/cores": {"plan", "algorithms", "runtime", "transports/words"},
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words"},
     "doors/c": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words", "transports/udp"},
     "doors/nic": {"plan", "runtime", "nicd/client"},
@@ -63,8 +64,10 @@ HEADER_OF = {
     "unheard.hpp": "analysis",
     "nic_model.hpp": "simulation",
     "scheduler.hpp": "simulation",
+    "cores.hpp": "simulation/cores",
     "detail/workload.hpp": "workload",
     "detail/tuning.hpp": "tuner",
+    "detail/leaves.hpp": "transports/words",
     "detail/turnstile.hpp": "transports/words",
     "detail/words.hpp": "transports/words",
     "participant.hpp": "transports/words",
@@ -320,7 +323,7 @@ def families() -> list[str]:
 
 
 # Who chooses between plans, or models them, has to name them.
-NAMES_ALGORITHMS = {"algorithms", "tuner", "analysis", "simulation", "simulation/cluster"}
+NAMES_ALGORITHMS = {"algorithms", "tuner", "analysis", "simulation", "simulation/cluster", "simulation/cores"}
 
 
 def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
@@ -341,11 +344,13 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
 # Where somebody passes time before there is a barrier to wait for, or on a lock of a few instructions.
 PASSES_TIME = {
     "include/tollbar/barrier.hpp": "the first polls, in the caller",
+    "include/tollbar/detail/leaves.hpp": "a release that is under way",
     "src/communicator/pending.cpp": "a lock of a few instructions",
     "src/doors/shmem/caller_lock.hpp": "a lock of a few instructions",
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",
     "src/runtime/sync.cpp": "what the wait loop is made of",
     "src/simulation/cluster/ranks.cpp": "simulated time",
+    "src/simulation/cores/sync.hpp": "simulated time",
     "src/tuner/tuning_file.cpp": "the lock of a file",
 }
 

@@ -19,7 +19,8 @@ public:
         void episode() noexcept { self.arrive_and_wait(); }
     };
 
-    GroupBarrier(Rank ranks, const std::string& plan, wait_policy wait) : group_(ranks, {.plan = plan, .wait = wait}) {}
+    GroupBarrier(Rank ranks, const std::string& plan, wait_policy wait, Scope scope = Scope::process)
+        : group_(ranks, {.plan = plan, .wait = wait, .scope = scope}) {}
     explicit GroupBarrier(group opened) : group_(std::move(opened)) {}
 
     Seat seat(Rank rank) { return {group_.join(rank)}; }

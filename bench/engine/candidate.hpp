@@ -3,6 +3,8 @@
 #pragma once
 
 #include "record.hpp"
+#include "tolls.hpp"
+#include "turns.hpp"
 #include "visit.hpp"
 #include "working.hpp"
 
@@ -41,7 +43,11 @@ public:
         const std::unique_ptr<Barrier> barrier = make_();
         crew.run([&](Rank rank) {
             auto seat = barrier->seat(rank);
-            if (visit.workload != nullptr)
+            if (visit.checked != nullptr)
+                attend_tolls(rank, seat, visit);
+            else if (visit.turns != nullptr)
+                attend_turns(rank, seat, visit, *visit.turns);
+            else if (visit.workload != nullptr)
                 attend_working(rank, seat, visit, *visit.workload);
             else
                 attend(rank, seat, visit);

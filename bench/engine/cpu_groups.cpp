@@ -15,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 namespace tollbar::bench {
@@ -82,6 +83,14 @@ fs::path folder_of(const fs::path& within, pid_t maker, Rank rank) {
     return within / (prefix + std::to_string(maker) + '-' + std::to_string(rank));
 }
 
+/// Whether there is such a file and it takes the text.
+bool wrote(const fs::path& file, const std::string& text) {
+    if (!fs::exists(file)) return false;
+    std::ofstream out(file);
+    out << text << std::flush;
+    return out.good();
+}
+
 void enter_folder(const fs::path& folder) {
     const fs::path file = folder / "cgroup.procs";
     std::ofstream out(file);
@@ -126,6 +135,16 @@ void CpuGroups::remove() noexcept {
 void CpuGroups::enter(Rank rank) const { enter_folder(folders_[rank]); }
 void CpuGroups::enter(pid_t maker, Rank rank) { enter_folder(folder_of(parent(), maker, rank)); }
 
+void CpuGroups::limit(Rank rank, double cpus) const {
+    constexpr long period_us = 100'000;
+    const std::string period = std::to_string(period_us);
+    const std::string quota = std::to_string(std::lround(cpus * period_us));
+    const fs::path& folder = folders_[rank];
+    if (wrote(folder / "cpu.max", quota + ' ' + period)) return;                                           // v2
+    if (wrote(folder / "cpu.cfs_period_us", period) && wrote(folder / "cpu.cfs_quota_us", quota)) return;  // v1
+    throw std::runtime_error("cannot set a quota in " + folder.string());
+}
+
 std::optional<int> autogroup_nice() {
     std::ifstream file("/proc/self/autogroup");
     std::string name;
@@ -135,5 +154,11 @@ std::optional<int> autogroup_nice() {
 }
 
 void set_autogroup_nice(int nice) { std::ofstream("/proc/self/autogroup") << nice << std::flush; }
+
+void leave_session() {
+    const std::optional<int> nice = autogroup_nice();
+    if (setsid() < 0) throw std::system_error(errno, std::generic_category(), "setsid");
+    if (nice) set_autogroup_nice(*nice);
+}
 
 }  // namespace tollbar::bench

@@ -31,6 +31,12 @@ public:
     /// The same, for a process that did not make the groups: `maker` did, and has them yet.
     static void enter(pid_t maker, Rank rank);
 
+    /// Grants the rank's group so many CPUs' worth of time in every 100 ms. Throws std::runtime_error.
+    void limit(Rank rank, double cpus) const;
+
+    /// Leaves them to the process that this one was forked from.
+    void forget() noexcept { folders_.clear(); }
+
 private:
     void remove() noexcept;
 
@@ -42,5 +48,8 @@ std::optional<int> autogroup_nice();
 
 /// Sets it, where there are autogroups and that is permitted.
 void set_autogroup_nice(int nice);
+
+/// Gives the calling process a session of its own, scheduled like the one that it leaves. Throws std::system_error.
+void leave_session();
 
 }  // namespace tollbar::bench

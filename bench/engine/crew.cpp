@@ -2,7 +2,7 @@
 // The ranks of a measuring program: threads that run one job together, asleep in between.
 #include "crew.hpp"
 
-#include "visit.hpp"
+#include "tolls.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +11,29 @@
 #include <utility>
 
 namespace tollbar::bench {
+
+namespace {
+
+/// A visit by the threads of this process.
+class ThreadVisit final : public Visit {
+public:
+    ThreadVisit(Rank ranks, const Pace& pace, std::uint64_t batch)
+        : Visit(timing_, stamping_, stamps_, isolated_), timing_{.pace = pace, .episodes = batch}, meeting_(ranks),
+          stamps_(ranks, pace.stamped), isolated_(ranks, pace.isolated), tolls_(ranks) {}
+
+    void meet() override { meeting_.meet(); }
+    const TollBoard& tolls() override { return tolls_; }
+
+private:
+    Timing timing_;
+    Stamping stamping_;
+    Meeting meeting_;
+    Stamps stamps_;
+    Stamps isolated_;
+    TollBoard tolls_;
+};
+
+}  // namespace
 
 Meeting::Meeting(unsigned threads, Scope scope) {
     pthread_barrierattr_t attributes;

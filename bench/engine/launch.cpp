@@ -2,6 +2,7 @@
 // What all measuring programs do with their command line, and between their rounds.
 #include "launch.hpp"
 
+#include "company.hpp"
 #include "floors.hpp"
 
 #include <sys/utsname.h>
@@ -25,6 +26,8 @@ Launch launch_of(const Program& program, const Options& options, const Peers* pe
             throw WrongUse("there is one rank; start more by the launcher: " + program.launcher + " -n 2 " +
                            program.name);
     }
+    if (launch.options.turns_ns != 0 && launch.options.work.empty())
+        launch.options.work.push_back({"0", parse_workload("0")});
     launch.pace = pace_for(launch.options, launch.cpus.size());
     return launch;
 }
@@ -109,6 +112,7 @@ void Launch::begin(const Versions& versions) const {
         .field("ranks", options.ranks)
         .field("placement", spelled(options.placement))
         .field("computing", spelled(options.computing))
+        .field("company", spelled(options.company))
         .field("rounds", options.rounds)
         .field("seed", options.seed)
         .field("crowded", crowded())
@@ -147,7 +151,9 @@ int run(const Program& program, int count, const char* const* words) {
             return 0;
         }
         Launch launch = launch_of(program, asked.options, peers.get());
-        return program.measure(launch);
+        if (peers && launch.options.company != Company::alone)
+            throw WrongUse("--company is for programs without a launcher");
+        return beside(launch.options.company, [&] { return program.measure(launch); });
     } catch (const WrongUse& wrong) {
         return complain(wrong.what());
     } catch (const std::exception& error) {

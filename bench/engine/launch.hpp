@@ -99,6 +99,16 @@ private:
     double once_ns_ = 0;
 };
 
+/// Whether a candidate has no chance: it never gives its CPU away and there are more ranks than CPUs.
+inline bool is_lost(const Label& label, bool crowded) { return crowded && label.manners == Manners::spins; }
+
+/// As measure_roster() with --turns: every candidate under every workload, in an order drawn anew.
+int measure_turns(const Launch& launch, Crew& crew, Roster& roster);
+
+/// With --check: every candidate's episodes are checked and none is measured. Ends the program, with status 1, at the
+/// first rank that leaves early and when ranks are stuck.
+int check_roster(const Launch& launch, Crew& crew, Roster& roster);
+
 /// Prints what the roster says is skipped, then in rounds the floors and all candidates, in an order drawn anew. Gives
 /// the exit status: 1 when a candidate let somebody out early; that was printed and ends the launch.
 int measure_roster(const Launch& launch, Crew& crew, Roster& roster);

@@ -52,6 +52,27 @@ std::vector<Flag> flags_of_all(Options& o) {
         {"--computing", "busy|away",
          "with --workload: ranks keep a CPU busy, or let the time pass as hosts with CPUs of their own (default busy)",
          one_of(o.computing, {{"busy", Computing::busy}, {"away", Computing::away}})},
+        {"--turns", "MS",
+         "turns of computing a fixed amount (--workload, default 0) and one barrier are timed for so long, after a "
+         "warm-up, and nothing else",
+         amount(o.turns_ns, 1e6, 1, hour_us / 1000)},
+        {"--company", "alone|neighbour|neighbours|session|cgroup|quota",
+         "who else wants the CPUs: nobody; one or two endless loops in the same session; one in another session, or "
+         "in another control group; nobody, with a quota of 1.5 CPUs (default alone)",
+         one_of(o.company, {{"alone", Company::alone},
+                            {"neighbour", Company::neighbour},
+                            {"neighbours", Company::neighbours},
+                            {"session", Company::session},
+                            {"cgroup", Company::cgroup},
+                            {"quota", Company::quota}})},
+        {"--check", "EPISODES",
+         "every rank pays a toll before and looks for all tolls after each episode of every barrier; nothing is "
+         "measured",
+         number(o.tolls.episodes, 1, ~std::uint64_t{0})},
+        {"--late", "", "with --check: one rank, chosen in turn, enters when all others have", set(o.tolls.late, true)},
+        {"--stuck-ms", "MS",
+         "with --check: ranks are stuck when nobody has entered or left for so long (default 10000)",
+         amount(o.tolls.limit_ns, 1e6, 1, hour_us / 1000)},
         {"--profile", "", "also what each rank does between stamped episodes, for `tollbar simulate scheduler`",
          set(o.profile, true)},
         {"--list", "", "names what can be measured, measures nothing", set(o.list, true)},
@@ -91,6 +112,18 @@ std::string lines_of(std::span<const Flag> flags) {
 std::string_view spelled(Placement placement) noexcept { return placement == Placement::pinned ? "pinned" : "free"; }
 
 std::string_view spelled(Computing computing) noexcept { return computing == Computing::busy ? "busy" : "away"; }
+
+std::string_view spelled(Company company) noexcept {
+    switch (company) {
+        case Company::neighbour: return "1 neighbour";
+        case Company::neighbours: return "2 neighbours";
+        case Company::session: return "1 neighbour in another session";
+        case Company::cgroup: return "1 neighbour in another cgroup";
+        case Company::quota: return "a quota of 1.5 CPUs";
+        case Company::alone: break;
+    }
+    return "alone";
+}
 
 void refuse(std::string_view flag, std::string_view text, const std::string& accepted) {
     throw WrongUse(std::string(flag) + " '" + std::string(text) + "': accepted are " + accepted);

@@ -21,11 +21,20 @@ namespace tollbar::bench {
 enum class Placement : std::uint8_t { pinned, free };
 /// How a rank passes the time of a workload: it keeps a CPU busy, or leaves it to others.
 enum class Computing : std::uint8_t { busy, away };
+/// Who else wants the CPUs while a program measures.
+enum class Company : std::uint8_t { alone, neighbour, neighbours, session, cgroup, quota };
 enum class Depth : std::uint8_t { full, quick };
 
 /// Wrong use: one line that says what was wrong and what is accepted.
 struct WrongUse : std::runtime_error {
     using std::runtime_error::runtime_error;
+};
+
+/// What is checked of every barrier (tolls.hpp).
+struct Tolls {
+    std::uint64_t episodes = 0;  ///< 0: barriers are measured, not checked
+    bool late = false;           ///< in each episode one rank, chosen in turn, comes when all others have
+    double limit_ns = 10e9;      ///< without anybody entering or leaving; then whoever waits is taken for stuck
 };
 
 /// What ranks do between barriers, with its spelling.
@@ -46,15 +55,21 @@ struct Options {
     std::string only;        ///< empty: everything
     std::vector<Work> work;  ///< measured in place of bare episodes; empty: those are
     Computing computing = Computing::busy;
+    double turns_ns = 0;  ///< turns are timed for so long in place of counted episodes or runs; 0: those are
+    Company company = Company::alone;
+    Tolls tolls;
     bool profile = false;
     bool list = false;
     bool help = false;
+
+    bool checks() const noexcept { return tolls.episodes != 0; }
 };
 
 inline constexpr Rank most_ranks = 1024;
 
 std::string_view spelled(Placement placement) noexcept;
 std::string_view spelled(Computing computing) noexcept;
+std::string_view spelled(Company company) noexcept;
 
 /// What becomes of the value of a flag. Throws WrongUse.
 using Take = std::function<void(std::string_view flag, std::string_view text)>;

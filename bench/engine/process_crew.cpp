@@ -2,6 +2,8 @@
 // What lies in the memory that the ranks share, and who may touch it when.
 #include "process_crew.hpp"
 
+#include "tolls.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -63,7 +65,8 @@ public:
         : Visit(*std::launder(reinterpret_cast<Timing*>(crew.board().timing)),
                 *std::launder(reinterpret_cast<Stamping*>(crew.board().stamping)), stamps_, isolated_),
           crew_(crew), stamps_(crew.ranks(), crew.stamped_, after_usages()),
-          isolated_(crew.ranks(), crew.isolated_, after_usages() + Stamps::bytes(crew.ranks(), crew.stamped_)) {}
+          isolated_(crew.ranks(), crew.isolated_, after_usages() + Stamps::bytes(crew.ranks(), crew.stamped_)),
+          tolls_(crew.ranks(), crew.tolls()) {}
 
     void meet() override { crew_.board().everybody.meet(); }
 
@@ -77,6 +80,8 @@ public:
         while (lined_up.load(std::memory_order_acquire) < all) NativeSync::pause();  // pairs with the others' adds
     }
 
+    const TollBoard& tolls() override { return tolls_; }
+
     Usage* usage_of(Rank rank) override {
         return rank % crew_.team_->threads() == 0 ? crew_.board().usages() + rank : nullptr;
     }
@@ -89,13 +94,15 @@ private:
     const ProcessCrew& crew_;
     Stamps stamps_;
     Stamps isolated_;
+    TollBoard tolls_;
 };
 
 ProcessCrew::ProcessCrew(const Launch& launch, std::unique_ptr<Team> team)
     : peers_(*launch.peers), team_(std::move(team)), places_(launch.places()), crowded_(launch.crowded()),
       stamped_(launch.pace.stamped), isolated_(launch.pace.isolated),
       memory_(PeersMemory::make(peers_, in_lines(sizeof(Board) + ranks() * sizeof(Usage)) +
-                                            Stamps::bytes(ranks(), stamped_) + Stamps::bytes(ranks(), isolated_))) {
+                                            Stamps::bytes(ranks(), stamped_) + Stamps::bytes(ranks(), isolated_) +
+                                            TollBoard::bytes(ranks()))) {
     if (!memory_)
         throw std::runtime_error(
             "the ranks have no shared memory and so no common clock: measure on one machine, with room in /dev/shm");
@@ -105,6 +112,11 @@ ProcessCrew::ProcessCrew(const Launch& launch, std::unique_ptr<Team> team)
 
 ProcessCrew::Board& ProcessCrew::board() const noexcept {
     return *std::launder(reinterpret_cast<Board*>(memory_->data()));
+}
+
+std::byte* ProcessCrew::tolls() const noexcept {
+    return memory_->data() + in_lines(sizeof(Board) + ranks() * sizeof(Usage)) + Stamps::bytes(ranks(), stamped_) +
+           Stamps::bytes(ranks(), isolated_);
 }
 
 void ProcessCrew::meet() const noexcept { board().meeting.meet(); }
@@ -126,6 +138,7 @@ std::unique_ptr<Visit> ProcessCrew::visit(const Pace& pace, std::uint64_t episod
     if (is_first()) {
         new (board().timing) Timing{.pace = pace, .episodes = episodes};
         new (board().stamping) Stamping{};
+        std::fill_n(tolls(), TollBoard::bytes(ranks()), std::byte{0});
     }
     meet();
     return std::make_unique<ProcessVisit>(*this);

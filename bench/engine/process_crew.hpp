@@ -73,6 +73,7 @@ private:
     class ProcessVisit;
 
     Board& board() const noexcept;
+    std::byte* tolls() const noexcept;
     void meet() const noexcept;
 
     const Peers& peers_;

@@ -41,7 +41,7 @@ private:
         rounds_.floors(round);
         rounds_.shuffle(order_);
         for (Candidate* one : order_) {
-            const bool spinning = crowded_ && one->label().manners == Manners::spins;
+            const bool spinning = is_lost(one->label(), crowded_);
             if (!options_.work.empty()) {
                 if (!spinning && !visit_working(*one, round)) return false;
                 continue;
@@ -221,6 +221,8 @@ Pace pace_for(const Options& options, std::size_t cpus) {
 }
 
 int measure_roster(const Launch& launch, Crew& crew, Roster& roster) {
+    if (launch.options.checks()) return check_roster(launch, crew, roster);
+    if (launch.options.turns_ns != 0) return measure_turns(launch, crew, roster);
     return RosterRounds(launch, crew, roster).run();
 }
 

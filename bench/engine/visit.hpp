@@ -20,6 +20,10 @@ struct Workload;
 
 namespace tollbar::bench {
 
+class TollBoard;
+class Turns;
+struct TollVisit;
+
 /// How long things may take; the same for every candidate of a launch.
 struct Pace {
     double batch_ns;        ///< what a batch is calibrated to
@@ -168,6 +172,9 @@ public:
     /// The same, and everybody who has a CPU leaves at about one time. Memory order: as meet().
     virtual void line_up() { meet(); }
 
+    /// Where tolls are paid.
+    virtual const TollBoard& tolls() = 0;
+
     /// Where a rank that is a process of its own notes what its batch used; else null.
     virtual Usage* usage_of(Rank) { return nullptr; }
 
@@ -176,24 +183,9 @@ public:
     Stamps& stamps;                      ///< of episodes back to back
     Stamps& isolated;                    ///< of episodes before each of which everybody has met elsewhere
     const Workload* workload = nullptr;  ///< what is done in place of bare episodes (working.hpp)
+    const TollVisit* checked = nullptr;  ///< barriers are checked, not measured (tolls.hpp)
+    Turns* turns = nullptr;              ///< the turns in which it is done, where a time says how many (turns.hpp)
     Computing computing = Computing::busy;
-};
-
-/// A visit by the threads of this process.
-class ThreadVisit final : public Visit {
-public:
-    ThreadVisit(Rank ranks, const Pace& pace, std::uint64_t batch)
-        : Visit(timing_, stamping_, stamps_, isolated_), timing_{.pace = pace, .episodes = batch}, meeting_(ranks),
-          stamps_(ranks, pace.stamped), isolated_(ranks, pace.isolated) {}
-
-    void meet() override { meeting_.meet(); }
-
-private:
-    Timing timing_;
-    Stamping stamping_;
-    Meeting meeting_;
-    Stamps stamps_;
-    Stamps isolated_;
 };
 
 /// Every rank writes its row: in each episode when it came and when it left.

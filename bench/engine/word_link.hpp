@@ -34,8 +34,8 @@ public:
     void send(std::uint32_t channel) noexcept { step(channel, 1 - rank_).signal(episode_, waking_); }
     void receive(std::uint32_t channel) noexcept {
         const WordStep<NativeSync> awaited = step(channel, rank_);
-        wait<NativeSync>(AwaitedWord<NativeSync>{*awaited.word, episode_, *awaited.sleepers, waking_}, patience_,
-                         Never{});
+        wait<NativeSync>(AwaitedWord<NativeSync>{*awaited.word, episode_, *awaited.sleepers, episode_, waking_},
+                         patience_, Never{});
     }
 
 private:

@@ -74,6 +74,7 @@ int measure(Launch& launch, const MpiFlags& flags) {
     launch.begin(mpi_versions(flags.setting, flags.cgroups ? "cgroups" : "launcher"));
     if (flags.round_trips) return measure_round_trips(launch, *p2p);
     ProcessCrew crew(launch);
+    if (launch.options.checks()) return check_roster(launch, crew, roster);
     measure_set_up(crew, launch.pace, flags.communicators);
     measure_lateness(crew, launch.pace, flags.late_ms);
     return measure_roster(launch, crew, roster);

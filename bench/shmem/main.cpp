@@ -147,6 +147,7 @@ int measure(Launch& launch, std::uint64_t away_ms, std::uint64_t skew_us) {
     launch.pace.isolated = 50;
     launch.begin(shmem_versions());
     ProcessCrew crew(launch);
+    if (launch.options.checks()) return check_roster(launch, crew, roster);
     for_each_split(roster, able, [&](const Label& label, auto& barrier) {
         if (away_ms != 0) measure_away(crew, launch.pace, label, barrier, away_ms);
         if (skew_us != 0)

@@ -24,6 +24,7 @@ std::vector<Variant> all() {
         {"one-shot", "puts", Shot::one, &shmem::by_puts, 0},
         {"one-shot", "stores", Shot::one, &shmem::by_stores, 0},
         {"counter", "puts", Shot::counter, &shmem::by_puts, 0},
+        {"counter", "stores", Shot::counter, &shmem::by_stores, 0},
     };
     all.insert(all.end(), std::begin(slots), std::end(slots));
     return all;

@@ -5,10 +5,12 @@
 #include "candidates.hpp"
 
 #include <tollbar/algorithms.hpp>
+#include <tollbar/detail/tuning.hpp>
 
 #include <gnu/libc-version.h>
 
 #include <array>
+#include <cstdlib>
 #include <string>
 
 namespace tollbar::bench {
@@ -73,6 +75,25 @@ void add_own_kinds(Roster& roster, Rank ranks) {
     for (const char* kind : {"turnstile", "combination"})
         for (const Policy& policy : policies) add_group(roster, ranks, kind, kind, policy);
     roster.add<Everywhere<OwnBarrier>>({"tollbar::barrier", "barrier"}, ranks);
+}
+
+void add_in_company(Roster& roster, const Launch& launch) {
+    const Rank ranks = launch.options.ranks;
+    const char* asked = std::getenv("TOLLBAR_WAIT");  // which is the process's
+    const Policy& policy = policy_named(asked == nullptr ? "auto" : asked);
+    roster.add<Everywhere<OwnBarrier>>({"tollbar::barrier", "barrier", policy.name, policy.manners}, ranks);
+    if (policy.policy != wait_policy::automatic) return;
+    const Situation situation{.ranks = ranks,
+                              .cpus = static_cast<std::uint32_t>(launch.cpus.size()),
+                              .pinned = launch.options.placement == Placement::pinned};
+    const Choice untuned = default_choice(situation);
+    const std::optional<Choice> tuned = tuned_choice(situation);
+    roster.add<GroupBarrier>({"group", "group"}, ranks, untuned.plan, policy_named(untuned.wait).policy);
+    if (tuned && *tuned != untuned)
+        roster.add<GroupBarrier>({"tuned group", "group"}, ranks, tuned->plan, policy_named(tuned->wait).policy);
+    else
+        roster.skipped.push_back({"tuned group", tuned ? "it runs what an untuned one runs" : "nothing is stored"});
+    add_standard_peers(roster, ranks);
 }
 
 void add_standard_peers(Roster& roster, Rank ranks) {

@@ -10,8 +10,10 @@ namespace tollbar::bench {
 void add_tollbar(Roster& roster, Rank ranks);    ///< all of it: every plan, and
 void add_own_kinds(Roster& roster, Rank ranks);  ///< what is no plan
 void add_standard_peers(Roster& roster, Rank ranks);
+void add_in_company(Roster& roster, const Launch& launch);  ///< what --turns is for: how everybody waits
 void add_boost(Roster& roster, Rank ranks);
 void add_concurrency_kit(Roster& roster, Rank ranks);
+void add_loaded(Roster& roster, Rank ranks);  ///< "loaded": of a preloaded library that offers it (tollbar/toll.h)
 
 /// One catalogue plan. Throws std::invalid_argument when it cannot be spelled so or not for that many ranks.
 void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std::string& wait);

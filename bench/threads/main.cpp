@@ -9,10 +9,15 @@ namespace {
 int measure(Launch& launch) {
     const Rank ranks = launch.options.ranks;
     Roster roster;
-    add_tollbar(roster, ranks);
-    add_standard_peers(roster, ranks);
-    add_boost(roster, ranks);
-    add_concurrency_kit(roster, ranks);
+    if (launch.options.turns_ns != 0) {
+        add_in_company(roster, launch);
+    } else {
+        add_tollbar(roster, ranks);
+        add_standard_peers(roster, ranks);
+        add_boost(roster, ranks);
+        add_concurrency_kit(roster, ranks);
+        add_loaded(roster, ranks);
+    }
     if (!launch.keeps(roster, plans_for(ranks))) return 0;
     launch.begin(roster.versions);
     ThreadCrew crew(ranks, launch.places());

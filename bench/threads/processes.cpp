@@ -2,19 +2,19 @@
 // tollbar-bench-processes: a barrier between processes of one session, of a session each, and of a control group
 // each. The kernel shares the CPUs out by session or group first, and yielding gives way inside one only.
 #include "barriers.hpp"
+#include "children.hpp"
 #include "cpu_groups.hpp"
 #include "launch.hpp"
 
-#include <signal.h>
+#include "runtime/environment.hpp"
+
+#include <tollbar/algorithms.hpp>
+
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -25,81 +25,6 @@
 namespace tollbar::bench {
 
 namespace {
-
-constexpr std::array endings{SIGINT, SIGTERM, SIGHUP};
-
-volatile sig_atomic_t asked_to_stop = 0;
-
-void note(int) { asked_to_stop = 1; }
-
-/// Kills whoever is left when it goes.
-class Children {
-public:
-    Children() = default;
-    ~Children() {
-        for (const pid_t child : running_) kill(child, SIGKILL);
-        for (const pid_t child : running_)
-            while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-            }
-    }
-    Children(const Children&) = delete;
-    Children& operator=(const Children&) = delete;
-
-    void add(pid_t child) { running_.push_back(child); }
-
-    void wait_for_all() {
-        while (!running_.empty()) {
-            if (asked_to_stop != 0) throw std::runtime_error("asked to stop");
-            int status = 0;
-            const pid_t ended = ::wait(&status);
-            if (ended < 0 && errno == EINTR) continue;
-            if (ended < 0) throw std::system_error(errno, std::generic_category(), "wait");
-            std::erase(running_, ended);
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-                throw std::runtime_error("process " + std::to_string(ended) + " failed");
-        }
-    }
-
-private:
-    std::vector<pid_t> running_;
-};
-
-/// Every job runs in as many new processes, each in its place; they die with the caller, which must have no other
-/// threads.
-class ForkedCrew final : public Crew {
-public:
-    /// From now on SIGINT, SIGTERM and SIGHUP end run() by an exception, so that what was made is removed.
-    ForkedCrew(Rank ranks, Places places) : ranks_(ranks), places_(std::move(places)) {
-        struct sigaction action {};
-        action.sa_handler = note;  // without SA_RESTART: wait() comes back
-        for (const int ending : endings) sigaction(ending, &action, nullptr);
-    }
-
-    Rank ranks() const noexcept override { return ranks_; }
-
-    /// Throws std::runtime_error when one fails (the others are killed) or the caller is to stop.
-    void run(const Job& job) override {
-        const pid_t parent = getpid();
-        Children children;
-        for (Rank rank = 0; rank < ranks_; ++rank) {
-            const pid_t child = fork();
-            if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-            if (child == 0) {
-                prctl(PR_SET_PDEATHSIG, SIGKILL);
-                if (getppid() != parent) std::_Exit(1);
-                for (const int ending : endings) ::signal(ending, SIG_DFL);
-                run_or_exit(places_, job, rank);
-                std::_Exit(0);
-            }
-            children.add(child);
-        }
-        children.wait_for_all();
-    }
-
-private:
-    Rank ranks_;
-    Places places_;
-};
 
 enum class Apart : std::uint8_t { one_session, sessions, cgroups };
 constexpr const char* spelled_apart[] = {"one session", "sessions", "cgroups"};
@@ -120,35 +45,73 @@ struct Shared {
         : timing{.pace = pace, .episodes = episodes}, meeting(ranks, Scope::shared), measured(ranks, Scope::shared) {}
 
     Timing timing;
+    Stamping stamping;
     alignas(line_bytes) Meeting meeting;
     alignas(line_bytes) Meeting measured;
 };
 
 class SharedMemory {
 public:
-    SharedMemory(Rank ranks, const Pace& pace, std::uint64_t episodes) {
-        void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    SharedMemory(Rank ranks, const Pace& pace, std::uint64_t episodes)
+        : bytes_(sizeof(Shared) + TollBoard::bytes(ranks)) {
+        void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
         shared_ = new (memory) Shared(ranks, pace, episodes);
     }
     /// Does not take the barriers down: whoever was killed is still counted inside, and destroying would wait.
-    ~SharedMemory() { munmap(shared_, sizeof(Shared)); }
+    ~SharedMemory() { munmap(shared_, bytes_); }
     SharedMemory(const SharedMemory&) = delete;
     SharedMemory& operator=(const SharedMemory&) = delete;
 
     Shared& operator*() const noexcept { return *shared_; }
     Shared* operator->() const noexcept { return shared_; }
+    std::byte* tolls() const noexcept { return reinterpret_cast<std::byte*>(shared_ + 1); }
 
 private:
+    std::size_t bytes_;
     Shared* shared_;
 };
 
-/// A session of its own, scheduled like the one it was started in.
-void leave_session() {
-    const std::optional<int> nice = autogroup_nice();
-    if (setsid() < 0) throw std::system_error(errno, std::generic_category(), "setsid");
-    if (nice) set_autogroup_nice(*nice);
-}
+/// Everything in it lies in memory that was made before the processes were.
+class ForkedVisit final : private SharedMemory, public Visit {
+public:
+    ForkedVisit(Rank ranks, const Pace& pace, std::uint64_t episodes)
+        : SharedMemory(ranks, pace, episodes), Visit((**this).timing, (**this).stamping, none_, none_), none_(ranks, 0),
+          tolls_(ranks, SharedMemory::tolls()) {}
+
+    void meet() override { (**this).meeting.meet(); }
+    const TollBoard& tolls() override { return tolls_; }
+
+private:
+    Stamps none_;
+    TollBoard tolls_;
+};
+
+/// Every job runs in as many new processes, each in its place; they die with the caller, which must have no other
+/// threads.
+class ForkedCrew final : public Crew {
+public:
+    /// From now on SIGINT, SIGTERM and SIGHUP end run() by an exception, so that what was made is removed.
+    ForkedCrew(Rank ranks, Places places) : ranks_(ranks), places_(std::move(places)) {}
+
+    Rank ranks() const noexcept override { return ranks_; }
+
+    /// Throws std::runtime_error when one fails (the others are killed) or the caller is to stop.
+    void run(const Job& job) override {
+        Children children;
+        for (Rank rank = 0; rank < ranks_; ++rank) children.start([&, rank] { run_or_exit(places_, job, rank); });
+        children.wait_for_all();
+    }
+
+    /// Only to be checked: there is no room for stamps.
+    std::unique_ptr<Visit> visit(const Pace& pace, std::uint64_t episodes) override {
+        return std::make_unique<ForkedVisit>(ranks_, pace, episodes);
+    }
+
+private:
+    Rank ranks_;
+    Places places_;
+};
 
 class Cases {
 public:
@@ -225,7 +188,47 @@ private:
     std::vector<Case> cases_;
 };
 
+/// pthread_barrier between processes.
+class SharedMeeting {
+public:
+    explicit SharedMeeting(Rank ranks) : shared_(ranks, Pace{}, 1) {}
+
+    struct Seat {
+        Meeting& meeting;
+        void episode() const noexcept { meeting.episode(); }
+    };
+    Seat seat(Rank) const noexcept { return {shared_->measured}; }
+
+private:
+    SharedMemory shared_;
+};
+
+/// Every plan between processes that one has forked.
+int check(Launch& launch) {
+    const Rank ranks = launch.options.ranks;
+    const Add add = [ranks](Roster& roster, const std::string& plan, const std::string& wait) {
+        const auto policy = wait_policy_named(wait);
+        if (!policy || !runs_on(plan).empty()) return false;
+        try {
+            GroupBarrier(ranks, plan, *policy, Scope::shared);
+        } catch (const std::invalid_argument&) {
+            return false;  // select() says what there is
+        }
+        roster.add<GroupBarrier>({plan, "plan", wait}, ranks, plan, *policy, Scope::shared);
+        return true;
+    };
+    Roster roster;
+    for (const Algorithm& algorithm : catalogue())
+        if (algorithm.runs_everywhere()) add(roster, std::string(algorithm.name), "auto");
+    roster.add<SharedMeeting>({"pthread_barrier", "peer"}, ranks);
+    if (!launch.keeps(roster, add)) return 0;
+    launch.begin();
+    ForkedCrew crew(ranks, launch.places());
+    return check_roster(launch, crew, roster);
+}
+
 int measure(Launch& launch) {
+    if (launch.options.checks()) return check(launch);
     launch.refuse_names();
     launch.begin();
     ticks();  // calibrated once, not in every process

@@ -7,11 +7,13 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <random>
 #include <stdexcept>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,7 +56,8 @@ public:
                                       .id = 1,
                                       .rank = rank,
                                       .ranks = static_cast<Rank>(addresses_.size()),
-                                      .hosts = addresses_.data()};
+                                      .hosts = addresses_.data(),
+                                      .key_high = 1};
         const tollbar_nic_options options{
             .plan = plan_.c_str(), .daemon = daemon.c_str(), .wait = wait_.c_str(), .only_card = 1};
         tollbar_nic* member = nullptr;
@@ -76,13 +79,16 @@ private:
 
 Cards::Cards(std::shared_ptr<const Network> network) : network_(std::move(network)) {
     if (network_->host(0).name.empty()) throw std::runtime_error("the loopback has no cards");
+    write_key();
     std::string ports;
     for (Rank rank = 0; rank < network_->hosts(); ++rank) {
-        network_->on_host(rank, [&] { start({"--interface", "eth0", "--mode", "generic", "--socket", socket(rank)}); });
+        network_->on_host(rank, [&] {
+            start({"--interface", "eth0", "--mode", "generic", "--socket", socket(rank), "--switch-key", key_file()});
+        });
         if (rank != 0) ports += ',';
         ports += port_of(network_->host(rank).name);
     }
-    start({"--switch", ports, "--mode", "generic"});
+    start({"--switch", ports, "--mode", "generic", "--switch-key", key_file()});
 }
 
 Cards::~Cards() {
@@ -91,6 +97,19 @@ Cards::~Cards() {
         waitpid(daemon, nullptr, 0);
     }
     for (Rank rank = 0; rank < network_->hosts(); ++rank) unlink(socket(rank).c_str());
+    unlink(key_file().c_str());
+}
+
+std::string Cards::key_file() const { return socket(network_->hosts()) + ".key"; }
+
+void Cards::write_key() const {
+    const int file = open(key_file().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    std::random_device device;
+    std::array<char, 33> digits{};
+    for (std::size_t i = 0; i < 32; i += 8) std::snprintf(digits.data() + i, 9, "%08x", device());
+    const bool written = file >= 0 && write(file, digits.data(), 32) == 32;
+    if (file >= 0) close(file);
+    if (!written) throw std::runtime_error("no file for the switch's key");
 }
 
 std::string Cards::socket(Rank rank) const {

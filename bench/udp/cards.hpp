@@ -27,6 +27,8 @@ public:
 
 private:
     void start(std::vector<std::string> words);
+    std::string key_file() const;
+    void write_key() const;
 
     std::shared_ptr<const Network> network_;
     std::vector<pid_t> daemons_;

@@ -21,7 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr toll_u64 key = 1;  // nobody else sends to these sockets
+const toll_identity who = toll_identity_of({1, 0}, 0, 0);  // nobody else sends to these sockets
+const toll_sip sealing = toll_sealing(&who, 1, 0);
 constexpr auto lost_after = 1s;
 constexpr auto polite = 5us;  // as a rank looks for a frame before it sleeps
 
@@ -36,8 +37,9 @@ public:
     void begin(std::uint32_t) noexcept { ++episode_; }
 
     void send(std::uint32_t channel) noexcept {
-        const toll_frame frame = toll_sealed(toll_signal, static_cast<toll_u16>(channel), toll_net64(key), 0, rank_,
-                                             episode_, 0);
+        toll_frame frame = toll_unsealed(&who, 1, toll_signal, static_cast<toll_u16>(channel), rank_, 1 - rank_,
+                                         episode_);
+        frame.mac = toll_mac_of(&sealing, &frame);
         network_.send(1 - rank_, std::bit_cast<std::array<std::byte, sizeof frame>>(frame));
     }
 
@@ -59,8 +61,8 @@ private:
         const auto received = network_.receive(bytes);
         if (!received || received->size != bytes.size()) return false;
         const auto frame = std::bit_cast<toll_frame>(bytes);
-        return toll_inspect(&frame, toll_net64(key), 0) == toll_sound && toll_net16(frame.step) == channel &&
-               toll_net64(frame.episode) == episode_;
+        return frame.name == who.name && frame.mac == toll_mac_of(&sealing, &frame) &&
+               toll_net16(frame.step) == channel && toll_net64(frame.episode) == episode_;
     }
 
     Rank rank_;

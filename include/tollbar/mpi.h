@@ -76,7 +76,8 @@ void tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier);
 /* Enters the next episode and blocks until all threads of all ranks have entered it. `thread` is the caller's number;
  * one thread at a time may use a number. Errors: EINVAL (no such thread; called between arrive and wait), EPERM (with
  * MPI_THREAD_FUNNELED: thread 0 is not the main thread), ENOMEM, EPIPE (the nodes use their network cards, and this
- * node's NIC daemon is gone: this episode failed, and so will all later ones). */
+ * node's NIC daemon is gone), EIO (the MPI gave an error for a message between the ranks). After the last two this
+ * episode failed, and so will all later ones. */
 int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned thread);
 
 /* Enters the next episode. Never blocks. The others depend on a later test or wait of the messenger and, with inner
@@ -84,7 +85,7 @@ int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned t
 int tollbar_mpi_barrier_arrive(tollbar_mpi_barrier* barrier, unsigned thread);
 
 /* Advances without blocking: 0 when the episode is over, EAGAIN when it is not. Errors: EINVAL (no such thread, test
- * without arrive), EPIPE as arrive_and_wait. */
+ * without arrive), EPIPE and EIO as arrive_and_wait. */
 int tollbar_mpi_barrier_test(tollbar_mpi_barrier* barrier, unsigned thread);
 
 /* Blocks until the episode is over; returns at once after a successful test. Errors: as test. */

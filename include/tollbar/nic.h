@@ -34,11 +34,12 @@ typedef struct tollbar_nic tollbar_nic;
 
 typedef struct tollbar_nic_group {
     uint64_t key;             /* random, not 0, the same at all members of a job, different in each job. Keep it
-                               * secret: whoever knows it can forge frames of a member. */
+                               * secret: whoever knows it can forge frames of a member. It is never sent. */
     uint32_t id;              /* number of the group in its job; a job uses a number once */
     uint32_t rank;            /* of this member, 0 <= rank < ranks */
     uint32_t ranks;           /* 1 to 16384; one member a card */
     const char* const* hosts; /* for each rank the IPv4 address of its card, such as "10.0.0.3"; all on one network */
+    uint64_t key_high;        /* the other half of a key of 128 bits; with 0 it has 64 */
 } tollbar_nic_group;
 
 /* All zero, or a NULL pointer to it, selects the defaults. */
@@ -47,17 +48,18 @@ typedef struct tollbar_nic_options {
                          * ranks) or "switch" (the switch counts, up to 64 ranks); "card:" may stand in front. The same at
                          * all members. NULL or "": pairwise. */
     const char* daemon; /* the daemon's socket. NULL or "": TOLLBAR_NICD, else /run/tollbar/nicd.sock */
-    const char* wait;   /* "auto" (yields 16 times, then sleeps), "spin", "yield" or "park" (yields twice, then sleeps).
+    const char* wait;   /* "auto" (yields up to 16 times, then sleeps), "spin", "yield" or "park" (sleeps at once).
                          * NULL or "": TOLLBAR_WAIT */
     int only_card;      /* nonzero: fail if the card cannot be used, instead of falling back to UDP */
 } tollbar_nic_options;
 
 /* Joins a group. Returns once this host's card is ready; the others may join later. If the card cannot be used and the
- * plan is one of the catalogue's, the member falls back to UDP port 7777 and, with TOLLBAR_VERBOSE=1, says why. Members
- * with and without a card interoperate. Errors: EINVAL (numbers, hosts, plan, too many steps), EEXIST (this card has a
- * member of that group of that job, or had one recently), EADDRNOTAVAIL (this host does not have the address
- * of its rank), EHOSTUNREACH (another rank's address is not on this network), ENOTSUP (no card, with gather, switch or
- * only_card), EDQUOT and ENOSPC with only_card (too many groups), ENOMEM and others of set-up. */
+ * plan is one of the catalogue's, the member falls back to UDP (at a port that its key and number choose) and, with
+ * TOLLBAR_VERBOSE=1, says why. Members with and without a card interoperate. Errors: EINVAL (numbers, hosts, plan, too
+ * many steps), EEXIST (this card has a member of that group of that job, or had one recently), EADDRNOTAVAIL (this host
+ * does not have the address of its rank), EHOSTUNREACH (another rank's address is not on this network), ENOTSUP (no
+ * card, with gather, switch or only_card), EDQUOT and ENOSPC with only_card (too many groups), ENOMEM and others of
+ * set-up. */
 int tollbar_nic_join(const tollbar_nic_group* group, const tollbar_nic_options* options, tollbar_nic** member);
 
 /* Leaves the group. The card keeps answering the other members for a minute by default, also when the process ends

@@ -160,7 +160,7 @@ public:
         for (;;) {
             wait_result result = wait_until_deadline(deadline);
             deadline.at = on_steady_clock(at);  // other clocks may have been set meanwhile
-            if (result || deadline.passed()) return result;
+            if (result || !is_ahead(at)) return result;
         }
     }
 

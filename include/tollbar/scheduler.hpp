@@ -13,6 +13,13 @@
 
 namespace tollbar::scheduler {
 
+/// Who runs when several threads want a processor.
+enum class Kernel : std::uint8_t {
+    paper,       ///< turns of one quantum, which end at the same instants everywhere
+    fair,        ///< virtual time: earliest eligible deadline first, as Linux since 6.17
+    older_fair,  ///< the same, but a yield postpones the deadline only, as Linux 6.6 to 6.16
+};
+
 /// Which threads a processor may run.
 enum class Policy : std::uint8_t {
     partition,    ///< each application has processors of its own, with a round-robin queue each
@@ -24,8 +31,9 @@ enum class Policy : std::uint8_t {
 /// What a thread does while the barrier holds it.
 enum class Waiting : std::uint8_t {
     spin,   ///< keeps its processor until the quantum ends
-    smart,  ///< yields to the first queued thread that can go on; stays when there is none
-    naive,  ///< yields to the next queued thread, even if that one is waiting too
+    smart,  ///< yields to the first queued thread that can go on; stays when there is none. Under the fair kernels it
+            ///< sleeps until another thread wakes it, which is how a kernel learns who can go on
+    naive,  ///< yields to the next queued thread, even if that one is waiting too; as sched_yield
 };
 
 /// Where threads live.
@@ -55,24 +63,34 @@ struct Application {
     Waiting waiting = Waiting::spin;
     Placement placement = Placement::cyclic;
     Order order = Order::numbered;
-    std::vector<std::uint32_t> processor_of{};      ///< with Placement::given: of each thread, in its partition
-    std::uint32_t processors = 0;                   ///< size of its partition; 0: an equal share of what is left
+    std::vector<std::uint32_t> processor_of{};  ///< with Placement::given: of each thread, in its partition
+    std::uint32_t processors = 0;               ///< size of its partition; 0: an equal share of what is left
+    std::uint32_t yields = 0;  ///< of Waiting::smart under the fair kernels: so often it yields before it sleeps
     std::vector<std::vector<double>> profile_us{};  ///< recorded: of each thread, its computing times in order;
                                                     ///< takes the place of threads, compute_us and barriers
 };
 
 struct Machine {
     std::uint32_t processors = 8;
-    double quantum_us = 20000;  ///< quanta end at the same instants everywhere
+    double quantum_us = 20000;  ///< the slice under the fair kernels: so long a thread runs while others want to
     double switch_us = 100;     ///< processor time of one context switch
     Policy policy = Policy::partition;
     std::uint64_t seed = 1;  ///< of the computing times where they vary, and of shuffled orders
+    Kernel kernel = Kernel::paper;
+    /// Threads of others that never wait: neighbour i lives on processor i mod P. Under coscheduled they are an
+    /// application, which takes its turns.
+    std::uint32_t neighbours = 0;
+    double tick_us = 4000;  ///< of the fair kernels, as are the next two: when they look whose slice is used up
+    double wake_us = 2;     ///< processor time of waking a sleeper
+    double call_us = 0;     ///< until another processor, idle or not, looks at whom it was sent
 };
 
 /// What a processor does.
-enum class Activity : std::uint8_t { idle, switching, computing, spinning };
+enum class Activity : std::uint8_t { idle, switching, computing, spinning, waking, neighbour };
+inline constexpr std::size_t activities = 6;
 
-/// A stretch of one activity. While idle, `application` and `thread` mean nothing.
+/// A stretch of one activity. While idle, `application` and `thread` mean nothing. Neighbours are the application after
+/// the last one.
 struct Span {
     std::uint32_t processor;
     Activity activity;
@@ -108,12 +126,14 @@ struct Outcome {
     double completed_us = 0;  ///< when the last application finished
     std::vector<Completion> applications;
     std::uint64_t switches = 0;
-    std::uint64_t quanta = 0;  ///< that ended before the last application finished
+    std::uint64_t quanta = 0;  ///< that ended before the last application finished; ticks under the fair kernels
     std::uint64_t events = 0;
-    double computing_us = 0;  ///< of all processors together, as are the next three
+    double computing_us = 0;  ///< of all processors together, as are the next five
     double spinning_us = 0;
     double switching_us = 0;
     double idle_us = 0;
+    double waking_us = 0;
+    double neighbours_us = 0;
     std::vector<Span> history;  ///< in order of processor, then time
     bool history_cut = false;
 
@@ -134,6 +154,7 @@ using Watch = std::function<void(const Progress&)>;
 /// Runs the applications to their end. Barrier actions take no time, but happen only while their thread runs;
 /// what happens at one instant is settled processor by processor until nothing changes, a quantum's end last.
 /// A spinning thread's switches cost switch_us too; the paper's own spinning experiments have them free.
+/// The fair kernels know no weights, and threads stay on their processors.
 ///
 ///     Machine machine{.processors = 8};
 ///     Application program{.threads = 16, .barrier = "combination", .waiting = Waiting::smart};

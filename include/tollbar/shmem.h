@@ -98,7 +98,8 @@ typedef struct tollbar_shmem_group {
 
 /* How a PE signals another. */
 typedef enum tollbar_shmem_signals {
-    TOLLBAR_SHMEM_PUTS = 0,  /* 64-bit puts into slots for even and odd episodes; a put names its sender and plan */
+    TOLLBAR_SHMEM_AUTO = 0,  /* stores where the memory of every PE of the group can be addressed, else puts */
+    TOLLBAR_SHMEM_PUTS = 8,  /* 64-bit puts into slots for even and odd episodes; a put names its sender and plan */
     TOLLBAR_SHMEM_STORES = 7 /* stores into the slots of PEs whose memory shmem_ptr can address, puts to the others */
 } tollbar_shmem_signals;
 
@@ -106,7 +107,8 @@ typedef enum tollbar_shmem_signals {
 typedef struct tollbar_shmem_options {
     /* A spelling of the catalogue. NULL or "": TOLLBAR_PLAN, else one shot for up to 16 PEs or when there are more PEs
      * than CPUs ("dissemination:P-1" up to 8 PEs; above, "counter": all count up a word of the first PE of the group,
-     * and the last one releases the others), else the cheapest plan by price; with stores also above 8 PEs. */
+     * and the last one releases the others), else the cheapest plan by price; with stores that do not reach every PE
+     * also above 8 PEs. */
     const char* plan;
     int signals;   /* a tollbar_shmem_signals */
     int sync_only; /* nonzero: post completes no context */
@@ -187,7 +189,7 @@ tollbar_shmem_progress tollbar_shmem_barrier_progress(const tollbar_shmem_barrie
 /* The spelling of the plan. Valid until the barrier is destroyed; NULL for NULL. */
 const char* tollbar_shmem_barrier_plan(const tollbar_shmem_barrier* barrier);
 
-/* The barrier's kind of signals; TOLLBAR_SHMEM_PUTS for NULL. */
+/* The barrier's kind of signals; TOLLBAR_SHMEM_AUTO for NULL. */
 tollbar_shmem_signals tollbar_shmem_barrier_signals(const tollbar_shmem_barrier* barrier);
 
 /* The latest episode this PE has entered, counted from 1; 0 before the first and for NULL. */

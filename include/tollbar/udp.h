@@ -29,10 +29,11 @@ typedef struct tollbar_udp_place tollbar_udp_place;
 typedef struct tollbar_udp tollbar_udp;
 
 typedef struct tollbar_udp_options {
-    uint64_t key;     /* random, the same at all ranks of a job, different in each job; frames without it are dropped */
-    uint32_t group;   /* number of the group in its job */
-    const char* plan; /* a catalogue spelling ("mcs:4,2"), the same at all ranks; NULL or "": dissemination */
-    int wait;         /* a tollbar_wait; auto: TOLLBAR_WAIT if set, else yields 16 times, then sleeps */
+    uint64_t key;      /* random and secret, the same at all ranks of a job, different in each job; never sent */
+    uint32_t group;    /* number of the group in its job */
+    const char* plan;  /* a catalogue spelling ("mcs:4,2"), the same at all ranks; NULL or "": dissemination */
+    int wait;          /* a tollbar_wait; auto: TOLLBAR_WAIT if set, else yields 16 times, then sleeps */
+    uint64_t key_high; /* the other half of a key of 128 bits; with 0 it has 64 */
 } tollbar_udp_options;
 
 /* Binds to "10.0.0.3:7777" or "host:7777"; port 0 selects a free one.

@@ -19,8 +19,12 @@ class AnsweringRunner;
 
 /// What all ranks of a group must agree on (key, group), and how this rank waits.
 struct udp_options {
-    /// Random, the same at all ranks of a job, different in each job. Frames without it are dropped.
+    /// Random and secret, the same at all ranks of a job, different in each job: half of the 128 bits that
+    /// authenticate frames (SipHash-2-4). Never sent.
     std::uint64_t key;
+
+    /// The other half; without it the key has 64 bits.
+    std::uint64_t key_high = 0;
 
     /// Number of the group in its job.
     std::uint32_t group = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
+#include "cores.hpp"
 #include "environment.hpp"
 #include "logp.hpp"
 #include "nic.hpp"
@@ -301,6 +302,7 @@ NB_MODULE(_native, m) {
     bind_price(m);
     bind_logp(m);
     bind_scheduler(m);
+    bind_cores(m);
     bind_nic(m);
     bind_environment(m);
     bind_tuning(m);

@@ -29,7 +29,7 @@ std::string ask(const std::string& path, const std::string& verb) {
     using namespace std::chrono_literals;
     const nic::Request request{.verb = verb_of(verb)};
     const File connection = nic::connect_to(path);
-    if (!connection) throw std::runtime_error("no daemon at " + path + ": " + std::strerror(errno));
+    if (!connection) throw std::runtime_error("no daemon at " + path + ": " + nic::why_no_daemon(errno));
     const auto answer = nic::ask(connection, request, {}, 5s);
     if (!answer) throw std::runtime_error("the daemon at " + path + " does not answer, or is of another version");
     if (answer->error != 0)
@@ -44,4 +44,7 @@ void bind_nicd(nb::module_& m) {
           nb::sig("def ask_nicd(path: str, verb: typing.Literal['status', 'stop']) -> str"),
           "What the daemon of the network card whose socket is `path` answers: its status as JSON, or to stop that it\n"
           "does. Raises RuntimeError that says what is wrong.");
+    m.def(
+        "found_nicd_socket", [] { return nic::socket_of_daemon(nullptr); },
+        "Where a daemon of this host's network cards listens, as the library finds it.");
 }

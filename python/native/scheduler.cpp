@@ -31,7 +31,9 @@ constexpr std::array<std::string_view, 4> policies{"partition", "coscheduled", "
 constexpr std::array<std::string_view, 3> waitings{"spin", "smart", "naive"};
 constexpr std::array<std::string_view, 3> placements{"cyclic", "block", "given"};
 constexpr std::array<std::string_view, 2> orders{"numbered", "shuffled"};
-constexpr std::array<const char*, 4> activities{"idle", "switching", "computing", "spinning"};
+constexpr std::array<std::string_view, 3> kernels{"paper", "fair", "older-fair"};
+constexpr std::array<const char*, activities> activity_names{"idle",     "switching", "computing",
+                                                             "spinning", "waking",    "neighbour"};
 
 template <class Kind, std::size_t kinds>
 Kind named(const std::string& name, const std::array<std::string_view, kinds>& names, const char* meaning) {
@@ -53,7 +55,7 @@ std::uint32_t count(std::int64_t number, const char* meaning) {
 Application application(std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                         double arrival_us, const std::string& barrier, const std::string& waiting,
                         const std::string& placement, const std::string& order,
-                        const std::vector<std::int64_t>& processor_of, std::int64_t processors,
+                        const std::vector<std::int64_t>& processor_of, std::int64_t processors, std::int64_t yields,
                         const std::vector<std::vector<double>>& profile_us) {
     Application made;
     made.threads = count(threads, "threads");
@@ -68,6 +70,7 @@ Application application(std::int64_t threads, double compute_us, double variatio
     made.order = named<Order>(order, orders, "order");
     for (const std::int64_t processor : processor_of) made.processor_of.push_back(count(processor, "processors"));
     made.processors = count(processors, "processors");
+    made.yields = count(yields, "yields");
     made.profile_us = profile_us;
     return made;
 }
@@ -75,13 +78,19 @@ Application application(std::int64_t threads, double compute_us, double variatio
 using PythonWatch = std::function<void(double, std::uint64_t, std::uint64_t)>;
 
 Outcome run(const std::vector<Application>& applications, std::int64_t processors, double quantum_us, double switch_us,
-            const std::string& policy, std::uint64_t seed, double from_us, double until_us, std::size_t most_spans,
+            const std::string& policy, std::uint64_t seed, const std::string& kernel, std::int64_t neighbours,
+            double tick_us, double wake_us, double call_us, double from_us, double until_us, std::size_t most_spans,
             const std::optional<PythonWatch>& watch) {
     const Machine machine{.processors = count(processors, "processors"),
                           .quantum_us = quantum_us,
                           .switch_us = switch_us,
                           .policy = named<Policy>(policy, policies, "policy"),
-                          .seed = seed};
+                          .seed = seed,
+                          .kernel = named<Kernel>(kernel, kernels, "kernel"),
+                          .neighbours = count(neighbours, "neighbours"),
+                          .tick_us = tick_us,
+                          .wake_us = wake_us,
+                          .call_us = call_us};
     // An exception of the caller's, such as that of Ctrl-C, ends the simulation.
     const Watch look = [&watch](const Progress& progress) {
         const nb::gil_scoped_acquire gil;
@@ -101,25 +110,28 @@ void bind_scheduler(nb::module_& m) {
             [](Application* self, std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                double arrival_us, const std::string& barrier, const std::string& waiting, const std::string& placement,
                const std::string& order, const std::vector<std::int64_t>& processor_of, std::int64_t processors,
-               const std::vector<std::vector<double>>& profile_us) {
-                new (self) Application(application(threads, compute_us, variation, barriers, arrival_us, barrier,
-                                                   waiting, placement, order, processor_of, processors, profile_us));
+               std::int64_t yields, const std::vector<std::vector<double>>& profile_us) {
+                new (self)
+                    Application(application(threads, compute_us, variation, barriers, arrival_us, barrier, waiting,
+                                            placement, order, processor_of, processors, yields, profile_us));
             },
             nb::kw_only(), "threads"_a = 16, "compute_us"_a = 1000.0, "variation"_a = 0.0, "barriers"_a = 60,
             "arrival_us"_a = 0.0, "barrier"_a = "centralized", "waiting"_a = "spin", "placement"_a = "cyclic",
-            "order"_a = "numbered", "processor_of"_a = std::vector<std::int64_t>{}, "processors"_a = 0,
+            "order"_a = "numbered", "processor_of"_a = std::vector<std::int64_t>{}, "processors"_a = 0, "yields"_a = 0,
             "profile_us"_a = std::vector<std::vector<double>>{},
             "barrier: centralized, tree, combination, or a plan. waiting: spin, smart (yield when another local\n"
             "thread can go on), naive (yield always). placement: cyclic, block, or given by processor_of.\n"
             "order: of the queues at first; numbered, or shuffled by the seed.\n"
-            "processors: its partition, 0 for an equal share. profile_us: computing times of each thread, recorded;\n"
+            "processors: its partition, 0 for an equal share. yields: so often smart yields before it sleeps, under a\n"
+            "fair kernel. profile_us: computing times of each thread, recorded;\n"
             "they take the place of threads, compute_us, variation and barriers.");
 
     nb::class_<Span>(m, "SchedulerSpan", "A stretch of one activity of a processor; times in microseconds.")
         .def_ro("processor", &Span::processor)
         .def_prop_ro(
-            "activity", [](const Span& span) { return activities.at(static_cast<std::size_t>(span.activity)); },
-            nb::sig("def activity(self) -> typing.Literal['idle', 'switching', 'computing', 'spinning']"),
+            "activity", [](const Span& span) { return activity_names.at(static_cast<std::size_t>(span.activity)); },
+            nb::sig("def activity(self) -> typing.Literal['idle', 'switching', 'computing', 'spinning', 'waking', "
+                    "'neighbour']"),
             "What the processor did.")
         .def_ro("application", &Span::application, "Means nothing while idle.")
         .def_ro("thread", &Span::thread, "Inside its application; means nothing while idle.")
@@ -147,14 +159,19 @@ void bind_scheduler(nb::module_& m) {
         .def_ro("spinning_us", &Outcome::spinning_us)
         .def_ro("switching_us", &Outcome::switching_us)
         .def_ro("idle_us", &Outcome::idle_us)
+        .def_ro("waking_us", &Outcome::waking_us)
+        .def_ro("neighbours_us", &Outcome::neighbours_us)
         .def_prop_ro("utilisation", &Outcome::utilisation, "Share of the processors' time spent computing.")
         .def_ro("history", &Outcome::history, "In order of processor, then time.")
         .def_ro("history_cut", &Outcome::history_cut, "Whether most_spans cut it.");
 
     m.def("simulate_scheduler", &run, "applications"_a, nb::kw_only(), "processors"_a = 8, "quantum_us"_a = 20000.0,
-          "switch_us"_a = 100.0, "policy"_a = "partition", "seed"_a = 1, "from_us"_a = 0.0, "until_us"_a = 0.0,
+          "switch_us"_a = 100.0, "policy"_a = "partition", "seed"_a = 1, "kernel"_a = "paper", "neighbours"_a = 0,
+          "tick_us"_a = 4000.0, "wake_us"_a = 2.0, "call_us"_a = 0.0, "from_us"_a = 0.0, "until_us"_a = 0.0,
           "most_spans"_a = 100000, "watch"_a = nb::none(),
           "Runs programs with barriers on too few processors, as Markatos et al. 1991 simulate them.\n\n"
+          "kernel: paper, fair (Linux since 6.17; quantum_us is its slice) or older-fair. neighbours: threads of\n"
+          "others that never wait, one a processor.\n"
           "policy: partition, coscheduled, global (one queue) or dedicated. The history holds from_us .. until_us.\n"
           "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");
 }

@@ -2,6 +2,8 @@
 // The library's tuning file, so that the command reads and writes it as the library does.
 #include "tuning.hpp"
 
+#include <tollbar/detail/tuning.hpp>
+
 #include "tuner/tuning_file.hpp"
 
 #include <nanobind/nanobind.h>
@@ -88,6 +90,13 @@ void bind_tuning(nb::module_& m) {
         .def("__repr__", [](const TuningEntry& entry) { return to_str("<TuningEntry: " + entry.line() + ">"); });
     m.def("read_tuning", &entries_of, "path"_a,
           "The lines of a tuning file; none where there is no file. Raises ValueError that names the first wrong one.");
+    m.def(
+        "default_choice",
+        [](Rank ranks, std::uint32_t cpus, bool pinned) {
+            const Choice choice = default_choice({.ranks = ranks, .cpus = cpus, .pinned = pinned});
+            return std::tuple(choice.plan, choice.wait);
+        },
+        "ranks"_a, "cpus"_a, "pinned"_a, "The plan and the policy that a group takes where nothing is tuned.");
     m.def("merge_tuning", &merge, "path"_a, "entries"_a,
           "Merges the entries into the file: a situation that is there is replaced, other lines stay. Gives how many\n"
           "lines there are now, and what was wrong with a damaged file and where it was put aside, '' for a sound\n"

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -49,47 +50,96 @@ void broadcast_ruling(const SetUp& set_up, Ruling& ruling) {
     ruling.cards.resize(ruling.terms.key != 0 ? ruling.terms.nodes : 0);
 }
 
-/// Collective: gives every node that lacks one an arena, or finds that it cannot be had there.
-void make_arenas(const SetUp& set_up, Agreement& agreement, const std::vector<std::uint64_t>& arena_of) {
-    const tollbar_p2p& p2p = set_up.p2p();
-    const bool leads = agreement.leaders[agreement.node] == p2p.rank;
-    const std::uint64_t id = ticket_of(agreement.terms, agreement.node, 0);
-    const bool lacks = arena_of[agreement.node] == 0 && agreement.here.size() > 1;
-    const auto attempt = [&](bool mine) -> std::uint8_t {
-        if (!lacks || !mine) return 1;
-        try {
-            // Ranks that are threads of one process use one mapping.
-            if (!leads) agreement.arena = arenas().find(id);
-            if (!agreement.arena) {
-                agreement.arena = leads ? Arena::make(id) : Arena::open(id);
-                arenas().add(agreement.arena);
-            }
-            return 1;
-        } catch (const std::system_error& error) {
-            if (environment::verbosity() > 0)
-                tollbar_say("%s; the ranks of this node use messages instead of shared memory", error.what());
-            return 0;
+/// Collective: how every node that lacks one gets an arena, or finds that it cannot be had there.
+class MakingArenas {
+public:
+    MakingArenas(const SetUp& set_up, Agreement& agreement, const std::vector<std::uint64_t>& arena_of)
+        : set_up_(set_up), agreement_(agreement), id_(ticket_of(agreement.terms, agreement.node, 0)),
+          leads_(agreement.leaders[agreement.node] == set_up.p2p().rank),
+          lacks_(arena_of[agreement.node] == 0 && agreement.here.size() > 1) {}
+
+    void make() {
+        attempt(leads_, [this] { keep(Arena::make(id_)); });
+        const std::vector<Found> made = nodes_;
+        attempt(!leads_ && made[agreement_.node].fine, [&] { open([&] { return Arena::open(id_, place()); }); });
+        // By a name where processes do not see each other, as in containers that share /dev/shm.
+        bool again = false;
+        for (std::size_t node = 0; node < made.size(); ++node) again |= made[node].fine && !nodes_[node].fine;
+        bool works = made[agreement_.node].fine && nodes_[agreement_.node].fine;
+        const bool tries_again = made[agreement_.node].fine && !works;
+        if (again) {
+            attempt(leads_ && tries_again, [this] { agreement_.arena->link(); });
+            const bool linked = nodes_[agreement_.node].fine;
+            attempt(!leads_ && tries_again && linked, [&] { open([&] { return Arena::open(id_); }); });
+            if (leads_ && tries_again) Arena::unlink(id_);
+            works |= tries_again && linked && nodes_[agreement_.node].fine;
         }
+        if (works || !lacks_) return;
+        agreement_.arena = nullptr;
+        if (!why_.empty() && environment::verbosity() > 0)
+            tollbar_say("%s; the ranks of this node use messages instead of shared memory", why_.c_str());
+    }
+
+private:
+    /// What came of an attempt, and where the leader has the memory. Plain memory, to be sent.
+    struct Found {
+        bool fine = true;
+        Arena::Place place;
     };
-    const auto confirm = [&](std::uint8_t fine) {
-        const std::vector<std::uint8_t> all = set_up.gather(fine);
-        std::vector<std::uint8_t> works(agreement.terms.nodes, 1);
-        if (p2p.rank == 0)
-            for (Rank rank = 0; rank < p2p.ranks; ++rank) works[agreement.node_of[rank]] &= all[rank];
-        set_up.broadcast(works.data(), works.size());
-        return works[agreement.node] != 0;
-    };
-    bool works = confirm(attempt(leads));
-    works = confirm(attempt(!leads && works)) && works;
-    if (lacks && leads) Arena::unlink(id);
-    if (!works) agreement.arena = nullptr;
-}
+
+    Arena::Place place() const { return places_[agreement_.node]; }
+
+    void keep(std::shared_ptr<Arena> arena) {
+        agreement_.arena = std::move(arena);
+        arenas().add(agreement_.arena);
+    }
+
+    /// Ranks that are threads of one process use one mapping.
+    template <class Open>
+    void open(Open open) {
+        agreement_.arena = arenas().find(id_);
+        if (!agreement_.arena) keep(open());
+    }
+
+    /// Collective: those who may, try; nodes_ says where it worked for all of them.
+    template <class Try>
+    void attempt(bool may, Try attempt) {
+        Found mine;
+        if (lacks_ && may) try {
+                attempt();
+            } catch (const std::system_error& error) {
+                mine.fine = false;
+                why_ = error.what();
+            }
+        if (leads_ && agreement_.arena) mine.place = agreement_.arena->place();
+        const std::vector<Found> all = set_up_.gather(mine);
+        nodes_.assign(agreement_.terms.nodes, {});
+        for (Rank rank = 0; rank < all.size(); ++rank) {
+            Found& node = nodes_[agreement_.node_of[rank]];
+            node.fine &= all[rank].fine;
+            if (agreement_.leaders[agreement_.node_of[rank]] == rank) node.place = all[rank].place;
+        }
+        set_up_.broadcast(nodes_.data(), nodes_.size() * sizeof(Found));
+        if (places_.empty())
+            for (const Found& node : nodes_) places_.push_back(node.place);
+    }
+
+    const SetUp& set_up_;
+    Agreement& agreement_;
+    std::uint64_t id_;
+    bool leads_;
+    bool lacks_;
+    std::vector<Found> nodes_;
+    std::vector<Arena::Place> places_;
+    std::string why_;
+};
 
 }  // namespace
 
 Agreement agree(const tollbar_p2p& p2p, const tollbar_mpi_options& options) {
     const SetUp set_up(p2p, name_of(options), timeout_of(options));
-    const Introduction own = own_introduction(options);
+    const Arenas::Held held = arenas().all();  // none that is told of goes meanwhile
+    const Introduction own = own_introduction(options, held);
     const std::vector<Introduction> all = set_up.gather(own);
     Ruling ruling;
     if (p2p.rank == 0) ruling = rule(all, options);
@@ -105,8 +155,8 @@ Agreement agree(const tollbar_p2p& p2p, const tollbar_mpi_options& options) {
     agreement.leaders = leaders_of(nodes);
     agreement.here = nodes[agreement.node];
     agreement.place = static_cast<Rank>(std::ranges::lower_bound(agreement.here, p2p.rank) - agreement.here.begin());
-    if (const std::uint64_t id = ruling.arena_of[agreement.node]; id != 0) agreement.arena = arenas().find(id);
-    if (agreement.terms.makes_arenas) make_arenas(set_up, agreement, ruling.arena_of);
+    if (const std::uint64_t id = ruling.arena_of[agreement.node]; id != 0) agreement.arena = Arenas::find(held, id);
+    if (agreement.terms.makes_arenas) MakingArenas(set_up, agreement, ruling.arena_of).make();
 
     if (agreement.terms.timeout_s > 0) {
         agreement.addresses.resize(p2p.ranks);

@@ -20,19 +20,26 @@ class Arenas {
 public:
     static constexpr std::size_t told = 4;
 
-    std::array<std::uint64_t, told> newest() {
-        const std::lock_guard lock(mutex_);
+    using Held = std::vector<std::shared_ptr<Arena>>;
+
+    /// The newest are first; 0 where there are no more.
+    static std::array<std::uint64_t, told> ids(const Held& held) {
         std::array<std::uint64_t, told> ids{};
-        const std::size_t count = std::min(told, arenas_.size());
-        for (std::size_t i = 0; i < count; ++i) ids[i] = arenas_[arenas_.size() - 1 - i]->id();
+        std::ranges::transform(held.rbegin(), held.rend(), ids.begin(), id_of);
         return ids;
     }
 
-    std::shared_ptr<Arena> find(std::uint64_t id) {
-        const std::lock_guard lock(mutex_);
-        const auto found = std::ranges::find(arenas_, id, [](const auto& arena) { return arena->id(); });
-        return found == arenas_.end() ? nullptr : *found;
+    static std::shared_ptr<Arena> find(const Held& held, std::uint64_t id) {
+        const auto found = std::ranges::find(held, id, id_of);
+        return found == held.end() ? nullptr : *found;
     }
+
+    Held all() {
+        const std::lock_guard lock(mutex_);
+        return arenas_;
+    }
+
+    std::shared_ptr<Arena> find(std::uint64_t id) { return find(all(), id); }
 
     void add(std::shared_ptr<Arena> arena) {
         const std::lock_guard lock(mutex_);
@@ -41,8 +48,10 @@ public:
     }
 
 private:
+    static std::uint64_t id_of(const std::shared_ptr<Arena>& arena) { return arena->id(); }
+
     std::mutex mutex_;
-    std::vector<std::shared_ptr<Arena>> arenas_;
+    Held arenas_;
 };
 
 /// Those of this process.

@@ -15,7 +15,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <memory>
+#include <optional>
+#include <system_error>
 
 namespace {
 
@@ -78,7 +80,9 @@ private:
         if (!found.empty()) return found;
         selection.on_cards.clear();
         selection.only_cards = false;
-        return choose_plan(set_up_, selection, make);
+        found = choose_plan(set_up_, selection, make);
+        if (found.empty()) throw Declined(std::make_error_code(std::errc::no_buffer_space));
+        return found;
     }
 
     CardsJoined join(const std::string& plan, std::uint8_t number) {
@@ -87,17 +91,26 @@ private:
         return join_cards(set_up_, agreement_, *wanted, number);
     }
 
-    /// Where its card is gone, nothing more happens in a trial.
+    /// Where its card is gone, nothing more happens in a trial. Throws std::system_error where the MPI lost a message.
     Trial try_out(const std::string& plan) {
         const std::uint8_t number = tried_++;  // also of a group that does not come about
         CardsJoined cards = join(plan, number);
         if (!cards.had) return nullptr;
-        auto tried = std::make_shared<Participant>(set_up_.p2p(), agreement_, plan, number, std::move(cards.nic));
+        std::shared_ptr<Participant> tried;
+        try {
+            set_up_.together([&] {
+                tried = std::make_shared<Participant>(set_up_.p2p(), agreement_, plan, number, std::move(cards.nic));
+            });
+        } catch (const Declined&) {
+            return nullptr;
+        }
         return [this, tried] {
             if (tried->lost()) return;
             tried->start(nullptr);
             finish_episode(*tried, reports_, nullptr);
-            if (tried->lost() && tried->has_nic()) reports_.tell_lost(*tried);
+            if (!tried->lost()) return;
+            if (tried->why_lost() == EIO) fail_alone("the MPI lost a message");
+            if (tried->has_nic()) reports_.tell_lost(*tried);
         };
     }
 
@@ -112,15 +125,18 @@ private:
 struct tollbar_mpi_participant {
     tollbar_mpi_participant(const tollbar_p2p& p2p, Agreement agreement, const tollbar_mpi_options& options)
         : agreed(std::move(agreement)), reports(p2p, options, agreed),
-          arrangement(Arranging(p2p, agreed, reports).arrange(options)),
-          self(p2p, agreed, arrangement.plan, arrangement.number, std::move(arrangement.nic)) {
-        self.called_from(options.call_site);
+          arrangement(Arranging(p2p, agreed, reports).arrange(options)) {}
+
+    /// Before everything else. Throws as Participant does.
+    void enter(const tollbar_p2p& p2p, const tollbar_mpi_options& options) {
+        own.emplace(p2p, agreed, arrangement.plan, arrangement.number, std::move(arrangement.nic));
+        own->called_from(options.call_site);
         // Of the size of the communicator; the reports keep what they need.
         for (auto* each : {&agreed.node_of, &agreed.leaders, &agreed.here}) std::vector<Rank>().swap(*each);
         std::vector<std::uint32_t>().swap(agreed.cards);
     }
 
-    Runner<Composite>& runner() noexcept { return self.runner(); }
+    Runner<Composite>& runner() noexcept { return own->runner(); }
 
     /// Begins and goes on with episodes as far as possible without blocking.
     void advance() noexcept {
@@ -128,7 +144,7 @@ struct tollbar_mpi_participant {
             if (!runner().finished()) {
                 if (!runner().advance()) return;
             } else if (runner().episode() < arrived) {
-                self.start(call_site);
+                own->start(call_site);
             } else {
                 return;
             }
@@ -139,20 +155,20 @@ struct tollbar_mpi_participant {
         return runner().episode() > episode || (runner().episode() == episode && runner().finished());
     }
 
-    /// EPIPE where it will never be over.
+    /// EPIPE or EIO where it will never be over.
     int failed(std::uint64_t episode) noexcept {
-        if (over(episode) || !self.lost()) return 0;
+        if (over(episode) || !own->lost()) return 0;
         advance();  // to what had ended when it was lost
         if (over(episode)) return 0;
-        if (self.has_nic() && !told) reports.tell_lost(self);
+        if (own->has_nic() && own->why_lost() == EPIPE && !told) reports.tell_lost(*own);
         told = true;
-        return EPIPE;
+        return own->why_lost();
     }
 
     int wait(std::uint64_t episode) noexcept {
         while (advance(), !over(episode)) {
             if (const int error = failed(episode); error != 0) return error;
-            finish_episode(self, reports, call_site);
+            finish_episode(*own, reports, call_site);
         }
         return 0;
     }
@@ -166,47 +182,44 @@ struct tollbar_mpi_participant {
     Agreement agreed;
     Reports reports;
     Arrangement arrangement;
-    Participant self;
+    std::optional<Participant> own;
     std::uint64_t arrived = 0;  ///< the latest episode entered or queued
     const void* call_site = nullptr;
     bool told = false;  ///< that the card is gone
 };
 
-namespace {
-
-/// Gives what `make` makes; an errno value for what it throws.
-int joined(tollbar_mpi_participant** participant, const auto& make) {
-    try {
-        *participant = make();
-        return 0;
-    } catch (const std::system_error& error) {
-        return error.code().value();
-    } catch (const std::bad_alloc&) {
-        return ENOMEM;
-    } catch (const std::exception& error) {
-        tollbar_say("%s", error.what());
-        return EINVAL;
-    }
-}
-
-}  // namespace
-
 extern "C" {
 
 int tollbar_mpi_join(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
                      tollbar_mpi_participant** participant) {
-    return joined(participant, [=] {
-        auto* made = new tollbar_mpi_participant(*p2p, agree(*p2p, *options), *options);
+    try {
+        auto made = std::make_unique<tollbar_mpi_participant>(*p2p, agree(*p2p, *options), *options);
+        const SetUp set_up(*p2p, name_of(*options), made->agreed.terms.timeout_s);
+        set_up.together([&] { made->enter(*p2p, *options); });
         made->reports.announce(made->arrangement.plan);
-        return made;
-    });
+        *participant = made.release();
+        return 0;
+    } catch (const Declined& declined) {
+        return declined.code().value();
+    } catch (const std::exception& error) {
+        tollbar_say("%s: %s", name_of(*options), error.what());
+        return EIO;
+    }
 }
 
 int tollbar_mpi_join_by_messages(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
                                  tollbar_mpi_participant** participant) {
-    return joined(participant, [=] {
-        return new tollbar_mpi_participant(*p2p, without_meeting(*p2p, *options, defaults::by_messages), *options);
-    });
+    try {
+        auto made = std::make_unique<tollbar_mpi_participant>(
+            *p2p, without_meeting(*p2p, *options, defaults::by_messages), *options);
+        made->enter(*p2p, *options);
+        *participant = made.release();
+        return 0;
+    } catch (const std::system_error& error) {
+        return error.code().value();
+    } catch (const std::exception&) {
+        return ENOMEM;
+    }
 }
 
 void tollbar_mpi_leave(tollbar_mpi_participant* participant) { delete participant; }
@@ -220,7 +233,9 @@ uint64_t tollbar_mpi_arrive(tollbar_mpi_participant* participant, const void* ca
 
 int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode) {
     participant->advance();
-    return participant->over(episode) || participant->self.lost() ? 1 : 0;
+    if (participant->over(episode)) return 1;
+    participant->runner().transport().look();
+    return participant->own->lost() ? 1 : 0;
 }
 
 int tollbar_mpi_failed(tollbar_mpi_participant* participant, uint64_t episode) { return participant->failed(episode); }
@@ -236,7 +251,7 @@ int tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void
     const std::uint64_t episode = ++participant->arrived;
     participant->call_site = call_site;
     if (runner.finished() && runner.episode() + 1 == episode && !participant->reports.wanted()) {
-        participant->self.start(call_site);
+        participant->own->start(call_site);
         if (runner.finish(Never{})) return 0;
     }
     return participant->wait(episode);
@@ -247,17 +262,17 @@ const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant) {
 }
 
 int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant) {
-    return participant->self.needs_no_calls() ? 1 : 0;
+    return participant->own->needs_no_calls() ? 1 : 0;
 }
 
 uint32_t tollbar_mpi_node(const tollbar_mpi_participant* participant) { return participant->agreed.node; }
 
 void tollbar_mpi_set_spinning(tollbar_mpi_participant* participant, tollbar_spinning spinning) {
-    participant->self.set_spinning(spinning);
+    participant->own->set_spinning(spinning);
 }
 
 size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size) {
-    const std::string line = participant->reports.missing(participant->self);
+    const std::string line = participant->reports.missing(*participant->own);
     if (size != 0) {
         const std::size_t length = std::min(size - 1, line.size());
         std::memcpy(text, line.data(), length);
@@ -267,7 +282,7 @@ size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* tex
 }
 
 void tollbar_mpi_report(const tollbar_mpi_participant* participant, double waited_s) {
-    participant->reports.report(participant->self, std::chrono::duration<double>(waited_s), participant->call_site);
+    participant->reports.report(*participant->own, std::chrono::duration<double>(waited_s), participant->call_site);
 }
 
 }  // extern "C"

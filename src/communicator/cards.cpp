@@ -99,7 +99,7 @@ Failure failed(const std::string& why) {
 Failure take_place(const Agreement& agreement, const std::string& shape, std::uint8_t number, CardPlace& place) {
     if (agreement.here.size() > 1 && !agreement.arena)
         return failed("the ranks of " + host_name() + " have no memory in common");
-    const nic::Group group{.key = agreement.terms.key,
+    const nic::Group group{.key = {agreement.terms.key, 0},
                            .id = number + 1U,
                            .rank = agreement.node,
                            .ranks = agreement.terms.nodes,
@@ -108,7 +108,7 @@ Failure take_place(const Agreement& agreement, const std::string& shape, std::ui
         [&] { place.member = nic::join_group(group, {.plan = shape, .daemon = {}, .wait = {}, .only_nic = true}); });
     if (refusal.error != 0) return failed(refusal.line);
     place.shape = shape;
-    place.seat = {.group = group.key + group.id, .node = group.rank, .nodes = group.ranks};
+    place.seat = {.group = group.key.low + group.id, .node = group.rank, .nodes = group.ranks};
     return {};
 }
 

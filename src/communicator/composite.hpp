@@ -64,16 +64,18 @@ public:
 
     struct Parts {
         ByWords words{};
-        Messages* messages = nullptr;   ///< has every turn of progress; null: this thread may not call the MPI
-        OuterBarrier* outer = nullptr;  ///< of the steps that go there
-        std::atomic<bool>* outer_is_gone = nullptr;  ///< tells the others here, where there are any
+        Messages* messages = nullptr;          ///< has every turn of progress; null: this thread may not call the MPI
+        OuterBarrier* outer = nullptr;         ///< of the steps that go there
+        std::atomic<bool>* gave_up = nullptr;  ///< tells the others here, where there are any
     };
 
     Composite() = default;
     explicit Composite(const Parts& parts) noexcept : parts_(parts) {}
 
     void entered(Episode episode) noexcept {
-        if (parts_.messages != nullptr) parts_.messages->entered(episode);
+        if (parts_.messages == nullptr) return;
+        parts_.messages->entered(episode);
+        heed_messages();
     }
 
     std::uint32_t take(const Step& step, Episode episode) noexcept {
@@ -83,14 +85,26 @@ public:
 
     bool met(const Step& step, Episode episode) noexcept {
         if (step.by == Step::By::word) return parts_.words.met(step.word, episode);
-        return step.by == Step::By::message ? parts_.messages->met(step.message, episode) : outer_is_over();
+        if (step.by != Step::By::message) return outer_is_over();
+        const bool met = parts_.messages->met(step.message, episode);
+        heed_messages();
+        return met;
     }
 
     void progress() noexcept {
-        if (parts_.messages != nullptr) parts_.messages->progress();
+        if (parts_.messages == nullptr) return;
+        parts_.messages->progress();
+        heed_messages();
     }
 
-    Patience patience(const Step& step) const noexcept {
+    /// For whoever waits by looking again and again: whether anything has gone that nothing awaited tells of.
+    void look() noexcept {
+        if (parts_.messages == nullptr) return;
+        parts_.messages->look();
+        heed_messages();
+    }
+
+    Patience patience(const Step& step) noexcept {
         return step.by == Step::By::word ? parts_.words.patience(step.word) : Patience{.spins = 0, .yields = 0};
     }
 
@@ -104,14 +118,14 @@ public:
         return !deadline.passed();
     }
 
-    /// Whether the outer barrier is gone. Memory order: acquire; what its player here ended before it found that out
-    /// has ended for all here.
+    /// Whether the outer barrier is gone, or a message lost, of this rank or another one here. Memory order: acquire;
+    /// what that one ended before it found that out has ended for all here.
     bool gone() const noexcept {
-        return gone_ || (parts_.outer_is_gone != nullptr && parts_.outer_is_gone->load(std::memory_order_acquire));
+        return gone_ || (parts_.gave_up != nullptr && parts_.gave_up->load(std::memory_order_acquire));
     }
 
     /// From the next wait on.
-    void set_words(ByWords words) noexcept { parts_.words = words; }
+    void set_words(const ByWords& words) noexcept { parts_.words = words; }
 
 private:
     template <class Deadline>
@@ -122,7 +136,11 @@ private:
 
     /// An arrival that finds the end takes the step after it too, which awaits that.
     std::uint32_t take_elsewhere(const Step& step, Episode episode) noexcept {
-        if (step.by == Step::By::message) return parts_.messages->take(step.message, episode);
+        if (step.by == Step::By::message) {
+            const std::uint32_t taken = parts_.messages->take(step.message, episode);
+            heed_messages();
+            return taken;
+        }
         if (step.by == Step::By::outer_end) return outer_is_over() ? 1 : 0;
         if (gone_) return 0;
         return note(parts_.outer->arrive()) ? 2 : gone_ ? 0 : 1;
@@ -130,11 +148,19 @@ private:
 
     bool outer_is_over() noexcept { return !gone_ && note(parts_.outer->test()); }
 
-    /// Memory order: release, pairs with gone() of the others here.
     bool note(OuterBarrier::State state) noexcept {
-        gone_ |= state == OuterBarrier::State::gone;
-        if (gone_ && parts_.outer_is_gone != nullptr) parts_.outer_is_gone->store(true, std::memory_order_release);
+        if (state == OuterBarrier::State::gone) give_up();
         return state == OuterBarrier::State::over;
+    }
+
+    void heed_messages() noexcept {
+        if (parts_.messages->gone()) give_up();
+    }
+
+    /// Memory order: release, pairs with gone() of the others here.
+    void give_up() noexcept {
+        gone_ = true;
+        if (parts_.gave_up != nullptr) parts_.gave_up->store(true, std::memory_order_release);
     }
 
     Parts parts_;

@@ -39,11 +39,11 @@ NetworkStanding own_network(const tollbar_mpi_options& options) {
 
 }  // namespace
 
-Introduction own_introduction(const tollbar_mpi_options& options) {
+Introduction own_introduction(const tollbar_mpi_options& options, const Arenas::Held& held) {
     const std::string host = options.host == nullptr ? host_name() : options.host;
     Introduction own{};
     own.node = node_identity(host);
-    own.arenas = arenas().newest();
+    own.arenas = Arenas::ids(held);
     own.standing = own_standing();
     own.network = own_network(options);
     asked_plan(options).copy(own.plan, sizeof own.plan - 1);

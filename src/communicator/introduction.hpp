@@ -30,14 +30,15 @@ struct NetworkStanding {
 /// Plain memory, to be sent.
 struct Introduction {
     std::uint64_t node;                              ///< equal where ranks can share memory
-    std::array<std::uint64_t, Arenas::told> arenas;  ///< those it has, as Arenas::newest() tells them
+    std::array<std::uint64_t, Arenas::told> arenas;  ///< those it has, as Arenas::ids() gives them
     Standing standing;
     NetworkStanding network;
     char plan[128];  ///< what it was told to run; empty: nothing
     Address address;
 };
 
-Introduction own_introduction(const tollbar_mpi_options& options);
+/// `held` are the arenas that this rank tells of.
+Introduction own_introduction(const tollbar_mpi_options& options, const Arenas::Held& held);
 
 /// What gethostname(2) says.
 const std::string& host_name();

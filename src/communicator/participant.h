@@ -39,11 +39,11 @@ struct tollbar_mpi_options {
     enum tollbar_sharing sharing;
     enum tollbar_objective objective;
     enum tollbar_network network;
-    uint32_t
-        selection;    /* 0: stored choice, else measure and take the best; n: the n-th plan of the catalogue, from 1 */
-    uint32_t radix;   /* 0: the default of the plan `selection` names; else its parameter */
-    double budget_ms; /* what choosing may take; negative: 20 */
-    double timeout_s; /* report who is missing after so long, and again; 0: never; negative: TOLLBAR_TIMEOUT */
+    uint32_t selection; /* 0: stored choice, else the best of some that are measured; n: the catalogue's n-th, from 1 */
+    uint32_t all;       /* where a plan is chosen. 1: the best of all candidates, whatever is stored */
+    uint32_t radix;     /* 0: the default of the plan `selection` names; else its parameter */
+    double budget_ms;   /* what choosing may take; negative: 20 */
+    double timeout_s;   /* report who is missing after so long, and again; 0: never; negative: TOLLBAR_TIMEOUT */
     uint32_t barriers_before; /* of this communicator, that reports count but this participant has not made */
     const void* call_site;    /* of the last of them, or NULL */
 };
@@ -54,8 +54,9 @@ typedef struct tollbar_mpi_participant tollbar_mpi_participant;
  * that whoever joins in the first barrier of a communicator has made it. Memory order: as arrive, then wait, for what
  * was sent or shared through its MPI. May take the budget. The options of rank 0 count; a rank that asked for
  * another plan is named on stderr by rank 0, and the choice is then tollbar's. Returns 0, or an errno value, on every
- * rank alike (the caller then uses what it had before). `p2p` is copied; its state must outlive the participant.
- */
+ * rank alike (the caller then uses what it had before); but EIO on whichever rank cannot talk to the others, because
+ * the MPI gave an error or memory is out, and that rank has to fail its barrier, as others may have been through it.
+ * `p2p` is copied; its state must outlive the participant. */
 int tollbar_mpi_join(const struct tollbar_p2p* p2p, const struct tollbar_mpi_options* options,
                      tollbar_mpi_participant** participant);
 
@@ -82,8 +83,9 @@ const void* tollbar_mpi_call_site(void);
  * p2p->progress. Memory order: acquire of everything any rank did before it arrived, when it is over. */
 int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode);
 
-/* 0, or EPIPE where the episode is not over and will never be, because the network card of this rank's node runs the
- * barrier no more; a line on stderr has said so. Whoever gets it has not been through the barrier. Never blocks. */
+/* 0, or an errno value where the episode is not over and will never be; whoever gets it has not been through the
+ * barrier. EPIPE: the network card of this rank's node runs the barrier no more; a line on stderr has said so. EIO: the
+ * MPI gave an error for a message, here (p2p->error tells which) or on another rank of this node. Never blocks. */
 int tollbar_mpi_failed(tollbar_mpi_participant* participant, uint64_t episode);
 
 /* Blocks until it is over, calling p2p->progress meanwhile; the result is that of tollbar_mpi_failed. Memory order:

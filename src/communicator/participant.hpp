@@ -10,6 +10,7 @@
 
 #include "transports/words/segment.hpp"
 
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -22,7 +23,8 @@ class Participant {
 public:
     /// Collective; `number` (below 255) tells the participants of one agreement apart and is the same on every rank.
     /// The spelling has no fault; where it names the card, the leaders have joined and bring theirs. Throws
-    /// std::system_error when the MPI gives no channel.
+    /// std::system_error or std::bad_alloc, perhaps on one rank alone, when the MPI gives no channel or memory is out;
+    /// the others do not wait for it here.
     Participant(const tollbar_p2p& p2p, const Agreement& agreement, std::string_view spelling, std::uint8_t number,
                 std::unique_ptr<NodeNic> nic = nullptr);
     ~Participant();
@@ -32,8 +34,11 @@ public:
     Runner<Composite>& runner() noexcept { return runner_; }
     const Runner<Composite>& runner() const noexcept { return runner_; }
 
-    /// Whether no further episode ends, because the node's card is gone.
+    /// Whether no further episode ends, because the node's card is gone or the MPI lost a message.
     bool lost() const noexcept { return runner_.transport().gone(); }
+
+    /// Which of the two: EPIPE or EIO.
+    int why_lost() const noexcept { return messages_.gone() || !on_cards_ ? EIO : EPIPE; }
 
     /// Enters the next episode. `call_site` may be null.
     void start(const void* call_site) noexcept {
@@ -72,8 +77,12 @@ public:
     Unheard unheard() const;
 
 private:
+    Participant(const tollbar_p2p& p2p, const Agreement& agreement);
+
     /// The node's part in shared memory, or nothing when there is none to be had.
-    void share(const tollbar_p2p& p2p, const Agreement& agreement, const Plan& plan, std::uint64_t ticket);
+    void share(const tollbar_p2p& p2p, const Agreement& agreement, std::string_view spelling, std::uint64_t ticket);
+
+    void make_words(const Agreement& agreement, std::string_view spelling);
 
     std::shared_ptr<Arena> arena_;
     Offset block_ = 0;
@@ -82,6 +91,7 @@ private:
     Rank place_;
     std::optional<Plan> plan_;  ///< for reports
     bool needs_no_calls_ = false;
+    bool on_cards_ = false;
     std::unique_ptr<NodeNic> nic_;
     const std::atomic<Crowding>* crowding_;
     Messages messages_;

@@ -2,6 +2,7 @@
 // Groups the ranks by nodes, then settles memory, network and plan.
 #include "ruling.hpp"
 
+#include "selection.hpp"
 #include "spelling.hpp"
 
 #include "nicd/client/local_nic.hpp"
@@ -52,15 +53,10 @@ void name_who_disagrees(const std::vector<Introduction>& all, const char* name) 
                 others.c_str());
 }
 
-/// Random in the high half, so that no two jobs and no two root processes of a job draw the same.
+/// Random as a whole: each communicator draws one, whichever process is its root.
 std::uint64_t new_ticket() {
-    static std::mutex mutex;
-    static std::uint64_t next = [] {
-        std::random_device source;
-        return std::uint64_t{source()} << 32;
-    }();
-    const std::lock_guard lock(mutex);
-    return next += std::uint64_t{1} << 32;
+    std::random_device source;
+    return std::uint64_t{source()} << 32 | source();
 }
 
 /// Says that once a process, whatever it is said of.
@@ -72,7 +68,7 @@ void say_once(const std::string& that, const std::string& of = "") {
 }
 
 /// Says of a plan that was asked for why it cannot be run.
-void refuse(const tollbar_mpi_options& options, const char* plan, const std::string& why) {
+void pass_over(const tollbar_mpi_options& options, const char* plan, const std::string& why) {
     if (plan_is_from_environment(options)) {
         environment::refuse_plan(why);
     } else {
@@ -98,7 +94,8 @@ std::vector<std::uint64_t> survey(const std::vector<Introduction>& all, const st
     return arena_of;
 }
 
-/// Rank 0: the plan that all ask for if it can be run, else what is stored for such a communicator; "" if nothing is.
+/// Rank 0: the plan that all ask for if it can be run, else what is stored for such a communicator; "" if nothing is,
+/// or that is not to count.
 std::string wished_plan(const std::vector<Introduction>& all, const Groups& nodes, const Terms& terms,
                         const tollbar_mpi_options& options) {
     const bool agreed = std::ranges::all_of(
@@ -107,8 +104,9 @@ std::string wished_plan(const std::vector<Introduction>& all, const Groups& node
     if (agreed && all[0].plan[0] != '\0') {
         const std::string fault = fault_of_spelling(all[0].plan, nodes);
         if (fault.empty()) return all[0].plan;
-        refuse(options, all[0].plan, fault);
+        pass_over(options, all[0].plan, fault);
     }
+    if (options.all != 0) return "";
     const auto stored = tuned_mpi_plan(situation_of(terms, static_cast<Rank>(all.size()), options));
     if (!stored) return "";
     const std::string fault = fault_of_spelling(*stored, nodes);
@@ -230,6 +228,7 @@ Ruling rule(const std::vector<Introduction>& all, const tollbar_mpi_options& opt
     Terms& terms = ruling.terms;
     ruling.node_of = number_nodes(all, options.sharing == TOLLBAR_SHARING_AUTO);
     terms.budget_ms = options.budget_ms < 0 ? 20 : options.budget_ms;
+    if (options.all != 0) terms.budget_ms = std::max(terms.budget_ms, thorough_from_ms);
     terms.timeout_s = timeout_of(options);
     terms.ticket = new_ticket();
     ruling.arena_of = survey(all, ruling.node_of, terms);

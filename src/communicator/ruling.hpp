@@ -21,7 +21,7 @@ struct Terms {
     char plan[128];  ///< empty: to be chosen
     double budget_ms;
     double timeout_s;      ///< 0: never
-    std::uint64_t ticket;  ///< unique in the job, as are the next 2^32; see ticket_of()
+    std::uint64_t ticket;  ///< of this communicator alone; see ticket_of()
     std::uint64_t key;     ///< of groups on the nodes' cards; 0: they meet by messages
     tollbar_network network;
     Rank nodes;
@@ -51,9 +51,16 @@ Groups ranks_of_nodes(const std::vector<Rank>& node_of, Rank nodes);
 /// The lowest rank of each node.
 std::vector<Rank> leaders_of(const Groups& nodes);
 
-/// A number that only the ranks of one node use, and for one thing: 0 for their arena, others for their meetings.
+/// A number that only the ranks of one node use, and for one thing: 0 for their arena, others for their meetings. All
+/// are spread over 64 bits (Steele, Lea, Flood 2014, SplitMix), so that those of different communicators, whose roots
+/// know nothing of each other, meet with a probability of 2^-25 among a million. Not 0, nor all ones, which arenas
+/// keep.
 constexpr std::uint64_t ticket_of(const Terms& terms, Rank node, std::uint8_t number) noexcept {
-    return terms.ticket + (std::uint64_t{node} << 8) + number;
+    std::uint64_t mixed = terms.ticket + ((std::uint64_t{node} << 8) + number + 1) * 0x9e37'79b9'7f4a'7c15;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58'476d'1ce4'e5b9;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d0'49bb'1331'11eb;
+    mixed ^= mixed >> 31;
+    return mixed == 0 || ~mixed == 0 ? 1 : mixed;
 }
 
 /// What plans for the communicator are chosen and stored by.

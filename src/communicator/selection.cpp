@@ -2,6 +2,8 @@
 // Carries what the umpire of the contest (src/tuner) says to all ranks, and their times back to it.
 #include "selection.hpp"
 
+#include "runtime/environment.hpp"
+#include "runtime/say.h"
 #include "transports/mpi/messages.hpp"
 #include "tuner/contest.hpp"
 
@@ -21,7 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t tried_briefly = 5;
-constexpr double thorough_from_ms = 200;
 
 double micros(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
@@ -76,6 +77,28 @@ std::vector<double> run(const Heat& heat, const std::vector<Trial>& trials, bool
     return samples;
 }
 
+/// What the contest found out, for the tuning file and, where more is to be said, on stderr: of every candidate the
+/// median and how it compares, round by round, with the one that was chosen.
+std::string remarks_on(const Contest& contest, const std::vector<std::string>& plans, std::size_t winner,
+                       const SetUp& set_up) {
+    char text[160];
+    std::snprintf(text, sizeof text, "by=join median_us=%.3f contest=", contest.median_us(winner));
+    std::string remarks = text;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const double median = contest.median_us(i);
+        const Contest::Ratio behind = contest.ratio(i, winner);
+        const char* verdict = i == winner ? "chosen" : behind.low > 1 ? "slower" : "not told apart";
+        if (environment::verbosity() >= 2)
+            tollbar_say("contest of %s (%u ranks): %s: median %.3f us, %.2f times the chosen one's (%.2f to %.2f): %s",
+                        set_up.name(), set_up.p2p().ranks, plans[i].c_str(), median, behind.median, behind.low,
+                        behind.high, verdict);
+        std::snprintf(text, sizeof text, "%s%s|%.3f|%.2f|%.2f", i == 0 ? "" : ";", plans[i].c_str(), median, behind.low,
+                      behind.high);
+        remarks += text;
+    }
+    return remarks;
+}
+
 }  // namespace
 
 LogP measure_messages(const SetUp& set_up, Rank peer) {
@@ -83,13 +106,21 @@ LogP measure_messages(const SetUp& set_up, Rank peer) {
     constexpr static std::atomic<Crowding> unknown{Crowding::unknown};
     const Rank self = set_up.p2p().rank, other = self == 0 ? peer : 0;
     LogP found = default_mpi_transports.messages;
+    Messages messages(set_up.p2p(), wait_policy::automatic, unknown);
+    MessageStep to{}, from{};
+    set_up.together([&] {
+        if (self != 0 && self != peer) return;
+        to = messages.open(signal(other));
+        from = messages.open(await(other));
+    });
     if (self == 0 || self == peer) {
-        Messages messages(set_up.p2p(), wait_policy::automatic, unknown);
-        const MessageStep to = messages.open(signal(other)), from = messages.open(await(other));
         double overhead = 1e6, trip = 1e6;
         for (Episode i = 1; i <= trips; ++i) {
             const auto finish = [&](const MessageStep& step) {
-                set_up.wait_until([&] { return messages.met(step, i); });
+                set_up.wait_until([&] {
+                    if (messages.gone()) fail_alone("the MPI lost a message");
+                    return messages.met(step, i);
+                });
             };
             messages.entered(i);
             const auto begin = Clock::now();
@@ -145,11 +176,8 @@ std::string choose_plan(const SetUp& set_up, const Selection& selection, const M
         if (heat.winner >= 0) {
             const auto winner = static_cast<std::size_t>(heat.winner);
             std::string plan = plans[winner];
-            if (set_up.is_root()) {
-                char remarks[64];
-                std::snprintf(remarks, sizeof remarks, "by=join median_us=%.3f", contest.median_us(winner));
-                store_mpi_plan({selection.situation, plan}, remarks);
-            }
+            if (set_up.is_root())
+                store_mpi_plan({selection.situation, plan}, remarks_on(contest, plans, winner, set_up));
             return plan;
         }
         const auto samples = set_up.gather(run(heat, trials, programme.leaves_count));

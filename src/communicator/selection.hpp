@@ -14,6 +14,9 @@
 
 namespace tollbar::mpi {
 
+/// With so much time, in milliseconds, every candidate is tried.
+inline constexpr double thorough_from_ms = 200;
+
 /// A barrier that is being tried: enters the next episode and waits for it.
 using Trial = std::function<void()>;
 
@@ -21,9 +24,9 @@ using Trial = std::function<void()>;
 using MakeTrial = std::function<Trial(const std::string& spelling)>;
 
 struct Selection {
-    MpiSituation situation;  ///< rank 0's counts
-    double budget_ms;        ///< of measuring; 0 takes the model's choice; from 200 on every candidate is tried
-    Rank far;                ///< a rank on another node than rank 0; 0 when there is none
+    MpiSituation situation;               ///< rank 0's counts
+    double budget_ms;                     ///< of measuring; 0 takes the model's choice
+    Rank far;                             ///< a rank on another node than rank 0; 0 when there is none
     std::vector<std::string> on_cards{};  ///< tried as well, the best one first
     bool only_cards = false;              ///< nothing else is
 };

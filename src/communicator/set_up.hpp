@@ -7,12 +7,23 @@
 #include <tollbar/detail/waiting.hpp>
 #include <tollbar/plan.hpp>
 
+#include <cerrno>
 #include <cstddef>
+#include <exception>
+#include <system_error>
 #include <vector>
 
 namespace tollbar::mpi {
 
-/// One rank's view of it. Throws std::system_error where the MPI fails; says who is missing as often as the time-out
+/// Throws std::system_error: the MPI refused or lost a message, so that no agreement can be had.
+[[noreturn]] void fail_alone(const char* what);
+
+/// Why no rank goes on, the same on every one of them.
+struct Declined : std::system_error {
+    using std::system_error::system_error;
+};
+
+/// One rank's view of it. Throws as fail_alone() where the MPI fails; says who is missing as often as the time-out
 /// asks.
 class SetUp {
 public:
@@ -45,6 +56,20 @@ public:
         broadcast(&data, sizeof data);
     }
 
+    /// Collective: each rank does something that may fail there alone. Throws Declined on all of them where it did.
+    template <class Action>
+    void together(Action action) const {
+        int error = 0;
+        try {
+            action();
+        } catch (const std::system_error& failed) {
+            error = failed.code().value();
+        } catch (const std::exception&) {
+            error = ENOMEM;
+        }
+        agree_on(error);
+    }
+
     /// Waits as for a message.
     template <class Happened>
     void wait_until(Happened happened) const {
@@ -66,6 +91,7 @@ private:
         double next_report_s_;
     };
 
+    void agree_on(int error) const;
     void gather(const void* mine, void* all, std::size_t bytes) const;
     void report(double waited_s, const unsigned char* heard) const;
 

@@ -5,17 +5,20 @@
 
 #include "runtime/environment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include <getopt.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,8 +32,8 @@ struct WrongUse : std::runtime_error {
 
 constexpr const char* usage =
     "usage: tollbar-nicd --interface NAME [--mode auto|native|generic] [--socket FILE] [--groups N] [--per-user N]\n"
-    "                    [--linger SECONDS]\n"
-    "       tollbar-nicd --switch PORT[,PORT...] [--mode auto|native|generic]\n"
+    "                    [--linger SECONDS] [--switch-key FILE]\n"
+    "       tollbar-nicd --switch PORT[,PORT...] --switch-key FILE [--mode auto|native|generic]\n"
     "       tollbar-nicd --echo ADDRESS\n";
 
 struct Options {
@@ -48,6 +51,22 @@ std::uint32_t number(const char* name, std::uint32_t most) {
     return value;
 }
 
+/// Of a switch: 32 hexadecimal digits in a file that nobody but its user may read.
+toll_key key_in(const char* path) {
+    struct stat found {};
+    std::ifstream file(path);
+    std::string digits;
+    if (stat(path, &found) != 0 || !(file >> digits)) throw WrongUse(std::string(path) + " cannot be read");
+    if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        throw WrongUse(std::string(path) + " may be read or written by others: chmod 600");
+    toll_key key{};
+    const char* const end = digits.data() + digits.size();
+    if (digits.size() != 32 || std::from_chars(digits.data(), digits.data() + 16, key.high, 16).ptr != end - 16 ||
+        std::from_chars(digits.data() + 16, end, key.low, 16).ptr != end)
+        throw WrongUse(std::string(path) + " has no 32 hexadecimal digits (openssl rand -hex 16)");
+    return key;
+}
+
 Mode mode_named(std::string_view name) {
     if (name == "auto") return Mode::automatic;
     if (name == "native") return Mode::native;
@@ -56,15 +75,12 @@ Mode mode_named(std::string_view name) {
 }
 
 Options options_of(int count, char** words) {
-    constexpr std::array known{option{"interface", required_argument, nullptr, 'i'},
-                               option{"switch", required_argument, nullptr, 's'},
-                               option{"echo", required_argument, nullptr, 'e'},
-                               option{"mode", required_argument, nullptr, 'm'},
-                               option{"socket", required_argument, nullptr, 'f'},
-                               option{"groups", required_argument, nullptr, 'g'},
-                               option{"per-user", required_argument, nullptr, 'u'},
-                               option{"linger", required_argument, nullptr, 'l'},
-                               option{}};
+    constexpr std::array known{
+        option{"interface", required_argument, nullptr, 'i'},  option{"switch", required_argument, nullptr, 's'},
+        option{"echo", required_argument, nullptr, 'e'},       option{"mode", required_argument, nullptr, 'm'},
+        option{"socket", required_argument, nullptr, 'f'},     option{"groups", required_argument, nullptr, 'g'},
+        option{"per-user", required_argument, nullptr, 'u'},   option{"linger", required_argument, nullptr, 'l'},
+        option{"switch-key", required_argument, nullptr, 'k'}, option{}};
     Options options;
     opterr = 0;  // main() says what is wrong
     for (int which; (which = getopt_long(count, words, "", known.data(), nullptr)) != -1;) switch (which) {
@@ -76,10 +92,27 @@ Options options_of(int count, char** words) {
             case 'g': options.limits.groups = number("--groups", toll_groups); break;
             case 'u': options.limits.per_user = number("--per-user", toll_groups); break;
             case 'l': options.limits.linger = std::chrono::seconds(number("--linger", 86400)); break;
+            case 'k': options.limits.of_switch = key_in(optarg); break;
             default: throw WrongUse(std::string(words[optind - 1]) + " is no option, or has no value");
         }
     if (optind != count) throw WrongUse(std::string(words[optind]) + " is no option");
     return options;
+}
+
+/// Takes all descriptors that this process may have. Where these are too few, there is room for less, and that is said.
+Limits within_descriptors(Limits limits) {
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return limits;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (files.rlim_cur >= limits.descriptors()) return limits;
+    const auto room = static_cast<std::uint32_t>(files.rlim_cur) -
+                      std::min<std::uint32_t>(Limits::own_descriptors, static_cast<std::uint32_t>(files.rlim_cur));
+    limits.silent = std::min(limits.silent, room / 4);
+    limits.groups = std::min(limits.groups, (room - limits.silent) / Limits::descriptors_of_group);
+    std::cerr << "tollbar-nicd: this process may open " << files.rlim_cur << " files, so there is room for "
+              << limits.groups << " groups (LimitNOFILE=)" << std::endl;
+    return limits;
 }
 
 int run(const Options& options) {
@@ -89,7 +122,8 @@ int run(const Options& options) {
         return took ? 0 : 1;
     }
     if (!options.ports.empty()) {
-        const Switch counting(options.ports, options.mode);
+        if (!options.limits.of_switch) throw WrongUse("--switch-key is missing");
+        const Switch counting(options.ports, options.mode, *options.limits.of_switch);
         std::cout << "ready" << std::endl;
         pause();
         return 0;
@@ -98,7 +132,7 @@ int run(const Options& options) {
     if (options.socket.empty()) mkdir("/run/tollbar", 0755);
     NicPrograms programs(options.interface, options.mode);
     Server server(programs, options.socket.empty() ? tollbar::environment::default_nicd_socket : options.socket,
-                  options.limits);
+                  within_descriptors(options.limits));
     std::cout << "ready" << std::endl;  // for whoever started this
     server.serve();
     return 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <numeric>
@@ -16,6 +17,7 @@
 #include <bpf/libbpf.h>
 #include <linux/if_link.h>
 #include <net/if.h>
+#include <sys/epoll.h>
 
 namespace tollbar::nic {
 
@@ -63,13 +65,17 @@ File new_array(const char* name, std::uint32_t bytes) {
     return made;
 }
 
-toll_name name_of(const toll_group& group) { return {.key = group.key, .group = group.id, .zero = 0}; }
-
 }  // namespace
 
 void BpfClose::operator()(bpf_object* object) const noexcept { bpf_object__close(object); }
 
-BpfObject load(const std::string& name) {
+void give_key(bpf_object* object, const toll_key& key) {
+    bpf_map* const constants = bpf_object__find_map_by_name(object, ".rodata");
+    if (constants == nullptr || bpf_map__set_initial_value(constants, &key, sizeof key) != 0)
+        throw std::runtime_error("the switch's program takes no key");
+}
+
+BpfObject load(const std::string& name, const toll_key* key) {
     libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
     const bool counts = name == "switch";
     const unsigned char* const begin = counts ? tollbar_switch_object : tollbar_nic_object;
@@ -80,6 +86,7 @@ BpfObject load(const std::string& name) {
     if (!object)
         throw std::runtime_error("the program for the network card cannot be read: " +
                                  std::string(std::strerror(errno)));
+    if (key != nullptr) give_key(object.get(), *key);
     if (const int error = bpf_object__load(object.get()); error != 0) {
         if (error == -EPERM)
             throw std::runtime_error(
@@ -134,64 +141,122 @@ std::vector<Pages> prepare(const BpfObject& object, const std::vector<std::uint3
 
 void publish(const BpfObject& object, const Pages& pages, const toll_group& group) {
     const std::uint32_t first = 0;
-    const toll_name name = name_of(group);
     if (bpf_map_update_elem(pages.group.number(), &first, &group, BPF_ANY) != 0) throw_errno("writing the group's map");
     // From now on only the programs write it: a descriptor opened for reading could not be mapped.
     if (bpf_map_freeze(pages.group.number()) != 0) throw_errno("freezing the group's map");
-    if (bpf_map_update_elem(map(object, "slots"), &name, &group.slot, BPF_NOEXIST) != 0)
+    if (bpf_map_update_elem(map(object, "slots"), &group.who.name, &group.slot, BPF_NOEXIST) != 0)
         throw_errno("no room for the group");
 }
 
 NicPrograms::NicPrograms(std::string interface, Mode mode)
-    : interface_(std::move(interface)), index_(index_of(interface_)), mode_(mode), object_(load("nic")) {
+    : interface_(std::move(interface)), index_(index_of(interface_)), mode_(mode), object_(load("nic")),
+      watched_(epoll_create1(EPOLL_CLOEXEC)) {
+    if (!watched_) throw_errno("epoll");
     // What the host sends is caught last: until then nothing can arrive.
     links_.push_back(attach_tc(program(object_, "proceed"), interface_, tcx_ingress));
     links_.push_back(attach_xdp(program(object_, "receive"), interface_, mode_));
     links_.push_back(attach_tc(program(object_, "arrive"), interface_, tcx_egress));
     free_.resize(toll_groups);
     std::iota(free_.rbegin(), free_.rend(), 0);  // the lowest is taken first
-    prepare_more();
+    preparer_ = std::thread([this] { keep_prepared(); });
 }
 
-std::uint32_t NicPrograms::next_slot() {
-    if (prepared_.empty()) prepare_more();
-    if (prepared_.empty()) throw_errno("no room for the group", ENOSPC);
-    return prepared_.front().slot;
+NicPrograms::~NicPrograms() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    wanted_.notify_one();
+    preparer_.join();
 }
 
-Pages NicPrograms::add(const toll_group& group) {
-    Pages pages = std::move(prepared_.front().pages);
+std::optional<NicPrograms::Prepared> NicPrograms::take() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (prepared_.size() <= few_prepared) wanted_.notify_one();
+    if (prepared_.empty()) return std::nullopt;
+    Prepared first = std::move(prepared_.front());
     prepared_.pop_front();
-    try {
-        publish(object_, pages, group);
-    } catch (const std::system_error&) {
-        free_.push_back(group.slot);
-        throw;
+    return first;
+}
+
+void NicPrograms::add(const Prepared& prepared, const toll_group& group) {
+    publish(object_, prepared.pages, group);
+    epoll_event event{};
+    event.data.u32 = prepared.slot;
+    for (const File* map : {&prepared.pages.group, &prepared.pages.host})
+        if (epoll_ctl(watched_.number(), EPOLL_CTL_ADD, map->number(), &event) != 0) {
+            const int error = errno;
+            remove(group.who.name);
+            throw_errno("watching the group's maps", error);
+        }
+}
+
+void NicPrograms::send_from(const std::array<std::uint8_t, 6>& hardware) noexcept {
+    const std::uint32_t first = 0;
+    std::array<std::uint8_t, 8> value{};
+    std::ranges::copy(hardware, value.begin());
+    bpf_map_update_elem(map(object_, ".bss"), &first, value.data(), BPF_ANY);
+}
+
+void NicPrograms::remove(toll_u64 name) noexcept { bpf_map_delete_elem(map(object_, "slots"), &name); }
+
+void NicPrograms::give_back(std::uint32_t slot) noexcept {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(slot);  // there is room for all; its maps go when it is prepared anew
+}
+
+std::vector<std::uint32_t> NicPrograms::held() const {
+    // The kernel takes a map out when its last descriptor and mapping go; until then it reports it, whatever happens.
+    std::vector<epoll_event> maps(std::size_t{2} * toll_groups);
+    const int count = epoll_wait(watched_.number(), maps.data(), static_cast<int>(maps.size()), 0);
+    if (count < 0) throw_errno("epoll");
+    std::vector<std::uint32_t> slots(static_cast<std::size_t>(count));
+    std::transform(maps.begin(), maps.begin() + count, slots.begin(),
+                   [](const epoll_event& map) { return map.data.u32; });
+    std::ranges::sort(slots);
+    return slots;
+}
+
+void NicPrograms::answer_at(const std::vector<std::uint32_t>& addresses) noexcept {
+    const std::uint8_t yes = 1;
+    for (const std::uint32_t address : answered_)
+        if (std::ranges::find(addresses, address) == addresses.end())
+            bpf_map_delete_elem(map(object_, "own"), &address);
+    for (const std::uint32_t address : addresses) bpf_map_update_elem(map(object_, "own"), &address, &yes, BPF_ANY);
+    answered_ = addresses;
+}
+
+/// Many at a time, ahead of need. What cannot be had now is tried again a little later.
+void NicPrograms::keep_prepared() noexcept {
+    std::unique_lock lock(mutex_);
+    while (!ending_) {
+        const std::size_t count = prepared_.size() > few_prepared
+                                      ? 0
+                                      : std::min(free_.size(), many_prepared - prepared_.size());
+        if (count == 0) {
+            wanted_.wait(lock);
+            continue;
+        }
+        try {
+            const std::vector<std::uint32_t> slots(free_.end() - static_cast<std::ptrdiff_t>(count), free_.end());
+            free_.resize(free_.size() - count);
+            lock.unlock();
+            std::vector<Pages> made;
+            try {
+                made = prepare(object_, slots);
+            } catch (const std::exception&) {
+                lock.lock();
+                free_.insert(free_.end(), slots.begin(), slots.end());
+                throw;
+            }
+            lock.lock();
+            for (std::size_t i = 0; i < count; ++i)
+                prepared_.push_back({.slot = slots[i], .pages = std::move(made[i])});
+        } catch (const std::exception&) {
+            if (!lock) lock.lock();
+            wanted_.wait_for(lock, std::chrono::milliseconds(100));
+        }
     }
-    return pages;
-}
-
-void NicPrograms::remove(const toll_group& group) noexcept {
-    const toll_name name = name_of(group);
-    bpf_map_delete_elem(map(object_, "slots"), &name);
-    free_.push_back(group.slot);  // whose maps go when it is prepared anew
-}
-
-void NicPrograms::tend() noexcept {
-    if (prepared_.size() >= few_prepared) return;
-    try {
-        prepare_more();
-    } catch (const std::exception&) {  // whoever joins when none is left is told
-    }
-}
-
-void NicPrograms::prepare_more() {
-    const std::size_t count = std::min(free_.size(), many_prepared - prepared_.size());
-    if (count == 0) return;
-    const std::vector<std::uint32_t> slots(free_.end() - static_cast<std::ptrdiff_t>(count), free_.end());
-    std::vector<Pages> made = prepare(object_, slots);
-    free_.resize(free_.size() - count);
-    for (std::size_t i = 0; i < count; ++i) prepared_.push_back({.slot = slots[i], .pages = std::move(made[i])});
 }
 
 std::array<std::uint64_t, toll_statistics> NicPrograms::counts() const {
@@ -205,7 +270,7 @@ std::array<std::uint64_t, toll_statistics> NicPrograms::counts() const {
     return sums;
 }
 
-Switch::Switch(std::string_view ports, Mode mode) : object_(load("switch")) {
+Switch::Switch(std::string_view ports, Mode mode, const toll_key& key) : object_(load("switch", &key)) {
     for (std::uint32_t port = 0; !ports.empty(); ++port) {
         const std::size_t comma = std::min(ports.find(','), ports.size());
         const std::string name(ports.substr(0, comma));

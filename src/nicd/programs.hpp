@@ -7,11 +7,15 @@
 #include "transports/nic/group.h"
 
 #include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 struct bpf_object;
@@ -29,8 +33,13 @@ struct BpfClose {
 };
 using BpfObject = std::unique_ptr<bpf_object, BpfClose>;
 
-/// Program `name` of an object that is part of this program ("nic", "switch"); throws std::runtime_error.
-BpfObject load(const std::string& name);
+/// Program `name` of an object that is part of this program ("nic", "switch", which wants a key); throws
+/// std::runtime_error.
+BpfObject load(const std::string& name, const toll_key* key = nullptr);
+
+/// The same for any object file: a switch's gets its key before it is loaded.
+void give_key(bpf_object* object, const toll_key& key);
+
 int program(const BpfObject& object, const char* name);
 int map(const BpfObject& object, const char* name);
 
@@ -52,52 +61,74 @@ std::vector<Pages> prepare(const BpfObject& object, const std::vector<std::uint3
 /// std::system_error.
 void publish(const BpfObject& object, const Pages& pages, const toll_group& group);
 
+/// The programs of one interface. One thread calls it; another, its own, prepares the slots, for that waits.
 class NicPrograms {
 public:
-    /// Throws std::runtime_error or std::system_error that says what is missing.
-    NicPrograms(std::string interface, Mode mode);
-
-    const std::string& interface() const noexcept { return interface_; }
-    std::uint32_t index() const noexcept { return index_; }
-    Mode mode() const noexcept { return mode_; }
-
-    /// Where the next group goes.
-    std::uint32_t next_slot();
-
-    /// As publish(); the group's slot is the next one.
-    Pages add(const toll_group& group);
-
-    /// The programs forget it; whoever has mapped it still sees its last state.
-    void remove(const toll_group& group) noexcept;
-
-    /// Prepares slots ahead of need, when few are left.
-    void tend() noexcept;
-
-    /// What the programs have counted, by toll_statistic.
-    std::array<std::uint64_t, toll_statistics> counts() const;
-
-private:
+    /// A slot that waits for a group.
     struct Prepared {
         std::uint32_t slot;
         Pages pages;
     };
 
-    void prepare_more();
+    /// Throws std::runtime_error or std::system_error that says what is missing.
+    NicPrograms(std::string interface, Mode mode);
+    ~NicPrograms();
+    NicPrograms(const NicPrograms&) = delete;
+    NicPrograms& operator=(const NicPrograms&) = delete;
+
+    const std::string& interface() const noexcept { return interface_; }
+    std::uint32_t index() const noexcept { return index_; }
+    Mode mode() const noexcept { return mode_; }
+
+    /// Where the next group goes; nothing while none is ready. Never waits.
+    std::optional<Prepared> take() noexcept;
+
+    /// The interface's own hardware address, from which frames are sent.
+    void send_from(const std::array<std::uint8_t, 6>& hardware) noexcept;
+
+    /// As publish(), in the maps of the slot that was taken.
+    void add(const Prepared& prepared, const toll_group& group);
+
+    /// The programs forget it; whoever has mapped it still sees its last state, and its slot is not used again.
+    void remove(toll_u64 name) noexcept;
+
+    /// That slot may be used again.
+    void give_back(std::uint32_t slot) noexcept;
+
+    /// Slots whose maps some process has open or mapped, ascending; this one too as long as it keeps the pages.
+    std::vector<std::uint32_t> held() const;
+
+    /// The addresses at which echoes are answered.
+    void answer_at(const std::vector<std::uint32_t>& addresses) noexcept;
+
+    /// What the programs have counted, by toll_statistic.
+    std::array<std::uint64_t, toll_statistics> counts() const;
+
+private:
+    void keep_prepared() noexcept;
 
     std::string interface_;
     std::uint32_t index_;
     Mode mode_;
     BpfObject object_;
+    std::vector<File> links_;
+    File watched_;  ///< an epoll set of the maps that were given out: a map stays in it until all have closed it
+    std::vector<std::uint32_t> answered_;
+
+    std::mutex mutex_;  ///< of what follows
+    std::condition_variable wanted_;
     std::deque<Prepared> prepared_;
     std::vector<std::uint32_t> free_;  ///< slots that hold no group and no prepared maps
-    std::vector<File> links_;
+    bool ending_ = false;
+    std::thread preparer_;
 };
 
 /// Counts arrivals itself.
 class Switch {
 public:
-    /// `ports` are names with commas between; each has the far end of a cable to one host. Throws as NicPrograms does.
-    Switch(std::string_view ports, Mode mode);
+    /// `ports` are names with commas between; each has the far end of a cable to one host. `key` is the one that the
+    /// hosts' daemons have too. Throws as NicPrograms does.
+    Switch(std::string_view ports, Mode mode, const toll_key& key);
 
 private:
     BpfObject object_;

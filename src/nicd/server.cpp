@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing a member says is taken for granted: who it is comes from the kernel, its address from the interface, its
-// plan from the catalogue.
+// Nothing a client says is taken for granted, and whatever goes wrong with one is its own affair: its connection ends,
+// and the loop goes on.
 #include "server.hpp"
 
+#include "answers.hpp"
 #include "client/connection.hpp"
 #include "client/local_nic.hpp"
 
-#include "plan/lower.hpp"
-#include "runtime/error.hpp"
-
-#include <tollbar/algorithms.hpp>
-
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <set>
+#include <iterator>
 #include <stdexcept>
-#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -27,240 +26,252 @@ namespace tollbar::nic {
 
 namespace {
 
-using runtime::Refusal;  // thrown with the errno value that the member's call is to return
+using namespace std::chrono_literals;
+
+constexpr int most_calls = 64;   // accepted in one go
+constexpr auto turn = 2ms;       // until those who came meanwhile are looked for
+constexpr int pass_rights = 83;  // SO_PASSRIGHTS, Linux 6.16
+
+std::pair<std::uint64_t, std::uint64_t> place_of(const std::string& path) noexcept {
+    struct stat found {};
+    return lstat(path.c_str(), &found) == 0 ? std::pair<std::uint64_t, std::uint64_t>(found.st_dev, found.st_ino)
+                                            : std::pair<std::uint64_t, std::uint64_t>();
+}
+
+/// Of a daemon that was killed. Throws std::system_error for anything that is no socket.
+void remove_left_over(const std::string& path) {
+    struct stat found {};
+    if (lstat(path.c_str(), &found) != 0) return;
+    if (!S_ISSOCK(found.st_mode)) throw_errno(path + " is there and is no socket", EEXIST);
+    if (unlink(path.c_str()) != 0) throw_errno("the socket of an earlier daemon at " + path);
+}
 
 /// Throws std::system_error, also when another daemon listens there.
 File listen_at(const std::string& path) {
-    if (connect_to(path)) throw_errno("a daemon listens at " + path + " already", EADDRINUSE);
+    if (connect_to_anybody(path)) throw_errno("a daemon listens at " + path + " already", EADDRINUSE);
     const auto address = unix_address(path);
     if (!address) throw_errno(path, ENAMETOOLONG);
-    unlink(path.c_str());  // of one that was killed
+    remove_left_over(path);
     File listener = packet_socket();
-    if (bind(listener.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
-        chmod(path.c_str(), 0666) != 0 ||  // who asks is known, and the daemon decides
-        listen(listener.number(), 64) != 0)
+    const int off = 0;
+    // What nobody receives would be closed by whoever drops the message, and closing may wait for as long as its
+    // sender likes. Older kernels do not know the option.
+    setsockopt(listener.number(), SOL_SOCKET, pass_rights, &off, sizeof off);
+    const mode_t before = umask(0111);  // who asks is known, and the daemon decides
+    const bool bound = bind(listener.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0;
+    const int error = errno;
+    umask(before);
+    if (!bound) throw_errno("listening at " + path, error);
+    if (listen(listener.number(), SOMAXCONN) != 0 || fcntl(listener.number(), F_SETFL, O_NONBLOCK) != 0)
         throw_errno("listening at " + path);
     return listener;
 }
 
-/// Nothing when the member is gone or does not keep to the form.
-std::optional<Request> receive_request(const File& connection, std::vector<std::uint32_t>& addresses) {
-    Request request{.verb = Verb::status};
-    addresses.resize(most_ranks);
-    std::array<iovec, 2> parts{
-        iovec{.iov_base = &request, .iov_len = sizeof request},
-        iovec{.iov_base = addresses.data(), .iov_len = addresses.size() * sizeof(std::uint32_t)}};
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
-    const ssize_t size = recvmsg(connection.number(), &message, MSG_DONTWAIT);
-    if (size < static_cast<ssize_t>(sizeof request) || (message.msg_flags & MSG_TRUNC) != 0 ||
-        request.magic != talk_magic)
-        return std::nullopt;
-    addresses.resize((static_cast<std::size_t>(size) - sizeof request) / sizeof(std::uint32_t));
-    return request;
-}
-
-/// Never waits: a member that does not read its answer has lost it.
-void send_answer(const File& connection, int error, const std::string& text,
-                 const std::vector<const File*>& files) noexcept {
-    Answer answer{.error = error};
-    std::array<iovec, 2> parts{iovec{.iov_base = &answer, .iov_len = sizeof answer},
-                               iovec{.iov_base = const_cast<char*>(text.data()), .iov_len = text.size()}};
-    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(most_files * sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
-    if (!files.empty()) {
-        message.msg_control = control.data();
-        message.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
-        cmsghdr* const header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
-        for (std::size_t i = 0; i < files.size(); ++i) {
-            const int number = files[i]->number();
-            std::memcpy(CMSG_DATA(header) + i * sizeof number, &number, sizeof number);
-        }
-    }
-    sendmsg(connection.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);  // who is gone is noticed when it is read
-}
-
-/// Whether `action` was refused, which the member is told.
-template <class Action>
-bool refused(const File& connection, Action action) {
-    const Refusal refusal = runtime::refusal_of(action);
-    if (refusal.error != 0) send_answer(connection, refusal.error, refusal.line, {});
-    return refusal.error != 0;
+void watch(const File& events, const File& file, void* who) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = who;
+    if (epoll_ctl(events.number(), EPOLL_CTL_ADD, file.number(), &event) != 0) throw_errno("epoll");
 }
 
 }  // namespace
 
 Server::Server(NicPrograms& programs, const std::string& socket, const Limits& limits)
-    : programs_(programs), path_(socket), limits_(limits), listener_(listen_at(socket)) {}
+    : programs_(programs), network_(programs.interface()), path_(socket), limits_(limits), listener_(listen_at(socket)),
+      place_(place_of(socket)), events_(epoll_create1(EPOLL_CLOEXEC)) {
+    if (!events_) throw_errno("epoll");
+    watch(events_, listener_, &listener_);
+    watch(events_, network_.changes(), &network_);
+    follow_network();
+}
 
-Server::~Server() { unlink(path_.c_str()); }
+void Server::follow_network() noexcept {
+    programs_.answer_at(network_.own_addresses());
+    try {
+        programs_.send_from(network_.own_hardware());
+    } catch (const std::system_error&) {  // the interface is gone, and the programs with it
+    }
+}
+
+Server::~Server() {
+    if (place_of(path_) == place_) unlink(path_.c_str());
+}
 
 void Server::serve() {
     while (!stopping_) {
-        std::vector<pollfd> events{{.fd = listener_.number(), .events = POLLIN, .revents = 0}};
-        bool anybody_joins = false;
-        for (const Client& client : clients_) {
-            events.push_back({.fd = client.connection.number(), .events = POLLIN, .revents = 0});
-            anybody_joins |= client.joining.has_value();
+        try {
+            look_around();
+            take_turns();
+            if (calls_) accept_some();
+            for (auto client = clients_.begin(); client != clients_.end();) {
+                Client& one = *client++;
+                if (one.joining && one.joining->next_look <= Clock::now()) go_on_joining(one);
+            }
+            drop_overdue();
+            forget_past();
+        } catch (const std::bad_alloc&) {  // what was to be done is still there to be done
+            poll(nullptr, 0, 10);
         }
-        const int patience_ms = anybody_joins ? 1 : departed_.empty() ? -1 : 1000;
-        if (poll(events.data(), events.size(), patience_ms) < 0 && errno != EINTR) throw_errno("poll");
-        auto event = events.begin() + 1;
-        for (auto client = clients_.begin(); client != clients_.end(); ++event) {
-            const bool stays = event->revents == 0 || hear(*client);
-            if (stays && client->joining) go_on_joining(*client);
-            if (!stays && client->group)
-                departed_.push_back(
-                    {.user = client->user, .group = *client->group, .until = Clock::now() + limits_.linger});
-            client = stays ? std::next(client) : clients_.erase(client);
-        }
-        if (events.front().revents != 0) accept_one();
-        forget_departed();
-        if (!anybody_joins) programs_.tend();
     }
 }
 
-void Server::accept_one() {
+void Server::look_around() {
+    const bool joins = std::ranges::any_of(clients_, [](const Client& client) { return client.joining != nullptr; });
+    const bool silent = std::ranges::any_of(clients_, &Client::silent);
+    const int patience_ms = !turns_.empty() || calls_ ? 0 : joins ? 1 : silent || !past_.empty() ? 100 : -1;
+    std::array<epoll_event, 1024> events;
+    const int count = epoll_wait(events_.number(), events.data(), static_cast<int>(events.size()), patience_ms);
+    if (count < 0 && errno != EINTR) throw_errno("epoll");
+    for (int i = 0; i < count; ++i) {
+        void* const who = events[static_cast<std::size_t>(i)].data.ptr;
+        if (who == &listener_) {
+            calls_ = true;
+        } else if (who == &network_) {
+            network_.refresh();
+            follow_network();
+        } else {
+            put_in_turn(*static_cast<Client*>(who));
+        }
+    }
+}
+
+void Server::put_in_turn(Client& client) {
+    if (client.in_turn) return;
+    auto& queue = turns_[client.user];
+    try {
+        queue.push_back(&client);
+    } catch (const std::bad_alloc&) {
+        if (queue.empty()) turns_.erase(client.user);
+        throw;
+    }
+    client.in_turn = true;
+}
+
+void Server::take_turns() {
+    for (const auto until = Clock::now() + turn; !turns_.empty() && !stopping_ && Clock::now() < until;) {
+        auto next = turns_.upper_bound(latest_);
+        if (next == turns_.end()) next = turns_.begin();
+        latest_ = next->first;
+        Client& client = *next->second.front();
+        next->second.pop_front();
+        if (next->second.empty()) turns_.erase(next);
+        client.in_turn = false;
+        attend(client);
+    }
+}
+
+void Server::accept_some() {
+    calls_ = false;
+    if (Clock::now() < deaf_until_) {
+        poll(nullptr, 0, 1);
+        return;
+    }
+    for (int calls = 0; calls < most_calls; ++calls)
+        if (!accept_one()) return;
+    calls_ = true;
+}
+
+bool Server::accept_one() {
     File connection(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!connection) {
+        if (errno == ECONNABORTED || errno == EINTR) return true;
+        // No descriptor or no memory: those who ask for nothing give theirs up.
+        if (errno != EAGAIN && !drop_silent(std::nullopt)) deaf_until_ = Clock::now() + 10ms;
+        return false;
+    }
     ucred who{};
     socklen_t size = sizeof who;
-    if (!connection || getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return;
-    const auto own = std::ranges::count(clients_, who.uid, &Client::user);
-    if (who.uid != 0 && own >= 2 * static_cast<std::ptrdiff_t>(limits_.per_user))
-        return;  // even to be refused takes a descriptor
+    if (getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return true;
+    const auto all = std::ranges::count_if(clients_, &Client::silent);
+    const auto own = std::ranges::count_if(
+        clients_, [&](const Client& client) { return client.user == who.uid && client.silent(); });
+    if (own >= static_cast<std::ptrdiff_t>(limits_.silent_per_user) && !drop_silent(who.uid)) return true;
+    if (all >= static_cast<std::ptrdiff_t>(limits_.silent) && !drop_silent(std::nullopt)) return true;
     clients_.push_back({.connection = std::move(connection),
                         .user = who.uid,
                         .process = who.pid,
-                        .joining = std::nullopt,
-                        .group = std::nullopt,
-                        .pages = std::nullopt});
+                        .until = Clock::now() + limits_.patience,
+                        .joining = nullptr,
+                        .member = nullptr});
+    try {
+        watch(events_, clients_.back().connection, &clients_.back());
+        put_in_turn(clients_.back());  // its request is there already, as a rule
+    } catch (const std::exception&) {
+        drop(clients_.back());
+    }
+    return true;
+}
+
+bool Server::drop_silent(std::optional<uid_t> of) {
+    const auto idles = [&](const Client& client) {
+        return client.silent() && !client.in_turn && client.user == of.value_or(client.user);
+    };
+    std::map<uid_t, std::uint32_t> counts;
+    std::uint32_t most = 0;
+    for (const Client& client : clients_)
+        if (idles(client)) most = std::max(most, ++counts[client.user]);
+    const auto oldest = std::ranges::find_if(
+        clients_, [&](const Client& client) { return idles(client) && counts[client.user] == most; });
+    if (oldest == clients_.end()) return false;
+    drop(*oldest);
+    return true;
+}
+
+void Server::drop_overdue() {
+    for (auto client = clients_.begin(); client != clients_.end();) {
+        Client& one = *client++;
+        if (one.silent() && !one.in_turn && one.until <= Clock::now()) drop(one);
+    }
+}
+
+void Server::attend(Client& client) noexcept {
+    bool stays = false;
+    try {
+        stays = hear(client);
+    } catch (const std::exception&) {  // such as no memory
+    }
+    if (!stays) drop(client);
 }
 
 bool Server::hear(Client& client) {
-    std::vector<std::uint32_t> addresses;
-    const std::optional<Request> request = receive_request(client.connection, addresses);
-    if (!request) return false;
-    switch (request->verb) {
-        case Verb::status: send_answer(client.connection, 0, status(), {}); return false;
-        case Verb::address:
-            addresses = own_addresses(programs_.interface());
-            send_answer(client.connection, 0, text_of_address(addresses.empty() ? 0 : addresses.front()), {});
+    std::array<std::byte, most_asked> packet;
+    const ssize_t size = recv(client.connection.number(), packet.data(), packet.size(), MSG_DONTWAIT | MSG_TRUNC);
+    if (size < 0) return errno == EAGAIN || errno == EINTR;
+    if (!client.silent() || size > static_cast<ssize_t>(packet.size())) return false;
+    auto asked = parse(std::span(packet).first(static_cast<std::size_t>(size)));
+    if (!asked) return false;
+    switch (asked->request.verb) {
+        case Verb::status: send_answer(client.connection, 0, status(client.user), {}); return false;
+        case Verb::address: {
+            const auto& own = network_.own_addresses();
+            send_answer(client.connection, 0, text_of_address(own.empty() ? 0 : own.front()), {});
             return false;
-        case Verb::stop:
-            stopping_ = client.user == 0 || client.user == geteuid();
-            send_answer(client.connection, stopping_ ? 0 : EPERM, stopping_ ? "" : "only root may stop the daemon", {});
+        }
+        case Verb::stop: {
+            const bool may = client.user == 0 || client.user == geteuid();
+            stopping_ |= may;
+            send_answer(client.connection, may ? 0 : EPERM, may ? "" : "only root may stop the daemon", {});
             return false;
+        }
         case Verb::join: break;
     }
-    if (client.joining || client.group) return false;
-    return !refused(client.connection, [&] { begin_joining(client, *request, std::move(addresses)); });
+    return !refused(client.connection, [&] { begin_joining(client, std::move(*asked)); });
 }
 
-void Server::begin_joining(Client& client, const Request& request, std::vector<std::uint32_t> addresses) {
-    if (request.ranks < 2 || request.ranks > most_ranks || request.rank >= request.ranks || request.port == 0 ||
-        request.port > 0xffff || addresses.size() != request.ranks)
-        throw Refusal{EINVAL, "a group has 2 to " + std::to_string(most_ranks) + " ranks, and an address of each"};
-    if (request.key == 0) throw Refusal{EINVAL, "the key is 0, which is reserved for `tollbar nic check`"};
-    if (const auto own = own_addresses(programs_.interface());
-        std::ranges::find(own, addresses[request.rank]) == own.end())
-        throw Refusal{EADDRNOTAVAIL, text_of_address(addresses[request.rank]) + ", the address of rank " +
-                                         std::to_string(request.rank) + ", is not one of " + programs_.interface()};
-    if (std::set<std::uint32_t>(addresses.begin(), addresses.end()).size() != addresses.size())
-        throw Refusal{EINVAL, "two ranks have the same address, and a card has one member in a group"};
-    const auto same = [&](const toll_group& group) {
-        return group.key == toll_net64(request.key) && group.id == toll_net32(request.group);
-    };
-    if (std::ranges::any_of(clients_, [&](const Client& other) { return other.group && same(*other.group); }) ||
-        std::ranges::any_of(departed_, [&](const Departed& gone) { return same(gone.group); }))
-        throw Refusal{EEXIST,
-                      "this card already has a member of that group of that job; a job may use a group's number once"};
-    const std::string_view all(request.spelling.data(), request.spelling.size());
-    const std::string spelling(all.substr(0, all.find('\0')));
-    Joining joining{.request = request,
-                    .addresses = std::move(addresses),
-                    .shape = spelling == "gather"   ? toll_star
-                             : spelling == "switch" ? toll_switch
-                                                    : toll_plan,
-                    .plan = std::nullopt,
-                    .others = {},
-                    .until = Clock::now() + limits_.search};
-    if (!is_counted(spelling)) joining.plan = played_by_first(make_plan(spelling, request.ranks));
-    joining.others = known_ranks(joining.plan, request.rank, request.ranks);
-    std::erase(joining.others, request.rank);
-    const auto known = neighbours(programs_.interface());
-    std::vector<std::uint32_t> sought;
-    for (const Rank rank : joining.others)
-        if (!known.contains(joining.addresses[rank])) sought.push_back(joining.addresses[rank]);
-    look_for(programs_.interface(), sought);
-    client.joining = std::move(joining);
-}
-
-void Server::go_on_joining(Client& client) {
-    const auto known = neighbours(programs_.interface());
-    const Joining& joining = *client.joining;
-    const auto nobody = std::ranges::find_if(joining.others,
-                                             [&](Rank rank) { return !known.contains(joining.addresses[rank]); });
-    if (nobody != joining.others.end() && Clock::now() < joining.until) return;
-    refused(client.connection, [&] {
-        if (nobody != joining.others.end())
-            throw Refusal{EHOSTUNREACH, "nobody on the network of " + programs_.interface() + " has " +
-                                            text_of_address(joining.addresses[*nobody]) + ", the address of rank " +
-                                            std::to_string(*nobody)};
-        admit(client, known);
-    });
-    client.joining.reset();
-}
-
-void Server::admit(Client& client, const std::map<std::uint32_t, Hardware>& known) {
-    const Joining& joining = *client.joining;
-    const Request& request = joining.request;
-    const auto directory = [&](Rank rank) {
-        const std::uint32_t address = joining.addresses[rank];
-        const Hardware hardware = rank == request.rank ? own_hardware(programs_.interface()) : known.at(address);
-        return Endpoint{.hardware = hardware, .address = address};
-    };
-    make_room(client.user);
-    const Membership membership{.key = request.key,
-                                .group = request.group,
-                                .rank = request.rank,
-                                .ranks = request.ranks,
-                                .before = request.before,
-                                .owner = client.user,
-                                .interface = programs_.index(),
-                                .slot = programs_.next_slot(),
-                                .port = static_cast<std::uint16_t>(request.port)};
-    const toll_group group = describe(membership, joining.shape, joining.plan, directory);
-    client.pages = programs_.add(group);
-    client.group = group;
-    send_answer(client.connection, 0, "", {&client.pages->group, &client.pages->host});
-}
-
-void Server::forget_departed() {
-    while (!departed_.empty() && departed_.front().until <= Clock::now()) {
-        programs_.remove(departed_.front().group);
-        departed_.pop_front();
+void Server::drop(Client& client) noexcept {
+    if (client.in_turn) {
+        const auto queue = turns_.find(client.user);
+        std::erase(queue->second, &client);
+        if (queue->second.empty()) turns_.erase(queue);
     }
-}
-
-void Server::make_room(uid_t user) {
-    const auto is_users = [user](const auto& member) { return member.user == user; };
-    const auto holds = [](const Client& client) { return client.group.has_value(); };
-    const auto own = std::ranges::count_if(clients_, [&](const Client& c) { return holds(c) && is_users(c); });
-    if (user != 0 && own >= static_cast<std::ptrdiff_t>(limits_.per_user))
-        throw Refusal{EDQUOT, "user " + std::to_string(user) + " has " + std::to_string(own) +
-                                  " groups on this card already (nicd --per-user)"};
-    if (std::ranges::count_if(clients_, holds) >= static_cast<std::ptrdiff_t>(limits_.groups))
-        throw Refusal{ENOSPC, "this card has " + std::to_string(limits_.groups) + " groups already (nicd --groups)"};
-    while (static_cast<std::size_t>(std::ranges::count_if(clients_, holds)) + departed_.size() >= limits_.groups) {
-        programs_.remove(departed_.front().group);
-        departed_.pop_front();
+    // Closing alone leaves it among the events as long as a forked process has it open too.
+    epoll_ctl(events_.number(), EPOLL_CTL_DEL, client.connection.number(), nullptr);
+    if (client.member) {
+        client.member->past.front().until = Clock::now() + limits_.linger;
+        past_.splice(past_.end(), client.member->past);
     }
+    const auto place = std::ranges::find(clients_, &client, [](const Client& one) { return &one; });
+    clients_.erase(place);
 }
 
 }  // namespace tollbar::nic

@@ -2,16 +2,16 @@
 // The daemon: checks who asks for what, and hands the descriptors of a group to its members.
 #pragma once
 
+#include "asked.hpp"
+#include "network.hpp"
 #include "programs.hpp"
-#include "neighbours.hpp"
-#include "client/talk.hpp"
-
-#include "transports/nic/descriptor.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,13 +21,23 @@
 namespace tollbar::nic {
 
 struct Limits {
-    std::uint32_t groups = 256;              ///< of all users together
-    std::uint32_t per_user = 64;             ///< of one user
-    std::chrono::seconds linger{60};         ///< the card answers for a member so long after it is gone
-    std::chrono::milliseconds search{1000};  ///< for a neighbour's hardware address
+    std::uint32_t groups = 256;   ///< of all users together
+    std::uint32_t per_user = 64;  ///< of one user
+    std::uint32_t silent = 512;   ///< connections without a group, of all users; beyond, whose user has most gives way
+    std::uint32_t silent_per_user = 128;
+    std::chrono::milliseconds patience{5000};  ///< with a connection that asks for nothing
+    std::chrono::seconds linger{60};           ///< the card answers for a member so long after it is gone
+    std::chrono::milliseconds search{4000};    ///< for a neighbour's hardware address; the kernel asks once a second
+    std::optional<toll_key> of_switch = {};    ///< of the switch that counts for groups of this host
+
+    static constexpr std::uint32_t descriptors_of_group = 3;  ///< a connection and two maps
+    static constexpr std::uint32_t own_descriptors = 128;  ///< two maps for each slot that is ready, and what is open
+
+    std::uint32_t descriptors() const noexcept { return descriptors_of_group * groups + silent + own_descriptors; }
 };
 
-/// One thread. Serves until somebody who may tells it to stop.
+/// One thread. Serves until somebody who may tells it to stop; nothing that a client does ends it. Users take turns,
+/// and a turn costs the same whatever is asked for, so nobody waits for another user's second request.
 class Server {
 public:
     /// Throws std::system_error when the socket cannot be had.
@@ -41,47 +51,84 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    /// A group that is wanted; it counts as one that its user has.
     struct Joining {
-        Request request;
-        std::vector<std::uint32_t> addresses;
-        toll_shape shape;
-        std::optional<Plan> plan;
-        std::vector<Rank> others;  ///< whose hardware addresses are needed
+        Asked asked;
+        std::vector<Hardware> found;  ///< of the first places
+        Clock::time_point until, next_look, next_question;
+        std::chrono::milliseconds pause{1};
+    };
+
+    /// A group whose member is gone. The card answers for it until then; it counts as one that its user has until all
+    /// who have its maps have closed them.
+    struct Past {
+        uid_t user;
+        toll_u64 name;
+        std::uint32_t slot;
         Clock::time_point until;
+        bool answers;
+    };
+
+    struct Member {
+        std::list<Past> past;  ///< what is to be kept when it is gone; here already, so that memory may be short then
+        Pages pages;
     };
 
     struct Client {
         File connection;
         uid_t user;
         pid_t process;
-        std::optional<Joining> joining;
-        std::optional<toll_group> group;
-        std::optional<Pages> pages;
+        Clock::time_point until;  ///< it is to ask for something; of clients that are silent
+        bool in_turn = false;
+        std::unique_ptr<Joining> joining;
+        std::unique_ptr<Member> member;
+
+        bool silent() const noexcept { return !joining && !member; }
     };
 
-    struct Departed {
-        uid_t user;
-        toll_group group;
-        Clock::time_point until;
-    };
-
-    void accept_one();
+    /// The programs' view of the network follows this host's.
+    void follow_network() noexcept;
+    /// What is ready joins its user's queue.
+    void look_around();
+    void put_in_turn(Client& client);
+    void take_turns();
+    void accept_some();
+    bool accept_one();
+    /// Makes room among the silent connections; false when there are none. `of` nobody: of who has most.
+    bool drop_silent(std::optional<uid_t> of);
+    void drop_overdue();
+    void attend(Client& client) noexcept;
     /// False when the connection is over.
     bool hear(Client& client);
-    void begin_joining(Client& client, const Request& request, std::vector<std::uint32_t> addresses);
-    void go_on_joining(Client& client);
-    void admit(Client& client, const std::map<std::uint32_t, Hardware>& known);
-    void forget_departed();
-    /// Throws Refusal when the user, or all of them, have as many as they may. Those who departed first give way.
+    void drop(Client& client) noexcept;
+
+    void begin_joining(Client& client, Asked asked);
+    void go_on_joining(Client& client) noexcept;
+    /// False when something is still to be waited for.
+    bool join(Client& client);
+    void admit(Client& client, NicPrograms::Prepared prepared);
+    void forget_past();
+    void free_what_nobody_has();
+    void retire(Past& past) noexcept;
+    std::size_t held_by(uid_t user) const noexcept;
+    std::size_t held() const noexcept;
+    /// Throws Refusal when the user, or all of them, have as many as they may. Only the user's own past gives way.
     void make_room(uid_t user);
-    std::string status() const;
+    std::string status(uid_t asking) const;
 
     NicPrograms& programs_;
+    Network network_;
     std::string path_;
     Limits limits_;
     File listener_;
+    std::pair<std::uint64_t, std::uint64_t> place_;  ///< of the socket's name: device and number
+    File events_;
     std::list<Client> clients_;
-    std::list<Departed> departed_;
+    std::map<uid_t, std::deque<Client*>> turns_;  ///< none empty
+    uid_t latest_ = 0;                            ///< who had the last turn
+    std::list<Past> past_;
+    bool calls_ = false;  ///< somebody wants to connect
+    Clock::time_point deaf_until_, next_look_;
     bool stopping_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon holds, as JSON. Numbers and names of our own alone go in, so nothing needs escaping. Keys stay out:
-// they are secrets.
+// What the daemon holds, as JSON: how much for anybody, the groups themselves for their users and for root. Numbers and
+// names of our own alone go in, so nothing needs escaping. Keys stay out: they are secrets.
 #include "server.hpp"
 
 #include <sstream>
@@ -11,32 +11,38 @@ namespace {
 
 constexpr std::array<const char*, toll_statistics> statistics{"frames",   "answered", "continued", "noted",
                                                               "arrivals", "known",    "strange",   "truncated",
-                                                              "altered",  "forged",   "untimely"};
+                                                              "altered",  "forged",   "untimely",  "stale"};
+constexpr std::size_t room_at_the_end = 512;  // for one more group and what comes last
 constexpr std::array<const char*, 3> shapes{"plan", "gather", "switch"};
 
 }  // namespace
 
-std::string Server::status() const {
+std::string Server::status(uid_t asking) const {
     std::ostringstream text;
     text << R"({"interface":")" << programs_.interface() << R"(","mode":")"
          << (programs_.mode() == Mode::native ? "native" : "generic") << R"(","most":)" << limits_.groups
-         << R"(,"departed":)" << departed_.size() << R"(,"counts":{)";
+         << R"(,"held":)" << held() << R"(,"departed":)" << past_.size() << R"(,"counts":{)";
     const auto counts = programs_.counts();
     for (std::size_t what = 0; what < counts.size(); ++what)
         text << (what == 0 ? "" : ",") << '"' << statistics[what] << "\":" << counts[what];
     text << R"(},"groups":[)";
     const char* comma = "";
+    std::size_t unlisted = 0;
     for (const Client& client : clients_) {
-        if (!client.pages) continue;
-        const Mapped<const toll_group> group(client.pages->group, PROT_READ);
+        if (!client.member || (asking != 0 && asking != geteuid() && asking != client.user)) continue;
+        if (static_cast<std::size_t>(text.tellp()) > most_text - room_at_the_end) {
+            ++unlisted;
+            continue;
+        }
+        const Mapped<const toll_group> group(client.member->pages.group, PROT_READ);
         const toll_u64 place = toll_load(&group->state.at);
-        text << comma << R"({"group":)" << toll_net32(group->id) << R"(,"rank":)" << group->rank << R"(,"ranks":)"
-             << group->ranks << R"(,"shape":")" << shapes[group->shape] << R"(","user":)" << client.user
-             << R"(,"process":)" << client.process << R"(,"episode":)" << toll_episode_of(place) << R"(,"step":)"
-             << toll_step_of(place) << R"(,"steps":)" << group->program.steps << '}';
+        text << comma << R"({"group":)" << toll_net32(group->who.group) << R"(,"rank":)" << group->rank
+             << R"(,"ranks":)" << group->ranks << R"(,"shape":")" << shapes[group->shape] << R"(","user":)"
+             << client.user << R"(,"process":)" << client.process << R"(,"episode":)" << toll_episode_of(place)
+             << R"(,"step":)" << toll_step_of(place) << R"(,"steps":)" << group->program.steps << '}';
         comma = ",";
     }
-    text << "]}";
+    text << R"(],"unlisted":)" << unlisted << '}';
     return text.str();
 }
 

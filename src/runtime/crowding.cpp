@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has a CPU of their own: affinity masks, cgroup quotas and scheduler groups, read from the kernel.
+// Who has a CPU of their own: affinity masks and cgroup quotas, read from the kernel.
 #include <tollbar/detail/crowding.hpp>
 
 #include "kept_errno.hpp"
@@ -9,9 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
-#include <functional>
 #include <limits>
-#include <mutex>
 #include <sched.h>
 #include <unistd.h>
 #include <vector>
@@ -40,13 +38,6 @@ CpuSet affinity() noexcept {
 }
 
 namespace {
-
-std::string first_line(const std::string& path) {
-    std::string line;
-    std::ifstream file(path);
-    std::getline(file, line);
-    return line;
-}
 
 /// One line of /proc/self/cgroup that may hold a CPU quota.
 struct Membership {
@@ -98,19 +89,9 @@ std::uint32_t quota_cpus(const std::string& root) {
 
 std::uint32_t quota_cpus() { return quota_cpus(""); }
 
-std::uint64_t scheduler_group() {
-    std::string group;
-    for (const Membership& membership : memberships("")) group += membership.path + ';';
-    if (group.find_first_not_of("/;") == std::string::npos) {  // the root: sessions are scheduled against each other
-        const std::string session = first_line("/proc/self/autogroup");
-        group += session.substr(0, session.find(' '));
-    }
-    return std::max<std::uint64_t>(std::hash<std::string>{}(group), 1);
-}
-
 namespace {
 
-const CpuSet affinity_at_start = affinity();
+const std::uint32_t cpus_at_start = std::max<std::uint32_t>(1, affinity().count());
 
 /// Monotonic time in milliseconds, at the price of a memory read.
 std::uint64_t coarse_ms() noexcept {
@@ -119,12 +100,18 @@ std::uint64_t coarse_ms() noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
+}  // namespace
+
+std::uint32_t masked_cpus() noexcept { return cpus_at_start; }
+
+namespace {
+
 std::uint32_t usable_cpus_now() noexcept {
     const runtime::KeptErrno kept;  // the kernel may have no cgroups
     try {
-        return std::max<std::uint32_t>(1, std::min(affinity_at_start.count(), quota_cpus()));
+        return std::min(masked_cpus(), quota_cpus());
     } catch (...) {  // no memory for a file name: what the mask says
-        return std::max<std::uint32_t>(1, affinity_at_start.count());
+        return masked_cpus();
     }
 }
 
@@ -145,58 +132,29 @@ std::uint32_t usable_cpus() noexcept {
     return cached.load(std::memory_order_relaxed);
 }
 
-Standing own_standing() {
-    struct Known {
-        pid_t process = 0;
-        std::uint64_t looked_ms = 0;
-        std::uint32_t quota = 0;
-        std::uint64_t group = 0;
-    };
-    static Known known;
-    static std::mutex mutex;
-    constexpr std::uint64_t good_for_ms = 100;
-
-    const std::lock_guard lock(mutex);
-    const runtime::KeptErrno kept;
-    const std::uint64_t now = coarse_ms();
-    if (known.process != getpid() || now - known.looked_ms >= good_for_ms)
-        known = {.process = getpid(), .looked_ms = now, .quota = quota_cpus(), .group = scheduler_group()};
-    return {.cpus = affinity(), .quota = known.quota, .group = known.group};
-}
+Standing own_standing() noexcept { return {.cpus = affinity()}; }
 
 Crowding crowding_of(std::span<const Standing> everybody) {
     std::vector<CpuSet> masks;
-    std::vector<CpuSet> regions;   // masks that overlap, taken together
-    std::vector<Standing> groups;  // one a scheduler group, with the tightest quota in it
+    std::vector<CpuSet> regions;  // masks that overlap, taken together
     for (const Standing& one : everybody) {
-        if (std::ranges::find(masks, one.cpus) == masks.end()) {
-            masks.push_back(one.cpus);
-            CpuSet region = one.cpus;
-            std::erase_if(regions, [&](const CpuSet& other) {
-                const CpuSet both = region | other;
-                if (both.count() == region.count() + other.count()) return false;
-                region = both;
-                return true;
-            });
-            regions.push_back(region);
-        }
-        const auto group = std::ranges::find(groups, one.group, &Standing::group);
-        if (group == groups.end()) {
-            groups.push_back(one);
-        } else {
-            group->quota = std::min(group->quota, one.quota);
-        }
+        if (std::ranges::find(masks, one.cpus) != masks.end()) continue;
+        masks.push_back(one.cpus);
+        CpuSet region = one.cpus;
+        std::erase_if(regions, [&](const CpuSet& other) {
+            const CpuSet both = region | other;
+            if (both.count() == region.count() + other.count()) return false;
+            region = both;
+            return true;
+        });
+        regions.push_back(region);
     }
     masks.insert(masks.end(), regions.begin(), regions.end());
 
     const auto confined = [&](const CpuSet& mask) {
         return std::ranges::count_if(everybody, [&](const Standing& one) { return one.cpus.within(mask); });
     };
-    const auto members = [&](std::uint64_t group) { return std::ranges::count(everybody, group, &Standing::group); };
-    const bool crowded = std::ranges::any_of(masks,
-                                             [&](const CpuSet& mask) { return confined(mask) > mask.count(); }) ||
-                         std::ranges::any_of(groups,
-                                             [&](const Standing& group) { return members(group.group) > group.quota; });
+    const bool crowded = std::ranges::any_of(masks, [&](const CpuSet& mask) { return confined(mask) > mask.count(); });
     return crowded ? Crowding::crowded : Crowding::roomy;
 }
 

@@ -62,7 +62,7 @@ constexpr std::array table{
              "The plan of barriers for which the program names none.", "C++, C, MPI, threads inside ranks, OpenSHMEM"},
     Variable{"TOLLBAR_WAIT", "auto, spin, yield, park", "auto",
              "How participants wait: `spin` never yields its processor, `yield` yields but never sleeps, `park` sleeps "
-             "almost at once, `auto` adapts to the number of processors (see [How to wait](../design/waiting.md)).",
+             "at once, `auto` learns which of the three pays (see [How to wait](../design/waiting.md)).",
              "all"},
     Variable{"TOLLBAR_TIMEOUT", "seconds, 0 or more (0: never)", "0",
              "How long a wait lasts before it names the missing ranks; it repeats that at the same interval and goes "
@@ -79,8 +79,11 @@ constexpr std::array table{
              "What carries signals between nodes: `p2p` the MPI's messages, `nic` the network cards, `auto` the faster "
              "of both.",
              "MPI, threads inside ranks"},
-    Variable{"TOLLBAR_NICD", "a socket", default_nicd_socket, "Where the NIC daemon of the host listens.",
-             "MPI, threads inside ranks, network card, the command"},
+    Variable{
+        "TOLLBAR_NICD", "a socket", default_nicd_socket,
+        "Where the NIC daemon of the host listens. If it is not set: /run/tollbar/NAME/nicd.sock of the interface NAME "
+        "that has the member's address, if that is there.",
+        "MPI, threads inside ranks, network card, the command"},
     Variable{"TOLLBAR_TUNING", "a file", "tollbar/tuning in the cache folder",
              "The file of stored choices, which `tollbar tune` and the barriers of MPI programs write.",
              "C++, C, MPI, threads inside ranks, the command"},
@@ -261,6 +264,15 @@ int tollbar_first_of_job(void) {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
         if (const char* rank = environment::value_of(name)) return std::strcmp(rank, "0") == 0 ? 1 : 0;
     return 1;
+}
+
+int tollbar_name_of_job(char* text, size_t size) {
+    const char* own = environment::value_of("PMIX_NAMESPACE");
+    std::string name = own == nullptr ? "" : own;
+    for (const char* variable : {"I_MPI_HYDRA_UUID", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMI_JOBID"})
+        if (const char* value = environment::value_of(variable)) name.append(name.empty() ? "" : ":").append(value);
+    text[name.copy(text, size - 1)] = '\0';
+    return own != nullptr ? 1 : 0;
 }
 
 int tollbar_to_level(const char* text, int* level) {

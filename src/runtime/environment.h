@@ -3,6 +3,8 @@
 #ifndef TOLLBAR_RUNTIME_ENVIRONMENT_H
 #define TOLLBAR_RUNTIME_ENVIRONMENT_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,6 +29,11 @@ double tollbar_timeout(void);
 
 /* Whether this process is the first of its job, as far as its launcher tells, or in none: that one speaks for all. */
 int tollbar_first_of_job(void);
+
+/* What the launcher calls this process's job, into `text` (at most `size` bytes with the final zero), for what tells
+ * jobs apart; "" where it says nothing. Nonzero when a spawned job is called something else than the one that spawned
+ * it. */
+int tollbar_name_of_job(char* text, size_t size);
 
 /* Where a door's host has settings of its own: the same values as the variable has. 0 when none of them. */
 int tollbar_to_level(const char* text, int* level);

@@ -35,12 +35,17 @@ public:
         if (number_ >= 0) close(number_);
     }
 
+    void swap(File& other) noexcept { std::swap(number_, other.number_); }
     int number() const noexcept { return number_; }
     explicit operator bool() const noexcept { return number_ >= 0; }
 
 private:
     int number_ = -1;
 };
+
+/// Reserves a part of a file, so that a full file system is an error now and not a SIGBUS later; 0 or an errno value.
+/// Past RLIMIT_FSIZE that is EFBIG, and no SIGXFSZ. Signals are held back meanwhile.
+int reserve(int descriptor, std::size_t from, std::size_t bytes) noexcept;
 
 /// Sleeps until there is something to read, the deadline has passed, or a signal came; true when there is. Exact to
 /// the kernel's high-resolution timers, which SO_RCVTIMEO is not.

@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What barriers say to each other over a network: the payload of one UDP datagram, and the steps that a rank's word is
- * compiled to. One header for the host's transport, the card's program and the tests: no libc, no includes.
+ * compiled to. One header for the host's transport, the card's program and the tests: no libc, no includes but the MAC.
  *
- * On the wire all fields are in network byte order. An episode is compared by toll_newer(), so that a job may begin
- * with any; what a frame says stays true for ever, so a repeated or late one does no harm. */
+ * On the wire all fields are in network byte order, except those that are only compared: name, incarnation, digest,
+ * mac. An episode is compared by toll_newer(), so that a job may begin with any; what a frame says stays true for ever,
+ * so a repeated or late one does no harm. Nothing in a frame is secret. */
 #ifndef TOLLBAR_RUNTIME_FRAME_H
 #define TOLLBAR_RUNTIME_FRAME_H
+
+#include "siphash.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef __UINT8_TYPE__ toll_u8;
 typedef __UINT16_TYPE__ toll_u16;
 typedef __UINT32_TYPE__ toll_u32;
-typedef __UINT64_TYPE__ toll_u64;
 typedef __INT64_TYPE__ toll_s64;
 
 enum {
-    toll_magic = 0x746f6c31, /* "tol1": the 1 is the version, of the fields and of the check */
+    toll_magic = 0x746f6c32, /* "tol2": the 2 is the version, of the fields and of the MAC */
     toll_port = 7777,        /* where cards listen; hosts may take any */
     toll_nic_steps = 16,     /* a card runs programs of so many steps */
+    toll_admits = 64,        /* ranks that one rank admits to a group */
+    toll_signed = 47,        /* bytes of a frame that the MAC is of */
 };
 
 #define TOLLBAR_NOBODY 0xffffffffU /* an enumerator of C is an int */
+
+/* In `source` and `destination` beside ranks. */
+enum {
+    toll_everybody = 0xffff,
+    toll_the_switch = 0xfffe,
+    toll_most_ranks = 0xfff0,
+};
 
 enum toll_kind {
     /* Between ranks. `source` is in `episode`, or past it: whatever kind, a frame proves that. */
@@ -32,26 +42,45 @@ enum toll_kind {
     toll_ask = 3,     /* source wants to know whether the receiver has entered */
     toll_here = 4,    /* source has entered */
     toll_leave = 5,   /* source has left `episode`, so everybody has entered it, and goes for good */
-    toll_gather = 6,  /* source has entered; to the card that counts */
+    toll_gather = 6,  /* source has entered; to whoever counts */
     toll_release = 7, /* everybody has entered; from whoever counts */
+    /* Of who joins. `incarnation` is a number that the one to be admitted drew for this: an old answer has another. */
+    toll_join = 8,  /* source wants to be admitted by the receiver; `episode`: the incarnation it was offered, or 0 */
+    toll_offer = 9, /* the incarnation is `episode` (as it is in a frame): repeat it, for an old question cannot */
+    toll_welcome = 12, /* source has admitted the receiver to the incarnation `episode` */
+    toll_refuse = 10,  /* source does not admit the receiver: `step` says why, an enum toll_refusal */
+    toll_call = 11,    /* source can admit the receiver now */
     /* Between a host and its own card; a frame of these kinds from elsewhere is dropped. */
     toll_arrive = 16,
     toll_timeout = 17,
-    toll_continue = 18, /* `mask`: steps whose messages are due */
+    toll_continue = 18, /* source and destination together: a mask of steps whose messages are due */
     toll_note = 19,
+    toll_enrol = 20, /* ask to be admitted, or, to another rank, offer that */
+    toll_who = 21,   /* ask the destination whether it has entered */
+};
+
+/* In the step of toll_ask and toll_here: who asks, or answers, is not admitted yet. That proves nothing. */
+enum { toll_before_admission = 1 };
+
+enum toll_refusal {
+    toll_not_refused,
+    toll_used_before, /* another process was this rank in this use of the group */
+    toll_other_plan,  /* another plan, size or order of hosts */
 };
 
 struct toll_frame {
     toll_u32 magic;
-    toll_u8 kind;
-    toll_u8 zero;
-    toll_u16 step;
-    toll_u64 key;   /* random, the job's */
-    toll_u32 group; /* of the job */
-    toll_u32 source;
+    toll_u32 group;       /* of the job */
+    toll_u64 name;        /* toll_name_of() the key and the group */
+    toll_u64 incarnation; /* random: of this use of the group; old frames have another */
+    toll_u64 digest;      /* of plan, size and order of hosts */
     toll_u64 episode;
-    toll_u32 mask;  /* zero between ranks */
-    toll_u32 check; /* toll_check() of the rest */
+    toll_u16 source;
+    toll_u16 destination;
+    toll_u16 step;
+    toll_u8 kind;
+    toll_u8 bytes; /* toll_signed: with it the last eight bytes are SipHash's last word */
+    toll_u64 mac;  /* SipHash-2-4 with the job's key of the first toll_signed bytes, little-endian */
 };
 
 /* "Tell one peer, then await one peer"; either may be TOLLBAR_NOBODY. */
@@ -66,77 +95,134 @@ struct toll_step {
 static inline toll_u16 toll_net16(toll_u16 value) { return __builtin_bswap16(value); }
 static inline toll_u32 toll_net32(toll_u32 value) { return __builtin_bswap32(value); }
 static inline toll_u64 toll_net64(toll_u64 value) { return __builtin_bswap64(value); }
+static inline toll_u64 toll_little64(toll_u64 value) { return value; }
 #else
 static inline toll_u16 toll_net16(toll_u16 value) { return value; }
 static inline toll_u32 toll_net32(toll_u32 value) { return value; }
 static inline toll_u64 toll_net64(toll_u64 value) { return value; }
+static inline toll_u64 toll_little64(toll_u64 value) { return __builtin_bswap64(value); }
 #endif
 
 /* Whether `a` comes after `b`, also when the numbers wrapped in between. */
 static inline int toll_newer(toll_u64 a, toll_u64 b) { return (toll_s64)(a - b) > 0; }
 
-/* Two words of 32 bits, each added to a random number that hides the other: with each pair of numbers drawn anew, the
- * high half of a sum of such products is the same for two given frames once in 2^32 times (Thorup 2015, "High Speed
- * Hashing for Integers and Strings", pair-multiply-shift). The products of a frame do not wait for each other. */
-static inline toll_u64 toll_pair(toll_u64 high, toll_u64 high_hidden, toll_u64 low, toll_u64 low_hidden) {
-    return (high + low_hidden) * (low + high_hidden);
+/* What all frames of one member's group have in common. */
+struct toll_identity {
+    toll_u64 name;
+    toll_u64 digest;
+    struct toll_sip begun; /* a secret: the MAC's state after magic, group and name */
+    toll_u32 group;        /* network byte order */
+    toll_u32 zero;
+};
+
+/* Public, and yet nobody can find a key whose group has a given name. */
+static inline toll_u64 toll_name_of(struct toll_key key, toll_u32 group) {
+    struct toll_sip state = toll_sip_begun(key);
+
+    toll_sip_word(&state, 0x656d616e6c6c6f74ULL); /* "tollname": no frame begins so */
+    return toll_little64(toll_sip_ended(state, group | 12ULL << 56));
 }
 
-/* Binds the fields together, so that a frame that was altered on its way passes once in 2^32 times; UDP's own checksum
- * is 16 bits, and cards leave it out. Not a signature: whoever can read the key can forge. */
-static inline toll_u32 toll_check(const struct toll_frame* frame) {
-    const toll_u64 key = toll_net64(frame->key), episode = toll_net64(frame->episode);
-    const toll_u32 head = (toll_u32)frame->kind << 24 | (toll_u32)frame->zero << 16 | toll_net16(frame->step);
+/* As toll_identity_of(), for a name of another key. `group` in network byte order. */
+static inline struct toll_identity toll_identity_under(struct toll_key key, toll_u64 name, toll_u32 group,
+                                                       toll_u64 digest) {
+    struct toll_identity made = {
+        .name = name, .digest = digest, .begun = toll_sip_begun(key), .group = group, .zero = 0};
+    const struct { toll_u32 magic, group; } first = {toll_net32(toll_magic), group};
+    toll_u64 word;
 
-    return (toll_u32)((toll_pair(key >> 32, 0x8e6ad1d661ece203ULL, (toll_u32)key, 0x44cc2ed7f0390fa5ULL) +
-                       toll_pair(episode >> 32, 0x8af545bc4177fabdULL, (toll_u32)episode, 0x661a61182813e2f7ULL) +
-                       toll_pair(toll_net32(frame->group), 0x97785798d3c8f923ULL, toll_net32(frame->source),
-                                 0xb2710c241d728bbbULL) +
-                       toll_pair(head, 0x24450b3ff1bca5d7ULL, toll_net32(frame->mask), 0xbf5b957102fbf4e9ULL)) >>
-                      32);
+    __builtin_memcpy(&word, &first, sizeof word);
+    toll_sip_word(&made.begun, toll_little64(word));
+    toll_sip_word(&made.begun, toll_little64(name));
+    return made;
 }
 
-/* A whole frame; `key` and `group` in network byte order, as they are in a frame. */
-static inline struct toll_frame toll_sealed(toll_u8 kind, toll_u16 step, toll_u64 key, toll_u32 group, toll_u32 source,
-                                            toll_u64 episode, toll_u32 mask) {
-    struct toll_frame frame = {.magic = toll_net32(toll_magic),
-                               .kind = kind,
-                               .zero = 0,
-                               .step = toll_net16(step),
-                               .key = key,
-                               .group = group,
-                               .source = toll_net32(source),
-                               .episode = toll_net64(episode),
-                               .mask = toll_net32(mask),
-                               .check = 0};
+static inline struct toll_identity toll_identity_of(struct toll_key key, toll_u32 group, toll_u64 digest) {
+    return toll_identity_under(key, toll_name_of(key, group), toll_net32(group), digest);
+}
 
-    frame.check = toll_net32(toll_check(&frame));
+/* The key of a group that a switch counts: made of the switch's own, which the daemons know and no member. Only whose
+ * daemon was shown a key with that name gets it. */
+static inline struct toll_key toll_switch_key(struct toll_key of_switch, toll_u64 name) {
+    struct toll_sip state = toll_sip_begun(of_switch);
+    struct toll_key key;
+
+    toll_sip_word(&state, toll_little64(name));
+    key.low = toll_sip_ended(state, 1 | 9ULL << 56);
+    key.high = toll_sip_ended(state, 2 | 9ULL << 56);
+    return key;
+}
+
+/* The MAC's state for all frames of that incarnation. */
+static inline __attribute__((always_inline)) struct toll_sip toll_sealing(const struct toll_identity* identity,
+                                                                          toll_u64 incarnation, toll_u64 digest) {
+    struct toll_sip state = identity->begun;
+
+    toll_sip_word(&state, toll_little64(incarnation));
+    toll_sip_word(&state, toll_little64(digest));
+    return state;
+}
+
+/* Source, destination, step, kind: the frame's last signed word, as it lies in memory. */
+static inline toll_u64 toll_tail(const struct toll_frame* frame) {
+    toll_u64 tail;
+
+    __builtin_memcpy(&tail, (const toll_u8*)frame + __builtin_offsetof(struct toll_frame, source), sizeof tail);
+    return tail;
+}
+
+/* The same of its parts: one word, so that who writes it and reads it again does not wait for the memory. */
+static inline toll_u64 toll_tail_of(toll_u32 source, toll_u32 destination, toll_u16 step, toll_u8 kind) {
+    return toll_net64((toll_u64)(source & 0xffff) << 48 | (toll_u64)(destination & 0xffff) << 32 |
+                      (toll_u64)step << 16 | (toll_u64)kind << 8 | toll_signed);
+}
+
+/* The MAC, as it is in a frame, for what that has in `episode` and behind. */
+static inline toll_u64 toll_mac(const struct toll_sip* sealing, toll_u64 episode, toll_u64 tail) {
+    struct toll_sip state = *sealing;
+
+    toll_sip_word(&state, toll_little64(episode));
+    return toll_little64(toll_sip_ended(state, toll_little64(tail)));
+}
+
+static inline toll_u64 toll_mac_of(const struct toll_sip* sealing, const struct toll_frame* frame) {
+    return toll_mac(sealing, frame->episode, toll_tail(frame));
+}
+
+/* A whole frame, without its MAC. */
+static inline struct toll_frame toll_unsealed(const struct toll_identity* identity, toll_u64 incarnation, toll_u8 kind,
+                                              toll_u16 step, toll_u32 source, toll_u32 destination, toll_u64 episode) {
+    const struct toll_frame frame = {.magic = toll_net32(toll_magic),
+                                     .group = identity->group,
+                                     .name = identity->name,
+                                     .incarnation = incarnation,
+                                     .digest = identity->digest,
+                                     .episode = toll_net64(episode),
+                                     .source = toll_net16((toll_u16)source),
+                                     .destination = toll_net16((toll_u16)destination),
+                                     .step = toll_net16(step),
+                                     .kind = kind,
+                                     .bytes = toll_signed,
+                                     .mac = 0};
+
     return frame;
 }
 
-/* Why a frame is not for this group of this job, as far as the frame alone tells. */
-enum toll_flaw {
-    toll_sound = 0,
-    toll_not_ours, /* another program's, or another version's */
-    toll_other_key,
-    toll_other_group,
-    toll_damaged,
-};
+/* Who admits that rank to a group; rank 0 is asked by nobody: it draws the incarnation. */
+static inline toll_u32 toll_admits_of(toll_u32 rank) { return (rank - 1) / toll_admits; }
 
-/* As above, `key` and `group` are in network byte order. */
-static inline enum toll_flaw toll_inspect(const struct toll_frame* frame, toll_u64 key, toll_u32 group) {
-    if (frame->magic != toll_net32(toll_magic)) return toll_not_ours;
-    if (frame->key != key) return toll_other_key;
-    if (frame->group != group) return toll_other_group;
-    if (frame->check != toll_net32(toll_check(frame))) return toll_damaged;
-    return toll_sound;
+/* Which of those that `rank` admits that is; toll_admits if it is none of them. */
+static inline toll_u32 toll_admitted_as(toll_u32 rank, toll_u32 other) {
+    const toll_u32 first = rank * toll_admits + 1;
+
+    return other >= first && other - first < toll_admits ? other - first : (toll_u32)toll_admits;
 }
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(toll_frame) == 40 && sizeof(toll_step) == 12, "no padding: the layout is the protocol");
+static_assert(sizeof(toll_frame) == 56 && sizeof(toll_step) == 12, "no padding: the layout is the protocol");
 #else
-_Static_assert(sizeof(struct toll_frame) == 40 && sizeof(struct toll_step) == 12,
+_Static_assert(sizeof(struct toll_frame) == 56 && sizeof(struct toll_step) == 12,
                "no padding: the layout is the protocol");
 #endif
 

@@ -49,7 +49,7 @@ std::atomic<std::uint64_t> roomy_up_to{0};
 Patience default_patience(std::uint64_t participants) noexcept {
     const wait_policy policy = environment::wait();
     thread_local const Pin pin;
-    const std::uint64_t cpus = usable_cpus();
+    const std::uint64_t cpus = masked_cpus();
     roomy_up_to.store(policy == wait_policy::automatic && collisions.load(std::memory_order_relaxed) == 0 ? cpus : 0,
                       std::memory_order_relaxed);
     const bool crowded = pin.shared() || participants > cpus;

@@ -5,11 +5,13 @@
 #include "files.hpp"
 #include "kept_errno.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tollbar {
@@ -18,8 +20,22 @@ namespace {
 
 struct Life {
     bool running = false;
-    std::uint64_t start = 0;
+    std::uint64_t start = 0;  ///< in clock ticks since boot
 };
+
+/// What is above the ticks in a start_of(): they would fill that part after thousands of years.
+constexpr unsigned ticks_bits = 44;
+constexpr std::uint64_t ticks_mask = (std::uint64_t{1} << ticks_bits) - 1;
+
+/// A number of our namespace of process numbers, where /proc shows that one; else 0.
+std::uint64_t own_counting() noexcept {
+    const runtime::KeptErrno kept;
+    std::array<char, 16> self{};
+    struct stat counting {};
+    if (readlink("/proc/self", self.data(), self.size() - 1) <= 0 || std::atoi(self.data()) != getpid()) return 0;
+    if (stat("/proc/self/ns/pid", &counting) != 0) return 0;
+    return std::max<std::uint64_t>(counting.st_ino & (~std::uint64_t{0} >> ticks_bits), 1) << ticks_bits;
+}
 
 Life life_of(pid_t process) noexcept {
     const runtime::KeptErrno kept;  // dead ones have no file
@@ -46,11 +62,17 @@ Life life_of(pid_t process) noexcept {
 
 }  // namespace
 
-std::uint64_t start_of(pid_t process) noexcept { return life_of(process).start; }
+std::uint64_t start_of(pid_t process) noexcept {
+    const std::uint64_t counting = own_counting();
+    const std::uint64_t start = counting == 0 ? 0 : life_of(process).start;
+    return start == 0 ? 0 : counting | start;
+}
 
 bool is_running(pid_t process, std::uint64_t start) noexcept {
+    const std::uint64_t counting = own_counting();
+    if (counting == 0 || (start != 0 && (start & ~ticks_mask) != counting)) return true;
     const Life life = life_of(process);
-    return life.running && (start == 0 || life.start == start);
+    return life.running && (start == 0 || life.start == (start & ticks_mask));
 }
 
 }  // namespace tollbar

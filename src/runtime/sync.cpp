@@ -5,8 +5,8 @@
 #include "kept_errno.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <climits>
 #include <ctime>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -34,12 +34,12 @@ timespec to_timespec(std::chrono::steady_clock::time_point at) noexcept {
     return {.tv_sec = seconds.count(), .tv_nsec = std::chrono::nanoseconds(since_boot - seconds).count()};
 }
 
-void futex_wait(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+void futex_wait(const std::atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope scope,
                 const timespec* until) noexcept {
     // The bitset form takes an absolute time on CLOCK_MONOTONIC; interrupted and mistaken waits just return.
     const runtime::KeptErrno kept;
     syscall(SYS_futex, low_half(word), in_scope(FUTEX_WAIT_BITSET, scope), static_cast<std::uint32_t>(seen), until,
-            nullptr, FUTEX_BITSET_MATCH_ANY);
+            nullptr, mask);
 }
 
 long membarrier(int command) noexcept {
@@ -60,7 +60,44 @@ std::uint32_t measure_spins_worth_a_wake() noexcept {
     return static_cast<std::uint32_t>(price_of_a_wake.count() * sample / std::max<nanoseconds::rep>(best.count(), 1));
 }
 
+/// The shortest of a few yields; of the first that comes back late, nothing can be said.
+std::uint64_t measure_yield(std::uint64_t wake) noexcept {
+    std::uint64_t best = wake / 80;
+    for (int attempt = 0; attempt < 8; ++attempt) {
+        const std::uint64_t before = NativeSync::ticks();
+        NativeSync::yield();
+        const std::uint64_t took = NativeSync::ticks() - before;
+        best = std::min(best, took);
+        if (took > wake) break;
+    }
+    return best;
+}
+
+Pace measure_pace() noexcept {
+    using namespace std::chrono;
+    const auto begun = steady_clock::now();
+    const std::uint64_t ticks = NativeSync::ticks();
+    while (steady_clock::now() - begun < microseconds(50)) {
+    }
+    const duration<double, std::micro> took = steady_clock::now() - begun;
+    const auto wake = static_cast<std::uint64_t>(static_cast<double>(NativeSync::ticks() - ticks) * 20.0 /
+                                                 took.count());
+    return {.wake = std::max<std::uint64_t>(wake, 1), .fruitless = 5 * measure_yield(wake) / 2};
+}
+
+std::array<Company, 1024> companies;  // one a CPU
+
 }  // namespace
+
+const Pace& NativeSync::pace() noexcept {
+    static const Pace pace = measure_pace();
+    return pace;
+}
+
+NativeSync::Company& NativeSync::company() noexcept {
+    const int cpu = sched_getcpu();
+    return companies[static_cast<std::size_t>(cpu < 0 ? 0 : cpu) % companies.size()];
+}
 
 void NativeSync::yield() noexcept { sched_yield(); }
 
@@ -74,25 +111,28 @@ bool NativeSync::register_for_heavy_fence() noexcept {
            membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
-void NativeSync::heavy_fence(Scope scope) noexcept {
-    membarrier(scope == Scope::process ? MEMBARRIER_CMD_PRIVATE_EXPEDITED : MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+bool NativeSync::heavy_fence(Scope scope) noexcept {
+    return membarrier(scope == Scope::process ? MEMBARRIER_CMD_PRIVATE_EXPEDITED : MEMBARRIER_CMD_GLOBAL_EXPEDITED) ==
+           0;
 }
 
-bool NativeSync::sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept {
-    futex_wait(word, seen, scope, nullptr);
+bool NativeSync::sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope scope,
+                          Never) noexcept {
+    futex_wait(word, seen, mask, scope, nullptr);
     return true;
 }
 
-bool NativeSync::sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+bool NativeSync::sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope scope,
                           Deadline deadline) noexcept {
     if (deadline.passed()) return false;
     const timespec until = to_timespec(deadline.at);
-    futex_wait(word, seen, scope, &until);
+    futex_wait(word, seen, mask, scope, &until);
     return true;
 }
 
-void NativeSync::wake_all(const std::atomic<std::uint64_t>& word, Scope scope) noexcept {
-    syscall(SYS_futex, low_half(word), in_scope(FUTEX_WAKE, scope), INT_MAX, nullptr, nullptr, 0);
+void NativeSync::wake(const std::atomic<std::uint64_t>& word, std::uint32_t mask, Scope scope,
+                      std::uint32_t most) noexcept {
+    syscall(SYS_futex, low_half(word), in_scope(FUTEX_WAKE_BITSET, scope), most, nullptr, nullptr, mask);
 }
 
 std::uint32_t NativeSync::spins_worth_a_wake() noexcept {

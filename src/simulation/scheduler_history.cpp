@@ -1,59 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every processor does since when: the sums of it, and the history for a picture.
-#include "scheduler_simulation.hpp"
+#include "scheduler_history.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
 namespace tollbar::scheduler {
 
-void Simulation::note(std::uint32_t number, Activity activity) {
-    Processor& processor = processors_[number];
-    State state{.activity = activity};
-    if (processor.thread) {
-        state.application = threads_[*processor.thread].job;
-        state.thread = threads_[*processor.thread].number;
-    }
-    if (state == processor.state) return;
-    end_stretch(number);
-    processor.state = state;
+namespace {
+
+double of(const std::array<Nanoseconds, activities>& spent, Activity activity) {
+    return to_us(spent[static_cast<std::size_t>(activity)]);
 }
 
-void Simulation::end_stretch(std::uint32_t number) {
-    const State& state = processors_[number].state;
-    const Nanoseconds since = std::exchange(processors_[number].since, now_);
-    spent_[state.application][static_cast<std::size_t>(state.activity)] += now_ - since;
-    const double from_us = std::max(to_us(since), window_.from_us), until_us = std::min(to_us(now_), window_.until_us);
-    if (since == now_ || from_us >= until_us) return;
-    if (outcome_.history.size() == window_.most_spans) {
-        outcome_.history_cut = true;
+}  // namespace
+
+History::History(const Window& window, std::size_t processors, std::size_t applications)
+    : window_(window), stretches_(processors), spent_(applications) {
+    if (!(window.from_us >= 0 && window.until_us >= window.from_us))
+        throw std::invalid_argument("the picture's window begins at 0 us or later and does not end before it begins");
+}
+
+void History::note(std::uint32_t processor, const State& state, Nanoseconds now) {
+    if (state == stretches_[processor].state) return;
+    end(processor, now);
+    stretches_[processor].state = state;
+}
+
+void History::end(std::uint32_t processor, Nanoseconds now) {
+    const State& state = stretches_[processor].state;
+    const Nanoseconds since = std::exchange(stretches_[processor].since, now);
+    spent_[state.application][static_cast<std::size_t>(state.activity)] += now - since;
+    const double from_us = std::max(to_us(since), window_.from_us), until_us = std::min(to_us(now), window_.until_us);
+    if (since == now || from_us >= until_us) return;
+    if (spans_.size() == window_.most_spans) {
+        cut_ = true;
         return;
     }
-    outcome_.history.push_back({.processor = number,
-                                .activity = state.activity,
-                                .application = state.application,
-                                .thread = state.thread,
-                                .from_us = from_us,
-                                .until_us = until_us});
+    spans_.push_back({.processor = processor,
+                      .activity = state.activity,
+                      .application = state.application,
+                      .thread = state.thread,
+                      .from_us = from_us,
+                      .until_us = until_us});
 }
 
-void Simulation::sum_up() {
-    for (std::uint32_t number = 0; number < processors_.size(); ++number) end_stretch(number);
+void History::sum_up(Outcome& outcome, Nanoseconds now) {
+    for (std::uint32_t processor = 0; processor < stretches_.size(); ++processor) end(processor, now);
     Spent all{};
-    for (std::size_t job = 0; job < spent_.size(); ++job) {
-        const auto [idle, switching, computing, spinning] = spent_[job];
-        outcome_.applications[job].computing_us = to_us(computing);
-        outcome_.applications[job].spinning_us = to_us(spinning);
-        std::ranges::transform(all, spent_[job], all.begin(), std::plus{});
+    for (const Spent& spent : spent_) std::ranges::transform(all, spent, all.begin(), std::plus{});
+    for (std::size_t number = 0; number < outcome.applications.size(); ++number) {
+        outcome.applications[number].computing_us = of(spent_[number], Activity::computing);
+        outcome.applications[number].spinning_us = of(spent_[number], Activity::spinning);
     }
-    const auto [idle, switching, computing, spinning] = all;
-    outcome_.idle_us = to_us(idle);
-    outcome_.switching_us = to_us(switching);
-    outcome_.computing_us = to_us(computing);
-    outcome_.spinning_us = to_us(spinning);
-    std::ranges::sort(outcome_.history, {}, [](const Span& span) { return std::tuple(span.processor, span.from_us); });
+    outcome.idle_us = of(all, Activity::idle);
+    outcome.switching_us = of(all, Activity::switching);
+    outcome.computing_us = of(all, Activity::computing);
+    outcome.spinning_us = of(all, Activity::spinning);
+    outcome.waking_us = of(all, Activity::waking);
+    outcome.neighbours_us = of(all, Activity::neighbour);
+    std::ranges::sort(spans_, {}, [](const Span& span) { return std::tuple(span.processor, span.from_us); });
+    outcome.history = std::move(spans_);
+    outcome.history_cut = cut_;
 }
 
 }  // namespace tollbar::scheduler

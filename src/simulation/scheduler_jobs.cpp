@@ -20,6 +20,8 @@ namespace tollbar::scheduler {
 namespace {
 
 constexpr std::uint32_t most_threads = 1u << 20;
+/// Computes without an end, and never comes to its barrier.
+const Application neighbour{.barriers = 1, .barrier = "centralized"};
 
 Nanoseconds time(double us, const std::string& what, double least_us = 0) {
     simulation::check_time(us, what, least_us);
@@ -123,9 +125,32 @@ void place(Job& job, const std::string& name) {
         }
 }
 
+void check_kernel(const Machine& machine) {
+    if (machine.kernel != Kernel::paper && machine.policy != Policy::partition)
+        throw std::invalid_argument("a fair kernel has a queue a processor; it knows only the policy partition");
+    if (machine.neighbours > most_threads)
+        throw std::invalid_argument("there are at most " + std::to_string(most_threads) + " neighbours, not " +
+                                    std::to_string(machine.neighbours));
+    if (machine.neighbours > 0 && machine.policy == Policy::dedicated)
+        throw std::invalid_argument("a neighbour never ends, so a dedicated machine would never come to others");
+}
+
+Job neighbours(const Machine& machine, std::size_t number, std::uint64_t first_thread) {
+    Job job{};
+    job.application = &neighbour;
+    job.number = static_cast<std::uint32_t>(number);
+    job.threads = machine.neighbours;
+    job.first_thread = static_cast<std::uint32_t>(first_thread);
+    job.processors = machine.processors;
+    for (std::uint32_t thread = 0; thread < job.threads; ++thread) job.home.push_back(thread % machine.processors);
+    job.endless = true;
+    return job;
+}
+
 }  // namespace
 
 Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t episode) const {
+    if (endless) return never / 4;
     if (!application->profile_us.empty()) return std::llround(application->profile_us[thread][episode] * 1000);
     const double us = Workload::drawn_us(application->compute_us, application->variation, seed, thread, episode);
     return std::llround(us * 1000);
@@ -145,11 +170,21 @@ Clockwork clockwork(const Machine& machine) {
     if (machine.processors < 1 || machine.processors > most_threads)
         throw std::invalid_argument("a machine has 1 to " + std::to_string(most_threads) + " processors, not " +
                                     std::to_string(machine.processors));
-    return {.quantum = time(machine.quantum_us, "the quantum", 0.001),
-            .switching = time(machine.switch_us, "a context switch")};
+    const Clockwork found{.quantum = time(machine.quantum_us, "the quantum", 0.001),
+                          .switching = time(machine.switch_us, "a context switch"),
+                          .tick = time(machine.tick_us, "the tick", 0.001),
+                          .waking = time(machine.wake_us, "waking"),
+                          .calling = time(machine.call_us, "a call")};
+    if (machine.kernel == Kernel::paper) return found;
+    if (found.switching < 1 || found.switching >= found.quantum)
+        throw std::invalid_argument("under a fair kernel a context switch takes time, but less than a slice; " +
+                                    std::to_string(found.switching) + " ns is not between 0 and " +
+                                    std::to_string(found.quantum) + " ns");
+    return found;
 }
 
 std::vector<Job> prepare(const Machine& machine, const std::vector<Application>& applications) {
+    check_kernel(machine);
     if (applications.empty()) throw std::invalid_argument("there is no application to simulate");
     std::vector<Job> jobs;
     std::uint64_t threads = 0;
@@ -159,6 +194,9 @@ std::vector<Job> prepare(const Machine& machine, const std::vector<Application>&
         jobs.back().first_thread = static_cast<std::uint32_t>(threads);
         threads += jobs.back().threads;
         jobs.back().processors = machine.processors;
+        if (applications[number].yields != 0 &&
+            (machine.kernel == Kernel::paper || applications[number].waiting != Waiting::smart))
+            throw std::invalid_argument(name + "only who waits smart under a fair kernel yields before it sleeps");
         if (applications[number].processors != 0 && machine.policy != Policy::partition)
             throw std::invalid_argument(name + "only the policy partition gives an application processors of its own");
     }
@@ -171,6 +209,7 @@ std::vector<Job> prepare(const Machine& machine, const std::vector<Application>&
         if (machine.policy == Policy::partition) check_size(job, name);
         place(job, name);
     }
+    if (machine.neighbours > 0) jobs.push_back(neighbours(machine, jobs.size(), threads));
     return jobs;
 }
 

@@ -12,6 +12,9 @@ namespace tollbar::scheduler {
 
 using Nanoseconds = std::int64_t;
 
+/// A thread of the simulation, over all applications.
+using Thread = std::uint32_t;
+
 inline constexpr Nanoseconds never = std::numeric_limits<Nanoseconds>::max();
 
 constexpr double to_us(Nanoseconds time) { return static_cast<double>(time) / 1000; }
@@ -29,6 +32,7 @@ struct Job {
     std::vector<std::uint32_t> home;  ///< of each thread: 0 .. processors - 1
     Nanoseconds arrival;
     std::uint64_t seed;
+    bool endless = false;  ///< the neighbours: their first computing time never ends
 
     /// How long a thread computes before its barrier `episode`, counted from 0.
     Nanoseconds compute(std::uint32_t thread, std::uint64_t episode) const;
@@ -40,10 +44,12 @@ struct Job {
 struct Clockwork {
     Nanoseconds quantum;
     Nanoseconds switching;
+    Nanoseconds tick, waking, calling;  ///< of the fair kernels
 };
 
 /// Throws std::invalid_argument that names what is wrong and what is accepted.
 Clockwork clockwork(const Machine& machine);
+/// The neighbours are the last job, where there are some.
 std::vector<Job> prepare(const Machine& machine, const std::vector<Application>& applications);
 
 }  // namespace tollbar::scheduler

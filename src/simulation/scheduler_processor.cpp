@@ -13,7 +13,7 @@ bool Simulation::act(std::uint32_t number) {
     while (true) {
         if (!processor.thread && !take_next(number)) return changed;
         if (processor.busy_until > now_ && processor.busy_until != never) return changed;
-        const Running& running = threads_[*processor.thread];
+        const Programs::Running& running = programs_[*processor.thread];
         const bool ended = processor.busy_until != never && !std::exchange(processor.switching, false);
         if (running.computing && !ended) {
             processor.busy_until = now_ + running.remaining;
@@ -34,31 +34,15 @@ bool Simulation::act(std::uint32_t number) {
 
 Barrier::Advance Simulation::come_to_barrier(std::uint32_t number) {
     processors_[number].busy_until = never;
-    Running& running = threads_[*processors_[number].thread];
-    Barrier& barrier = barriers_[running.job];
-    const bool enters = std::exchange(running.computing, false);
-    if (enters) barrier.enter(running.number);
-    Barrier::Advance step = barrier.advance(running.number);
-    step.moved |= enters;
-    if (step.moved) ++moves_;
-    return step;
+    return programs_.come_to_barrier(*processors_[number].thread);
 }
 
 void Simulation::pass(std::uint32_t number) {
-    Processor& processor = processors_[number];
-    const Thread thread = *processor.thread;
-    Running& running = threads_[thread];
-    ++passed_;
-    Job& job = jobs_[running.job];
-    if (++running.episode < job.barriers) {
-        compute(thread);
-        return;
-    }
-    processor.thread.reset();
+    const Thread thread = *processors_[number].thread;
+    if (programs_.pass(thread)) return;
+    processors_[number].thread.reset();
     note(number, Activity::idle);
-    if (--job.unfinished > 0) return;
-    outcome_.applications[running.job].completed_us = to_us(now_);
-    queues_.completed(running.job);
+    if (programs_.complete(thread, now_)) queues_.completed(programs_[thread].job);
 }
 
 bool Simulation::take_next(std::uint32_t number) {
@@ -76,7 +60,7 @@ void Simulation::dispatch(std::uint32_t number, Queue& queue, std::size_t place,
     processor.busy_until = never;
     processor.switching = false;
     if (!std::exchange(processor.used, true)) return;
-    ++outcome_.switches;
+    ++switches_;
     if (left + clockwork_.switching == 0) return;
     processor.switching = true;
     processor.busy_until = now_ + left + clockwork_.switching;
@@ -86,13 +70,13 @@ void Simulation::dispatch(std::uint32_t number, Queue& queue, std::size_t place,
 bool Simulation::yield(std::uint32_t number) {
     Processor& processor = processors_[number];
     const Thread thread = *processor.thread;
-    const Waiting waiting = jobs_[threads_[thread].job].application->waiting;
+    const Waiting waiting = programs_.job_of(thread).application->waiting;
     Queue* const queue = queues_.of(number);
     if (waiting == Waiting::spin || !queue || queue->empty()) return false;
     std::size_t place = 0;
     // Free switches from thread to thread that all wait would never end.
     if (waiting == Waiting::smart || clockwork_.switching == 0) {
-        const auto able = std::ranges::find_if(*queue, [this](Thread other) { return can_go_on(other); });
+        const auto able = std::ranges::find_if(*queue, [this](Thread other) { return programs_.can_go_on(other); });
         if (able == queue->end()) return false;
         if (waiting == Waiting::smart) place = static_cast<std::size_t>(able - queue->begin());
     }
@@ -101,16 +85,8 @@ bool Simulation::yield(std::uint32_t number) {
     return true;
 }
 
-bool Simulation::can_go_on(Thread thread) const {
-    const Running& running = threads_[thread];
-    return running.computing || barriers_[running.job].can_advance(running.number);
-}
-
-void Simulation::compute(Thread thread) {
-    Running& running = threads_[thread];
-    running.computing = true;
-    running.remaining = jobs_[running.job].compute(running.number, running.episode);
-    running.computes += running.remaining;
+void Simulation::note(std::uint32_t number, Activity activity) {
+    history_.note(number, programs_.state(processors_[number].thread, activity), now_);
 }
 
 }  // namespace tollbar::scheduler

@@ -50,7 +50,7 @@ void Simulation::rotate_shared() {
 }
 
 void Simulation::preempt(Processor& processor, Queue& queue) {
-    Running& running = threads_[*processor.thread];
+    Programs::Running& running = programs_[*processor.thread];
     if (processor.busy_until != never && !processor.switching) running.remaining = processor.busy_until - now_;
     queue.push_back(*processor.thread);
     processor.thread.reset();

@@ -12,8 +12,6 @@
 
 namespace tollbar::scheduler {
 
-/// A thread of the simulation, over all applications.
-using Thread = std::uint32_t;
 using Queue = std::deque<Thread>;
 
 class Queues {
@@ -25,6 +23,7 @@ public:
         }
         std::size_t queues = 0;
         for (const Job& job : jobs) {
+            if (job.endless && policy_ == Policy::partition) continue;  // in the queues of others
             first_processor_.push_back(job.first_processor);
             first_queue_.push_back(queues);
             queues += job.processors;
@@ -32,7 +31,8 @@ public:
         queues_.resize(queues);
         owner_.assign(machine.processors, jobs.size());
         if (policy_ == Policy::partition)
-            for (const Job& job : jobs) std::fill_n(owner_.begin() + job.first_processor, job.processors, job.number);
+            for (const Job& job : jobs)
+                if (!job.endless) std::fill_n(owner_.begin() + job.first_processor, job.processors, job.number);
     }
 
     bool shared() const { return policy_ == Policy::global; }
@@ -45,9 +45,10 @@ public:
         return &queues_[first_queue_[owner] + processor - first_processor_[owner]];
     }
 
-    /// Where a thread queues that lives on `home`.
-    Queue& at(std::uint32_t job, std::uint32_t home) {
-        return shared() ? queues_[0] : queues_[first_queue_[job] + home];
+    /// Where a thread queues that lives on `home`; null for a neighbour on a processor that nobody owns.
+    Queue* at(std::uint32_t job, std::uint32_t home) {
+        if (shared()) return &queues_[0];
+        return job < first_queue_.size() ? &queues_[first_queue_[job] + home] : of(home);
     }
 
     void arrived(std::uint32_t job) {

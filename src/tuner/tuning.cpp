@@ -4,6 +4,7 @@
 
 #include "tuning_file.hpp"
 
+#include "algorithms/processors.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/say.h"
 
@@ -31,8 +32,10 @@ std::vector<Tuned> read_tuning_once() {
 
 std::vector<Tuned> read_tuning(std::istream& file) {
     std::vector<Tuned> all;
-    for (const TuningEntry& line : read_tuning_entries(file, "threads"))
+    for (const TuningEntry& line : read_tuning_entries(file, "threads")) {
+        if (!line.is("pinned") && roles_are_processors(line["plan"])) continue;
         all.push_back({{line.number("ranks"), line.number("cpus"), line.is("pinned")}, {line["plan"], line["wait"]}});
+    }
     return all;
 }
 
@@ -45,7 +48,6 @@ std::optional<Choice> tuned_choice(const Situation& situation) {
 Choice default_choice(const Situation& situation) {
     constexpr Rank ranks_one_line_serves = 8;
     const bool crowded = situation.ranks > situation.cpus;
-    if (crowded && situation.pinned) return {"combination", "auto"};
     if (crowded || situation.ranks <= ranks_one_line_serves) return {"turnstile", "auto"};
     return {"dissemination", "auto"};
 }

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
 #include <string>
 #include <thread>
 
@@ -73,4 +74,21 @@ TEST_CASE("ranks that ask for different plans get none of them") {
 TEST_CASE("a plan that nobody can run is not taken") {
     for (const char* plan : {"foo", "turnstile/foo", "dissemination:99", "turnstiles"})
         for (const mpi::Agreement& one : agreed({plan, plan}, {"a", "b"})) CHECK(one.terms.plan[0] == '\0');
+}
+
+TEST_CASE("tickets of communicators that draw neighbouring numbers keep apart") {
+    std::set<std::uint64_t> all;
+    std::size_t drawn = 0;
+    for (std::uint64_t ticket : {std::uint64_t{0}, std::uint64_t{1} << 32, std::uint64_t{256}, ~std::uint64_t{0}}) {
+        mpi::Terms terms{};
+        terms.ticket = ticket;
+        for (Rank node = 0; node < 1000; ++node)
+            for (const unsigned number : {0U, 1U, 2U, 255U}) {
+                const std::uint64_t one = mpi::ticket_of(terms, node, static_cast<std::uint8_t>(number));
+                CHECK((one != 0 && ~one != 0));
+                all.insert(one);
+                ++drawn;
+            }
+    }
+    CHECK(all.size() == drawn);
 }

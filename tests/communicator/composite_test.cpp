@@ -56,6 +56,7 @@ std::vector<std::unique_ptr<Elsewhere>> cards(Rank nodes) {
 tollbar_p2p p2p(std::atomic<int>& turns) {
     tollbar_p2p made{};
     made.state = &turns;
+    made.error = [](void*) { return 0; };
     made.progress = [](void* state) { static_cast<std::atomic<int>*>(state)->fetch_add(1); };
     return made;
 }
@@ -70,13 +71,13 @@ const Composite::Step end = by(Composite::Step::By::outer_end);
 /// One rank of a node.
 class OneRank {
 public:
-    OneRank(std::vector<Composite::Step> steps, OuterBarrier* outer, std::atomic<bool>* outer_is_gone = nullptr)
+    OneRank(std::vector<Composite::Step> steps, OuterBarrier* outer, std::atomic<bool>* gave_up = nullptr)
         : messages_(p2p(turns), wait_policy::automatic, roomy), steps_(std::move(steps)),
           runner(steps_.data(), static_cast<std::uint32_t>(steps_.size()), 0,
                  Composite({.words = {wait_policy::automatic, Waking{}, roomy},
                             .messages = &messages_,
                             .outer = outer,
-                            .outer_is_gone = outer_is_gone})) {}
+                            .gave_up = gave_up})) {}
 
     bool lost() const { return runner.transport().gone(); }
 

@@ -46,6 +46,7 @@ public:
     struct Seat {
         LocalWorld* world;
         std::uint32_t rank;
+        int channels = -1;  ///< for messages without data, that it gets before it is refused; negative: any number
     };
 
     tollbar_p2p p2p(Seat& self) const {
@@ -55,7 +56,12 @@ public:
                 .open = open,
                 .start = start,
                 .done = done,
-                .close = [](void*, tollbar_channel* channel) { delete channel; },
+                .close =
+                    [](void*, tollbar_channel* channel) {
+                        delete channel;
+                        return 0;
+                    },
+                .error = [](void*) { return 0; },
                 .progress = [](void*) {}};
     }
 
@@ -63,7 +69,9 @@ private:
     static Seat& of(void* state) { return *static_cast<Seat*>(state); }
 
     static tollbar_channel* open(void* state, std::uint32_t peer, tollbar_way way, void* data, std::uint32_t bytes) {
-        const Seat& self = of(state);
+        Seat& self = of(state);
+        if (data == nullptr && self.channels == 0) return nullptr;
+        if (data == nullptr && self.channels > 0) --self.channels;
         const bool receives = way == TOLLBAR_FROM_PEER;
         const std::size_t from = receives ? peer : self.rank, to = receives ? self.rank : peer;
         const std::size_t place = from * self.world->ranks_ + to;

@@ -8,7 +8,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cctype>
 #include <chrono>
 #include <string>
@@ -250,4 +252,31 @@ TEST_CASE("only a word that all ranks share needs no calls") {
     CHECK_FALSE(needs_none({.ranks = 7, .per_node = 7, .plan = "turnstile@4/mcs"}));
     CHECK_FALSE(needs_none({.ranks = 5, .per_node = 5, .plan = "combination:2"}));
     CHECK_FALSE(needs_none({.ranks = 3, .per_node = 3, .plan = "turnstile", .sharing = TOLLBAR_SHARING_NEVER}));
+}
+
+TEST_CASE("where one rank gets no channel, all decline alike, whichever channel it is") {
+    constexpr Rank ranks = 4;
+    for (const char* plan : {"dissemination", "turnstile/mcs", ""})
+        for (Rank refused = 0; refused < ranks; ++refused)
+            for (int had = 0;; ++had) {
+                LocalWorld world(ranks);
+                std::vector<int> results(ranks);
+                std::vector<std::thread> threads;
+                for (Rank rank = 0; rank < ranks; ++rank)
+                    threads.emplace_back([&, rank] {
+                        LocalWorld::Seat seat{.world = &world, .rank = rank, .channels = rank == refused ? had : -1};
+                        const std::string host = "node" + std::to_string(rank / 2);
+                        const tollbar_p2p p2p = world.p2p(seat);
+                        tollbar_mpi_options options{};
+                        options.plan = plan;
+                        options.host = host.c_str();
+                        tollbar_mpi_participant* self = nullptr;
+                        results[rank] = tollbar_mpi_join(&p2p, &options, &self);
+                        if (self != nullptr) tollbar_mpi_leave(self);
+                    });
+                for (std::thread& thread : threads) thread.join();
+                CHECK(std::ranges::all_of(results, [&](int result) { return result == results[0]; }));
+                CHECK(results[0] != EIO);
+                if (results[0] == 0) break;  // it needs no more
+            }
 }

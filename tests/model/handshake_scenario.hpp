@@ -29,11 +29,11 @@ public:
         for (std::uint64_t episode = 1; episode <= settings_.episodes; ++episode) {
             tolls_.pay(self, episode);
             desks_[self]->word.store(episode, std::memory_order_release);  // pairs with await()
-            wake_sleepers<RelacySync>(desks_[self]->word, desks_[self]->sleepers, settings_.waking);
+            wake_sleepers<RelacySync>(desks_[self]->word, desks_[self]->sleepers, episode, settings_.waking);
             for (unsigned peer = 0; peer < settings_.threads; ++peer) {
                 Desk& desk = *desks_[peer];
                 if (peer == self) continue;
-                wait<RelacySync>(AwaitedWord<RelacySync>{desk.word, episode, desk.sleepers, settings_.waking},
+                wait<RelacySync>(AwaitedWord<RelacySync>{desk.word, episode, desk.sleepers, episode, settings_.waking},
                                  Patience{0, 0}, Never{});
             }
             tolls_.check(episode);

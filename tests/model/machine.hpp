@@ -11,6 +11,8 @@ namespace tollbar::model {
 struct Machine {
     Weakening weakening;
     std::array<const void*, max_threads> asleep_at{};  ///< by thread: the word it sleeps on
+    std::array<std::uint32_t, max_threads> mask{};     ///< by thread: which wake-ups reach it there
+    std::uint64_t ticks = 0;                           ///< of the clock
     std::array<bool, max_threads>
         wrote_in_total_order{};  ///< by thread: a sequentially consistent write since its last fence
 };

@@ -6,12 +6,14 @@
 #include "machine.hpp"
 #include "relacy.hpp"
 
+#include <tollbar/detail/company.hpp>
 #include <tollbar/detail/sync.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace tollbar::model {
 
@@ -36,6 +38,12 @@ private:
     mutable bool over_ = false;
 };
 
+/// A nap ends when it does; the model has no clock.
+template <class Nap>
+Sometime sooner(Sometime deadline, Nap) noexcept {
+    return deadline;
+}
+
 /// What NativeSync promises, and as little more as the checker allows.
 ///
 /// Sequential consistency: relacy does not order a sequentially consistent load after an earlier sequentially
@@ -48,7 +56,11 @@ private:
 /// The futex: the comparison and going to sleep are one step. Of the word, the comparison sees any value that a
 /// relaxed load may see, but none older than what the last waker of this word knew when it woke: that much the
 /// kernel's lock of the wait queue gives, and without it futexes would be of no use. Waking orders nothing for
-/// the program: a woken thread may still load an old value. Sleepers may wake for no reason.
+/// the program: a woken thread may still load an old value. A wake-up that is not for all reaches any of the sleepers.
+/// Sleepers may wake for no reason.
+///
+/// What a process has learned is arbitrary: whether there is company, how long something took and how many to wake
+/// are the checker's choice.
 struct RelacySync {
     template <class T>
     class Atomic;
@@ -65,6 +77,9 @@ struct RelacySync {
         }
     }
 
+    /// Threads run anywhere.
+    static std::uint32_t vicinity() noexcept { return rl::rand(2); }
+
     static void full_fence() noexcept {
         if (!machine.weakening.full_fence) fence();
     }
@@ -73,14 +88,48 @@ struct RelacySync {
         if (!machine.weakening.light_fence) fence();
     }
 
-    static void heavy_fence(Scope) noexcept {
+    static bool heavy_fence(Scope) noexcept {
         if (!machine.weakening.heavy_fence) fence();
+        return true;
     }
 
-    template <class Deadline>
-    static bool sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, Scope, Deadline) noexcept;
+    static std::uint64_t ticks() noexcept { return machine.ticks += rl::rand(2) == 0 ? 1 : 1000; }
 
-    static void wake_all(const Atomic<std::uint64_t>& word, Scope) noexcept;
+    static const Pace& pace() noexcept {
+        static constexpr Pace pace{.wake = 10, .fruitless = 2};
+        return pace;
+    }
+
+    struct Company {
+        enum class Advice : std::uint8_t { yield, probe, sleep };
+
+        Advice advice(std::uint64_t, const Pace&) noexcept { return static_cast<Advice>(rl::rand(3)); }
+        bool late(std::uint64_t, std::uint64_t, const Pace&) noexcept { return rl::rand(2) == 0; }
+        void in_time(const Pace&) noexcept {}
+        void helped() noexcept {}
+        void fruitless(std::uint64_t, const Pace&) noexcept {}
+        void gone(std::uint64_t, const Pace&) noexcept {}
+        static constexpr bool here() noexcept { return true; }
+    };
+
+    struct Waves {
+        static bool chain(std::uint64_t, const Pace&) noexcept { return rl::rand(2) == 0; }
+    };
+
+    static Company& company() noexcept {
+        static Company company;
+        return company;
+    }
+
+    static constexpr std::uint32_t everybody = ~std::uint32_t{0};
+    static constexpr std::uint32_t all = max_threads;
+    static constexpr std::uint32_t links = 1;
+
+    template <class Deadline>
+    static bool sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope,
+                         Deadline) noexcept;
+
+    static void wake(const Atomic<std::uint64_t>& word, std::uint32_t mask, Scope, std::uint32_t most) noexcept;
 
     static std::uint32_t spins_worth_a_wake() noexcept { return 1; }
 };
@@ -122,6 +171,14 @@ public:
         return decode(before);
     }
 
+    T fetch_or(T value, std::memory_order) noexcept {
+        return decode(cell_.fetch_or(encode(value), rl::mo_relaxed, RL_INFO));
+    }
+
+    T fetch_and(T value, std::memory_order) noexcept {
+        return decode(cell_.fetch_and(encode(value), rl::mo_relaxed, RL_INFO));
+    }
+
     bool compare_exchange_weak(T& expected, T desired, std::memory_order, std::memory_order) noexcept {
         std::uint64_t seen = encode(expected);
         const bool done = cell_.compare_exchange(rl::bool_t<true>(), seen, encode(desired), rl::mo_relaxed,
@@ -157,25 +214,35 @@ private:
 };
 
 template <class Deadline>
-bool RelacySync::sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, Scope, Deadline deadline) noexcept {
+bool RelacySync::sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope,
+                          Deadline deadline) noexcept {
     if (deadline.passed()) return false;
     const std::uint64_t now = std::max(word.cell_.load(rl::mo_relaxed, RL_INFO), word.told_);
     rl::unpark_reason reason = rl::unpark_reason_normal;
     // The checker does not switch threads between a load and the next operation.
     if (static_cast<std::uint32_t>(now) == static_cast<std::uint32_t>(seen)) {
         machine.asleep_at[self()] = &word;
-        reason = rl::ctx().park_current_thread(!std::is_same_v<Deadline, Never>, true, false, RL_INFO);
+        machine.mask[self()] = mask;
+        // A random search wakes for no reason so often that hardly anybody would oversleep a lost wake-up.
+        const bool spurious = !rl::ctx().is_random_sched() || rl::rand(8) == 0;
+        reason = rl::ctx().park_current_thread(!std::is_same_v<Deadline, Never>, spurious, false, RL_INFO);
         machine.asleep_at[self()] = nullptr;
     }
     yield();
     return reason != rl::unpark_reason_timeout;
 }
 
-inline void RelacySync::wake_all(const Atomic<std::uint64_t>& word, Scope) noexcept {
+inline void RelacySync::wake(const Atomic<std::uint64_t>& word, std::uint32_t mask, Scope,
+                             std::uint32_t most) noexcept {
     rl::ctx().sched();
     word.told_ = std::max(word.told_, word.known_[self()]);
-    for (unsigned thread = 0; thread < max_threads; ++thread) {
-        if (machine.asleep_at[thread] != &word) continue;
+    std::array<unsigned, max_threads> sleepers{};
+    unsigned count = 0;
+    for (unsigned thread = 0; thread < max_threads; ++thread)
+        if (machine.asleep_at[thread] == &word && (machine.mask[thread] & mask) != 0) sleepers[count++] = thread;
+    for (; count > 0 && most > 0; --most) {
+        const unsigned chosen = most < count ? rl::rand(count) : 0;
+        const unsigned thread = std::exchange(sleepers[chosen], sleepers[--count]);
         machine.asleep_at[thread] = nullptr;
         rl::ctx().unpark_thread(static_cast<rl::thread_id_t>(thread), false, RL_INFO);
     }

@@ -2,6 +2,7 @@
 // The situations in which originals must pass and mutants must be caught.
 #pragma once
 
+#include "bystander_scenario.hpp"
 #include "handshake_scenario.hpp"
 #include "runner_scenario.hpp"
 #include "turnstile_scenario.hpp"
@@ -31,8 +32,11 @@ inline const std::map<std::string, Situation>& situations() {
         const TurnstileSettings spin{.threads = 3, .phases = 3, .patience = spinning};
         const TurnstileSettings park{.threads = 3, .phases = 3, .patience = parking};
         const TurnstileSettings poll{.threads = 3, .phases = 3, .poll = true};
-        const TurnstileSettings yield_giving_up{.threads = 3, .phases = 3, .patience = yielding, .give_up = true};
+        const TurnstileSettings yield_giving_up{
+            .threads = 3, .phases = 3, .patience = yielding, .giving_up = max_threads};
         const TurnstileSettings leave{.threads = 3, .phases = 3, .patience = parking, .leaving = 2};
+        const TurnstileSettings four{.threads = 4, .phases = 3, .patience = parking};
+        const TurnstileSettings one_giving_up{.threads = 4, .phases = 3, .patience = parking, .giving_up = 1};
         using Settings = RunnerSettings;
         return std::map<std::string, Situation>{
             {"spinning", {3, make(Settings{.layout = three})}},
@@ -64,6 +68,15 @@ inline const std::map<std::string, Situation>& situations() {
             {"turnstile_parking", {3, make(park)}},
             {"turnstile_step_parking", {3, make<Closing::step>(park)}},
             {"turnstile_yielding_giving_up", {3, make(yield_giving_up)}},
+            {"turnstile_four_parking", {4, make(four)}},
+            {"turnstile_one_giving_up", {4, make(one_giving_up)}},
+            {"leaves_spinning", {4, make_leaves({.threads = 4, .phases = 2, .patience = spinning})}},
+            {"leaves_polling", {3, make_leaves(poll)}},
+            {"leaves_parking", {3, make_leaves(park)}},
+            {"leaves_leaving", {4, make_leaves({.threads = 4, .phases = 3, .patience = parking, .leaving = 2})}},
+            {"leaves_arriving_for_two",
+             {3, make_leaves({.threads = 3, .phases = 2, .patience = spinning, .arrivals_of_first = 2})}},
+            {"turnstile_bystanders", {4, make_bystanders(2)}},
             {"turnstile_leaving", {3, make(leave)}},
             {"turnstile_step_leaving", {3, make<Closing::step>(leave)}},
         };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that go through a Turnstile for a few phases in the model checker, paying tolls.
+// Threads without ranks that go through a Turnstile, or Leaves, for a few phases in the model checker, paying tolls.
 #pragma once
 
 #include "relacy_sync.hpp"
 
+#include <tollbar/detail/leaves.hpp>
 #include <tollbar/detail/turnstile.hpp>
 
 #include <cstdint>
@@ -18,20 +19,26 @@ struct TurnstileSettings {
     unsigned arrivals_of_first = 1;  ///< how many arrivals the first thread makes a phase, in one call
     unsigned leaving = 0;            ///< how many threads, the last ones, leave for good, the k-th of them in phase k
     bool leaving_together = false;   ///< all of them leave in the first phase instead
-    bool give_up = false;            ///< waits have deadlines that may pass, up to twice a phase
-    bool poll = false;               ///< looks again and again instead of waiting
+    unsigned giving_up =
+        0;              ///< how many threads, the first ones, wait with deadlines that may pass, up to twice a phase
+    bool poll = false;  ///< looks again and again instead of waiting
 };
 
 inline constexpr Patience spinning{Patience::for_ever, 0};
 inline constexpr Patience yielding{0, Patience::for_ever};
 inline constexpr Patience parking{0, 0};
 
-template <Closing closing>
-class TurnstileScenario : public Scenario {
+/// Leaves of two places; which one is near is the checker's choice.
+struct LeavesOfTwo : Leaves<RelacySync> {
+    explicit LeavesOfTwo(std::uint64_t expected) : Leaves(expected, 2) {}
+};
+
+/// Meeting: where they meet; whether it runs a completion.
+template <class Meeting, bool completes>
+class UnrankedScenario : public Scenario {
 public:
-    explicit TurnstileScenario(const TurnstileSettings& settings)
-        : settings_(settings), turnstile_(settings.threads - 1 + settings.arrivals_of_first), tolls_(settings.threads) {
-    }
+    explicit UnrankedScenario(const TurnstileSettings& settings)
+        : settings_(settings), meeting_(settings.threads - 1 + settings.arrivals_of_first), tolls_(settings.threads) {}
 
     void run(unsigned self) override {
         for (std::uint64_t phase = 1; phase <= settings_.phases; ++phase) {
@@ -41,13 +48,13 @@ public:
                 completed_(RL_INFO) = phase;
             };
             if (phase == leaves_in(self)) {
-                turnstile_.arrive_and_drop(complete);
+                meeting_.arrive_and_drop(complete);
                 return;
             }
-            const std::uint64_t target = turnstile_.arrive(self == 0 ? settings_.arrivals_of_first : 1, complete);
-            wait(target);
+            const auto target = meeting_.arrive(self == 0 ? settings_.arrivals_of_first : 1, complete);
+            wait(self, target);
             tolls_.check(phase, staying(phase));
-            if constexpr (closing == Closing::step) {
+            if constexpr (completes) {
                 const std::uint64_t completed = completed_(RL_INFO);
                 RL_ASSERT(completed == phase);
             }
@@ -69,19 +76,20 @@ private:
         return threads;
     }
 
-    void wait(std::uint64_t target) {
+    template <class Target>
+    void wait(unsigned self, Target target) {
         if (settings_.poll) {
-            while (!turnstile_.reached(target)) RelacySync::yield();
+            while (!meeting_.reached(target)) RelacySync::yield();
             return;
         }
-        if (settings_.give_up)
+        if (self < settings_.giving_up)
             for (int tries = 0; tries < 2; ++tries)
-                if (turnstile_.wait(target, settings_.patience, Sometime{})) return;
-        RL_ASSERT(turnstile_.wait(target, settings_.patience, Never{}));
+                if (meeting_.wait(target, settings_.patience, Sometime{})) return;
+        RL_ASSERT(meeting_.wait(target, settings_.patience, Never{}));
     }
 
     const TurnstileSettings& settings_;
-    Turnstile<RelacySync, closing> turnstile_;
+    Meeting meeting_;
     Tolls tolls_;
     rl::var<std::uint64_t> completed_{0};
 };
@@ -89,7 +97,16 @@ private:
 /// Scenarios of these settings.
 template <Closing closing = Closing::none>
 MakeScenario make(const TurnstileSettings& settings) {
-    return [settings]() -> std::unique_ptr<Scenario> { return std::make_unique<TurnstileScenario<closing>>(settings); };
+    using Meeting = Turnstile<RelacySync, closing>;
+    return [settings]() -> std::unique_ptr<Scenario> {
+        return std::make_unique<UnrankedScenario<Meeting, closing == Closing::step>>(settings);
+    };
+}
+
+inline MakeScenario make_leaves(const TurnstileSettings& settings) {
+    return [settings]() -> std::unique_ptr<Scenario> {
+        return std::make_unique<UnrankedScenario<LeavesOfTwo, true>>(settings);
+    };
 }
 
 }  // namespace tollbar::model

@@ -25,7 +25,7 @@ static void interrupt_every(long us) {
 /* The last to come stops the others and lets them go on, over and over, while they wait for it. */
 static void storm_and_pay(struct toll* toll) {
     for (int rank = 0; rank < toll->ranks; ++rank)
-        if (rank != toll->rank) toll_await(&toll->board->at_gate[rank], toll->episode + 1);
+        if (rank != toll->rank) toll_await_entry(toll->board, rank, toll->episode + 1);
     for (int i = 0; i < storm; ++i)
         for (int sign = 0; sign < 2; ++sign) {
             for (int rank = 0; rank < toll->ranks; ++rank)

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     struct toll toll = toll_open(MPI_COMM_WORLD, 0);
     for (int late = 0; late < toll.ranks; ++late) toll_barrier(&toll, late);
     if (toll.rank == toll.ranks - 1) {
-        for (int rank = 0; rank < toll.rank; ++rank) toll_await(&toll.board->at_gate[rank], toll.episode + 1);
+        for (int rank = 0; rank < toll.rank; ++rank) toll_await_entry(toll.board, rank, toll.episode + 1);
         raise(SIGKILL);
     }
     toll_barrier(&toll, -1);

@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
         for (int i = 0; i < before; ++i) cross(&toll, split_phase && i > 0); /* the first barrier sets up */
         if (toll_rank == absent) {
             for (int rank = 0; rank < toll.ranks; ++rank) /* then they wait for nobody else */
-                if (rank != absent) toll_await(&toll.board->at_gate[rank], before + 1);
+                if (rank != absent) toll_await_entry(toll.board, rank, before + 1);
             stay_away(argv[3], &toll_of_pair);
         }
         cross(&toll, split_phase);

@@ -38,7 +38,7 @@ static void windows(struct toll* toll) {
         for (int rank = 0; rank < toll->ranks; ++rank) {
             const int one = 1;
             int before = -1;
-            if (rank != worker) toll_await(&toll->board->at_gate[rank], toll->episode + 1);
+            if (rank != worker) toll_await_entry(toll->board, rank, toll->episode + 1);
             MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
             MPI_Get(theirs, words, MPI_INT, rank, 0, words, MPI_INT, window);
             MPI_Fetch_and_op(&one, &before, MPI_INT, rank, words - 1, MPI_SUM, window);

@@ -6,6 +6,8 @@
 #ifndef TOLLBAR_TESTS_MPI_TOLL_H
 #define TOLLBAR_TESTS_MPI_TOLL_H
 
+#include "../../include/tollbar/toll.h"
+
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdatomic.h>
@@ -20,8 +22,7 @@ enum { toll_ranks = 256, toll_boards = 600 };
 
 /* What the ranks of one communicator know of each other. */
 struct toll_board {
-    int paid[toll_ranks]; /* the episode each rank is about to enter; plain, so that only the barrier orders it */
-    atomic_int at_gate[toll_ranks]; /* the same, for those who make others late */
+    struct tollbar_toll tolls[toll_ranks];
 };
 
 struct toll_page {
@@ -76,6 +77,11 @@ static inline void toll_await(const atomic_int* word, int value) {
     while (atomic_load(word) < value) toll_pause();
 }
 
+/* Returns when that rank has come to the gate of that episode. */
+static inline void toll_await_entry(const struct toll_board* board, int rank, int episode) {
+    while (tollbar_toll_entered(board->tolls, (unsigned)rank) < (uint64_t)episode) toll_pause();
+}
+
 /* After MPI_Init. */
 static inline void toll_start(char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &toll_rank);
@@ -109,15 +115,15 @@ static inline struct toll toll_open(MPI_Comm comm, int board) {
 /* Right before the barrier. */
 static inline void toll_pay(struct toll* toll) {
     ++toll->episode;
-    toll->board->paid[toll->rank] = toll->episode;
-    atomic_store_explicit(&toll->board->at_gate[toll->rank], toll->episode, memory_order_relaxed);
+    tollbar_toll_pay(toll->board->tolls, (unsigned)toll->rank, (uint64_t)toll->episode);
 }
 
 /* Right after that episode: everybody has paid for it. */
 static inline void toll_check_episode(const struct toll* toll, int episode) {
-    for (int rank = 0; rank < toll->ranks; ++rank)
-        if (((volatile const int*)toll->board->paid)[rank] < episode)
-            toll_fail("left barrier %d of %d ranks before rank %d had entered it", episode, toll->ranks, rank);
+    const unsigned ranks = (unsigned)toll->ranks;
+    const unsigned missing = tollbar_toll_leave(toll->board->tolls, ranks, (unsigned)toll->rank, (uint64_t)episode);
+    if (missing != ranks)
+        toll_fail("left barrier %d of %d ranks before rank %u had entered it", episode, toll->ranks, missing);
     ++toll_checks;
 }
 
@@ -126,7 +132,7 @@ static inline void toll_check(const struct toll* toll) { toll_check_episode(toll
 /* In place of toll_pay: pays only when all others are at the gate, and have had the time to go wrong. */
 static inline void toll_pay_late(struct toll* toll) {
     for (int rank = 0; rank < toll->ranks; ++rank)
-        if (rank != toll->rank) toll_await(&toll->board->at_gate[rank], toll->episode + 1);
+        if (rank != toll->rank) toll_await_entry(toll->board, rank, toll->episode + 1);
     toll_pause();
     toll_pay(toll);
 }

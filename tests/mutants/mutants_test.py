@@ -21,10 +21,12 @@ LIBRARY = (
     "src/algorithms",
     "src/analysis",
     "src/runtime",
+    "src/simulation",
     "src/transports/mpi",
     "src/transports/words",
     "src/transports/udp",
     "src/tuner",
+    "src/workload",
     "src/doors/cxx",
     "src/communicator/placing.cpp",
 )
@@ -34,9 +36,13 @@ COPIED = (
     "tests/transports",
     "tests/communicator",
     "tests/runtime",
+    "tests/simulation",
     *(f"tests/{name}" for name in ("main.cpp", "child.hpp", "refusal.hpp", "temporary.hpp")),
 )
 CXX = os.environ.get("CXX", "c++")
+
+#: What tests headers alone. Else each mutant of a header that everything includes compiles everything.
+STAND_ALONE = ("tests/runtime/company_test.cpp",)
 
 # A mutant may hang; only that turns a limit into a verdict. Sound code gets as long as it needs.
 HANGS_AFTER_S = 10
@@ -70,6 +76,7 @@ class Workshop:
         command += [
             "-DTOLLBAR_SANITIZED=0",
             '-DTOLLBAR_VISITOR="/bin/false"',
+            '-DTOLLBAR_TESTS_DIR="tests"',
             "-MMD",
             "-c",
             source,
@@ -93,7 +100,8 @@ class Workshop:
 
     def verdict(self, test: str, case: str, limit_s: int, mutated: str | None = None) -> str:
         """ "passes", "fails" or "hangs"."""
-        sources = [*self.library, "tests/main.cpp", test]
+        library = [] if test in STAND_ALONE else self.library
+        sources = [*library, "tests/main.cpp", test]
         program = self.folder / Path(test).stem
         objects = self.objects(sources, mutated)
         subprocess.run([CXX, *objects, "-pthread", "-o", program], check=True, capture_output=True)

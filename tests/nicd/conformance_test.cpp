@@ -71,7 +71,7 @@ TEST_CASE("ranks on cards conform, however many they are") {
 TEST_CASE("ranks on cards conform, whatever the cards run") {
     const Network* here = network();
     if (here == nullptr) return;
-    const nic::Switch counting(ports_of(here->hosts), nic::Mode::generic);
+    const nic::Switch counting(ports_of(here->hosts), nic::Mode::generic, switch_key);
     for (const char* plan : {"dissemination:2", "mcs", "central", "card:gather", "switch"})
         for (const Rank ranks : {3U, 8U, 17U}) {
             if (std::string_view(plan) == "central" && ranks > 8) continue;  // more steps than a card runs
@@ -159,7 +159,7 @@ TEST_CASE("sixteen members join side by side, and how long that takes is said") 
     for (Rank rank = 0; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
             const tollbar_nic_group group{
-                .key = a_key + 1, .id = 1, .rank = rank, .ranks = ranks, .hosts = addresses.data()};
+                .key = a_key + 1, .id = 1, .rank = rank, .ranks = ranks, .hosts = addresses.data(), .key_high = 1};
             const std::string socket = here->daemons.socket(rank);
             tollbar_nic_options options{};
             options.daemon = socket.c_str();

@@ -3,6 +3,7 @@
 // program runs on them without a network (BPF_PROG_TEST_RUN).
 #include "nicd/programs.hpp"
 #include "hosts.hpp"
+#include "runtime/steps.hpp"
 #include "transports/nic/descriptor.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -24,7 +25,9 @@ using namespace tollbar::nic;
 
 namespace {
 
-constexpr std::uint64_t key = 0x1122334455667788;
+constexpr toll_key key{0x1122334455667788, 0x99aabbccddeeff00};
+constexpr std::uint64_t digest = 77;
+constexpr std::uint64_t incarnation = 0xabcdef;
 constexpr std::uint64_t now = 5;
 
 Endpoint nic_of(Rank rank) {
@@ -40,7 +43,7 @@ public:
     const toll_group& group() const { return *group_; }
 
     /// The group of the same number of another job, on the same card.
-    Pages beside(std::uint64_t other_key) const {
+    Pages beside(const toll_key& other_key) const {
         toll_group other = fresh(id_, other_key);
         other.slot = 1;
         return published(other);
@@ -50,7 +53,7 @@ public:
     std::uint64_t refused() const {
         std::uint64_t sum = 0;
         for (const std::uint32_t what :
-             {toll_known, toll_strange, toll_truncated, toll_altered, toll_forged, toll_untimely}) {
+             {toll_known, toll_strange, toll_truncated, toll_altered, toll_forged, toll_untimely, toll_stale}) {
             std::vector<std::uint64_t> each(static_cast<std::size_t>(libbpf_num_possible_cpus()));
             REQUIRE(bpf_map_lookup_elem(map(object_, "statistics"), &what, each.data()) == 0);
             sum = std::accumulate(each.begin(), each.end(), sum);
@@ -59,12 +62,21 @@ public:
     }
 
     toll_frame frame(toll_kind kind, toll_u16 step, Rank source, std::uint64_t episode) const {
-        return toll_sealed(static_cast<toll_u8>(kind), step, toll_net64(key), toll_net32(id_), source, episode, 0);
+        const toll_identity who = toll_identity_of(key, id_, digest);
+        return toll_unsealed(&who, incarnation, static_cast<toll_u8>(kind), step, source, 0, episode);
+    }
+
+    /// By somebody who has that key.
+    toll_frame sealed(toll_frame frame, const toll_key& with = key) const {
+        const toll_identity who = toll_identity_of(with, id_, digest);
+        const toll_sip sealing = toll_sealing(&who, frame.incarnation, frame.digest);
+        frame.mac = toll_mac_of(&sealing, &frame);
+        return frame;
     }
 
     /// What the program does with it; `whole` is how many bytes of it there are.
-    int receive(toll_frame frame, Rank sender, bool signed_by_us = true, std::size_t whole = toll_packet_bytes) {
-        if (signed_by_us) frame.check = toll_net32(toll_check(&frame));
+    int receive(toll_frame frame, Rank sender, bool sealed_by_us = true, std::size_t whole = toll_packet_bytes) {
+        if (sealed_by_us) frame = sealed(frame);
         std::array<std::uint8_t, toll_packet_bytes + 16> bytes{};
         const toll_header header = nic::header(nic_of(sender), nic_of(0), toll_port, toll_port);
         std::memcpy(bytes.data(), header.bytes, toll_header_bytes);
@@ -87,17 +99,16 @@ private:
         return pages;
     }
 
-    static toll_group fresh(std::uint32_t id, std::uint64_t of_job) {
-        const Membership seat{.key = of_job,
-                              .group = id,
+    static toll_group fresh(std::uint32_t id, const toll_key& of_job) {
+        const Membership seat{.who = toll_identity_of(of_job, id, digest),
                               .rank = 0,
                               .ranks = 4,
                               .before = now - 1,
-                              .owner = 0,
+                              .drawn = incarnation,
                               .interface = 1,
                               .slot = 0,
                               .port = 9};
-        toll_group group = describe(seat, toll_plan, make_plan("pairwise", 4), nic_of);
+        toll_group group = describe(seat, toll_plan, compile_steps(make_plan("pairwise", 4), 0), nic_of);
         group.state.at = toll_place(now, 0);
         return group;
     }
@@ -148,7 +159,7 @@ TEST_CASE("a card that is asked answers where its host is, and repeats what it h
 
 TEST_CASE("two jobs' groups of one number do not hear each other's frames") {
     if (!can_run()) return;
-    constexpr std::uint64_t next_key = key + 1;
+    constexpr toll_key next_key{key.low, key.high + 1};
     Bench bench(5);
     const Pages next = bench.beside(next_key);
     const Mapped<const toll_group> other(next.group, PROT_READ);
@@ -156,8 +167,8 @@ TEST_CASE("two jobs' groups of one number do not hear each other's frames") {
     CHECK(bench.receive(bench.frame(toll_signal, 1, 2, now + 1), 2) == XDP_TX);  // ends the episode of the one
     CHECK(std::memcmp(const_cast<const toll_state*>(&other->state), &untouched, sizeof untouched) == 0);
     toll_frame frame = bench.frame(toll_signal, 0, 1, now);
-    frame.key = toll_net64(next_key);
-    CHECK(bench.receive(frame, 1) == XDP_TX);
+    frame.name = toll_name_of(next_key, 5);
+    CHECK(bench.receive(bench.sealed(frame, next_key), 1, false) == XDP_TX);
     CHECK(other->state.at == toll_place(now, 1));
 }
 
@@ -175,16 +186,31 @@ TEST_CASE("a million forged, replayed, stale, altered and truncated frames are c
     const std::vector<std::pair<const char*, std::function<int()>>> sorts{
         {"altered on the way",
          [&] {
-             toll_frame frame = bench.frame(toll_signal, 0, 1, now);
-             frame.check = toll_net32(toll_check(&frame));
+             const toll_frame frame = bench.sealed(bench.frame(toll_signal, 0, 1, now));
              auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof frame>>(frame);
              const std::size_t at = 4 + random() % (sizeof frame - 7);
              for (std::size_t byte = 0; byte <= random() % 3; ++byte)
                  bytes[at + byte] ^= static_cast<std::uint8_t>(1 + random() % 255);
              return bench.receive(std::bit_cast<toll_frame>(bytes), 1, false);
          }},
-        {"from another address",
-         [&] { return bench.receive(bench.frame(toll_signal, 0, 1, now), static_cast<Rank>(2 + random() % 200)); }},
+        {"for another member",
+         [&] {
+             toll_frame frame = bench.frame(toll_signal, 0, 1, now);
+             frame.destination = static_cast<toll_u16>(1 + random() % 0xffff);
+             return bench.receive(frame, 1);
+         }},
+        {"of another use of the group",
+         [&] {
+             toll_frame frame = bench.frame(toll_signal, 0, 1, now);
+             frame.incarnation = random();
+             return bench.receive(frame, 1);
+         }},
+        {"of another plan",
+         [&] {
+             toll_frame frame = bench.frame(toll_signal, 0, 1, now);
+             frame.digest = random();
+             return bench.receive(frame, 1);
+         }},
         {"by another member",
          [&] { return bench.receive(bench.frame(toll_signal, 0, static_cast<Rank>(2 + random() % 100), now), 1); }},
         {"of a step that is another's",
@@ -197,21 +223,23 @@ TEST_CASE("a million forged, replayed, stale, altered and truncated frames are c
          [&] { return bench.receive(bench.frame(toll_signal, 0, 1, now + 2 + random() % 1'000'000'000), 1); }},
         {"of a host's own kind",
          [&] {
-             return bench.receive(
-                 bench.frame(static_cast<toll_kind>(pick(toll_arrive, toll_timeout, toll_continue, toll_note)), 0, 1,
-                             now),
-                 1);
+             return bench.receive(bench.frame(static_cast<toll_kind>(pick(toll_arrive, toll_timeout, toll_continue,
+                                                                          toll_note, toll_enrol, toll_who)),
+                                              0, 1, now),
+                                  1);
          }},
         {"of a kind that this plan has not",
          [&] {
              return bench.receive(
-                 bench.frame(static_cast<toll_kind>(pick(toll_gather, toll_release, 0, 8, 255)), 0, 1, now), 1);
+                 bench.frame(static_cast<toll_kind>(pick(toll_gather, toll_release, toll_join, toll_welcome,
+                                                         toll_refuse, toll_call, 0, 255)),
+                             0, 1, now),
+                 1);
          }},
         {"with another key",
          [&] {
-             toll_frame frame = bench.frame(toll_signal, 0, 1, now);
-             frame.key = random();
-             return bench.receive(frame, 1);
+             const toll_key other{key.low, random()};
+             return bench.receive(bench.sealed(bench.frame(toll_signal, 0, 1, now), other), 1, false);
          }},
         {"cut short",
          [&] {

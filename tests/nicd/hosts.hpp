@@ -76,10 +76,13 @@ private:
     std::vector<std::string> addresses_;
 };
 
+/// Of the switch between the hosts.
+inline constexpr toll_key switch_key{0x7377697463686b65, 0x79};
+
 /// A daemon a host, each in a thread of its own.
 class Daemons {
 public:
-    explicit Daemons(const Hosts& hosts, const nic::Limits& limits = {}) {
+    explicit Daemons(const Hosts& hosts, const nic::Limits& limits = {.of_switch = switch_key}) {
         for (Rank host = 0; host < hosts.count(); ++host) {
             sockets_.push_back("/tmp/tollbar-nicd-" + std::to_string(getpid()) + "-" + std::to_string(host));
             hosts.enter(host);

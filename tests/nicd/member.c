@@ -4,11 +4,12 @@
  *     member BOARD KEY GROUP RANK PLAN EPISODES SKEW_US PATIENCE_MS HOST...
  *
  * BOARD is a file of tolls that all members map. Each busy-waits up to SKEW_US before it arrives. Prints one line of
- * JSON: what carried it, episodes that ended, tolls that were not there, microseconds an episode, and, when an episode
- * does not end within PATIENCE_MS, the ranks that are missing. Exit code 0 unless the library says that something
- * failed. */
+ * JSON: what carried it, episodes that ended, after how many a toll was not there, microseconds an episode, and, when
+ * an episode does not end within PATIENCE_MS, the ranks that are missing. Exit code 0 unless the library says that
+ * something failed. */
 #define _GNU_SOURCE
 #include <tollbar/nic.h>
+#include <tollbar/toll.h>
 #include <tollbar/tollbar.h>
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { most_ranks = 64, episodes_seen = 2 };
+enum { most_ranks = 64 };
 
 static double now_us(void) {
     struct timespec time;
@@ -52,8 +53,7 @@ int main(int count, char** words) {
     const tollbar_nic_options options = {.plan = words[5], .only_card = getenv("ONLY_CARD") != NULL};
 
     const int file = open(words[1], O_RDWR);
-    volatile uint64_t* tolls = mmap(NULL, sizeof(uint64_t) * episodes_seen * most_ranks, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED, file, 0);
+    struct tollbar_toll* tolls = mmap(NULL, sizeof *tolls * most_ranks, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (tolls == MAP_FAILED) return 2;
 
     tollbar_nic* member;
@@ -70,13 +70,12 @@ int main(int count, char** words) {
         if (skew != 0)
             for (const double until = now_us() + (double)(rand_r(&seed) % skew); now_us() < until;) {
             }
-        tolls[(episode % 2) * most_ranks + rank] = (uint64_t)episode;
+        tollbar_toll_pay(tolls, rank, (uint64_t)episode);
         if ((error = tollbar_nic_arrive(member)) != 0) return failed("arrive", error);
         error = patience == 0 ? tollbar_nic_wait(member) : tollbar_nic_wait_for(member, patience * 1000000);
         if (error == ETIMEDOUT) break;
         if (error != 0) return failed("wait", error);
-        for (uint32_t other = 0; other < ranks; ++other)
-            unpaid += tolls[(episode % 2) * most_ranks + other] != (uint64_t)episode;
+        unpaid += tollbar_toll_leave(tolls, ranks, rank, (uint64_t)episode) != ranks;
         ++ended;
     }
     const double each = ended > 1 ? (now_us() - began) / (double)(ended - 1) : 0;

@@ -48,7 +48,7 @@ inline std::vector<NicMember> nic_members(const Hosts& hosts, const Daemons& dae
     std::vector<NicMember> members;
     for (Rank rank = 0; rank < ranks; ++rank) {
         const tollbar_nic_group group{
-            .key = a_key, .id = groups, .rank = rank, .ranks = ranks, .hosts = addresses.data()};
+            .key = a_key, .id = groups, .rank = rank, .ranks = ranks, .hosts = addresses.data(), .key_high = 1};
         const tollbar_nic_options options{
             .plan = plan.c_str(), .daemon = daemons.socket(rank).c_str(), .wait = wait, .only_card = 1};
         tollbar_nic* member = nullptr;

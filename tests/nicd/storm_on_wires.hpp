@@ -21,6 +21,7 @@ public:
     /// On what the first `hosts` hosts send; a switch that counts is part of it where one is asked for.
     StormOnWires(const Hosts& network, Rank hosts, storm_weather weather, Between between)
         : object_(bpf_object__open(TOLLBAR_STORM)) {
+        if (object_) nic::give_key(object_.get(), switch_key);
         if (!object_ || bpf_object__load(object_.get()) != 0) throw std::runtime_error("no storm");
         const std::uint32_t first = 0;
         bpf_map_update_elem(nic::map(object_, "weather"), &first, &weather, BPF_ANY);

@@ -147,6 +147,36 @@ def stored_once(tmp_path_factory, replay):
     return _storing(tmp_path_factory.mktemp("results"), replay)()
 
 
+@pytest.fixture
+def stored_company(tmp_path, replay):
+    """Stores a run in company: stored_company(ranks=(8,), only="turnstile,combination") -> its folder."""
+    from tollbar.data import results
+    from tollbar.machine import facts as machine
+
+    def store(
+        ranks=(2, 8), companies=("alone", "neighbour"), workloads="0,20~0.5", only="", launches=3,
+        kind="company", began="2025-01-02T00:00:00Z", placements=("free", "pinned"),
+    ) -> Path:  # fmt: skip
+        run = results.new_run(tmp_path / "results", kind)
+        results.write_environment(run, machine.facts() | {"kind": kind, "began": began})
+        there = [
+            (each, placement, company) for each in ranks for placement in placements for company in companies
+        ]
+        for group, (each, placement, company) in enumerate(there * launches):
+            runs = [("tollbar-bench-threads", "auto")]
+            if not only:
+                runs += [("tollbar-bench-threads", wait) for wait in ("spin", "yield", "park")]
+                runs += [("tollbar-bench-omp-gomp", "auto"), ("tollbar-bench-omp-omp", "auto")]
+            for program, wait in runs:
+                names = only or ("tollbar::barrier" if wait != "auto" else "")
+                told = replay.turns(program, each, placement, 1, group, names, company, workloads, wait)
+                text = "".join(json.dumps(record) + "\n" for record in told)
+                results.write_launch(run, group, program if wait == "auto" else f"{program}.{wait}", text)
+        return run
+
+    return store
+
+
 def _storing(results_folder, replay):
     from tollbar.data import results
     from tollbar.machine import facts as machine

@@ -43,7 +43,7 @@ CpuSet cpus(std::initializer_list<std::uint32_t> list) {
 
 std::vector<Standing> pinned_to(std::initializer_list<std::uint32_t> list) {
     std::vector<Standing> all;
-    for (const std::uint32_t cpu : list) all.push_back({.cpus = cpus({cpu}), .group = 1});
+    for (const std::uint32_t cpu : list) all.push_back({.cpus = cpus({cpu})});
     return all;
 }
 
@@ -179,19 +179,17 @@ TEST_CASE("a real cgroup's quota is seen by who is put into it") {
         return;
     }
     const auto outcome = testing::in_child([&] {
-        const std::uint64_t before = scheduler_group();
         if (!cgroup.enter()) _exit(1);
-        std::printf("quota %u, group %s", quota_cpus(), scheduler_group() == before ? "same" : "other");
+        std::printf("quota %u", quota_cpus());
     });
     CHECK(outcome.succeeded());
-    CHECK(outcome.said == "quota 3, group other");
+    CHECK(outcome.said == "quota 3");
 }
 
-TEST_CASE("a process is always in some scheduler group and has a CPU") {
-    CHECK(scheduler_group() != 0);
-    CHECK(scheduler_group() == scheduler_group());
+TEST_CASE("a process always has a CPU") {
     CHECK(usable_cpus() >= 1);
-    CHECK(usable_cpus() <= std::max<std::uint32_t>(1, affinity().count()));
+    CHECK(usable_cpus() <= masked_cpus());
+    CHECK(masked_cpus() == std::max<std::uint32_t>(1, affinity().count()));
     CHECK(affinity().count() >= 1);
 }
 
@@ -212,42 +210,24 @@ TEST_CASE("each on a CPU of their own is roomy, two on one is crowded") {
 }
 
 TEST_CASE("more unpinned participants than CPUs are crowded") {
-    const Standing anywhere{.cpus = cpus({0, 1}), .group = 1};
+    const Standing anywhere{.cpus = cpus({0, 1})};
     CHECK(crowding_of(std::vector(2, anywhere)) == Crowding::roomy);
     CHECK(crowding_of(std::vector(3, anywhere)) == Crowding::crowded);
 }
 
 TEST_CASE("who is confined to few CPUs is crowded there even when others have room") {
-    std::vector<Standing> all(3, {.cpus = cpus({0, 1}), .group = 1});
-    all.push_back({.cpus = cpus({0, 1, 2, 3, 4, 5, 6, 7}), .group = 1});
+    std::vector<Standing> all(3, {.cpus = cpus({0, 1})});
+    all.push_back({.cpus = cpus({0, 1, 2, 3, 4, 5, 6, 7})});
     CHECK(crowding_of(all) == Crowding::crowded);
     all.erase(all.begin());
     CHECK(crowding_of(all) == Crowding::roomy);
 }
 
 TEST_CASE("sets that overlap are crowded together even when neither is alone") {
-    std::vector<Standing> all(2, {.cpus = cpus({0, 1}), .group = 1});
-    all.push_back({.cpus = cpus({1, 2}), .group = 1});
-    all.push_back({.cpus = cpus({0, 2}), .group = 1});
+    std::vector<Standing> all(2, {.cpus = cpus({0, 1})});
+    all.push_back({.cpus = cpus({1, 2})});
+    all.push_back({.cpus = cpus({0, 2})});
     CHECK(crowding_of(all) == Crowding::crowded);
-    all.push_back({.cpus = cpus({10, 11, 12}), .group = 1});  // room elsewhere does not help them
-    CHECK(crowding_of(all) == Crowding::crowded);
-}
-
-TEST_CASE("more participants than their quota grants are crowded, whatever their masks") {
-    const Standing one{.cpus = cpus({0, 1, 2, 3}), .quota = 2, .group = 1};
-    CHECK(crowding_of(std::vector(2, one)) == Crowding::roomy);
-    CHECK(crowding_of(std::vector(3, one)) == Crowding::crowded);
-
-    std::vector<Standing> apart(2, one);  // each group has its own quota
-    apart.push_back({.cpus = cpus({0, 1, 2, 3}), .quota = 2, .group = 2});
-    CHECK(crowding_of(apart) == Crowding::roomy);
-}
-
-TEST_CASE("who shares a CPU with another scheduler group is crowded too") {
-    std::vector<Standing> all = pinned_to({0, 1});
-    all[1].group = 2;
-    CHECK(crowding_of(all) == Crowding::roomy);
-    all.push_back({.cpus = cpus({1}), .group = 3});
+    all.push_back({.cpus = cpus({10, 11, 12})});  // room elsewhere does not help them
     CHECK(crowding_of(all) == Crowding::crowded);
 }

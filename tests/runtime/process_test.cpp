@@ -6,7 +6,9 @@
 
 #include <csignal>
 #include <fstream>
+#include <sched.h>
 #include <string>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -97,4 +99,41 @@ TEST_CASE("a process whose main thread has ended still runs" * doctest::skip(TOL
     });
     CHECK(is_running(child, start_of(child)));
     end(child);
+}
+
+TEST_CASE("nobody says of a process whose number is of another namespace that it has ended") {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t outside = getpid();
+    const std::uint64_t start = start_of(outside);
+    const pid_t maker = fork();
+    if (maker == 0) {
+        if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) _exit(2);
+        const pid_t inside = fork();  // has number 1 there
+        if (inside == 0) {
+            const bool with_old_proc = is_running(outside, start);
+            const bool mounted = mount("none", "/proc", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                                 mount("proc", "/proc", "proc", 0, nullptr) == 0;
+            const bool with_new_proc = is_running(outside, start);
+            const std::uint64_t own = start_of(getpid());
+            const bool self = is_running(getpid(), own) && !is_running(getpid(), own + 1);
+            if (write(ends[1], &own, sizeof own) != sizeof own) _exit(3);
+            _exit(!mounted ? 2 : with_old_proc && with_new_proc && self ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(inside, &status, 0);
+        _exit(WEXITSTATUS(status));
+    }
+    int status = 0;
+    waitpid(maker, &status, 0);
+    if (WEXITSTATUS(status) == 2) {
+        MESSAGE("skipped: no namespace of process numbers can be had");
+        return;
+    }
+    CHECK(WEXITSTATUS(status) == 0);
+    std::uint64_t theirs = 0;
+    REQUIRE(read(ends[0], &theirs, sizeof theirs) == sizeof theirs);
+    CHECK(is_running(1, theirs));
+    CHECK(is_running(0x7fff'fffe, theirs));
+    CHECK_FALSE(is_running(0x7fff'fffe, start));
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every row of seed002_*.csv.
 #include "crowd.hpp"
+#include "golden.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,31 +13,8 @@ using namespace crowd;
 
 namespace {
 
-using Row = std::map<std::string, std::string>;
-
-std::vector<std::string> cells(const std::string& line) {
-    std::vector<std::string> found;
-    std::istringstream text(line);
-    for (std::string cell; std::getline(text, cell, ',');) found.push_back(cell);
-    return found;
-}
-
-std::vector<Row> golden(const std::string& name) {
-    std::ifstream file(std::string(TOLLBAR_TESTS_DIR) + "/golden/" + name);
-    std::string line;
-    std::getline(file, line);
-    const std::vector<std::string> names = cells(line);
-    std::vector<Row> rows;
-    while (std::getline(file, line)) {
-        const std::vector<std::string> values = cells(line);
-        Row row;
-        for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = values.at(i);
-        rows.push_back(row);
-    }
-    return rows;
-}
-
-double number(const Row& row, const std::string& name) { return std::stod(row.at(name)); }
+using golden::number;
+using golden::Row;
 
 Application program(const Row& row) {
     const std::string& kind = row.at("kind");
@@ -54,7 +29,7 @@ bool is(double value, const Row& row, const std::string& name) { return std::abs
 }  // namespace
 
 TEST_CASE("blocking barriers cost what the golden file says, 16 threads on 8 processors") {
-    const std::vector<Row> rows = golden("seed002_fig45.csv");
+    const std::vector<Row> rows = golden::rows("seed002_fig45.csv");
     CHECK(rows.size() == 84);
     for (const Row& row : rows) {
         const Outcome outcome = simulate(machine(8), {program(row)});
@@ -74,7 +49,7 @@ TEST_CASE("blocking barriers cost what the golden file says, 16 threads on 8 pro
 }
 
 TEST_CASE("blocking barriers cost what the golden file says, 16 threads on 1 to 16 processors") {
-    const std::vector<Row> rows = golden("seed002_fig6.csv");
+    const std::vector<Row> rows = golden::rows("seed002_fig6.csv");
     CHECK(rows.size() == 144);
     for (const Row& row : rows) {
         const auto processors = static_cast<std::uint32_t>(std::stoul(row.at("P")));
@@ -91,7 +66,7 @@ TEST_CASE("blocking barriers cost what the golden file says, 16 threads on 1 to 
 }
 
 TEST_CASE("500 centralized spinning barriers take the quanta that the golden file says") {
-    const std::vector<Row> rows = golden("seed002_recurrence.csv");
+    const std::vector<Row> rows = golden::rows("seed002_recurrence.csv");
     CHECK(rows.size() == 10);
     for (const Row& row : rows) {
         Application application = spinning("centralized", 10000);

@@ -89,6 +89,38 @@ TEST_CASE("switches that leave nothing of a quantum are noticed") {
           "make the quantum longer");
 }
 
+TEST_CASE("a fair kernel has a queue a processor, and switches that take less than a slice") {
+    Machine fair{.processors = 2, .quantum_us = 1000, .switch_us = 1, .kernel = Kernel::fair};
+    fair.policy = Policy::global;
+    CHECK(refused(fair) == "a fair kernel has a queue a processor; it knows only the policy partition");
+    fair.policy = Policy::partition;
+    fair.switch_us = 0;
+    CHECK(
+        refused(fair) ==
+        "under a fair kernel a context switch takes time, but less than a slice; 0 ns is not between 0 and 1000000 ns");
+    fair.switch_us = 1000;
+    CHECK(refused(fair).ends_with("1000000 ns is not between 0 and 1000000 ns"));
+    fair.switch_us = 1;
+    fair.tick_us = 0;
+    CHECK(refused(fair) == "the tick is a time from 0.001 to 1e12 us, not 0");
+    fair.tick_us = 4000;
+    fair.wake_us = -1;
+    CHECK(refused(fair) == "waking is a time from 0 to 1e12 us, not -1");
+    fair.wake_us = 2;
+    fair.call_us = nan;
+    CHECK(refused(fair) == "a call is a time from 0 to 1e12 us, not nan");
+}
+
+TEST_CASE("neighbours never end, and yields before sleeping are those of who sleeps") {
+    CHECK(refused({.policy = Policy::dedicated, .neighbours = 1}) ==
+          "a neighbour never ends, so a dedicated machine would never come to others");
+    CHECK(refused({.neighbours = 1u << 21}) == "there are at most 1048576 neighbours, not 2097152");
+    const std::string yields = "only who waits smart under a fair kernel yields before it sleeps";
+    CHECK(refused({}, {{.waiting = Waiting::smart, .yields = 1}}) == yields);
+    CHECK(refused({.quantum_us = 1000, .switch_us = 1, .kernel = Kernel::fair},
+                  {{.waiting = Waiting::naive, .yields = 1}}) == yields);
+}
+
 TEST_CASE("a window does not end before it begins") {
     CHECK(refused({}, {{}}, {.from_us = 5, .until_us = 4}) ==
           "the picture's window begins at 0 us or later and does not end before it begins");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all ranks of a test and its conductor see, in whatever processes they live: the tolls, and a desk for each
-// rank at which orders are given and reports are made.
+// What all ranks of a test and its conductor see, in whatever processes they live: the tolls (tollbar/toll.h), and a
+// desk for each rank at which orders are given and reports are made.
 #pragma once
 
 #include <tollbar/plan.hpp>
+#include <tollbar/toll.h>
 
 #include <atomic>
 #include <cerrno>
@@ -40,11 +41,6 @@ struct FreeRun {
 
 /// One rank's part of the board.
 struct alignas(128) Desk {
-    std::uint64_t toll[2] = {0, 0};  ///< plain on purpose: only a barrier makes it safe to read another rank's
-
-    alignas(128) std::atomic<Episode> entered{0};  ///< relaxed on purpose: may not order what the barrier should
-    std::atomic<Episode> left{0};
-
     alignas(128) std::atomic<std::uint32_t> orders{0};
     Call call = Call::stop;
     std::uint64_t argument = 0;
@@ -53,7 +49,7 @@ struct alignas(128) Desk {
     alignas(128) std::atomic<std::uint32_t> reports{0};
     bool done = false;          ///< what the call returned
     std::uint64_t missing = 0;  ///< bit r: rank r is
-    std::uint64_t unpaid = 0;   ///< tolls that this rank found unpaid after leaving, so far
+    std::uint64_t unpaid = 0;   ///< episodes after which this rank found a toll unpaid, so far
     std::uint64_t early = 0;    ///< ranks that had left while this one was still late, so far
 };
 
@@ -66,15 +62,16 @@ public:
 
     /// The board another process made.
     Board(Rank ranks, int descriptor) : ranks_(ranks), descriptor_(descriptor) {
-        const std::size_t bytes = ranks * sizeof(Desk);
+        const std::size_t bytes = bytes_of(ranks);
         if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) fail();
         void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         if (memory == MAP_FAILED) fail();
         desks_ = static_cast<Desk*>(memory);
+        tolls_ = reinterpret_cast<tollbar_toll*>(desks_ + ranks);
     }
 
     ~Board() {
-        munmap(desks_, ranks_ * sizeof(Desk));
+        munmap(desks_, bytes_of(ranks_));
         close(descriptor_);
     }
 
@@ -84,13 +81,16 @@ public:
     Rank ranks() const noexcept { return ranks_; }
     int descriptor() const noexcept { return descriptor_; }
     Desk& operator[](Rank rank) const noexcept { return desks_[rank]; }
+    tollbar_toll* tolls() const noexcept { return tolls_; }
 
 private:
+    static std::size_t bytes_of(Rank ranks) { return ranks * (sizeof(Desk) + sizeof(tollbar_toll)); }
     [[noreturn]] static void fail() { throw std::system_error(errno, std::generic_category(), "board"); }
 
     Rank ranks_;
     int descriptor_;
     Desk* desks_ = nullptr;
+    tollbar_toll* tolls_ = nullptr;
 };
 
 /// Sleeps until `count` has left `seen`; false when it has not within a second.

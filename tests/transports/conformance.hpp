@@ -39,7 +39,7 @@ public:
     /// All ranks run so many episodes on their own.
     virtual void run(FreeRun how) = 0;
 
-    /// Tolls that ranks found unpaid, and ranks seen leaving early, so far.
+    /// How often a rank found a toll unpaid, or another rank gone early, so far.
     virtual std::uint64_t unpaid() const = 0;
 
     /// Whether Call::missing names exactly those who have not arrived.

@@ -112,27 +112,18 @@ private:
         return true;
     }
 
-    void pay() {
-        ++episode_;
-        desk_.toll[episode_ % 2] = episode_;
-        desk_.entered.store(episode_, std::memory_order_relaxed);
-    }
+    void pay() { tollbar_toll_pay(board_.tolls(), self_, ++episode_); }
 
-    /// A rank can be one episode ahead at most while this one reads, so two places for each toll are enough.
     bool left_if(bool left) {
-        if (!left) return false;
-        for (Rank rank = 0; rank < board_.ranks(); ++rank)
-            if (board_[rank].toll[episode_ % 2] != episode_) ++desk_.unpaid;
-        desk_.left.store(episode_, std::memory_order_relaxed);
-        return true;
+        if (left && tollbar_toll_leave(board_.tolls(), board_.ranks(), self_, episode_) != board_.ranks())
+            ++desk_.unpaid;
+        return left;
     }
 
     /// Comes when all others have come, and finds them all there.
     void be_late() {
-        for (Rank rank = 0; rank < board_.ranks(); ++rank)
-            while (rank != self_ && board_[rank].entered.load(std::memory_order_relaxed) <= episode_) pass_time();
-        for (Rank rank = 0; rank < board_.ranks(); ++rank)
-            if (rank != self_ && board_[rank].left.load(std::memory_order_relaxed) > episode_) ++desk_.early;
+        while (tollbar_toll_is_last(board_.tolls(), board_.ranks(), self_, episode_ + 1) == 0) pass_time();
+        if (tollbar_toll_early(board_.tolls(), board_.ranks(), self_, episode_ + 1) != board_.ranks()) ++desk_.early;
     }
 
     M member_;

@@ -78,6 +78,20 @@ TEST_CASE("other kinds, other keys and empty lines are passed over") {
     CHECK(read(header + good).size() == 1);  // no newline at the end
 }
 
+TEST_CASE("threads that are not pinned never meet once a processor, whatever the file says") {
+    const std::string old = "threads ranks=8 cpus=2 pinned=no plan=combination wait=auto verdict=best launches=6\n" +
+                            std::string("threads ranks=4 cpus=2 pinned=no plan=combination:2/mcs wait=auto\n") +
+                            "threads ranks=8 cpus=2 pinned=yes plan=combination wait=auto\n" +
+                            "threads ranks=16 cpus=2 pinned=no plan=turnstile wait=auto\n";
+    const auto all = read(header + old);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].situation == Situation{.ranks = 8, .cpus = 2, .pinned = true});
+    CHECK(all[0].choice.plan == "combination");
+    CHECK(all[1].situation == Situation{.ranks = 16, .cpus = 2, .pinned = false});
+    const TemporaryFile file(header + old);
+    CHECK(choice_in_child(file.path()).said == "<nothing>\n<nothing>\n");
+}
+
 TEST_CASE("a line that is wrong is named with what is accepted") {
     CHECK(objection("") == "line 1: expected 'tollbar-tuning 1'");
     CHECK(objection("tollbar-tuning 2\n" + good) == "line 1: expected 'tollbar-tuning 1'");
@@ -140,9 +154,9 @@ TEST_CASE("a missing file counts as empty and is nothing to speak of") {
     CHECK(choice_in_child("/nowhere/tuning").said == "<nothing>\n<nothing>\n");
 }
 
-TEST_CASE("without a measurement few or crowded ranks meet at one word") {
+TEST_CASE("without a measurement few or crowded ranks meet at one word, pinned or not") {
     CHECK(default_choice({.ranks = 4, .cpus = 8, .pinned = true}) == Choice{"turnstile", "auto"});
     CHECK(default_choice({.ranks = 64, .cpus = 8, .pinned = false}) == Choice{"turnstile", "auto"});
-    CHECK(default_choice({.ranks = 64, .cpus = 8, .pinned = true}) == Choice{"combination", "auto"});
+    CHECK(default_choice({.ranks = 64, .cpus = 8, .pinned = true}) == Choice{"turnstile", "auto"});
     CHECK(default_choice({.ranks = 64, .cpus = 64, .pinned = true}) == Choice{"dissemination", "auto"});
 }

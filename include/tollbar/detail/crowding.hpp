@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many CPUs there are for us: affinity masks, cgroup quotas, scheduler groups, and who shares a CPU.
+// How many CPUs there are for us: affinity masks, cgroup quotas, and who shares a CPU.
 #pragma once
 
 #include <tollbar/detail/waiting.hpp>
@@ -32,33 +32,30 @@ std::uint32_t quota_cpus();
 /// As quota_cpus(), from the files below `root` (for tests): root/proc/self/cgroup and root/sys/fs/cgroup.
 std::uint32_t quota_cpus(const std::string& root);
 
-/// Which of the kernel's groups the calling process is scheduled in: its cpu cgroup and, in the root cgroup, its
-/// session's autogroup. A quota belongs to a group; sched_yield(2) may give way inside one only. Never 0.
-std::uint64_t scheduler_group();
+/// CPUs of the affinity mask this process was started with; at least 1.
+std::uint32_t masked_cpus() noexcept;
 
-/// CPUs this process may use: the smaller of the affinity mask it was started with and quota_cpus(); at least 1.
+/// CPUs this process may use: the smaller of masked_cpus() and quota_cpus(); at least 1.
 /// Cached; looks again at most every 100 ms, and only when called.
 std::uint32_t usable_cpus() noexcept;
 
 /// What is known of one participant's place.
 struct Standing {
     CpuSet cpus;
-    std::uint32_t quota = UINT32_MAX;
-    std::uint64_t group = 0;
 };
 
-/// The calling thread's place. Affinity is read afresh, quota and group at most every 100 ms.
-Standing own_standing();
+/// The calling thread's place, read afresh.
+Standing own_standing() noexcept;
 
-/// Whether those participants can all run at the same time. Crowded when more participants are confined to a
-/// set of CPUs than it has, or to a scheduler group than its quota.
+/// Whether those participants can all run at the same time. Crowded when more participants are confined to a set of
+/// CPUs than it has. A quota does not count: who has used it up sleeps, and waiting in which way saves it is learned.
 Crowding crowding_of(std::span<const Standing> everybody);
 
 /// The largest number of unranked threads of this process known to have a CPU each; 0 while that is not known.
 extern std::atomic<std::uint64_t> roomy_up_to;
 
 /// How long one of `participants` unranked threads of this process should wait in which way: TOLLBAR_WAIT if set
-/// (read once), else automatic for what usable_cpus() and the pinning of the process's waiters say.
+/// (read once), else automatic for what masked_cpus() and the pinning of the process's waiters say.
 /// Brings roomy_up_to up to date.
 Patience default_patience(std::uint64_t participants) noexcept;
 

@@ -3,6 +3,7 @@
 // over this policy, so that the very same source runs on hardware and under the model checker.
 #pragma once
 
+#include <tollbar/detail/company.hpp>
 #include <tollbar/detail/language.hpp>
 
 #include <atomic>
@@ -54,6 +55,17 @@ std::chrono::steady_clock::time_point on_steady_clock(std::chrono::time_point<Cl
     return deadline_after(at - now).at;
 }
 
+/// Whether that clock has not come so far. A point of on_steady_clock() may have passed although it has not: the time
+/// between is counted by the steady clock, which may be faster.
+template <class Clock, class Duration>
+bool is_ahead(std::chrono::time_point<Clock, Duration> at) noexcept {
+    using Seconds = std::chrono::duration<double>;
+    const auto now = Clock::now();
+    const Seconds ahead = Seconds(at.time_since_epoch()) - Seconds(now.time_since_epoch());
+    if (ahead > Seconds(1) || ahead < Seconds(-1)) return ahead > Seconds(0);  // doubles are that exact at any date
+    return at > now;
+}
+
 /// Linux: std::atomic, futex(2), membarrier(2).
 struct NativeSync {
     template <class T>
@@ -66,6 +78,34 @@ struct NativeSync {
         asm volatile("isb" ::: "memory");
 #endif
     }
+
+    /// A clock for short times, without a system call where the machine has one: it counts as Pace does.
+    static std::uint64_t ticks() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+        return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+        std::uint64_t count;
+        asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+        return count;
+#else
+        return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+    }
+
+    /// Measured once a process.
+    static const Pace& pace() noexcept;
+
+    using Company = tollbar::Company;
+    using Waves = tollbar::Waves;
+
+    /// What this process knows of the CPU that the caller runs on.
+    static Company& company() noexcept;
+
+    /// How many a release wakes that wakes a few, and how many each of them wakes.
+    static constexpr std::uint32_t links = 3;
+
+    /// The number of the neighbours among whom the caller's CPU is: vicinity.hpp. Costs a few nanoseconds.
+    static std::uint32_t vicinity() noexcept;
 
     /// sched_yield(2): gives way to other threads of the caller's scheduler group, if any can run.
     static void yield() noexcept;
@@ -80,21 +120,29 @@ struct NativeSync {
     /// read what the other wrote, at least one sees the other's write. Costs nothing: the heavy side pays.
     static void light_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-    /// membarrier(2): as if every thread of the registered processes executed a full fence now.
-    static void heavy_fence(Scope scope) noexcept;
+    /// membarrier(2): as if every thread of the registered processes executed a full fence now. False, and no fence,
+    /// when the kernel refuses, as under a seccomp filter that came after the registration.
+    static bool heavy_fence(Scope scope) noexcept;
 
     /// Registers this process with those that heavy_fence reaches; false when the kernel refuses. Every process
     /// that takes part must call it, a child after fork(2) too; again does no harm.
     static bool register_for_heavy_fence() noexcept;
 
+    /// Whom a wake-up reaches: sleepers whose mask has a bit in common with the waker's.
+    static constexpr std::uint32_t everybody = ~std::uint32_t{0};
+
     /// Sleeps while the low half of `word` is that of `seen`, until woken (or for no reason). False when the
     /// deadline has passed. Memory order: none; load the word again.
-    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope, Never) noexcept;
-    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, Scope scope,
+    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope scope,
+                         Never) noexcept;
+    static bool sleep_on(const std::atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope scope,
                          Deadline deadline) noexcept;
 
-    /// Wakes everybody who sleeps on `word`.
-    static void wake_all(const std::atomic<std::uint64_t>& word, Scope scope) noexcept;
+    static constexpr std::uint32_t all = 0x7fff'ffff;
+
+    /// Wakes those who sleep on `word` and whom the mask reaches, `most` of them at most.
+    static void wake(const std::atomic<std::uint64_t>& word, std::uint32_t mask, Scope scope,
+                     std::uint32_t most) noexcept;
 
     /// How often `pause` fits into the price of one wake-up across CPUs (20 us; measured once a process).
     static std::uint32_t spins_worth_a_wake() noexcept;

@@ -37,7 +37,8 @@ struct Tuned {
 
 /// Reads a tuning file: the line "tollbar-tuning 1", then a line a situation:
 /// `threads ranks=8 cpus=2 pinned=no plan=turnstile wait=auto ...`. Other kinds than threads and other keys
-/// are passed over. Throws std::invalid_argument that names the first line that is wrong.
+/// are passed over, and so is a line that would have threads meet once a processor that are not pinned to one, as
+/// `tollbar tune` stored some. Throws std::invalid_argument that names the first line that is wrong.
 std::vector<Tuned> read_tuning(std::istream& file);
 
 /// What was stored for exactly these ranks, CPUs and pinning in the tuning file, which is read once a process;
@@ -75,8 +76,9 @@ std::optional<std::string> tuned_mpi_plan(const MpiSituation& situation);
 /// stored is reported once a process on stderr, and remembered by tuned_mpi_plan() all the same.
 void store_mpi_plan(const MpiTuned& tuned, const std::string& remarks) noexcept;
 
-/// What to take where nothing was measured: up to eight ranks, and whenever crowded, one word that only grows;
-/// above that dissemination, the exchange plan with the least price at any size.
+/// What to take where nothing was measured: up to eight ranks, and whenever crowded, one word that only grows. A
+/// combination of pinned threads is faster alone, and slower where their CPUs have neighbours. Above that
+/// dissemination, the exchange plan with the least price at any size.
 Choice default_choice(const Situation& situation);
 
 }  // namespace tollbar

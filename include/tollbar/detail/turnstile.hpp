@@ -76,10 +76,18 @@ public:
     /// Memory order: as reached().
     template <class Deadline>
     bool wait(std::uint64_t target, Patience patience, Deadline deadline) const noexcept {
-        return tollbar::wait<Sync>(AwaitedWord<Sync>{word_, target, sleepers_, Waking{}}, patience, deadline);
+        patience.spinning = &spinning_;
+        return tollbar::wait<Sync>(AwaitedWord<Sync>{word_, target, sleepers_, turn_of(target), Waking{}}, patience,
+                                   deadline);
     }
 
+    /// Whether a short spin has paid so far.
+    bool spinning_pays() const noexcept { return spinning_.has_paid(); }
+
 private:
+    /// The number of the phase that ends at `target`.
+    std::uint64_t turn_of(std::uint64_t target) const noexcept { return target / stride_; }
+
     /// How many arrivals a phase lacks because somebody left in it or before: the number of the phase and the count.
     /// One for odd and one for even phases. A phase that lacks nobody may be overwritten by the next but one,
     /// which does no harm; a phase that lacks somebody cannot end without the arrivals that close() adds.
@@ -114,7 +122,7 @@ private:
             close_for_the_gone(target);
         } else {
             if constexpr (closing == Closing::step) word_.fetch_add(closing_step, std::memory_order_seq_cst);
-            wake_sleepers_after_add(word_, sleepers_, Waking{});
+            wake_sleepers_after_add(word_, sleepers_, turn_of(target), Waking{});
         }
     }
 
@@ -128,7 +136,7 @@ private:
             std::uint64_t reached = target;
             if (gone + closing_step != 0)
                 reached = word_.fetch_add(gone + closing_step, std::memory_order_seq_cst) + gone + closing_step;
-            wake_sleepers_after_add(word_, sleepers_, Waking{});
+            wake_sleepers_after_add(word_, sleepers_, turn_of(target), Waking{});
             const bool somebody_left = gone != 0 && gone != expected_;
             over = closing == Closing::none && somebody_left && reached == target + stride_;
         }
@@ -142,6 +150,7 @@ private:
     Gone gone_[2];
     typename Sync::template Atomic<bool> anybody_gone_{false};
 
+    mutable Payoff spinning_;
     mutable Sleepers<Sync> sleepers_;
     alignas(line_bytes) Word<Sync> word_;
 };

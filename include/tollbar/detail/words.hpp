@@ -29,7 +29,7 @@ struct WordStep {
     /// Tells whoever awaits the word, and wakes those who sleep. Memory order: release, pairs with met().
     void signal(Episode episode, Waking waking) const noexcept {
         word->store(episode, std::memory_order_release);
-        wake_sleepers(*word, *sleepers, waking);
+        wake_sleepers(*word, *sleepers, episode, waking);
     }
 
     /// True for the last of the episode. Memory order: release for the others, acquire of all who came before;
@@ -44,7 +44,7 @@ struct WordStep {
             case WordKind::await: return met(episode) ? 1 : 0;
             case WordKind::signal: signal(episode, waking); return 1;
             case WordKind::count:
-                if (add(episode)) wake_sleepers_after_add(*word, *sleepers, waking);
+                if (add(episode)) wake_sleepers_after_add(*word, *sleepers, episode, waking);
                 return 1;
             case WordKind::meet: return add(episode) ? 1 : 1 + skip;
         }
@@ -54,7 +54,7 @@ struct WordStep {
     /// Sleeps until the word has come that far; false when the deadline passed first.
     template <class Deadline>
     bool sleep(Episode episode, Waking waking, Deadline deadline) const noexcept {
-        return park(*word, episode * share, *sleepers, waking, deadline);
+        return park(*word, episode * share, *sleepers, episode, waking, deadline);
     }
 
     Word<Sync>* word;
@@ -84,14 +84,13 @@ public:
     void progress() const noexcept {}
     static constexpr bool gone() noexcept { return false; }
 
-    Patience patience(const Step& step) const noexcept {
-        // A sleeping representative would leave its processor idle, and waking it from another one costs more than
-        // the others are late.
-        if (step.between_processors && policy_ == wait_policy::park)
-            return patience_for<Sync>(wait_policy::automatic, Crowding::roomy);
+    Patience patience(const Step& step) noexcept {
+        // While a representative waits for other processors, nobody on its own has anything to do.
         const Crowding crowding = step.between_processors ? Crowding::roomy
                                                           : crowding_->load(std::memory_order_relaxed);
-        return patience_for<Sync>(policy_, crowding);
+        Patience patience = patience_for<Sync>(policy_, crowding);
+        patience.spinning = &spinning_;
+        return patience;
     }
 
     template <class Deadline>
@@ -103,6 +102,7 @@ private:
     wait_policy policy_ = wait_policy::automatic;
     Waking waking_;
     const CrowdingWord* crowding_ = nullptr;
+    Payoff spinning_;
 };
 
 }  // namespace tollbar

@@ -51,6 +51,9 @@ class Asked:
     iterations: int = 0  #: of the exchange between PEs
     batch_us: int | None = None  #: time that a batch takes, up to 10,000 episodes or runs
     workloads: Sequence[str] = ()
+    companies: Sequence[str] = ()  #: who else wants the processors, as the measuring programs spell it
+    pinned: Sequence[int] = ()  #: of the ranks, those that are pinned too; empty: all
+    turns_ms: int = 0  #: how long turns of one barrier are timed
     neighbours: int = 0  #: endless loops in the same session, which is then not put before others
     cards: bool = False  #: also barriers that run on the hosts' cards
 
@@ -74,6 +77,7 @@ class Campaign:
     """Situations, and the programs to be launched in each. Every bench is one; passes.measure runs it."""
 
     kind: str
+    first = True  #: whether its session is put before all others, where that is permitted
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked

@@ -43,7 +43,7 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
     known = machine.facts()
     outcome = Outcome(results.new_run(within, work.kind), notes=list(notes))
     neighbours = work.asked.neighbours
-    with tempfile.TemporaryDirectory() as scratch, Session(Path(scratch), neighbours) as session:
+    with tempfile.TemporaryDirectory() as scratch, Session(Path(scratch), neighbours, work.first) as session:
         known |= {
             "kind": work.kind,
             "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -54,7 +54,7 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
             "ranks": list(work.asked.ranks),
             "only": list(work.asked.only),
             "full": work.asked.full,
-            "company": _company(neighbours),
+            **({"company": _company(neighbours)} if neighbours else {}),
             **work.facts(),
             "session": session.autogroup,
         }
@@ -72,7 +72,7 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
 
 
 def _company(neighbours: int) -> str:
-    return f"{neighbours} neighbour{'s' if neighbours > 1 else ''}" if neighbours else "alone"
+    return f"{neighbours} neighbour{'s' if neighbours > 1 else ''}"
 
 
 def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Report) -> None:

@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tollbar
-from tollbar.cli import arguments, bench_crowd, bench_shmem, bench_targets, bench_times, bench_work, ways
+from tollbar.cli import (
+    arguments,
+    bench_company,
+    bench_crowd,
+    bench_shmem,
+    bench_targets,
+    bench_times,
+    bench_work,
+    ways,
+)
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -111,6 +120,17 @@ OPTIONS: dict[str, tuple[Callable[[str], Any] | None, str | None, str]] = {
         "before each barrier; long computing only with --full",
     ),
     "--variation": (_shares, "SHARE[,SHARE...]", "by how much computing times vary"),
+    "--company": (
+        bench_company.companies,
+        "WHO[,WHO...]",
+        "alone; neighbour, neighbours: one or two loops in the same session; session, cgroup: one in "
+        "another; quota: of 1.5 CPUs",
+    ),
+    "--between": (
+        bench_company.loads,
+        "US[,US...]",
+        "computing between barriers, US~SHARE for times that vary (default: 0,20~0.5,200~0.5)",
+    ),
     "--workload": (
         str,
         "LIST|paper",
@@ -145,7 +165,10 @@ OPTIONS: dict[str, tuple[Callable[[str], Any] | None, str | None, str]] = {
 #: What stands for an option that is not given; None for all others.
 DEFAULTS: dict[str, Any] = {"--mpi": (), "--only": (), "--hosts": 1, "--level": "serialized"}
 #: What an option is called in campaigns, where that is not its own name.
-_FIELDS = {"placement": "placements", "mpi": "mpis", "variation": "variations", "budget": "budget_s"}
+_FIELDS = {
+    "placement": "placements", "mpi": "mpis", "variation": "variations", "budget": "budget_s",
+    "company": "companies", "between": "workloads",
+}  # fmt: skip
 #: What every bench has.
 COMMON = ("--neighbours", "--launches", "--rounds", "--budget", "--only", "--quick", "--seed", "--output")
 
@@ -161,6 +184,7 @@ class Bench:
     row: type = bench_times.Timed
     campaign: str = ""  #: its module; its own name, if there is none
     most_ranks: int = 4096
+    without: Sequence[str] = ()  #: of what every bench has
 
     def add_parser(self, benches: argparse._SubParsersAction) -> None:
         parser = benches.add_parser(
@@ -175,7 +199,7 @@ class Bench:
             metavar="N[,N...]",
             help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
         )
-        for flag in (*COMMON, *self.options):
+        for flag in (*(each for each in COMMON if each not in self.without), *self.options):
             reads, metavar, text = OPTIONS[flag]
             if reads is None:
                 parser.add_argument(flag, action="store_true", help=text)
@@ -203,6 +227,8 @@ class Bench:
             return bench_shmem.paper(folder, unsafe)
         if self.name == "crowd":
             return bench_crowd.table(folder, unsafe)
+        if self.name == "company":
+            return bench_company.table(folder, unsafe)
         return bench_times.table(folder, unsafe, every_policy=bool(args.only) or args.all)
 
     def _amounts(self, amount: str, bench: str = "") -> dict[str, Any]:
@@ -228,6 +254,8 @@ class Bench:
             asked = replace(asked, ranks=args.ranks or (asked.hosts,))
             if uneven := [each for each in asked.ranks if each % asked.hosts]:
                 raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {asked.hosts} hosts")
+        if self.name == "company" and (args.ranks or args.placement):
+            asked = replace(asked, pinned=())
         if self.name == "crowd":
             asked = bench_crowd.on_these_processors(asked)
         if asked.only:
@@ -295,6 +323,14 @@ BENCHES = {
             row=bench_crowd.Crowded,
         ),
         Bench(
+            "company",
+            "every way to wait between threads, alone and in company, as a plain program",
+            "threads",
+            ("--placement", "--company", "--between", "--targets", "--full"),
+            row=bench_company.InCompany,
+            without=("--neighbours", "--rounds"),
+        ),
+        Bench(
             "mpi",
             "barriers between the ranks of an MPI, beside the MPI's own",
             "ranks",
@@ -329,6 +365,13 @@ BENCHES = {
         ),
     )
 }
+
+
+def measure_in_company(asked: Asked) -> Path:
+    """A run of what `tollbar tune` has to know; its folder."""
+    from tollbar.campaigns import company
+
+    return _run(company.prepared(asked, "tune"), None)[0]
 
 
 def measure_briefly() -> Path:

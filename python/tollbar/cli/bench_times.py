@@ -56,7 +56,8 @@ def table(folder: Path, failed: bool, every_policy: bool = False) -> Table:
         hidden = found.rows.filter(~usual)["candidate"].n_unique()
         found = replace(found, rows=found.rows.filter(usual))
     rows = [Timed(**row) for each in times.situations(found) for row in each]
-    return Table(rows, Timed, failed=failed, notes=[*_notes(rows, hidden), f"every sample is in {folder}"])
+    notes = [*_notes(rows, hidden), f"every sample is in {folder}"]
+    return Table(rows, Timed, failed=failed, notes=notes, digits=3)
 
 
 def _notes(rows: Sequence[Timed], hidden: int) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from tollbar import __version__, environment
 from tollbar.cli import (
     bench,
+    check,
     completion,
     doctor,
     logp,
@@ -36,6 +37,7 @@ COMMANDS = (
     plans,
     show,
     verify,
+    check,
     price,
     logp,
     simulate,

@@ -50,6 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--waiting", type=_waitings, default=WAITINGS, metavar="WAY[,WAY...]",
         help="spin; smart: yield when another local thread can go on; naive: yield always (default: all)",
     )  # fmt: skip
+    group.add_argument(
+        "--yields", type=int, default=0, metavar="N",
+        help="of smart under a fair kernel: so often a thread yields before it sleeps (default: 0)",
+    )  # fmt: skip
     group.add_argument("--threads", type=int, default=16, metavar="T", help="default: 16")
     group.add_argument(
         "--compute-us", type=_times, default=(1000.0,), metavar="US[,US...]",
@@ -122,6 +126,7 @@ def _application(
         order=args.order,
         processor_of=processor_of,
         processors=given.get("processors", 0),
+        yields=args.yields if waiting == "smart" else 0,
         profile_us=profile,
     )
     if profile:

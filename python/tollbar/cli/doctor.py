@@ -37,6 +37,7 @@ _PROGRAMS = (
     "tollbar-bench-omp-gomp",
     "tollbar-bench-omp-omp",
     "tollbar-bench-processes",
+    "tollbar-bench-cores",
     "tollbar-bench-idle",
     "tollbar-bench-unused",
 )
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> Table:
         *doctor_mpi.findings(),
         *doctor_shmem.findings(),
         _hosts(),
-        *nic_checks.findings(_native.nicd_socket()),
+        *nic_checks.findings(_native.found_nicd_socket()),
         _cache(environment.cache_folder()),
         _tuning(environment.tuning_file()),
         *_variables(),

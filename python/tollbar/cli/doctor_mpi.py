@@ -48,7 +48,7 @@ def _served(mpi: mpis.Mpi) -> Finding:
 
 def _between_hosts() -> Finding:
     """What carries the part of a barrier that goes on between hosts."""
-    name, path = "MPI between hosts", _native.nicd_socket()
+    name, path = "MPI between hosts", _native.found_nicd_socket()
     try:
         state = nic_daemon.status(path)
     except nic_daemon.DaemonError as error:

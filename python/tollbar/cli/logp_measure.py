@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tollbar.cli import arguments
+from tollbar.cli import arguments, logp_cores
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns, write
 from tollbar.cli.watching import Watcher, told
@@ -40,12 +40,13 @@ def add_parser(ways) -> None:
         "measure",
         help=__doc__.partition(": ")[2],
         description=__doc__,
-        epilog=describe_columns(Measured),
+        epilog=describe_columns(Measured) + "\n\nof cores, " + describe_columns(logp_cores.Measured),
     )
     parser.add_argument(
-        "transport", choices=arguments.MEASURED,
+        "transport", choices=(*arguments.MEASURED, "cores"),
         help="threads: of one process, by words; mpi: processes, by words and by messages; "
-        "shmem: PEs, by puts and by stores; udp: sockets on the loopback, by frames",
+        "shmem: PEs, by puts and by stores; udp: sockets on the loopback, by frames; "
+        "cores: cache lines between CPUs, for `tollbar simulate cores --machine FILE`",
     )  # fmt: skip
     parser.add_argument(
         "--mpi",
@@ -65,7 +66,10 @@ def add_parser(ways) -> None:
         "--rounds", type=_positive, default=ROUNDS, metavar="R", help=f"in a launch (default: {ROUNDS})"
     )
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="where to store the run (default: the results folder); of cores the file (default: cores.json)",
     )
 
 
@@ -80,6 +84,8 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar.campaigns.campaign import Asked
     from tollbar.data import results
 
+    if args.transport == "cores":
+        return logp_cores.table(args)
     if args.mpi and args.transport != "mpi":
         raise WrongUse(f"--mpi is not an option of `tollbar logp measure {args.transport}`")
     asked = Asked((2,), args.launches, BUDGET_S, args.rounds, mpis=args.mpi, seed=time.time_ns() % 2**31)

@@ -67,6 +67,9 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         help="up: most groups of all users together (default: 256, at most 1024)",
     )
     parser.add_argument("--per-user", type=int, metavar="N", help="up: of one user (default: 64)")
+    parser.add_argument(
+        "--switch-key", metavar="FILE", help="up: of a switch that counts, 32 hexadecimal digits"
+    )
     parser.add_argument("--socket", metavar="FILE", help=f"default: {_native.nicd_socket()} (TOLLBAR_NICD)")
     parser.set_defaults(run=run)
 
@@ -74,7 +77,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> Table:
     if args.addresses and args.verb != "check":
         raise WrongUse(f"nic {args.verb} takes no addresses")
-    path = args.socket or _native.nicd_socket()
+    path = args.socket or (_native.nicd_socket() if args.verb == "up" else _native.found_nicd_socket())
     try:
         return {"up": _up, "down": _down, "check": _check, "status": _status}[args.verb](args, path)
     except nic_daemon.DaemonError as error:
@@ -87,7 +90,7 @@ def _up(args: argparse.Namespace, path: str) -> Table:
         raise WrongUse(
             "which interface? There is no default route, and there are several: give --interface NAME"
         )
-    options = [("--groups", args.groups), ("--per-user", args.per_user)]
+    options = [("--groups", args.groups), ("--per-user", args.per_user), ("--switch-key", args.switch_key)]
     words = [word for name, value in options if value is not None for word in (name, str(value))]
     process = nic_daemon.start(interface, args.mode, path, words)
     state = nic_daemon.status(path)
@@ -103,6 +106,8 @@ def _status(args: argparse.Namespace, path: str) -> Table:
     state = nic_daemon.status(path)
     counts = ", ".join(f"{name} {count}" for name, count in state["counts"].items() if count)
     notes = [f"{state['interface']}, {state['mode']} mode: {counts or 'no frames yet'}"]
+    if others := state["held"] - len(state["groups"]):
+        notes.append(f"{others} more groups: of other users, still answered for, or too many for this list")
     return Table([Group(**group) for group in state["groups"]], row_type=Group, notes=notes)
 
 

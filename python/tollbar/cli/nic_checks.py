@@ -77,8 +77,8 @@ def _daemon(path: str) -> tuple[Finding, dict | None]:
 
 
 def _groups(state: dict) -> Finding:
-    name, held, most = "groups on the card", len(state["groups"]), state["most"]
-    found = f"{held} of {most}, and {state['departed']} that are answered for"
+    name, held, most = "groups on the card", state["held"], state["most"]
+    found = f"{held - state['departed']} of {most}, and {state['departed']} that are answered for"
     if held >= _FEW_GROUPS_LEFT * most:
         remedy = f"sudo tollbar nic down && sudo tollbar nic up --groups {min(2 * most, 1024)}"
         return Finding(name, WRONG, found + ": further ones run over UDP on the host", remedy)

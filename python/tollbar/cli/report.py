@@ -15,7 +15,7 @@ from tollbar.cli.table import Table, column, describe_columns
 if TYPE_CHECKING:
     from tollbar.data.results import Stored
 
-KINDS = ("threads", "crowd", "mpi", "hybrid", "shmem", "udp", "work")
+KINDS = ("threads", "company", "crowd", "mpi", "hybrid", "shmem", "udp", "work")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ time is a run of its own.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,12 @@ from tollbar.cli import arguments, crowds
 from tollbar.cli.errors import CommandError, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
+from tollbar.models import quanta
 
+KERNELS = ("paper", "fair", "older-fair")
 POLICIES = ("partition", "coscheduled", "global", "dedicated")
+#: The paper's names, as the catalogue spells them.
+_SPELLED = {"centralized": "turnstile", "tree": "mcs:4,2"}
 _PICTURE_BARRIERS = 6  # so many are in a picture unless its window is given
 
 
@@ -46,7 +51,16 @@ class Crowd:
     spinning: float = column("share spent spinning", detail=True)
     switching: float = column("share spent switching", detail=True)
     idle: float = column("share spent idle", detail=True)
-    quanta: int = column("quanta that ended", detail=True)
+    quanta: int = column("quanta that ended; ticks under a fair kernel", detail=True)
+    kernel: str = column("who runs when several threads want a processor", detail=True)
+    neighbours: int = column("threads of others that never wait", detail=True)
+    waking: float = column("share spent waking sleepers", detail=True)
+    others: float = column("share that the neighbours had", detail=True)
+    needed: int | None = column(
+        "the fewest processors that would take as long (P_M); empty where applications share the machine",
+        detail=True,
+    )
+    own_us: float = column("what a barrier costs by itself, --barrier-us and --logp together", detail=True)
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,31 @@ class Run:
 
     applications: list[crowds.Described]
     processors: int
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of the machine, in microseconds."""
+
+    switch_us: float
+    quantum_us: float | None = None  #: None: as Linux has it for so many processors
+    tick_us: float = 4000.0
+    wake_us: float = 2.0
+    call_us: float = 0.0
+
+    def on(self, processors: int) -> dict[str, float]:
+        """The simulator's arguments. Linux 6.18 computes the slice so, in sched_init_granularity."""
+        slice_us = 700.0 * min(8, processors).bit_length()
+        return dataclasses.asdict(self) | {
+            "quantum_us": slice_us if self.quantum_us is None else self.quantum_us
+        }
+
+
+_TIMES = {
+    "paper": Times(switch_us=100.0, quantum_us=20000.0),
+    "fair": Times(switch_us=1.5),
+    "older-fair": Times(switch_us=1.5),
+}
 
 
 class Interrupted(CommandError):
@@ -74,11 +113,37 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         help="how many, at most one a thread; A..B stands for every number between (default: 8)",
     )  # fmt: skip
     machine.add_argument(
-        "--quantum-us", type=float, default=20000.0, metavar="US", help="length of a quantum (default: 20000)"
-    )
+        "--kernel", choices=KERNELS, default="paper",
+        help="paper: turns of a quantum, which end at the same time everywhere (default); fair: earliest "
+        "eligible deadline, as Linux since 6.17, where naive is sched_yield and smart sleeps until it "
+        "is woken; older-fair: Linux 6.6 to 6.16, where a yield costs less",
+    )  # fmt: skip
     machine.add_argument(
-        "--switch-us", type=float, default=100.0, metavar="US",
-        help="processor time of a context switch (default: 100; the paper's spinning barriers have 0)",
+        "--neighbours", type=int, default=0, metavar="N",
+        help="threads of others that never wait, one a processor from the first on (default: 0)",
+    )  # fmt: skip
+    machine.add_argument(
+        "--quantum-us", type=float, metavar="US",
+        help="length of a quantum (default: 20000); under a fair kernel of a slice (default: that "
+        "of Linux 6.18 for so many processors, 1400 for 2, 2800 for 8 or more)",
+    )  # fmt: skip
+    machine.add_argument(
+        "--switch-us", type=float, metavar="US",
+        help="processor time of a context switch (default: 100; the paper's spinning barriers have 0; "
+        "under a fair kernel 1.5)",
+    )  # fmt: skip
+    machine.add_argument(
+        "--tick-us", type=float, metavar="US",
+        help="of a fair kernel: how often it looks whose slice is used up (default: 4000, HZ=250)",
+    )  # fmt: skip
+    machine.add_argument(
+        "--wake-us", type=float, metavar="US",
+        help="of a fair kernel: processor time of waking a sleeper (default: 2)",
+    )  # fmt: skip
+    machine.add_argument(
+        "--call-us", type=float, metavar="US",
+        help="of a fair kernel: how long until another processor hears that it shall run a woken thread "
+        "(default: 0; in a virtual machine 20)",
     )  # fmt: skip
     machine.add_argument(
         "--policy", choices=POLICIES, default="partition",
@@ -91,6 +156,11 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "--barrier-us", type=float, default=0.0, metavar="US",
         help="what a barrier costs by itself, added to the simulated time (the paper's figures 4 and 5 need "
         "0.625 of a switch; default: 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--logp", type=arguments.logp, metavar="L,o,g",
+        help="what signals cost, in us: the price of the barrier's plan is added too, so that a counter "
+        "costs in proportion to its threads and a tree to its levels",
     )  # fmt: skip
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="of varying times and shuffled orders (default: 1)"
@@ -109,6 +179,7 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse(f"--barrier-us is a time of at least 0, not {args.barrier_us}")
     if not 0 <= args.seed < 2**64:
         raise WrongUse(f"--seed is a number from 0 to 2^64 - 1, not {args.seed}")
+    times = _times(args)
     runs = [
         Run(applications, processors)
         for applications, processors in itertools.product(
@@ -120,14 +191,40 @@ def run(args: argparse.Namespace) -> Table:
     rows = []
     with Progress("simulating", total=len(runs)) as progress:
         for done, each in enumerate(runs):
-            rows += _rows(each, _simulate(each, args, progress, f"run {done + 1} of {len(runs)}"), args)
+            rows += _rows(
+                each, _simulate(each, args, times, progress, f"run {done + 1} of {len(runs)}"), args
+            )
     if args.picture:
-        _draw(runs[0], args, rows)
-    return Table(rows, notes=[f"the picture is {args.picture}"] if args.picture else [])
+        _draw(runs[0], args, times, rows)
+    notes = [f"the picture is {args.picture}"] if args.picture else []
+    return Table(rows, notes=notes + _spared(rows))
+
+
+def _spared(rows: list[Crowd]) -> list[str]:
+    """Processors that another application could have: they take no thread off the fullest one."""
+    enough = {
+        (row.threads, row.processors): row.needed for row in rows if row.needed not in (None, row.processors)
+    }
+    return [
+        f"{threads} threads take as long on {needed} processor{'s' * (needed > 1)} as on {processors}"
+        for (threads, processors), needed in enough.items()
+    ]
+
+
+def _times(args: argparse.Namespace) -> Times:
+    given = {
+        field.name: value
+        for field in dataclasses.fields(Times)
+        if (value := getattr(args, field.name)) is not None
+    }
+    of_others = [name for name in ("tick_us", "wake_us", "call_us") if name in given]
+    if args.kernel == "paper" and of_others:
+        raise WrongUse(f"--{of_others[0].replace('_', '-')} is of a fair kernel; say --kernel fair")
+    return dataclasses.replace(_TIMES[args.kernel], **given)
 
 
 def _simulate(
-    run: Run, args: argparse.Namespace, progress: Progress, which: str, **window: float
+    run: Run, args: argparse.Namespace, times: Times, progress: Progress, which: str, **window: float
 ) -> tollbar.SchedulerOutcome:
     told = "it had just begun"
     share = 0.0
@@ -141,8 +238,8 @@ def _simulate(
     try:
         outcome = tollbar.simulate_scheduler(
             [each.application for each in run.applications],
-            processors=run.processors, quantum_us=args.quantum_us, switch_us=args.switch_us,
-            policy=args.policy, seed=args.seed, watch=watch, **window,
+            processors=run.processors, kernel=args.kernel, neighbours=args.neighbours,
+            policy=args.policy, seed=args.seed, watch=watch, **times.on(run.processors), **window,
         )  # fmt: skip
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {which}: {told}") from None
@@ -153,6 +250,8 @@ def _simulate(
 def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace) -> list[Crowd]:
     barriers = sum(each.barriers for each in outcome.applications)
     everything = run.processors * outcome.completed_us or 1.0
+    alone = len(run.applications) == 1 and args.neighbours == 0
+    own = [_own_us(described, run.processors, args) for described in run.applications]
     return [
         Crowd(
             application=number if len(run.applications) > 1 else None,
@@ -165,20 +264,36 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
             compute_us=described.compute_us,
             barriers=completion.barriers,
             arrival_us=completion.arrival_us,
-            completed_us=completion.completed_us + args.barrier_us * completion.barriers,
-            per_barrier_us=completion.per_barrier_us + args.barrier_us,
-            overhead_pct=_overhead_pct(completion, args.barrier_us),
+            completed_us=completion.completed_us + own_us * completion.barriers,
+            per_barrier_us=completion.per_barrier_us + own_us,
+            overhead_pct=_overhead_pct(completion, own_us),
             switches_per_barrier=outcome.switches / barriers / run.processors,
             utilisation=outcome.utilisation,
             spinning=outcome.spinning_us / everything,
             switching=outcome.switching_us / everything,
             idle=outcome.idle_us / everything,
             quanta=outcome.quanta,
+            kernel=args.kernel,
+            neighbours=args.neighbours,
+            waking=outcome.waking_us / everything,
+            others=outcome.neighbours_us / everything,
+            needed=quanta.processors_needed(described.threads, run.processors) if alone else None,
+            own_us=own_us,
         )
-        for number, (described, completion) in enumerate(
-            zip(run.applications, outcome.applications, strict=True)
+        for number, (described, completion, own_us) in enumerate(
+            zip(run.applications, outcome.applications, own, strict=True)
         )
     ]
+
+
+def _own_us(described: crowds.Described, processors: int, args: argparse.Namespace) -> float:
+    """The barrier by itself: all threads arrive at once and have a processor each."""
+    if args.logp is None:
+        return args.barrier_us
+    spelled = _SPELLED.get(described.barrier, described.barrier)
+    if spelled == "combination":
+        spelled = f"combination:{min(processors, described.threads)}"
+    return args.barrier_us + tollbar.price(tollbar.plan(spelled, described.threads), args.logp).last_us
 
 
 def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) -> float | None:
@@ -187,7 +302,7 @@ def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) ->
     return 100 * ((completion.per_barrier_us + barrier_us) / floor_us - 1) if floor_us else None
 
 
-def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
+def _draw(run: Run, args: argparse.Namespace, times: Times, rows: list[Crowd]) -> None:
     from tollbar.report import executions
 
     last_us = max(row.completed_us for row in rows)
@@ -195,7 +310,7 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
     from_us, until_us = args.window_us or (0.0, min(last_us, some_us))
     with Progress("drawing", total=1) as progress:
         outcome = _simulate(
-            run, args, progress, "the picture's run",
+            run, args, times, progress, "the picture's run",
             from_us=from_us, until_us=until_us, most_spans=executions.MOST_SPANS,
         )  # fmt: skip
     if not outcome.history:
@@ -206,9 +321,13 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
             "give a shorter --window-us FROM..UNTIL"
         )
     crowd = "; ".join(f"{each.barrier}, {each.waiting}, {each.threads} threads" for each in run.applications)
+    if args.neighbours:
+        crowd += f", {args.neighbours} neighbour{'s' * (args.neighbours > 1)}"
     picture = executions.Picture(
         name="execution", title=f"{crowd} on {run.processors} processors", processors=run.processors,
-        from_us=from_us, until_us=until_us, quantum_us=args.quantum_us, spans=outcome.history,
-        applications=len(run.applications),
+        from_us=from_us, until_us=until_us, spans=outcome.history, applications=len(run.applications),
+        quantum_us=times.on(run.processors)["quantum_us"] if args.kernel == "paper" else times.tick_us,
+        dashed="a quantum ends" if args.kernel == "paper" else "a tick",
+        completed_us=[completion.completed_us for completion in outcome.applications],
     )  # fmt: skip
     args.picture.write_text(executions.alone(picture), encoding="utf-8")

@@ -42,6 +42,7 @@ class Table:
     text: str | None = None  #: printed instead of a table where the rows have a better written form
     failed: bool = False  #: a check failed: exit code 1
     notes: Sequence[str] = ()  #: lines for stderr after the table, in the format `table` only
+    digits: int = 6  #: significant digits of a number, in the format `table` only
 
     @property
     def columns(self) -> list[str]:
@@ -111,12 +112,15 @@ def _as_json(table: Table) -> str:
     return "[\n" + ",\n".join("  " + line for line in lines) + "\n]\n" if lines else "[]\n"
 
 
-def _shown(cell: Any) -> str:
+def _shown(cell: Any, digits: int) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        whole = 10**digits <= abs(cell) < 10**6  # no exponent yet
+        return f"{cell:.0f}" if whole else f"{cell:.{digits}g}"
+    return str(cell)
 
 
 def _is_number(cell: Any) -> bool:
@@ -140,7 +144,7 @@ def _as_text(table: Table, width: int) -> str:
     """
     right = _right_aligned(table)
     names = table.shown_columns
-    lines = [names, *([_shown(cell) for cell in row] for row in table.cells(names))]
+    lines = [names, *([_shown(cell, table.digits) for cell in row] for row in table.cells(names))]
     columns = list(zip(*lines, strict=True))
     widest = [max(map(len, column)) for column in columns]
     least = [

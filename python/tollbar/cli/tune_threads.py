@@ -2,7 +2,7 @@
 """tollbar tune threads: picks the fastest safe barrier for each situation of a stored run.
 
 A choice rests on a run that measured the usual candidates often enough. One that is stored and rests on more
-launches stays.
+launches stays. What is faster alone and loses beside others is not stored (tune_company).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tollbar.cli import bench
+from tollbar.cli import bench, tune_company
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
-    from tollbar.data.choice import Choice
+    from tollbar.cli.tune_company import Checked
     from tollbar.data.places import Here, Place
     from tollbar.data.tuning import Entry
 
@@ -37,7 +37,8 @@ class Tuned:
     placement: str = column("pinned to processors, or free")
     plan: str = column("the plan to use, as `tollbar plans` spells it")
     verdict: str = column(
-        "best: faster than every other; tie: as fast as others, and the one the model prefers"
+        "best: faster than every other; tie: as fast as others, and the one the model prefers; "
+        "safe: others are faster alone, and lose in company"
     )
     latency_ns: float = column("last entry to last exit, median over launches")
     runner_up: str | None = column("the next best, or the fastest of those it ties with")
@@ -46,6 +47,7 @@ class Tuned:
     low: float | None = column("lower end of its 95 % interval; empty with a single launch")
     high: float | None = column("upper end of it")
     launches: int = column("how many launches it rests on")
+    measured: str = column("where it was measured and does not lose: placement and company")
     kept: int | None = column("how many what is stored rests on, where those are more and it stays")
 
 
@@ -64,17 +66,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Basis:
-    """What a run has to say: the situations to choose for, and why not for others."""
+    """What a run has to say: the situations to choose for, all that there are, and why not for others."""
 
     folder: Path
     environment: Mapping[str, Any]
-    founded: Sequence[Here]
-    ignored: Sequence[str]
+    founded: Sequence[Here] = ()
+    there: Sequence[Here] = ()
+    ignored: Sequence[str] = ()
 
 
 def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry], Table]:
     """The entries to store beside those that are, and the table that shows them."""
-    from tollbar.data import choice
     from tollbar.machine import facts
 
     basis, notes = _basis(args)
@@ -87,17 +89,40 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
     )
     before = {entry.situation: entry for entry in stored}
     entries, rows = [], []
-    for chosen in filter(None, map(choice.choose, basis.founded)):
+    machine = facts.short_id(basis.environment)
+    for each in _checked(basis, args.results):
+        chosen = each.choice
+        if each.why:
+            notes.append(f"{_named(chosen.situation)}: {each.why}")
+        if not each.measured:
+            continue
         count = launches[chosen.situation]
-        made = entry(chosen, count, facts.short_id(basis.environment))
+        made = entry(each, count, machine)
         kept = None if args.force else rests_on_more(before.get(made.situation), made)
-        rows.append(_row(chosen, count, kept))
+        rows.append(_row(each, count, kept))
         if kept is None:
             entries.append(made)
         else:
             what = f"what is stored rests on {kept} launches and stays; --force replaces it"
             notes.append(f"{_named(chosen.situation)}: {what}")
     return entries, Table(rows, Tuned, notes=notes)
+
+
+def _checked(basis: Basis, named: Path | None) -> list[Checked]:
+    """The choices that hold in company, by what was measured there since; here it is measured now."""
+    from tollbar.data import choice, results
+    from tollbar.machine import facts
+
+    machine, here = facts.short_id(basis.environment), facts.short_id(facts.facts())
+    began = str(basis.environment.get("began", ""))
+    within = results.folder() if named is None or (named / "environment.json").exists() else named
+    runs = []
+    for run in (run for kind in ("tune", "company") for run in results.by_age(within, kind)):
+        told = results.read_environment(run)
+        if facts.short_id(told) == machine and str(told.get("began", "")) >= began:
+            runs.append(run)
+    chosen = [each for each in map(choice.choose, basis.founded) if each]
+    return tune_company.checked(chosen, basis.there, runs, may_measure=machine == here)
 
 
 def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
@@ -141,14 +166,14 @@ def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
 
     told = results.read_environment(folder)
     if not force and not anywhere and facts.short_id(told) != facts.short_id(facts.facts()):
-        return Basis(folder, told, [], [f"{folder.name} is ignored: it was measured on another machine"])
+        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it was measured on another machine"])
     if not force and (company := told.get("company", "alone")) != "alone":
-        return Basis(folder, told, [], [f"{folder.name} is ignored: it was measured beside {company}"])
-    there = places.threads(samples.read([folder])).values()
+        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it was measured beside {company}"])
+    there = list(places.threads(samples.read([folder])).values())
     if force:
-        return Basis(folder, told, [each for each in there if choice.rivals(each)], [])
+        return Basis(folder, told, [each for each in there if choice.rivals(each)], there)
     if only := told.get("only"):
-        return Basis(folder, told, [], [f"{folder.name} is ignored: it measured only {', '.join(only)}"])
+        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it measured only {', '.join(only)}"])
     lacking = defaultdict(list)
     for each in there:
         lacking[lacks(each)].append(each)
@@ -157,7 +182,7 @@ def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
         for why, those in lacking.items()
         if why
     ]
-    return Basis(folder, told, lacking[""], ignored)
+    return Basis(folder, told, lacking[""], there, ignored)
 
 
 def lacks(here: Here) -> str:
@@ -166,6 +191,7 @@ def lacks(here: Here) -> str:
     from tollbar.data import choice
 
     usual = set(choice.OWN) - ({"plan"} if here.place.ranks > campaign.MANY else set())
+    usual -= {"combination"} if here.place.placement == "free" else set()
     usual -= {name.partition(":")[0] for name, _ in here.skipped}
     missing = usual - {candidate.kind for candidate in choice.rivals(here)}
     if missing:
@@ -187,42 +213,55 @@ def _named(situation: Place) -> str:
 
 
 def rests_on_more(stored: Entry | None, made: Entry) -> int | None:
-    """How many launches what is stored rests on, if it is of the same machine and those are more."""
+    """How many launches what is stored rests on, if it is of the same machine and those are more.
+
+    What does not say where it was measured was only measured alone.
+    """
     if stored is None or stored.pairs.get("machine") != made.pairs["machine"]:
+        return None
+    if "measured" not in stored.pairs:
         return None
     launches = stored.pairs.get("launches", "")
     more = launches.isascii() and launches.isdigit() and int(launches) > int(made.pairs["launches"])
     return int(launches) if more else None
 
 
-def entry(chosen: Choice, launches: int, machine: str) -> Entry:
+def _where(each: Checked) -> str:
+    return ",".join(":".join(where) for where in each.measured)
+
+
+def entry(each: Checked, launches: int, machine: str) -> Entry:
     """The choice as a line of the tuning file."""
     from tollbar.data.tuning import Entry
 
+    chosen = each.choice
     pairs = {
         "ranks": str(chosen.situation.ranks),
         "cpus": str(chosen.situation.usable),
         "pinned": "yes" if chosen.situation.placement == "pinned" else "no",
         "plan": chosen.pick.name,
         "wait": chosen.pick.wait,
-        "verdict": chosen.verdict.value,
+        "verdict": str(chosen.verdict),
         "latency_ns": f"{chosen.latency.value:.1f}",
     }
     if chosen.runner_up and chosen.ratio:
         pairs |= {"runner_up": chosen.runner_up.name, "by": chosen.by, "ratio": f"{chosen.ratio.value:.3f}"}
         if chosen.ratio.low is not None and chosen.ratio.high is not None:
             pairs |= {"low": f"{chosen.ratio.low:.3f}", "high": f"{chosen.ratio.high:.3f}"}
+    pairs["measured"] = _where(each)
+    if each.worst is not None:
+        pairs["worst"] = f"{each.worst:.3f}"
     return Entry("threads", pairs | {"launches": str(launches), "machine": machine})
 
 
-def _row(chosen: Choice, launches: int, kept: int | None) -> Tuned:
-    ratio = chosen.ratio
+def _row(each: Checked, launches: int, kept: int | None) -> Tuned:
+    chosen, ratio = each.choice, each.choice.ratio
     return Tuned(
         chosen.situation.ranks,
         chosen.situation.usable,
         chosen.situation.placement,
         chosen.pick.name,
-        chosen.verdict.value,
+        str(chosen.verdict),
         chosen.latency.value,
         chosen.runner_up.name if chosen.runner_up else None,
         chosen.by,
@@ -230,5 +269,6 @@ def _row(chosen: Choice, launches: int, kept: int | None) -> Tuned:
         ratio.low if ratio else None,
         ratio.high if ratio else None,
         launches,
+        _where(each),
         kept,
     )

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import tollbar
+from tollbar import _native
 from tollbar.data import statistics
 from tollbar.data.places import Candidate, Here, Place
 from tollbar.data.statistics import Interval, Ratio, Verdict
@@ -31,7 +32,7 @@ class Choice:
 
     situation: Place
     pick: Candidate
-    verdict: Verdict
+    verdict: str  #: a Verdict, or safe: others are faster alone, and lose in company
     latency: Interval
     runner_up: Candidate | None
     ratio: Ratio | None
@@ -44,12 +45,19 @@ _CLOCKS = {"latency": "latency_ns", "period": "period_ns"}
 
 
 def rivals(here: Here) -> list[Candidate]:
-    """The candidates that may be chosen."""
+    """The candidates that may be chosen: threads that are not pinned do not stay at a processor's counter."""
+    own = OWN if here.place.placement == "pinned" else [kind for kind in OWN if kind != "combination"]
     return [
         each
         for each in here.candidates
-        if each.kind in OWN and each.wait == "auto" and all(here.median(each, m) for m in _CLOCKS.values())
+        if each.kind in own and each.wait == "auto" and all(here.median(each, m) for m in _CLOCKS.values())
     ]
+
+
+def untuned(situation: Place) -> Candidate:
+    """What a group runs there where nothing is stored."""
+    plan, wait = _native.default_choice(situation.ranks, situation.usable, situation.placement == "pinned")
+    return Candidate(plan, plan if plan in OWN else "plan", wait)
 
 
 def choose(here: Here) -> Choice | None:

@@ -71,6 +71,11 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
         "phases": pl.col("phases"),
         "barrier_ns": (pl.col("elapsed_ns") / pl.col("runs") - pl.col("longest_ns")) / pl.col("phases"),
     },
+    "turns": {
+        "turn_ns": pl.col("elapsed_ns") / pl.col("turns"),
+        "cpu_ns": pl.col("cpu_ns") / pl.col("turns"),
+        "switches": (pl.col("voluntary") + pl.col("involuntary")) / pl.col("turns"),
+    },
     "dsde": {"exchange_ns": pl.col("elapsed_ns") / pl.col("iterations")},
     "away": {"released_ns": pl.col("released_ns")},
     "overlap": {"free_share": 1 - pl.col("inside_ns") / pl.col("open_ns")},
@@ -181,10 +186,10 @@ def _tables(run: Stored) -> Iterator[pl.DataFrame]:
             found, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")}
         )
         for metric, value in METRICS.get(kind, {}).items():
-            named = table.with_columns(value.alias("value"), pl.lit(metric).alias("metric"))
+            named = table.with_columns(value.alias("value"), pl.lit(metric).alias("metric")).select(*_COLUMNS)
             if named.schema["value"] == pl.List(pl.Float64):
-                named = named.explode("value")
-            yield named.select(pl.col(name).cast(kind) for name, kind in _COLUMNS.items()).drop_nulls("value")
+                named = named.explode("value")  # after the other lists are gone: it would repeat them
+            yield named.cast(_COLUMNS).drop_nulls("value")
 
 
 def _left_out(run: Stored) -> Iterator[dict[str, Any]]:
@@ -208,7 +213,7 @@ def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]
     place = PLACE | {name: told[name] for name in PLACE if told.get(name)}
     over = _over(program, told)
     hosts = place["ranks"] if over == "hosts" else int(place["hosts"])  # a rank on each
-    company = str(run.environment.get("company") or PLACE["company"])
+    company = str(run.environment.get("company") or place["company"])
     return place | {"bench": bench, "over": over, "hosts": hosts, "company": company}
 
 

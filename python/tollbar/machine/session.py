@@ -42,14 +42,15 @@ class Session:
         finished = session.run(["true"], limit_s=10)
     """
 
-    def __init__(self, folder: Path, neighbours: int = 0) -> None:
-        """So many endless loops run in the same session; with any, nothing puts it before others."""
+    def __init__(self, folder: Path, neighbours: int = 0, first: bool = True) -> None:
+        """So many endless loops run in the same session. With any, or where it is not to be `first`, nothing
+        puts it before others: it is scheduled like the one that it leaves."""
         self._output, self._errors = folder / "stdout", folder / "stderr"
-        self._neighbours = neighbours
+        self._words = [str(neighbours), *(["first"] if first and not neighbours else ["plain", nice()])]
 
     def __enter__(self) -> Session:
         self._leader: Any = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, str(self._neighbours)],
+            [sys.executable, "-I", "-S", __file__, *self._words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         self.autogroup: str = self._answer()["autogroup"]
@@ -102,11 +103,22 @@ def put_first(switch: Path = _SWITCH, own: Path = _OWN) -> str:
     return "one session for all, put before the others (autogroup nice -20)"
 
 
-def serve(requests: TextIO, answers: TextIO, neighbours: int = 0) -> None:
+def nice(own: Path = _OWN) -> str:
+    """The nice value of this session; empty where the kernel has no autogroups."""
+    try:
+        return own.read_text().split()[-1]
+    except (OSError, IndexError):
+        return ""
+
+
+def serve(requests: TextIO, answers: TextIO, neighbours: int, first: bool, as_nice: str) -> None:
     """Answers each line that asks for a command, until there are no more."""
+    if not first and as_nice != nice():
+        with contextlib.suppress(OSError):
+            _OWN.write_text(as_nice)
     loops = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(neighbours)]
-    plain = f"one session for all, with {neighbours} endless loops in it"
-    print(json.dumps({"autogroup": plain if loops else put_first()}), file=answers, flush=True)
+    plain = "one plain session for all" + (f", with {neighbours} endless loops in it" if loops else "")
+    print(json.dumps({"autogroup": put_first() if first else plain}), file=answers, flush=True)
     for line in requests:
         print(json.dumps(_execute(json.loads(line))), file=answers, flush=True)
     for loop in loops:
@@ -131,4 +143,4 @@ def _execute(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    serve(sys.stdin, sys.stdout, int(sys.argv[1]))
+    serve(sys.stdin, sys.stdout, int(sys.argv[1]), sys.argv[2] == "first", (sys.argv[3:] or [""])[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many quanta a centralized spinning barrier takes on too few processors, without simulating it.
+"""What barriers take on too few processors, without simulating it: quanta, and processors to ask for.
 
 The appendix of Markatos et al. 1991: two groups of threads take turns of one quantum; progress and quanta
 are measured in computing times between barriers, so `quantum` is Q / T. Fractions are exact; floats are not,
@@ -49,3 +49,12 @@ def quanta_for(barriers: int, quantum: Fraction) -> int:
 def closed_form(barriers: int, quantum: Fraction) -> Fraction:
     """barriers (2 R - 1) / R quanta. The paper's body prints the computing time T in place of the quantum."""
     return Fraction(barriers * (2 * pattern(quantum) - 1), pattern(quantum))
+
+
+def processors_needed(threads: int, processors: int) -> int:
+    """P_M of section 4.2: the fewest processors with no more threads on the fullest of them.
+
+    Threads never migrate, so the fullest processor decides when all have computed.
+    """
+    fullest = ceil(threads / processors)
+    return ceil(threads / fullest)

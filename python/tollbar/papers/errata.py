@@ -144,6 +144,9 @@ def _multiprogramming() -> Iterator[_Row]:
     yield "Figure 4", "tree at 20 switches, a barrier that costs nothing, %", "below 10", f"{bare:.1f}"
     block = multiprogramming.overhead_pct("tree", 20, placement="block")
     yield "Figure 4", "tree at 20 switches, neighbours on a processor, %", "below 10", f"{block:.0f}"
+    blocking = multiprogramming.overhead_pct("combination", 4, "naive")
+    about = "combination at 4 switches, with the yield of section 3.4, %"
+    yield "Figure 5", about, "below 10", f"{blocking:.1f}"
 
 
 def _split_shmem() -> Iterator[_Row]:

@@ -16,6 +16,7 @@ _WHERE = {"HB": "host", "NB": "nic"}
 COMPUTE_US = (64, 128, 256, 512, 1024, 2048, 4096)
 VARIATIONS = (0, 0.05, 0.1, 0.2, 0.5)
 APPLICATION_NODES = 8
+NODES_OVER = (2, 4, 8, 16)
 _LOOPS = 400
 
 
@@ -36,7 +37,7 @@ def run_us(card: str, barrier: str, nodes: int, workload: str) -> float:
 
 
 def exhibits(here: Stored) -> list[Exhibit]:
-    return [_varying(here), _difference(here), *_applications(here)]
+    return [_varying(here), _difference(here), *_applications(here), _over_nodes()]
 
 
 def _varying(here: Stored) -> Exhibit:
@@ -144,6 +145,23 @@ def _applications(here: Stored) -> list[Exhibit]:
             ("Figure 10c", "efficiency", "share", shares, efficient, ()),
         )
     ]  # fmt: skip
+
+
+def _over_nodes() -> Exhibit:
+    """Figure 10 has one number of nodes for each card; the factor depends on it."""
+    name = min(tollbar.nic_applications(), key=lambda each: sum(tollbar.nic_applications()[each]))
+    points = [
+        Point(card, nodes, model=run_us(card, "HB", nodes, name) / run_us(card, "NB", nodes, name))
+        for card in _CARDS
+        for nodes in NODES_OVER
+    ]
+    told = "; ".join(
+        f"{card} {', '.join(f'{point.model:.2f}' for point in points if point.series == card)}"
+        for card in _CARDS
+    )
+    sentence = f"The factor of {name} on {', '.join(map(str, NODES_OVER))} nodes: {told}."
+    title = f"Factor of {name} against nodes"
+    return Exhibit(NAME, "Figure 10 over nodes", title, "nodes", "times", points, sentence, log_y=False)
 
 
 def additive(card: str, name: str) -> float:

@@ -29,10 +29,10 @@ _COUNTED = "inside_ns"
 def exhibits(here: Stored) -> list[Exhibit]:
     return [
         drawing(NAME, "Figure 1", "central", 4, "who comes last releases the others: one counter, one flag"),
-        drawing(NAME, "Figure 2", "mcs", 8, "the arrival tree is the upper half of the plan"),
-        drawing(NAME, "Figure 3", "mcs", 8, "the wake-up tree is the lower half of the plan"),
-        drawing(NAME, "Figure 4", "mcs", 12, "the same arrival tree between processes"),
-        drawing(NAME, "Figure 5", "mcs", 12, "the same wake-up tree between processes"),
+        drawing(NAME, "Figure 2", "mcs", 8, "up to four children a thread tell it", "arrival"),
+        drawing(NAME, "Figure 3", "mcs", 8, "a thread tells up to two children", "wake-up"),
+        drawing(NAME, "Figure 4", "mcs", 12, "the same tree between processes", "arrival"),
+        drawing(NAME, "Figure 5", "mcs", 12, "the same tree between processes", "wake-up"),
         drawing(NAME, "Figure 6", "dissemination", 8, "in round k to rank x + 2^k"),
         _threads(here, "Figure 7", "Sense-reversing barrier between threads", ("central",)),
         _threads(here, "Figure 8", "MCS tree between threads", ("mcs",)),

@@ -22,14 +22,32 @@ _CSS = Path(__file__).parents[1] / "report" / "templates" / "report.css"
 _STAGES = {"send": 0, "sdma": 1, "xmit": 2, "recv": 3, "rdma": 4, "hrecv": 5}
 
 
-def drawing(paper: str, number: str, plan: str, ranks: int, sentence: str) -> Exhibit:
-    """A figure that draws an algorithm: the plan, and its words."""
+def drawing(
+    paper: str, number: str, plan: str, ranks: int, sentence: str, half: str | None = None
+) -> Exhibit:
+    """A figure that draws an algorithm: the plan and its words; of a tree one of its halves alone."""
     made = tollbar.plan(plan, ranks)
+    title = f"{plan} between {ranks} ranks"
+    if half is not None:
+        title = f"{half} tree of {title}"
+        made = tollbar.parse_plan(title, _half(made, half))
     words = dict(line.split(": ", 1) for line in made.text.splitlines() if ": " in line)
     points = [Point(f"rank {rank}", word) for rank, word in words.items()]
-    title = f"{plan} between {ranks} ranks"
     svg = tollbar.draw_svg(made, tollbar.LogP(L=10, o=5, g=3))
     return Exhibit(paper, number, title, "word", "", points, f"{title}: {sentence}.", drawing=svg)
+
+
+def _half(plan: tollbar.Plan, half: str) -> str:
+    """The words up to the arrival of each rank, or from there on. Rank 0 tells nobody that it arrives."""
+    lines = []
+    for line in plan.text.splitlines():
+        rank, _, word = line.partition(": ")
+        steps = word.split()
+        arrived = next(n for n, step in enumerate(steps) if step.startswith("!")) + (rank != "0")
+        lines.append(
+            f"{rank}: {' '.join(steps[:arrived] if half == 'arrival' else steps[arrived:])}".rstrip()
+        )
+    return "\n".join(lines)
 
 
 def picture(exhibit: Exhibit) -> str:

@@ -23,17 +23,21 @@ from tollbar.report import charts, plots
 
 MOST_SPANS = 5000  #: a page still scrolls with so many shapes in it
 _WIDTH, _LANE = 9.6, 0.26  # inches
-_COLOURS = {"computing": 2, "spinning": 1, "switching": 3, "idle": 8}
-_WORDS = {"computing": "computes", "spinning": "spins", "switching": "is switched to"}
+_COLOURS = {"computing": 2, "spinning": 1, "switching": 3, "waking": 4, "neighbour": 0, "idle": 8}
+_OCCUR = ("waking", "neighbour")  #: in a legend only where they occur: under a fair kernel, beside others
+_WORDS = {
+    "computing": "computes", "spinning": "spins", "switching": "is switched to", "waking": "wakes others",
+}  # fmt: skip
 _IDLE_ALPHA = 0.2
 _ZOOM = Path(__file__).parent / "templates" / "zoom.js"
 #: What a page has, for a picture that stands alone.
 _ALONE = """
 :root { --font: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; --paper: #ffffff; --ink: #1d2126;
-  --muted: #666e78; --grid: #e2e3e5; --series-1: #c43d3d; --series-2: #1a7f4b; --series-3: #c47a00;
-  --series-8: #6b7480; }
+  --muted: #666e78; --grid: #e2e3e5; --series-0: #0a62b5; --series-1: #c43d3d; --series-2: #1a7f4b;
+  --series-3: #c47a00; --series-4: #7447b8; --series-8: #6b7480; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e7e9ec; --muted: #9aa3ae;
-  --grid: #343a43; --series-1: #ff7b7b; --series-2: #59c58c; --series-3: #f0a93a; --series-8: #a7b0bb; } }
+  --grid: #343a43; --series-0: #6cb2ff; --series-1: #ff7b7b; --series-2: #59c58c; --series-3: #f0a93a;
+  --series-4: #b795f0; --series-8: #a7b0bb; } }
 svg { background: var(--paper); }
 """
 
@@ -64,6 +68,13 @@ class Picture:
     quantum_us: float
     spans: Sequence[tollbar.SchedulerSpan]
     applications: int = 1
+    dashed: str = "a quantum ends"  #: what the dashed lines are, one every `quantum_us`
+    completed_us: Sequence[float] = ()  #: when each application is done
+
+    @property
+    def colours(self) -> dict[str, int]:
+        occur = {span.activity for span in self.spans}
+        return {kind: colour for kind, colour in _COLOURS.items() if kind in occur or kind not in _OCCUR}
 
 
 def draw(picture: Picture) -> str:
@@ -80,9 +91,10 @@ def draw(picture: Picture) -> str:
         figure.subplots_adjust(left=0.06, right=0.985, top=1 - 0.38 / height, bottom=0.82 / height)
         handles = [
             Rectangle((0, 0), 1, 1, color=plots.series(colour), alpha=_IDLE_ALPHA if kind == "idle" else 0.85)
-            for kind, colour in _COLOURS.items()
+            for kind, colour in picture.colours.items()
         ]
-        figure.legend(handles, list(_COLOURS), loc="lower center", ncols=len(_COLOURS), borderaxespad=0.2)
+        names = list(picture.colours)
+        figure.legend(handles, names, loc="lower center", ncols=len(names), borderaxespad=0.2)
         return plots.as_text(figure, picture.title, titles)
 
 
@@ -113,7 +125,7 @@ def _example(barrier: str, waiting: str, until_us: float) -> tuple[str, str]:
 
 def _shares(picture: Picture) -> str:
     """How each processor spends the time of the picture."""
-    spent = {processor: dict.fromkeys(_COLOURS, 0.0) for processor in range(picture.processors)}
+    spent = {processor: dict.fromkeys(picture.colours, 0.0) for processor in range(picture.processors)}
     for span in picture.spans:
         spent[span.processor][span.activity] += min(span.until_us, picture.until_us) - span.from_us
     window = picture.until_us - picture.from_us
@@ -121,7 +133,7 @@ def _shares(picture: Picture) -> str:
         [str(processor), *(f"{time / window:.0%}" for time in times.values())]
         for processor, times in spent.items()
     ]
-    return charts.table(["processor", *_COLOURS], cells)
+    return charts.table(["processor", *picture.colours], cells)
 
 
 def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
@@ -146,12 +158,16 @@ def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
 
 def _alpha(span: tollbar.SchedulerSpan) -> float:
     """Every second application is paler."""
-    return _IDLE_ALPHA if span.activity == "idle" else 0.85 - 0.35 * (span.application % 2)
+    if span.activity in ("idle", "neighbour"):
+        return _IDLE_ALPHA if span.activity == "idle" else 0.85
+    return 0.85 - 0.35 * (span.application % 2)
 
 
 def _who_does_what(span: tollbar.SchedulerSpan, picture: Picture) -> str:
     if span.activity == "idle":
         return "idle"
+    if span.application == picture.applications:
+        return f"neighbour {span.thread} {'runs' if span.activity == 'neighbour' else 'is switched to'}"
     application = f"application {span.application}, " if picture.applications > 1 else ""
     return f"{application}thread {span.thread} {_WORDS[span.activity]}"
 
@@ -164,10 +180,15 @@ def _frame(axes: matplotlib.axes.Axes, picture: Picture) -> None:
             axes.axvline(
                 quantum * picture.quantum_us, color=plots.MUTED, linewidth=0.7, linestyle=(0, (3, 3))
             )
+    for number, done_us in enumerate(picture.completed_us):
+        if picture.from_us <= done_us <= picture.until_us:
+            axes.axvline(done_us, color=plots.series(0), linewidth=1.6)
+            which = f"application {number} done" if picture.applications > 1 else "done"
+            axes.text(done_us, -0.55, f"{which} ", ha="right", va="bottom", fontsize=8)
     axes.set_xlim(picture.from_us, picture.until_us)
     axes.set_ylim(picture.processors - 0.4, -0.6)
     axes.set_yticks(range(picture.processors))
     axes.tick_params(axis="y", length=0)
     axes.set_title(picture.title, fontsize=11, loc="left")
-    axes.set_xlabel("ms; dashed: a quantum ends", loc="right", fontsize=10)
+    axes.set_xlabel(f"ms; dashed: {picture.dashed}", loc="right", fontsize=10)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us / 1000:g}"))

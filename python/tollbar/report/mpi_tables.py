@@ -11,7 +11,7 @@ from tollbar.data.places import Candidate, Here, Place
 from tollbar.data.statistics import Interval, Ratio
 from tollbar.report import tables
 from tollbar.report.plots import time_text
-from tollbar.report.targets import Target
+from tollbar.report.target import Target
 
 
 @dataclass(frozen=True)

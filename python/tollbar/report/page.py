@@ -25,6 +25,7 @@ from tollbar.data.statistics import Interval
 from tollbar.report import (
     candidates,
     charts,
+    company_section,
     crowd_section,
     curves,
     executions,
@@ -134,6 +135,7 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
         uneven=uneven(there),
         executions=[tuple(map(Markup, each)) for each in executions.examples()] if there else [],
         everything=tables.everything(there),
+        company=company_section.of(found["company"]) if "company" in found else None,
         crowd=crowd_section.section(samples.gather(of_kind["crowd"][:1])) if "crowd" in found else None,
         udp=sections.udp(_newest(of_kind["udp"])),
         nic=nic_section.of(_newest(of_kind["udp"]), found.get("work")),
@@ -151,7 +153,9 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
     links, beside = _links(files, MOST_BYTES - len(text.encode()), names["files"])
     text = text.replace(_DOWNLOADS, environment.get_template("downloads.html.j2").render(files=links, **told))
     reached = targets.evaluate(of_threads) if there else []
-    about_targets = environment.get_template("targets.html.j2").render(told, targets=reached)
+    in_company = targets.evaluate(found["company"]) if "company" in found else []
+    template = environment.get_template("targets.html.j2")
+    about_targets = template.render(told, targets=reached, in_company=in_company)
     return Pages(text, about_targets, beside, names)
 
 
@@ -231,7 +235,7 @@ def uneven(there: Mapping[Place, Here]) -> list[tuple[Place, Markup]]:
 
 
 def kind_of(run: Stored) -> str:
-    """What was measured: threads, crowd, mpi, hybrid, shmem, udp, work."""
+    """What was measured: threads, company, crowd, mpi, hybrid, shmem, udp, work."""
     return str(run.environment.get("kind") or "threads")
 
 
@@ -243,6 +247,13 @@ def downloads(run: Stored, prefix: str = "") -> list[File]:
     ]  # fmt: skip
     if kind_of(run) == "work":
         tables_of = [("work.csv", "every run of a workload", lambda each: records_csv(each, "work"))]
+    if kind_of(run) == "company":
+        turns = (
+            "turns.csv",
+            "every timed round of turns",
+            lambda each: records_csv(each, "turns", "company"),
+        )
+        tables_of = [turns]
     what = f" ({kind_of(run)})" if prefix else ""
     files = [
         File(prefix + name, told + what, "text/csv", text(run).encode()) for name, told, text in tables_of
@@ -287,16 +298,17 @@ def episodes_csv(run: Stored) -> str:
     return _csv([*_WHERE, *_EPISODES], rows)
 
 
-def records_csv(run: Stored, kind: str) -> str:
-    """Every record of a kind."""
+def records_csv(run: Stored, kind: str, *more: str) -> str:
+    """Every record of a kind; `more`: what else the launches say of where."""
     names = schema.fields(kind)
-    rows = [[*where, *(each.get(name) for name in names)] for where, each in _records(run, kind)]
-    return _csv([*_WHERE, *names], rows)
+    rows = [[*where, *(each.get(name) for name in names)] for where, each in _records(run, kind, *more)]
+    return _csv([*_WHERE, *more, *names], rows)
 
 
-def _records(run: Stored, kind: str) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+def _records(run: Stored, kind: str, *more: str) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     for group, program, launch in run.launches:
-        where = [group, program, launch.environment["placement"], launch.environment["ranks"]]
+        told = launch.environment
+        where = [group, program, *(told.get(name) for name in (*_WHERE[2:], *more))]
         yield from ((where, record) for record in launch.records.get(kind, ()))
 
 

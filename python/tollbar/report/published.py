@@ -18,16 +18,16 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from tollbar.data import samples, summaries
+from tollbar.data import results, samples, summaries
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
-from tollbar.report import mpi_figures, tables, times
+from tollbar.report import company_section, mpi_figures, tables, times
 from tollbar.report.plots import time_text
 
 ROWS, ABOUT = "rows.parquet", "runs.json"
 #: What tables are made of; all else is kept for whoever asks the file.
 _METRICS = (
     "period_ns", "latency_ns", "skew_ns", "call_ns", "inside_ns", "alone_latency_ns", "cpu_ns", "switches",
-    "exchange_ns", "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
+    "turn_ns", "exchange_ns", "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
 )  # fmt: skip
 #: Of threads only what users have today, and what tollbar offers instead.
 _OF_THREADS = (
@@ -38,17 +38,49 @@ _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barr
 _ALONE = (pl.col("bench") == "threads") & (pl.col("company") == "alone")
 
 
+#: Of `tollbar bench company`, where such a run is stored.
+_IN_COMPANY = (
+    "## Between threads, in company\n\n"
+    "`tollbar bench company` measures plain programs: nothing puts them before others.\n"
+    "A cell is a number of threads, pinned or free, with an amount of computing between two barriers; "
+    "a turn is that computing and one barrier.\n"
+    "The numbers are a turn over that of the best way to wait in the cell: the fastest of "
+    "`tollbar::barrier` told to spin, yield or park, and of what users have today.\n"
+    "Less than 1 is faster than the best of those.\n\n"
+    "The median over the cells of each company, and in brackets the worst cell:\n\n"
+)
+
+
+def add(runs: Iterable[Path], folder: Path) -> Samples:
+    """As write(), but what is stored of other kinds of runs stays."""
+    stored, runs = read(folder), list(runs)
+    kinds = {results.read_environment(run).get("kind", "threads") for run in runs}
+    found = write(runs, folder)
+    kept = {
+        name: facts
+        for name, facts in stored.environments.items()
+        if facts.get("kind", "threads") not in kinds
+    }
+    rows = stored.rows.filter(pl.col("run").is_in(list(kept)))
+    _store(pl.concat([rows, found.rows]), {**kept, **found.environments}, folder)
+    return read(folder)
+
+
 def write(runs: Iterable[Path], folder: Path) -> Samples:
     """Stores the rounds of these runs there, and what is known of their machines; gives what was stored."""
     found = samples.read(runs)
     rows = summaries.rounds(
         found.rows.filter(pl.col("metric").is_in(_METRICS)), [*PLACE, *CANDIDATE, "metric"]
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    rows.select(found.rows.columns).write_parquet(folder / ROWS, compression="zstd", compression_level=19)
     about = {name: _without_paths(facts) for name, facts in found.environments.items()}
-    (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    _store(rows.select(found.rows.columns), about, folder)
     return read(folder)
+
+
+def _store(rows: pl.DataFrame, about: Mapping[str, Any], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    rows.write_parquet(folder / ROWS, compression="zstd", compression_level=19)
+    (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
 def _without_paths(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,10 +102,12 @@ def texts(found: Samples) -> dict[str, str]:
         for bench in ("threads", "mpi", "hybrid", "shmem", "udp")
     }
     beside = _of(found, (pl.col("bench") == "threads") & (pl.col("company") != "alone"))
+    cells = company_section.markdown(found)
     return {
         "machine": _machines(found),
         "threads": _table(by_bench["threads"]),
         "company": _table(beside),
+        "cells": f"{_IN_COMPANY}{cells}\n" if cells else "",
         **{bench: _table(each) for bench, each in by_bench.items() if bench != "threads"},
         "summary": _summary(by_bench),
     }

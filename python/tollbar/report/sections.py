@@ -15,7 +15,7 @@ from tollbar.data.statistics import Interval
 from tollbar.models import shmem as shmem_model
 from tollbar.report import curves, mpi_figures, mpi_tables, plots, shmem_tables, tables, targets
 from tollbar.report.curves import Figure
-from tollbar.report.targets import Target
+from tollbar.report.target import Target
 
 KINDS = {"mpi": "Between ranks", "hybrid": "Between threads of ranks", "shmem": "Between PEs"}
 _SPLIT = (

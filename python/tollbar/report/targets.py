@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,49 +14,8 @@ from tollbar.data import places, statistics
 from tollbar.data.places import Here, Place
 from tollbar.data.samples import USUAL_WAITS, Samples
 from tollbar.data.statistics import Interval, Series
-
-
-@dataclass(frozen=True)
-class Target:
-    """A ratio that was reached, its 95 % interval, the ratio wanted, and what can be said of them."""
-
-    case: str
-    ranks: int | None
-    placement: str | None
-    candidate: str | None
-    value: float | None
-    low: float | None
-    high: float | None
-    target: str
-    verdict: str
-    mpi: str | None = None  #: or the OpenSHMEM that it is about
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A ratio wanted: at most `most` and at least `least`."""
-
-    most: float | None = None
-    least: float | None = None
-
-    @property
-    def text(self) -> str:
-        if self.most is None:
-            return f"at least {self.least:.3g}"
-        return (
-            f"{self.least:.3g} to {self.most:.3g}" if self.least is not None else f"at most {self.most:.3g}"
-        )
-
-    def verdict(self, reached: Interval) -> str:
-        if reached.low is None or reached.high is None:
-            return "too few launches for an interval"
-        least = float("-inf") if self.least is None else self.least
-        most = float("inf") if self.most is None else self.most
-        if least <= reached.low and reached.high <= most:
-            return "met"
-        if reached.low > most or reached.high < least:
-            return "missed"
-        return "tie"
+from tollbar.report import company_targets
+from tollbar.report.target import Target, Wanted
 
 
 def evaluate(found: Samples) -> list[Target]:
@@ -72,7 +30,7 @@ def evaluate(found: Samples) -> list[Target]:
         if known and any(place.hosts > 1 for place in known) == ("hosts" in group):
             made = [row for asked in _expanded(group) for row in _rows(asked, found, known)]
             rows += _measured(made) if group.get("measured") else made
-    return rows
+    return rows + company_targets.evaluate(found, _file()["company"])
 
 
 def floors(found: Samples) -> list[str]:

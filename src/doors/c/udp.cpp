@@ -76,7 +76,10 @@ int tollbar_udp_join(tollbar_udp** self, tollbar_udp_place* place, uint32_t rank
         if (std::any_of(addresses, addresses + ranks, [](const char* each) { return each == nullptr; }))
             return fail(EINVAL, "an address is NULL");
         const std::vector<std::string> all(addresses, addresses + ranks);
-        const tollbar::udp_options how{.key = options->key, .group = options->group, .wait = policy_of(options->wait)};
+        const tollbar::udp_options how{.key = options->key,
+                                       .key_high = options->key_high,
+                                       .group = options->group,
+                                       .wait = policy_of(options->wait)};
         *self = new tollbar_udp{tollbar::udp_participant(std::move(place->place), plan, rank, all, how)};
         return 0;
     });

@@ -114,9 +114,11 @@ int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site,
 }
 
 int end_of_episode(const ThreadParticipant& participant) noexcept {
-    if (!participant.failed()) return 0;
-    return fail(EPIPE,
-                "the NIC daemon of this host is gone (restart it with `tollbar nic up`, then restart the program)");
+    const int error = participant.failed();
+    if (error == EPIPE)
+        return fail(EPIPE,
+                    "the NIC daemon of this host is gone (restart it with `tollbar nic up`, then restart the program)");
+    return error == 0 ? 0 : fail(error, "the MPI gave an error for a message between the ranks");
 }
 
 }  // namespace

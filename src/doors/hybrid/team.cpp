@@ -51,7 +51,7 @@ std::vector<Rank> up_to(Rank count) {
 }  // namespace
 
 TeamPlan team_plan(std::string_view spelling, Rank threads, Messenger allowed) {
-    const std::string placed = on_processors(spelling, threads, usable_cpus());
+    const std::string placed = on_processors(spelling, threads, masked_cpus());
     const Plan inner = make_plan(placed, threads);
     const std::optional<Rank> turning = turning_member(inner);
     const Family family = [&](Rank ranks) { return make_plan(placed, ranks); };
@@ -111,15 +111,17 @@ void ThreadParticipant::finish() noexcept {
 }
 
 /// Memory order: none of its own; the words that release the threads say it to them.
-bool ThreadParticipant::failed() const noexcept {
+int ThreadParticipant::failed() const noexcept {
     const Episode from = team_.fails_from_.load(std::memory_order_relaxed);
-    return from != 0 && runner_.episode() >= from;
+    return from != 0 && runner_.episode() >= from ? team_.failure_.load(std::memory_order_relaxed) : 0;
 }
 
 /// What has failed is over as well: the others have to be told.
 mpi::OuterBarrier::State ThreadParticipant::ended(int error) noexcept {
-    if (error != 0 && team_.fails_from_.load(std::memory_order_relaxed) == 0)
+    if (error != 0 && team_.fails_from_.load(std::memory_order_relaxed) == 0) {
+        team_.failure_.store(error, std::memory_order_relaxed);
         team_.fails_from_.store(runner_.episode(), std::memory_order_relaxed);
+    }
     return State::over;
 }
 

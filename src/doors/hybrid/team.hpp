@@ -71,8 +71,9 @@ public:
     /// Waits for the rest of the episode. Memory order: as advance().
     void finish() noexcept;
 
-    /// Whether the episode that is over for this thread has failed: the ranks have not been through it.
-    bool failed() const noexcept;
+    /// Where the episode that is over for this thread has failed, because the ranks have not been through it, what
+    /// tollbar_mpi_failed said; else 0.
+    int failed() const noexcept;
 
 private:
     State arrive() noexcept override;
@@ -132,6 +133,7 @@ private:
     std::vector<std::unique_ptr<ThreadParticipant>> threads_;
     Ranks ranks_{};
     std::atomic<Episode> fails_from_{0};  ///< the first episode that the ranks were not through; 0: none
+    std::atomic<int> failure_{0};         ///< what was said of it
     std::string name_;
     std::optional<std::chrono::duration<double>> timeout_;
 };

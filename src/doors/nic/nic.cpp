@@ -30,10 +30,11 @@ namespace {
 
 constexpr const char* no_member = "member is NULL";
 
-int daemon_gone() {
-    return fail(EPIPE,
-                "the NIC daemon of this host is gone, and its programs with it (restart it with `tollbar nic up`, "
-                "then join again)");
+int gone(const tollbar_nic& member) {
+    return guarded([&] {
+        const tollbar::nic::Fault fault = member.transport->fault();
+        return fail(fault.error, fault.line.c_str());
+    });
 }
 
 std::uint32_t address_of(const char* host, tollbar::Rank rank) {
@@ -46,7 +47,7 @@ std::uint32_t address_of(const char* host, tollbar::Rank rank) {
 
 tollbar::nic::Group group_of(const tollbar_nic_group& group) {
     tollbar::nic::Group made{
-        .key = group.key, .id = group.id, .rank = group.rank, .ranks = group.ranks, .addresses = {}};
+        .key = {group.key, group.key_high}, .id = group.id, .rank = group.rank, .ranks = group.ranks, .addresses = {}};
     if (group.ranks < 2 || group.ranks > tollbar::nic::most_ranks) return made;  // needs none, or will be refused
     for (tollbar::Rank rank = 0; rank < group.ranks; ++rank)
         made.addresses.push_back(address_of(group.hosts[rank], rank));
@@ -88,24 +89,24 @@ void tollbar_nic_leave(tollbar_nic* member) { delete member; }
 int tollbar_nic_arrive(tollbar_nic* member) {
     if (member == nullptr) return fail(EINVAL, no_member);
     if (!member->transport->test()) return fail(EBUSY, "the previous episode is not over: test or wait first");
-    return member->transport->arrive() ? 0 : daemon_gone();
+    return member->transport->arrive() ? 0 : gone(*member);
 }
 
 int tollbar_nic_test(tollbar_nic* member) {
     if (member == nullptr) return fail(EINVAL, no_member);
     if (member->transport->test()) return 0;
-    return member->transport->gone() ? daemon_gone() : EAGAIN;
+    return member->transport->gone() ? gone(*member) : EAGAIN;
 }
 
 int tollbar_nic_wait(tollbar_nic* member) {
     if (member == nullptr) return fail(EINVAL, no_member);
-    return member->transport->wait() ? 0 : daemon_gone();
+    return member->transport->wait() ? 0 : gone(*member);
 }
 
 int tollbar_nic_wait_for(tollbar_nic* member, int64_t nanoseconds) {
     if (member == nullptr) return fail(EINVAL, no_member);
     if (member->transport->finish(tollbar::deadline_after(std::chrono::nanoseconds(nanoseconds)))) return 0;
-    return member->transport->gone() ? daemon_gone() : ETIMEDOUT;
+    return member->transport->gone() ? gone(*member) : ETIMEDOUT;
 }
 
 int tollbar_nic_arrive_and_wait(tollbar_nic* member) {

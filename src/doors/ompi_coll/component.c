@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The component as Open MPI finds it: mca_coll_tollbar.so with the one symbol mca_coll_tollbar_component; and the life
  * of its modules: Open MPI queries, enables, uses and destroys them; the ranks meet in between, when first used. */
+#include "everybody.h"
 #include "module.h"
 #include "parameters.h"
-#include "pml_p2p.h"
 #include "request.h"
 
 #include "runtime/environment.h"
@@ -11,6 +11,7 @@
 
 #include <ompi/communicator/communicator.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,12 @@ static void destruct(tollbar_module* module) {
 
 OBJ_CLASS_INSTANCE(tollbar_module, mca_coll_base_module_t, construct, destruct);
 
-/* Collective: the ranks meet, which is a barrier if it works. What comes of it is the same on every rank. */
-static void meet(tollbar_module* module, uint32_t barriers) {
+/* Collective: the ranks meet, which is a barrier if it works. What comes of it is the same on every rank; or the result
+ * is an error, and they have not met. */
+static int meet(tollbar_module* module, uint32_t barriers) {
     tollbar_mpi_leave(module->row.participant);
     module->row.participant = NULL;
-    const struct tollbar_p2p p2p = tollbar_pml_p2p(module->comm);
+    const struct tollbar_p2p p2p = tollbar_pml_p2p(&module->messages, module->comm);
     module->options.name = module->comm->c_name;
     module->options.mpi = running;
     module->options.barriers_before = barriers;
@@ -63,21 +65,20 @@ static void meet(tollbar_module* module, uint32_t barriers) {
     if (failed && p2p.rank == 0 && tollbar_verbosity() >= 1)
         tollbar_say("%s: %s; the MPI's own barrier is used", module->comm->c_name, strerror(failed));
     module->stage = failed ? TOLLBAR_DECLINED : TOLLBAR_MET;
+    return tollbar_result(&module->messages, failed == EIO);
 }
-
-/* Open MPI hands it to the communicator's error handler. */
-static int result(int failed) { return failed ? MPI_ERR_OTHER : OMPI_SUCCESS; }
 
 /* All but the straight way: the first time, requests pending, reports wanted, declined. */
 static int barrier_otherwise(tollbar_module* module) {
     tollbar_requests_finish(module);
     const int fresh = module->stage == TOLLBAR_FRESH;
-    if (fresh) meet(module, 1);
+    const int refused = fresh ? meet(module, 1) : OMPI_SUCCESS;
+    if (refused) return refused;
     if (module->stage != TOLLBAR_MET) return module->barrier(module->comm, module->barrier_module);
     ++module->barriers;
     if (fresh) return OMPI_SUCCESS;
-    return result(tollbar_mpi_arrive_and_wait(module->row.participant,
-                                              module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL));
+    const void* site = module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
+    return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->row.participant, site));
 }
 
 /* Memory order: what any rank wrote before it called this is visible to every rank after it returns. */
@@ -88,7 +89,7 @@ static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* sup
                          !tollbar_row_is_pending(&module->row);
     if (OPAL_UNLIKELY(!straight)) return barrier_otherwise(module);
     ++module->barriers;
-    return result(tollbar_mpi_arrive_and_wait(module->row.participant, NULL));
+    return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->row.participant, NULL));
 }
 
 static int ibarrier(struct ompi_communicator_t* comm, struct ompi_request_t** request, mca_coll_base_module_t* super) {
@@ -102,10 +103,15 @@ static int barrier_init(struct ompi_communicator_t* comm, struct ompi_info_t* in
     tollbar_module* module = (tollbar_module*)super;
     if (module->stage == TOLLBAR_FRESH) {
         tollbar_requests_finish(module);
-        meet(module, 0);
+        const int refused = meet(module, 0);
+        if (refused) return refused;
     }
-    if (module->stage != TOLLBAR_MET) return module->barrier_init(comm, info, request, module->barrier_init_module);
-    return tollbar_request_persistent(module, request);
+    int ours = 0, refused = OMPI_SUCCESS;
+    if (module->stage == TOLLBAR_MET) refused = tollbar_request_persistent(module, request, &ours);
+    if (ours) return refused;
+    refused = module->barrier_init(comm, info, request, module->barrier_init_module);
+    if (refused == OMPI_SUCCESS) tollbar_request_keep(comm, *request);
+    return refused;
 }
 
 static mca_coll_base_module_t* retained(mca_coll_base_module_t* module) {
@@ -139,7 +145,7 @@ static int enable(mca_coll_base_module_t* super, struct ompi_communicator_t* com
 }
 
 static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* priority) {
-    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) return NULL;
+    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || !tollbar_everybody_is_here(comm)) return NULL;
     tollbar_module* module = OBJ_NEW(tollbar_module);
     if (module == NULL) return NULL;
     *priority = tollbar_parameters_priority();
@@ -182,6 +188,12 @@ static int register_parameters(void) {
     return tollbar_parameters_register(&mca_coll_tollbar_component.collm_version);
 }
 
+/* In MPI_Init, before Open MPI's exchange. */
+static int open_component(void) {
+    tollbar_tell_everybody(tollbar_parameters_priority());
+    return OMPI_SUCCESS;
+}
+
 static int close_component(void) {
     tollbar_requests_close();
     return OMPI_SUCCESS;
@@ -193,6 +205,7 @@ const mca_coll_base_component_t mca_coll_tollbar_component = {
             TOLLBAR_COLL_VERSION,
             .mca_component_name = "tollbar",
             MCA_BASE_MAKE_VERSION(component, TOLLBAR_VERSION_MAJOR, TOLLBAR_VERSION_MINOR, TOLLBAR_VERSION_PATCH),
+            .mca_open_component = open_component,
             .mca_close_component = close_component,
             .mca_register_component_params = register_parameters,
         },

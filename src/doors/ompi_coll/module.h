@@ -4,6 +4,8 @@
 #ifndef TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 #define TOLLBAR_DOORS_OMPI_COLL_MODULE_H
 
+#include "pml_p2p.h"
+
 #include "communicator/pending.h"
 
 #include <ompi_config.h>
@@ -23,6 +25,7 @@ struct tollbar_module {
     /* The requests pending. Its participant is that of the ranks that have met; else, once there was an MPI_Ibarrier,
      * which may not wait for them, one that has met nobody. */
     struct tollbar_row row;
+    struct tollbar_pml_state messages; /* of the participant */
     enum tollbar_stage stage;
 
     /* Who had the barrier before us. */
@@ -39,5 +42,12 @@ struct tollbar_module {
 
 OBJ_CLASS_DECLARATION(tollbar_module);
 typedef struct tollbar_module tollbar_module;
+
+/* What a call returns of which a participant with those messages says that it failed (0: it did not); Open MPI hands it
+ * to the communicator's error handler. */
+static inline int tollbar_result(const struct tollbar_pml_state* messages, int failed) {
+    if (!failed) return OMPI_SUCCESS;
+    return messages->error != MPI_SUCCESS ? messages->error : MPI_ERR_OTHER;
+}
 
 #endif

@@ -56,9 +56,10 @@ static const struct {
               MCA_BASE_VAR_TYPE_STRING, OPAL_INFO_LVL_2, &values.plan, NULL, NULL, "TOLLBAR_PLAN"},
     [selection] =
         {"coll_tollbar_selection",
-         "0: for each communicator the stored choice, else measure all candidates on it and take the fastest; "
-         "1 or more: number in the catalogue as 'tollbar plans' lists it",
-         MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_2, &values.selection, "0 or more", "0", NULL},
+         "0: for each communicator the stored choice, else the fastest of the five candidates that a model puts first, "
+         "measured on it for coll_tollbar_budget_ms; -1: the fastest of all candidates, measured on it for at least "
+         "200 ms whatever is stored; 1 or more: number in the catalogue as 'tollbar plans' lists it",
+         MCA_BASE_VAR_TYPE_INT, OPAL_INFO_LVL_2, &values.selection, "-1, or 0 or more", "0", NULL},
     [radix] = {"coll_tollbar_radix",
                "Parameter of the plan that coll_tollbar_selection names (children of a node, peers a round); 0: that"
                " plan's default",
@@ -170,13 +171,15 @@ int tollbar_parameters_priority(void) {
 struct tollbar_mpi_options tollbar_parameters_options(void) {
     tollbar_set_verbosity(verbosity_now());
     const int named = is_set(values.plan);
+    const int all = !named && values.selection == -1;
     return (struct tollbar_mpi_options){
         .plan = named ? strdup(values.plan) : NULL,
         .plan_named_by = known[named ? plan : selection].name,
         .sharing = (enum tollbar_sharing)one_of(sharing, values.sharing, sharings),
         .network = network_now(),
         .objective = (enum tollbar_objective)one_of(objective, values.objective, objectives),
-        .selection = (uint32_t)number_or_default(selection, values.selection, INT_MAX, 0),
+        .selection = all ? 0 : (uint32_t)number_or_default(selection, values.selection, INT_MAX, 0),
+        .all = (uint32_t)all,
         .radix = (uint32_t)number_or_default(radix, values.radix, INT_MAX, 0),
         .budget_ms = number_or_default(budget_ms, values.budget_ms, INT_MAX, default_budget_ms),
         .timeout_s = timeout_now(),

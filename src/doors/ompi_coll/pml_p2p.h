@@ -10,7 +10,12 @@
 
 #include <ompi/communicator/communicator.h>
 
-/* Its state is the communicator. */
-struct tollbar_p2p tollbar_pml_p2p(struct ompi_communicator_t* comm);
+struct tollbar_pml_state {
+    struct ompi_communicator_t* comm;
+    int error; /* the first that a call for a message met, as MPI's code; MPI_SUCCESS when none did */
+};
+
+/* `state` outlives what is made with it. */
+struct tollbar_p2p tollbar_pml_p2p(struct tollbar_pml_state* state, struct ompi_communicator_t* comm);
 
 #endif

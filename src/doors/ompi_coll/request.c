@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A request is pending in the row of its communicator, and keeps the communicator alive, also after MPI_Comm_free. */
+ * A request is pending in the row of its communicator, or, for a persistent barrier, in a row of its own: MPI-4.0, 6.13
+ * lets each rank start such requests in another order. It keeps the communicator alive, also after MPI_Comm_free. */
 #include "request.h"
-
-#include "pml_p2p.h"
 
 #include <opal/runtime/opal_progress.h>
 #include <opal/threads/threads.h>
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,6 +14,8 @@ struct tollbar_request {
     ompi_request_t super;
     struct tollbar_pending pending;
     tollbar_module* module;
+    struct tollbar_row own; /* of a persistent one, else without a participant */
+    struct tollbar_pml_state messages;
     struct tollbar_request* next_unused;
 };
 
@@ -21,10 +23,15 @@ typedef struct tollbar_request tollbar_request;
 
 static tollbar_request* unused; /* to use again; under the lock */
 
+static struct tollbar_row* row_of(tollbar_request* request) {
+    return request->own.participant != NULL ? &request->own : &request->module->row;
+}
+
 /* Somebody may be told, and free the request at once. */
 static void complete(struct tollbar_pending* pending) {
     tollbar_request* request = (tollbar_request*)((char*)pending - offsetof(tollbar_request, pending));
-    request->super.req_status.MPI_ERROR = pending->failed ? MPI_ERR_OTHER : OMPI_SUCCESS;
+    request->super.req_status.MPI_ERROR = tollbar_result(
+        request->own.participant != NULL ? &request->messages : &request->module->messages, pending->failed);
     ompi_request_complete(&request->super, true);
 }
 
@@ -38,6 +45,8 @@ static int free_request(ompi_request_t** handle) {
     if (!REQUEST_COMPLETE(&request->super)) return MPI_ERR_REQUEST;
     struct ompi_communicator_t* comm = request->super.req_mpi_object.comm;
     OMPI_REQUEST_FINI(&request->super);
+    tollbar_mpi_leave(request->own.participant);
+    request->own.participant = NULL;
     tollbar_take_lock();
     request->next_unused = unused;
     unused = request;
@@ -64,6 +73,7 @@ static void construct(tollbar_request* request) {
     request->super.req_free = free_request;
     request->super.req_cancel = cancel_request;
     request->pending = (struct tollbar_pending){.end = complete};
+    request->own = (struct tollbar_row){0};
 }
 
 OBJ_CLASS_INSTANCE(tollbar_request, ompi_request_t, construct, NULL);
@@ -83,34 +93,34 @@ static tollbar_request* new_request(tollbar_module* module, bool persistent) {
     return request;
 }
 
-static uint64_t arrive(tollbar_module* module) {
-    ++*(module->stage == TOLLBAR_MET ? &module->requests : &module->early);
-    return tollbar_mpi_arrive(module->row.participant, module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL);
+static uint64_t arrive(const tollbar_module* module, struct tollbar_row* row) {
+    return tollbar_mpi_arrive(row->participant, module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL);
 }
 
 /* Arrives where nobody else uses the participant, as nothing is pending. Gives the episode's number; 0 where it has not
  * arrived, because something is. Nonzero `over` when there is no more to wait for. */
-static uint64_t arrive_alone(tollbar_module* module, int* over) {
+static uint64_t arrive_alone(tollbar_module* module, struct tollbar_row* row, int* over) {
     *over = 0;
-    if (tollbar_row_is_pending(&module->row)) return 0;
-    const uint64_t episode = arrive(module);
-    *over = tollbar_mpi_test(module->row.participant, episode) && !tollbar_mpi_failed(module->row.participant, episode);
+    ++*(module->stage == TOLLBAR_MET ? &module->requests : &module->early);
+    if (tollbar_row_is_pending(row)) return 0;
+    const uint64_t episode = arrive(module, row);
+    *over = tollbar_mpi_test(row->participant, episode) && !tollbar_mpi_failed(row->participant, episode);
     return episode;
 }
 
 /* Puts an active request into its row; `episode` is 0 when it has not arrived yet. */
 static void enlist(tollbar_request* request, uint64_t episode) {
-    tollbar_module* module = request->module;
+    struct tollbar_row* row = row_of(request);
     request->super.req_state = OMPI_REQUEST_ACTIVE;
     tollbar_take_lock();
-    request->pending.episode = episode == 0 ? arrive(module) : episode;
-    tollbar_pending_put_on(&request->pending, &module->row);
+    request->pending.episode = episode == 0 ? arrive(request->module, row) : episode;
+    tollbar_pending_put_on(&request->pending, row);
     tollbar_release_lock();
 }
 
 /* For requests before the ranks have met. */
 static int go_by_messages(tollbar_module* module) {
-    const struct tollbar_p2p p2p = tollbar_pml_p2p(module->comm);
+    const struct tollbar_p2p p2p = tollbar_pml_p2p(&module->messages, module->comm);
     struct tollbar_mpi_options options = module->options;
     char name[sizeof module->comm->c_name + 48];
     snprintf(name, sizeof name, "%s, MPI_Ibarrier before the first MPI_Barrier", module->comm->c_name);
@@ -121,7 +131,7 @@ static int go_by_messages(tollbar_module* module) {
 int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
     int over;
     if (module->row.participant == NULL && go_by_messages(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
-    const uint64_t episode = arrive_alone(module, &over);
+    const uint64_t episode = arrive_alone(module, &module->row, &over);
     if (over) {
         *handle = &ompi_request_empty;
         return OMPI_SUCCESS;
@@ -139,7 +149,7 @@ static int start(size_t count, ompi_request_t** handles) {
         tollbar_request* request = (tollbar_request*)handles[i];
         int over;
         request->super.req_status = ompi_status_empty;
-        const uint64_t episode = arrive_alone(request->module, &over);
+        const uint64_t episode = arrive_alone(request->module, row_of(request), &over);
         if (over) { /* complete since its last time, and still so */
             request->super.req_state = OMPI_REQUEST_ACTIVE;
             continue;
@@ -150,12 +160,62 @@ static int start(size_t count, ompi_request_t** handles) {
     return OMPI_SUCCESS;
 }
 
-int tollbar_request_persistent(tollbar_module* module, ompi_request_t** handle) {
+/* Collective. Words of its own, by which every rank arrives without waiting for anybody; messages would be mixed up
+ * with those of other handles. Returns as tollbar_mpi_join(), and ENOTSUP, on every rank, where there are none. */
+static int join_again(tollbar_request* request) {
+    tollbar_module* module = request->module;
+    const struct tollbar_p2p p2p = tollbar_pml_p2p(&request->messages, module->comm);
+    struct tollbar_mpi_options options = module->options;
+    char name[sizeof module->comm->c_name + 16];
+    snprintf(name, sizeof name, "%s, persistent", module->comm->c_name);
+    options.name = name;
+    options.plan = tollbar_mpi_plan(module->row.participant);
+    options.barriers_before = 0;
+    options.call_site = NULL;
+    request->own = (struct tollbar_row){.timeout_s = module->row.timeout_s};
+    const int failed = tollbar_mpi_join(&p2p, &options, &request->own.participant);
+    if (failed) request->own.participant = NULL;
+    if (failed || tollbar_mpi_needs_no_calls(request->own.participant)) return failed;
+    tollbar_mpi_leave(request->own.participant);
+    request->own.participant = NULL;
+    return ENOTSUP;
+}
+
+int tollbar_request_persistent(tollbar_module* module, ompi_request_t** handle, int* ours) {
+    *ours = 1;
+    if (!tollbar_mpi_needs_no_calls(module->row.participant)) return *ours = 0;
     tollbar_request* request = new_request(module, true);
     if (request == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
+    const int failed = join_again(request);
+    const int result = tollbar_result(&request->messages, failed == EIO);
     request->super.req_start = start;
     *handle = &request->super;
-    return OMPI_SUCCESS;
+    if (!failed) return OMPI_SUCCESS;
+    *ours = failed == EIO;
+    free_request(handle);
+    return result;
+}
+
+/* The free function of Open MPI's own handles, which are used again with the one they were made with. */
+static ompi_request_free_fn_t free_open_mpis;
+
+static int free_kept(ompi_request_t** handle) {
+    ompi_request_t* request = *handle;
+    struct ompi_communicator_t* comm = request->req_mpi_object.comm;
+    request->req_free = free_open_mpis;
+    const int refused = free_open_mpis(handle);
+    if (refused == OMPI_SUCCESS)
+        OBJ_RELEASE(comm);
+    else
+        request->req_free = free_kept;
+    return refused;
+}
+
+void tollbar_request_keep(struct ompi_communicator_t* comm, ompi_request_t* request) {
+    free_open_mpis = request->req_free;
+    request->req_free = free_kept;
+    request->req_mpi_object.comm = comm;
+    OBJ_RETAIN(comm);
 }
 
 static void watch(void) { opal_progress_register(tollbar_pending_advance); }
@@ -168,7 +228,7 @@ static ompi_request_fns_t before;
 
 static void finish(ompi_request_t* handle) {
     tollbar_request* request = (tollbar_request*)handle;
-    if (is_pending(handle) && !request->module->row.held) tollbar_row_finish(&request->module->row, &request->pending);
+    if (is_pending(handle) && !row_of(request)->held) tollbar_row_finish(row_of(request), &request->pending);
 }
 
 static int wait_one(ompi_request_t** handle, ompi_status_public_t* status) {

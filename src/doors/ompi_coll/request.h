@@ -17,8 +17,13 @@ void tollbar_requests_close(void);
  * acquired everything any rank did before it started. Any thread. */
 int tollbar_request_start_one(struct tollbar_module* module, struct ompi_request_t** request);
 
-/* MPI_Barrier_init on a communicator whose ranks have met. */
-int tollbar_request_persistent(struct tollbar_module* module, struct ompi_request_t** request);
+/* MPI_Barrier_init on a communicator whose ranks have met; collective. Where `ours` is zero afterwards, on every rank,
+ * Open MPI has to give it. */
+int tollbar_request_persistent(struct tollbar_module* module, struct ompi_request_t** request, int* ours);
+
+/* Has a handle of Open MPI's own keep its communicator, as ours do and as Open MPI 4.1 and 5.0 do not: starting one
+ * whose communicator was freed ended the program. */
+void tollbar_request_keep(struct ompi_communicator_t* comm, struct ompi_request_t* request);
 
 /* Waits for everything pending on the communicator, and completes it. Then the participant is the caller's alone. */
 void tollbar_requests_finish(struct tollbar_module* module);

@@ -2,6 +2,7 @@
  * Joins at the first barrier of a communicator, keeps what belongs to it as its attribute, and cleans up with it. */
 #include "communicator.h"
 
+#include "everybody.h"
 #include "host_mpi.h"
 #include "persistent.h"
 #include "request.h"
@@ -15,8 +16,7 @@
 _Thread_local struct tollbar_remembered tollbar_remembered;
 _Atomic uint64_t tollbar_freed = 1;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int ready; /* between the first barrier and MPI_Finalize */
+static int ready; /* between MPI_Init and MPI_Finalize where every rank has this library */
 static int keyval;
 
 /* All there are, so that MPI_Finalize finds them, and what they had counted when they went. */
@@ -52,19 +52,53 @@ static int is_held(struct tollbar_communicator* self) {
            tollbar_row_is_pending(&self->joined.row);
 }
 
-/* MPI_Comm_free was called for it. */
-static int forget(MPI_Comm comm, int key, void* value, void* extra) {
-    (void)comm, (void)key, (void)extra;
-    struct tollbar_communicator* self = value;
-    /* Relaxed: whoever gets the handle anew gets it after this in the MPI's own order. */
-    atomic_fetch_add_explicit(&tollbar_freed, 1, memory_order_relaxed);
-    tollbar_requests_finish_passed(&self->joined);
+/* It was freed. */
+static void let_go(struct tollbar_communicator* self) {
     pthread_mutex_lock(&all_mutex);
     if (is_held(self))
         self->freed = 1;
     else
         unlink_and_free(self);
     pthread_mutex_unlock(&all_mutex);
+}
+
+static void forget_remembered(void) {
+    /* Relaxed: whoever gets the handle anew gets it after this in the MPI's own order. */
+    atomic_fetch_add_explicit(&tollbar_freed, 1, memory_order_relaxed);
+}
+
+static _Thread_local struct tollbar_freeing* freeing; /* the innermost one */
+
+static struct tollbar_freeing* freeing_of(MPI_Comm comm) {
+    struct tollbar_freeing* one = freeing;
+    while (one != NULL && one->comm != comm) one = one->outer;
+    return one;
+}
+
+void tollbar_begin_freeing(struct tollbar_freeing* self, const MPI_Comm* comm) {
+    *self = (struct tollbar_freeing){.comm = ready && comm != NULL ? *comm : MPI_COMM_NULL, .outer = freeing};
+    freeing = self;
+}
+
+void tollbar_end_freeing(struct tollbar_freeing* self) {
+    freeing = self->outer;
+    if (self->kept == NULL) return;
+    forget_remembered();
+    let_go(self->kept);
+}
+
+/* The attribute goes. */
+static int forget(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)key, (void)extra;
+    struct tollbar_communicator* self = value;
+    struct tollbar_freeing* by = freeing_of(comm);
+    forget_remembered();
+    tollbar_requests_finish_passed(&self->joined);
+    tollbar_watch_no_more(&self->joined);
+    if (by != NULL)
+        by->kept = self;
+    else
+        let_go(self); /* by a profiling name */
     return MPI_SUCCESS;
 }
 
@@ -85,11 +119,12 @@ static void say_counts(void) {
                 (unsigned long long)ibarriers_before, (unsigned long long)tollbar_persistent_count());
 }
 
-/* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works. */
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works, and of these, from the last
+ * to the first, this one at the end. */
 static int finish(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)value, (void)extra;
     ready = 0;
-    atomic_fetch_add_explicit(&tollbar_freed, 1, memory_order_relaxed); /* as in forget() */
+    forget_remembered();
     tollbar_requests_finish();
     tollbar_persistent_finish();
     pthread_mutex_lock(&all_mutex);
@@ -100,14 +135,24 @@ static int finish(MPI_Comm comm, int key, void* value, void* extra) {
     return MPI_SUCCESS;
 }
 
-static void prepare(void) {
-    int initialized = 0, level = MPI_THREAD_SINGLE, at_end = 0;
-    if (!tollbar_fits() || PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized) return;
-    PMPI_Query_thread(&level);
+static int make_keys(void) {
+    int at_end = 0;
+    return PMPI_Comm_create_keyval(copy_nothing, forget, &keyval, NULL) == MPI_SUCCESS &&
+           PMPI_Comm_create_keyval(copy_nothing, finish, &at_end, NULL) == MPI_SUCCESS &&
+           PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL) == MPI_SUCCESS;
+}
+
+void tollbar_open(void) {
+    static int tried; /* a Fortran name may have called the C name */
+    int level = MPI_THREAD_SINGLE;
+    if (tried || !tollbar_fits()) return;
+    tried = 1;
+    const int able = PMPI_Query_thread(&level) == MPI_SUCCESS && make_keys();
+    if (!tollbar_everybody_is_here(able)) return;
     tollbar_threaded = level == MPI_THREAD_MULTIPLE;
-    ready = PMPI_Comm_create_keyval(copy_nothing, forget, &keyval, NULL) == MPI_SUCCESS &&
-            PMPI_Comm_create_keyval(copy_nothing, finish, &at_end, NULL) == MPI_SUCCESS &&
-            PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, NULL) == MPI_SUCCESS;
+    tollbar_open_private_comm(level);
+    tollbar_everybody_knows();
+    ready = 1;
 }
 
 static struct tollbar_communicator* make(MPI_Comm comm) {
@@ -118,20 +163,24 @@ static struct tollbar_communicator* make(MPI_Comm comm) {
     if (all != NULL) all->previous = self;
     all = self;
     pthread_mutex_unlock(&all_mutex);
-    PMPI_Comm_set_attr(comm, keyval, self);
+    struct tollbar_freeing* by = freeing_of(comm);
+    if (by != NULL)
+        by->kept = self; /* it is too late for an attribute */
+    else
+        PMPI_Comm_set_attr(comm, keyval, self);
     return self;
 }
 
 /* NULL when it has none yet, which `usable` tells from a communicator that cannot have any. */
 static struct tollbar_communicator* find(MPI_Comm comm, int* usable) {
     struct tollbar_communicator* self = NULL;
-    int found = 0, initialized = 0;
+    int found = 0;
     *usable = 0;
-    if (!tollbar_fits() || PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized) return NULL;
-    pthread_once(&once, prepare);
     if (!ready || comm == MPI_COMM_NULL) return NULL;
     *usable = PMPI_Comm_get_attr(comm, keyval, &self, &found) == MPI_SUCCESS;
-    return *usable && found ? self : NULL;
+    if (!*usable || found) return *usable ? self : NULL;
+    const struct tollbar_freeing* by = freeing_of(comm);
+    return by != NULL ? by->kept : NULL;
 }
 
 struct tollbar_communicator* tollbar_record_of(MPI_Comm comm) {
@@ -150,10 +199,10 @@ struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int with_join, struc
         if (self == NULL) return NULL;
     }
     const int joins = !self->tried;
-    if (joins) tollbar_join(comm, &self->joined, first);
+    if (joins) first->error = tollbar_join(comm, &self->joined, first);
     self->tried = 1;
     if (self->joined.row.participant == NULL) self = NULL;
-    if (first != NULL) first->met = joins && self != NULL;
+    if (joins) first->met = self != NULL;
     tollbar_remembered = (struct tollbar_remembered){comm, atomic_load_explicit(&tollbar_freed, memory_order_relaxed),
                                                      self};
     return self;

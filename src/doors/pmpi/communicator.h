@@ -29,11 +29,14 @@ struct tollbar_remembered {
 extern _Thread_local struct tollbar_remembered tollbar_remembered;
 extern _Atomic uint64_t tollbar_freed; /* how many communicators were freed, plus one */
 
+/* Right after MPI_Init. On a rank that does not call it, and then on all, the MPI does every barrier. */
+void tollbar_open(void);
+
 /* The slow half of the function below. */
 struct tollbar_communicator* tollbar_look_up(MPI_Comm comm, int join, struct tollbar_first* first);
 
 /* What is kept for it; NULL when the MPI has to do the barrier. With `join` it is made in the communicator's first
- * barrier, which is collective (`first` is NULL where the caller is in no barrier); else this is local, and NULL when
+ * barrier, which is collective (and `first` not NULL); else this is local, and NULL when
  * no barrier was made yet. */
 static inline struct tollbar_communicator* tollbar_communicator_of(MPI_Comm comm, int join,
                                                                    struct tollbar_first* first) {
@@ -45,6 +48,18 @@ static inline struct tollbar_communicator* tollbar_communicator_of(MPI_Comm comm
 
 /* What is kept for it, whoever does its barriers; local. NULL where nothing can be kept. */
 struct tollbar_communicator* tollbar_record_of(MPI_Comm comm);
+
+/* A communicator that this thread is freeing: it goes on as it was until that is done, for what hangs on it may make
+ * barriers of it, before or after our own attribute goes. */
+struct tollbar_freeing {
+    MPI_Comm comm;
+    struct tollbar_communicator* kept;
+    struct tollbar_freeing* outer;
+};
+
+/* Around what frees a communicator, which may be none. */
+void tollbar_begin_freeing(struct tollbar_freeing* self, const MPI_Comm* comm);
+void tollbar_end_freeing(struct tollbar_freeing* self);
 
 /* Lets go of communicators that were freed while something needed them. */
 void tollbar_release_freed(void);

@@ -24,6 +24,10 @@ extern const int tollbar_hooks_suffice;
 /* Nonzero when the MPI may crash over an MPI_Ibarrier of its own whose communicator is freed before its end. */
 extern const int tollbar_mpi_forgets_pending;
 
+/* Nonzero when MPI_Comm_create hangs beside an MPI_Comm_idup of the same communicator. MPI_Comm_create_group does not,
+ * but fails with MPICH 4.0 and Intel MPI where there are several threads. */
+extern const int tollbar_mpi_makes_one_at_a_time;
+
 /* A request that is over once PMPI_Grequest_complete is called for it, as PMPI_Grequest_start makes it. */
 int tollbar_make_request(MPI_Grequest_query_function* status, MPI_Grequest_free_function* freed,
                          MPI_Grequest_cancel_function* cancel, void* state, MPI_Request* request);
@@ -39,8 +43,5 @@ static inline tollbar_function tollbar_find(void* where, const char* name) {
 
 /* The function the program's MPI has by that name; NULL when it has none. */
 static inline tollbar_function tollbar_of_program(const char* name) { return tollbar_find(RTLD_DEFAULT, name); }
-
-/* The next definition of a name after this library's own; NULL when there is none. */
-static inline tollbar_function tollbar_next(const char* name) { return tollbar_find(RTLD_NEXT, name); }
 
 #endif

@@ -5,6 +5,7 @@
 
 const char* const tollbar_family = TOLLBAR_MPI_FAMILY;
 const int tollbar_mpi_forgets_pending = 0;
+const int tollbar_mpi_makes_one_at_a_time = 0;
 const int tollbar_hooks_suffice = 1;
 
 typedef int (*extended_start)(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,

@@ -4,6 +4,7 @@
 
 const char* const tollbar_family = "openmpi";
 const int tollbar_mpi_forgets_pending = 1;
+const int tollbar_mpi_makes_one_at_a_time = 1;
 const int tollbar_hooks_suffice = 0;
 
 void* tollbar_open_mpi_data[tollbar_objects];

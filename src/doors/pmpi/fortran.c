@@ -3,10 +3,10 @@
  * to these functions by the linker, see CMakeLists.txt; TOLLBAR_FORTRAN ends those that this MPI's Fortran calls: "_"
  * or
  * "_f08_". All arguments of Fortran are addresses, and `error` may be NULL. */
+#include "communicator.h"
 #include "family.h"
 #include "hooks.h"
 #include "host_mpi.h"
-#include "joining.h"
 #include "persistent.h"
 #include "request.h"
 
@@ -14,7 +14,6 @@
 
 #ifdef TOLLBAR_STANDARD_ABI /* it converts Fortran's handles by other names */
 #    define PMPI_Comm_f2c PMPI_Comm_fromint
-#    define PMPI_Info_f2c PMPI_Info_fromint
 #    define PMPI_Request_c2f PMPI_Request_toint
 #    define PMPI_Request_f2c PMPI_Request_fromint
 #endif
@@ -44,12 +43,14 @@ static struct next next_testall = {.name = "mpi_testall" TOLLBAR_FORTRAN};
 static struct next next_testany = {.name = "mpi_testany" TOLLBAR_FORTRAN};
 static struct next next_testsome = {.name = "mpi_testsome" TOLLBAR_FORTRAN};
 static struct next next_request_get_status = {.name = "mpi_request_get_status" TOLLBAR_FORTRAN};
+static struct next next_comm_free = {.name = "mpi_comm_free" TOLLBAR_FORTRAN};
+static struct next next_comm_disconnect = {.name = "mpi_comm_disconnect" TOLLBAR_FORTRAN};
 static struct next next_extension = {.name = "mpix_barrier_init_"}; /* Open MPI 4's */
 
 /* Nonzero when there is one. Whoever takes fewer arguments does not look at the rest. */
 static int go_on(struct next* next, void* const arguments[6]) {
     if (next->function == NULL)
-        next->function = (void (*)(void*, void*, void*, void*, void*, void*))tollbar_next(next->name);
+        next->function = (void (*)(void*, void*, void*, void*, void*, void*))tollbar_find(RTLD_NEXT, next->name);
     if (next->function == NULL) return 0;
     next->function(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
     return 1;
@@ -72,7 +73,7 @@ static void set(int* error, int code) {
 /* A library in the wrong MPI speaks up from the start, one in the right one does what its C name does. */
 static void init(struct next* next, void* const arguments[6]) {
     tollbar_find_fit();
-    if (go_on(next, arguments)) tollbar_open_private_comm();
+    if (go_on(next, arguments)) tollbar_open();
 }
 
 void tollbar_fortran_init(int* error) { init(&next_init, (void* [6]){error}); }
@@ -88,31 +89,32 @@ void tollbar_fortran_init_thread_f08(int* required, int* provided, int* error) {
 }
 
 void tollbar_fortran_barrier(int* comm, int* error) {
-    if (!tollbar_fits())
+    int code;
+    if (!tollbar_fits() || !tollbar_barrier(PMPI_Comm_f2c(*comm), __builtin_return_address(0), &code))
         go_on(&next_barrier, (void* [6]){comm, error});
     else
-        set(error, tollbar_barrier(PMPI_Comm_f2c(*comm), __builtin_return_address(0)));
+        set(error, code);
 }
 
 void tollbar_fortran_ibarrier(int* comm, int* request, int* error) {
-    if (!tollbar_fits()) {
+    MPI_Request made;
+    int code;
+    if (!tollbar_fits() || !tollbar_ibarrier(PMPI_Comm_f2c(*comm), __builtin_return_address(0), &made, &code)) {
         go_on(&next_ibarrier, (void* [6]){comm, request, error});
         return;
     }
-    MPI_Request made;
-    const int code = tollbar_ibarrier(PMPI_Comm_f2c(*comm), __builtin_return_address(0), &made);
     if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
     set(error, code);
 }
 
 void tollbar_fortran_barrier_init(int* comm, int* info, int* request, int* error) {
-    if (!tollbar_fits()) {
+    MPI_Request made;
+    int code;
+    if (!tollbar_fits() || !tollbar_barrier_init(PMPI_Comm_f2c(*comm), &made, &code)) {
         if (!go_on(&next_barrier_init, (void* [6]){comm, info, request, error}))
             go_on(&next_extension, (void* [6]){comm, info, request, error});
         return;
     }
-    MPI_Request made;
-    const int code = tollbar_barrier_init(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &made);
     if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
     set(error, code);
 }
@@ -140,6 +142,20 @@ void tollbar_fortran_startall(int* count, int* requests, int* error) {
 void tollbar_fortran_request_free(int* request, int* error) {
     if (tollbar_any_handles()) tollbar_request_is_freed(PMPI_Request_f2c(*request));
     go_on(&next_request_free, (void* [6]){request, error});
+}
+
+static void free_comm(struct next* next, const int* comm, void* const arguments[6]) {
+    struct tollbar_freeing freeing;
+    const MPI_Comm handle = tollbar_fits() ? PMPI_Comm_f2c(*comm) : (MPI_Comm)0;
+    tollbar_begin_freeing(&freeing, &handle);
+    go_on(next, arguments);
+    tollbar_end_freeing(&freeing);
+}
+
+void tollbar_fortran_comm_free(int* comm, int* error) { free_comm(&next_comm_free, comm, (void* [6]){comm, error}); }
+
+void tollbar_fortran_comm_disconnect(int* comm, int* error) {
+    free_comm(&next_comm_disconnect, comm, (void* [6]){comm, error});
 }
 
 /* These two end requests by themselves, and would wait for a late rank with all of a CPU. */

@@ -99,7 +99,12 @@ int tollbar_persistent_init(MPI_Comm comm, struct tollbar_joined* joined, MPI_Re
     struct handle* one = take(joined);
     *code = MPI_ERR_NO_MEM;
     if (one == NULL) return 1;
-    tollbar_join_again(comm, joined, &one->own);
+    const int refused = tollbar_join_again(comm, joined, &one->own);
+    if (refused != MPI_SUCCESS) {
+        give_back(one);
+        *code = refused;
+        return 1;
+    }
     const int possible = one->own.row.participant != NULL && one->own.persists;
     *code = possible ? open_post() : MPI_SUCCESS;
     if (possible && *code == MPI_SUCCESS)

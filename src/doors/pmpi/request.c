@@ -3,6 +3,7 @@
 #include "request.h"
 
 #include "family.h"
+#include "next.h"
 
 #include <stdlib.h>
 
@@ -79,11 +80,19 @@ static void wait_for(struct tollbar_pending* one) {
     }
 }
 
-/* With the lock, which it releases. Others may end the request meanwhile, so that it is not looked at again. */
-static void wait_beside(const struct tollbar_request* one) {
-    struct tollbar_pending pending = one == NULL ? (struct tollbar_pending){0} : one->pending;
+/* With the lock, which it releases. Claims what it waits for: it stays pending, and so the participant and the
+ * communicator stay too. */
+static void wait_beside(struct tollbar_request* one) {
+    const int waits = one != NULL && one->pending.row != NULL && one->pending.over == NULL && !one->pending.claimed;
+    if (waits) one->pending.claimed = 1;
     tollbar_release_lock();
-    if (pending.row != NULL && pending.over == NULL) wait_for(&pending);
+    if (waits) {
+        wait_for(&one->pending);
+        tollbar_take_lock();
+        tollbar_pending_take_off(&one->pending);
+        tollbar_release_lock();
+        one->pending.end(&one->pending);
+    }
     tollbar_pending_advance();
 }
 
@@ -119,10 +128,12 @@ static struct tollbar_request* an_unused(void) {
     return NULL;
 }
 
-/* What is over once the MPI's own request is. */
+/* What is over once the MPI's own request is. Whoever saw its beginning sees its end. */
 static int passed_is_over(struct tollbar_pending* pending) {
     MPI_Request* passed = &((struct tollbar_request*)pending)->passed;
-    if (*passed != MPI_REQUEST_NULL) PMPI_Test(passed, &(int){0}, MPI_STATUS_IGNORE);
+    int over = 0;
+    if (*passed != MPI_REQUEST_NULL) PMPI_Request_get_status(*passed, &over, MPI_STATUS_IGNORE);
+    if (over) tollbar_next()->test(passed, &over, MPI_STATUS_IGNORE);
     return *passed == MPI_REQUEST_NULL;
 }
 
@@ -144,7 +155,7 @@ int tollbar_request_start(struct tollbar_joined* joined, const void* call_site, 
 
 int tollbar_request_pass(struct tollbar_joined* joined, MPI_Comm comm, MPI_Request* handle) {
     MPI_Request passed;
-    const int refused = PMPI_Ibarrier(comm, &passed);
+    const int refused = tollbar_next()->ibarrier((uintptr_t)comm, &passed);
     if (refused != MPI_SUCCESS) return refused;
     struct tollbar_request* one = an_unused();
     *handle = one == NULL ? passed : one->handle;

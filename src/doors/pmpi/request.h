@@ -15,6 +15,7 @@ struct tollbar_joined {
     struct tollbar_row row; /* first; its participant is NULL when not joined, or left */
     MPI_Comm messages;      /* our own, of the same ranks; null when the private communicator carries its messages */
     struct tollbar_p2p p2p;
+    int may_be_revoked;
     int splits_phases;        /* MPI_Ibarrier can be ours too; the same on every rank, as the next one */
     int persists;             /* so can MPI_Barrier_init */
     _Atomic uint32_t handles; /* persistent barriers that were set up through it; they need its messages */

@@ -6,16 +6,16 @@
 
 __asm__(
     ".weak PMPI_Allreduce, PMPI_Barrier, PMPI_Bcast, PMPI_Cancel, PMPI_Comm_call_errhandler, PMPI_Comm_create\n"
-    ".weak PMPI_Comm_create_keyval, PMPI_Comm_dup, PMPI_Comm_f2c, PMPI_Comm_free, PMPI_Comm_fromint\n"
-    ".weak PMPI_Comm_get_attr, PMPI_Comm_get_name, PMPI_Comm_group, PMPI_Comm_rank, PMPI_Comm_set_attr\n"
-    ".weak PMPI_Comm_set_errhandler, PMPI_Comm_size, PMPI_Comm_split_type, PMPI_Comm_test_inter, PMPI_Finalized\n"
+    ".weak PMPI_Comm_create_errhandler, PMPI_Comm_create_group, PMPI_Comm_create_keyval, PMPI_Comm_dup\n"
+    ".weak PMPI_Comm_f2c, PMPI_Comm_free\n"
+    ".weak PMPI_Comm_fromint, PMPI_Comm_get_attr, PMPI_Comm_get_errhandler, PMPI_Comm_get_name\n"
+    ".weak PMPI_Comm_get_parent, PMPI_Comm_group, PMPI_Comm_rank, PMPI_Comm_set_attr, PMPI_Comm_set_errhandler\n"
+    ".weak PMPI_Comm_size, PMPI_Comm_split_type, PMPI_Comm_test_inter, PMPI_Errhandler_free, PMPI_Finalized\n"
     ".weak PMPI_Gather, PMPI_Get_library_version, PMPI_Grequest_complete, PMPI_Grequest_start, PMPI_Group_free\n"
-    ".weak PMPI_Group_translate_ranks, PMPI_Iallgather, PMPI_Ibarrier, PMPI_Info_f2c\n"
-    ".weak PMPI_Info_fromint, PMPI_Init, PMPI_Init_thread, PMPI_Initialized, PMPI_Iprobe\n"
-    ".weak PMPI_Is_thread_main, PMPI_Isend, PMPI_Query_thread, PMPI_Recv_init, PMPI_Request_c2f, PMPI_Request_f2c\n"
-    ".weak PMPI_Request_free, PMPI_Request_fromint, PMPI_Request_get_status, PMPI_Request_get_status_all\n"
-    ".weak PMPI_Request_get_status_any, PMPI_Request_get_status_some, PMPI_Request_toint, PMPI_Send_init\n"
-    ".weak PMPI_Start, PMPI_Startall, PMPI_Status_set_cancelled, PMPI_Status_set_elements, PMPI_Test, PMPI_Testall\n"
-    ".weak PMPI_Testany, PMPI_Testsome, PMPI_Wait, PMPI_Waitall, PMPI_Waitany, PMPI_Waitsome");
+    ".weak PMPI_Group_size, PMPI_Group_translate_ranks, PMPI_Iallgather, PMPI_Ibarrier, PMPI_Initialized\n"
+    ".weak PMPI_Iprobe, PMPI_Is_thread_main, PMPI_Isend, PMPI_Lookup_name, PMPI_Publish_name, PMPI_Query_thread\n"
+    ".weak PMPI_Recv_init, PMPI_Request_c2f, PMPI_Request_f2c, PMPI_Request_free, PMPI_Request_fromint\n"
+    ".weak PMPI_Request_get_status, PMPI_Request_toint, PMPI_Send_init, PMPI_Start, PMPI_Status_set_cancelled\n"
+    ".weak PMPI_Status_set_elements, PMPI_Test, PMPI_Unpublish_name, PMPI_Wait");
 
 #endif

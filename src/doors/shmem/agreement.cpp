@@ -22,7 +22,8 @@ namespace {
 /// What a PE tells the others of itself.
 struct PeFacts {
     int error;
-    int signals;
+    int signals;  ///< that it wants
+    char shared;  ///< the memory of all PEs of the group lies in its own
     unsigned tag;
     Rank size;            ///< of its group; 0 outside
     int first;            ///< PE of its group
@@ -53,13 +54,17 @@ PeFacts facts_of(const Agreement& own, const tollbar_shmem_options& options, con
     const std::string named = named_plan(options, own.members.size());
     if (!own.members.self) return {};
     PeFacts facts{};
-    facts.signals = own.signals->number;
+    facts.signals = options.signals;
     facts.tag = options.tag;
     facts.size = own.members.size();
     facts.first = own.members.pes.front();
     facts.group = own.members.hash();
     facts.explicit_plan = named.empty() ? 0 : 1;
-    const std::string plan = named.empty() ? default_plan(*own.signals, facts.size, crowded_here(symmetric)) : named;
+    facts.shared = shares_memory(own.members.pes, symmetric) ? 1 : 0;
+    const SignalKind& signals = own.signals != nullptr ? *own.signals : signals_of(options, facts.shared != 0);
+    const std::string plan = named.empty()
+                                 ? default_plan(signals, facts.shared != 0, facts.size, crowded_here(symmetric))
+                                 : named;
     if (!runtime::write_text(plan, facts.plan.data(), facts.plan.size()))
         throw Refusal{EINVAL, "the plan's spelling is too long: " + plan};
     facts.slots = slots_needed(plan, facts.size);
@@ -117,7 +122,7 @@ Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& o
     const Refusal refusal = runtime::refusal_of([&] {
         agreement.members = members_of(group);
         demand_engine(options);
-        agreement.signals = signals != nullptr ? signals : &signals_of(options);
+        agreement.signals = signals;
         mine = facts_of(agreement, options, table.get());
     });
     mine.error = refusal.error;
@@ -126,6 +131,9 @@ Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& o
     shmem_barrier_all();
     demand_agreement(all);
     if (agreement.members.self) agreement.spelling = plan_of_group(all, mine);
+    agreement.shared = std::ranges::all_of(
+        all, [&](const PeFacts& other) { return other.group != mine.group || other.shared != 0; });
+    if (signals == nullptr) agreement.signals = &signals_of(options, agreement.shared);
     const std::uint32_t slots = std::ranges::max(all, {}, &PeFacts::slots).slots;
     table.reset();
     agreement.block = Block(allocate(Block::bytes_for(slots)).release(), slots);

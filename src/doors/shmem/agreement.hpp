@@ -15,6 +15,7 @@ namespace tollbar::shmem {
 struct Agreement {
     Members members;
     const SignalKind* signals = nullptr;
+    bool shared = false;  ///< each PE's memory lies in that of every other
     std::string spelling{};
     Block block{};
 };

@@ -29,7 +29,7 @@ namespace {
 
 /// What tells the barriers of one block apart: group and tag in the upper half of the signature, plan in the lower.
 std::uint64_t identity_of(const Agreement& agreement, unsigned tag, std::uint64_t number) {
-    const auto signals = static_cast<std::uint64_t>(agreement.signals->number);
+    const auto signals = static_cast<std::uint64_t>(agreement.signals->number) << 1 | (agreement.shared ? 1 : 0);
     const std::uint64_t who = hash_of(&number, sizeof number, agreement.members.hash() ^ tag);
     const std::uint64_t what = hash_of(agreement.spelling.data(), agreement.spelling.size(), signals);
     const Signature signature = signature_of(who, what);
@@ -43,7 +43,7 @@ tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_sh
     shmem_query_thread(&level);
     const bool any_thread = level == SHMEM_THREAD_SERIALIZED || level == SHMEM_THREAD_MULTIPLE;
     auto barrier = std::make_unique<tollbar_shmem_barrier>(agreement, any_thread);
-    const auto& [members, signals, spelling, block] = agreement;
+    const auto& [members, signals, shared, spelling, block] = agreement;
     barrier->sync_only = options.sync_only != 0;
     barrier->owns_memory = number != 0;
     if (!members.self) return barrier.release();
@@ -52,7 +52,7 @@ tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_sh
         tollbar_say("barrier of %u PEs: %s", static_cast<unsigned>(members.size()), spelling.c_str());
     barrier->identity = identity_of(agreement, options.tag, number);
     const Crowding crowding = crowded_here(block.words()) ? Crowding::crowded : Crowding::roomy;
-    ShmemTransport transport(block, members.pes, *signals, static_cast<Signature>(barrier->identity),
+    ShmemTransport transport(block, members.pes, *signals, shared, static_cast<Signature>(barrier->identity),
                              patience_for<NativeSync>(environment::wait(), crowding), 0);
     barrier->plan = make_plan(spelling, members.size());
     const std::vector<shmem::Step> placed = place(*barrier->plan, *members.self);
@@ -68,15 +68,18 @@ tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_sh
 /// Barriers made by create, in the order in which all PEs make them.
 std::uint64_t created = 0;
 
-std::string choose_plan(const tollbar_shmem_options& options, Rank pes, bool crowded) {
-    const SignalKind& signals = signals_of(options);
+std::string choose_plan(const tollbar_shmem_options& options, bool shared, Rank pes, bool crowded) {
+    const SignalKind& signals = signals_of(options, shared);
     const std::string named = named_plan(options, pes);
-    return named.empty() ? default_plan(signals, pes, crowded) : named;
+    return named.empty() ? default_plan(signals, shared, pes, crowded) : named;
 }
 
 std::size_t bytes_for(const tollbar_shmem_options& options, Rank pes) {
-    const auto slots = [&](bool crowded) { return slots_needed(choose_plan(options, pes, crowded), pes); };
-    return Block::bytes_for(std::max(slots(false), slots(true)));
+    std::uint32_t slots = 0;
+    for (const bool shared : {false, true})
+        for (const bool crowded : {false, true})
+            slots = std::max(slots, slots_needed(choose_plan(options, shared, pes, crowded), pes));
+    return Block::bytes_for(slots);
 }
 
 tollbar_shmem_options given(const tollbar_shmem_options* options) {
@@ -130,9 +133,10 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
                           "the barrier needs " + std::to_string(needed) + " bytes, there are " + std::to_string(bytes)};
         demand_symmetric(memory, bytes, members);
         demand_engine(wanted);
-        const std::string plan = choose_plan(wanted, members.size(), crowded_here(memory));
+        const bool shared = shares_memory(members.pes, memory);
+        const std::string plan = choose_plan(wanted, shared, members.size(), crowded_here(memory));
         const Block block(memory, slots_needed(plan, members.size()));
-        *barrier = make_barrier({members, &signals_of(wanted), plan, block}, wanted, 0);
+        *barrier = make_barrier({members, &signals_of(wanted, shared), shared, plan, block}, wanted, 0);
     });
 }
 
@@ -163,7 +167,7 @@ const char* tollbar_shmem_barrier_plan(const tollbar_shmem_barrier* barrier) {
 }
 
 tollbar_shmem_signals tollbar_shmem_barrier_signals(const tollbar_shmem_barrier* barrier) {
-    return barrier == nullptr ? TOLLBAR_SHMEM_PUTS : static_cast<tollbar_shmem_signals>(barrier->signals->number);
+    return barrier == nullptr ? TOLLBAR_SHMEM_AUTO : static_cast<tollbar_shmem_signals>(barrier->signals->number);
 }
 
 uint64_t tollbar_shmem_barrier_episode(const tollbar_shmem_barrier* barrier) {

@@ -52,10 +52,11 @@ void demand_engine(const tollbar_shmem_options& options) {
         throw runtime::Refusal{ENOTSUP, "engine: this OpenSHMEM has no progress that can be joined (Open MPI has)"};
 }
 
-const SignalKind& signals_of(const tollbar_shmem_options& options) {
+const SignalKind& signals_of(const tollbar_shmem_options& options, bool shared) {
+    if (options.signals == TOLLBAR_SHMEM_AUTO) return shared ? by_stores : by_puts;
     for (const SignalKind* kind : {&by_puts, &by_stores})
         if (kind->number == options.signals) return *kind;
-    throw std::invalid_argument("signals is TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not " +
+    throw std::invalid_argument("signals is TOLLBAR_SHMEM_AUTO, TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not " +
                                 std::to_string(options.signals));
 }
 
@@ -65,7 +66,11 @@ std::string named_plan(const tollbar_shmem_options& options, Rank pes) {
     return options.plan;
 }
 
-std::string default_plan(const SignalKind& signals, Rank pes, bool crowded) {
+bool shares_memory(const std::vector<int>& pes, const void* symmetric) {
+    return std::ranges::all_of(pes, [&](int pe) { return shmem_ptr(symmetric, pe) != nullptr; });
+}
+
+std::string default_plan(const SignalKind& signals, bool shared, Rank pes, bool crowded) {
     if (std::string named = environment::plan(); !named.empty()) {
         try {
             demand_plan(named, pes);
@@ -77,7 +82,7 @@ std::string default_plan(const SignalKind& signals, Rank pes, bool crowded) {
     if (pes == 1) return std::string(defaults::by_messages);
     if (pes < counter_from) return defaults::in_ways(pes - 1);
     const bool one_shot = pes <= one_shot_up_to || crowded;
-    return one_shot && &signals == &by_puts ? std::string(defaults::at_one_counter) : cheapest(pes);
+    return one_shot && (shared || &signals == &by_puts) ? std::string(defaults::at_one_counter) : cheapest(pes);
 }
 
 std::uint32_t slots_needed(const std::string& spelling, Rank pes) { return slots_of(make_plan(spelling, pes)); }
@@ -87,7 +92,7 @@ bool crowded_here(const void* symmetric) {
     int here = 0;
     for (int pe = 0; pe < all; ++pe)
         if (shmem_ptr(symmetric, pe) != nullptr) ++here;
-    return static_cast<std::uint32_t>(here <= 1 ? all : here) > usable_cpus();
+    return static_cast<std::uint32_t>(here <= 1 ? all : here) > masked_cpus();
 }
 
 }  // namespace tollbar::shmem

@@ -9,20 +9,25 @@
 #include <tollbar/shmem.h>
 
 #include <string>
+#include <vector>
 
 namespace tollbar::shmem {
 
 /// The caller's plan; "" when it names none. Throws std::invalid_argument when it is none for that many PEs.
 std::string named_plan(const tollbar_shmem_options& options, Rank pes);
 
-/// TOLLBAR_PLAN, else one for the number of PEs. A wrong TOLLBAR_PLAN is reported once a process and then ignored.
-std::string default_plan(const SignalKind& signals, Rank pes, bool crowded);
+/// Whether shmem_ptr gives this PE the memory of all of them. `symmetric` is any symmetric address.
+bool shares_memory(const std::vector<int>& pes, const void* symmetric);
+
+/// TOLLBAR_PLAN, else one for the number of PEs, which share memory or not. A wrong TOLLBAR_PLAN is reported once a
+/// process and then ignored.
+std::string default_plan(const SignalKind& signals, bool shared, Rank pes, bool crowded);
 
 /// Throws a Refusal (ENOTSUP) where the options want an engine and there is none.
 void demand_engine(const tollbar_shmem_options& options);
 
-/// Throws std::invalid_argument.
-const SignalKind& signals_of(const tollbar_shmem_options& options);
+/// What the options want, where PEs share their memory or not. Throws std::invalid_argument.
+const SignalKind& signals_of(const tollbar_shmem_options& options, bool shared);
 
 /// How many slots a PE needs. The spelling has no fault.
 std::uint32_t slots_needed(const std::string& spelling, Rank pes);

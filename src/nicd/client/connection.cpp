@@ -4,17 +4,66 @@
 
 #include "runtime/environment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <utility>
 
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace tollbar::nic {
 
-std::string socket_of_daemon(const char* named) {
-    return named != nullptr && *named != '\0' ? named : environment::nicd_socket();
+namespace {
+
+/// Whether the folder of the socket is that user's, and only root could have made it so.
+bool has_folder_from_root(uid_t user, std::string path) noexcept {
+    struct stat found {};
+    const auto cut = [&] { path.resize(std::max<std::size_t>(path.rfind('/'), 1)); };
+    if (!path.starts_with('/') || path.find("/..") != std::string::npos) return false;
+    cut();
+    if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != user ||
+        (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return false;
+    while (path != "/") {
+        cut();
+        if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != 0 ||
+            (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+            return false;
+    }
+    return true;
+}
+
+/// Of the daemon for an interface that has that address, or any if it is 0; "" when there is none.
+std::string socket_of_interface(std::uint32_t address) {
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0) return "";
+    const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
+    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+        if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+        const auto found = reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr;
+        if (address != 0 && address != found) continue;
+        std::string path = std::string("/run/tollbar/") + one->ifa_name + "/nicd.sock";
+        if (access(path.c_str(), F_OK) == 0) return path;
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string socket_of_daemon(const char* named, std::uint32_t address) {
+    if (named != nullptr && *named != '\0') return named;
+    std::string usual = environment::nicd_socket();
+    if (usual != environment::default_nicd_socket) return usual;
+    const bool there = access(usual.c_str(), F_OK) == 0;
+    if (address == 0 && there) return usual;
+    const std::string own = socket_of_interface(address);
+    return own.empty() ? usual : own;
 }
 
 std::optional<sockaddr_un> unix_address(const std::string& path) noexcept {
@@ -27,7 +76,7 @@ std::optional<sockaddr_un> unix_address(const std::string& path) noexcept {
 
 File packet_socket() noexcept { return File(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
-File connect_to(const std::string& path) noexcept {
+File connect_to_anybody(const std::string& path) noexcept {
     const auto address = unix_address(path);
     if (!address) {
         errno = ENAMETOOLONG;
@@ -38,11 +87,26 @@ File connect_to(const std::string& path) noexcept {
     return connection;
 }
 
-std::optional<Received> ask(const File& connection, const Request& request, const std::vector<std::uint32_t>& addresses,
+File connect_to(const std::string& path) noexcept {
+    File connection = connect_to_anybody(path);
+    ucred daemon{};
+    socklen_t size = sizeof daemon;
+    if (!connection || getsockopt(connection.number(), SOL_SOCKET, SO_PEERCRED, &daemon, &size) != 0) return {};
+    if (daemon.uid == 0 || daemon.uid == geteuid() || has_folder_from_root(daemon.uid, path)) return connection;
+    errno = EPERM;
+    return {};
+}
+
+std::string why_no_daemon(int error) {
+    if (error == EPERM) return "the process there is of another user, who is not trusted with the group's key";
+    return std::strerror(error);
+}
+
+std::optional<Received> ask(const File& connection, const Request& request, const std::vector<Place>& places,
                             std::chrono::milliseconds at_most) {
-    std::array<iovec, 2> asked{iovec{.iov_base = const_cast<Request*>(&request), .iov_len = sizeof request},
-                               iovec{.iov_base = const_cast<std::uint32_t*>(addresses.data()),
-                                     .iov_len = addresses.size() * sizeof(std::uint32_t)}};
+    std::array<iovec, 2> asked{
+        iovec{.iov_base = const_cast<Request*>(&request), .iov_len = sizeof request},
+        iovec{.iov_base = const_cast<Place*>(places.data()), .iov_len = places.size() * sizeof(Place)}};
     msghdr message{};
     message.msg_iov = asked.data();
     message.msg_iovlen = asked.size();

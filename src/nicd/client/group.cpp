@@ -8,14 +8,20 @@
 #include "algorithms/defaults.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/late.hpp"
+#include "runtime/random.hpp"
+#include "runtime/refused.hpp"
 #include "runtime/say.h"
 #include "runtime/steps.hpp"
+#include "transports/nic/descriptor.hpp"
 #include "transports/nic/transport.hpp"
 #include "transports/udp/answering.hpp"
+#include "transports/udp/digest.hpp"
+#include "transports/udp/seeking.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/detail/runner.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -51,6 +57,15 @@ public:
     std::vector<Rank> missing() override {
         return runner_.advance() ? std::vector<Rank>() : runner_.transport().missing();
     }
+    Fault fault() const override {
+        const NicTransport& transport = runner_.transport();
+        if (!transport.admitted() && transport.refusal() != toll_not_refused)
+            return {transport.refusal() == toll_other_plan ? EPROTO : ESTALE,
+                    text_of_refusal(transport.refusal(), transport.refused())};
+        return {EPIPE,
+                "the NIC daemon of this host is gone, and its programs with it: restart it with `tollbar nic up`, then "
+                "have all members leave and join a group with another number"};
+    }
     Rank rank() const noexcept { return runner_.transport().rank(); }
     Episode episode() const noexcept { return runner_.episode(); }
 
@@ -69,11 +84,27 @@ UdpAddress udp_address(std::uint32_t address, std::uint16_t port) {
     return place;
 }
 
+std::vector<UdpAddress> hosts_of(const Group& group) {
+    std::vector<UdpAddress> hosts;
+    for (const std::uint32_t address : group.addresses) hosts.push_back(udp_address(address, 0));
+    return hosts;
+}
+
+/// What all members of a group must agree on.
+std::uint64_t digest_of(const std::string& plan, const Group& group) {
+    return tollbar::digest_of(plan, hosts_of(group));
+}
+
 class OverUdp final : public GroupTransport {
 public:
     OverUdp(const std::string& plan, const Group& group, wait_policy wait)
         : GroupTransport(plan),
-          runner_({.key = group.key, .group = group.id, .self = group.rank, .ranks = group.ranks},
+          runner_({.key = group.key,
+                   .group = group.id,
+                   .self = group.rank,
+                   .ranks = group.ranks,
+                   .digest = digest_of(plan, group),
+                   .drawn = random_number()},
                   compile_steps(make_plan(plan, group.ranks), group.rank), 0, wait, {}, network_of(group)) {}
 
     const char* name() const noexcept override { return "udp"; }
@@ -85,9 +116,7 @@ public:
 
 private:
     static std::unique_ptr<Datagrams> network_of(const Group& group) {
-        std::vector<UdpAddress> places;
-        for (const std::uint32_t address : group.addresses) places.push_back(udp_address(address, toll_port));
-        return std::make_unique<UdpDatagrams>(udp_socket(places[group.rank]), std::move(places));
+        return std::make_unique<SeekingDatagrams>(group.key, group.id, group.rank, group.addresses);
     }
 
     AnsweringRunner runner_;
@@ -98,24 +127,58 @@ struct NoNic {
     std::string why;
 };
 
-/// Throws NoNic where the daemon cannot be had or refuses for want of something.
-std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const Group& group, const GroupOptions& options,
-                                            wait_policy wait) {
-    const std::string path = socket_of_daemon(options.daemon.c_str());
-    File daemon = connect_to(path);
-    if (!daemon)
-        throw NoNic{ENOTSUP, "no daemon at " + path + " (" + std::strerror(errno) + "; `tollbar nic up` starts one)"};
+/// The member's own steps; none for what is counted. Throws std::invalid_argument when a card cannot run them.
+std::vector<toll_step> steps_on_nic(const std::string& spelling, const Group& group) {
+    if (is_counted(spelling)) {
+        if (group.ranks <= toll_counted) return {};
+        throw std::invalid_argument("a card counts up to " + std::to_string(toll_counted) + " members, not " +
+                                    std::to_string(group.ranks));
+    }
+    const auto check = [&](std::size_t steps) {
+        if (steps > toll_nic_steps)
+            throw std::invalid_argument("rank " + std::to_string(group.rank) + " of " + spelling + " has " +
+                                        std::to_string(steps) + " steps, a card runs up to " +
+                                        std::to_string(toll_nic_steps));
+    };
+    const Plan plan = make_plan(spelling, group.ranks);
+    if (plan.roles() == 0) check(count_steps(plan.program(group.rank)));  // before the far ends of all are looked for
+    std::vector<toll_step> steps = compile_steps(plan, group.rank);
+    check(steps.size());
+    return steps;
+}
 
-    File wake = udp_socket(udp_address(group.addresses[group.rank], 0));  // on a port that the kernel chooses
+/// What the daemon is told to join.
+std::pair<Request, std::vector<Place>> request_of(const std::string& plan, const Group& group, const File& wake) {
+    const std::vector<toll_step> steps = steps_on_nic(plan, group);
     Request request{.verb = Verb::join,
                     .key = group.key,
+                    .digest = digest_of(plan, group),
                     .group = group.id,
                     .rank = group.rank,
                     .ranks = group.ranks,
-                    .port = ntohs(address_of(wake).sin_port)};
-    if (plan.size() >= request.spelling.size()) throw std::invalid_argument("the plan's spelling is too long: " + plan);
-    plan.copy(request.spelling.data(), plan.size());
-    auto answer = ask(daemon, request, group.addresses, 10s);
+                    .port = ntohs(address_of(wake).sin_port),
+                    .shape = static_cast<std::uint32_t>(plan == "gather"   ? toll_star
+                                                        : plan == "switch" ? toll_switch
+                                                                           : toll_plan),
+                    .steps = static_cast<std::uint32_t>(steps.size())};
+    std::ranges::copy(steps, request.program.begin());
+    std::vector<Place> places;
+    for (const Rank rank : known_ranks(steps, group.rank, group.ranks))
+        places.push_back({.rank = rank, .address = group.addresses[rank]});
+    return {request, places};
+}
+
+/// Throws NoNic where the daemon cannot be had or refuses for want of something.
+std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const Group& group, const GroupOptions& options,
+                                            wait_policy wait) {
+    const std::string path = socket_of_daemon(options.daemon.c_str(), group.addresses[group.rank]);
+    File daemon = connect_to(path);
+    if (!daemon)
+        throw NoNic{ENOTSUP, "no daemon at " + path + " (" + why_no_daemon(errno) + "; `tollbar nic up` starts one)"};
+
+    File wake = udp_socket(udp_address(group.addresses[group.rank], 0));  // on a port that the kernel chooses
+    const auto [request, places] = request_of(plan, group, wake);
+    auto answer = ask(daemon, request, places, 10s);
     if (!answer)
         throw NoNic{ENOTSUP,
                     "the daemon at " + path + " sent no answer that this library understands (is it another version?)"};
@@ -138,7 +201,7 @@ std::unique_ptr<GroupTransport> join_on_nic(const std::string& plan, const Group
 }  // namespace
 
 std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOptions& options) {
-    if (group.ranks == 0 || group.ranks > most_ranks || group.rank >= group.ranks || group.key == 0)
+    if (group.ranks == 0 || group.ranks > most_ranks || group.rank >= group.ranks || group.key.low == 0)
         throw std::invalid_argument("a group has 1 to " + std::to_string(most_ranks) +
                                     " ranks, its member one of them, and a key other than 0");
     // Not a gather, for some hosts may have to do without a network card.
@@ -146,6 +209,7 @@ std::unique_ptr<GroupTransport> join_group(const Group& group, const GroupOption
     if (plan.starts_with("card:")) plan.erase(0, 5);
     if (!is_counted(plan)) make_plan(plan, group.ranks);  // throws where there is none of that name
     if (group.ranks == 1) return std::make_unique<GroupTransport>(plan);
+    refuse_mixed_loopback(hosts_of(group));
     const wait_policy wait = options.wait ? *options.wait : environment::wait();
     try {
         return join_on_nic(plan, group, options, wait);

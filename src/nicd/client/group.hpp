@@ -2,6 +2,8 @@
 // What runs a member's barrier: its network card, or its host over UDP, or nobody where it is alone.
 #pragma once
 
+#include "runtime/siphash.h"
+
 #include <tollbar/plan.hpp>
 #include <tollbar/detail/waiting.hpp>
 
@@ -15,7 +17,7 @@ namespace tollbar::nic {
 
 /// Which group of hosts, and whose place in it.
 struct Group {
-    std::uint64_t key;
+    toll_key key;
     std::uint32_t id;
     Rank rank;
     Rank ranks;
@@ -27,6 +29,12 @@ struct GroupOptions {
     std::string daemon;               ///< its socket; "": see socket_of_daemon()
     std::optional<wait_policy> wait;  ///< nothing: TOLLBAR_WAIT
     bool only_nic = false;            ///< do not fall back to UDP
+};
+
+/// Why no episode will end any more: an errno value and a line that says what to do.
+struct Fault {
+    int error;
+    std::string line;
 };
 
 /// One member's place. One thread at a time. Without more: that of a member that is alone.
@@ -54,6 +62,9 @@ public:
 
     /// Whether it was found that nothing runs the group any more.
     virtual bool gone() const noexcept { return false; }
+
+    /// Of what is gone().
+    virtual Fault fault() const { return {0, ""}; }
 
     /// For ever; says who is missing as TOLLBAR_TIMEOUT asks for. False: gone.
     virtual bool wait() noexcept { return true; }

@@ -3,30 +3,43 @@
 #pragma once
 
 #include "runtime/frame.h"
+#include "transports/nic/group.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tollbar::nic {
 
 /// "tn", its version, and that of the frames: the two that talk must understand each other's as well.
-inline constexpr std::uint32_t talk_magic = 0x746e3100U | (toll_magic & 0xffU);
+inline constexpr std::uint32_t talk_magic = 0x746e3300U | (toll_magic & 0xffU);
 inline constexpr std::uint32_t most_ranks = 16384;
 
 enum class Verb : std::uint32_t { join, status, stop, address };
 
-/// For `join` it is followed by one IPv4 address (network byte order) for each rank.
+/// Exactly so many bytes. Only after `join` there are more: a Place for each rank of known_ranks(), by rank.
 struct Request {
     std::uint32_t magic = talk_magic;
     Verb verb;
-    std::uint64_t key = 0;
+    toll_key key = {};
+    std::uint64_t digest = 0;  ///< of what all members must agree on: plan, size, hosts
     std::uint64_t before = 0;  ///< the episode before the first
     std::uint32_t group = 0;
     std::uint32_t rank = 0;
     std::uint32_t ranks = 0;
-    std::uint32_t port = 0;               ///< of the member's socket
-    std::array<char, 128> spelling = {};  ///< of a plan, or "gather" or "switch"
+    std::uint32_t port = 0;                              ///< of the member's socket
+    std::uint32_t shape = toll_plan;                     ///< enum toll_shape
+    std::uint32_t steps = 0;                             ///< of a plan; 0 for what is counted
+    std::array<toll_step, toll_nic_steps> program = {};  ///< the rank's own steps, nobody else's
 };
+
+struct Place {
+    std::uint32_t rank;
+    std::uint32_t address;  ///< IPv4, network byte order
+};
+
+/// The ranks that a card counts, two peers a step, who admits the member, and the member itself.
+inline constexpr std::size_t most_places = toll_counted + 2 * toll_nic_steps + 2;
 
 /// Followed by a line of text that says what is wrong, by the status as JSON, or by the interface's address. With a
 /// join that went well come two descriptors: the group, the member's own page. The connection stays open as long as the
@@ -38,5 +51,8 @@ struct Answer {
 
 inline constexpr std::size_t most_text = 65536;
 inline constexpr std::size_t most_files = 4;
+
+static_assert(sizeof(Request) == 64 + toll_nic_steps * sizeof(toll_step) && sizeof(Place) == 8,
+              "no padding: the layout is the protocol");
 
 }  // namespace tollbar::nic

@@ -49,9 +49,11 @@ static int simulated_done(void* state, tollbar_channel* channel) {
     return over;
 }
 
-static void simulated_close(void* state, tollbar_channel* channel) {
-    real.close(((struct simulated_state*)state)->real, channel);
+static int simulated_close(void* state, tollbar_channel* channel) {
+    return real.close(((struct simulated_state*)state)->real, channel);
 }
+
+static int simulated_error(void* state) { return real.error(((struct simulated_state*)state)->real); }
 
 /* A message that was waited for is no longer under way, which the next done() finds. */
 static void simulated_progress(void* state) {
@@ -79,6 +81,7 @@ int tollbar_simulated_p2p_open(MPI_Comm comm, enum tollbar_simulated_waiting wai
         .start = simulated_start,
         .done = simulated_done,
         .close = simulated_close,
+        .error = simulated_error,
         .progress = simulated_progress,
     };
     return MPI_SUCCESS;

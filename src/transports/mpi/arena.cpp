@@ -1,36 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands out blocks of a shared file, whose pages are asked for before they are touched: a full /dev/shm is an
-// answer here, not a SIGBUS later.
+// Hands out blocks of a shared file, whose pages are asked for before they are touched.
 #include "arena.hpp"
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <new>
+#include <pthread.h>
+#include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace tollbar {
 
 namespace {
 
-constexpr std::size_t capacity = std::size_t{1} << 30;  // of addresses; pages come with the blocks
-constexpr unsigned smallest_class = 12;                 // blocks are 4 KiB, 8 KiB, ...
+constexpr std::size_t capacity = std::size_t{1} << 30;
+constexpr unsigned smallest_class = 12;  // blocks are 4 KiB, 8 KiB, ...
 constexpr unsigned classes = 19;
+constexpr std::size_t smallest_piece = std::size_t{64} << 10;
 constexpr std::size_t notices = 256;
+constexpr std::string_view folder = "/dev/shm/";
 
 std::string path_of(std::uint64_t id) {
     char name[80];
-    std::snprintf(name, sizeof name, "/tollbar.%u.mpi.%016llx", static_cast<unsigned>(getuid()),
+    std::snprintf(name, sizeof name, "tollbar.%u.mpi.%016llx", static_cast<unsigned>(getuid()),
                   static_cast<unsigned long long>(id));
-    return name;
+    return std::string(folder) + name;
 }
 
-[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+std::string path_of(Arena::Place place) {
+    return "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
+}
+
+/// Throws unless the path leads to shared memory: elsewhere a process of that number may be another one.
+void refuse_other_files(const std::string& path) {
+    std::array<char, 64> target{};
+    if (readlink(path.c_str(), target.data(), target.size()) < 0) throw_errno("cannot look at " + path);
+    if (!std::string_view(target.data(), target.size()).starts_with(folder))
+        throw_errno(path + " is no shared memory", ENOENT);
+}
+
+std::byte* map(const File& file, Offset from, std::size_t bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), static_cast<off_t>(from));
+    if (memory == MAP_FAILED) throw_errno("cannot map the memory of the node");
+    return static_cast<std::byte*>(memory);
+}
 
 /// Holds a mutex that processes share; one whose holder died is as good as ever, for what it guards is only ever
 /// one store away from being right.
@@ -58,11 +78,29 @@ struct Notice {
 
 }  // namespace
 
+/// The first pages of the file.
 struct Arena::Header {
+    struct Piece {
+        Offset begin = 0;
+        std::size_t bytes = 0;
+    };
+
+    std::uint64_t id;
     pthread_mutex_t mutex;
     Offset end = 0;                      ///< of all that was ever handed out
     std::array<Offset, classes> free{};  ///< the first free block of each class
     std::array<Notice, notices> board{};
+    std::atomic<std::uint32_t> pieces_made{0};
+    std::array<Piece, pieces> piece{};
+
+    static constexpr std::size_t page = 4096;
+    static constexpr std::size_t bytes() { return (sizeof(Header) + page - 1) / page * page; }
+
+    /// How long the file is.
+    Offset limit() const {
+        const std::uint32_t made = pieces_made.load(std::memory_order_relaxed);
+        return made == 0 ? bytes() : piece[made - 1].begin + piece[made - 1].bytes;
+    }
 };
 
 /// In front of every block.
@@ -72,39 +110,25 @@ struct alignas(line_bytes) Arena::Block {
     Offset next = 0;  ///< while free
 };
 
-Arena::Header& Arena::header() const noexcept { return *std::launder(reinterpret_cast<Header*>(memory_)); }
+Arena::Header& Arena::header() const noexcept { return *std::launder(reinterpret_cast<Header*>(header_)); }
 
-Arena::Block& Arena::block(Offset offset) const noexcept {
-    return *std::launder(reinterpret_cast<Block*>(memory_ + offset - sizeof(Block)));
+Arena::Block& Arena::block(Offset offset) {
+    return *std::launder(reinterpret_cast<Block*>(at(offset - sizeof(Block))));
 }
 
-std::shared_ptr<Arena> Arena::map(std::uint64_t id, int descriptor) {
-    void* memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-    if (memory == MAP_FAILED) {
-        const int error = errno;
-        ::close(descriptor);
-        errno = error;
-        fail("cannot map the memory of the node");
-    }
-    return std::shared_ptr<Arena>(new Arena(id, descriptor, static_cast<std::byte*>(memory)));
-}
+Arena::Arena(std::uint64_t id, File file) : id_(id), file_(std::move(file)), header_(map(file_, 0, Header::bytes())) {}
+
+Arena::Place Arena::place() const noexcept { return {.process = getpid(), .descriptor = file_.number()}; }
 
 std::shared_ptr<Arena> Arena::make(std::uint64_t id) {
-    const std::string path = path_of(id);
-    const int descriptor = shm_open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor < 0) fail("cannot make /dev/shm" + path);
-    constexpr auto first = static_cast<off_t>((sizeof(Header) + line_bytes - 1) / line_bytes * line_bytes);
-    int error = ftruncate(descriptor, static_cast<off_t>(capacity)) == 0 ? 0 : errno;
-    if (error == 0) error = posix_fallocate(descriptor, 0, first);
-    if (error != 0) {
-        ::close(descriptor);
-        shm_unlink(path.c_str());
-        errno = error;
-        fail("no room in /dev/shm");
-    }
-    auto arena = map(id, descriptor);
-    auto* header = new (arena->memory_) Header{};
-    header->end = static_cast<Offset>(first);
+    File file(::open(folder.data(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!file) throw_errno("cannot make shared memory in " + std::string(folder));
+    if (const int error = reserve(file.number(), 0, Header::bytes()); error != 0)
+        throw_errno("no room in /dev/shm", error);
+    std::shared_ptr<Arena> arena(new Arena(id, std::move(file)));
+    auto* header = new (arena->header_) Header{};
+    header->id = id;
+    header->end = Header::bytes();
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
@@ -114,18 +138,68 @@ std::shared_ptr<Arena> Arena::make(std::uint64_t id) {
     return arena;
 }
 
-std::shared_ptr<Arena> Arena::open(std::uint64_t id) {
-    const std::string path = path_of(id);
-    const int descriptor = shm_open(path.c_str(), O_RDWR | O_CLOEXEC, 0);
-    if (descriptor < 0) fail("cannot open /dev/shm" + path);
-    return map(id, descriptor);
+std::shared_ptr<Arena> Arena::opened(std::uint64_t id, const char* path) {
+    File file(::open(path, O_RDWR | O_CLOEXEC));
+    if (!file) throw_errno(std::string("cannot open ") + path);
+    struct stat status {};
+    if (fstat(file.number(), &status) != 0) throw_errno(std::string("cannot inspect ") + path);
+    if (static_cast<std::size_t>(status.st_size) < Header::bytes())
+        throw_errno(std::string(path) + " is something else", ENOENT);
+    std::shared_ptr<Arena> arena(new Arena(id, std::move(file)));
+    if (arena->header().id != id) throw_errno(std::string(path) + " is another job's", ENOENT);
+    return arena;
 }
 
-void Arena::unlink(std::uint64_t id) noexcept { shm_unlink(path_of(id).c_str()); }
+std::shared_ptr<Arena> Arena::open(std::uint64_t id, Place place) {
+    const std::string path = path_of(place);
+    refuse_other_files(path);
+    return opened(id, path.c_str());
+}
+
+std::shared_ptr<Arena> Arena::open(std::uint64_t id) { return opened(id, path_of(id).c_str()); }
+
+void Arena::link() const {
+    const std::string path = path_of(id_);
+    if (linkat(AT_FDCWD, path_of(place()).c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0)
+        throw_errno("cannot name " + path);
+}
+
+void Arena::unlink(std::uint64_t id) noexcept { ::unlink(path_of(id).c_str()); }
 
 Arena::~Arena() {
-    munmap(memory_, capacity);
-    ::close(descriptor_);
+    const Header& header = this->header();
+    for (std::size_t i = 0; i < pieces; ++i)
+        if (mapped_[i] != nullptr) munmap(mapped_[i], header.piece[i].bytes);
+    munmap(header_, Header::bytes());
+}
+
+std::byte* Arena::at(Offset block) {
+    const std::lock_guard lock(mutex_);
+    const Header& header = this->header();
+    const std::uint32_t made = header.pieces_made.load(std::memory_order_acquire);  // pairs with grow()
+    std::uint32_t i = 0;
+    while (i + 1 < made && header.piece[i + 1].begin <= block) ++i;
+    const Header::Piece& piece = header.piece[i];
+    if (mapped_[i] == nullptr) mapped_[i] = map(file_, piece.begin, piece.bytes);
+    return mapped_[i] + (block - piece.begin);
+}
+
+/// Each piece is half as large as all before it, so that a few are enough and little is unused; where there is no room
+/// for that, as large as it has to be.
+bool Arena::grow(Header& header, std::size_t bytes) {
+    const std::uint32_t made = header.pieces_made.load(std::memory_order_relaxed);
+    const Offset begin = header.limit();
+    if (made == pieces || bytes > capacity - begin) return false;
+    const std::size_t half = begin / 2 / Header::page * Header::page;
+    std::size_t size = std::min(std::max({bytes, smallest_piece, half}), capacity - begin);
+    if (reserve(file_.number(), begin, size) != 0) {
+        size = bytes;
+        if (reserve(file_.number(), begin, size) != 0) return false;
+    }
+    header.piece[made] = {.begin = begin, .bytes = size};
+    header.end = begin;
+    header.pieces_made.store(made + 1, std::memory_order_release);  // pairs with at()
+    return true;
 }
 
 Offset Arena::take(std::size_t bytes, std::uint32_t users) {
@@ -143,16 +217,16 @@ Offset Arena::take(std::size_t bytes, std::uint32_t users) {
         return reused;
     }
     const std::size_t size = std::size_t{1} << (size_class + smallest_class);
-    if (size > capacity - header.end) return 0;
-    if (posix_fallocate(descriptor_, static_cast<off_t>(header.end), static_cast<off_t>(size)) != 0) return 0;
+    if (size > header.limit() - header.end && !grow(header, size)) return 0;
     const Offset made = header.end + sizeof(Block);
-    auto* block = new (memory_ + header.end) Block;
+    auto* block = new (at(header.end)) Block;
     block->size_class = size_class;
     block->users.store(users, std::memory_order_relaxed);
     header.end += size;
     return made;
 }
 
+/// Whoever gives a block back has used it, so that it is mapped.
 void Arena::give_back(Offset offset) noexcept {
     Block& block = this->block(offset);
     if (block.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

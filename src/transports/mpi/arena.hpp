@@ -1,33 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that the processes of one job share on one node, in which every communicator gets its block: one file for
-// the job instead of one a communicator, and no name left behind.
+// the job instead of one a communicator, which grows as it is used and has no name.
 #pragma once
+
+#include "runtime/files.hpp"
 
 #include <tollbar/detail/sync.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <pthread.h>
-#include <string>
+#include <mutex>
+#include <sys/types.h>
 
 namespace tollbar {
 
 /// Where in an arena; 0 is nowhere.
 using Offset = std::uint64_t;
 
-/// A shared file that was unlinked as soon as everybody had it open, mapped at another address in every process.
-/// Blocks are taken by one process and used by several; the last user's give_back() frees a block.
+/// A shared file without a name, mapped at other addresses in every process. Blocks are taken by one process and used
+/// by several; the last user's give_back() frees a block.
 class Arena {
 public:
+    /// Where another process finds the file: what process(es) of this user see under /proc.
+    struct Place {
+        pid_t process = 0;
+        int descriptor = -1;
+    };
+
     /// Makes the file. Throws std::system_error when shared memory cannot be had.
     static std::shared_ptr<Arena> make(std::uint64_t id);
 
-    /// Opens what another process has made. Throws std::system_error.
+    /// Opens what another process has made and holds. Throws std::system_error.
+    static std::shared_ptr<Arena> open(std::uint64_t id, Place place);
+
+    /// For processes that do not see each other: gives the file a name. Throws std::system_error.
+    void link() const;
+
+    /// Opens what has a name. Throws std::system_error.
     static std::shared_ptr<Arena> open(std::uint64_t id);
 
-    /// Removes the name, after everybody has opened it; harmless when it is gone.
+    /// Removes the name, after everybody has opened it; harmless when there is none.
     static void unlink(std::uint64_t id) noexcept;
 
     ~Arena();
@@ -35,6 +50,7 @@ public:
     Arena& operator=(const Arena&) = delete;
 
     std::uint64_t id() const noexcept { return id_; }
+    Place place() const noexcept;
 
     /// A block of at least that many bytes for `users` processes, aligned to a line; 0 when there is no room.
     Offset take(std::size_t bytes, std::uint32_t users);
@@ -42,7 +58,8 @@ public:
     /// One of the users needs it no more. Memory order: what the users did is before the block's next use.
     void give_back(Offset offset) noexcept;
 
-    std::byte* at(Offset block) const noexcept { return memory_ + block; }
+    /// Where this process has it. Throws std::system_error when it cannot be mapped.
+    std::byte* at(Offset block);
 
     /// Tells the other `readers` where the block of that ticket is (0: there is none). Tickets are unique in the job.
     /// False, and nothing told, while the board is full. Memory order: release; pairs with look_up().
@@ -55,16 +72,21 @@ private:
     struct Header;
     struct Block;
 
-    Arena(std::uint64_t id, int descriptor, std::byte* memory) noexcept
-        : id_(id), descriptor_(descriptor), memory_(memory) {}
+    /// The file grows by pieces, each mapped where it is first used.
+    static constexpr std::size_t pieces = 64;
 
-    static std::shared_ptr<Arena> map(std::uint64_t id, int descriptor);
+    Arena(std::uint64_t id, File file);
+
+    static std::shared_ptr<Arena> opened(std::uint64_t id, const char* path);
     Header& header() const noexcept;
-    Block& block(Offset offset) const noexcept;
+    Block& block(Offset offset);
+    bool grow(Header& header, std::size_t bytes);
 
     std::uint64_t id_;
-    int descriptor_;
-    std::byte* memory_;
+    File file_;
+    std::byte* header_;
+    std::mutex mutex_;  ///< of this process's mappings
+    std::array<std::byte*, pieces> mapped_{};
 };
 
 }  // namespace tollbar

@@ -15,7 +15,7 @@ MessageStep Messages::open(tollbar::Step step) {
     const tollbar_way way = sends ? TOLLBAR_TO_PEER : TOLLBAR_FROM_PEER;
     tollbar_channel* const channel = p2p_.open(p2p_.state, step.peer, way, nullptr, 0);
     if (channel == nullptr)
-        throw std::system_error(std::make_error_code(std::errc::io_error), "the MPI gave no channel");
+        throw std::system_error(std::make_error_code(std::errc::no_buffer_space), "the MPI gave no channel");
     (sends ? sends_ : receives_).push_back(channel);
     return {.kind = sends ? MessageStep::Kind::send : MessageStep::Kind::receive, .channel = channel};
 }
@@ -33,16 +33,12 @@ std::vector<MessageStep> Messages::leaving() const {
     return steps;
 }
 
-void Messages::start(tollbar_channel* channel) noexcept {
-    if (p2p_.start(p2p_.state, channel) != 0) refused_ = true;
-}
+void Messages::start(tollbar_channel* channel) noexcept { lost_ |= p2p_.start(p2p_.state, channel) != 0; }
 
 std::uint32_t Messages::take(const Step& step, Episode episode) noexcept {
     if (step.kind != Step::Kind::send) return met(step, episode) ? 1 : 0;
-    start(step.channel);
-    return 1;
+    if (!lost_) start(step.channel);
+    return lost_ ? 0 : 1;
 }
-
-bool Messages::met(const Step& step, Episode) noexcept { return !refused_ && p2p_.done(p2p_.state, step.channel) != 0; }
 
 }  // namespace tollbar::mpi

@@ -58,10 +58,22 @@ public:
     std::uint32_t take(const Step& step, Episode episode) noexcept;
 
     /// Memory order: acquire of what the sender did before it sent, when a receive is met.
-    bool met(const Step& step, Episode) noexcept;
+    bool met(const Step& step, Episode) noexcept {
+        const int done = p2p_.done(p2p_.state, step.channel);
+        lost_ |= done < 0;
+        return done > 0 && !lost_;
+    }
 
-    void progress() const noexcept { p2p_.progress(p2p_.state); }
-    static constexpr bool gone() noexcept { return false; }
+    void progress() noexcept {
+        p2p_.progress(p2p_.state);
+        look();
+    }
+
+    /// Asks the MPI whether messages still come.
+    void look() noexcept { lost_ |= p2p_.error(p2p_.state) != 0; }
+
+    /// Whether the MPI gave an error for a message, or for the communicator: none is known to have come from then on.
+    bool gone() const noexcept { return lost_; }
 
     /// A look at a message goes with a turn of progress, which is what sleep() is called for.
     static constexpr Patience patience(const Step&) noexcept { return {.spins = 0, .yields = 0}; }
@@ -82,7 +94,7 @@ private:
     tollbar_p2p p2p_;
     wait_policy policy_;
     const std::atomic<Crowding>* crowding_;
-    bool refused_ = false;  ///< the MPI did not start a message: none is known to have come from then on
+    bool lost_ = false;
     std::vector<tollbar_channel*> sends_;
     std::vector<tollbar_channel*> receives_;
 };

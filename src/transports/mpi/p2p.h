@@ -15,7 +15,7 @@ typedef struct tollbar_channel tollbar_channel;
 
 enum tollbar_way { TOLLBAR_TO_PEER, TOLLBAR_FROM_PEER };
 
-/* Functions that return int give 0 or, where the MPI refused, anything else. `state` is handed back in each. */
+/* `state` is handed back in each call. */
 struct tollbar_p2p {
     void* state;
     uint32_t rank;
@@ -25,14 +25,19 @@ struct tollbar_p2p {
      * one never matches the other. It matches only a message of a tollbar_p2p of the same communicator, never a user's;
      * messages of one channel arrive in the order they were started in. */
     tollbar_channel* (*open)(void* state, uint32_t peer, enum tollbar_way way, void* data, uint32_t bytes);
-    /* Starts to send or to receive one message. The one before must be done. Memory order: a send is a release,
-     * the receive that matches it an acquire once done. */
+    /* Starts to send or to receive one message; nonzero when the MPI refused. The one before must be done. Memory
+     * order: a send is a release, the receive that matches it an acquire once done. */
     int (*start)(void* state, tollbar_channel* channel);
-    /* Positive when the message started last is over (also when none was started), and never after the MPI gave an
-     * error for one of the channel: then negative, or zero where the MPI does not tell. Never blocks. */
+    /* Positive when the message started last is over, also when none was started; negative from when the MPI gave an
+     * error for one of the channel. Never blocks. */
     int (*done)(void* state, tollbar_channel* channel);
-    /* Gives up a receive that is under way, if any. */
-    void (*close)(void* state, tollbar_channel* channel);
+    /* Gives up a receive that is under way, if any. Nonzero when the MPI may use the channel's data even so: from now
+     * on, and nobody can say how long. */
+    int (*close)(void* state, tollbar_channel* channel);
+
+    /* The MPI's code of the first error that a message met, or of what became of the communicator; 0 as long as all is
+     * well, also where a channel was refused. Never blocks. */
+    int (*error)(void* state);
 
     /* Lets the MPI go on with everything else it has to do. Never blocks. */
     void (*progress)(void* state);

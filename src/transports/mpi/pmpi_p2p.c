@@ -2,7 +2,11 @@
  * The point-to-point calls over an MPI communicator: one persistent message for each direction and peer. */
 #include "pmpi_p2p.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
+
+enum { between_looks_ns = 5000000 };
 
 enum {
     tag_of_messages = 1,
@@ -13,6 +17,7 @@ enum {
 struct tollbar_channel {
     MPI_Request request;
     int receives;
+    int carries_data;
     int under_way;
     int failed; /* the MPI gave an error: whether anything has arrived is not known any more */
 };
@@ -25,7 +30,16 @@ struct pmpi_state {
     int shared; /* the private communicator is another one */
     int rank;   /* in the private communicator */
     int ranks;  /* of comm */
+    int error;  /* the first that a call for a message gave, or that was seen of the user's communicator */
+    MPI_Comm watched;
+    int (*look)(MPI_Comm comm); /* NULL: nobody looks */
+    int64_t looked_at_ns;
 };
+
+static int noted(struct pmpi_state* self, int code) {
+    if (self->error == MPI_SUCCESS) self->error = code;
+    return code;
+}
 
 /* What the private communicator calls a rank of comm. */
 static int address(const struct pmpi_state* self, int rank) {
@@ -35,11 +49,11 @@ static int address(const struct pmpi_state* self, int rank) {
 }
 
 static tollbar_channel* open_channel(void* state, uint32_t rank, enum tollbar_way way, void* data, uint32_t bytes) {
-    const struct pmpi_state* self = state;
+    struct pmpi_state* self = state;
     const int peer = address(self, (int)rank), tag = data == NULL ? tag_of_messages : tag_of_data;
     tollbar_channel* channel = malloc(sizeof *channel);
     if (channel == NULL) return NULL;
-    *channel = (tollbar_channel){.receives = way == TOLLBAR_FROM_PEER};
+    *channel = (tollbar_channel){.receives = way == TOLLBAR_FROM_PEER, .carries_data = data != NULL};
     MPI_Comm comm = self->private_comm;
     const int refused = channel->receives
                             ? PMPI_Recv_init(data, (int)bytes, MPI_BYTE, peer, tag, comm, &channel->request)
@@ -51,28 +65,26 @@ static tollbar_channel* open_channel(void* state, uint32_t rank, enum tollbar_wa
 
 /* Memory order: that of MPI_Start and of the message: a send is a release, see p2p.h. */
 static int start(void* state, tollbar_channel* channel) {
-    (void)state;
-    const int refused = PMPI_Start(&channel->request);
+    const int refused = noted(state, PMPI_Start(&channel->request));
     channel->under_way = refused == MPI_SUCCESS;
     channel->failed |= !channel->under_way;
     return refused;
 }
 
-/* Memory order: acquire of what the sender did before it started the message, when it was a receive and is over. An
- * MPI that reports an error has not delivered it: the rank goes on waiting instead of leaving early. */
+/* Memory order: acquire of what the sender did before it started the message, when it was a receive and is over. What
+ * the MPI reports an error for was not delivered, though it is under way no more. */
 static int done(void* state, tollbar_channel* channel) {
-    (void)state;
     int over = 0;
     if (channel->failed) return -1;
     if (!channel->under_way) return 1;
-    channel->failed = PMPI_Test(&channel->request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS;
-    channel->under_way = !over;
+    channel->failed = noted(state, PMPI_Test(&channel->request, &over, MPI_STATUS_IGNORE)) != MPI_SUCCESS;
+    channel->under_way = !over && !channel->failed;
     return channel->failed ? -1 : over;
 }
 
-static void close_channel(void* state, tollbar_channel* channel) {
+static int close_channel(void* state, tollbar_channel* channel) {
     (void)state;
-    int finalized = 0;
+    int finalized = 0, sends = channel->under_way && !channel->receives;
     PMPI_Finalized(&finalized);
     if (!finalized) {
         if (channel->under_way && channel->receives) {
@@ -81,7 +93,30 @@ static void close_channel(void* state, tollbar_channel* channel) {
         }
         PMPI_Request_free(&channel->request); /* a send under way is still delivered */
     }
+    const int uses_data = sends && channel->carries_data;
     free(channel);
+    return uses_data;
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int error_met(void* state) {
+    struct pmpi_state* self = state;
+    if (self->error != MPI_SUCCESS || self->look == NULL) return self->error;
+    const int64_t now = now_ns();
+    if (now - self->looked_at_ns < between_looks_ns) return MPI_SUCCESS;
+    self->looked_at_ns = now;
+    return noted(self, self->look(self->watched));
+}
+
+void tollbar_pmpi_p2p_watch(struct tollbar_p2p* p2p, MPI_Comm comm, int (*look)(MPI_Comm comm)) {
+    struct pmpi_state* self = p2p->state;
+    self->watched = comm;
+    self->look = comm == MPI_COMM_NULL ? NULL : look;
 }
 
 /* Looks for a message from this rank to itself that nobody sends: a probe in vain makes every MPI go on with all its
@@ -127,6 +162,7 @@ static int open_p2p(MPI_Comm comm, MPI_Comm private_comm, int shared, struct tol
         .start = start,
         .done = done,
         .close = close_channel,
+        .error = error_met,
         .progress = progress,
     };
     if (refused != MPI_SUCCESS) tollbar_pmpi_p2p_close(p2p);

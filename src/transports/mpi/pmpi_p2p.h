@@ -23,6 +23,10 @@ int tollbar_pmpi_p2p_open(MPI_Comm comm, struct tollbar_p2p* p2p);
  * every rank alike, when the private communicator does not reach every rank. */
 int tollbar_pmpi_p2p_open_through(MPI_Comm comm, MPI_Comm private_comm, struct tollbar_p2p* p2p);
 
+/* Has the error() of `p2p` look at `comm`, the user's, every few milliseconds: `look` returns the MPI's code for what
+ * keeps it from ever ending a barrier, else MPI_SUCCESS. MPI_COMM_NULL: no more, for the user has freed it. */
+void tollbar_pmpi_p2p_watch(struct tollbar_p2p* p2p, MPI_Comm comm, int (*look)(MPI_Comm comm));
+
 /* After the last channel was closed. */
 void tollbar_pmpi_p2p_close(struct tollbar_p2p* p2p);
 

@@ -2,8 +2,6 @@
 // Headers are written out in full, checksum included: a card only copies them.
 #include "descriptor.hpp"
 
-#include "runtime/steps.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -32,12 +30,10 @@ std::uint16_t ip_checksum(const toll_header& header) {
     return static_cast<std::uint16_t>(~sum);
 }
 
-void set_program(toll_group& group, const Plan& plan, Rank self, const FindEndpoint& directory) {
-    const std::vector<toll_step> steps = compile_steps(plan, self);
+void set_program(toll_group& group, std::span<const toll_step> steps, Rank self, const FindEndpoint& directory) {
     if (steps.size() > toll_nic_steps)
-        throw std::invalid_argument("rank " + std::to_string(self) + " of " + plan.name() + " has " +
-                                    std::to_string(steps.size()) + " steps, a card runs up to " +
-                                    std::to_string(toll_nic_steps));
+        throw std::invalid_argument("rank " + std::to_string(self) + " has " + std::to_string(steps.size()) +
+                                    " steps, a card runs up to " + std::to_string(toll_nic_steps));
     const Endpoint here = directory(self);
     group.program = {.steps = static_cast<toll_u32>(steps.size()), .tells = 0, .awaits = 0};
     for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -72,27 +68,33 @@ toll_header header(const Endpoint& from, const Endpoint& to, std::uint16_t from_
     put16(header, udp_at, from_port);
     put16(header, udp_at + 2, to_port);
     put16(header, udp_at + 4, 8 + sizeof(toll_frame));
-    return header;  // no UDP checksum: the frame has its own, over more bits
+    return header;  // no UDP checksum: the frame has its MAC
 }
 
-std::vector<Rank> known_ranks(const std::optional<Plan>& plan, Rank self, Rank ranks) {
+std::vector<Rank> known_ranks(std::span<const toll_step> steps, Rank self, Rank ranks) {
     std::set<Rank> known{self};
+    if (self != 0) known.insert(toll_admits_of(self));
     for (Rank rank = 0; rank < std::min<Rank>(ranks, toll_counted); ++rank) known.insert(rank);
-    if (plan)
-        for (const Step step : plan->program(self)) known.insert(step.peer);
+    for (const toll_step& step : steps)
+        for (const Rank peer : {step.to, step.from})
+            if (peer != TOLLBAR_NOBODY) known.insert(peer);
     return {known.begin(), known.end()};
 }
 
-toll_group describe(const Membership& membership, toll_shape shape, const std::optional<Plan>& plan,
+toll_group describe(const Membership& membership, toll_shape shape, std::span<const toll_step> steps,
                     const FindEndpoint& directory) {
     toll_group group{};
-    group.key = toll_net64(membership.key);
-    group.id = toll_net32(membership.group);
+    group.who = membership.who;
+    group.drawn = membership.drawn;
+    group.by_drawn = toll_sealing(&group.who, membership.drawn, group.who.digest);
+    if (membership.rank == 0) {
+        group.incarnation = membership.drawn;
+        group.sealing = group.by_drawn;
+    }
     group.rank = membership.rank;
     group.ranks = membership.ranks;
     group.shape = shape;
     group.root = 0;
-    group.owner = membership.owner;
     group.interface = membership.interface;
     group.slot = membership.slot;
     group.members = std::min<Rank>(membership.ranks, toll_counted);
@@ -102,11 +104,13 @@ toll_group describe(const Membership& membership, toll_shape shape, const std::o
     group.note = header(peer, here, toll_port, membership.port);
     constexpr Endpoint everybody{.hardware = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .address = INADDR_BROADCAST};
     group.broadcast = header(here, everybody, toll_port, toll_port);
+    group.admits = header(here, directory(membership.rank == 0 ? 0 : toll_admits_of(membership.rank)), toll_port,
+                          toll_port);
     for (Rank rank = 0; rank < group.members; ++rank)
         group.member[rank] = header(here, directory(rank), toll_port, toll_port);
 
-    if (plan) {
-        set_program(group, *plan, membership.rank, directory);
+    if (shape == toll_plan) {
+        set_program(group, steps, membership.rank, directory);
     } else {
         if (membership.ranks > toll_counted)
             throw std::invalid_argument("a card counts up to " + std::to_string(toll_counted) + " members, not " +

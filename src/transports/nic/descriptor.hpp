@@ -10,7 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <span>
 #include <vector>
 
 namespace tollbar::nic {
@@ -23,12 +23,11 @@ struct Endpoint {
 
 /// One member's place in a group.
 struct Membership {
-    std::uint64_t key;
-    std::uint32_t group;
+    toll_identity who;
     Rank rank;
     Rank ranks;
     std::uint64_t before;     ///< the episode before the first
-    std::uint32_t owner;      ///< user id
+    std::uint64_t drawn;      ///< random, not 0: rank 0's is the group's incarnation
     std::uint32_t interface;  ///< index
     std::uint32_t slot;
     std::uint16_t port;  ///< of the member's own socket, where wake-ups go
@@ -37,12 +36,13 @@ struct Membership {
 /// Finds the card of a rank.
 using FindEndpoint = std::function<Endpoint(Rank)>;
 
-/// The ranks that `describe` asks the directory for: the peers of the plan, and the first toll_counted ranks.
-std::vector<Rank> known_ranks(const std::optional<Plan>& plan, Rank self, Rank ranks);
+/// The ranks that `describe` asks the directory for, ascending: the member itself, the peers of its steps, who admits
+/// it, and the first toll_counted ranks.
+std::vector<Rank> known_ranks(std::span<const toll_step> steps, Rank self, Rank ranks);
 
-/// The descriptor of a plan, or of a gather at rank 0's card or in the switch when there is no plan.
-/// Throws std::invalid_argument when a card has not enough steps, or cannot count so many.
-toll_group describe(const Membership& membership, toll_shape shape, const std::optional<Plan>& plan,
+/// The descriptor of a plan, of which it takes the member's own steps, or, without steps, of a gather at rank 0's card
+/// or in the switch. Throws std::invalid_argument when a card has not enough steps, or cannot count so many.
+toll_group describe(const Membership& membership, toll_shape shape, std::span<const toll_step> steps,
                     const FindEndpoint& directory);
 
 /// The header of a frame between two cards, or to a socket.

@@ -40,26 +40,31 @@ struct toll_nic_step {
 
 struct toll_group {
     /* Written by the daemon before the group can be found. */
-    toll_u64 key; /* network byte order */
-    toll_u32 id;  /* network byte order */
+    struct toll_identity who;
+    toll_u64 drawn;           /* by this member, or its daemon, for who admits it; rank 0's is the incarnation */
+    struct toll_sip by_drawn; /* seals frames of that number */
     toll_u32 rank;
     toll_u32 ranks;
     toll_u32 shape; /* enum toll_shape */
     toll_u32 root;
-    toll_u32 owner; /* the user whose processes may arrive */
     toll_u32 interface;
     toll_u32 slot;
     toll_u32 members; /* ranks whose headers are here */
     struct toll_program program;
     struct toll_header note;      /* towards the member's own socket */
     struct toll_header broadcast; /* towards all cards of the network */
+    struct toll_header admits;    /* towards whoever admits this member */
+
+    /* Changed by the card's programs alone. In headers: the hardware address and port of a peer, as it shows them. */
     struct toll_nic_step steps[toll_nic_steps];
     struct toll_header member[toll_counted];
-
-    /* Changed by the card's programs alone. */
     struct toll_state state __attribute__((aligned(64)));
-    toll_word heard[toll_counted]; /* by rank: the newest episode it said it has entered */
-    toll_word answers;             /* how many have said so */
+    struct toll_sip sealing;         /* seals frames of the incarnation */
+    toll_word incarnation;           /* 0: not admitted yet */
+    toll_word admitted[toll_admits]; /* of those that this member admits: the number they drew */
+    toll_word refusal;               /* a rank << 8 | enum toll_refusal */
+    toll_word heard[toll_counted];   /* by rank: the newest episode it said it has entered */
+    toll_word answers;               /* how many have said so */
 };
 
 /* The page that the member's process may write. */
@@ -67,15 +72,16 @@ struct toll_host {
     toll_u64 waiting; /* the episode for whose end its owner sleeps */
 };
 
-/* How groups are found. */
-struct toll_name {
-    toll_u64 key; /* both in network byte order */
-    toll_u32 group;
-    toll_u32 zero;
+/* How a switch finds groups. */
+struct toll_use {
+    toll_u64 name;
+    toll_u64 incarnation;
+    toll_u64 digest;
 };
 
 /* A group as a switch holds it, made by its first frame. */
 struct toll_tally {
+    struct toll_sip sealing;
     toll_u32 members;
     toll_u32 zero;
     struct toll_state state;
@@ -88,11 +94,12 @@ enum toll_statistic {
     toll_noted,     /* the member's process was woken */
     toll_arrivals,
     toll_known,     /* a signal or a release that said again what was known */
-    toll_strange,   /* for no group here: left to the host */
-    toll_truncated, /* the rest were dropped: of another length than a frame has */
-    toll_altered,   /* check does not hold */
-    toll_forged, /* source, address or step not in the plan, a host's kind from the network, a foreign user's arrival */
-    toll_untimely, /* an episode that cannot be */
+    toll_strange,   /* this and what follows is dropped: for no group here */
+    toll_truncated, /* of another length than a frame has */
+    toll_altered,   /* the MAC does not hold: altered on its way, or made by somebody without the key */
+    toll_forged,    /* source, destination or step not in the plan, a host's kind from the network */
+    toll_untimely,  /* an episode that cannot be */
+    toll_stale,     /* of another use of the group, or of another plan */
     toll_statistics,
 };
 

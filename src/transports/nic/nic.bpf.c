@@ -1,101 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A card that runs barriers: `receive` handles every frame before the host sees it, `arrive` handles what the host
  * sends, `proceed` sends what one frame cannot carry. Which peers are told and awaited is data: see group.h. */
-#include "messages.bpf.h"
-
-/* In the step of a frame that `receive` leaves to `proceed`. */
-enum continuation { without_release, with_release };
-
-/* Only bounds the loops over steps that are due. */
-#define EACH_STEP(step) for (toll_u32 step = 0; step < toll_nic_steps; ++step)
-
-struct group_map {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, 1);
-    __uint(map_flags, BPF_F_MMAPABLE);
-    __uint(key_size, sizeof(toll_u32));
-    __uint(value_size, sizeof(struct toll_group));
-};
-
-/* By slot. */
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-    __uint(max_entries, toll_groups);
-    __type(key, toll_u32);
-    __array(values, struct group_map);
-} groups SEC(".maps");
-
-/* A map of numbers: one of maps would keep whoever changes it waiting for all processors. */
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, toll_groups);
-    __type(key, struct toll_name);
-    __type(value, toll_u32);
-} slots SEC(".maps");
-
-struct host_map {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, 1);
-    __uint(map_flags, BPF_F_MMAPABLE);
-    __uint(key_size, sizeof(toll_u32));
-    __uint(value_size, sizeof(struct toll_host));
-};
-
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-    __uint(max_entries, toll_groups);
-    __type(key, toll_u32);
-    __array(values, struct host_map);
-} hosts SEC(".maps");
-
-TOLL_INLINE struct toll_group* group_of(const struct toll_frame* frame) {
-    const struct toll_name name = {.key = frame->key, .group = frame->group};
-    const toll_u32 first = 0;
-    const toll_u32* slot = bpf_map_lookup_elem(&slots, &name);
-    void* map = slot ? bpf_map_lookup_elem(&groups, slot) : 0;
-
-    return map ? bpf_map_lookup_elem(map, &first) : 0;
-}
-
-TOLL_INLINE int owner_sleeps(const struct toll_group* group, toll_u64 episode) {
-    const toll_u32 slot = group->slot, first = 0;
-    void* map = bpf_map_lookup_elem(&hosts, &slot);
-    const struct toll_host* host = map ? bpf_map_lookup_elem(map, &first) : 0;
-
-    return host && *(const volatile toll_u64*)&host->waiting == episode;
-}
-
-TOLL_INLINE int answered(void) {
-    count(toll_answered);
-    return XDP_TX;
-}
-
-TOLL_INLINE int dropped(enum toll_statistic why) {
-    count(why);
-    return XDP_DROP;
-}
-
-/* Sends what is due: at once where that is one message or one wake-up, through `proceed` where it is more. */
-TOLL_INLINE int emit(struct packet* packet, const struct toll_group* group, toll_u32 due, toll_u64 episode) {
-    const int wakes = due & TOLL_OVER && owner_sleeps(group, episode);
-    const toll_u32 steps = due & ~TOLL_OVER;
-
-    if (!steps) {
-        if (!wakes) return XDP_DROP;
-        note(packet, group, episode);
-        return XDP_PASS;
-    }
-    if (!wakes && !(steps & (steps - 1))) {
-        EACH_STEP(step) {
-            if (!(steps >> step & 1)) continue;
-            tell(packet, group, step, episode);
-            return answered();
-        }
-    }
-    count(toll_continued);
-    write_frame(packet, group->rank, toll_continue, without_release, episode, steps | (wakes ? TOLL_OVER : 0));
-    return XDP_PASS;
-}
+#include "admission.bpf.h"
+#include "echo.bpf.h"
 
 TOLL_INLINE int go_on(struct packet* packet, struct toll_group* group, toll_u64 proof) {
     toll_u64 episode = proof;
@@ -156,7 +63,7 @@ TOLL_INLINE int gathered(struct packet* packet, struct toll_group* group, toll_u
         due = toll_advance(state, &group->program, episode, &over);
         if (due & TOLL_OVER && owner_sleeps(group, episode)) {
             count(toll_continued);
-            write_frame(packet, group->rank, toll_continue, with_release, episode, TOLL_OVER);
+            leave_to_proceed(packet, group, with_release, episode, TOLL_OVER);
             return XDP_PASS;
         }
         release(packet, group, episode);
@@ -169,65 +76,60 @@ TOLL_INLINE int gathered(struct packet* packet, struct toll_group* group, toll_u
     return answered();
 }
 
-/* Handles a sound frame of a known group; `source` and the address it came from must agree with the plan. */
+/* Handles a sound frame of this use of a known group; its source must agree with the plan. */
 TOLL_INLINE int handle(struct packet* packet, struct toll_group* group) {
     const struct toll_frame* frame = frame_of(packet);
-    const toll_u32 source = toll_net32(frame->source), step = toll_net16(frame->step), from = packet->from;
+    const toll_u32 source = toll_net16(frame->source), destination = toll_net16(frame->destination),
+                   step = toll_net16(frame->step);
     const toll_u64 episode = toll_net64(frame->episode), now = toll_episode_of(toll_load(&group->state.at));
-    const struct toll_nic_step* ours = &group->steps[step & toll_step_mask];
+    struct toll_nic_step* ours = &group->steps[step & toll_step_mask];
 
+    if (destination != group->rank && (frame->kind != toll_release || destination != toll_everybody))
+        return dropped(toll_forged);
     if (toll_newer(episode, now + 1)) return dropped(toll_untimely);
     switch (frame->kind) {
         case toll_signal:
-            if (step >= group->program.steps || source != ours->step.from || from != address_of(&ours->from)) break;
+            if (step >= group->program.steps || source != ours->step.from) break;
+            learn(&ours->from, packet);
             return told(packet, group, step, episode);
         case toll_pull:
             if (group->shape == toll_plan) {
-                if (step >= group->program.steps || source != ours->step.to || from != address_of(&ours->to)) break;
-            } else if (source != group->root || !is_member(group, source, from)) {
+                if (step >= group->program.steps || source != ours->step.to) break;
+                learn(&ours->to, packet);
+            } else if (source != group->root) {
                 break;
             }
             return pulled(packet, group, step, episode);
         case toll_gather:
-            if (group->shape != toll_star || group->rank != group->root || !is_member(group, source, from)) break;
+            if (group->shape != toll_star || group->rank != group->root || !is_member(group, source)) break;
+            learn(&group->member[source & (toll_counted - 1)], packet);
             return gathered(packet, group, source, episode);
         case toll_release:
+            if (source != (group->shape == toll_switch ? toll_the_switch : group->root)) break;
             if (group->shape == toll_plan || toll_newer(episode, now)) break;
-            if (group->shape == toll_star && (source != group->root || !is_member(group, source, from))) break;
             return told(packet, group, 0, episode);
         case toll_ask:
-            if (!is_member(group, source, from)) break;
+            if (!is_member(group, source)) break;
+            learn(&group->member[source & (toll_counted - 1)], packet);
             say(packet, group, source, toll_here, now);
             return answered();
         case toll_here:
-            if (!is_member(group, source, from)) break;
-            toll_record(&group->heard[source & (toll_counted - 1)], episode);
-            toll_record(&group->answers, toll_load(&group->answers) + 1); /* two at once may count as one */
+            if (!is_member(group, source)) break;
+            here(group, source, episode);
             return XDP_DROP;
         case toll_leave: /* from a host without a card */
-            if (!is_member(group, source, from)) break;
+            if (!is_member(group, source)) break;
             return go_on(packet, group, episode + 1);
         default: break;
     }
     return dropped(toll_forged);
 }
 
-/* Anybody may ask whether a card works: the one answer that needs no group. */
+/* Anybody may ask whether a card works: the one answer that needs no group and no key. */
 TOLL_INLINE int echo(struct packet* packet) {
-    const toll_u32 address = packet->from;
-    const toll_u16 port = packet->from_port;
-    toll_u8 target[6];
-
-    __builtin_memcpy(target, packet->target, 6);
-    __builtin_memcpy(packet->target, packet->origin, 6);
-    __builtin_memcpy(packet->origin, target, 6);
-    packet->from = packet->to;
-    packet->to = address;
-    packet->from_port = packet->to_port;
-    packet->to_port = port;
-    packet->udp_check = 0;
+    if (!is_between_two(packet)) return dropped(toll_forged);
+    turn_round(packet);
     frame_of(packet)->kind = toll_here;
-    frame_of(packet)->check = toll_net32(toll_check(frame_of(packet)));
     return answered();
 }
 
@@ -236,6 +138,7 @@ int receive(struct xdp_md* context) {
     void *data, *end;
     struct packet* packet;
     struct toll_group* group;
+    toll_u64 incarnation;
     int whole;
 
     TOLL_BOUNDS(context, data, end, struct xdp_md);
@@ -243,15 +146,13 @@ int receive(struct xdp_md* context) {
     if (!packet) return XDP_PASS;
     if (!whole) return dropped(toll_truncated);
     if ((void*)(packet + 1) > end) return XDP_PASS;
-    if (frame_of(packet)->key == 0 && frame_of(packet)->kind == toll_ask)
-        return frame_of(packet)->check == toll_net32(toll_check(frame_of(packet))) ? echo(packet)
-                                                                                   : dropped(toll_altered);
+    if (frame_of(packet)->name == 0 && frame_of(packet)->kind == toll_ask) return echo(packet);
     group = group_of(frame_of(packet));
-    if (!group) {
-        count(toll_strange);
-        return XDP_PASS;
-    }
-    if (toll_inspect(frame_of(packet), group->key, group->id) != toll_sound) return dropped(toll_altered);
+    if (!group) return dropped(toll_strange);
+    if (frame_of(packet)->group != group->who.group) return dropped(toll_altered);
+    incarnation = toll_load(&group->incarnation);
+    if (!is_of_use(group, frame_of(packet), incarnation)) return introduced(packet, group, incarnation);
+    if (frame_of(packet)->mac != mac_of(&group->sealing, frame_of(packet))) return dropped(toll_altered);
     count(toll_frames);
     return handle(packet, group);
 }
@@ -282,8 +183,8 @@ int proceed(struct __sk_buff* context) {
 
     if (!packet || !whole || frame_of(packet)->kind != toll_continue) return TC_ACT_UNSPEC;
     group = group_of(frame_of(packet));
-    if (!group || toll_inspect(frame_of(packet), group->key, group->id) != toll_sound) return TC_ACT_SHOT;
-    due = toll_net32(frame_of(packet)->mask);
+    if (!group || frame_of(packet)->mac != mac_of(&group->sealing, frame_of(packet))) return TC_ACT_SHOT;
+    due = due_in(frame_of(packet));
     episode = toll_net64(frame_of(packet)->episode);
     if (frame_of(packet)->step == toll_net16(with_release)) {
         release(packet, group, episode);
@@ -303,7 +204,7 @@ int proceed(struct __sk_buff* context) {
     }
     packet = packet_of(context, &whole);
     if (!packet || !(due & TOLL_OVER)) return TC_ACT_SHOT;
-    note(packet, group, episode);
+    note(packet, group);
     context->mark = 0;
     return TC_ACT_UNSPEC;
 }
@@ -316,6 +217,10 @@ TOLL_INLINE int entered(struct __sk_buff* context, struct packet* packet, struct
 
     if (!toll_enter(state, &group->program, episode)) return TC_ACT_SHOT;
     count(toll_arrivals);
+    if (!toll_load(&group->incarnation)) { /* what is due is told by whoever is admitted: see begin() */
+        enrol(packet, group);
+        return TC_ACT_OK;
+    }
     if (group->shape == toll_switch || (group->shape == toll_star && group->rank != group->root)) {
         gather(packet, group, in_time, episode);
         return TC_ACT_OK;
@@ -349,7 +254,9 @@ TOLL_INLINE int awaited(struct packet* packet, struct toll_group* group, toll_u6
     toll_u32 absent;
 
     if (toll_episode_of(place) != episode || step >= group->program.steps) return TC_ACT_SHOT;
-    if (group->shape == toll_plan) {
+    if (!toll_load(&group->incarnation)) {
+        enrol(packet, group);
+    } else if (group->shape == toll_plan) {
         pull(packet, group, step, episode);
     } else if (group->shape == toll_star && group->rank == group->root) {
         absent = uncounted(group, episode);
@@ -361,33 +268,56 @@ TOLL_INLINE int awaited(struct packet* packet, struct toll_group* group, toll_u6
     return TC_ACT_OK;
 }
 
+/* The host wants to know who has entered. */
+TOLL_INLINE int asked(struct packet* packet, struct toll_group* group, toll_u32 member, toll_u64 episode) {
+    if (!is_member(group, member)) return TC_ACT_SHOT;
+    if (toll_load(&group->incarnation)) {
+        say(packet, group, member, toll_ask, episode);
+    } else {
+        address_to(packet, &group->member[member & (toll_counted - 1)]);
+        speak_before(packet, group, member, toll_ask, episode);
+    }
+    return TC_ACT_OK;
+}
+
+/* The host has joined: it asks to be admitted, and offers that to others. */
+TOLL_INLINE int enrolled(struct packet* packet, struct toll_group* group, toll_u32 member) {
+    const int admitted = toll_load(&group->incarnation) != 0;
+
+    if (admitted == (member == group->rank) || !is_member(group, member)) return TC_ACT_SHOT;
+    if (admitted)
+        say(packet, group, member, toll_call, 0);
+    else
+        enrol(packet, group);
+    return TC_ACT_OK;
+}
+
+/* What the host says to its card is sealed by the number that this member drew. Everything else passes: others cannot
+ * seal, so what they send is dropped where it arrives. */
 SEC("tc")
 int arrive(struct __sk_buff* context) {
     int whole;
     struct packet* packet = packet_of(context, &whole);
     struct toll_group* group;
     toll_u64 episode;
-    toll_u32 user, member;
+    toll_u32 member;
 
-    if (!packet || context->mark == toll_mark) return TC_ACT_UNSPEC;
+    if (!packet || !whole || context->mark == toll_mark || frame_of(packet)->kind < toll_arrive) return TC_ACT_UNSPEC;
     group = group_of(frame_of(packet));
     if (!group) return TC_ACT_UNSPEC;
-    user = bpf_get_socket_uid(context);
-    if (!whole || (user != group->owner && user != 0) ||
-        toll_inspect(frame_of(packet), group->key, group->id) != toll_sound) {
-        count(toll_forged);
+    if (frame_of(packet)->incarnation != group->drawn || frame_of(packet)->digest != group->who.digest ||
+        frame_of(packet)->mac != mac_of(&group->by_drawn, frame_of(packet))) {
+        count(toll_altered);
         return TC_ACT_SHOT;
     }
     episode = toll_net64(frame_of(packet)->episode);
-    member = toll_net32(frame_of(packet)->mask);
+    member = toll_net16(frame_of(packet)->destination);
     context->mark = toll_mark;
     switch (frame_of(packet)->kind) {
         case toll_arrive: return entered(context, packet, group, episode);
         case toll_timeout: return awaited(packet, group, episode);
-        case toll_ask:
-            if (member >= group->members) break;
-            say(packet, group, member, toll_ask, episode);
-            return TC_ACT_OK;
+        case toll_who: return asked(packet, group, member, episode);
+        case toll_enrol: return enrolled(packet, group, member);
         default: break;
     }
     count(toll_forged);

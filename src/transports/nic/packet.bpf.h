@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Frames as the card's programs read and write them: 82 bytes, always. */
+ * Frames as the card's programs read and write them: 98 bytes, always. */
 #ifndef TOLLBAR_TRANSPORTS_NIC_PACKET_BPF_H
 #define TOLLBAR_TRANSPORTS_NIC_PACKET_BPF_H
 
@@ -49,13 +49,15 @@ TOLL_INLINE void count(enum toll_statistic what) {
     if (counter) ++*counter;
 }
 
+#ifndef TOLL_BOUNDS
 /* The packet's addresses are kept as the verifier knows them; the compiler would widen them and lose that. */
-#define TOLL_BOUNDS(context, begin, end, field)                                                                      \
-    asm volatile(                                                                                                    \
-        "%[b] = *(u32 *)(%[c] + %[ob])\n%[e] = *(u32 *)(%[c] + %[oe])"                                               \
-        : [b] "=&r"(begin), [e] "=&r"(end)                                                                           \
-        : [c] "r"(context), [ob] "i"(__builtin_offsetof(field, data)), [oe] "i"(__builtin_offsetof(field, data_end)) \
-        : "memory")
+#    define TOLL_BOUNDS(context, begin, end, field)                                 \
+        asm volatile("%[b] = *(u32 *)(%[c] + %[ob])\n%[e] = *(u32 *)(%[c] + %[oe])" \
+                     : [b] "=&r"(begin), [e] "=&r"(end)                             \
+                     : [c] "r"(context), [ob] "i"(__builtin_offsetof(field, data)), \
+                       [oe] "i"(__builtin_offsetof(field, data_end))                \
+                     : "memory")
+#endif
 
 TOLL_INLINE struct toll_frame* frame_of(struct packet* packet) { return (void*)packet + toll_header_bytes; }
 
@@ -82,18 +84,41 @@ TOLL_INLINE void write_header(struct packet* packet, const struct toll_header* h
     ((toll_u16*)packet)[toll_header_bytes / 2 - 1] = ((const toll_u16*)header)[toll_header_bytes / 2 - 1];
 }
 
-/* The rest of the frame is the group's and stays. */
-TOLL_INLINE void write_frame(struct packet* packet, toll_u32 source, enum toll_kind kind, toll_u16 step,
-                             toll_u64 episode, toll_u32 mask) {
+/* A function of its own: the verifier looks at it once, not on every path that leads to it. */
+__attribute__((noinline)) toll_u64 toll_sealed(const struct toll_sip* sealing, toll_u64 episode, toll_u64 tail) {
+    return sealing ? toll_mac(sealing, episode, tail) : 0;
+}
+
+TOLL_INLINE toll_u64 mac_of(const struct toll_sip* sealing, const struct toll_frame* frame) {
+    return toll_sealed(sealing, frame->episode, toll_tail(frame));
+}
+
+/* All but the group's name and number, which stay; `episode` as it is in a frame. */
+TOLL_INLINE void write_frame(struct packet* packet, const struct toll_sip* sealing, toll_u32 source,
+                             toll_u32 destination, enum toll_kind kind, toll_u16 step, toll_u64 episode) {
     struct toll_frame* frame = frame_of(packet);
 
-    frame->kind = kind;
-    frame->zero = 0;
-    frame->step = toll_net16(step);
-    frame->source = toll_net32(source);
-    frame->episode = toll_net64(episode);
-    frame->mask = toll_net32(mask);
-    frame->check = toll_net32(toll_check(frame));
+    const toll_u64 tail = toll_tail_of(source, destination, step, kind);
+
+    frame->episode = episode;
+    __builtin_memcpy((toll_u8*)frame + __builtin_offsetof(struct toll_frame, source), &tail, sizeof tail);
+    frame->mac = toll_sealed(sealing, episode, tail);
+}
+
+/* The packet goes back where it came from. */
+TOLL_INLINE void turn_round(struct packet* packet) {
+    const toll_u32 address = packet->from;
+    const toll_u16 port = packet->from_port;
+    toll_u8 target[6];
+
+    __builtin_memcpy(target, packet->target, 6);
+    __builtin_memcpy(packet->target, packet->origin, 6);
+    __builtin_memcpy(packet->origin, target, 6);
+    packet->from = packet->to;
+    packet->to = address;
+    packet->from_port = packet->to_port;
+    packet->to_port = port;
+    packet->udp_check = 0;
 }
 
 #endif

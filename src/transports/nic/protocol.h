@@ -81,6 +81,14 @@ static inline toll_u32 toll_advance(struct toll_state* state, const struct toll_
     return due;
 }
 
+/* Once for each rank: whoever comes as the same rank again would pass the episodes that the first has entered. `drawn`
+ * is the number that it drew, not 0. */
+static inline int toll_admit(toll_word* place, toll_u64 drawn) {
+    const toll_u64 before = toll_swap(place, 0, drawn);
+
+    return !before || before == drawn;
+}
+
 /* Counts a member that has entered; 1 for the one caller that completes the episode. Counts carry their episode, so a
  * repeated or late frame, on whatever processor, cannot count for another one. */
 static inline int toll_count(struct toll_state* state, toll_u32 members, toll_u32 member, toll_u64 episode) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <netinet/in.h>
@@ -34,6 +35,31 @@ struct Answers {
 /// Whose address a posted frame bears: any other member's.
 constexpr Rank addressee(Rank self) { return self == 0 ? 1 : 0; }
 
+constexpr std::size_t to_port_at = 36;  // in a header
+
+/// Of the kind that each network has for itself (RFC 2365), with nobody in it: what is posted is for the program on the
+/// way out alone. Unlike a member's address it needs no neighbour that answers.
+constexpr const char* nobodys_address = "239.255.116.108";
+
+/// Sends to nobody, through that interface.
+File posting_socket(std::uint32_t interface) {
+    File made(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const int on = 1, off = 0;
+    ip_mreqn through{};
+    through.imr_ifindex = static_cast<int>(interface);
+    sockaddr_in nobody{};
+    nobody.sin_family = AF_INET;
+    nobody.sin_port = htons(toll_port);
+    inet_pton(AF_INET, nobodys_address, &nobody.sin_addr);
+    // The program replaces the whole frame, so a checksum of what it replaces would be wrong.
+    if (!made || setsockopt(made.number(), SOL_SOCKET, SO_NO_CHECK, &on, sizeof on) != 0 ||
+        setsockopt(made.number(), IPPROTO_IP, IP_MULTICAST_LOOP, &off, sizeof off) != 0 ||
+        setsockopt(made.number(), IPPROTO_IP, IP_MULTICAST_IF, &through, sizeof through) != 0 ||
+        connect(made.number(), reinterpret_cast<const sockaddr*>(&nobody), sizeof nobody) != 0)
+        throw_errno("a socket for what the network card is told");
+    return made;
+}
+
 constexpr auto again = 1ms;     // waits before the network card asks again; doubles while nothing moves
 constexpr auto rarest = 64ms;   // up to that
 constexpr auto answers = 20ms;  // waits for those who are asked whether they have arrived
@@ -44,16 +70,24 @@ NicTransport::NicTransport(GroupFiles files, File socket, wait_policy policy)
     : files_(std::move(files)), group_(files_.group, PROT_READ), host_(files_.host, PROT_READ | PROT_WRITE),
       socket_(std::move(socket)), policy_(policy), episode_(toll_episode_of(toll_load(&group_->state.at))),
       overdue_(again, rarest) {
-    const int on = 1;
-    // The program replaces the whole frame, so a checksum of what it replaces would be wrong.
-    if (setsockopt(socket_.number(), SOL_SOCKET, SO_NO_CHECK, &on, sizeof on) != 0) throw_errno("SO_NO_CHECK");
     sockaddr_in peer{};
     peer.sin_family = AF_INET;
     peer.sin_port = htons(toll_port);
     std::memcpy(&peer.sin_addr, group_->member[addressee(group_->rank)].bytes + 30, sizeof peer.sin_addr);
     if (connect(socket_.number(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) != 0)
         throw_errno("a route to the members of the group");
+    posts_ = posting_socket(group_->interface);
     open_direct();
+    enrol();
+}
+
+/// Asks to be admitted, or lets those who wait for that know that they can be. What is lost is asked again.
+void NicTransport::enrol() noexcept {
+    if (!admitted()) {
+        post(toll_enrol, group_->rank);
+        return;
+    }
+    for (Rank rank = 1; rank < std::min<Rank>(group_->ranks, toll_admits + 1); ++rank) post(toll_enrol, rank);
 }
 
 void NicTransport::open_direct() noexcept {
@@ -65,21 +99,25 @@ void NicTransport::open_direct() noexcept {
         direct_ = std::move(direct);
 }
 
-bool NicTransport::post(toll_kind kind, std::uint32_t mask) noexcept {
+bool NicTransport::post(toll_kind kind, Rank to) noexcept {
     struct {
         std::array<std::uint8_t, toll_header_bytes> header;
         toll_frame frame;
     } __attribute__((packed)) packet;
-    const toll_frame frame = toll_sealed(static_cast<toll_u8>(kind), 0, group_->key, group_->id, group_->rank, episode_,
-                                         mask);
-    if (!direct_) return send(socket_.number(), &frame, sizeof frame, MSG_DONTWAIT) == sizeof frame;
+    toll_frame frame = toll_unsealed(&group_->who, group_->drawn, static_cast<toll_u8>(kind), 0, group_->rank, to,
+                                     episode_);
+    frame.mac = toll_mac_of(&group_->by_drawn, &frame);
+    if (!direct_) return send(posts_.number(), &frame, sizeof frame, MSG_DONTWAIT) == sizeof frame;
     std::ranges::copy(std::span(group_->member[addressee(group_->rank)].bytes), packet.header.begin());
+    packet.header[to_port_at] = toll_port >>
+                                8;  // a peer without a card shows another, which the program would not take
+    packet.header[to_port_at + 1] = toll_port & 0xff;
     packet.frame = frame;
     return send(direct_.number(), &packet, sizeof packet, MSG_DONTWAIT) == sizeof packet;
 }
 
 void NicTransport::enter() noexcept {
-    post(toll_arrive, 0);  // that the program dropped the frame is no error
+    post(toll_arrive);  // that the program dropped the frame is no error
     gone_ = toll_episode_of(toll_load(&group_->state.at)) != episode_ && !served();
 }
 
@@ -93,8 +131,8 @@ bool NicTransport::over() const noexcept {
 void NicTransport::progress() noexcept {
     const toll_u64 place = toll_load(&group_->state.at);
     if (!overdue_.passed(place)) return;
-    post(toll_episode_of(place) == episode_ ? toll_timeout : toll_arrive, 0);
-    gone_ = !served();
+    post(toll_episode_of(place) == episode_ ? toll_timeout : toll_arrive);
+    gone_ = !served() || (refusal() != toll_not_refused && !admitted());
 }
 
 bool NicTransport::served() const noexcept {
@@ -126,7 +164,7 @@ std::vector<Rank> NicTransport::missing() {
     }
     const std::vector<Rank> asked = silent();
     const toll_u64 before = toll_load(&group_->answers);
-    for (const Rank rank : asked) post(toll_ask, rank);
+    for (const Rank rank : asked) post(toll_who, rank);
     wait<Sync>(Answers{&group_->answers, before + asked.size()}, {.spins = 0, .yields = Patience::for_ever},
                deadline_after(answers));
     return over() ? std::vector<Rank>() : silent();

@@ -58,9 +58,18 @@ public:
     /// still there.
     void progress() noexcept;
 
+    /// What keeps this member, or one that its card was asked by, out.
+    toll_refusal refusal() const noexcept { return static_cast<toll_refusal>(toll_load(&group_->refusal) & 0xff); }
+
+    /// Whom refusal() is about.
+    Rank refused() const noexcept { return static_cast<Rank>(toll_load(&group_->refusal) >> 8); }
+
+    /// Whether the group takes this member.
+    bool admitted() const noexcept { return toll_load(&group_->incarnation) != 0; }
+
     Patience patience(NicStep) const noexcept {
         // The others get their turn, which often ends the episode, for a fraction of a wake-up (docs/design/card.md).
-        if (policy_ == wait_policy::automatic) return {.spins = 0, .yields = 16};
+        if (policy_ == wait_policy::automatic) return {.spins = 0, .yields = 16, .learns = true};
         return patience_for<Sync>(policy_, Crowding::unknown);
     }
 
@@ -83,13 +92,15 @@ private:
     bool over() const noexcept;
     void sleep_until(Deadline deadline) noexcept;
     bool served() const noexcept;
-    bool post(toll_kind kind, std::uint32_t mask) noexcept;
+    bool post(toll_kind kind, Rank to = 0) noexcept;
+    void enrol() noexcept;
     std::vector<Rank> silent() const;
 
     GroupFiles files_;
     Mapped<const toll_group> group_;
     Mapped<toll_host> host_;
-    File socket_;
+    File socket_;  ///< is woken
+    File posts_;   ///< what is posted with it needs nobody's hardware address
     File direct_;  ///< past the host's network stack, where the process may open packet sockets
     wait_policy policy_;
     Episode episode_;

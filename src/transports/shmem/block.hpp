@@ -44,6 +44,9 @@ public:
         at(words_, 0).store(identity, std::memory_order_release);
     }
 
+    /// Not 0 while the PE whose block it is may be asleep at one of its slots.
+    std::uint64_t* asleep() const noexcept { return words_ + 4; }
+
     // What name() and enter() said, in this PE's memory or in a peer's as shmem_ptr gives it.
     static std::uint64_t identity(std::uint64_t* words) noexcept {
         return at(words, 0).load(std::memory_order_acquire);

@@ -12,11 +12,12 @@ namespace tollbar::shmem {
 /// What a PE does next in an episode.
 struct Step {
     enum class Kind : std::uint8_t {
-        tell,     ///< tell `peer` by that slot of its own
-        told,     ///< await that own slot, which `peer` (or the player of that role) tells
-        meet,     ///< count up at `peer`; who is not the last of `share` goes on `skip` steps further
-        flush,    ///< complete what was sent, then go on `skip` steps further
-        clean_up  ///< make what was told ready for later episodes: no step of a plan's, but of some transports
+        tell,      ///< tell `peer` by that slot of its own
+        told,      ///< await that own slot, which `peer` (or the player of that role) tells
+        meet,      ///< count up at `peer`; who is not the last of `share` goes on `skip` steps further
+        flush,     ///< complete what was sent, then go on `skip` steps further
+        clean_up,  ///< make what was told ready for later episodes: no step of a plan's, but of some transports
+        wake       ///< wake those whom the `share` steps before have told, then go on `skip` steps further: likewise
     };
 
     Kind kind;

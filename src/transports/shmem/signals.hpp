@@ -37,7 +37,7 @@ struct SignalKind {
 };
 
 /// Puts of 64 bits into slots that are never reset (slots.hpp).
-inline constexpr SignalKind by_puts{.number = 0};
+inline constexpr SignalKind by_puts{.number = 8};
 
 /// Stores into the slots of those PEs whose memory shmem_ptr gives, puts to the others.
 inline constexpr SignalKind by_stores{.number = 7};

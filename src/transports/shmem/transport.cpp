@@ -1,48 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the addresses of slots, counts by atomic updates, and looks for what cannot be.
+// Finds the addresses of slots, counts, sleeps and wakes, and looks for what cannot be.
 #include "transport.hpp"
 
 #include "open_mpi.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
+#include <utility>
 
 namespace tollbar::shmem {
 
 // Not every OpenSHMEM has the atomics by the names of fixed width.
 static_assert(std::is_same_v<unsigned long, std::uint64_t>);
 
-ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, const SignalKind& signals, Signature signature,
-                               Patience patience, Episode before)
-    : block_(block), pes_(pes.begin(), pes.end()), stores_(&signals == &by_stores),
+ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, const SignalKind& signals, bool shared,
+                               Signature signature, Patience patience, Episode before)
+    : block_(block), pes_(pes.begin(), pes.end()), stores_(&signals == &by_stores), shared_(stores_ && shared),
       signaller_(signals.make == nullptr ? nullptr : signals.make(block)), signature_(signature), patience_(patience),
       before_(before),
       near_(std::ranges::all_of(pes, [&](int pe) { return shmem_ptr(block.words(), pe) != nullptr; })) {}
 
+ShmemTransport::Step ShmemTransport::located(const shmem::Step& placed) const {
+    Step step{placed};
+    if (!is_role(placed.peer)) step.pe = pes_[placed.peer];
+    Block there = block_;
+    const bool tells = placed.kind == Step::Kind::tell;
+    if ((tells && stores_) || (placed.kind == Step::Kind::meet && shared_))
+        if (void* words = shmem_ptr(block_.words(), step.pe); words != nullptr) {
+            there = Block(words, block_.slots());
+            step.stores = true;
+        }
+    for (unsigned phase = 0; phase < phases; ++phase) step.words[phase] = there.slot(phase, placed.slot);
+    if (placed.kind == Step::Kind::meet) step.words = {there.counter()};
+    step.asleep = there.asleep();
+    return step;
+}
+
 std::vector<ShmemTransport::Step> ShmemTransport::locate(const std::vector<shmem::Step>& placed) const {
     std::vector<Step> steps;
+    std::uint32_t told = 0;  // by the steps just before
+    const auto wake = [&](std::uint32_t skip) {
+        steps.push_back({{.kind = Step::Kind::wake, .share = std::exchange(told, 0), .skip = skip}});
+        steps.back().done = std::prev(steps.end(), 2)->done;
+    };
     for (const shmem::Step& one : placed) {
-        Step step{one};
-        if (!is_role(one.peer)) step.pe = pes_[one.peer];
-        Block there = block_;
-        if (stores_ && one.kind == Step::Kind::tell)
-            if (void* words = shmem_ptr(block_.words(), step.pe); words != nullptr) {
-                there = Block(words, block_.slots());
-                step.stores = true;
-            }
-        for (unsigned phase = 0; phase < phases; ++phase) step.words[phase] = there.slot(phase, one.slot);
-        steps.push_back(step);
+        if (shared_ && told != 0 && one.kind != Step::Kind::tell) {
+            const bool flushes = one.kind == Step::Kind::flush;  // what is stored is complete
+            wake(flushes ? one.skip : 0);
+            if (flushes) continue;
+        }
+        steps.push_back(located(one));
+        if (one.kind == Step::Kind::tell) ++told;
     }
+    if (shared_ && told != 0) wake(0);
     if (signaller_ != nullptr) steps.push_back({{.kind = Step::Kind::clean_up}});
     return steps;
 }
 
 std::uint32_t ShmemTransport::meet(const Step& step) noexcept {
     const std::uint64_t expected = (episode_ - before_) * step.share;
-    const std::uint64_t count = shmem_ulong_atomic_fetch_inc(block_.counter(), step.pe) + 1;
+    const std::uint64_t count = 1 + (step.stores
+                                         ? std::atomic_ref(*step.words[0]).fetch_add(1, std::memory_order_acq_rel)
+                                         : shmem_ulong_atomic_fetch_inc(step.words[0], step.pe));
     if (count == expected) return 1;  // the last
     if (static_cast<std::int64_t>(count - expected) > 0) overcount_ = count;
     return 1 + step.skip;
+}
+
+namespace {
+
+/// A word of symmetric memory as the kernel is told of it.
+const std::atomic<std::uint64_t>& word_at(const std::uint64_t* word) noexcept {
+    static_assert(sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
+    return *reinterpret_cast<const std::atomic<std::uint64_t>*>(word);
+}
+
+}  // namespace
+
+// The announcement comes before the last look, the store of who tells before its look at the announcement: one of the
+// two sees the other. Where the memory is shared in a way that the kernel does not wake by, the deadline ends the
+// sleep.
+void ShmemTransport::park(const Step& step, Deadline deadline) noexcept {
+    const std::atomic_ref asleep(*block_.asleep());
+    asleep.store(1, std::memory_order_relaxed);
+    Sync::full_fence();
+    const std::uint64_t seen = word_at(step.words[phase_]).load(std::memory_order_relaxed);
+    if (seen != word_) Sync::sleep_on(word_at(step.words[phase_]), seen, Sync::everybody, Scope::shared, deadline);
+    asleep.store(0, std::memory_order_relaxed);
+}
+
+void ShmemTransport::wake(const Step& step) noexcept {
+    Sync::full_fence();
+    for (const Step* told = &step - step.share; told != &step; ++told)
+        if (told->stores && std::atomic_ref(*told->asleep).load(std::memory_order_relaxed) != 0)
+            Sync::wake(word_at(told->words[phase_]), Sync::everybody, Scope::shared, Sync::all);
 }
 
 void ShmemTransport::progress() const noexcept { make_progress(); }

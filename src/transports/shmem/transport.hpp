@@ -24,15 +24,18 @@ public:
     struct Step : shmem::Step {
         int pe = 0;
         bool stores = false;                         ///< the words lie in memory that this PE can store into
-        std::array<std::uint64_t*, phases> words{};  ///< of the slot
+        std::array<std::uint64_t*, phases> words{};  ///< of the slot, or the counter
+        std::uint64_t* asleep = nullptr;             ///< of the PE that is told
     };
     using Sync = NativeSync;
 
-    /// `pes` are the ranks' PEs. `block` lies at the same place on all of them. `before` is the episode before the
-    /// first.
-    ShmemTransport(Block block, std::span<const int> pes, const SignalKind& signals, Signature signature,
+    /// `pes` are the ranks' PEs. `block` lies at the same place on all of them. With `shared` all of them know that
+    /// shmem_ptr gives each the memory of every other: then those who store also count by additions to that memory, and
+    /// wake each other. `before` is the episode before the first.
+    ShmemTransport(Block block, std::span<const int> pes, const SignalKind& signals, bool shared, Signature signature,
                    Patience patience, Episode before);
 
+    /// The steps lie one after the other from now on.
     std::vector<Step> locate(const std::vector<shmem::Step>& placed) const;
 
     void entered(Episode episode) noexcept {
@@ -49,6 +52,7 @@ public:
             case Step::Kind::meet: return meet(step);
             case Step::Kind::flush: shmem_quiet(); return 1 + step.skip;
             case Step::Kind::clean_up: signaller_->clean_up(); return 1;
+            case Step::Kind::wake: wake(step); return 1 + step.skip;
         }
         return 1;
     }
@@ -60,12 +64,19 @@ public:
     }
 
     void progress() const noexcept;
-    Patience patience(const Step&) const noexcept { return patience_; }
+    Patience patience(const Step&) noexcept {
+        Patience patience = patience_;
+        patience.spinning = &spinning_;
+        return patience;
+    }
 
-    /// Nobody wakes a PE: it yields for a while, and then naps.
+    /// Until it is woken, where those who tell it store into its memory; else it polls for a while, and then naps. The
+    /// OpenSHMEM gets its turns even so.
     template <class Deadline>
-    static bool sleep(const Step&, Episode, Stopwatch& asleep, Deadline deadline) noexcept {
-        return nap<Sync>({.spins = 0, .yields = 0}, asleep, deadline);
+    bool sleep(const Step& step, Episode, Stopwatch& asleep, Deadline deadline) noexcept {
+        if (!shared_) return nap<Sync>(patience_, asleep, deadline);
+        park(step, sooner(deadline, nap_after(asleep.elapsed())));
+        return !deadline.passed();
     }
     static constexpr bool gone() noexcept { return false; }
 
@@ -104,14 +115,19 @@ private:
             shmem_uint64_p(step.words[phase_], word_, step.pe);
         }
     }
+    Step located(const shmem::Step& placed) const;
     std::uint32_t meet(const Step& step) noexcept;
+    void park(const Step& step, Deadline deadline) noexcept;
+    void wake(const Step& step) noexcept;
 
     Block block_;
     std::vector<int> pes_;
     bool stores_;
+    bool shared_;                           ///< and everybody's memory lies here
     std::unique_ptr<Signaller> signaller_;  ///< null: by slots
     Signature signature_;
     Patience patience_;
+    Payoff spinning_;
     Episode before_;
     bool near_;
     Episode episode_ = 0;

@@ -16,6 +16,7 @@ AnsweringRunner::AnsweringRunner(const UdpIdentity& identity, std::vector<toll_s
       runner_(steps_.data(), static_cast<std::uint32_t>(steps_.size()), before,
               UdpTransport(Protocol(identity, steps_, before, *network_), policy, timing, *network_)) {
     if (identity.ranks == 1) return;
+    runner_.transport().protocol().introduce();
     // Signals are for the program's own threads.
     sigset_t all;
     sigset_t usual;

@@ -51,6 +51,15 @@ std::string to_text(const UdpAddress& address) {
     return std::string(host) + ":" + std::to_string(ntohs(address.sin_port));
 }
 
+void refuse_mixed_loopback(const std::vector<UdpAddress>& addresses) {
+    const auto is_own = [](const UdpAddress& address) { return ntohl(address.sin_addr.s_addr) >> 24 == 127; };
+    const auto own = std::ranges::find_if(addresses, is_own);
+    if (own == addresses.end() || std::ranges::all_of(addresses, is_own)) return;
+    throw std::invalid_argument("the address of rank " + std::to_string(own - addresses.begin()) + ", " +
+                                to_text(*own) +
+                                ", is on the loopback, where no other host is: give the address of its interface");
+}
+
 File udp_socket(const UdpAddress& address) {
     File made(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!made || bind(made.number(), generic(address), sizeof address) != 0)

@@ -34,6 +34,9 @@ public:
     /// The next datagram, if there is one.
     virtual std::optional<Received> receive(std::span<std::byte> buffer) noexcept = 0;
 
+    /// The datagram received last was made by that rank, for this one: it has the job's key.
+    virtual void proved(Rank) noexcept {}
+
     /// Sleeps until a datagram is there or the deadline has passed, or for no reason.
     virtual void sleep(Deadline deadline) noexcept = 0;
 };
@@ -45,6 +48,10 @@ using UdpAddress = sockaddr_in;
 UdpAddress udp_address(const std::string& text);
 
 std::string to_text(const UdpAddress& address);
+
+/// Throws std::invalid_argument that names a rank when some are on the loopback, where no other host is, and some are
+/// not: the name of the own host is often written there (127.0.1.1).
+void refuse_mixed_loopback(const std::vector<UdpAddress>& addresses);
 
 /// A UDP socket that never blocks, bound to that address; port 0 takes any. Throws std::system_error.
 File udp_socket(const UdpAddress& address);

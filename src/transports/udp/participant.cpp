@@ -3,9 +3,11 @@
 #include <tollbar/udp.hpp>
 
 #include "answering.hpp"
+#include "digest.hpp"
 
 #include "runtime/environment.hpp"
 #include "runtime/late.hpp"
+#include "runtime/random.hpp"
 #include "runtime/steps.hpp"
 
 #include <stdexcept>
@@ -18,6 +20,7 @@ std::vector<UdpAddress> resolve(const std::vector<std::string>& texts) {
     std::vector<UdpAddress> addresses;
     addresses.reserve(texts.size());
     for (const std::string& text : texts) addresses.push_back(udp_address(text));
+    refuse_mixed_loopback(addresses);
     return addresses;
 }
 
@@ -25,6 +28,8 @@ void check(const Plan& plan, Rank self, std::size_t addresses) {
     if (addresses != plan.ranks())
         throw std::invalid_argument("there are " + std::to_string(addresses) + " addresses for " +
                                     std::to_string(plan.ranks()) + " ranks");
+    if (plan.ranks() > toll_most_ranks)
+        throw std::invalid_argument("over UDP there are up to " + std::to_string(toll_most_ranks) + " ranks");
     if (self >= plan.ranks())
         throw std::invalid_argument("there is no rank " + std::to_string(self) + " of " + std::to_string(plan.ranks()));
 }
@@ -48,10 +53,16 @@ udp_participant::udp_participant(udp_place place, const Plan& plan, Rank self,
                                  const std::vector<std::string>& addresses, const udp_options& options) {
     check(plan, self, addresses.size());
     const wait_policy wait = options.wait == wait_policy::automatic ? environment::wait() : options.wait;
+    const std::vector<UdpAddress> hosts = resolve(addresses);
     runner_ = std::make_unique<AnsweringRunner>(
-        UdpIdentity{.key = options.key, .group = options.group, .self = self, .ranks = plan.ranks()},
+        UdpIdentity{.key = {options.key, options.key_high},
+                    .group = options.group,
+                    .self = self,
+                    .ranks = plan.ranks(),
+                    .digest = digest_of(plan, hosts),
+                    .drawn = random_number()},
         compile_steps(plan, self), Episode{0}, wait, UdpTiming{.again = options.again, .linger = options.linger},
-        std::make_unique<UdpDatagrams>(std::move(place.hidden_->socket), resolve(addresses)));
+        std::make_unique<UdpDatagrams>(std::move(place.hidden_->socket), hosts));
 }
 
 udp_participant::udp_participant(udp_participant&&) noexcept = default;

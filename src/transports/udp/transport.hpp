@@ -6,6 +6,8 @@
 #include "protocol.hpp"
 
 #include "runtime/overdue.hpp"
+#include "runtime/refused.hpp"
+#include "runtime/say.h"
 
 #include <tollbar/detail/waiting.hpp>
 
@@ -13,6 +15,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <span>
 
 namespace tollbar {
@@ -52,14 +55,15 @@ public:
     void progress() noexcept {
         constexpr std::size_t most_asked = 64;  // enough to name the missing, too few for a storm
         constexpr int worth_a_roll_call = 8;    // times longer than a frame is waited for: somebody is late
-        if (!overdue_.passed(protocol_.counts().heard)) return;
+        if (!overdue_.passed(protocol_.news())) return;
+        say_refusal();
         protocol_.pull();
         if (overdue_.grown() >= worth_a_roll_call) protocol_.ask(most_asked);
     }
 
     Patience patience(const Step&) const noexcept {
         // About as long as the sleep and the wake-up that they may save (docs/design/udp.md).
-        if (policy_ == wait_policy::automatic) return {.spins = 0, .yields = 16};
+        if (policy_ == wait_policy::automatic) return {.spins = 0, .yields = 16, .learns = true};
         return patience_for<Sync>(policy_, Crowding::unknown);
     }
 
@@ -86,10 +90,21 @@ public:
     }
 
 private:
+    void say_refusal() noexcept {
+        const UdpRefusal& refusal = protocol_.refusal();
+        if (said_ || refusal.why == toll_not_refused) return;
+        said_ = true;
+        try {
+            tollbar_say("%s", text_of_refusal(refusal.why, refusal.other).c_str());
+        } catch (const std::bad_alloc&) {
+        }
+    }
+
     Protocol protocol_;
     Datagrams* network_;
     wait_policy policy_;
     Overdue overdue_;
+    bool said_ = false;
 };
 
 }  // namespace tollbar

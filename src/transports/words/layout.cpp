@@ -3,6 +3,8 @@
 #include "layout.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace tollbar {
 
@@ -33,6 +35,13 @@ WordKind word_kind(Kind kind) {
 
 }  // namespace
 
+std::uint32_t Layout::word_in(std::uint32_t line, std::uint32_t place) {
+    if (line >= most_lines)
+        throw std::invalid_argument("the plan has more than " + std::to_string(most_lines) +
+                                    " channels between ranks that share memory");
+    return line * words_a_line + place;
+}
+
 PlacedStep WordPlacement::place(const LoweredStep& step) {
     const bool for_a_role = is_role(step.from) || (is_channel(step.kind) && is_role(step.to));
     PlacedStep placed{.word = 0,
@@ -43,13 +52,13 @@ PlacedStep WordPlacement::place(const LoweredStep& step) {
                       .between_processors = roles_ == RolesAre::processors && for_a_role};
     if (is_channel(step.kind)) {
         const auto [low, high] = std::minmax(step.from, step.to);
-        placed.word = number_of(pair_of(low, high), lines_) * Layout::words_a_line + (step.from < step.to ? 0 : 1);
+        placed.word = Layout::word_in(number_of(pair_of(low, high), lines_), step.from < step.to ? 0 : 1);
         placed.sleepers = number_of(step.to, sleepers_);
         return placed;
     }
     const bool released = step.kind == Kind::release || step.kind == Kind::released;
     const std::uint64_t key = released ? release_of(step.role) : counter_of(step.role);
-    placed.word = number_of(key, lines_) * Layout::words_a_line;
+    placed.word = Layout::word_in(number_of(key, lines_), 0);
     placed.sleepers = number_of(key, sleepers_);
     return placed;
 }

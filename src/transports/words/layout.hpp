@@ -26,6 +26,10 @@ struct PlacedStep {
 
 struct Layout {
     static constexpr std::uint32_t words_a_line = line_bytes / sizeof(std::uint64_t);
+    static constexpr std::uint32_t most_lines = UINT32_MAX / words_a_line;
+
+    /// A place in a line. Throws std::invalid_argument when there are more lines than words can be numbered in.
+    static std::uint32_t word_in(std::uint32_t line, std::uint32_t place);
 
     std::uint32_t lines = 0;
     std::uint32_t sleepers = 0;

@@ -20,7 +20,7 @@ namespace tollbar {
 
 namespace {
 
-constexpr std::string_view signature = "tollbar group 1\n";
+constexpr std::string_view signature = "tollbar group 2\n";
 constexpr std::size_t longest_plan = 255;
 
 // What RankRecord::process says besides the number of a process.
@@ -206,7 +206,6 @@ RankRecord& Segment::record(Rank rank) const noexcept { return header().at<RankR
 void Segment::take_rank(Rank rank, const Standing& standing) {
     if (header().waking.asymmetric && !NativeSync::register_for_heavy_fence())
         throw std::invalid_argument(what() + " needs membarrier(2), which this process may not call");
-    file_.hold_after_fork();
     // All that may fail or take its time comes before the rank is ours.
     const std::uint64_t start = own_start();
     RankRecord& record = this->record(rank);
@@ -294,8 +293,9 @@ Episode Segment::latest() const noexcept {
 
 absent::state Segment::state_of(const RankRecord& record) const noexcept {
     const pid_t holder = record.process.load(std::memory_order_acquire);
-    if (holder > 0 && holder != getpid() && !is_running(holder, record.process_start.load(std::memory_order_relaxed)))
-        return absent::state::dead;
+    // A holder whose start is not known, or not yet, may be one whose number means nothing here.
+    const std::uint64_t start = record.process_start.load(std::memory_order_relaxed);
+    if (holder > 0 && start != 0 && !is_running(holder, start)) return absent::state::dead;
     if (holder > 0) return absent::state::running;
     const bool ever = record.last_process.load(std::memory_order_relaxed) != 0;
     return ever ? absent::state::left : absent::state::never_joined;

@@ -34,22 +34,16 @@ class SharedStanding {
 public:
     void set(const Standing& standing) noexcept {
         for (std::size_t i = 0; i < cpus_.size(); ++i) cpus_[i].store(standing.cpus.bits[i], std::memory_order_relaxed);
-        quota_.store(standing.quota, std::memory_order_relaxed);
-        group_.store(standing.group, std::memory_order_relaxed);
     }
 
     Standing get() const noexcept {
         Standing standing;
         for (std::size_t i = 0; i < cpus_.size(); ++i) standing.cpus.bits[i] = cpus_[i].load(std::memory_order_relaxed);
-        standing.quota = quota_.load(std::memory_order_relaxed);
-        standing.group = group_.load(std::memory_order_relaxed);
         return standing;
     }
 
 private:
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<decltype(CpuSet::bits)>> cpus_{};
-    std::atomic<std::uint32_t> quota_{0};
-    std::atomic<std::uint64_t> group_{0};
 };
 
 /// One rank's entry: who has it and how far it has come.

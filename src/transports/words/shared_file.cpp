@@ -3,16 +3,20 @@
 #include "shared_file.hpp"
 
 #include "runtime/error.hpp"
+#include "runtime/kept_errno.hpp"
 
+#include <array>
 #include <cerrno>
-#include <csignal>
+#include <cstdio>
 #include <fcntl.h>
+#include <mutex>
+#include <pthread.h>
 #include <stdexcept>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
+#include <vector>
 
 namespace tollbar {
 
@@ -61,21 +65,69 @@ bool lock(int descriptor, int operation) noexcept {
     return result == 0;
 }
 
-/// posix_fallocate(3) with signals held back: a file of some size would take longer than the pauses of a signal
-/// that comes often, and what was got is given back at each of them.
-int reserve(int descriptor, std::size_t bytes) noexcept {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return error;
-}
-
 }  // namespace
 
+/// The files that this process holds. Around fork(2) it opens each of them once more, locks that, and leaves it to the
+/// child: so there is no moment at which the parent, letting go, takes itself for the last.
+class Forking {
+public:
+    static void add(SharedFile& file) {
+        static const int registered = pthread_atfork(before, in_parent, in_child);
+        if (registered != 0) throw_errno("cannot watch for fork(2)", registered);
+        const std::lock_guard lock(mutex());
+        files().push_back(&file);
+    }
+
+    static void remove(const SharedFile& file) {
+        const std::lock_guard lock(mutex());
+        std::erase(files(), &file);
+    }
+
+private:
+    // Never destroyed: a program may fork while it ends.
+    static std::mutex& mutex() {
+        static auto* const one = new std::mutex;
+        return *one;
+    }
+    static std::vector<SharedFile*>& files() {
+        static auto* const all = new std::vector<SharedFile*>;
+        return *all;
+    }
+
+    /// Without a descriptor to be had the child shares its parent's lock.
+    static void before() {
+        const runtime::KeptErrno kept;
+        mutex().lock();
+        for (SharedFile* file : files()) {
+            if (file->holder_ != getpid()) continue;
+            std::array<char, 32> path{};
+            std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file->file_.number());
+            file->of_child_ = File(::open(path.data(), O_RDWR | O_CLOEXEC));
+            if (file->of_child_) lock(file->of_child_.number(), LOCK_SH | LOCK_NB);
+        }
+    }
+
+    static void in_parent() {
+        const runtime::KeptErrno kept;
+        for (SharedFile* file : files()) File().swap(file->of_child_);
+        mutex().unlock();
+    }
+
+    static void in_child() {
+        const runtime::KeptErrno kept;
+        for (SharedFile* file : files()) {
+            if (!file->of_child_) continue;
+            file->file_.swap(file->of_child_);
+            File().swap(file->of_child_);
+            file->holder_ = getpid();
+        }
+        mutex().unlock();
+    }
+};
+
 SharedFile::~SharedFile() {
+    if (holder_ == 0) return;
+    Forking::remove(*this);
     // Whoever gets the exclusive lock was the last; those who come now see the path lead elsewhere and try again.
     if (holder_ == getpid() && lock(file_.number(), LOCK_EX | LOCK_NB) && still_linked(file_.number(), path_))
         unlink(path_.c_str());
@@ -86,6 +138,7 @@ void SharedFile::open(std::string_view name, std::string_view signature, std::si
     path_ = path_of(name);
     while (!open_used(signature) && !make(bytes, fill)) continue;
     holder_ = getpid();
+    Forking::add(*this);
 }
 
 bool SharedFile::open_used(std::string_view signature) {
@@ -107,8 +160,7 @@ bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& 
     // Without a name until it is complete and locked: whoever dies in between leaves nothing behind.
     file_ = File(::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!file_) throw_errno("cannot make " + path_);
-    // Reserves the pages: a full /dev/shm is an error now and not a SIGBUS later.
-    if (const int error = reserve(file_.number(), bytes); error != 0)
+    if (const int error = reserve(file_.number(), 0, bytes); error != 0)
         throw_errno("cannot get " + std::to_string(bytes) + " bytes for " + path_, error);
     std::size_t mapped = 0;
     std::byte* memory = map(mapped);
@@ -119,19 +171,6 @@ bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& 
         return true;
     if (errno != EEXIST) throw_errno("cannot name " + path_);
     return false;
-}
-
-void SharedFile::hold_after_fork() {
-    pid_t holder = holder_;
-    if (!file_ || holder == getpid() || !holder_.compare_exchange_strong(holder, getpid())) return;
-    File own(::open(proc_path(file_.number()).c_str(), O_RDWR | O_CLOEXEC));
-    if (!own) {
-        holder_ = holder;
-        throw_errno("cannot open " + path_ + " again");
-    }
-    // Refused only while the parent, who was the last, removes the file: then there is nothing left to hold.
-    lock(own.number(), LOCK_SH | LOCK_NB);
-    file_ = std::move(own);
 }
 
 std::byte* SharedFile::map(std::size_t& bytes) const {

@@ -4,7 +4,6 @@
 
 #include "runtime/files.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -14,7 +13,8 @@
 namespace tollbar {
 
 /// A file in /dev/shm, one per user and name. Whoever uses it holds a shared flock(2) on it; the kernel lets go
-/// of that lock when a process dies however it dies, so a file nobody holds is a left-over.
+/// of that lock when a process dies however it dies, so a file nobody holds is a left-over. A child after fork(2) is
+/// one of those who use it, with a lock of its own, until it ends, lets go or executes another program.
 class SharedFile {
 public:
     SharedFile() = default;
@@ -32,19 +32,19 @@ public:
     void open(std::string_view name, std::string_view signature, std::size_t bytes,
               const std::function<void(std::byte*)>& fill);
 
-    /// Makes a child after fork(2) one of those who use the file; until then it counts on its parent.
-    void hold_after_fork();
-
     /// Maps the file.
     std::byte* map(std::size_t& bytes) const;
 
 private:
+    friend class Forking;
+
     bool open_used(std::string_view signature);
     bool make(std::size_t bytes, const std::function<void(std::byte*)>& fill);
 
     std::string path_;
     File file_;
-    std::atomic<pid_t> holder_{0};  ///< a child after fork(2) shares its parent's lock and must leave it alone
+    File of_child_;     ///< while this process forks
+    pid_t holder_ = 0;  ///< a child that was made without pthread_atfork's handlers leaves its parent's lock alone
 };
 
 }  // namespace tollbar

@@ -32,6 +32,23 @@ struct Ours {
     static auto make(std::ptrdiff_t expected) { return std::make_unique<tollbar::barrier<>>(expected); }
 };
 
+/// The same with leaves of two places, wherever it runs.
+struct Leaved {
+    template <class Completion>
+    static auto make(std::ptrdiff_t expected, Completion completion) {
+        return std::make_unique<tollbar::barrier<Completion>>(leaves(expected), expected, std::move(completion));
+    }
+    static auto make(std::ptrdiff_t expected) {
+        return std::make_unique<tollbar::barrier<>>(leaves(expected), expected);
+    }
+
+private:
+    static std::unique_ptr<tollbar::Leaves<tollbar::NativeSync>> leaves(std::ptrdiff_t expected) {
+        if (expected == 0) return nullptr;
+        return std::make_unique<tollbar::Leaves<tollbar::NativeSync>>(expected, 2);
+    }
+};
+
 template <class Action>
 void run_threads(int threads, Action action) {
     std::vector<std::jthread> running;
@@ -92,14 +109,14 @@ TEST_CASE("the type has what the standard lists") {
     CHECK(std::is_void_v<decltype(std::declval<const Barrier&>().wait(std::declval<Token>()))>);
 }
 
-TEST_CASE_TEMPLATE("a barrier that expects nobody can be made and destroyed", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("a barrier that expects nobody can be made and destroyed", Kind, Standard, Ours, Leaved) {
     CHECK(Kind::make(0) != nullptr);
     int completions = 0;
     Kind::make(0, [&]() noexcept { ++completions; });
     CHECK(completions == 0);
 }
 
-TEST_CASE_TEMPLATE("nobody leaves a phase before everybody has paid for it", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("nobody leaves a phase before everybody has paid for it", Kind, Standard, Ours, Leaved) {
     for (const int threads : {1, 2, 3, 5, 8, 16}) {
         CAPTURE(threads);
         constexpr int phases = 1000;
@@ -118,7 +135,7 @@ TEST_CASE_TEMPLATE("nobody leaves a phase before everybody has paid for it", Kin
     }
 }
 
-TEST_CASE_TEMPLATE("a phase is over once it has had its arrivals, whoever made them", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("a phase is over once it has had its arrivals, whoever made them", Kind, Standard, Ours, Leaved) {
     auto barrier = Kind::make(5);
     auto first = barrier->arrive(2);
     auto second = barrier->arrive();
@@ -127,7 +144,7 @@ TEST_CASE_TEMPLATE("a phase is over once it has had its arrivals, whoever made t
     barrier->wait(std::move(second));
 }
 
-TEST_CASE_TEMPLATE("a token of the phase before is over at once", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("a token of the phase before is over at once", Kind, Standard, Ours, Leaved) {
     auto barrier = Kind::make(2);
     auto old = barrier->arrive(2);
     static_cast<void>(barrier->arrive());  // the next phase is under way
@@ -135,7 +152,8 @@ TEST_CASE_TEMPLATE("a token of the phase before is over at once", Kind, Standard
     static_cast<void>(barrier->arrive());
 }
 
-TEST_CASE_TEMPLATE("a wait with the token of the current phase lasts until its last arrival", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("a wait with the token of the current phase lasts until its last arrival", Kind, Standard, Ours,
+                   Leaved) {
     auto barrier = Kind::make(2);
     int written = 0;
     auto token = barrier->arrive();
@@ -147,7 +165,8 @@ TEST_CASE_TEMPLATE("a wait with the token of the current phase lasts until its l
     CHECK(written == 1);
 }
 
-TEST_CASE_TEMPLATE("the completion runs once a phase, sees all writes, and is seen by all", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("the completion runs once a phase, sees all writes, and is seen by all", Kind, Standard, Ours,
+                   Leaved) {
     constexpr int phases = 1000;
     for (const int threads : {1, 2, 3, 8}) {
         CAPTURE(threads);
@@ -175,7 +194,7 @@ TEST_CASE_TEMPLATE("the completion runs once a phase, sees all writes, and is se
     }
 }
 
-TEST_CASE_TEMPLATE("a completion may be movable only", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("a completion may be movable only", Kind, Standard, Ours, Leaved) {
     auto count = std::make_unique<int>(0);
     int* seen = count.get();
     struct Counting {
@@ -189,7 +208,7 @@ TEST_CASE_TEMPLATE("a completion may be movable only", Kind, Standard, Ours) {
 }
 
 // Not asked of std::barrier: libstdc++ 12 lets the exception out of arrive().
-TEST_CASE_TEMPLATE("a completion that throws ends the program", Kind, Ours) {
+TEST_CASE_TEMPLATE("a completion that throws ends the program", Kind, Ours, Leaved) {
     const auto outcome = tollbar::testing::in_child([] {
         auto barrier = Kind::make(1, [] { throw 1; });
         try {
@@ -201,7 +220,8 @@ TEST_CASE_TEMPLATE("a completion that throws ends the program", Kind, Ours) {
     CHECK(outcome.aborted());
 }
 
-TEST_CASE_TEMPLATE("who drops is expected neither in later phases nor missed in this one", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("who drops is expected neither in later phases nor missed in this one", Kind, Standard, Ours,
+                   Leaved) {
     auto barrier = Kind::make(2);
     auto token = barrier->arrive();
     barrier->arrive_and_drop();  // as last arriver
@@ -213,14 +233,14 @@ TEST_CASE_TEMPLATE("who drops is expected neither in later phases nor missed in 
     for (int phase = 0; phase < 3; ++phase) other->arrive_and_wait();
 }
 
-TEST_CASE_TEMPLATE("all may drop in the same phase, whose completion still runs", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("all may drop in the same phase, whose completion still runs", Kind, Standard, Ours, Leaved) {
     int completions = 0;
     auto barrier = Kind::make(3, [&]() noexcept { ++completions; });
     run_threads(3, [&](int) { barrier->arrive_and_drop(); });
     CHECK(completions == 1);
 }
 
-TEST_CASE_TEMPLATE("somebody may drop in every phase until one is left", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("somebody may drop in every phase until one is left", Kind, Standard, Ours, Leaved) {
     constexpr int threads = 8;
     for (int repeat = 0; repeat < 20; ++repeat) {
         auto barrier = Kind::make(threads);
@@ -240,7 +260,7 @@ TEST_CASE_TEMPLATE("somebody may drop in every phase until one is left", Kind, S
     }
 }
 
-TEST_CASE_TEMPLATE("completions are counted right while threads drop", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("completions are counted right while threads drop", Kind, Standard, Ours, Leaved) {
     constexpr int threads = 6;
     constexpr int phases_each = 10;
     int completions = 0;
@@ -252,7 +272,7 @@ TEST_CASE_TEMPLATE("completions are counted right while threads drop", Kind, Sta
     CHECK(completions == phases_each + threads - 1);
 }
 
-TEST_CASE_TEMPLATE("drops and arrivals on behalf of others may meet in one phase", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("drops and arrivals on behalf of others may meet in one phase", Kind, Standard, Ours, Leaved) {
     constexpr int phases = 50;
     auto barrier = Kind::make(5);  // two threads that arrive twice each, one that drops at once
     Toll toll(2);
@@ -271,7 +291,7 @@ TEST_CASE_TEMPLATE("drops and arrivals on behalf of others may meet in one phase
     CHECK(unpaid == 0);
 }
 
-TEST_CASE_TEMPLATE("several may drop at once in different phases", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("several may drop at once in different phases", Kind, Standard, Ours, Leaved) {
     constexpr int threads = 9;
     constexpr int phases = 12;
     for (int repeat = 0; repeat < 20; ++repeat) {
@@ -292,7 +312,7 @@ TEST_CASE_TEMPLATE("several may drop at once in different phases", Kind, Standar
     }
 }
 
-TEST_CASE_TEMPLATE("a drop at any moment leaves the others their phases", Kind, Standard, Ours) {
+TEST_CASE_TEMPLATE("a drop at any moment leaves the others their phases", Kind, Standard, Ours, Leaved) {
     constexpr int barriers = 3000;
     std::vector<decltype(Kind::make(2))> all;
     for (int i = 0; i < barriers; ++i) all.push_back(Kind::make(2));

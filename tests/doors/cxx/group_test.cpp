@@ -156,8 +156,14 @@ TEST_CASE("what was tuned for the situation is taken, unless TOLLBAR_PLAN says o
     CHECK_FALSE(probe(4, {{"TOLLBAR_TUNING", file.path()}}).times_said("tournament"));
 }
 
+TEST_CASE("a group of threads that are not pinned takes no combination from an old file") {
+    if (affinity().count() == 1) return;
+    const TuningFile file("combination");
+    CHECK(probe(3, {{"TOLLBAR_TUNING", file.path()}}).said == probe(3, {}).said);
+}
+
 TEST_CASE("a tuned plan that cannot be run is named once, then one is chosen") {
-    for (const char* plan : {"fastest", "combination:0"}) {
+    for (const char* plan : {"fastest", "mcs:0"}) {
         const TuningFile file(plan);
         const auto outcome = probe(3, {{"TOLLBAR_TUNING", file.path()}});
         CAPTURE(outcome.said);

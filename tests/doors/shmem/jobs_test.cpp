@@ -115,10 +115,12 @@ TEST_CASE("with TOLLBAR_VERBOSE it says what it runs, and reports go where TOLLB
 }
 
 TEST_CASE("every way of signalling has a plan of its own accord, however many PEs there are") {
-    const Outcome puts = job(9, {TOLLBAR_LOOP, "5", ""});
-    CHECK_MESSAGE(puts.times_said("5 episodes of counter") == 1, puts.said);
-    const Outcome stores = job(9, {TOLLBAR_LOOP, "5", "", "stores"});
-    CHECK_MESSAGE(stores.times_said("5 episodes of dissemination") == 1, stores.said);
+    for (const char* how : {"puts", "stores", "auto"}) {
+        const Outcome near = job(9, {TOLLBAR_LOOP, "5", "", how});
+        CHECK_MESSAGE(near.times_said("5 episodes of counter") == 1, near.said);
+    }
+    const Outcome far = job(9, {TOLLBAR_LOOP, "5", "", "stores"}, over_tcp);
+    CHECK_MESSAGE(far.times_said("5 episodes of dissemination") == 1, far.said);
 }
 
 TEST_CASE("over TCP episodes end because a PE that looks also answers") {

@@ -48,7 +48,10 @@ int main(int count, char** arguments) {
     seconds = count > 4 ? atoi(arguments[4]) : 0;
     shmem_init();
     last = shmem_my_pe() == shmem_n_pes() - 1;
-    barrier = made(NULL, arguments[2], strcmp(end, "stores") == 0 ? TOLLBAR_SHMEM_STORES : TOLLBAR_SHMEM_PUTS);
+    barrier = made(NULL, arguments[2],
+                   strcmp(end, "stores") == 0 ? TOLLBAR_SHMEM_STORES
+                   : strcmp(end, "puts") == 0 ? TOLLBAR_SHMEM_PUTS
+                                              : TOLLBAR_SHMEM_AUTO);
     if (strcmp(end, "within") == 0) alarm((unsigned)seconds);
     for (episode = 1; episode < episodes; ++episode) meet(barrier);
     if (strcmp(end, "die") == 0) name_the_missing();

@@ -243,11 +243,11 @@ static void wrong_arguments(void) {
     CHECK(tollbar_shmem_barrier_bytes(NULL, NULL) == 256);
     CHECK_IS(tollbar_shmem_barrier_create_in(NULL, 128, NULL, NULL, &barrier), EINVAL);
     CHECK_IS(tollbar_shmem_barrier_create(NULL, NULL, NULL), EINVAL);
-    options.signals = 8;
+    options.signals = 9;
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
     options.signals = 1; /* an experiment of the bench's, which users do not get */
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
-    CHECK_SAID("signals is TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not 1");
+    CHECK_SAID("signals is TOLLBAR_SHMEM_AUTO, TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not 1");
     options.signals = TOLLBAR_SHMEM_PUTS;
     options.plan = "switch"; /* of the catalogue, but for other hardware */
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);

@@ -24,6 +24,7 @@ def state(groups: int, most: int = 4) -> dict:
         "mode": "generic",
         "most": most,
         "departed": 0,
+        "held": groups,
         "counts": {},
         "groups": [{}] * groups,
     }

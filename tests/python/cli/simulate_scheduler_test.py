@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 import tollbar as library
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "seed002_fig45.csv"
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / "tests" / "golden" / "seed002_fig45.csv"
+BESIDE = ROOT / "tests" / "golden" / "beside_a_neighbour.csv"
+PAGE = ROOT / "docs" / "how-to" / "crowded.md"
 COLUMNS = (
     "application,barrier,waiting,policy,placement,threads,processors,compute_us,barriers,arrival_us,completed_us,"
-    "per_barrier_us,overhead_pct,switches_per_barrier,utilisation,spinning,switching,idle,quanta"
+    "per_barrier_us,overhead_pct,switches_per_barrier,utilisation,spinning,switching,idle,quanta,"
+    "kernel,neighbours,waking,others,needed,own_us"
 )
 
 
@@ -170,11 +174,108 @@ def test_a_profile_that_is_wrong_is_told_with_its_place(tollbar, tmp_path, text,
         (["--application", "threads"], "'threads' is not KEY=VALUE"),
         (["--window-us", "9"], "'9' is not FROM..UNTIL"),
         (["sense"], "there is no algorithm 'sense'; there are centralized, tree, combination, "),
+        (["--kernel", "cfs"], "invalid choice: 'cfs'"),
+        (["--neighbours", -1], "a number of neighbours is not -1"),
+        (["--tick-us", 1000], "--tick-us is of a fair kernel; say --kernel fair"),
+        (["--kernel", "fair", "--policy", "global"], "it knows only the policy partition"),
+        (["--kernel", "fair", "--quantum-us", 0], "the quantum is a time from 0.001"),
+        (["--yields", 2], "only who waits smart under a fair kernel yields before it sleeps"),
         (["--picture", "x.svg"], "--picture shows one run, these are 9"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(tollbar, arguments, said):
     assert said in refusal(tollbar, *arguments)
+
+
+def beside(*arguments):
+    """A command of docs/how-to/crowded.md."""
+    return (
+        "turnstile", "--kernel", "fair", "--processors", 2, "--compute-us", 20, "--variation", 0.5,
+        "--order", "shuffled", "--barriers", 2000, "--switch-us", 1.4, "--call-us", 12, *arguments,
+    )  # fmt: skip
+
+
+def test_the_command_of_the_page_gives_the_golden_times_which_were_measured(tollbar):
+    with BESIDE.open() as file:
+        golden = list(csv.DictReader(file))
+    of_eight = [row for row in golden if row["threads"] == "8"]
+    assert len(of_eight) == 8
+    for row in of_eight:
+        (got,) = simulate(
+            tollbar,
+            *beside("--threads", 8, "--neighbours", row["neighbours"], "--waiting", row["waiting"]),
+            *(["--yields", row["yields"]] if row["yields"] != "0" else []),
+        )
+        assert float(got["per_barrier_us"]) == pytest.approx(float(row["simulated_us"]), abs=0.006)
+        assert (float(got["others"]) > 0) == (row["neighbours"] == "1")
+        shares = ("utilisation", "spinning", "switching", "idle", "waking", "others")
+        assert sum(float(got[share]) for share in shares) == pytest.approx(1)
+
+
+def test_the_table_of_the_page_is_the_golden_file():
+    with BESIDE.open() as file:
+        golden = {
+            (row["waiting"], row["yields"], row["threads"], row["neighbours"]): row
+            for row in csv.DictReader(file)
+        }
+    ways = {"spins": ("spin", "0"), "yields": ("naive", "0"), "sleeps": ("smart", "0"),
+            "yields twice, then sleeps": ("smart", "2")}  # fmt: skip
+    seen = 0
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 6 or cells[0] not in ways or cells[1] not in "248":
+            continue
+        for neighbours, column in (("0", 2), ("1", 4)):
+            row = golden[(*ways[cells[0]], cells[1], neighbours)]
+            told = [float(cell) for cell in cells[column : column + 2]]
+            assert told == [
+                pytest.approx(float(row[name]), rel=0.05) for name in ("simulated_us", "measured_us")
+            ]
+            seen += 1
+    assert seen == len(golden)
+
+
+def test_the_slice_is_that_of_linux_for_so_many_processors(tollbar):
+    # A yield costs a slice, once in two barriers: whoever is late passes one and ends the next.
+    for processors, slice_us in ((2, 1400), (4, 2100), (8, 2800), (9, 2800)):
+        for row in simulate(
+            tollbar, "turnstile", "--waiting", "naive", "--kernel", "fair", "--neighbours", 1, "--tick-us", 1,
+            "--processors", processors, "--threads", processors, "--compute-us", 0, "--barriers", 400,
+        ):  # fmt: skip
+            assert float(row["per_barrier_us"]) == pytest.approx(slice_us / 2, rel=0.02)
+
+
+def test_before_linux_6_17_a_yield_cost_less(tollbar):
+    one = beside("--threads", 4, "--neighbours", 1, "--waiting", "naive", "--barriers", 200)
+    (now,), (before,) = simulate(tollbar, *one), simulate(tollbar, *one, "--kernel", "older-fair")
+    assert (now["kernel"], before["kernel"]) == ("fair", "older-fair")
+    assert float(before["per_barrier_us"]) < float(now["per_barrier_us"]) / 5
+
+
+def test_a_picture_tells_neighbours_and_wake_ups(tollbar, tmp_path):
+    path = tmp_path / "p.svg"
+    said = tollbar(
+        "simulate", "scheduler", *beside("--threads", 4, "--neighbours", 1, "--waiting", "smart"),
+        "--picture", path, "--window-us", "0..600",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    text = path.read_text()
+    titles = [title.text for title in ET.fromstring(text).iter("{http://www.w3.org/2000/svg}title")]
+    assert titles[0] == "turnstile, smart, 4 threads, 1 neighbour on 2 processors"
+    assert any("neighbour 0 runs" in title for title in titles)
+    assert any("neighbour 0 is switched to" in title for title in titles)
+    assert any("wakes others" in title for title in titles)
+    assert "dashed: a tick" in text
+    colours = {
+        words: {
+            shape[1].attrib["style"].split(";")[0]
+            for shape in ET.fromstring(text).iter("{http://www.w3.org/2000/svg}g")
+            if len(shape) > 1 and words in (shape[0].text or "") and "style" in shape[1].attrib
+        }
+        for words in ("neighbour 0 runs", "computes", "wakes others", "idle")
+    }
+    assert all(len(found) == 1 for found in colours.values())
+    assert len(set(map(str, colours.values()))) == len(colours)
 
 
 def picture(tollbar, path, *arguments):
@@ -236,3 +337,58 @@ def test_an_exception_of_the_watch_ends_the_simulation():
         library.simulate_scheduler(
             [library.SchedulerApplication(barriers=10**6)], processors=15, watch=enough
         )
+
+
+def test_the_fewest_processors_that_take_as_long_are_told(tollbar):
+    rows = simulate(tollbar, "tree", "--waiting", "naive", "--processors", "1..16", "--compute-us", 45000)
+    needed = {int(row["processors"]): int(row["needed"]) for row in rows}
+    times = {int(row["processors"]): float(row["per_barrier_us"]) for row in rows}
+    assert needed[15] == 8
+    assert needed[7] == 6
+    said = tollbar("simulate", "scheduler", "tree", "--waiting", "naive", "--processors", 15)
+    assert said.err == "16 threads take as long on 8 processors as on 15\n"
+    assert all(times[fewer] == pytest.approx(times[p], rel=0.01) for p, fewer in needed.items())
+    (beside,) = simulate(tollbar, "tree", "--waiting", "naive", "--kernel", "fair", "--neighbours", 1)
+    assert beside["needed"] == ""
+
+
+def test_a_counter_costs_in_proportion_to_its_threads_and_a_tree_to_its_levels(tollbar):
+    def own_us(barrier, threads):
+        words = ("--waiting", "spin", "--threads", threads, "--processors", threads, "--logp", "1,2,2")
+        return float(simulate(tollbar, barrier, *words)[0]["own_us"])
+
+    for barrier, plan in (("centralized", "turnstile"), ("tree", "mcs:4,2")):
+        assert own_us(barrier, 16) == library.price(library.plan(plan, 16), library.LogP(1, 2, 2)).last_us
+    assert own_us("centralized", 64) / own_us("centralized", 16) > 3
+    assert own_us("tree", 64) / own_us("tree", 16) < 2
+
+
+def test_what_a_barrier_costs_by_itself_is_added_to_its_time(tollbar):
+    words = ("tree", "--waiting", "smart")
+    (bare,) = simulate(tollbar, *words)
+    (priced,) = simulate(tollbar, *words, "--logp", "1,2,2", "--barrier-us", 10)
+    added = float(priced["per_barrier_us"]) - float(bare["per_barrier_us"])
+    assert added == pytest.approx(float(priced["own_us"]))
+    assert float(priced["own_us"]) > 10
+
+
+def test_the_picture_marks_when_applications_are_done(tollbar, tmp_path):
+    words = ("--barriers", 3, "--window-us", "0..20000")
+    picture(tollbar, tmp_path / "p.svg", *words)
+    assert len(re.findall(">done ?<", (tmp_path / "p.svg").read_text())) == 1
+    picture(tollbar, tmp_path / "q.svg")  # which ends before the application does
+    assert ">done" not in (tmp_path / "q.svg").read_text()
+
+
+def test_the_recurrence_is_a_command(tollbar):
+    said = tollbar("simulate", "quanta", "--compute-us", "12000,14000,19000", "--csv")
+    assert said.code == 0
+    assert [(int(row["R"]), float(row["closed_us"])) for row in said.csv] == [
+        (2, 30000),
+        (3, pytest.approx(20000 * 5 / 3)),
+        (19, pytest.approx(20000 * 37 / 19)),
+    ]
+    for row in said.csv:
+        assert float(row["per_barrier_us"]) == pytest.approx(float(row["closed_us"]), rel=0.003)
+        assert float(row["simulated_us"]) == pytest.approx(float(row["closed_us"]), rel=0.003)
+    assert tollbar("simulate", "quanta", "--compute-us", "20000").code == 2

@@ -50,6 +50,16 @@ def test_a_plain_table_is_aligned_and_has_no_trailing_blanks():
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0334258, "0.0334"), (271.06, "271"), (64428.34, "64428"), (1.0, "1"), (2.5e7, "2.5e+07")],
+)
+def test_a_table_may_ask_for_fewer_digits(value, shown):
+    rows = [Row("a", 1, value, True)]
+    assert printed(Table(rows, digits=3), "table").split()[-2] == shown
+    assert str(value) in printed(Table(rows, digits=3), "csv")
+
+
 @dataclass(frozen=True)
 class Wide:
     name: str = column("what it is called")

@@ -2,6 +2,7 @@
 """tollbar tune: what it picks, and what it leaves on disk."""
 
 import json
+import re
 
 import pytest
 from tollbar import environment
@@ -9,24 +10,25 @@ from tollbar.data import results, tuning
 
 
 @pytest.fixture
-def tune(tollbar, monkeypatch, tmp_path):
+def tune(tollbar, programs, monkeypatch, tmp_path):
+    """What has to be known in company and is not stored is measured by replays."""
     monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("TOLLBAR_TUNING", str(tmp_path / "tuning"))
     return lambda *arguments: tollbar("tune", *arguments)
 
 
 def test_the_fastest_safe_barrier_of_each_situation_is_stored(tune, stored, tmp_path):
-    stored(ranks=(2, 8))
+    stored(ranks=(2, 4))
     said = tune("threads", "--format", "json")
     assert said.code == 0
     picked = {(row["placement"], row["ranks"]): (row["plan"], row["verdict"]) for row in said.json}
     assert picked["pinned", 2] == ("turnstile", "best")
-    assert picked["pinned", 8] == ("combination", "best")
+    assert picked["pinned", 4] == ("combination", "best")
     entries = {
         (each.pairs["pinned"], each.pairs["ranks"]): each.pairs for each in tuning.read(tmp_path / "tuning")
     }
     assert len(entries) == 4
-    entry = entries["yes", "8"]
+    entry = entries["yes", "4"]
     assert (entry["plan"], entry["wait"], entry["cpus"], entry["runner_up"]) == (
         "combination",
         "auto",
@@ -34,7 +36,105 @@ def test_the_fastest_safe_barrier_of_each_situation_is_stored(tune, stored, tmp_
         "turnstile",
     )
     assert 1 < float(entry["low"]) < float(entry["ratio"]) < float(entry["high"])
-    assert float(entry["latency_ns"]) == pytest.approx(1.03 * 3 * 1450, rel=0.1)
+    assert float(entry["latency_ns"]) == pytest.approx(1.03 * 1450, rel=0.1)
+
+
+COMBINED = "turnstile,combination"
+
+
+def kept(tmp_path):
+    """The pairs that are stored, by (pinned, ranks)."""
+    entries = (each.pairs for each in tuning.read(tmp_path / "tuning"))
+    return {(pairs["pinned"], int(pairs["ranks"])): pairs for pairs in entries}
+
+
+def test_threads_that_are_not_pinned_never_get_a_combination(tune, stored, tmp_path):
+    stored(ranks=(4, 8))  # where it is the fastest of all, pinned or not
+    assert tune().code == 0
+    assert {kept(tmp_path)["no", ranks]["plan"] for ranks in (4, 8)} == {"turnstile"}
+
+
+def test_what_wins_alone_and_loses_beside_a_neighbour_is_not_stored(tune, stored, stored_company, tmp_path):
+    stored(ranks=(8,))
+    stored_company(ranks=(8,), only=COMBINED)
+    said = tune()
+    (factor,) = re.findall(
+        r"8 threads pinned: combination takes (\S+) times as long beside a neigh", said.err
+    )
+    assert float(factor) == pytest.approx(30 * 19 / 20, rel=0.1)
+    pairs = kept(tmp_path)["yes", 8]
+    assert (pairs["plan"], pairs["verdict"], pairs["runner_up"]) == ("turnstile", "safe", "combination")
+    assert float(pairs["ratio"]) == pytest.approx(1.03 / 1.12, rel=0.05)
+    assert pairs["measured"] == "pinned:alone"
+
+
+def test_what_is_stored_says_where_it_was_measured(tune, stored, stored_company, tmp_path):
+    stored(ranks=(4,))
+    stored_company(ranks=(4,), only=COMBINED)
+    assert tune().code == 0
+    pairs = kept(tmp_path)["yes", 4]
+    assert (pairs["plan"], pairs["measured"]) == ("combination", "pinned:alone,pinned:neighbour")
+    assert float(pairs["worst"]) == pytest.approx(39 / 40, rel=0.05)
+    assert kept(tmp_path)["no", 4]["measured"] == "free:alone"
+
+
+def test_what_is_not_known_beside_a_neighbour_is_measured_once(tune, stored, tmp_path):
+    stored(ranks=(4, 8))
+    said = tune()
+    assert "tollbar tune: measuring combination and turnstile neighbour\n" in said.err
+    assert (kept(tmp_path)["yes", 4]["plan"], kept(tmp_path)["yes", 8]["plan"]) == (
+        "combination",
+        "turnstile",
+    )
+    run = results.read(results.newest(tmp_path / "results", "tune"))
+    assert {launch.environment["placement"] for launch in run.launches} == {"pinned"}
+    assert {launch.environment["company"] for launch in run.launches} == {"1 neighbour"}
+    assert "measuring" not in tune().err
+
+
+def test_what_was_measured_in_company_before_the_run_says_nothing_of_it(tune, stored, stored_company):
+    stored(ranks=(4,))
+    stored_company(ranks=(4,), only=COMBINED, began="2024-12-31T00:00:00Z")
+    assert "measuring combination and turnstile" in tune().err
+
+
+def test_a_choice_that_nobody_can_check_is_not_stored(tune, stored, programs, tmp_path):
+    stored(ranks=(4,))
+    (programs / "tollbar-bench-threads").write_text("#!/bin/sh\nexit 1\n")
+    said = tune()
+    assert said.code == 0
+    assert "4 threads pinned: combination was not measured beside a neighbour, pinned\n" in said.err
+    assert kept(tmp_path)["yes", 4]["plan"] == "turnstile"
+
+
+def test_threads_that_may_pin_themselves_later_are_measured_pinned_too(
+    tune, stored, stored_company, programs, replay, monkeypatch, tmp_path
+):
+    mcs = ("mcs", "plan", "auto", 0.5, 1.8)  # the fastest with processors to spare
+    barriers = [row for row in replay.BARRIERS["tollbar-bench-threads"] if row[0] != "mcs"]
+    monkeypatch.setitem(replay.BARRIERS, "tollbar-bench-threads", [*barriers, mcs])
+    monkeypatch.setitem(replay.TURNS, "mcs+auto", ("plan", 0.5, 20.0))
+    (programs / "tollbar-bench-threads").write_text("#!/bin/sh\nexit 1\n")
+    stored(ranks=(2,))
+    stored_company(ranks=(2,), only="turnstile,mcs", placements=("free",))
+    said = tune()
+    assert "2 threads free: mcs was not measured beside a neighbour, pinned\n" in said.err
+    assert kept(tmp_path)["no", 2]["plan"] == "turnstile"
+    stored_company(ranks=(2,), only="turnstile,mcs", placements=("pinned",))
+    assert tune().code == 0
+    pairs = kept(tmp_path)["no", 2]
+    assert pairs["plan"] == "mcs"
+    assert pairs["measured"] == "free:alone,free:neighbour,pinned:alone,pinned:neighbour"
+
+
+def test_what_was_stored_without_company_does_not_stay(tune, stored, tmp_path):
+    stored(ranks=(8,))
+    tune("--results", stored(ranks=(8,), launches=8))
+    old = (tmp_path / "tuning").read_text().replace("plan=turnstile", "plan=combination")
+    (tmp_path / "tuning").write_text(re.sub(r" (measured|worst)=\S+", "", old))
+    said = tune("--results", stored(ranks=(8,), launches=3), "--format", "json")
+    assert {row["kept"] for row in said.json} == {None}
+    assert {pairs["plan"] for pairs in kept(tmp_path).values()} == {"turnstile"}
 
 
 def test_the_newest_run_is_taken_unless_another_one_is_named(tune, stored, tmp_path):

@@ -16,7 +16,8 @@ def found(stored):
 
 def test_every_kind_of_record_has_metrics_or_is_about_the_launch_or_for_the_tuner():
     about_the_launch, for_the_tuner = {"environment", "skipped", "violation", "done"}, {"candidate", "choice"}
-    assert set(schema.kinds()) - set(METRICS) == about_the_launch | for_the_tuner | {"profile"}
+    of_checks = {"toll", "stuck"}
+    assert set(schema.kinds()) - set(METRICS) == about_the_launch | for_the_tuner | of_checks | {"profile"}
     assert set(METRICS) <= set(schema.kinds())
 
 

@@ -76,6 +76,15 @@ def test_neighbours_run_in_the_session_as_long_as_it_lasts(tmp_path):
         time.sleep(0.01)
 
 
+def test_a_plain_session_is_not_put_first(tmp_path):
+    switch = Path("/proc/sys/kernel/sched_autogroup_enabled")
+    with Session(tmp_path, first=False) as own:
+        assert own.autogroup == "one plain session for all"
+        told = own.run(["cat", "/proc/self/autogroup"], limit_s=60).output
+    if switch.exists() and switch.read_text().strip() == "1":
+        assert told.split()[-1] == Path("/proc/self/autogroup").read_text().split()[-1]
+
+
 def test_the_session_says_whether_it_was_put_first(tmp_path):
     on, off, own = tmp_path / "on", tmp_path / "off", tmp_path / "autogroup"
     on.write_text("1\n")

@@ -57,3 +57,14 @@ def test_a_time_in_place_of_the_quantum_would_pass_barriers_faster_than_one_a_qu
     share = quanta.closed_form(1, Fraction(quantum_ms, computing_ms))
     assert share * quantum_ms == 30
     assert share * computing_ms == 18 < quantum_ms
+
+
+def test_no_processor_is_asked_for_that_takes_no_thread_off_the_fullest():
+    for threads in range(1, 40):
+        for processors in range(1, threads + 1):
+            fullest = -(-threads // processors)
+            found = quanta.processors_needed(threads, processors)
+            assert -(-threads // found) == fullest  # the same time
+            assert found == 1 or -(-threads // (found - 1)) > fullest  # and one fewer takes longer
+    wanted = {1: 1, 2: 2, 3: 3, 4: 4, 5: 4, 6: 6, 7: 6, 8: 8, 15: 8, 16: 16}
+    assert {p: quanta.processors_needed(16, p) for p in wanted} == wanted

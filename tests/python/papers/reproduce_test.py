@@ -189,3 +189,35 @@ def test_what_the_nic_paper_states_is_computed_from_what_it_prints():
     assert nic.implied_us("lanai4.3", "HB") == pytest.approx(183.20)
     assert nic_work.additive("lanai7.2", "360us") == pytest.approx(1.62, abs=0.005)
     assert multiprogramming.per_barrier_ms("centralized", "spin", 12, 15) == pytest.approx(30, rel=0.002)
+
+
+def test_the_index_is_folded(made):
+    text = (made / "index.html").read_text()
+    assert text.count('<details class="exhibit">') == text.count("<h3 id=")
+    assert not re.search(r"<details[^>]* open", text)
+
+
+def test_figures_of_blocking_barriers_have_both_ways_to_yield(made):
+    four = {row["series"] for row in table(made, "multiprogramming", "Figure 4")}
+    five = {row["series"] for row in table(made, "multiprogramming", "Figure 5")}
+    assert (four, five) == ({"tree", "tree, smart yield"}, {"combination", "combination, naive yield"})
+    similar = {row["series"] for row in table(made, "multiprogramming", "Section 4.1")}
+    assert similar == {f"{way} yield on {p}" for p in (8, 4, 2, 1) for way in ("naive", "smart")}
+
+
+def test_the_arrival_tree_and_the_wake_up_tree_are_drawn_apart(made):
+    words = {n: [row["x"] for row in table(made, "openmp-mpi", f"Figure {n}")] for n in (2, 3)}
+    assert words[2] == ["?1 ?2 ?3 ?4", "?5 ?6 ?7 !0", "!0", "!0", "!0", "!1", "!1", "!1"]
+    assert words[3] == ["!1 !2", "?0 !3 !4", "?0 !5 !6", "?1 !7", "?1", "?2", "?2", "?3"]
+    pictures = {(made / "openmp-mpi" / f"figure-{n}.svg").read_text() for n in (2, 3, 4, 5)}
+    assert len(pictures) == 4
+
+
+def test_the_factor_of_an_application_grows_with_the_nodes(made):
+    rows = table(made, "nic", "Figure 10 over nodes")
+    for card in nic.NODES:
+        factors = [float(row["model"]) for row in rows if row["series"] == card]
+        assert len(factors) == 4
+        assert factors == sorted(factors)
+    fast = [float(row["model"]) for row in rows if row["series"] == "lanai7.2"]
+    assert fast == pytest.approx([1.13, 1.39, 1.59, 1.73], abs=0.005)

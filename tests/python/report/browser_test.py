@@ -43,12 +43,12 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory, replay):
-    """The report of threads and of three MPIs, six launches each."""
+    """The report of threads and of three MPIs, six launches each, and of threads in every company."""
     found = importlib.util.spec_from_file_location("replay_mpi", Path(__file__).parents[1] / "replay_mpi.py")
     replay_mpi = importlib.util.module_from_spec(found)
     found.loader.exec_module(replay_mpi)
     within = tmp_path_factory.mktemp("runs")
-    threads, mpi = results.new_run(within, "threads"), results.new_run(within, "mpi")
+    threads, mpi, company = (results.new_run(within, kind) for kind in ("threads", "mpi", "company"))
     results.write_environment(threads, {"model": "Replay", "usable": [0, 1], "seed": 1})
     results.write_environment(mpi, {"model": "Replay", "usable": [0, 1], "seed": 1, "kind": "mpi"})
     for launch in range(6):
@@ -63,7 +63,13 @@ def address(tmp_path_factory, replay):
                 for door in ("none", "component", "preload") if name == MPIS[0] else ("none", "preload"):
                     text = replay_mpi.ranks_launch(ranks, 1, launch, door).replace(MPIS[0], name)
                     results.write_launch(mpi, 10 * launch + ranks, f"{name} {door}", text)
-    made = report.pages(results.read(threads), results.read(mpi))
+    results.write_environment(company, {"model": "Replay", "usable": [0, 1], "seed": 1, "kind": "company"})
+    for number, (name, ranks) in enumerate((name, ranks) for name in replay.COMPANIES for ranks in (2, 8)):
+        for program in replay.BARRIERS:
+            told = replay.turns(program, ranks, "free", 1, number, "", name, "0,20~0.5")
+            lines = "".join(json.dumps(record) + "\n" for record in told)
+            results.write_launch(company, number, program, lines)
+    made = report.pages(results.read(threads), results.read(mpi), results.read(company))
     page = tmp_path_factory.mktemp("page") / "report.html"
     page.write_text(made.report, encoding="utf-8")
     page.with_name("report-targets.html").write_text(made.targets, encoding="utf-8")
@@ -134,7 +140,8 @@ def test_the_first_screen_holds_both_charts_and_never_scrolls_sideways(open_page
 def test_what_to_use_is_on_the_first_screen_of_a_desk(open_page):
     browser = open_page(DESK)
     assert box(browser, "#what-to-use")[3] <= DESK[1]
-    assert browser.execute_script("return document.querySelectorAll('#what-to-use dt').length") == 3
+    assert browser.execute_script("return document.querySelectorAll('#what-to-use dt').length") == 4
+    assert box(browser, "#today-company")[3] <= DESK[1]
 
 
 def test_every_curve_of_today_is_drawn_with_its_interval(open_page):
@@ -204,6 +211,29 @@ def test_a_link_of_the_contents_unfolds_its_section(open_page):
     assert not browser.execute_script("return document.querySelector('#paper details').open")
     browser.find_element("css selector", "nav a[href='#paper']").click()
     wait(browser, "return document.querySelectorAll('#own-free .series').length > 3")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_the_chart_in_company_is_drawn_within_the_screen_and_tells_the_worst_cell(open_page, size):
+    browser = open_page(size)
+    browser.find_element("css selector", "#what-to-use a[href='#company']").click()
+    wait(browser, "return document.querySelectorAll('[data-chart=company] .series').length === 6")
+    assert series(browser, "company")[-1] == "tollbar::barrier"
+    left, _, right, _ = box(browser, "[data-chart=company] > svg")
+    assert 0 <= left < right <= size[0]
+    inside = (
+        "const svg = document.querySelector('[data-chart=company] > svg').getBoundingClientRect();"
+        "const drawn = [...document.querySelectorAll('[data-chart=company] :is(text, .mark)')];"
+        "return drawn.every((each) => { const box = each.getBoundingClientRect();"
+        "  return box.left >= svg.left - 1 && box.right <= svg.right + 1; })"
+    )
+    assert browser.execute_script(inside)
+    if size == DESK:
+        hover(browser, "[data-chart=company] [data-series=libomp] .mark:last-child")
+        tip = browser.find_element("css selector", "[data-chart=company] .tip")
+        wait(browser, "return !document.querySelector('[data-chart=company] .tip').hidden")
+        assert "libomp, under a quota of 1.5 CPUs, worst" in tip.text
+        assert "threads free, nothing between" in tip.text
 
 
 def test_dark_and_light_differ(open_page):

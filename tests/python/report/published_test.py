@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tollbar.data import samples, summaries
-from tollbar.report import published, times
+from tollbar.report import company_section, published, times
 
 ROOT = Path(__file__).resolve().parents[3]
 STORED = ROOT / "bench" / "results"
@@ -33,6 +33,28 @@ def test_a_table_names_the_fastest_and_ties(stored_once, tmp_path):
     assert "| pinned | 2 | turnstile |" in text
     assert ", fastest |" in text
     assert "| times std::barrier |" in text.splitlines()[0]
+
+
+def test_runs_in_company_have_a_section_and_without_them_there_is_none(stored_once, stored_company, tmp_path):
+    threads = published.write([stored_once], tmp_path / "stored")
+    assert published.texts(threads)["cells"] == ""
+    company = stored_company(ranks=(8,), workloads="0")
+    both = published.write([stored_once, company], tmp_path / "stored")
+    text = published.texts(both)["cells"]
+    assert text.startswith("## Between threads, in company\n")
+    assert company_section.markdown(samples.read([company])) in text
+    for name in ("threads", "company", "summary"):
+        assert published.texts(both)[name] == published.texts(threads)[name]
+
+
+def test_a_run_that_is_added_replaces_those_of_its_kind(stored_once, stored_company, tmp_path):
+    first, second = stored_company(ranks=(2,)), stored_company(ranks=(8,))
+    published.write([stored_once, first], tmp_path / "stored")
+    found = published.add([second], tmp_path / "stored")
+    assert list(found.environments) == [stored_once.name, second.name]
+    assert found.rows["run"].unique(maintain_order=True).to_list() == [stored_once.name, second.name]
+    whole = published.write([stored_once, second], tmp_path / "whole")
+    assert published.texts(found) == published.texts(whole)
 
 
 def test_pages_are_filled_between_marks_and_again_alike():

@@ -6,7 +6,7 @@ from tollbar.campaigns import campaign, shmem
 from tollbar.data import samples
 from tollbar.data.statistics import Interval
 from tollbar.report import targets
-from tollbar.report.targets import Wanted
+from tollbar.report.target import Wanted
 
 
 @pytest.fixture

@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <random>
 #include <set>
+#include <string>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -22,7 +25,7 @@ std::uint64_t fresh_id() {
 }
 
 struct Opened {
-    Opened() : id(fresh_id()), first(Arena::make(id)), second(Arena::open(id)) { Arena::unlink(id); }
+    Opened() : id(fresh_id()), first(Arena::make(id)), second(Arena::open(id, first->place())) {}
 
     std::uint64_t id;
     std::shared_ptr<Arena> first;
@@ -109,18 +112,60 @@ TEST_CASE("takers in several threads get blocks of their own") {
     CHECK(all.count(0) == 0);
 }
 
-TEST_CASE("nothing is left in /dev/shm") {
+TEST_CASE("blocks of every size are had up to the whole, and the file grows with them") {
+    Opened arena;
+    struct stat file {};
+    const auto length = [&] {
+        REQUIRE(fstat(arena.first->place().descriptor, &file) == 0);
+        return static_cast<std::size_t>(file.st_size);
+    };
+    CHECK(length() < 64 << 10);
+    std::size_t taken = 0;
+    for (std::size_t bytes = 100; bytes < 16 << 20; bytes *= 2) {
+        const Offset block = arena.first->take(bytes, 2);
+        REQUIRE(block != 0);
+        std::memset(arena.first->at(block), 7, bytes);
+        CHECK(arena.second->at(block)[bytes - 1] == std::byte{7});
+        taken += bytes;
+    }
+    CHECK(length() < 4 * taken);
+}
+
+TEST_CASE("a process that may make no larger files is refused, without a signal") {
+    Opened arena;
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit limit{.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    CHECK(arena.first->take(100, 1) != 0);
+    CHECK(arena.first->take(1 << 20, 1) == 0);
+    CHECK(arena.first->take(100, 1) != 0);
+    setrlimit(RLIMIT_FSIZE, &before);
+}
+
+TEST_CASE("what another job, or something else, has in its place is refused") {
+    Opened arena;
+    CHECK_THROWS_AS(Arena::open(arena.id + 1, arena.first->place()), std::system_error);
+    CHECK_THROWS_AS(Arena::open(arena.id, {.process = getpid(), .descriptor = 0}), std::system_error);
+    CHECK_THROWS_AS(Arena::open(arena.id, {.process = getpid(), .descriptor = 999}), std::system_error);
+}
+
+TEST_CASE("nothing is in /dev/shm but what was given a name, until that is removed") {
     const std::uint64_t id = fresh_id();
     char name[64];
     std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(id));
-    const auto left = [&] {
+    const auto there = [&] {
         for (const auto& file : std::filesystem::directory_iterator("/dev/shm"))
             if (file.path().string().find(name) != std::string::npos) return true;
         return false;
     };
     const auto arena = Arena::make(id);
-    CHECK(left());
+    CHECK_FALSE(there());
+    CHECK_THROWS_AS(Arena::open(id), std::system_error);
+    arena->link();
+    CHECK(there());
+    CHECK(Arena::open(id)->id() == id);
     Arena::unlink(id);
-    CHECK_FALSE(left());
+    CHECK_FALSE(there());
     CHECK_THROWS_AS(Arena::open(id), std::system_error);
 }

@@ -32,6 +32,7 @@ struct ScriptedMpi {
     bool refuses = false;
     bool delivers = true;           ///< at once
     bool delivers_in_turn = false;  ///< of progress
+    int error = 0;                  ///< what became of the communicator
     int turns = 0;
 
     static ScriptedMpi& of(void* state) { return *static_cast<ScriptedMpi*>(state); }
@@ -51,7 +52,8 @@ struct ScriptedMpi {
             return of(state).refuses ? 1 : 0;
         };
         made.done = [](void*, tollbar_channel* channel) { return channel->under_way ? 0 : 1; };
-        made.close = [](void*, tollbar_channel*) {};
+        made.close = [](void*, tollbar_channel*) { return 0; };
+        made.error = [](void* state) { return of(state).error; };
         made.progress = [](void* state) {
             ++of(state).turns;
             for (const auto& channel : of(state).channels)
@@ -130,14 +132,29 @@ TEST_CASE("an episode is not over before what was sent in it has left") {
     CHECK(one.runner->finish(Never{}));
 }
 
-TEST_CASE("after the MPI has refused a message nothing counts as received") {
+TEST_CASE("after the MPI has refused a message nothing counts as received, and nobody waits for it") {
     OneRank one(make_plan("pairwise", 2), 0);
     one.runner->start();
     CHECK(one.runner->advance());
     one.mpi.refuses = true;
     one.runner->start();
     CHECK_FALSE(one.runner->advance());
-    CHECK_FALSE(one.runner->finish(deadline_after(std::chrono::milliseconds(5))));
+    CHECK_FALSE(one.runner->finish(Never{}));
+    CHECK(one.runner->transport().gone());
     one.mpi.refuses = false;
     CHECK_FALSE(one.runner->advance());
+}
+
+TEST_CASE("what became of the communicator ends the wait for a message that never comes") {
+    OneRank one(make_plan("pairwise", 2), 0);
+    one.mpi.delivers = false;
+    one.runner->start();
+    CHECK_FALSE(one.runner->advance());
+    CHECK_FALSE(one.runner->transport().gone());
+    one.mpi.error = 75;
+    CHECK_FALSE(one.runner->finish(Never{}));
+    CHECK(one.runner->transport().gone());
+    one.mpi.error = 0;
+    one.mpi.delivers_in_turn = true;
+    CHECK_FALSE(one.runner->finish(Never{}));
 }

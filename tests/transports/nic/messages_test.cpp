@@ -63,16 +63,15 @@ class NicSide {
 public:
     explicit NicSide(const Plan& plan) : entered_(plan.ranks()) {
         for (Rank rank = 0; rank < plan.ranks(); ++rank)
-            nics_.push_back(nic::describe({.key = 1,
-                                           .group = 1,
+            nics_.push_back(nic::describe({.who = toll_identity_of({1, 0}, 1, 0),
                                            .rank = rank,
                                            .ranks = plan.ranks(),
                                            .before = 0,
-                                           .owner = 0,
+                                           .drawn = 1,
                                            .interface = 1,
                                            .slot = 0,
                                            .port = 9},
-                                          toll_plan, plan, nic_of));
+                                          toll_plan, compile_steps(plan, rank), nic_of));
     }
 
     bool over(Rank rank) const { return nics_[rank].state.at == toll_place(entered_[rank], nics_[rank].program.steps); }

@@ -118,7 +118,7 @@ void check(Rank pes, Through through, const std::vector<Barrier>& barriers) {
 }
 
 std::vector<Barrier> every_way(Rank pes) {
-    std::vector<Barrier> ways{{TOLLBAR_SHMEM_PUTS, ""}, {TOLLBAR_SHMEM_PUTS, "counter"}};
+    std::vector<Barrier> ways{{TOLLBAR_SHMEM_AUTO, ""}, {TOLLBAR_SHMEM_PUTS, ""}, {TOLLBAR_SHMEM_PUTS, "counter"}};
     for (const int signals : {int{TOLLBAR_SHMEM_PUTS}, int{TOLLBAR_SHMEM_STORES}})
         ways.push_back({signals, "dissemination"});
     for (int counters = first_counters; counters <= last_counters; ++counters)

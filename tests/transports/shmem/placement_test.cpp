@@ -31,6 +31,7 @@ std::string text(const Plan& plan, Rank self) {
             case Kind::meet: line += "meet " + peer + share + skip; break;
             case Kind::flush: line += "flush" + skip; break;
             case Kind::clean_up: line += "clean up"; break;
+            case Kind::wake: line += "wake" + share + skip; break;
         }
     }
     return line;

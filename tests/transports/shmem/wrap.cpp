@@ -20,7 +20,7 @@ namespace {
 constexpr int episodes = 12;
 
 /// Runs a few episodes from `before` on; gives the number of complaints.
-int across(Episode before, const Plan& plan, const SignalKind& signals) {
+int across(Episode before, const Plan& plan, const SignalKind& signals, bool shared) {
     const int count = shmem_n_pes();
     const int me = shmem_my_pe();
     std::vector<int> pes(static_cast<std::size_t>(count));
@@ -33,7 +33,7 @@ int across(Episode before, const Plan& plan, const SignalKind& signals) {
     shmem_barrier_all();
 
     const Block block(memory, slots);
-    ShmemTransport transport(block, pes, signals, signature_of(1, 2),
+    ShmemTransport transport(block, pes, signals, shared, signature_of(1, 2),
                              patience_for<NativeSync>(wait_policy::automatic, Crowding::crowded), before);
     const std::vector<ShmemTransport::Step> steps = transport.locate(place(plan, static_cast<Rank>(me)));
     Runner runner(steps.data(), static_cast<std::uint32_t>(steps.size()), before, std::move(transport));
@@ -62,10 +62,12 @@ int main() {
     int complaints = 0;
     for (const Episode end : {Episode{1} << 31, Episode{1} << 32, Episode{0}}) {
         const Episode before = end - episodes / 2;
-        complaints += across(before, make_plan("dissemination", ranks), by_puts);
-        complaints += across(before, make_plan("mcs", ranks), by_stores);
-        complaints += across(before, make_plan("dissemination", ranks), bench::counter_kinds.front().kind);
-        complaints += across(before, make_plan("counter", ranks), by_puts);
+        complaints += across(before, make_plan("dissemination", ranks), by_puts, false);
+        complaints += across(before, make_plan("mcs", ranks), by_stores, true);
+        complaints += across(before, make_plan("mcs", ranks), by_stores, false);
+        complaints += across(before, make_plan("counter", ranks), by_stores, true);
+        complaints += across(before, make_plan("dissemination", ranks), bench::counter_kinds.front().kind, true);
+        complaints += across(before, make_plan("counter", ranks), by_puts, false);
     }
     if (complaints != 0) {
         std::fprintf(stderr, "PE %d: %d complaints\n", shmem_my_pe(), complaints);

@@ -6,6 +6,7 @@
 #include "transports/desk_company.hpp"
 #include "transports/udp/answering.hpp"
 #include "transports/visitor.hpp"
+#include "runtime/random.hpp"
 #include "runtime/steps.hpp"
 
 #include <tollbar/udp.hpp>
@@ -57,8 +58,13 @@ public:
     StormMember(File socket, std::vector<UdpAddress> addresses, const Plan& plan, Rank self, Weather weather,
                 Episode before, const UdpTiming& timing)
         : runner_(std::make_unique<AnsweringRunner>(
-              UdpIdentity{.key = a_key, .group = 1, .self = self, .ranks = plan.ranks()}, compile_steps(plan, self),
-              before, wait_policy::automatic, timing,
+              UdpIdentity{.key = {a_key, 0},
+                          .group = 1,
+                          .self = self,
+                          .ranks = plan.ranks(),
+                          .digest = 1,
+                          .drawn = random_number()},
+              compile_steps(plan, self), before, wait_policy::automatic, timing,
               std::make_unique<Storm>(UdpDatagrams(std::move(socket), std::move(addresses)), weather, 1 + self))) {}
 
     void arrive() { runner_->arrive(); }

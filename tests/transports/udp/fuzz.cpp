@@ -33,8 +33,12 @@ bool hear_all(Hand& hand, std::span<const std::byte> input) {
         if (knows) {
             std::memcpy(&frame, datagram.data(), sizeof frame);
             frame.magic = toll_net32(toll_magic);
-            frame.key = toll_net64(Writing().key);
+            frame.bytes = toll_signed;
             frame.group = toll_net32(Writing().group);
+            frame.name = identity_of({}).name;
+            frame.digest = Writing().digest;
+            frame.destination = toll_net16(1);
+            if (lead % 32 != 0) frame.incarnation = Writing().incarnation;
             seal(frame);
             datagram = std::as_bytes(std::span(&frame, 1));
             sealed = true;

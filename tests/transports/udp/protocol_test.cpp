@@ -92,7 +92,7 @@ TEST_CASE("a rank that is late asks whom it awaits, names whom it has not heard 
     Hand hand(make_plan("central", 4), 0);
     hand.start();
     hand.protocol.pull();
-    CHECK(hand.outbox.take() == Sent{"pull step 0 episode 1 to 1"});
+    CHECK(hand.outbox.take().back() == "pull step 0 episode 1 to 1");  // after a call to those it has not admitted
     CHECK(hand.protocol.missing() == std::vector<Rank>{1, 2, 3});
     hand.hear(toll_signal, 1, 0, 1);
     hand.hear(toll_here, 3, 0, 1);
@@ -101,6 +101,19 @@ TEST_CASE("a rank that is late asks whom it awaits, names whom it has not heard 
     CHECK(hand.outbox.take() == Sent{"ask step 0 episode 1 to 2"});
     hand.hear(toll_ask, 2, 0, 1);
     CHECK(hand.outbox.take() == Sent{"here step 0 episode 1 to 2"});
+}
+
+TEST_CASE("what others ask and where they are is no news, only what a rank waits for is") {
+    Hand hand(make_plan("central", 3), 1);
+    hand.start();
+    const std::uint64_t before = hand.protocol.news();
+    hand.hear(toll_ask, 2, 0, 1);
+    hand.hear(toll_here, 2, 0, 1);
+    hand.hear(toll_pull, 0, 0, 1);
+    CHECK(hand.protocol.counts().heard > 2);
+    CHECK(hand.protocol.news() == before);
+    hand.hear(toll_signal, 0, static_cast<toll_u16>(hand.steps.size() - 1), 1);
+    CHECK(hand.protocol.news() != before);
 }
 
 TEST_CASE("whoever was told is needed until it has left") {
@@ -158,17 +171,21 @@ public:
                                    now + random_() % 3 - 1);
         std::size_t size = sizeof frame;
         Rank from = source;
-        switch (random_() % 7) {
+        switch (random_() % 8) {
             case 0: size = random_() % sizeof frame; break;
             case 1: frame = written(toll_signal, source, frame.step % 2, now, {.key = random_()}); break;
             case 2: frame = written(toll_signal, source, frame.step % 2, now, {.group = 2U + frame.step}); break;
             case 3: from = static_cast<Rank>((source + 1 + random_() % 4) % 5); break;  // 4 is nobody
             case 4: alter(frame); break;
+            case 6:
+                frame = written(toll_signal, source, random_() % 2, now,
+                                random_() % 2 == 0 ? Writing{.incarnation = 98} : Writing{.digest = 8});
+                break;
             case 5: std::tie(frame, from) = old_[random_() % old_.size()]; break;
             default:
                 frame = written(toll_signal, source, 0,
                                 random_() % 2 == 0 ? now + 2 + random_() : now - 2 - random_() % 99);
-                if (toll_net64(frame.episode) - (now - 1) < 3) ++frame.check;
+                if (toll_net64(frame.episode) - (now - 1) < 3) ++frame.mac;
         }
         hand.protocol.hear(std::as_bytes(std::span(&frame, 1)).first(size), from);
     }

@@ -72,3 +72,10 @@ TEST_CASE("where the first plays a role, the others tell it at one word and hear
     CHECK(kinds(0) == std::vector{await, signal, await, signal});
     CHECK(kinds(1) == std::vector{count, await});
 }
+
+TEST_CASE("no word is numbered twice, however many lines there are") {
+    CHECK(Layout::word_in(0, 1) == 1);
+    CHECK(Layout::word_in(Layout::most_lines - 1, 0) == (Layout::most_lines - 1) * std::uint64_t{Layout::words_a_line});
+    CHECK_THROWS_AS(Layout::word_in(Layout::most_lines, 0), std::invalid_argument);
+    CHECK_THROWS_AS(Layout::word_in(UINT32_MAX, 0), std::invalid_argument);
+}

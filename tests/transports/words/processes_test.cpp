@@ -6,6 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
 #include <sys/time.h>
 
 using namespace tollbar;
@@ -139,6 +144,21 @@ TEST_CASE("a child that ends does no harm to its parent's participants, nor to t
     CHECK(other.test());
 }
 
+TEST_CASE("a child without a descriptor of its own leaves its parent's group alone") {
+    const std::string name = unique("poor");
+    group group = group::open(name, 2, {.plan = "turnstile"});
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const int next = dup(STDOUT_FILENO);
+    close(next);
+    const rlimit for_the_pipe{.rlim_cur = static_cast<rlim_t>(next) + 2, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &for_the_pipe);
+    const Outcome outcome = in_child([&] { const tollbar::group copy = std::move(group); });
+    setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(outcome.succeeded());
+    CHECK(exists(path_of(name)));
+}
+
 TEST_CASE("the last to let go of a named group removes it") {
     const std::string name = unique("last");
     {
@@ -163,6 +183,45 @@ TEST_CASE("a child that joined keeps the name of a group that its parent has let
     CHECK(ranks_of(again.missing()) == std::vector<Rank>{1});
     again.join(1).arrive_and_wait();
     CHECK(company.call(0, Call::test).done);
+}
+
+TEST_CASE("a child that has not joined yet keeps the name as well") {
+    const std::string name = unique("unborn");
+    auto inherited = std::make_unique<group>(group::open(name, 2, {.plan = "turnstile"}));
+    ProcessCompany company(1, [&](Rank, Board& board) {
+        serve(*inherited, board, 0);  // joins when it is first called
+        inherited.reset();
+    });
+    inherited.reset();
+    CHECK(exists(path_of(name)));
+    group again = group::open(name, 2);
+    company.call(0, Call::arrive);
+    CHECK(ranks_of(again.missing()) == std::vector<Rank>{1});
+    again.join(1).arrive_and_wait();
+    CHECK(company.call(0, Call::test).done);
+}
+
+TEST_CASE("threads of a child join at once, and the name goes with the last of all") {
+    constexpr Rank ranks = 4;
+    const std::string name = unique("threads");
+    for (int round = 0; round < 20; ++round) {
+        auto inherited = std::make_unique<group>(group::open(name, ranks, {.plan = "turnstile"}));
+        CHECK(in_child([&] {
+                  std::atomic<Rank> ready{0};
+                  std::vector<std::thread> threads;
+                  for (Rank rank = 0; rank < ranks; ++rank)
+                      threads.emplace_back([&, rank] {
+                          ready.fetch_add(1);
+                          while (ready.load() != ranks) std::this_thread::yield();
+                          inherited->join(rank).arrive_and_wait();
+                      });
+                  for (std::thread& thread : threads) thread.join();
+                  inherited.reset();
+                  if (!exists(path_of(name))) _exit(1);  // the parent still has it
+              }).succeeded());
+        inherited.reset();
+        CHECK_FALSE(exists(path_of(name)));
+    }
 }
 
 TEST_CASE("of two processes with the same rank the second is told the first") {

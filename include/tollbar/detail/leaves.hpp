@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The barrier of many threads without ranks: places at leaves near the caller, one word a leaf that is both its counter
+// and its release, and a root for those who fill a leaf (docs/design/leaves.md).
+#pragma once
+
+#include <tollbar/detail/sync.hpp>
+#include <tollbar/detail/waiting.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace tollbar {
+
+/// Any number of threads without ranks, on many cores. Each phase has a place for every arrival that it expects. An
+/// arrival takes one at the leaf of its CPU's neighbours, or next door where all are taken; whoever takes a leaf's last
+/// place goes on to the root, and the last one there releases all leaves, each by one store.
+///
+///     Leaves<NativeSync> leaves(threads, 8);
+///     const std::uint64_t place = leaves.arrive(1, completion);
+///     leaves.wait(place, patience, Never{});
+///
+/// A leaf's word counts the phase in its high part and the places taken in its low part. The word itself says which
+/// phase a place is of, and a store that opens the next phase forgets those who came in vain, so nobody has to be right
+/// about the phase beforehand and nothing is ever taken back. Memory: 256 bytes a leaf, 128 a middle node, 384 itself.
+template <class Sync>
+class Leaves {
+public:
+    /// More children than that have a level of nodes between them and the root.
+    static constexpr std::uint32_t most_children = 4;
+
+    /// `expected` arrivals a phase, `places` at a leaf: both at least 1. Allocates; throws std::bad_alloc.
+    Leaves(std::uint64_t expected, std::uint32_t places)
+        : expected_(expected), places_(places), leaves_(static_cast<std::uint32_t>((expected + places - 1) / places)),
+          middles_(leaves_ > most_children ? (leaves_ + most_children - 1) / most_children : 0),
+          leaf_(std::make_unique<Leaf[]>(leaves_)),
+          middle_(middles_ == 0 ? nullptr : std::make_unique<Node[]>(middles_)) {
+        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf)
+            leaf_[leaf].word.store(missing_at(leaf, 0), std::memory_order_relaxed);
+    }
+
+    Leaves(const Leaves&) = delete;
+    Leaves& operator=(const Leaves&) = delete;
+
+    std::uint64_t expected() const noexcept { return expected_; }
+
+    /// Arrives `times` (at least 1, at most what the phase still expects) and returns the place for wait(): the value
+    /// that the leaf's word has to reach, and in its low part the leaf. The last arrival of a phase runs `complete`,
+    /// then releases. Does not wait for anybody's arrival: only who finds no place near may have to wait for a
+    /// release that is under way.
+    /// Memory order: as Turnstile::arrive().
+    template <class Complete>
+    std::uint64_t arrive(std::uint64_t times, Complete&& complete) noexcept {
+        const std::uint32_t home = Sync::vicinity() % leaves_;
+        for (std::uint32_t tried = 0, at = home;; at = at + 1 == leaves_ ? 0 : at + 1) {
+            // Neighbours are known to be full once they have been looked at; the first leaf mostly has a place.
+            if (tried++ == 0 || taken(leaf_[at].word.load(std::memory_order_relaxed)) < places_) {
+                const std::uint64_t wanted = std::min<std::uint64_t>(times, places_);
+                const std::uint64_t before = leaf_[at].word.fetch_add(wanted, std::memory_order_seq_cst);
+                const std::uint64_t got = std::min(wanted, places_ - std::min(taken(before), places_));
+                const std::uint64_t phase = before / stride;
+                times -= got;
+                if (got != 0 && taken(before) + got == places_) filled(at, phase, complete);
+                if (times == 0) return (phase + 1) * stride + at;
+            }
+            if (tried > leaves_) Sync::yield();
+        }
+    }
+
+    /// Arrives once and leaves for good: later phases expect one arrival less. Memory order: as arrive().
+    template <class Complete>
+    void arrive_and_drop(Complete&& complete) noexcept {
+        // The caller still owes this phase an arrival, so it cannot end before the last one can see this.
+        gone_.fetch_add(1, std::memory_order_relaxed);
+        arrive(1, complete);
+    }
+
+    /// Whether the phase of that place is over. Memory order: acquire of all arrivals and the completion.
+    bool reached(std::uint64_t place) const noexcept {
+        return leaf_[leaf_of(place)].word.load(std::memory_order_acquire) >= target_of(place);
+    }
+
+    /// Waits until it is over; false when the deadline passed first, and may then be called again.
+    /// Memory order: as reached().
+    template <class Deadline>
+    bool wait(std::uint64_t place, Patience patience, Deadline deadline) const noexcept {
+        Leaf& leaf = leaf_[leaf_of(place)];
+        patience.spinning = &leaf.spinning;
+        return tollbar::wait<Sync>(
+            AwaitedWord<Sync>{leaf.word, target_of(place), leaf.sleepers, place / stride, Waking{}}, patience,
+            deadline);
+    }
+
+private:
+    /// What the word grows by in a phase: more than those who may come in vain, of whom there are a few a thread. The
+    /// low half, on which sleepers sleep, comes round after 4096 phases.
+    static constexpr std::uint64_t stride = std::uint64_t{1} << 20;
+
+    struct alignas(line_bytes) Leaf {
+        Word<Sync> word{0};
+        Payoff spinning;  ///< hardly ever written, as the next
+        alignas(line_bytes) Sleepers<Sync> sleepers;
+    };
+
+    struct alignas(line_bytes) Node {
+        Word<Sync> word{0};
+    };
+
+    static constexpr std::uint64_t taken(std::uint64_t word) noexcept { return word % stride; }
+    static constexpr std::uint64_t leaf_of(std::uint64_t place) noexcept { return place % stride; }
+    static constexpr std::uint64_t target_of(std::uint64_t place) noexcept { return place - leaf_of(place); }
+
+    /// Places of a leaf that nobody will ever take when so many have left: those of the last leaves first.
+    std::uint64_t missing_at(std::uint32_t leaf, std::uint64_t gone) const noexcept {
+        const std::uint64_t missing = std::uint64_t{leaves_} * places_ - expected_ + gone;
+        const std::uint64_t behind = std::uint64_t{leaves_ - 1 - leaf} * places_;
+        return std::min(missing - std::min(missing, behind), places_);
+    }
+
+    /// How many leaves have the same middle node as this one.
+    std::uint32_t siblings(std::uint32_t middle) const noexcept {
+        return std::min(most_children, leaves_ - middle * most_children);
+    }
+
+    /// Goes on to the root for a leaf whose last place was taken; the last one there ends the phase.
+    /// Memory order: release for those who filled other leaves, acquire of all who came before.
+    template <class Complete>
+    void filled(std::uint32_t leaf, std::uint64_t phase, Complete&& complete) noexcept {
+        if (middles_ != 0) {
+            const std::uint32_t middle = leaf / most_children;
+            if (!is_last(middle_[middle].word, phase, siblings(middle))) return;
+        }
+        if (!is_last(root_.word, phase, middles_ != 0 ? middles_ : leaves_)) return;
+        complete();
+        release(leaf, phase + 1);
+    }
+
+    static bool is_last(Word<Sync>& word, std::uint64_t phase, std::uint64_t children) noexcept {
+        return word.fetch_add(1, std::memory_order_seq_cst) + 1 == (phase + 1) * children;
+    }
+
+    /// Opens the next phase, at the caller's leaf last: the others have farther to go.
+    void release(std::uint32_t own, std::uint64_t next) noexcept {
+        const std::uint64_t gone = gone_.load(std::memory_order_relaxed);
+        if (gone != 0) fill_for_the_gone(gone);
+        for_each_leaf_from(own, [&](std::uint32_t leaf) {
+            leaf_[leaf].word.store(next * stride + missing_at(leaf, gone), std::memory_order_release);
+        });
+        Sync::full_fence();  // orders the stores before the looks; pairs with park()
+        for_each_leaf_from(own, [&](std::uint32_t leaf) {
+            Sleepers<Sync>& sleepers = leaf_[leaf].sleepers;
+            if (const std::uint64_t seen = sleepers.look(std::memory_order_relaxed); seen != 0)
+                sleepers.wake(leaf_[leaf].word, seen, next, Scope::process);
+        });
+    }
+
+    template <class Visit>
+    void for_each_leaf_from(std::uint32_t own, Visit&& visit) const noexcept {
+        for (std::uint32_t leaf = own + 1; leaf < leaves_; ++leaf) visit(leaf);
+        for (std::uint32_t leaf = 0; leaf <= own; ++leaf) visit(leaf);
+    }
+
+    /// Goes to the root, in the phase that is to begin, for leaves at which nobody is left.
+    void fill_for_the_gone(std::uint64_t gone) noexcept {
+        for (std::uint32_t leaf = leaves_; leaf-- > 0 && missing_at(leaf, gone) == places_;) {
+            const bool first = leaf % most_children == 0;
+            if (middles_ != 0) middle_[leaf / most_children].word.fetch_add(1, std::memory_order_relaxed);
+            if (middles_ == 0 || first) root_.word.fetch_add(1, std::memory_order_relaxed);
+        }
+    }
+
+    // Never written: stays in everybody's cache.
+    std::uint64_t expected_;
+    std::uint64_t places_;
+    std::uint32_t leaves_;
+    std::uint32_t middles_;
+    std::unique_ptr<Leaf[]> leaf_;
+    std::unique_ptr<Node[]> middle_;
+
+    alignas(line_bytes) Word<Sync> gone_{0};
+    Node root_;
+};
+
+/// Fewer arrivals a phase are one word's wherever they come from.
+inline constexpr std::uint64_t fewest_for_leaves = 5;
+
+/// Leaves for so many arrivals a phase on this machine; none where one word is right: not more arrivals than cores that
+/// share a cache (10 where many do), or more than CPUs that this process may use. None without memory.
+std::unique_ptr<Leaves<NativeSync>> leaves_for(std::uint64_t expected) noexcept;
+
+}  // namespace tollbar

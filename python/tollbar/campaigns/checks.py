@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tollbar check` runs: the measuring programs, told to check tolls in place of measuring."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import tollbar
+from tollbar.campaigns import hybrid, mpi_settings, mpi_tuning, shmem, threads, udp
+from tollbar.campaigns import mpi as mpi_campaign
+from tollbar.machine import paths
+from tollbar.machine.mpi_hosts import Hosts
+from tollbar.machine.mpis import Mpi
+
+#: Without --plan: what users have today, and every plan, waiting as it does by default.
+_PLANS = tuple(each.name for each in tollbar.catalogue() if not each.runs_on)
+_MESSAGES = tuple(each.name for each in tollbar.catalogue() if not each.runs_on and not each.player)
+_CARDS = ("card:pairwise", "card:dissemination", "card:gather", "card:switch")
+_THREADS = ("tollbar::barrier", "std::barrier", "pthread_barrier")
+_MPI = ("MPI_Barrier", "MPI_Ibarrier")
+_SHMEM = ("default", "dissemination", "one-shot", "counter", "shmem_barrier_all")
+LOADED = "loaded"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be checked, and how."""
+
+    ranks: int
+    episodes: int
+    late: bool
+    stuck_s: float
+    names: Sequence[str] = ()  #: of barriers; empty: those above
+    load: Path | None = None  #: preloaded into the ranks
+    mpis: Sequence[str] = ()
+    threads: int = 2  #: in each rank
+
+    def flags(self, usual: Sequence[str]) -> list[str]:
+        flags = ["--check", str(self.episodes), "--stuck-ms", f"{1e3 * self.stuck_s:.0f}"]
+        flags += ["--late"] if self.late else []
+        return [*flags, "--only", ",".join(self.names or usual)]
+
+
+def once(names: Sequence[str]) -> tuple[str, ...]:
+    """Plans wait as they do by default; else each would be checked with every way to wait."""
+    return tuple(name if _is_no_plan(name) else f"{name}+auto" for name in names)
+
+
+def _is_no_plan(name: str) -> bool:
+    return "+" in name or (not name.startswith("card:") and re.split("[:@/]", name)[0] not in _PLANS)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One program to be run."""
+
+    of: str  #: which MPI, through which door; empty where there is but one
+    command: Sequence[str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one launch said."""
+
+    launch: Launch
+    records: Sequence[dict[str, Any]]
+    trouble: str  #: why it ended otherwise than well, and no record says why
+
+    @property
+    def passed(self) -> list[dict[str, Any]]:
+        return [record for record in self.records if record["record"] == "toll"]
+
+    @property
+    def fault(self) -> dict[str, Any] | None:
+        return next((each for each in self.records if each["record"] in ("violation", "stuck")), None)
+
+    @property
+    def skipped(self) -> list[dict[str, Any]]:
+        return [record for record in self.records if record["record"] == "skipped"]
+
+
+def launched(launch: Launch) -> Outcome:
+    """Runs it to its end. It ends by itself: ranks that are stuck are its business."""
+    done = subprocess.run(
+        launch.command, env={**os.environ, **launch.environment}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"record"')]
+    outcome = Outcome(launch, records, "")
+    if done.returncode == 0 or outcome.fault:
+        return outcome
+    said = [line for line in done.stderr.splitlines() if line.strip(" -*")]
+    return Outcome(launch, records, said[0].strip() if said else f"it ended with status {done.returncode}")
+
+
+def fault_in_words(fault: dict[str, Any], stuck_s: float) -> str:
+    """The episode, who left early, and who had not arrived."""
+    if fault["record"] == "violation":
+        early = f"rank {fault['left']} left before rank {fault['missing']} had arrived"
+        return f"episode {fault['episode']}: {early}"
+    arrived, missing = fault.get("waiting"), fault.get("missing")
+    after = f"episode {fault['episode']}: nobody has arrived or left for {stuck_s:g} s; "
+    if not missing:
+        return after + f"all ranks have arrived, and {_ranks(arrived)} cannot leave"
+    return after + f"{_ranks(missing)} {_have(missing)} not arrived; {_ranks(arrived)} {_have(arrived)}"
+
+
+def _ranks(listed: str | None) -> str:
+    if not listed:
+        return "nobody else"
+    return ("ranks " if "," in listed else "rank ") + listed.replace(",", ", ")
+
+
+def _have(listed: str | None) -> str:
+    return "have" if listed and "," in listed else "has"
+
+
+@contextlib.contextmanager
+def of_threads(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+    own = once([name for name in asked.names if name not in threads.PEERS.values()])
+    usual = (LOADED,) if asked.load else once((*_THREADS, *_PLANS))
+    ranks = ["--ranks", str(asked.ranks)]
+    found, notes = [], []
+    if own or not asked.names:
+        flags = replace(asked, names=own).flags(usual)
+        found.append(Launch("", [str(paths.program(threads.MAIN)), *ranks, *flags], _preloaded(asked)))
+    for name, runtime in threads.PEERS.items():
+        if runtime not in asked.names and (asked.names or asked.load):
+            continue
+        try:
+            flags = replace(asked, names=(runtime,)).flags(())
+            found.append(Launch("", [str(paths.program(name)), *ranks, *flags], _preloaded(asked)))
+        except FileNotFoundError as error:
+            notes.append(f"{runtime} is not checked: {error}")
+    yield found, notes
+
+
+@contextlib.contextmanager
+def of_processes(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+    words = [str(paths.program("tollbar-bench-processes")), "--ranks", str(asked.ranks)]
+    flags = replace(asked, names=once(asked.names)).flags(once(("pthread_barrier", *_PLANS)))
+    yield [Launch("", [*words, *flags], _preloaded(asked))], []
+
+
+@contextlib.contextmanager
+def of_mpi(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+    """MPI_Barrier and MPI_Ibarrier as each MPI has them, and through each door of tollbar's."""
+    found, notes = [], []
+    calls = tuple(name for name in asked.names if name in _MPI)
+    for mpi, program in _programs(asked, "bench-mpi", notes):
+        doors, missing = mpi_settings.door_settings(mpi)
+        notes += missing
+        crowded = mpi.family == "mpich" and asked.ranks > _cpus() and not asked.names and not asked.load
+        if crowded:
+            notes.append(
+                f"the own barriers of {mpi.name} are not checked: its ranks never give their processors "
+                "away, and there are more ranks than processors; --plan MPI_Barrier checks it all the same"
+            )
+        else:
+            variables = _preloaded(asked)
+            found.append(Launch(mpi.name, _ranks_of(mpi, asked, variables, program, asked.flags(_MPI))))
+        if asked.load or (asked.names and not calls):
+            continue  # a plan is the same whatever stands before MPI_Barrier
+        for door in doors:
+            flags = replace(asked, names=calls).flags(_MPI[:1] if crowded else _MPI)
+            words = _ranks_of(mpi, asked, door.variables, program, flags)
+            found.append(Launch(f"{mpi.name}, {door.name}", words))
+    yield found, notes
+
+
+@contextlib.contextmanager
+def of_hybrid(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+    found, notes = [], []
+    usual = hybrid.FEW
+    if asked.ranks * asked.threads <= _cpus():
+        usual = (*hybrid.PEERS, *hybrid.FEW)
+    else:
+        notes.append(
+            f"{' and '.join(hybrid.PEERS)} are not checked: with fewer processors than threads they take "
+            "a time slice an episode; --plan checks them all the same"
+        )
+    for mpi, program in _programs(asked, "bench-hybrid", notes):
+        flags = ["--threads", str(asked.threads), *asked.flags(usual)]
+        found.append(Launch(mpi.name, _ranks_of(mpi, asked, _preloaded(asked), program, flags)))
+    yield found, [] if asked.names else notes
+
+
+@contextlib.contextmanager
+def of_shmem(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+    if why := shmem.why_not():
+        raise FileNotFoundError(why)
+    words = [*shmem.launcher(asked.ranks), *_in_ranks(_preloaded(asked))]
+    words.append(str(paths.program(shmem.PROGRAMS["barriers"])))
+    yield [Launch("", [*words, *asked.flags(_SHMEM)])], []
+
+
+@contextlib.contextmanager
+def of_udp(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+    words = udp.program_words(Hosts(1), asked.ranks, False)
+    flags = replace(asked, names=once(asked.names)).flags(once(_MESSAGES))
+    yield [Launch("", [*words, *flags], _preloaded(asked))], []
+
+
+@contextlib.contextmanager
+def of_nic(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+    """Cards need hosts: network namespaces, which need root and a checkout."""
+    with Hosts(asked.ranks) as hosts:
+        words = udp.program_words(hosts, asked.ranks, True)
+        flags = replace(asked, names=once(asked.names)).flags(once(_CARDS))
+        yield [Launch("", [*words, *flags], _preloaded(asked))], []
+
+
+def _programs(asked: Asked, kind: str, notes: list[str]) -> Iterator[tuple[Mpi, Path]]:
+    """Each MPI with its program; a note for one without."""
+    for mpi in mpi_campaign.chosen(asked.mpis, False):
+        try:
+            yield mpi, paths.program(mpi_settings.program_of(mpi).replace("bench-mpi", kind))
+        except FileNotFoundError as error:
+            notes.append(f"{mpi.name} is not checked: {error}")
+
+
+def _ranks_of(
+    mpi: Mpi, asked: Asked, variables: Mapping[str, str], program: Path, flags: Sequence[str]
+) -> list[str]:
+    """The launcher itself must not load what its ranks are to load."""
+    return [*mpi_tuning.launcher(mpi, asked.ranks), *_in_ranks(variables), str(program), *flags]
+
+
+def _in_ranks(variables: Mapping[str, str]) -> list[str]:
+    return ["env", *(f"{name}={value}" for name, value in variables.items())]
+
+
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _preloaded(asked: Asked) -> dict[str, str]:
+    if asked.load is None:
+        return {}
+    others = os.environ.get("LD_PRELOAD")
+    return {"LD_PRELOAD": f"{asked.load.resolve()}:{others}" if others else str(asked.load.resolve())}

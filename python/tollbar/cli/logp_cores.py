@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tollbar logp measure cores`: what cache lines cost between the CPUs here, as a machine to simulate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.table import Table, column
+
+#: Where the machine is written when nothing else is said.
+FILE = Path("cores.json")
+
+
+@dataclass(frozen=True)
+class Measured:
+    what: str = column("one way of a line, add: contended additions, lock: a ticket lock on one line")
+    cpus: int = column("threads, each on a core of its own")
+    measured_ns: float = column("here")
+    simulated_ns: float = column("by the machine that was made of it; a lock's is not fitted")
+
+
+def table(args: argparse.Namespace) -> Table:
+    from tollbar.campaigns import cores as campaign
+    from tollbar.machine import facts
+    from tollbar.models import cores
+
+    path = args.output or FILE
+    if path.is_dir():
+        path = path / FILE
+    try:
+        found = campaign.measure()
+    except (FileNotFoundError, ValueError) as error:
+        raise WrongUse(error) from None
+    rows = [Measured(row.what, row.cpus, row.measured_ns, row.simulated_ns) for row in found.rows]
+    known = facts.facts()
+    measured = {
+        "machine": {key: known[key] for key in ("cpu", "cpus", "kernel") if key in known},
+        "rows": [vars(row) for row in rows],
+    }
+    path.write_text(json.dumps(cores.to_json(found.machine, measured), indent=1) + "\n", encoding="utf-8")
+    return Table(rows, Measured, notes=[f"the machine is {path}: tollbar simulate cores --machine {path}"])

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines whose caches are simulated: built in, or measured with `tollbar logp measure cores` and stored.
+
+A file is JSON: `"tollbar": "cores 1"`, a name, [cluster, socket] of each core, the numbers of
+tollbar.CoresMachine, and under "measured" what they were taken from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tollbar
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: What the first line of a file says it is.
+FORMAT = "cores 1"
+
+#: Of those barriers that ask for no parameter: ours, then what users have today.
+CANDIDATES = (
+    "tollbar::barrier", "turnstile", "dissemination", "pairwise", "mcs", "tournament", "combining",
+    "combination", *(tollbar.cores_peers if tollbar.native_problem is None else ()),
+)  # fmt: skip
+
+
+#: The least part of a transfer in which a line is busy, as on Graviton2. Where contended additions take less,
+#: a core keeps the line for several of its own, which the model does not have.
+LEAST_BUSY = 0.2
+
+
+def machine(spelling: str) -> tollbar.CoresMachine:
+    """A machine that is built in, or one from a file. Raises ValueError that says what there is."""
+    if spelling in tollbar.cores_machines:
+        return tollbar.cores_machine(spelling)
+    path = Path(spelling)
+    if not path.is_file():
+        known = ", ".join(tollbar.cores_machines)
+        raise ValueError(f"there is no machine and no file '{spelling}'; there are {known}")
+    try:
+        return from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{path} is no machine of `tollbar logp measure cores`: {error}") from None
+
+
+def from_json(data: Mapping[str, Any]) -> tollbar.CoresMachine:
+    if data.get("tollbar") != FORMAT:
+        raise ValueError(f'it does not say "tollbar": "{FORMAT}"')
+    return tollbar.cores_machine("mesh").changed(
+        name=str(data["name"]),
+        cores=[(int(cluster), int(socket)) for cluster, socket in data["cores"]],
+        numbers={str(key): float(value) for key, value in data["numbers"].items()},
+        clusters_cache=bool(data["clusters_cache"]),
+    )
+
+
+def to_json(machine: tollbar.CoresMachine, measured: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "tollbar": FORMAT,
+        "name": machine.name,
+        "clusters_cache": machine.clusters_cache,
+        "numbers": machine.numbers,
+        "cores": [list(place) for place in machine.cores],
+        "measured": dict(measured),
+    }
+
+
+def with_cores(machine: tollbar.CoresMachine, cores: Sequence[tuple[int, int]]) -> tollbar.CoresMachine:
+    """The same caches around other cores."""
+    return machine.changed(cores=list(cores))
+
+
+def line_ns_for(machine: tollbar.CoresMachine, key: str, pair: tuple[int, int], one_way_ns: float) -> float:
+    """What `key` has to be so that a line takes `one_way_ns` between the pair of cores."""
+    low, high = 0.5, 4 * one_way_ns
+    for _ in range(40):
+        middle = (low + high) / 2
+        tried = machine.changed(numbers={key: middle})
+        low, high = (low, middle) if tollbar.cores_one_way_ns(tried, *pair) > one_way_ns else (middle, high)
+    return (low + high) / 2
+
+
+def busy_for(machine: tollbar.CoresMachine, threads: int, add_ns: float) -> float:
+    """The part of a transfer in which the line is busy, so that contended additions take `add_ns`."""
+    low, high = LEAST_BUSY, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        slower = tollbar.cores_contended_add_ns(machine.changed(numbers={"busy": middle}), threads) > add_ns
+        low, high = (low, middle) if slower else (middle, high)
+    return (low + high) / 2
+
+
+def figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Figure:
+    """Every barrier's time over the number of cores, both axes logarithmic."""
+    from matplotlib.figure import Figure  # slow to load, and a table needs none of it
+
+    drawn = Figure(figsize=(8, 5), layout="constrained")
+    axes = drawn.subplots()
+    for number, (barrier, times) in enumerate(curves.items()):
+        dashes = ("-", "--", ":", "-.")[number // 10 % 4]
+        axes.plot(
+            list(times),
+            list(times.values()),
+            color=f"C{number % 10}",
+            linestyle=dashes,
+            marker=".",
+            label=barrier,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("cores")
+    axes.set_ylabel("µs, simulated")
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, ncols=2, fontsize=8)
+    return drawn

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Every rank publishes its name (MPI_Publish_name: the launcher keeps it), rank 0 looks for all of them and publishes
+ * what it found, which all others look for.
+ *
+ * Nobody waits for ever for a rank that may not be here. Rank 0 gives up the job when no further name came for a while.
+ * Another rank that has seen nothing of rank 0 for as long objects before it gives up, and then looks for rank 0 once
+ * more; rank 0 publishes its own name first and looks for objections last. So one of the two sees the other: either
+ * rank 0 finds the objection, or the rank finds rank 0 and does what that says. */
+#include "everybody.h"
+
+#include "family.h"
+#include "next.h"
+
+#include "communicator/participant.h"
+#include "runtime/environment.h"
+#include "runtime/say.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { patience_s = 5 }; /* ranks leave MPI_Init at about the same time */
+
+static const char* const decision = "decision";
+static const char* const objection = "objection";
+
+/* A spawned job whose launcher gives it no name cannot be told from the one that spawned it. */
+static int job_has_a_name(void) {
+    char job[200];
+    MPI_Comm parent = MPI_COMM_NULL;
+    return tollbar_name_of_job(job, sizeof job) ||
+           (PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent == MPI_COMM_NULL);
+}
+
+struct notice {
+    char name[240];
+};
+
+static struct notice notice_of(const char* what) {
+    struct notice notice;
+    char job[200];
+    tollbar_name_of_job(job, sizeof job);
+    snprintf(notice.name, sizeof notice.name, "tollbar:%s:%s", job, what);
+    return notice;
+}
+
+static struct notice name_of(int rank) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", rank);
+    return notice_of(number);
+}
+
+/* What is not found is an error to an MPI, which it is not to end the program for. Intel MPI does so by the standard
+ * ABI whatever MPI_ERRORS_RETURN says, hence a handler; after that MPICH 5 returns MPI_SUCCESS. */
+static int refused;
+
+static void note(MPI_Comm* comm, int* code, ...) {
+    (void)comm, (void)code;
+    refused = 1;
+}
+
+static int publish(struct notice notice, const char* text) {
+    refused = 0;
+    return PMPI_Publish_name(notice.name, MPI_INFO_NULL, text) == MPI_SUCCESS && !refused;
+}
+
+static void take_back(struct notice notice, const char* text) { PMPI_Unpublish_name(notice.name, MPI_INFO_NULL, text); }
+
+/* Whether it is published; `says` then tells if it says that. */
+static int find(struct notice notice, const char* that, int* says) {
+    char text[MPI_MAX_PORT_NAME] = "";
+    refused = 0;
+    const int found = PMPI_Lookup_name(notice.name, MPI_INFO_NULL, text) == MPI_SUCCESS && !refused;
+    *says = found && strcmp(text, that) == 0;
+    return found;
+}
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Looks for it until patience ends. */
+static int await(struct notice notice, const char* that, int* says) {
+    const double end_s = now_s() + patience_s;
+    for (int64_t since_ns = 0; now_s() < end_s; tollbar_mpi_pass_time(&since_ns))
+        if (find(notice, that, says)) return 1;
+    return find(notice, that, says);
+}
+
+static void say_who_is_not(const char* who) {
+    if (tollbar_verbosity() >= 1)
+        tollbar_say(
+            "%s has no libtollbar_mpi_%s.so, another one, or a tool that takes other calls: MPI's own barriers are "
+            "used everywhere",
+            who, tollbar_family);
+}
+
+/* Rank 0. */
+static int decide(int ranks, const char* mine) {
+    char who[24] = "a rank";
+    int says = 1, objects;
+    for (int rank = 1; rank < ranks && says; ++rank) {
+        await(name_of(rank), mine, &says);
+        if (!says) snprintf(who, sizeof who, "rank %d", rank);
+    }
+    const int yes = says && !find(notice_of(objection), "", &objects);
+    if (!yes) say_who_is_not(who);
+    return publish(notice_of(decision), yes ? "yes" : "no") && yes;
+}
+
+/* The others. Rank 0 decides soon, once it is here. */
+static int learn(void) {
+    int yes = 0;
+    if (!await(name_of(0), "", &yes)) {
+        const int first = publish(notice_of(objection), "no");
+        if (!find(name_of(0), "", &yes)) {
+            if (first) say_who_is_not("rank 0");
+            return 0;
+        }
+    }
+    for (int64_t since_ns = 0; !find(notice_of(decision), "yes", &yes);) tollbar_mpi_pass_time(&since_ns);
+    return yes;
+}
+
+static char mine[80]; /* what this rank publishes: the same on all ranks that do the same with the same calls */
+
+static int ask(int able) {
+    int rank = 0, ranks = 1;
+    char names[tollbar_names_size];
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks < 2 || !able || !job_has_a_name()) return 0;
+    tollbar_names_that_come_here(names);
+    snprintf(mine, sizeof mine, "%s-%s:%s", tollbar_family, TOLLBAR_VERSION, names);
+    if (!publish(name_of(rank), mine)) {
+        if (rank == 0)
+            tollbar_say(
+                "the launcher keeps no names (MPI_Publish_name), so it is not known whether every rank has "
+                "libtollbar_mpi_%s.so: MPI's own barriers are used",
+                tollbar_family);
+        return 0;
+    }
+    return rank == 0 ? decide(ranks, mine) : learn();
+}
+
+/* Not that of MPI_COMM_SELF: where it has none, as at first, MPICH 5 asks MPI_COMM_WORLD's, and none cannot be set. */
+static struct { MPI_Errhandler ours, of_world; } handlers;
+
+static int note_errors(void) {
+    if (PMPI_Comm_create_errhandler(note, &handlers.ours) != MPI_SUCCESS) return 0;
+    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handlers.of_world);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers.ours);
+    return 1;
+}
+
+static void leave_errors(void) {
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers.of_world);
+    PMPI_Errhandler_free(&handlers.of_world);
+    PMPI_Errhandler_free(&handlers.ours);
+}
+
+int tollbar_everybody_is_here(int able) {
+    if (!note_errors()) return 0;
+    const int all = ask(able);
+    leave_errors();
+    return all;
+}
+
+void tollbar_everybody_knows(void) {
+    int rank = 0;
+    if (!note_errors()) return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    take_back(name_of(rank), mine);
+    if (rank == 0) take_back(notice_of(decision), "yes");
+    leave_errors();
+}
+
+int tollbar_all_are_of_world(MPI_Comm comm) {
+    enum { at_once = 128 };
+    int ranks = 0, all = 1, here[at_once], there[at_once];
+    MPI_Group group, world;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int first = 0; all && first < ranks; first += at_once) {
+        const int count = ranks - first < at_once ? ranks - first : at_once;
+        for (int i = 0; i < count; ++i) here[i] = first + i;
+        PMPI_Group_translate_ranks(group, count, here, world, there);
+        for (int i = 0; i < count; ++i) all = all && there[i] != MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return all;
+}

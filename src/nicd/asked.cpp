@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "asked.hpp"
+
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace tollbar::nic {
+
+namespace {
+
+using runtime::Refusal;
+
+Refusal wrong(const std::string& why) { return {EINVAL, why}; }
+
+bool is_peer(toll_u32 peer, const Request& request) {
+    return peer == TOLLBAR_NOBODY || (peer < request.ranks && peer != request.rank);
+}
+
+void check_program(const Request& request) {
+    if (request.shape != toll_plan) {
+        if (request.shape != toll_star && request.shape != toll_switch)
+            throw wrong("there is no such shape of a group");
+        if (request.steps != 0) throw wrong("what is counted has no steps");
+        if (request.ranks > toll_counted)
+            throw wrong("a card counts up to " + std::to_string(toll_counted) + " members, not " +
+                        std::to_string(request.ranks));
+        return;
+    }
+    if (request.steps == 0 || request.steps > toll_nic_steps)
+        throw wrong("a card runs 1 to " + std::to_string(toll_nic_steps) + " steps, not " +
+                    std::to_string(request.steps));
+    for (const toll_step& step : std::span(request.program).first(request.steps))
+        if (!is_peer(step.to, request) || !is_peer(step.from, request))
+            throw wrong("a step's peer is not another rank of the group");
+}
+
+}  // namespace
+
+const Place& Asked::own() const noexcept { return *std::ranges::find(places, request.rank, &Place::rank); }
+
+std::optional<Asked> parse(std::span<const std::byte> packet) {
+    Asked asked{.request = {.verb = Verb::status}, .places = {}};
+    if (packet.size() < sizeof asked.request || packet.size() > most_asked) return std::nullopt;
+    std::memcpy(&asked.request, packet.data(), sizeof asked.request);
+    if (asked.request.magic != talk_magic || asked.request.verb > Verb::address) return std::nullopt;
+    const auto rest = packet.subspan(sizeof asked.request);
+    if (rest.size() % sizeof(Place) != 0 || (asked.request.verb != Verb::join && !rest.empty())) return std::nullopt;
+    asked.places.resize(rest.size() / sizeof(Place));
+    if (!rest.empty()) std::memcpy(asked.places.data(), rest.data(), rest.size());
+    return asked;
+}
+
+void check_join(const Asked& asked) {
+    const Request& request = asked.request;
+    if (request.ranks < 2 || request.ranks > most_ranks || request.rank >= request.ranks)
+        throw wrong("a group has 2 to " + std::to_string(most_ranks) + " ranks, and its member is one of them");
+    if (request.port == 0 || request.port > 0xffff) throw wrong("the member's port is not one");
+    if (request.key.low == 0) throw wrong("the key is 0");
+    check_program(request);
+    if (!std::ranges::equal(asked.places, known_ranks(asked.steps(), request.rank, request.ranks), {}, &Place::rank))
+        throw wrong("an address is missing, or is of a rank that the member has nothing to do with");
+    std::vector<std::uint32_t> addresses;
+    for (const Place& place : asked.places) addresses.push_back(place.address);
+    std::ranges::sort(addresses);
+    if (std::ranges::adjacent_find(addresses) != addresses.end())
+        throw wrong("two ranks have the same address, and a card has one member in a group");
+}
+
+}  // namespace tollbar::nic

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// tollbar's own barriers on simulated caches: the runner over any plan's words, and the turnstile.
+#include "barriers.hpp"
+#include "sync.hpp"
+
+#include "transports/words/layout.hpp"
+
+#include <tollbar/algorithms.hpp>
+#include <tollbar/detail/leaves.hpp>
+#include <tollbar/detail/turnstile.hpp>
+#include <tollbar/detail/words.hpp>
+
+#include <map>
+#include <string_view>
+
+namespace tollbar::cores {
+
+namespace {
+
+using Sync = SimulatedSync;
+
+class OneWord final : public Barrier {
+public:
+    explicit OneWord(std::size_t threads) : turnstile_(threads) {}
+
+    void episode(Thread) override {
+        const std::uint64_t target = turnstile_.arrive(1);
+        turnstile_.wait(target, {.spins = Patience::for_ever, .yields = 0}, Never{});
+    }
+
+private:
+    Turnstile<Sync> turnstile_;
+};
+
+class ManyLeaves final : public Barrier {
+public:
+    ManyLeaves(std::size_t threads, std::uint32_t places) : leaves_(threads, places) {}
+
+    void episode(Thread) override {
+        const auto place = leaves_.arrive(1, Nothing{});
+        leaves_.wait(place, {.spins = Patience::for_ever, .yields = 0}, Never{});
+    }
+
+private:
+    Leaves<Sync> leaves_;
+};
+
+class PlanWords final : public Barrier {
+public:
+    explicit PlanWords(const Layout& layout) : lines_(layout.lines), sleepers_(layout.sleepers) {
+        for (const PlacedStep& step : layout.steps)
+            steps_.push_back({.word = &lines_[step.word / Layout::words_a_line].words[step.word % Layout::words_a_line],
+                              .sleepers = &sleepers_[step.sleepers],
+                              .share = step.share,
+                              .skip = step.skip,
+                              .kind = step.kind,
+                              .between_processors = step.between_processors});
+        const Waking waking{.asymmetric = true};
+        for (std::size_t rank = 0; rank + 1 < layout.first.size(); ++rank)
+            runners_.emplace_back(steps_.data() + layout.first[rank], layout.first[rank + 1] - layout.first[rank], 0,
+                                  Words<Sync>(wait_policy::spin, waking, crowding_.word));
+    }
+
+    void episode(Thread self) override {
+        Runner<Words<Sync>>& runner = runners_[self];
+        runner.start();
+        runner.finish(Never{});
+    }
+
+private:
+    struct alignas(line_bytes) Words_ {
+        Word<Sync> words[Layout::words_a_line];
+    };
+    struct alignas(line_bytes) Crowded {
+        Atomic<Crowding> word{Crowding::roomy};
+    };
+
+    std::vector<Words_> lines_;
+    std::vector<Sleepers<Sync>> sleepers_;
+    std::vector<WordStep<Sync>> steps_;
+    Crowded crowding_;
+    std::vector<Runner<Words<Sync>>> runners_;
+};
+
+/// The threads of each cluster.
+Groups clusters_of(const Team& team) {
+    std::map<std::uint32_t, std::vector<Rank>> members;
+    for (Rank rank = 0; rank < team.size(); ++rank) members[team[rank].cluster].push_back(rank);
+    Groups groups;
+    for (auto& [cluster, ranks] : members) groups.push_back(std::move(ranks));
+    return groups;
+}
+
+/// As leaves_for() has it where cores share caches by eights, or all share one.
+constexpr std::uint32_t places = 8;
+
+}  // namespace
+
+Made make_own(const std::string& spelling, const Team& team, const Machine& machine) {
+    constexpr std::string_view combination = "combination";
+    constexpr std::string_view one_word = "one-word";
+    const std::uint32_t most_of_one_word = machine.clusters_cache ? places : 10;
+    if (spelling == "tollbar::barrier" && team.size() > most_of_one_word)
+        return std::make_unique<ManyLeaves>(team.size(), places);
+    if (spelling == "tollbar::barrier" || spelling == one_word) return std::make_unique<OneWord>(team.size());
+    if (spelling == combination || spelling.rfind("combination/", 0) == 0) {
+        const std::string among = spelling == combination ? "dissemination" : spelling.substr(combination.size() + 1);
+        const Plan plan = make_plan("turnstile/" + among, clusters_of(team));
+        return std::make_unique<PlanWords>(lay_out(plan, Player::last, RolesAre::processors));
+    }
+    return std::make_unique<PlanWords>(lay_out(make_plan(spelling, static_cast<Rank>(team.size()))));
+}
+
+}  // namespace tollbar::cores

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The applications of a simulation as they run: how far each thread is, and the barriers between them. Which thread
+// runs when is the kernel's business: scheduler_simulation.hpp, scheduler_fair.hpp.
+#pragma once
+
+#include "scheduler_barrier.hpp"
+#include "scheduler_history.hpp"
+#include "scheduler_jobs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tollbar::scheduler {
+
+/// A watch is called once in so many events.
+inline constexpr std::uint64_t events_between_looks = 1u << 16;
+
+class Programs {
+public:
+    struct Running {
+        std::uint32_t job;
+        std::uint32_t number;
+        std::uint64_t episode = 0;  // barriers passed
+        bool computing = false;     // else it is at its barrier
+        Nanoseconds remaining = 0;  // of its computing; what that means while it runs is the kernel's business
+        Nanoseconds computes = 0;   // in all
+    };
+
+    Programs(const Machine& machine, const std::vector<Application>& applications);
+
+    const std::vector<Job>& jobs() const { return jobs_; }
+    std::size_t threads() const { return threads_.size(); }
+    Running& operator[](Thread thread) { return threads_[thread]; }
+    const Job& job_of(Thread thread) const { return jobs_[threads_[thread].job]; }
+
+    bool unfinished() const { return passed_ < total_; }
+    Progress progress(Nanoseconds now) const { return {to_us(now), passed_, total_}; }
+    /// How often somebody moved at a barrier.
+    std::uint64_t moves() const { return moves_; }
+
+    /// When the next application arrives.
+    Nanoseconds next_arrival() const;
+    /// The next application that has arrived by now, if there is one; its threads begin to compute.
+    const Job* admit(Nanoseconds now);
+
+    /// Does what the thread can do at the barrier.
+    Barrier::Advance come_to_barrier(Thread thread);
+    /// The thread leaves the barrier. Whether it goes on: else it has passed its last one.
+    bool pass(Thread thread);
+    /// After pass: whether that was the application's last thread, which completes it.
+    bool complete(Thread thread, Nanoseconds now);
+    bool can_go_on(Thread thread) const;
+
+    State state(const std::optional<Thread>& thread, Activity activity) const;
+
+    /// What the applications did; `shared`: their threads may run anywhere.
+    Outcome finish(bool shared, Nanoseconds now);
+
+private:
+    void compute(Thread thread);
+
+    std::vector<Job> jobs_;  // the neighbours' is the last
+    std::vector<Running> threads_;
+    std::vector<Barrier> barriers_;        // of each application
+    std::vector<std::uint32_t> arrivals_;  // applications in order of arrival
+    std::vector<double> completed_us_;     // of each application
+    std::size_t admitted_ = 0;
+    std::uint64_t passed_ = 0, total_ = 0, moves_ = 0;
+};
+
+}  // namespace tollbar::scheduler

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nicd/asked.hpp"
+#include "runtime/error.hpp"
+#include "runtime/steps.hpp"
+
+#include <tollbar/algorithms.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <cstring>
+
+using namespace tollbar;
+using namespace tollbar::nic;
+
+namespace {
+
+Asked of(const char* spelling, Rank rank, Rank ranks) {
+    const auto steps = compile_steps(make_plan(spelling, ranks), rank);
+    Asked asked{.request = {.verb = Verb::join,
+                            .key = {1, 0},
+                            .rank = rank,
+                            .ranks = ranks,
+                            .port = 9,
+                            .steps = static_cast<std::uint32_t>(steps.size())},
+                .places = {}};
+    std::ranges::copy(steps, asked.request.program.begin());
+    for (const Rank known : known_ranks(steps, rank, ranks)) asked.places.push_back({known, 0x0a000000 + known});
+    return asked;
+}
+
+std::vector<std::byte> packed(const Asked& asked) {
+    std::vector<std::byte> bytes(sizeof asked.request + asked.places.size() * sizeof(Place));
+    std::memcpy(bytes.data(), &asked.request, sizeof asked.request);
+    if (!asked.places.empty())
+        std::memcpy(bytes.data() + sizeof asked.request, asked.places.data(), bytes.size() - sizeof asked.request);
+    return bytes;
+}
+
+bool is_refused(const Asked& asked) {
+    try {
+        check_join(asked);
+        return false;
+    } catch (const runtime::Refusal& refusal) {
+        return refusal.error == EINVAL;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a member's own steps and the addresses they need are a request, however large the group") {
+    for (const Rank ranks : {2U, 3U, 64U, 65U, most_ranks}) {
+        const auto asked = parse(packed(of("dissemination", ranks - 1, ranks)));
+        REQUIRE(asked.has_value());
+        CHECK(packed(*asked).size() <= most_asked);
+        CHECK(!is_refused(*asked));
+        CHECK(asked->own().rank == ranks - 1);
+    }
+}
+
+TEST_CASE("a packet with one byte more or less, another verb or another version is no request") {
+    auto bytes = packed(of("pairwise", 0, 4));
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+        CHECK(parse(std::span(bytes).first(size)).has_value() ==
+              (size >= sizeof(Request) && (size - sizeof(Request)) % sizeof(Place) == 0));
+    bytes.push_back({});
+    CHECK(!parse(bytes));
+    for (const std::uint32_t verb : {4U, 99U, 0xffffffffU})
+        CHECK(!parse(packed({.request = {.verb = static_cast<Verb>(verb)}, .places = {}})));
+    CHECK(!parse(packed({.request = {.magic = talk_magic + 0x100, .verb = Verb::status}, .places = {}})));
+    CHECK(parse(packed({.request = {.verb = Verb::status}, .places = {}})));
+    CHECK(!parse(packed({.request = {.verb = Verb::status}, .places = {{0, 1}}})));
+    CHECK(!parse(std::vector<std::byte>(most_asked + sizeof(Place))));
+}
+
+TEST_CASE("a join with anything out of its range is refused") {
+    const Asked good = of("mcs", 1, 8);
+    REQUIRE(!is_refused(good));
+    const auto with = [&](auto change) {
+        Asked bad = good;
+        change(bad);
+        return is_refused(bad);
+    };
+    CHECK(with([](Asked& bad) { bad.request.ranks = 1; }));
+    CHECK(with([](Asked& bad) { bad.request.ranks = most_ranks + 1; }));
+    CHECK(with([](Asked& bad) { bad.request.rank = 8; }));
+    CHECK(with([](Asked& bad) { bad.request.port = 0; }));
+    CHECK(with([](Asked& bad) { bad.request.port = 65536; }));
+    CHECK(with([](Asked& bad) { bad.request.key.low = 0; }));
+    CHECK(with([](Asked& bad) { bad.request.shape = 3; }));
+    CHECK(with([](Asked& bad) { bad.request.shape = toll_star; }));
+    CHECK(with([](Asked& bad) { bad.request.steps = 0; }));
+    CHECK(with([](Asked& bad) { bad.request.steps = toll_nic_steps + 1; }));
+    CHECK(with([](Asked& bad) { bad.request.program[0].from = 8; }));
+    CHECK(with([](Asked& bad) { bad.request.program[0].to = 1; }));
+    CHECK(with([](Asked& bad) { bad.places.pop_back(); }));
+    CHECK(with([](Asked& bad) { bad.places.push_back({9, 9}); }));
+    CHECK(with([](Asked& bad) { std::swap(bad.places[0], bad.places[1]); }));
+    CHECK(with([](Asked& bad) { bad.places[0].address = bad.places[1].address; }));
+}

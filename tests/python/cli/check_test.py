@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar check: what is a barrier passes it, what is none does not, whoever made it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tollbar.campaigns import checks
+
+SUPPORT = Path(__file__).parents[2] / "support"
+MPI = Path(__file__).parents[2] / "mpi"
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """broken("NOTHING"): a library whose barrier has that fault; "" is right."""
+    folder = tmp_path_factory.mktemp("broken")
+
+    def build(fault: str) -> Path:
+        library = folder / f"{fault or 'right'}.so"
+        define = [f"-D{fault}"] if fault else []
+        words = ["cc", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", *define]
+        words += [SUPPORT / "broken.c", "-o", library]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        return library
+
+    return build
+
+
+def test_a_barrier_that_does_nothing_is_named_with_the_episode_and_two_ranks(tollbar, broken):
+    said = tollbar("check", "threads", "--load", broken("NOTHING"), "--late", "--ranks", 3, "--json")
+    assert said.code == 1
+    (row,) = said.json
+    assert (row["barrier"], row["holds"], row["seconds"]) == ("loaded", False, None)
+    episode, left = row["fault"].split(": ")
+    assert (episode, row["episodes"]) == ("episode 1", 0)
+    assert left in {f"rank {early} left before rank {late} had arrived" for early in "012" for late in "012"}
+
+
+def test_the_line_on_stderr_says_the_same(tollbar, broken):
+    said = tollbar("check", "threads", "--load", broken("NOTHING"), "--late", "--ranks", 3)
+    assert said.code == 1
+    assert said.err.startswith("loaded with 3 ranks is no barrier: episode 1: rank ")
+
+
+def test_a_barrier_that_is_one_round_short_is_found_out(tollbar, broken):
+    said = tollbar("check", "threads", "--load", broken("ROUND_SHORT"), "--late", "--json")
+    assert said.code == 1
+    assert "left before" in said.json[0]["fault"]
+
+
+def test_ranks_that_a_late_reset_has_locked_in_are_named(tollbar, broken):
+    said = tollbar("check", "threads", "--load", broken("RESET_LATE"), "--stuck", "0.5", "--json")
+    assert said.code == 1
+    fault = said.json[0]["fault"]
+    assert "nobody has arrived or left for 0.5 s; all ranks have arrived, and rank" in fault
+    assert fault.endswith("cannot leave")
+
+
+def test_the_same_barrier_passes_when_it_is_right(tollbar, broken):
+    said = tollbar("check", "threads", "--load", broken(""), "--late", "--episodes", 500, "--json")
+    assert (said.code, said.err) == (0, "")
+    (row,) = said.json
+    assert (row["holds"], row["episodes"], row["late"], row["fault"]) == (True, 500, True, None)
+
+
+@pytest.mark.parametrize("late", [[], ["--late"]])
+def test_every_plan_and_what_users_have_today_passes_between_threads(tollbar, late):
+    said = tollbar("check", "threads", "--ranks", "2,5", "--episodes", 200, *late, "--json")
+    assert said.code == 0, said.err
+    found = {row["barrier"] for row in said.json}
+    assert found >= {"std::barrier", "pthread_barrier", "tollbar::barrier", *checks._PLANS}
+    assert {row["ranks"] for row in said.json} == {2, 5}
+    assert all(row["holds"] for row in said.json)
+
+
+def test_any_plan_can_be_named(tollbar):
+    plans = ["--plan", "mcs:3,2", "--plan", "std::barrier"]
+    said = tollbar("check", "threads", *plans, "--episodes", 50, "--json")
+    assert said.code == 0
+    assert {row["barrier"] for row in said.json} == {"mcs:3,2", "std::barrier"}
+
+
+def test_processes_pass_too(tollbar):
+    said = tollbar("check", "processes", "--ranks", 3, "--episodes", 100, "--late", "--json")
+    assert said.code == 0, said.err
+    assert {row["barrier"] for row in said.json} == {"pthread_barrier", *checks._PLANS}
+
+
+def test_datagrams_pass_too(tollbar):
+    said = tollbar("check", "udp", "--plan", "mcs", "--episodes", 50, "--late", "--json")
+    assert said.code == 0, said.err
+    assert {row["barrier"] for row in said.json} == {"mcs"}
+
+
+def needs(*programs: str) -> None:
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+
+
+def test_an_mpi_passes_with_and_without_tollbar(tollbar):
+    needs("mpirun.openmpi")
+    said = tollbar("check", "mpi", "--mpi", "openmpi", "--ranks", 2, "--episodes", 100, "--late", "--json")
+    if "is not checked: tollbar-bench" in said.err:
+        pytest.skip(said.err)
+    assert said.code == 0, said.err
+    reached = {row["of"].partition(", ")[2] for row in said.json}
+    assert reached >= {"", "preload"}
+    assert {row["barrier"] for row in said.json} == {"MPI_Barrier", "MPI_Ibarrier"}
+
+
+def test_an_mpi_whose_barrier_does_nothing_is_found_out(tollbar, tmp_path):
+    needs("mpirun.openmpi", "mpicc.openmpi")
+    library = tmp_path / "no_barrier.so"
+    subprocess.run(["mpicc.openmpi", "-shared", "-fPIC", MPI / "no_barrier.c", "-o", library], check=True)
+    said = tollbar("check", "mpi", "--mpi", "openmpi", "--ranks", 2, "--late", "--load", library, "--json")
+    assert said.code == 1
+    assert said.json[0]["barrier"] == "MPI_Barrier"
+    assert "left before rank" in said.json[0]["fault"]
+
+
+def test_threads_inside_ranks_pass(tollbar):
+    needs("mpirun.openmpi")
+    said = tollbar(
+        "check", "hybrid", "--mpi", "openmpi", "--plan", "turnstile/mcs", "--episodes", 50, "--late", "--json"
+    )
+    assert said.code == 0, said.err
+    assert [(row["barrier"], row["ranks"]) for row in said.json] == [("turnstile/mcs", 4)]
+
+
+def test_split_barriers_pass(tollbar):
+    needs("oshrun")
+    said = tollbar("check", "shmem", "--plan", "default", "--ranks", 2, "--episodes", 50, "--late", "--json")
+    assert said.code == 0, said.err
+    assert [row["barrier"] for row in said.json] == ["default"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--ranks", "1"], "2 to 1024 ranks can be checked"),
+        (["--plan", "nosuch"], "there is no algorithm 'nosuch'"),
+        (["--load", "/nowhere.so"], "there is no such file"),
+        (["--episodes", "0"], "is not a whole number"),
+        (["--stuck", "0"], "is not a number of seconds"),
+    ],
+)
+def test_wrong_use_is_said_in_one_line(tollbar, words, complaint):
+    said = tollbar("check", "threads", *words)
+    assert said.code == 2
+    assert complaint in said.err
+    assert len(said.err.splitlines()) == 1

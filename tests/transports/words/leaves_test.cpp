@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leaves, for what the conformance suite of barriers (tests/doors/cxx) and the model checker do not see: how many there
+// are, middle nodes, and who takes which place.
+#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/leaves.hpp>
+#include <tollbar/barrier.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+using namespace tollbar;
+
+namespace {
+
+using Many = Leaves<NativeSync>;
+
+constexpr auto nothing = [] {};
+
+}  // namespace
+
+TEST_CASE("a phase ends with its last place, whatever their number and the number of leaves") {
+    for (const std::uint32_t places : {1U, 2U, 3U, 8U})
+        for (std::uint64_t expected = 1; expected <= 70; ++expected) {
+            CAPTURE(places);
+            CAPTURE(expected);
+            Many leaves(expected, places);
+            int completions = 0;
+            for (int phase = 1; phase <= 3; ++phase) {
+                std::uint64_t first = 0;
+                for (std::uint64_t arrival = 1; arrival <= expected; ++arrival) {
+                    if (arrival > 1) REQUIRE_FALSE(leaves.reached(first));
+                    const std::uint64_t place = leaves.arrive(1, [&] { ++completions; });
+                    if (arrival == 1) first = place;
+                }
+                REQUIRE(leaves.reached(first));
+                REQUIRE(completions == phase);
+            }
+        }
+}
+
+TEST_CASE("one arrival may take the places of several leaves") {
+    Many leaves(20, 3);
+    const std::uint64_t first = leaves.arrive(11, nothing);
+    const std::uint64_t second = leaves.arrive(8, nothing);
+    CHECK_FALSE(leaves.reached(first));
+    CHECK_FALSE(leaves.reached(second));
+    leaves.arrive(1, nothing);
+    CHECK(leaves.reached(first));
+    CHECK(leaves.reached(second));
+}
+
+TEST_CASE("those who leave take their leaves with them, down to the last one") {
+    constexpr std::uint64_t expected = 23;
+    Many leaves(expected, 2);
+    for (std::uint64_t left = expected; left > 0; --left) {
+        CAPTURE(left);
+        std::uint64_t waiting = 0;
+        for (std::uint64_t arrival = 1; arrival < left; ++arrival) waiting = leaves.arrive(1, nothing);
+        if (left > 1) REQUIRE_FALSE(leaves.reached(waiting));
+        leaves.arrive_and_drop(nothing);
+        if (left > 1) REQUIRE(leaves.reached(waiting));
+    }
+}
+
+TEST_CASE("half of them may leave at once") {
+    Many leaves(40, 4);
+    for (int arrival = 0; arrival < 19; ++arrival) leaves.arrive_and_drop(nothing);
+    std::uint64_t place = 0;
+    for (int arrival = 0; arrival < 21; ++arrival) place = leaves.arrive(1, nothing);
+    REQUIRE(leaves.reached(place));
+    for (int phase = 0; phase < 3; ++phase) {
+        for (int arrival = 0; arrival < 20; ++arrival) place = leaves.arrive(1, nothing);
+        CHECK_FALSE(leaves.reached(place));
+        leaves.arrive(1, nothing);
+        CHECK(leaves.reached(place));
+    }
+}
+
+TEST_CASE("a wait at a leaf times out, and may be repeated") {
+    Many leaves(2, 1);
+    const std::uint64_t place = leaves.arrive(1, nothing);
+    CHECK_FALSE(leaves.wait(place, {.spins = 0, .yields = 0}, deadline_after(std::chrono::milliseconds(2))));
+    leaves.arrive(1, nothing);
+    CHECK(leaves.wait(place, {.spins = 0, .yields = 0}, Never{}));
+}
+
+TEST_CASE("few threads, and more than there are CPUs, meet at one word") {
+    CHECK(leaves_for(1) == nullptr);
+    CHECK(leaves_for(4) == nullptr);
+    CHECK(leaves_for(masked_cpus() + 1) == nullptr);
+    CHECK(leaves_for(barrier<>::max()) == nullptr);
+}
+
+TEST_CASE("a barrier takes the memory that its page says") { CHECK(sizeof(barrier<>) <= 512); }
