@@ -22,6 +22,7 @@ struct Machine {
     std::uint64_t pauses = 0;
     std::uint64_t yields = 0;
     std::uint64_t sleeps = 0;
+    std::uint64_t naps = 0;
     std::function<std::uint64_t()> yield_takes = [] { return 1 * us; };
     Company company;
 };
@@ -42,6 +43,7 @@ struct ScriptedSync {
         return pace;
     }
     static Company& company() noexcept { return machine->company; }
+    static void nap_until(Deadline) noexcept { ++machine->naps; }
     static std::uint32_t spins_worth_a_wake() noexcept { return 1000; }
 };
 
@@ -94,6 +96,12 @@ public:
         }
         account.slept = machine_.sleeps - sleeps;
         return account;
+    }
+
+    /// One turn of somebody whom nobody wakes, in a wait that begins.
+    void wait_unwoken() {
+        Stopwatch asleep;
+        CHECK(nap<ScriptedSync>(patience_, asleep, Never{}));
     }
 
     Machine& operator*() noexcept { return machine_; }
@@ -191,6 +199,23 @@ TEST_CASE("within 50 ms of a stranger's going participants yield, however long i
         CAPTURE(stay);
         CHECK(self.wait_for(500 * ms, soon).slept == 0);
     }
+}
+
+TEST_CASE("who is woken by nobody yields before it naps, also to nobody, but naps at once in company") {
+    Participant self(Crowding::crowded);
+    self->yield_takes = [] { return std::uint64_t{250}; };
+    self.wait_for(50 * ms, ms);  // yields do not pay
+    const std::uint64_t yields = self->yields;
+    self.wait_unwoken();
+    CHECK(self->yields == yields + 1);
+    CHECK(self->naps == 0);
+
+    self->yield_takes = stranger;
+    for (int turn = 0; turn < 100; ++turn) self.wait_unwoken();
+    CHECK(self->company.here());
+    const std::uint64_t naps = self->naps;
+    self.wait_unwoken();
+    CHECK(self->naps == naps + 1);
 }
 
 TEST_CASE("a hiccup is not company") {

@@ -88,7 +88,8 @@ inline Deadline sooner(Deadline deadline, Stopwatch::Clock::duration nap) noexce
     return {std::min(deadline.at, deadline_after(nap).at)};
 }
 
-/// One yield, and what it says of the company. False beside strangers: then the caller had better sleep.
+/// One yield, and what it says of the company. False beside strangers: then the caller had better sleep. Where yields
+/// find nobody they go on: whom nobody wakes has nothing better.
 template <class Sync>
 bool yield_as_learned() noexcept {
     const Pace& pace = Sync::pace();
@@ -96,7 +97,7 @@ bool yield_as_learned() noexcept {
     const std::uint64_t before = Sync::ticks();
     using Advice = typename Sync::Company::Advice;
     const auto advice = begun.advice(before, pace);
-    if (advice == Advice::sleep) return false;
+    if (advice == Advice::sleep && begun.here()) return false;
     Sync::yield();
     const std::uint64_t now = Sync::ticks();
     if (now - before > pace.late()) return !Sync::company().late(now, now - before, pace);
