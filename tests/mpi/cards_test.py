@@ -50,7 +50,7 @@ class Cluster:
     def settings(self, door, network: str | None, slots: int = SLOTS, daemon="$(hostname)", **variables):
         """What start() and run() are told so that the ranks are on the hosts. `daemon` is a word of the
         shell's that names a rank's daemon, the variables are for all ranks."""
-        every = {"TOLLBAR_TUNING": self.folder / "tuning", **variables}
+        every = {"TOLLBAR_TUNING": self.folder / "tuning", "UCX_NET_DEVICES": "eth0", **variables}
         if network:
             every["TOLLBAR_NETWORK"] = network
         own = f'export TOLLBAR_NICD={self.folder}/{daemon}; exec "$@"'
