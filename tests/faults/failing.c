@@ -2,14 +2,15 @@
  * While all others wait in a barrier, one rank dies, or revokes the communicator: each wait ends with the error that
  * the MPI has for that, and those who are left go on with a communicator of their own.
  *
- * usage: failing PAGE CALL EVENT [apart] [threads]; CALL is barrier, wait, test, waitall, start or first, EVENT kill or
- * revoke */
+ * usage: failing PAGE CALL EVENT [apart] [threads] [late]; CALL is barrier, wait, test, waitall, start or first, EVENT
+ * kill or revoke; `late` keeps another rank, which lives, out of the barrier until the others have left it */
 #include "apart.h"
 
 #include <mpi-ext.h>
 #include <signal.h>
 
 static const char *call, *event;
+static int late;
 static MPI_Request handle = MPI_REQUEST_NULL;
 
 static int is(const char* what, const char* word) { return strcmp(what, word) == 0; }
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
     int level = MPI_THREAD_SINGLE, class = 0;
     for (int i = 4; i < argc; ++i) {
         apart |= is(argv[i], "apart");
+        late |= is(argv[i], "late");
         if (is(argv[i], "threads")) level = MPI_THREAD_MULTIPLE;
     }
     MPI_Init_thread(&argc, &argv, level, &level);
@@ -83,8 +85,10 @@ int main(int argc, char** argv) {
         MPIX_Comm_revoke(comm);
     } else {
         toll_pay(&toll);
+        if (late && toll_rank == 1) toll_await(&toll_page->told, toll_world - 2);
     }
     const int code = enter(comm);
+    atomic_fetch_add(&toll_page->told, 1);
     if (toll_rank == 0) printf("ended after %.0f ms\n", (now_s() - *when()) * 1e3);
     if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
     toll_expect(class == (is(event, "kill") ? MPIX_ERR_PROC_FAILED : MPIX_ERR_REVOKED));
