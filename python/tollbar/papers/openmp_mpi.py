@@ -2,7 +2,8 @@
 """Seyedroudbari and Kadiyala 2020: barriers between threads, between processes, and both combined.
 
 The paper prints two or three numbers of each curve. Its model column is the LogP price of the plan with
-L = o = g through the first of them; what is measured here has a model of its own, fitted here.
+L = o = g through the first of them; one_machine.py has the same costs for both curves of a figure. What is
+measured here has a model of its own, fitted here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tollbar
-from tollbar.papers import stored
+from tollbar.papers import one_machine, stored
 from tollbar.papers.exhibit import Exhibit, Point, printed, with_published
 from tollbar.papers.pictures import drawing
 from tollbar.papers.stored import Stored
@@ -41,6 +42,7 @@ def exhibits(here: Stored) -> list[Exhibit]:
         _processes(here, "Figure 11", "Dissemination between processes", ("dissemination",)),
         _processes(here, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
         *_combined(here),
+        *one_machine.exhibits(),
     ]
 
 
