@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import tollbar
-from tollbar.models import quanta
+from tollbar.models import quanta, shmem_published
 from tollbar.papers import logp, multiprogramming, nic, nic_work, one_machine, openmp_mpi, split_shmem
 from tollbar.papers.exhibit import printed
 
@@ -170,6 +170,16 @@ def _split_shmem() -> Iterator[_Row]:
         "without its last exchange, is it a barrier of 8",
         "yes",
         "yes" if verdict.holds else "no",
+    )
+    told = shmem_published.published()
+    puts, counters = (
+        1e6 * told[name] / shmem_published.ITERATIONS for name in ("64-bit Puts", "32-bit AMOs")
+    )
+    yield (
+        "Barriers in SGI SHMEM",
+        "what ends an iteration, if it is dissemination by 32-bit AMOs, us",
+        f"at least {counters - puts:.0f}",
+        f"below {puts:.0f}",
     )
 
 
