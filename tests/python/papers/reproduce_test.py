@@ -233,3 +233,12 @@ def test_the_sparse_exchange_stands_against_the_number_of_pes(made):
         assert float(told["model"]) == pytest.approx(float(told["published"]), rel=0.001)
         (same,) = [row for row in table(made, "split-shmem", "Table 1") if row["x"] == series]
         assert same["model"] == told["model"]
+
+
+def test_open_mpi_s_own_barrier_is_linear_up_to_its_crossover(made):
+    """coll_basic_crossover is 4: a star up to there, its binomial tree beyond."""
+    rows = table(made, "logp", "Figure 13")
+    own = {int(row["x"]): float(row["model"]) for row in rows if row["series"] == logp.OPEN_MPI}
+    star = {int(row["x"]): float(row["model"]) for row in rows if row["series"] == logp.CENTRAL}
+    assert own[4] == star[4] != pytest.approx(logp.price_us("bst", 4))
+    assert own[8] == pytest.approx(logp.price_us("bst", 8)) != star[8]
