@@ -277,11 +277,23 @@ def _check_names(asked: Asked, names: Collection[str]) -> None:
         if name in names or plain in names:
             continue
         try:
-            tollbar.plan(plain, max(asked.ranks))
+            _plan_of(plain, asked)
         except ValueError as error:
-            near = difflib.get_close_matches(plain, [*names, *arguments.CATALOGUE], n=1)
+            known = [] if asked.threads else arguments.CATALOGUE  # those are of one level
+            near = difflib.get_close_matches(plain, [*names, *known], n=1)
             why = f"there is no such barrier; did you mean '{near[0]}'?" if near else str(error)
             raise WrongUse(f"--only {name}: {why}") from None
+
+
+def _plan_of(name: str, asked: Asked) -> tollbar.Plan:
+    """The plan between most of the ranks and their threads. Raises ValueError where there is none."""
+    if not asked.threads:
+        return tollbar.plan(name, max(asked.ranks))
+    inner, slash, outer = name.partition("/")
+    if not slash:
+        raise ValueError("a barrier of two levels is spelled INNER/OUTER, as in turnstile/dissemination")
+    threads = max(asked.threads)
+    return tollbar.plan(f"{inner}@{threads}/{outer}", max(asked.ranks) * threads)
 
 
 def _run(

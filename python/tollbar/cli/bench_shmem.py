@@ -45,13 +45,12 @@ class Modelled:
 
 def model(pes: Sequence[int] | None) -> Table:
     """What the paper's experiments cost in the model."""
-    from tollbar.models import shmem as shmem_model
-    from tollbar.models import shmem_published
+    from tollbar.models import exchange, shmem_published
 
     rows = [
         Modelled(each.experiment, number, each.barrier_us, each.seconds, each.published_s)
         for number in pes or (shmem_published.PES,)
-        for each in shmem_model.table(number)
+        for each in exchange.table(number)
     ]
     return Table(rows, Modelled)
 

@@ -8,6 +8,7 @@ import argparse
 from tollbar.cli import (
     simulate_cluster,
     simulate_cores,
+    simulate_exchange,
     simulate_nic,
     simulate_quanta,
     simulate_scheduler,
@@ -21,6 +22,7 @@ KINDS = {
     "nic": simulate_nic,
     "cluster": simulate_cluster,
     "cores": simulate_cores,
+    "exchange": simulate_exchange,
 }
 
 

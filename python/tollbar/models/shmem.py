@@ -7,8 +7,9 @@ somebody waits until it is done, and whether counters have to be taken back afte
 node signal at about one time and share its card, so a PE can send once every `PES_A_NODE`
 occupations: that is LogP's g.
 
-Five of the paper's rows fix five costs (each is named beside its value); the others follow. o and L
-of a put are of the size of what such cards were known for.
+Four of the paper's rows fix four costs here, and a fifth one that of a letter (exchange.py); each is
+named beside its value. The other rows follow. o and L of a put are of the size of what such cards were
+known for.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import tollbar
-from tollbar.models import shmem_published
-from tollbar.models.shmem_published import ITERATIONS, PES, PES_A_NODE
+from tollbar.models.shmem_published import PES, PES_A_NODE
 
 PLAN = "dissemination"
 
@@ -60,19 +60,6 @@ SIGNALS: Mapping[str, Signal] = {
     "Progress engine integration": _PUT,
 }
 
-#: Row "64-bit Puts": an iteration without its split barrier, which is the same in all rows.
-REST_US = 466.0
-
-
-@dataclass(frozen=True)
-class Modelled:
-    """An experiment in the model."""
-
-    experiment: str
-    barrier_us: float  #: the split barrier alone
-    seconds: float  #: 1000 iterations
-    published_s: float | None  #: where the PEs are as many as in the paper
-
 
 def barrier_us(signal: Signal, pes: int = PES, pes_a_node: int = PES_A_NODE) -> float:
     """The price of the plan with such signals, and what follows the last of them."""
@@ -84,14 +71,3 @@ def barrier_us(signal: Signal, pes: int = PES, pes_a_node: int = PES_A_NODE) -> 
     back = rounds * gap if signal.taken_back else 0.0
     waits = 0.0 if signal.outstanding is None else sent / signal.outstanding * signal.waiting
     return priced.last_us + back + waits
-
-
-def table(pes: int = PES, pes_a_node: int = PES_A_NODE) -> list[Modelled]:
-    """Every experiment of the paper; the rest of an iteration is the paper's at any number of PEs."""
-    published = shmem_published.published() if (pes, pes_a_node) == (PES, PES_A_NODE) else {}
-    found = []
-    for experiment, signal in SIGNALS.items():
-        alone = barrier_us(signal, pes, pes_a_node)
-        seconds = (REST_US + alone) * ITERATIONS / 1e6
-        found.append(Modelled(experiment, alone, seconds, published.get(experiment)))
-    return found

@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import combinations
 
 import tollbar
-from tollbar.models import quanta
-from tollbar.papers import logp, multiprogramming, nic, nic_work, openmp_mpi, split_shmem
+from tollbar.models import quanta, shmem_published
+from tollbar.papers import logp, multiprogramming, nic, nic_work, one_machine, openmp_mpi, split_shmem
 from tollbar.papers.exhibit import printed
 
 #: Overhead above gap, as the paper assumes, and gap above overhead.
@@ -53,6 +53,16 @@ def _openmp_mpi() -> Iterator[_Row]:
     yield "Algorithms 1, 5, 6", about, f"0 of {orders}", f"{both} of {orders}"
     steps = [n for n in range(2, 12) if _exact("dissemination", n + 1) > _exact("dissemination", n)]
     yield "3.2.2", "dissemination has a step after so many nodes", "4, 7, 11", ", ".join(map(str, steps))
+    for threads in (2, 8):
+        told = one_machine.printed_ratio(threads)
+        same = one_machine.ratio("Figure 9", threads, contended=False)
+        about = f"MCS tree over the counter, {threads} threads, one machine"
+        yield "Figure 9", about, f"{told:.2f}", f"{same:.2f}"
+    # The text has no number of the tree at 12 nodes, but that it is less than 4 us.
+    below = 4 / printed(openmp_mpi.NAME, "Figure 12", "dissemination", 12).value
+    same = one_machine.ratio("Figure 12", 12, contended=False)
+    about = "MCS tree over dissemination, 12 nodes, one machine without contention"
+    yield "Figure 12", about, f"below {below:.2f}", f"{same:.2f}"
 
 
 def _both_see_zero() -> tuple[int, int]:
@@ -160,6 +170,16 @@ def _split_shmem() -> Iterator[_Row]:
         "without its last exchange, is it a barrier of 8",
         "yes",
         "yes" if verdict.holds else "no",
+    )
+    told = shmem_published.published()
+    puts, counters = (
+        1e6 * told[name] / shmem_published.ITERATIONS for name in ("64-bit Puts", "32-bit AMOs")
+    )
+    yield (
+        "Barriers in SGI SHMEM",
+        "what ends an iteration, if it is dissemination by 32-bit AMOs, us",
+        f"at least {counters - puts:.0f}",
+        f"below {puts:.0f}",
     )
 
 

@@ -19,16 +19,24 @@ from tollbar.report import curves
 
 NAME = "logp"
 CENTRAL = "central counter"
-#: The paper's names, and the plans that they are. Open MPI's own barrier is its binomial tree at these sizes.
+OPEN_MPI = "Open MPI"
+#: The paper's names, and the plans that they are at the sizes of Table 1.
 PLANS = {
     CENTRAL: "central",
     "combining tree": "combining:4",
     "tournament": "tournament",
     "dissemination": "dissemination",
-    "Open MPI": "bst",
+    OPEN_MPI: "bst",
 }
+#: Up to so many ranks everybody tells rank 0 in Open MPI's coll/basic: its parameter coll_basic_crossover.
+CROSSOVER = 4
 _SIZES = (2, 4, 8, 16, 24, 32, 40, 48, 56, 64)
 _GROUPS = (2, 3, 4, 6, 8, 16)
+
+
+def plan_of(name: str, ranks: int) -> str:
+    """What the paper's barrier of that name is between so many ranks: Open MPI's own changes its plan."""
+    return "central" if name == OPEN_MPI and ranks <= CROSSOVER else PLANS[name]
 
 
 @cache
@@ -75,9 +83,8 @@ def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
     where, found = here.mpi
     model, points = curves.model_of(found), []
     for name in names:
-        plan = PLANS[name]
-        priced = [Point(name, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
-        points += stored.merged(priced, _measured(found, name, plan, model))
+        priced = [Point(name, ranks, model=price_us(plan_of(name, ranks), ranks)) for ranks in _SIZES]
+        points += stored.merged(priced, _measured(found, name, PLANS[name], model))
     last = {point.series: point for point in points if point.x == _SIZES[-1]}
     order = sorted(last.values(), key=lambda point: point.model or 0)
     told = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
@@ -88,7 +95,7 @@ def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
 
 def _measured(found, name: str, plan: str, model) -> list[Point]:
     """The plan by messages, as the paper's component has it; the MPI's own barrier for Open MPI."""
-    if name == "Open MPI":
+    if name == OPEN_MPI:
         one = next(filter(None, map(places.own_of, found.values())), None)
         return stored.measured(found, one, name, None, plan, _COUNTED)
     shorter = plan.removesuffix(":4")  # the default is called by its name alone

@@ -2,7 +2,8 @@
 """Seyedroudbari and Kadiyala 2020: barriers between threads, between processes, and both combined.
 
 The paper prints two or three numbers of each curve. Its model column is the LogP price of the plan with
-L = o = g through the first of them; what is measured here has a model of its own, fitted here.
+L = o = g through the first of them; one_machine.py has the same costs for both curves of a figure. What is
+measured here has a model of its own, fitted here.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tollbar
-from tollbar.papers import stored
+from tollbar.papers import combined, one_machine, stored
 from tollbar.papers.exhibit import Exhibit, Point, printed, with_published
 from tollbar.papers.pictures import drawing
 from tollbar.papers.stored import Stored
-from tollbar.report import curves, plots
+from tollbar.report import curves
 
 NAME = "openmp-mpi"
 _THREADS = (2, 3, 4, 6, 8, 11, 12, 16)
@@ -40,7 +41,8 @@ def exhibits(here: Stored) -> list[Exhibit]:
         _processes(here, "Figure 10", "MCS tree between processes", ("mcs",)),
         _processes(here, "Figure 11", "Dissemination between processes", ("dissemination",)),
         _processes(here, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
-        *_combined(here),
+        *combined.exhibits(here),
+        *one_machine.exhibits(),
     ]
 
 
@@ -98,58 +100,3 @@ def _sentence(points: Sequence[Point], plan: str, x: str) -> str:
         grown = (many.measured or 0) / (few.measured or 1)
         text += f"; here it grows {grown:.3g} times from {few.x:g} to {many.x:g}"
     return text + "."
-
-
-def _combined(here: Stored) -> list[Exhibit]:
-    """Figures 13 and 14: no number is printed; the model gives every thread one turn between two releases."""
-    points: list[Point] = []
-    for place, each in here.hybrid.items():
-        one = next((met for name in _COMBINED if (met := each.find(name))), None)
-        taken = each.time_ns(one) if one else None
-        if taken is not None:
-            series, x = f"{place.threads} threads a rank, {place.over}", place.ranks
-            points.append(Point(series, x, measured=taken / 1e3))
-    over_threads = [
-        Point(
-            f"{point.x:g} ranks, {point.series.partition(', ')[2]}",
-            float(point.series.split()[0]),
-            measured=point.measured,
-        )
-        for point in points
-    ]
-    sentence = "The paper prints no number of these figures."
-    if points:
-        slow = max(points, key=lambda point: point.measured or 0)
-        fast = min(points, key=lambda point: point.measured or 0)
-        sentence = (
-            f"Here {slow.x:g} ranks with {slow.series} take longest, {slow.measured:.4g} us, "
-            f"{(slow.measured or 0) / (fast.measured or 1):.3g} times as long as {fast.x:g} ranks with "
-            f"{fast.series}."
-        )
-    missing = here.missing("hybrid")
-    return [
-        Exhibit(NAME, number, f"{_OF_BOTH}: {what}", x, "us", some, sentence, missing=missing, drawing=drawn)
-        for number, what, x, some, drawn in (
-            ("Figure 13a", "against ranks", "ranks", points, None),
-            ("Figure 13b", "against threads a rank", "threads a rank", over_threads, None),
-            ("Figure 14", "both", "ranks", points, _heat_map(here)),
-        )
-    ]
-
-
-def _heat_map(here: Stored) -> str | None:
-    """Of the MPI that was measured with most pairs of ranks and threads."""
-    grids = []
-    for mpi in dict.fromkeys(place.over for place in here.hybrid):
-        places = {place: each for place, each in here.hybrid.items() if place.over == mpi}
-        one = next((met for name in _COMBINED for each in places.values() if (met := each.find(name))), None)
-        if one and (grid := curves.grid(places, one)):
-            grids.append((mpi, grid))
-    if not grids:
-        return None
-    mpi, grid = max(grids, key=lambda found: len(found[1].values))
-    return plots.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")
-
-
-_OF_BOTH = "Dissemination between processes, one word among their threads"
-_COMBINED = ("turnstile/dissemination", "central/dissemination")

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from tollbar.models import shmem as shmem_model
-from tollbar.models import shmem_published
+from tollbar.models import exchange, shmem_published
+from tollbar.papers import stored
 from tollbar.papers.exhibit import Exhibit, Point, with_published
 from tollbar.papers.stored import Stored
 from tollbar.report import shmem_tables
@@ -13,7 +13,7 @@ NAME = "split-shmem"
 
 
 def exhibits(here: Stored) -> list[Exhibit]:
-    points = [Point("time", each.experiment, model=each.seconds) for each in shmem_model.table()]
+    points = [Point("time", each.experiment, model=each.seconds) for each in exchange.table()]
     points = with_published(points, NAME, "Table 1")
     for row in shmem_tables.rows(here.shmem):
         if row.seconds is not None:
@@ -39,5 +39,42 @@ def exhibits(here: Stored) -> list[Exhibit]:
             sentence,
             missing=here.missing("shmem"),
             log_y=False,
-        )
+        ),
+        _over_pes(here),
     ]
+
+
+#: Those whose signals differ in kind.
+_KINDS = ("64-bit Puts", "MPI_Ibarrier()", "64-bit AMOs", "32-bit AMOs")
+_PES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
+
+
+def _over_pes(here: Stored) -> Exhibit:
+    """The same table against the number of PEs; the paper has one number of them."""
+    points = []
+    for pes in _PES:
+        for each in exchange.table(pes):
+            if each.experiment in _KINDS:
+                points.append(Point(each.experiment, pes, model=each.seconds, published=each.published_s))
+    for row in shmem_tables.rows(here.shmem):
+        if row.seconds is not None and row.experiment.name in _KINDS:
+            taken = row.seconds
+            points.append(
+                Point(row.experiment.name, row.pes, measured=taken.value, low=taken.low, high=taken.high)
+            )
+    few, many = exchange.exchange(_PES[0]), exchange.exchange(_PES[-1])
+    sentence = (
+        f"Without its split barrier an iteration takes {few.all_us:.0f} us between {_PES[0]} PEs and "
+        f"{many.all_us:.0f} us between {_PES[-1]}, of which {many.send_us:.0f} us go into announcing "
+        f"{exchange.letters(_PES[-1])} letters and {many.fetch_us:.0f} us into fetching them."
+    )
+    return Exhibit(
+        NAME,
+        "Table 1 over PEs",
+        "The same exchange with fewer PEs, 24 of them a node",
+        "PEs",
+        "s",
+        stored.merged(points),
+        sentence,
+        missing=here.missing("shmem"),
+    )

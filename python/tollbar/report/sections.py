@@ -12,7 +12,7 @@ from tollbar.data.places import Here
 from tollbar.data.results import Stored
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
-from tollbar.models import shmem as shmem_model
+from tollbar.models import exchange as shmem_model
 from tollbar.report import curves, mpi_figures, mpi_tables, plots, shmem_tables, tables, targets
 from tollbar.report.curves import Figure
 from tollbar.report.target import Target

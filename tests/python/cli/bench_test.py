@@ -53,6 +53,13 @@ def test_neighbours_are_told_beside_every_row(bench):
     assert {row["where"] for row in bench(*words, "--format", "json").json} == {"beside 1 neighbour, free"}
 
 
+def test_a_barrier_of_two_levels_is_asked_for_by_both_names(bench):
+    said = bench("hybrid", "--only", "turnstile/dissemination,mcs/mcs,mcs", "--ranks", "2", "--threads", "2")
+    assert said.code == 2
+    assert "--only mcs: a barrier of two levels is spelled INNER/OUTER" in said.err  # both others are known
+    assert bench("hybrid", "--only", "dissemination/mcs", "--ranks", "2", "--threads", "2").code == 2
+
+
 def test_a_name_that_nothing_has_is_refused_before_anything_is_launched(bench, tmp_path):
     said = bench("threads", "--only", "dissemnation", "--ranks", "2")
     assert said.code == 2

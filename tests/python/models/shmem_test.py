@@ -4,8 +4,8 @@
 import dataclasses
 
 import pytest
+from tollbar.models import exchange, shmem_published
 from tollbar.models import shmem as shmem_model
-from tollbar.models import shmem_published
 
 
 def in_order(seconds):
@@ -14,7 +14,7 @@ def in_order(seconds):
 
 
 def modelled():
-    return {each.experiment: each.seconds for each in shmem_model.table()}
+    return {each.experiment: each.seconds for each in exchange.table()}
 
 
 def test_the_model_has_the_papers_order_and_is_within_a_percent_of_every_row():
@@ -54,4 +54,4 @@ def test_the_fewer_are_outstanding_the_more_is_waited():
 
 
 def test_other_numbers_of_pes_are_compared_with_nothing():
-    assert {each.published_s for each in shmem_model.table(16)} == {None}
+    assert {each.published_s for each in exchange.table(16)} == {None}

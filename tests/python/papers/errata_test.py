@@ -36,6 +36,7 @@ def found(rows: list[errata.Erratum], about: str) -> list[tuple[str, str]]:
         ("by the price", [("any", "0.20 to 0.30")]),
         ("by its formula", [("any", "0.20 to 0.50")]),
         ("last exchange", [("yes", "no")]),
+        ("if it is dissemination by 32-bit AMOs", [("at least 978", "below 485")]),  # 1463 - 485
     ],
 )
 def test_what_follows_is_not_what_is_printed(rows, about, expected):

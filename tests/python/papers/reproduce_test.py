@@ -93,9 +93,8 @@ def test_nothing_measured_is_the_same_everywhere(made):
 def test_what_is_not_measured_is_told_how_to(capsys, tmp_path):
     words = ["reproduce", "split-shmem", "--results", str(tmp_path), "-o", str(tmp_path), "--format", "json"]
     assert main(words) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert row["measured"] == 0
-    assert row["measure_with"] == "tollbar bench shmem"
+    rows = json.loads(capsys.readouterr().out)
+    assert {(row["measured"], row["measure_with"]) for row in rows} == {(0, "tollbar bench shmem")}
 
 
 @pytest.mark.parametrize(
@@ -221,3 +220,25 @@ def test_the_factor_of_an_application_grows_with_the_nodes(made):
         assert factors == sorted(factors)
     fast = [float(row["model"]) for row in rows if row["series"] == "lanai7.2"]
     assert fast == pytest.approx([1.13, 1.39, 1.59, 1.73], abs=0.005)
+
+
+def test_the_sparse_exchange_stands_against_the_number_of_pes(made):
+    rows = table(made, "split-shmem", "Table 1 over PEs")
+    for series in ("64-bit Puts", "MPI_Ibarrier()", "64-bit AMOs", "32-bit AMOs"):
+        times = {int(row["x"]): float(row["model"]) for row in rows if row["series"] == series}
+        assert sorted(times) == [2, 4, 8, 16, 32, 64, 128, 256, 512, 768]
+        assert sorted(times.values()) == list(times.values())
+        (told,) = [row for row in rows if row["series"] == series and row["published"]]
+        assert told["x"] == "768"
+        assert float(told["model"]) == pytest.approx(float(told["published"]), rel=0.001)
+        (same,) = [row for row in table(made, "split-shmem", "Table 1") if row["x"] == series]
+        assert same["model"] == told["model"]
+
+
+def test_open_mpi_s_own_barrier_is_linear_up_to_its_crossover(made):
+    """coll_basic_crossover is 4: a star up to there, its binomial tree beyond."""
+    rows = table(made, "logp", "Figure 13")
+    own = {int(row["x"]): float(row["model"]) for row in rows if row["series"] == logp.OPEN_MPI}
+    star = {int(row["x"]): float(row["model"]) for row in rows if row["series"] == logp.CENTRAL}
+    assert own[4] == star[4] != pytest.approx(logp.price_us("bst", 4))
+    assert own[8] == pytest.approx(logp.price_us("bst", 8)) != star[8]

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures 13 and 14 of Seyedroudbari and Kadiyala: threads inside nodes, both levels in one barrier.
+
+No number of these figures is printed. The model has the costs of each level from the figure of that level:
+the counter between threads from Figure 7, dissemination between nodes from Figure 11, each through the first
+number that is printed, with L = o = g. The levels follow each other, so their prices add. What is measured
+has one machine for both levels, fitted to all its points: contention.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from tollbar.data.places import Here, Place
+from tollbar.models import contention
+from tollbar.models.logp_fit import Measured
+from tollbar.papers import one_machine
+from tollbar.papers.exhibit import Exhibit, Point, printed
+from tollbar.papers.stored import Stored
+from tollbar.report import curves, plots
+
+NAME = "openmp-mpi"
+NODES, THREADS = range(2, 9), range(2, 13)
+_CURVES = {"13a": (2, 4, 6, 8, 10, 12), "13b": (2, 3, 4, 5, 6, 7, 8)}
+
+#: The barrier that is drawn; the first of these that was measured.
+_MEASURED = ("turnstile/dissemination", "central/dissemination")
+_TITLE = "Dissemination between processes, one word among their threads"
+
+
+@cache
+def model_us(nodes: int, threads: int, *, contended: bool = False) -> float:
+    """A barrier of so many nodes of so many threads, on the paper's machine.
+
+    `contended`: messages between nodes are in each other's way, as Figure 12 asks for.
+    """
+    inside = _level("Figure 7", "central").price_us("central", threads)
+    between = _level("Figure 11", "dissemination")
+    if contended:
+        between = one_machine.fitted("Figure 12", contended=True)
+    return inside + between.price_us("dissemination", nodes)
+
+
+def _level(number: str, plan: str) -> contention.Machine:
+    """The machine on which two cost what the paper prints."""
+    two = Measured(plan, 2, printed(NAME, number, plan, 2).value)
+    return contention.fit([two], contended=False)
+
+
+def highest(*, contended: bool) -> list[int]:
+    """The numbers of nodes at which 12 threads cost the most."""
+    times = {nodes: model_us(nodes, max(THREADS), contended=contended) for nodes in NODES}
+    return [nodes for nodes, us in times.items() if us > max(times.values()) * (1 - 1e-9)]
+
+
+def exhibits(here: Stored) -> list[Exhibit]:
+    measured = _measured(here)
+    missing = here.missing("hybrid")
+    over_nodes = [
+        Point(f"{threads} threads a node", nodes, model=model_us(nodes, threads))
+        for threads in _CURVES["13a"]
+        for nodes in NODES
+    ]
+    over_threads = [
+        Point(f"{nodes} nodes", threads, model=model_us(nodes, threads))
+        for nodes in _CURVES["13b"]
+        for threads in THREADS
+    ]
+    turned = [
+        Point(f"{p.x:g} ranks, {p.series.partition(', ')[2]}", float(p.series.split()[0]),
+              measured=p.measured, predicted=p.predicted)
+        for p in measured
+    ]  # fmt: skip
+    all_pairs = [
+        Point(f"{threads} threads a node", nodes, model=model_us(nodes, threads))
+        for threads in THREADS
+        for nodes in NODES
+    ]
+    sentence = _sentence(measured)
+    found = [
+        Exhibit(NAME, number, f"{_TITLE}: {what}", x, "us", points, sentence, missing=missing, drawing=drawn)
+        for number, what, x, points, drawn in (
+            ("Figure 13a", "against nodes", "nodes", [*over_nodes, *measured], None),
+            ("Figure 13b", "against threads a node", "threads a node", [*over_threads, *turned], None),
+            ("Figure 14", "both, by the model", "nodes", [*all_pairs, *measured], _model_map()),
+        )
+    ]
+    if drawing := _measured_map(here):
+        found.append(
+            Exhibit(NAME, "Figure 14 here", f"{_TITLE}: both, as measured", "ranks", "us", measured, sentence,
+                    drawing=drawing)
+        )  # fmt: skip
+    return found
+
+
+def _sentence(measured: list[Point]) -> str:
+    peak = " and ".join(map(str, highest(contended=True)))
+    text = (
+        "The paper prints no number of these figures, and a peak at 7 nodes of 12 threads. By the model that "
+        f"takes {model_us(7, 12):.2f} us, as with {_others()} nodes; "
+        f"where messages are in each other's way the peak is at {peak}."
+    )
+    if measured:
+        slow = max(measured, key=lambda point: point.measured or 0)
+        text += f" Here {slow.x:g} ranks take longest, with {slow.series}: {slow.measured:.4g} us."
+    return text
+
+
+def _others() -> str:
+    *few, last = (str(nodes) for nodes in highest(contended=False) if nodes != 7)
+    return f"{', '.join(few)} and {last}"
+
+
+def _measured(here: Stored) -> list[Point]:
+    """Each with the price on the machine that fits all points of its MPI, where there are three or more."""
+    points: list[Point] = []
+    for mpi in dict.fromkeys(place.over for place in here.hybrid):
+        rows = list(_rows((place, each) for place, each in here.hybrid.items() if place.over == mpi))
+        machine = contention.fit([row for _, row in rows], contended=True) if len(rows) > 2 else None
+        for place, row in rows:
+            foretold = machine.price_us(row.plan, row.ranks) if machine else None
+            series = f"{place.threads} threads a rank, {place.over}"
+            points.append(Point(series, place.ranks, measured=row.us, predicted=foretold))
+    return points
+
+
+def _rows(there: Iterable[tuple[Place, Here]]) -> Iterable[tuple[Place, Measured]]:
+    for place, each in there:
+        name = next((met.name for wanted in _MEASURED if (met := each.find(wanted))), None)
+        taken = each.time_ns(each.find(name)) if name else None
+        if name and taken is not None:
+            plan = name.replace("/", f"@{place.threads}/")
+            yield place, Measured(plan, place.ranks * place.threads, taken / 1e3)
+
+
+def _model_map() -> str:
+    values = {(t, n): 1e3 * model_us(n, t) for t in THREADS for n in NODES}
+    grid = plots.Grid([*THREADS], [*NODES], values)
+    return plots.heat_map("reproduced 14 model", grid, "threads a node, model", "nodes")
+
+
+def _measured_map(here: Stored) -> str | None:
+    """Of the MPI that was measured with most pairs of ranks and threads."""
+    grids = []
+    for mpi in dict.fromkeys(place.over for place in here.hybrid):
+        places = {place: each for place, each in here.hybrid.items() if place.over == mpi}
+        one = next((met for name in _MEASURED for each in places.values() if (met := each.find(name))), None)
+        if one and (grid := curves.grid(places, one)):
+            grids.append((mpi, grid))
+    if not grids:
+        return None
+    mpi, grid = max(grids, key=lambda found: len(found[1].values))
+    return plots.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")
