@@ -94,6 +94,7 @@ static int forget(MPI_Comm comm, int key, void* value, void* extra) {
     struct tollbar_freeing* by = freeing_of(comm);
     forget_remembered();
     tollbar_requests_finish_passed(&self->joined);
+    tollbar_persistent_finish_passed(&self->joined);
     tollbar_watch_no_more(&self->joined);
     if (by != NULL)
         by->kept = self;

@@ -111,8 +111,12 @@ void tollbar_fortran_barrier_init(int* comm, int* info, int* request, int* error
     MPI_Request made;
     int code;
     if (!tollbar_fits() || !tollbar_barrier_init(PMPI_Comm_f2c(*comm), &made, &code)) {
-        if (!go_on(&next_barrier_init, (void* [6]){comm, info, request, error}))
-            go_on(&next_extension, (void* [6]){comm, info, request, error});
+        void* const arguments[6] = {comm, info, request, &code};
+        code = MPI_SUCCESS;
+        const int made_by_mpi = go_on(&next_barrier_init, arguments) || go_on(&next_extension, arguments);
+        if (made_by_mpi && code == MPI_SUCCESS && tollbar_fits())
+            tollbar_barrier_init_is_passed(PMPI_Comm_f2c(*comm), PMPI_Request_f2c(*request));
+        set(error, code);
         return;
     }
     if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);

@@ -76,6 +76,14 @@ int tollbar_barrier_init(MPI_Comm comm, MPI_Request* request, int* code) {
     return ours;
 }
 
+/* Kept only where its end is seen here. */
+void tollbar_barrier_init_is_passed(MPI_Comm comm, MPI_Request request) {
+    const int forgets = tollbar_mpi_forgets_pending && tollbar_failures() == NULL &&
+                        tollbar_persistent_calls_come_here();
+    const struct tollbar_communicator* communicator = forgets ? tollbar_record_of(comm) : NULL;
+    if (communicator != NULL) tollbar_persistent_pass(&communicator->joined, request);
+}
+
 int tollbar_start(int count, MPI_Request* requests, const void* call_site) {
     /* Open MPI 4 starts once more what is under way, and then one of the two never ends. */
     for (int i = 0; i < count && tollbar_any_handles(); ++i)
@@ -109,7 +117,11 @@ int tollbar_hook_barrier_init(word comm, word info, void* request) {
     int code;
     if (tollbar_fits() && tollbar_barrier_init((MPI_Comm)comm, request, &code)) return code;
     const struct tollbar_calls* next = tollbar_next();
-    return next->barrier_init == NULL ? MPI_ERR_UNSUPPORTED_OPERATION : next->barrier_init(comm, info, request);
+    if (next->barrier_init == NULL) return MPI_ERR_UNSUPPORTED_OPERATION;
+    code = next->barrier_init(comm, info, request);
+    if (code == MPI_SUCCESS && tollbar_fits())
+        tollbar_barrier_init_is_passed((MPI_Comm)comm, *(const MPI_Request*)request);
+    return code;
 }
 
 int MPI_Start(MPI_Request* request) {

@@ -11,6 +11,9 @@ int tollbar_barrier(MPI_Comm comm, const void* call_site, int* code);
 int tollbar_ibarrier(MPI_Comm comm, const void* call_site, MPI_Request* request, int* code);
 int tollbar_barrier_init(MPI_Comm comm, MPI_Request* request, int* code);
 
+/* After the next definition has made a handle, and not tollbar. */
+void tollbar_barrier_init_is_passed(MPI_Comm comm, MPI_Request request);
+
 /* Starts them, by the next definition too; returns an MPI error code. */
 int tollbar_start(int count, MPI_Request* requests, const void* call_site);
 

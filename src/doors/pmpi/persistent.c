@@ -17,10 +17,18 @@ struct handle {
     struct handle* next;
 };
 
+/* A handle of the MPI's own. */
+struct passed {
+    MPI_Request handle;
+    const struct tollbar_joined* by;
+    struct passed* next;
+};
+
 _Atomic uint32_t tollbar_handles;
 
 /* Under the lock of communicator/pending.h. */
 static struct handle* handles;
+static struct passed* passed;
 static int tags;
 static uint64_t starts;
 static int post_is_open;
@@ -128,6 +136,51 @@ static struct handle* find(MPI_Request request) {
     return one;
 }
 
+void tollbar_persistent_pass(const struct tollbar_joined* joined, MPI_Request request) {
+    struct passed* one = malloc(sizeof *one);
+    if (one == NULL) return;
+    tollbar_take_lock();
+    *one = (struct passed){.handle = request, .by = joined, .next = passed};
+    passed = one;
+    tollbar_release_lock();
+    atomic_fetch_add_explicit(&tollbar_handles, 1, memory_order_relaxed);
+}
+
+/* Under the lock: the place of one of that communicator's, or of that handle's. */
+static struct passed** place_of(const struct tollbar_joined* joined, MPI_Request request) {
+    struct passed** place = &passed;
+    while (*place != NULL && (*place)->by != joined && (*place)->handle != request) place = &(*place)->next;
+    return place;
+}
+
+/* Under the lock; there may be none. */
+static void forget(struct passed** place) {
+    struct passed* one = *place;
+    if (one == NULL) return;
+    *place = one->next;
+    free(one);
+    atomic_fetch_sub_explicit(&tollbar_handles, 1, memory_order_relaxed);
+}
+
+/* Under the lock, because the user may free one meanwhile. One that was not started counts as over. */
+static int forget_if_over(struct passed** place) {
+    int over = 1;
+    if (*place != NULL) PMPI_Request_get_status((*place)->handle, &over, MPI_STATUS_IGNORE);
+    if (over) forget(place);
+    return over;
+}
+
+void tollbar_persistent_finish_passed(const struct tollbar_joined* joined) {
+    int64_t since_ns = 0;
+    for (int left = 1; left;) {
+        tollbar_take_lock();
+        const int over = forget_if_over(place_of(joined, MPI_REQUEST_NULL));
+        left = *place_of(joined, MPI_REQUEST_NULL) != NULL;
+        tollbar_release_lock();
+        if (!over) tollbar_mpi_pass_time(&since_ns);
+    }
+}
+
 int tollbar_persistent_under_way(MPI_Request request) {
     tollbar_take_lock();
     const struct handle* handle = find(request);
@@ -153,6 +206,7 @@ void tollbar_persistent_start(MPI_Request request, const void* call_site) {
 void tollbar_persistent_free(MPI_Request request) {
     tollbar_take_lock();
     struct handle* one = find(request);
+    forget(place_of(NULL, request));
     if (one != NULL) {
         one->usable = 0;
         one->freed = 1;
@@ -174,6 +228,7 @@ void tollbar_persistent_finish(void) {
         if (one->usable) PMPI_Request_free(&one->request.handle);
         free(one);
     }
+    while (passed != NULL) forget(&passed);
     atomic_store_explicit(&tollbar_handles, 0, memory_order_relaxed);
     if (post_is_open) PMPI_Comm_free(&post);
     post_is_open = 0;

@@ -18,6 +18,12 @@ static inline int tollbar_any_handles(void) {
  * `code` is what MPI_Barrier_init returns. */
 int tollbar_persistent_init(MPI_Comm comm, struct tollbar_joined* joined, MPI_Request* request, int* code);
 
+/* A handle of the MPI's own, of an MPI that forgets what is under way when the communicator is freed. */
+void tollbar_persistent_pass(const struct tollbar_joined* joined, MPI_Request request);
+
+/* Waits for what is under way by such handles of a communicator that is being freed; all ranks are at it. */
+void tollbar_persistent_finish_passed(const struct tollbar_joined* joined);
+
 /* Nonzero for one of ours that was started and is not over: it is not to be started again yet. */
 int tollbar_persistent_under_way(MPI_Request request);
 
