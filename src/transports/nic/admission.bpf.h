@@ -31,7 +31,8 @@ TOLL_INLINE int refuse(struct packet* packet, struct toll_group* group, const st
                        enum toll_refusal why) {
     const toll_u32 other = toll_net16(frame_of(packet)->source);
 
-    toll_swap(&group->refusal, 0, (toll_u64)other << 8 | why);
+    /* Before it is admitted itself, a member would take that for what keeps it out. */
+    if (toll_load(&group->incarnation)) toll_swap(&group->refusal, 0, (toll_u64)other << 8 | why);
     return reply(packet, group, sealing, toll_refuse, why, 0);
 }
 
