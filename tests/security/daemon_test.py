@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -234,22 +235,41 @@ def test_the_daemon_needs_three_rights_and_its_user_is_trusted_where_root_made_t
         network.restart_daemon(0)
 
 
+class Meeting:
+    """How fast the group of the user `company` meets from now on."""
+
+    def __init__(self, network: Network):
+        self.network, self.began, self.episode = network, time.monotonic(), self.reached(network)
+
+    @staticmethod
+    def reached(network: Network) -> int:
+        return network.status(0)["groups"][0]["episode"]
+
+    def each_us(self) -> float:
+        met = self.reached(self.network) - self.episode
+        return 1e6 * (time.monotonic() - self.began) / met
+
+
 def test_thousands_of_clients_half_of_them_hostile_leave_the_daemon_alone(network, company):
     """By hand: TOLLBAR_CROWD=10000,60 pytest -s tests/security -k thousands"""
     clients, seconds = os.environ.get("TOLLBAR_CROWD", "500,2").split(",")
     for name in ("attacker.py", "crowd.py"):
         shutil.copy(HERE / name, network.folder)
     words = [network.socket(0), talk_magic(), *network.addresses[:2], clients, seconds]
-    began = network.status(0)["groups"][0]["episode"]
+    quiet = Meeting(network)
+    time.sleep(min(float(seconds), 5))
+    quiet_us = quiet.each_us()
+    beside = Meeting(network)
     crowd = subprocess.run(
         [*network.inside(0), "/usr/bin/python3", str(network.folder / "crowd.py"), *map(str, words)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
+    beside_us = beside.each_us()
     answers = json.loads(crowd.stdout)
     state = Path(f"/proc/{network.daemons[0].pid}/status").read_text()
     peak_mib = int(re.search(r"VmHWM:\s*(\d+)", state)[1]) / 1024
-    met = network.status(0)["groups"][0]["episode"] - began
-    print(f"{clients} clients, {seconds} s: {answers}, {met} barriers meanwhile, {peak_mib:.1f} MiB")
+    print(f"{clients} clients, {seconds} s: {answers}, {peak_mib:.1f} MiB")
+    print(f"another user's barriers: {beside_us:.0f} us each, {quiet_us:.0f} before")
     assert network.daemons[0].poll() is None
     assert peak_mib < MOST_MIB
     assert answers["unanswered"] < answers["asked"]
