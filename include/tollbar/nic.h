@@ -71,11 +71,15 @@ void tollbar_nic_leave(tollbar_nic* member);
 int tollbar_nic_arrive(tollbar_nic* member);
 
 /* 0 when the episode is over, EAGAIN when it is not. Never blocks. With a card it makes a system call only after the
- * retransmission timeout. Errors: EPIPE (the daemon is gone). */
+ * retransmission timeout. Errors: as wait. */
 int tollbar_nic_test(tollbar_nic* member);
 
 /* Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it names the missing ranks on stderr every S seconds.
- * Errors: EPIPE (the daemon is gone, and with it the programs on the card). */
+ * Errors: EPIPE (the daemon is gone, and with it the programs on the card), ESTALE (the group does not admit this
+ * member: another process was the same rank in it before), EPROTO (it does not, for the member's plan, number of ranks
+ * or order of hosts differs), both with and without a card. Only an authenticated answer to this very process gives the
+ * last two, and no episode of it will end: leave, and have all members join a group with another number or key. Who
+ * was admitted keeps waiting for whoever was not, as for one that is missing. */
 int tollbar_nic_wait(tollbar_nic* member);
 
 /* As wait, for at most that time. After ETIMEDOUT the episode goes on; wait again. Errors: ETIMEDOUT, and as wait. */

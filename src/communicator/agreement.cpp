@@ -47,7 +47,7 @@ void broadcast_ruling(const SetUp& set_up, Ruling& ruling) {
         from += part.size;
     }
     ruling.arena_of.resize(ruling.terms.nodes);
-    ruling.cards.resize(ruling.terms.key != 0 ? ruling.terms.nodes : 0);
+    ruling.cards.resize(ruling.terms.has_cards() ? ruling.terms.nodes : 0);
 }
 
 /// Collective: how every node that lacks one gets an arena, or finds that it cannot be had there.

@@ -39,7 +39,7 @@ void finish_episode(Participant& participant, const Reports& reports, const void
 std::vector<std::string> card_candidates(const Terms& terms) {
     std::vector<std::string> plans;
     for (const std::string& shape : {std::string("gather"), std::string(defaults::on_cards)})
-        if (terms.key != 0 && nic::fault_on_nic(shape, terms.nodes).empty())
+        if (terms.has_cards() && nic::fault_on_nic(shape, terms.nodes).empty())
             plans.push_back(defaults::around_cards(shape));
     return plans;
 }

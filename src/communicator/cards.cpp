@@ -99,7 +99,7 @@ Failure failed(const std::string& why) {
 Failure take_place(const Agreement& agreement, const std::string& shape, std::uint8_t number, CardPlace& place) {
     if (agreement.here.size() > 1 && !agreement.arena)
         return failed("the ranks of " + host_name() + " have no memory in common");
-    const nic::Group group{.key = {agreement.terms.key, 0},
+    const nic::Group group{.key = agreement.terms.key,
                            .id = number + 1U,
                            .rank = agreement.node,
                            .ranks = agreement.terms.nodes,

@@ -7,6 +7,7 @@
 
 #include "nicd/client/local_nic.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/random.hpp"
 #include "runtime/say.h"
 
 #include <algorithm>
@@ -153,8 +154,7 @@ std::vector<std::uint32_t> survey_cards(const std::vector<Introduction>& all, co
         say_by_messages(name, why, terms.network == TOLLBAR_NETWORK_NIC ? Asked::yes : Asked::no);
         return {};
     }
-    std::random_device source;
-    while (terms.key == 0) terms.key = std::uint64_t{source()} << 32 | source();
+    terms.key = {random_number(), random_number()};
     std::vector<std::uint32_t> addresses;
     addresses.reserve(leaders.size());
     for (const Rank leader : leaders) addresses.push_back(all[leader].network.address);
@@ -166,7 +166,7 @@ std::string suited_plan(const std::string& plan, const Terms& terms, const std::
                         const char* name) {
     const bool asks = on_cards(plan).has_value();
     if (terms.nodes == 1 || plan.empty()) return by_messages(plan);
-    if (terms.key == 0) {
+    if (!terms.has_cards()) {
         if (asks && terms.network == TOLLBAR_NETWORK_P2P)
             say_by_messages(name, "'" + plan + "' runs on network cards, but the network is p2p", Asked::yes);
         return by_messages(plan);
@@ -214,7 +214,7 @@ MpiSituation situation_of(const Terms& terms, Rank ranks, const tollbar_mpi_opti
     constexpr std::array objectives{"latency", "skew", "wait"};  // in the order of tollbar_objective
     std::string mpi = options.mpi == nullptr ? "any" : options.mpi;
     // Where nodes have cards, other choices are made.
-    if (terms.key != 0) mpi += terms.network == TOLLBAR_NETWORK_NIC ? "+nic" : "+cards";
+    if (terms.has_cards()) mpi += terms.network == TOLLBAR_NETWORK_NIC ? "+nic" : "+cards";
     return {.ranks = ranks,
             .nodes = terms.nodes,
             .per_node = terms.per_node,

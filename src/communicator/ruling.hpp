@@ -6,6 +6,8 @@
 #include "introduction.hpp"
 #include "participant.h"
 
+#include "runtime/siphash.h"
+
 #include <tollbar/algorithms.hpp>
 #include <tollbar/plan.hpp>
 #include <tollbar/detail/tuning.hpp>
@@ -22,19 +24,22 @@ struct Terms {
     double budget_ms;
     double timeout_s;      ///< 0: never
     std::uint64_t ticket;  ///< of this communicator alone; see ticket_of()
-    std::uint64_t key;     ///< of groups on the nodes' cards; 0: they meet by messages
+    toll_key key;          ///< of groups on the nodes' cards, if these are to be used
     tollbar_network network;
     Rank nodes;
     Rank per_node;  ///< ranks on the node that has most of them
     bool makes_arenas;
     bool crowded;  ///< some node has more ranks than CPUs
+
+    /// Else the nodes meet by messages.
+    bool has_cards() const noexcept { return key.low != 0; }
 };
 
 struct Ruling {
     Terms terms{};
     std::vector<Rank> node_of;            ///< of each rank
     std::vector<std::uint64_t> arena_of;  ///< of each node, the arena its ranks have in common; 0: none
-    std::vector<std::uint32_t> cards;     ///< of each node, its address (IPv4, network byte order); empty without key
+    std::vector<std::uint32_t> cards;     ///< of each node, its address (IPv4, network byte order); or none
 };
 
 /// Only rank 0 does. Says on stderr which wishes are not granted and why.

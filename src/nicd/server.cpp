@@ -103,10 +103,7 @@ void Server::serve() {
             look_around();
             take_turns();
             if (calls_) accept_some();
-            for (auto client = clients_.begin(); client != clients_.end();) {
-                Client& one = *client++;
-                if (one.joining && one.joining->next_look <= Clock::now()) go_on_joining(one);
-            }
+            look_after_joins();
             drop_overdue();
             forget_past();
         } catch (const std::bad_alloc&) {  // what was to be done is still there to be done
@@ -157,6 +154,16 @@ void Server::take_turns() {
         if (next->second.empty()) turns_.erase(next);
         client.in_turn = false;
         attend(client);
+    }
+}
+
+void Server::look_after_joins() {
+    const auto now = Clock::now();
+    for (auto client = clients_.begin(); client != clients_.end() && Clock::now() < now + turn;) {
+        const auto one = client++;
+        if (!one->joining || one->joining->next_look > now) continue;
+        go_on_joining(*one);
+        clients_.splice(clients_.end(), clients_, one);  // the others come first the next time
     }
 }
 

@@ -92,6 +92,8 @@ private:
     void look_around();
     void put_in_turn(Client& client);
     void take_turns();
+    /// Of those that are due as many as there is time for in a turn.
+    void look_after_joins();
     void accept_some();
     bool accept_one();
     /// Makes room among the silent connections; false when there are none. `of` nobody: of who has most.

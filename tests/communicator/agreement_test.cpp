@@ -48,6 +48,22 @@ TEST_CASE("everybody knows who shares a node, and the lowest rank of each leads"
     CHECK(all[4].here == std::vector<Rank>{1, 4});
 }
 
+TEST_CASE("nodes that meet on their cards do so under a key of 128 bits that no other communicator has") {
+    std::vector<mpi::Introduction> both(2);
+    for (Rank rank = 0; rank < 2; ++rank) {
+        both[rank].node = rank + 1;
+        both[rank].network = {.told = TOLLBAR_NETWORK_NIC, .address = rank + 1, .error = 0};
+    }
+    std::set<std::uint64_t> halves;
+    for (int communicator = 0; communicator < 100; ++communicator) {
+        const mpi::Terms terms = mpi::rule(both, {}).terms;
+        CHECK(terms.has_cards());
+        halves.insert({terms.key.low, terms.key.high});
+    }
+    CHECK(halves.size() == 200);
+    CHECK(!halves.contains(0));
+}
+
 TEST_CASE("only ranks that share a node get memory, and the same") {
     const auto all = agreed({"mcs", "mcs", "mcs"}, {"a", "a", "b"});
     CHECK(all[0].arena != nullptr);

@@ -59,7 +59,7 @@ static struct toll_header towards(toll_u8 rank) {
     return header;
 }
 
-/* Rank 1 of four that exchange in pairs, in its fifth episode; not admitted yet in every other run. */
+/* Rank 1 of a group in which four exchange in pairs, in its fifth episode; not admitted yet in every other run. */
 static void begin_run(int admitted) {
     memset(&group, 0, sizeof group);
     who = toll_identity_of(key, 1, 7);
@@ -71,7 +71,8 @@ static void begin_run(int admitted) {
         group.sealing = toll_sealing(&who, 99, who.digest);
     }
     group.rank = self;
-    group.ranks = group.members = members;
+    group.ranks = 70; /* it admits those from 65 on */
+    group.members = members;
     group.program = (struct toll_program){.steps = 2, .tells = 3, .awaits = 3};
     group.steps[0].step = (struct toll_step){0, 0, 0, 0};
     group.steps[1].step = (struct toll_step){3, 3, 1, 1};
@@ -97,6 +98,7 @@ static int help(toll_u8 lead, toll_u8* bytes, size_t size) {
     frame.magic = toll_net32(toll_magic);
     frame.group = who.group;
     frame.name = who.name;
+    frame.source &= toll_net16(127); /* most of them are ranks */
     if (lead & 4) frame.digest = who.digest;
     if (lead & 32) frame.incarnation = lead & 64 ? group.drawn : group.incarnation;
     if (lead & 128) frame.destination = toll_net16(self);
@@ -137,6 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const int verdict = lead & 64 ? arrive(&sent) : receive(&received);
         if (verdict == XDP_PASS && !(lead & 64)) proceed(&sent);
         if (!sealed && memcmp(&before, &group, sizeof group) != 0) abort();
+        if (!group.incarnation && group.refusal >> 8) abort(); /* rank 0 alone may keep it out */
         data += 1 + bytes;
         size -= 1 + bytes;
     }

@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -64,11 +65,32 @@ def test_a_connection_that_asks_for_nothing_is_closed(network):
         assert idle.recv(1) == b""
 
 
+def worked_s(network: Network) -> float:
+    """The daemon of host 0, in all."""
+    words = Path(f"/proc/{network.daemons[0].pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def answers(network: Network, requests: int = 100) -> str:
+    """What the daemon of host 0 works, in ms, for each answer to another user; and how long these take."""
+    took, before = [], worked_s(network)
+    for _ in range(requests):
+        began = time.monotonic()
+        network.status(0)
+        took.append(1e3 * (time.monotonic() - began))
+    work = 1e3 * (worked_s(network) - before) / requests
+    took.sort()
+    return f"{work:.1f} ms of work, {took[requests // 2]:.1f} ms at the median, {took[-1]:.1f} at most"
+
+
 def test_a_flood_of_joins_delays_nobody_else(network, company):
+    """How long answers take is shown by pytest -s tests/security -k flood_of_joins; it decides nothing."""
+    print(f"an answer: {answers(network)}")
     with ExitStack() as stack:
         for user in range(2):
             flood = stack.enter_context(Attack(network, "flood", 60, user=ATTACKER + user))
             assert flood.line() == "began"
+        print(f"beside a flood of joins: {answers(network)}")  # each one was answered
         for _ in range(3):
             someone_joins(network)
 
@@ -234,22 +256,41 @@ def test_the_daemon_needs_three_rights_and_its_user_is_trusted_where_root_made_t
         network.restart_daemon(0)
 
 
+class Meeting:
+    """How fast the group of the user `company` meets from now on."""
+
+    def __init__(self, network: Network):
+        self.network, self.began, self.episode = network, time.monotonic(), self.reached(network)
+
+    @staticmethod
+    def reached(network: Network) -> int:
+        return network.status(0)["groups"][0]["episode"]
+
+    def each_us(self) -> float:
+        met = self.reached(self.network) - self.episode
+        return 1e6 * (time.monotonic() - self.began) / met
+
+
 def test_thousands_of_clients_half_of_them_hostile_leave_the_daemon_alone(network, company):
     """By hand: TOLLBAR_CROWD=10000,60 pytest -s tests/security -k thousands"""
     clients, seconds = os.environ.get("TOLLBAR_CROWD", "500,2").split(",")
     for name in ("attacker.py", "crowd.py"):
         shutil.copy(HERE / name, network.folder)
     words = [network.socket(0), talk_magic(), *network.addresses[:2], clients, seconds]
-    began = network.status(0)["groups"][0]["episode"]
+    quiet = Meeting(network)
+    time.sleep(min(float(seconds), 5))
+    quiet_us = quiet.each_us()
+    beside = Meeting(network)
     crowd = subprocess.run(
         [*network.inside(0), "/usr/bin/python3", str(network.folder / "crowd.py"), *map(str, words)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
+    beside_us = beside.each_us()
     answers = json.loads(crowd.stdout)
     state = Path(f"/proc/{network.daemons[0].pid}/status").read_text()
     peak_mib = int(re.search(r"VmHWM:\s*(\d+)", state)[1]) / 1024
-    met = network.status(0)["groups"][0]["episode"] - began
-    print(f"{clients} clients, {seconds} s: {answers}, {met} barriers meanwhile, {peak_mib:.1f} MiB")
+    print(f"{clients} clients, {seconds} s: {answers}, {peak_mib:.1f} MiB")
+    print(f"another user's barriers: {beside_us:.0f} us each, {quiet_us:.0f} before")
     assert network.daemons[0].poll() is None
     assert peak_mib < MOST_MIB
     assert answers["unanswered"] < answers["asked"]

@@ -179,22 +179,20 @@ def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(n
         network.daemons[1] = network.daemon(1, "--linger", "0")
     kill(others[1:2])
     again = said(network.member(1, key, user=NOBODY, on_card=on_card, patience_ms=UNTIL_NAMED_MS))
-    if on_card:
-        assert again["error"] == errno.ESTALE
-        assert "earlier use of this group" in again["line"]
-        assert "another number or key" in again["line"]
-    else:
-        assert again["ended"] == 0
+    assert again["error"] == errno.ESTALE
+    assert "earlier use of this group" in again["line"]
+    assert "another number or key" in again["line"]
     kill(others)
     for host in range(HOSTS):
         network.restart_daemon(host)
 
 
-def test_different_plans_are_named_and_nobody_leaves(network):
+@pytest.mark.parametrize("on_card", [True, False])
+def test_different_plans_are_named_and_nobody_leaves(network, on_card):
     key = new_key()
     plans = ["dissemination", "dissemination", "central", "dissemination"]
     members = [
-        network.member(rank, key, plan, user=NOBODY, patience_ms=UNTIL_NAMED_MS)
+        network.member(rank, key, plan, user=NOBODY, on_card=on_card, patience_ms=UNTIL_NAMED_MS)
         for rank, plan in enumerate(plans)
     ]
     answers = [said(member) for member in members]

@@ -36,6 +36,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Of a member that its group does not take.
+Fault fault_of(toll_refusal why, Rank other) {
+    return {why == toll_other_plan ? EPROTO : ESTALE, text_of_refusal(why, other)};
+}
+
 class OnNic final : public GroupTransport {
 public:
     OnNic(std::string plan, NicTransport transport, Episode before)
@@ -60,8 +65,7 @@ public:
     Fault fault() const override {
         const NicTransport& transport = runner_.transport();
         if (!transport.admitted() && transport.refusal() != toll_not_refused)
-            return {transport.refusal() == toll_other_plan ? EPROTO : ESTALE,
-                    text_of_refusal(transport.refusal(), transport.refused())};
+            return fault_of(transport.refusal(), transport.refused());
         return {EPIPE,
                 "the NIC daemon of this host is gone, and its programs with it: restart it with `tollbar nic up`, then "
                 "have all members leave and join a group with another number"};
@@ -98,19 +102,24 @@ std::uint64_t digest_of(const std::string& plan, const Group& group) {
 class OverUdp final : public GroupTransport {
 public:
     OverUdp(const std::string& plan, const Group& group, wait_policy wait)
-        : GroupTransport(plan),
-          runner_({.key = group.key,
-                   .group = group.id,
-                   .self = group.rank,
-                   .ranks = group.ranks,
-                   .digest = digest_of(plan, group),
-                   .drawn = random_number()},
-                  compile_steps(make_plan(plan, group.ranks), group.rank), 0, wait, {}, network_of(group)) {}
+        : GroupTransport(plan), runner_({.key = group.key,
+                                         .group = group.id,
+                                         .self = group.rank,
+                                         .ranks = group.ranks,
+                                         .digest = digest_of(plan, group),
+                                         .drawn = random_number()},
+                                        compile_steps(make_plan(plan, group.ranks), group.rank), 0, wait, {},
+                                        network_of(group), WhenRefused::give_up) {}
 
     const char* name() const noexcept override { return "udp"; }
-    bool arrive() noexcept override { return runner_.arrive(), true; }
+    bool arrive() noexcept override { return runner_.arrive(); }
     bool test() noexcept override { return runner_.test(); }
     bool finish(Deadline deadline) noexcept override { return runner_.finish(deadline); }
+    bool gone() const noexcept override { return runner_.gone(); }
+    Fault fault() const override {
+        const UdpRefusal refusal = runner_.refusal();
+        return fault_of(refusal.why, refusal.other);
+    }
     bool wait() noexcept override { return wait_and_report(runner_); }
     std::vector<Rank> missing() override { return runner_.missing(); }
 

@@ -31,7 +31,8 @@ TOLL_INLINE int refuse(struct packet* packet, struct toll_group* group, const st
                        enum toll_refusal why) {
     const toll_u32 other = toll_net16(frame_of(packet)->source);
 
-    toll_swap(&group->refusal, 0, (toll_u64)other << 8 | why);
+    /* Before it is admitted itself, a member would take that for what keeps it out. */
+    if (toll_load(&group->incarnation)) toll_swap(&group->refusal, 0, (toll_u64)other << 8 | why);
     return reply(packet, group, sealing, toll_refuse, why, 0);
 }
 
@@ -49,16 +50,14 @@ TOLL_INLINE int admit(struct packet* packet, struct toll_group* group, const str
     return reply(packet, group, sealing, toll_welcome, 0, incarnation);
 }
 
-/* Now others can be heard. What the host has entered before is told now: of this and an arrival that race, the later
- * one sees the other. */
+/* Now others can be heard. What the host has entered before is told now. */
 TOLL_INLINE int begin(struct packet* packet, struct toll_group* group, toll_u64 incarnation) {
     const struct toll_sip sealing = toll_sealing(&group->who, incarnation, group->who.digest);
     toll_u64 place;
     toll_u32 step;
 
     group->sealing = sealing;
-    toll_swap(&group->incarnation, 0, incarnation);
-    place = toll_load(&group->state.at);
+    place = toll_begin(&group->incarnation, incarnation, &group->state);
     step = toll_step_of(place);
     if (step >= group->program.steps) return XDP_DROP;
     if (group->shape == toll_plan)

@@ -89,6 +89,13 @@ static inline int toll_admit(toll_word* place, toll_u64 drawn) {
     return !before || before == drawn;
 }
 
+/* A member is admitted; gives how far its host has got, which is told now. Of this and an arrival that race, the later
+ * one sees the other: who has entered looks at the incarnation afterwards. */
+static inline toll_u64 toll_begin(toll_word* incarnation, toll_u64 of_group, struct toll_state* state) {
+    toll_swap(incarnation, 0, of_group);
+    return toll_load(&state->at);
+}
+
 /* Counts a member that has entered; 1 for the one caller that completes the episode. Counts carry their episode, so a
  * repeated or late frame, on whatever processor, cannot count for another one. */
 static inline int toll_count(struct toll_state* state, toll_u32 members, toll_u32 member, toll_u64 episode) {

@@ -11,10 +11,11 @@
 namespace tollbar {
 
 AnsweringRunner::AnsweringRunner(const UdpIdentity& identity, std::vector<toll_step> steps, Episode before,
-                                 wait_policy policy, const UdpTiming& timing, std::unique_ptr<Datagrams> network)
+                                 wait_policy policy, const UdpTiming& timing, std::unique_ptr<Datagrams> network,
+                                 WhenRefused when_refused)
     : timing_(timing), network_(std::move(network)), steps_(std::move(steps)),
       runner_(steps_.data(), static_cast<std::uint32_t>(steps_.size()), before,
-              UdpTransport(Protocol(identity, steps_, before, *network_), policy, timing, *network_)) {
+              UdpTransport(Protocol(identity, steps_, before, *network_), policy, timing, *network_, when_refused)) {
     if (identity.ranks == 1) return;
     runner_.transport().protocol().introduce();
     // Signals are for the program's own threads.
@@ -26,12 +27,13 @@ AnsweringRunner::AnsweringRunner(const UdpIdentity& identity, std::vector<toll_s
     pthread_sigmask(SIG_SETMASK, &usual, nullptr);
 }
 
-void AnsweringRunner::arrive() noexcept {
+bool AnsweringRunner::arrive() noexcept {
     const std::lock_guard inside(inside_);
-    runner_.finish(Never{});
+    if (!runner_.finish(Never{})) return false;
     runner_.start();
     entered_ = true;
     runner_.advance();
+    return true;
 }
 
 bool AnsweringRunner::test() noexcept {
@@ -61,6 +63,16 @@ UdpCounts AnsweringRunner::counts() const noexcept {
     return runner_.transport().protocol().counts();
 }
 
+bool AnsweringRunner::gone() const noexcept {
+    const std::lock_guard inside(inside_);
+    return runner_.transport().gone();
+}
+
+UdpRefusal AnsweringRunner::refusal() const noexcept {
+    const std::lock_guard inside(inside_);
+    return runner_.transport().protocol().refusal();
+}
+
 void AnsweringRunner::answer_now_and_then(const std::stop_token& stop) noexcept {
     std::mutex unshared;
     std::unique_lock lock(unshared);
@@ -73,7 +85,7 @@ void AnsweringRunner::answer_now_and_then(const std::stop_token& stop) noexcept 
         UdpTransport& transport = runner_.transport();
         const auto asked = transport.protocol().questions();
         transport.take_in([this] { return runner_.advance(), false; });  // all that is there: others ask after the end
-        if (!runner_.finished()) transport.progress();
+        if (!runner_.finished() && !transport.gone()) transport.progress();
         if (transport.protocol().questions() != asked) nap = timing_.again;
     }
 }

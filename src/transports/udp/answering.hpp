@@ -18,21 +18,24 @@ class AnsweringRunner {
 public:
     /// Nobody has entered an episode after `before`.
     AnsweringRunner(const UdpIdentity& identity, std::vector<toll_step> steps, Episode before, wait_policy policy,
-                    const UdpTiming& timing, std::unique_ptr<Datagrams> network);
+                    const UdpTiming& timing, std::unique_ptr<Datagrams> network,
+                    WhenRefused when_refused = WhenRefused::wait_on);
 
     /// Answers those who still need this rank for the last episode, until all have left or none asks any more.
     /// An episode that is not over is given up.
     ~AnsweringRunner();
 
-    /// Enters the next episode, after the end of the one before. Blocks only for that.
-    void arrive() noexcept;
+    /// Enters the next episode, after the end of the one before. Blocks only for that; false when gone() keeps it from
+    /// ending.
+    bool arrive() noexcept;
 
     /// Takes in what is there; true when the episode is over. Never blocks.
     /// Memory order: what any rank of this host wrote before it arrived is visible once this returns true, for the
     /// kernel carries datagrams under locks; other hosts share no memory.
     bool test() noexcept;
 
-    /// Waits for the end of the episode; false when the deadline passed first, and may then be called again.
+    /// Waits for the end of the episode; false when the deadline passed first, and may then be called again, or when
+    /// gone().
     /// Memory order: as test().
     bool finish(Deadline deadline) noexcept;
 
@@ -40,7 +43,10 @@ public:
     Episode episode() const noexcept;
     std::vector<Rank> missing() const;  ///< nobody when the episode is over; see Protocol
     UdpCounts counts() const noexcept;
-    static constexpr bool gone() noexcept { return false; }
+
+    /// Whether the group refused this rank, which gave up; refusal() says why.
+    bool gone() const noexcept;
+    UdpRefusal refusal() const noexcept;
 
 private:
     void linger() noexcept;

@@ -160,7 +160,7 @@ void Protocol::admit(const toll_frame& frame, Rank other) noexcept {
     const Rank place = toll_admitted_as(identity_.self, other);
     if (place >= toll_admits) return;
     const auto refuse = [&](toll_refusal why) {
-        refusal_ = {why, other};
+        if (admitted()) refusal_ = {why, other};  // before, it would be taken for what keeps this rank out
         send_under(frame.incarnation, frame.digest, other, toll_refuse, static_cast<toll_u16>(why), 0);
     };
     if (frame.digest != who_.digest) return refuse(toll_other_plan);

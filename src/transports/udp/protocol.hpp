@@ -71,6 +71,9 @@ public:
     /// What keeps this rank, or one that asked it, out.
     const UdpRefusal& refusal() const noexcept { return refusal_; }
 
+    /// Whether this rank itself is kept out. Sure, for it was told so in an answer to the number that it drew.
+    bool refused() const noexcept { return !admitted() && refusal_.why != toll_not_refused; }
+
     /// Enters the next episode; the one before is over.
     void enter(Episode episode) noexcept;
 

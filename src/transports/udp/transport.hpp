@@ -28,13 +28,21 @@ struct UdpTiming {
     std::chrono::nanoseconds linger{500000000};  ///< nobody asks for so long before a rank that others may need goes
 };
 
+/// What a rank does that is kept out of its group.
+enum class WhenRefused : std::uint8_t {
+    wait_on,  ///< says why once, and asks again: it cannot tell its caller
+    give_up,  ///< is gone()
+};
+
 class UdpTransport {
 public:
     using Step = toll_step;
     using Sync = NativeSync;
 
-    UdpTransport(Protocol protocol, wait_policy policy, const UdpTiming& timing, Datagrams& network)
-        : protocol_(std::move(protocol)), network_(&network), policy_(policy), overdue_(timing.again, timing.rarest) {}
+    UdpTransport(Protocol protocol, wait_policy policy, const UdpTiming& timing, Datagrams& network,
+                 WhenRefused when_refused = WhenRefused::wait_on)
+        : protocol_(std::move(protocol)), network_(&network), policy_(policy), when_refused_(when_refused),
+          overdue_(timing.again, timing.rarest) {}
 
     Protocol& protocol() noexcept { return protocol_; }
     const Protocol& protocol() const noexcept { return protocol_; }
@@ -73,7 +81,8 @@ public:
         return !deadline.passed();
     }
 
-    static constexpr bool gone() noexcept { return false; }
+    /// Whether this rank was refused and gave up; stays so.
+    bool gone() const noexcept { return gone_; }
 
     /// Takes in what is there, as long as `enough` is false after each; whether it became true.
     template <class Enough>
@@ -84,6 +93,7 @@ public:
             const auto received = network_->receive(buffer);
             if (!received) return false;
             protocol_.hear(std::span(buffer).first(std::min(received->size, buffer.size())), received->from);
+            gone_ = gone_ || (when_refused_ == WhenRefused::give_up && protocol_.refused());
             if (enough()) return true;
         }
         return false;
@@ -92,7 +102,7 @@ public:
 private:
     void say_refusal() noexcept {
         const UdpRefusal& refusal = protocol_.refusal();
-        if (said_ || refusal.why == toll_not_refused) return;
+        if (said_ || gone_ || refusal.why == toll_not_refused) return;
         said_ = true;
         try {
             tollbar_say("%s", text_of_refusal(refusal.why, refusal.other).c_str());
@@ -103,8 +113,10 @@ private:
     Protocol protocol_;
     Datagrams* network_;
     wait_policy policy_;
+    WhenRefused when_refused_;
     Overdue overdue_;
     bool said_ = false;
+    bool gone_ = false;
 };
 
 }  // namespace tollbar

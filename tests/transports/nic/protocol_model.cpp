@@ -24,6 +24,7 @@ static std::uint64_t toll_swap(toll_word* word, std::uint64_t before, std::uint6
 
 #include <tollbar/algorithms.hpp>
 
+#include <array>
 #include <iostream>
 #include <map>
 #include <string>
@@ -43,6 +44,13 @@ struct Nic {
     toll_program program{};
     std::vector<toll_step> steps;
 };
+
+void reset(Nic& nic) {
+    nic.state.at.store(toll_place(0, nic.program.steps), rl::mo_relaxed, RL_INFO);
+    for (toll_word& word : nic.state.told) word.store(0, rl::mo_relaxed, RL_INFO);
+    for (toll_word& word : nic.state.counted) word.store(0, rl::mo_relaxed, RL_INFO);
+    nic.state.released.store(0, rl::mo_relaxed, RL_INFO);
+}
 
 /// Ranks 0 .. ranks-1 are hosts; one thread more is a network that delivers what was ever said again, in any order.
 class Nics : public Scenario {
@@ -64,13 +72,6 @@ public:
     }
 
 protected:
-    void reset(Nic& nic) {
-        nic.state.at.store(toll_place(0, nic.program.steps), rl::mo_relaxed, RL_INFO);
-        for (toll_word& word : nic.state.told) word.store(0, rl::mo_relaxed, RL_INFO);
-        for (toll_word& word : nic.state.counted) word.store(0, rl::mo_relaxed, RL_INFO);
-        nic.state.released.store(0, rl::mo_relaxed, RL_INFO);
-    }
-
     virtual void arrive(Rank self, std::uint64_t episode) = 0;
     virtual void ask_again(Rank self, std::uint64_t episode) = 0;
     virtual void stray() = 0;
@@ -208,6 +209,66 @@ private:
     std::vector<std::unique_ptr<rl::atomic<std::uint64_t>>> entered_;
 };
 
+/// Two processes come as the same rank, one after a kill perhaps, and a network says their questions again. One of them
+/// is admitted, never both, and what its host enters meanwhile is told once it is.
+class Admission final : public Scenario {
+public:
+    static constexpr unsigned network = 2;
+
+    Admission() {
+        for (Process& one : processes_) {
+            one.nic.program = {.steps = 1, .tells = 1, .awaits = 1};
+            reset(one.nic);
+        }
+    }
+
+    void run(unsigned self) override {
+        if (self == network) return stray();
+        Process& mine = processes_[self];
+        mine.asks.store(1, rl::mo_release, RL_INFO);
+        RL_ASSERT(toll_enter(&mine.nic.state, &mine.nic.program, 1));
+        if (toll_load(&mine.incarnation) != 0) mine.told.store(1, rl::mo_release, RL_INFO);
+        while (ask(self) && mine.told.load(rl::mo_acquire, RL_INFO) == 0) RelacySync::yield();
+    }
+
+private:
+    static constexpr std::uint64_t of_group = 99;
+
+    struct Process {
+        Nic nic;
+        toll_word incarnation{0};
+        rl::atomic<std::uint64_t> asks{0};
+        rl::atomic<std::uint64_t> told{0};
+    };
+
+    /// The question, and its answer, on one processor each; false when it is refused.
+    bool ask(unsigned process) {
+        Process& one = processes_[process];
+        if (!toll_admit(&place_, 11 + process)) {
+            RL_ASSERT(admitted_.load(rl::mo_seq_cst, RL_INFO) != process + 1);
+            return false;
+        }
+        const std::uint64_t before = admitted_.exchange(process + 1, rl::mo_seq_cst, RL_INFO);
+        RL_ASSERT(before == 0 || before == process + 1);
+        if (toll_load(&one.incarnation) != 0) return true;  // a welcome says nothing new
+        const toll_u64 place = toll_begin(&one.incarnation, of_group, &one.nic.state);
+        if (toll_step_of(place) < one.nic.program.steps) one.told.store(1, rl::mo_release, RL_INFO);
+        return true;
+    }
+
+    void stray() {
+        for (int frame = 0; frame < 4; ++frame) {
+            const unsigned process = rl::rand(2);
+            if (processes_[process].asks.load(rl::mo_acquire, RL_INFO) != 0) ask(process);
+            RelacySync::yield();
+        }
+    }
+
+    std::array<Process, 2> processes_;
+    toll_word place_{0};  ///< of whoever admits them
+    rl::atomic<std::uint64_t> admitted_{0};
+};
+
 struct Situation {
     unsigned threads;
     MakeScenario make;
@@ -218,6 +279,7 @@ const std::map<std::string, Situation>& situations() {
         {"exchange", {3, [] { return std::make_unique<Planned>(make_plan("pairwise", 2)); }}},
         {"folded", {4, [] { return std::make_unique<Planned>(make_plan("pairwise", 3)); }}},
         {"tree", {4, [] { return std::make_unique<Planned>(make_plan("mcs", 3)); }}},
+        {"admission", {3, [] { return std::make_unique<Admission>(); }}},
         {"counted", {4, [] { return std::make_unique<Counted>(3); }}},
     };
     return all;

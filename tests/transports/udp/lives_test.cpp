@@ -26,16 +26,15 @@ struct Parcel {
 
 /// One process as one rank.
 struct Life {
-    Life(const Plan& plan, Rank self, std::uint64_t drawn, std::uint64_t digest)
-        : steps(compile_steps(plan, self)), runner(steps.data(), static_cast<std::uint32_t>(steps.size()), 0,
-                                                   UdpTransport(Protocol({.key = {42, 43},
-                                                                          .group = 1,
-                                                                          .self = self,
-                                                                          .ranks = plan.ranks(),
-                                                                          .digest = digest,
-                                                                          .drawn = drawn},
-                                                                         steps, 0, outbox),
-                                                                wait_policy::automatic, {}, outbox)) {
+    Life(const Plan& plan, Rank self, std::uint64_t drawn, std::uint64_t digest, toll_key key = {42, 43})
+        : steps(compile_steps(plan, self)),
+          runner(
+              steps.data(), static_cast<std::uint32_t>(steps.size()), 0,
+              UdpTransport(
+                  Protocol(
+                      {.key = key, .group = 1, .self = self, .ranks = plan.ranks(), .digest = digest, .drawn = drawn},
+                      steps, 0, outbox),
+                  wait_policy::automatic, {}, outbox)) {
         protocol.introduce();
     }
 
@@ -207,17 +206,68 @@ TEST_CASE("a rank that comes again is refused, and whoever has another plan is n
     world.begin(2);
     world.live(3000, false);
     CHECK(!world.life(2).protocol.admitted());
+    CHECK(world.life(2).protocol.refused());
     CHECK(world.life(2).protocol.refusal().why == toll_used_before);
     CHECK(world.life(2).protocol.refusal().other == 0);
 
     World other(make_plan("pairwise", 4), 4);
     other.begin(3, 2);
     other.live(3000, false);
+    CHECK(other.life(3).protocol.refused());
+    CHECK(!other.life(0).protocol.refused());
     CHECK(other.life(3).protocol.refusal().why == toll_other_plan);
     CHECK(other.life(0).protocol.refusal().why == toll_other_plan);
     CHECK(other.life(0).protocol.refusal().other == 3);
     CHECK(other.left() == 0);
     CHECK(other.life(3).runner.episode() <= 1);
+}
+
+TEST_CASE("who is refused gives up, and nobody is by what was said to another process, before, or by others") {
+    const auto refusal = [](toll_refusal why, std::uint64_t drawn, Rank source = 0) {
+        return written(toll_refuse, source, why, 0, {.incarnation = drawn, .to = 1});
+    };
+    Life one(make_plan("pairwise", 4), 1, 1000, Writing().digest, {Writing().key, 0});
+    one.runner.start();
+    const auto hear = [&](const toll_frame& frame, Rank from) {
+        one.protocol.hear(std::as_bytes(std::span(&frame, 1)), from);
+        return one.protocol.refused();
+    };
+    CHECK_FALSE(hear(refusal(toll_used_before, 999), 0));      // to an earlier process of this rank
+    CHECK_FALSE(hear(refusal(toll_used_before, 1000, 2), 2));  // by a rank that admits nobody
+    toll_frame forged = refusal(toll_used_before, 1000);
+    forged.mac ^= 1;
+    CHECK_FALSE(hear(forged, 0));
+    toll_frame other_plan = refusal(toll_other_plan, 1000);
+    other_plan.digest ^= 1;
+    seal(other_plan);
+    CHECK_FALSE(hear(other_plan, 0));  // of who asked for another plan
+    CHECK(hear(refusal(toll_used_before, 1000), 0));
+
+    Hand admitted(make_plan("pairwise", 4), 1);
+    admitted.start();
+    admitted.hear(refusal(toll_used_before, Hand::drawn), 0);
+    CHECK_FALSE(admitted.protocol.refused());
+}
+
+TEST_CASE("who refuses another one before it is admitted itself is not refused by that") {
+    Life one(make_plan("dissemination", 70), 1, 1000, Writing().digest, {Writing().key, 0});
+    toll_frame join = written(toll_join, 65, 0, 0, {.digest = 8, .incarnation = 2000, .to = 1});
+    one.outbox.sent.clear();
+    one.protocol.hear(std::as_bytes(std::span(&join, 1)), 65);
+    CHECK(one.outbox.take() == std::vector<std::string>{"refuse step 2 episode 0 to 65"});
+    CHECK_FALSE(one.protocol.refused());
+}
+
+TEST_CASE("forged frames and late ones refuse nobody who is the first of its rank") {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        CAPTURE(seed);
+        World world(make_plan("pairwise", 4), seed);
+        world.live(4000, false);
+        for (Rank rank = 0; rank < 4; ++rank) CHECK_FALSE(world.life(rank).protocol.refused());
+        world.begin(2);
+        world.live(4000, false);
+        for (const Rank rank : {0U, 1U, 3U}) CHECK_FALSE(world.life(rank).protocol.refused());
+    }
 }
 
 TEST_CASE(
