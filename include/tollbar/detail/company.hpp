@@ -115,9 +115,9 @@ public:
         return true;
     }
 
-    /// A wait's yields all came back in time.
+    /// A wait's yields all came back in time, which has saved a wake-up.
     void in_time(const Pace& pace) noexcept {
-        if (const std::uint64_t lost = lost_.get(); lost != 0) lost_.set(lost - std::min(lost, pace.wake / saved));
+        if (const std::uint64_t lost = lost_.get(); lost != 0) lost_.set(lost - std::min(lost, pace.wake));
     }
 
     /// So did those of a probe. One more late yield shows if that was luck.
@@ -132,7 +132,6 @@ private:
     static std::uint64_t next(std::uint64_t now, std::uint64_t apart) noexcept { return (now / apart + 1) * apart; }
 
     static constexpr std::uint64_t enough = 300;       ///< wake-ups' time lost, before it is believed: 6 ms
-    static constexpr std::uint64_t saved = 4;          ///< the part of a wake-up's time that a yield saves
     static constexpr std::uint64_t least_apart = 500;  ///< between probes, in wake-ups' time: 10 ms; doubles
     static constexpr std::uint64_t most_apart = 2000;  ///< 40 ms
 
