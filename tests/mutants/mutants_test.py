@@ -44,6 +44,12 @@ CXX = os.environ.get("CXX", "c++")
 #: What tests headers alone. Else each mutant of a header that everything includes compiles everything.
 STAND_ALONE = ("tests/runtime/company_test.cpp",)
 
+#: What most files include, compiled once.
+PRECOMPILED = (
+    *("algorithm", "array", "atomic", "charconv", "chrono", "functional", "map", "memory", "mutex"),
+    *("optional", "set", "span", "sstream", "string", "thread", "variant", "vector"),
+)
+
 # A mutant may hang; only that turns a limit into a verdict. Sound code gets as long as it needs.
 HANGS_AFTER_S = 10
 SOUND_WITHIN_S = 300
@@ -68,22 +74,20 @@ class Workshop:
             for p in sorted((folder / part).glob("*.cpp")) or [folder / part]
         ]
         self.sound: dict[tuple[str, str], str] = {}
+        (folder / "precompiled.hpp").write_text("".join(f"#include <{name}>\n" for name in PRECOMPILED))
+        self.call_compiler("-x", "c++-header", "precompiled.hpp", "-o", "precompiled.hpp.gch")
+
+    def call_compiler(self, *words: str | Path) -> None:
+        language = [CXX, "-std=c++20", "-O0", "-pthread", "-Iinclude", "-Isrc", "-Itests"]
+        definitions = ["TOLLBAR_CHECKED=1", "TOLLBAR_SANITIZED=0"]
+        definitions += ['TOLLBAR_VISITOR="/bin/false"', 'TOLLBAR_TESTS_DIR="tests"']
+        command = [*language, *(f"-D{what}" for what in definitions), *words]
+        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
 
     def compile(self, source: str, suffix: str = "") -> Path:
         target = self.folder / "objects" / (source.replace("/", ".") + suffix + ".o")
         target.parent.mkdir(exist_ok=True)
-        command = [CXX, "-std=c++20", "-O0", "-Iinclude", "-Isrc", "-Itests", "-DTOLLBAR_CHECKED=1"]
-        command += [
-            "-DTOLLBAR_SANITIZED=0",
-            '-DTOLLBAR_VISITOR="/bin/false"',
-            '-DTOLLBAR_TESTS_DIR="tests"',
-            "-MMD",
-            "-c",
-            source,
-            "-o",
-            target,
-        ]
-        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
+        self.call_compiler("-include", "precompiled.hpp", "-MMD", "-c", source, "-o", target)
         return target
 
     def objects(self, sources: list[str], mutated: str | None = None) -> list[Path]:

@@ -173,7 +173,7 @@ TEST_CASE("a wake-up reaches those whom its mask names") {
         };
         std::array<std::thread, 4> threads;
         for (std::uint32_t i = 0; i < threads.size(); ++i) threads[i] = std::thread(sleeper, i % 2);
-        while (awake[1].load() < 20) NativeSync::wake(word, 2, scope, 1);
+        while (awake[1].load() < 1000) NativeSync::wake(word, 2, scope, 1);
         CHECK(awake[0].load() == 0);
         over.store(true);
         word.store(8);
