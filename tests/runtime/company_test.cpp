@@ -227,6 +227,16 @@ TEST_CASE("a hiccup is not company") {
     }
 }
 
+TEST_CASE("a late yield that costs less than the wake-ups saved since is not company") {
+    Participant self(Crowding::crowded);  // a rank beside others that now and then poll for a slice
+    constexpr int waits = 200;
+    for (int slices = 0; slices < 50; ++slices) {
+        self->yield_takes = [] { return machine->yield_takes = fellow, 3 * ms; };
+        for (int i = 0; i < waits; ++i) self.wait(soon);
+    }
+    CHECK(self->sleeps == 0);
+}
+
 TEST_CASE("spins that pay go on, and those that fail are given up and tried again within 50 ms") {
     Participant self(Crowding::roomy);
     CHECK(self.wait_for(100 * ms, soon).slept == 0);
