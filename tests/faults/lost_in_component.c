@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lost_message.c inside Open MPI, whose layer of messages it replaces: a send or a receive is refused, or over with an
- * error. */
-#include "apart.h"
+ * The message is lost inside Open MPI, whose layer of messages this replaces: a send or a receive is refused, or over
+ * with an error. */
+#include "losing.h"
 
 #include <ompi_config.h>
 
 #include <ompi/mca/pml/pml.h>
 #include <ompi/request/request.h>
 
-enum { late = 1, waiting = 2 };
-
-static const char* fault;
-static int armed;
+static const char* call;
 static mca_pml_base_module_isend_fn_t next_isend;
 static mca_pml_base_module_irecv_fn_t next_irecv;
 
@@ -35,7 +32,14 @@ static int irecv(void* data, size_t count, struct ompi_datatype_t* type, int fro
     return refused;
 }
 
-static int barrier(MPI_Comm comm, const char* call) {
+static void prepare(void) {
+    next_isend = mca_pml.pml_isend;
+    next_irecv = mca_pml.pml_irecv;
+    mca_pml.pml_isend = isend;
+    mca_pml.pml_irecv = irecv;
+}
+
+static int enter(MPI_Comm comm) {
     MPI_Request request;
     if (strcmp(call, "barrier") == 0) return MPI_Barrier(comm);
     const int refused = MPI_Ibarrier(comm, &request);
@@ -44,33 +48,6 @@ static int barrier(MPI_Comm comm, const char* call) {
 
 int main(int argc, char** argv) {
     (void)argc;
-    MPI_Comm comm;
-    int code_class = 0;
-    MPI_Init(NULL, NULL);
-    toll_start(argv);
-    fault = argv[2];
-    apart = 1;
-    toll_plan("dissemination");
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* a request's errors go there in Open MPI 4 */
-    struct toll toll = toll_open(comm, 0);
-    toll_barrier(&toll, -1);
-    toll_meet();
-    next_isend = mca_pml.pml_isend;
-    next_irecv = mca_pml.pml_irecv;
-    mca_pml.pml_isend = isend;
-    mca_pml.pml_irecv = irecv;
-    toll_pay(&toll);
-    if (toll_rank == late) toll_await(&toll_page->tell, 1);
-    armed = toll_rank == waiting;
-    const int code = barrier(comm, argv[3]);
-    if (toll_rank == waiting) {
-        if (code != MPI_SUCCESS) MPI_Error_class(code, &code_class);
-        printf("left with class %d of %d\n", code_class, MPI_ERR_INTERN);
-        fflush(stdout);
-        atomic_store(&toll_page->tell, 1);
-    }
-    toll_await(&toll_page->told, 1);
-    return 0;
+    call = argv[3];
+    return lose(argv, prepare, enter);
 }

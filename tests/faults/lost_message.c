@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A message that a rank waits for is lost: the MPI gives an error when asked for it, or refuses to receive it. Whoever
- * sends it enters the barrier only when the waiting rank has left, which must be with an error. */
-#include "apart.h"
+ * The message is lost below the preload: the MPI gives an error when asked for it, or refuses to receive it. */
+#include "losing.h"
 
 #include <dlfcn.h>
 
-enum { late = 1, waiting = 2 };
-
-static const char* fault;
-static int armed;
 static MPI_Request awaited; /* what receives from the late rank */
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -35,30 +30,9 @@ int PMPI_Test(MPI_Request* request, int* over, MPI_Status* status) {
     return MPI_ERR_INTERN;
 }
 
+static void prepare(void) {}
+
 int main(int argc, char** argv) {
     (void)argc;
-    MPI_Comm comm;
-    int code_class = 0;
-    MPI_Init(NULL, NULL);
-    toll_start(argv);
-    fault = argv[2];
-    apart = 1;
-    toll_plan("dissemination");
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    struct toll toll = toll_open(comm, 0);
-    toll_barrier(&toll, -1);
-    toll_meet();
-    toll_pay(&toll);
-    if (toll_rank == late) toll_await(&toll_page->tell, 1);
-    armed = toll_rank == waiting;
-    const int code = MPI_Barrier(comm);
-    if (toll_rank == waiting) {
-        if (code != MPI_SUCCESS) MPI_Error_class(code, &code_class);
-        printf("left with class %d of %d\n", code_class, MPI_ERR_INTERN);
-        fflush(stdout);
-        atomic_store(&toll_page->tell, 1);
-    }
-    toll_await(&toll_page->told, 1);
-    return 0;
+    return lose(argv, prepare, MPI_Barrier);
 }
