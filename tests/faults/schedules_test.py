@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random schedules end as with the MPI's own barriers.
 
-More of them, from another seed on: SCHEDULES=10000 SEED=1 pytest tests/faults/schedules_test.py
+More of them, from another seed on, over other ranks:
+SCHEDULES=10000 SEED=1 RANKS=2 pytest tests/faults/schedules_test.py
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pytest
 
 COUNT = int(os.environ.get("SCHEDULES", "15"))
 FIRST = int(os.environ.get("SEED", "1"))
+RANKS = int(os.environ.get("RANKS", "5"))
 
 
 def launches(most: int) -> list[tuple[int, int]]:
@@ -27,8 +29,8 @@ def lines(outcome) -> list[str]:
 @pytest.mark.parametrize(("first", "count"), launches(100))
 @pytest.mark.parametrize("how", ["", "hosts=2"])
 def test_schedules_end_as_without_tollbar(run, door, how, first, count):
-    mpis_own = run(door, 5, "schedules", first, count, "careful", opened=[], OMPI_MCA_coll="^tollbar")
-    with_tollbar = run(door, 5, "schedules", first, count, *how.split())
+    mpis_own = run(door, RANKS, "schedules", first, count, "careful", opened=[], OMPI_MCA_coll="^tollbar")
+    with_tollbar = run(door, RANKS, "schedules", first, count, *how.split())
     assert lines(with_tollbar) == lines(mpis_own)
 
 

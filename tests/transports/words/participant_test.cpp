@@ -2,6 +2,8 @@
 // Participants: time-outs that name who is missing and can be resumed, split phase, moving, leaving, coming back.
 #include "toll.hpp"
 
+#include "runtime/environment.hpp"
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -40,7 +42,7 @@ std::string in_this_process() {
 TEST_CASE("a timed wait tells who never came, who left and who is late") {
     for (const std::string& plan : spellings(4)) {
         CAPTURE(plan);
-        group group(4, {.plan = plan, .wait = wait_policy::park});
+        group group(4, {.plan = plan});
         participant self = group.join(0);
         participant late = group.join(1);
         { const participant leaving = group.join(2); }
@@ -192,8 +194,9 @@ TEST_CASE("anybody may ask who is missing at any time, while others join, leave 
 
 TEST_CASE("a group may be destroyed as soon as everybody has left, and everybody may leave at once") {
     for (const std::string& plan : spellings(4))
-        for (const wait_policy wait : {wait_policy::automatic, wait_policy::park}) {
+        for (const wait_policy wait : all_policies) {
             CAPTURE(plan);
+            CAPTURE(name_of(wait));
             std::vector<std::thread> threads;
             std::latch joined(5);  // outlives the group: a thread may still be inside it when the group is destroyed
             {

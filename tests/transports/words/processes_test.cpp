@@ -3,6 +3,7 @@
 #include "toll.hpp"
 
 #include "child.hpp"
+#include "runtime/environment.hpp"
 
 #include <doctest/doctest.h>
 
@@ -65,8 +66,9 @@ struct Observed {
 
 TEST_CASE("a stopped process is named as running, and all go on when it does") {
     for (const char* plan : plans)
-        for (const wait_policy wait : {wait_policy::automatic, wait_policy::park}) {
+        for (const wait_policy wait : all_policies) {
             CAPTURE(plan);
+            CAPTURE(name_of(wait));
             Observed all(3, plan, wait);
             all.company.signal(1, SIGSTOP);
             for (const Rank rank : {0U, 2U}) all.company.call(rank, Call::arrive);
@@ -86,8 +88,9 @@ TEST_CASE("a stopped process is named as running, and all go on when it does") {
 
 TEST_CASE("a killed process is named as dead, and those who wait for it time out for ever") {
     for (const char* plan : plans)
-        for (const wait_policy wait : {wait_policy::automatic, wait_policy::park}) {
+        for (const wait_policy wait : all_policies) {
             CAPTURE(plan);
+            CAPTURE(name_of(wait));
             Observed all(3, plan, wait);
             const std::string killed = "rank 1 " + numbers(all.company.process(1)) + " is dead";
             all.company.signal(1, SIGKILL);
@@ -105,23 +108,25 @@ TEST_CASE("a killed process is named as dead, and those who wait for it time out
 }
 
 TEST_CASE("a process that is killed after it arrived is named as well, for its part may be missing") {
-    for (const char* plan : plans) {
-        CAPTURE(plan);
-        Observed all(4, plan, wait_policy::park);
-        for (const Rank rank : {0U, 1U, 2U}) all.company.call(rank, Call::arrive);
-        const std::string killed = "rank 1 " + numbers(all.company.process(1)) + " is dead";
-        const std::string late = "rank 3 " + numbers(all.company.process(3)) + " has not arrived";
-        all.company.signal(1, SIGKILL);
-        CHECK(all.missing() == std::vector{killed, late});
-        all.company.call(3, Call::arrive);
-        CHECK(all.missing() == std::vector{killed});
-        CHECK(all.company.unpaid() == 0);
-        if (std::string_view(plan) == "dissemination") {  // then rank 2 lacks what rank 1 was to pass on
-            const Answer answer = all.company.call(2, Call::timed_wait, 1);
-            CHECK_FALSE(answer.done);
-            CHECK(answer.missing == std::vector<Rank>{1});
+    for (const char* plan : plans)
+        for (const wait_policy wait : all_policies) {
+            CAPTURE(plan);
+            CAPTURE(name_of(wait));
+            Observed all(4, plan, wait);
+            for (const Rank rank : {0U, 1U, 2U}) all.company.call(rank, Call::arrive);
+            const std::string killed = "rank 1 " + numbers(all.company.process(1)) + " is dead";
+            const std::string late = "rank 3 " + numbers(all.company.process(3)) + " has not arrived";
+            all.company.signal(1, SIGKILL);
+            CHECK(all.missing() == std::vector{killed, late});
+            all.company.call(3, Call::arrive);
+            CHECK(all.missing() == std::vector{killed});
+            CHECK(all.company.unpaid() == 0);
+            if (std::string_view(plan) == "dissemination") {  // then rank 2 lacks what rank 1 was to pass on
+                const Answer answer = all.company.call(2, Call::timed_wait, 1);
+                CHECK_FALSE(answer.done);
+                CHECK(answer.missing == std::vector<Rank>{1});
+            }
         }
-    }
 }
 
 TEST_CASE("a child that ends does no harm to its parent's participants, nor to the group's name") {
