@@ -174,6 +174,14 @@ TEST_CASE("--workload refuses what is no workload") {
     }
 }
 
+TEST_CASE("--runs says how many runs of a workload are made") {
+    const char* const words[] = {"program", "--workload", "64", "--runs", "10000"};
+    CHECK(parse_options(5, words).runs == 10000);
+    CHECK(parse_options(3, words).runs == 0);
+    const char* const wrong[] = {"program", "--runs", "0"};
+    CHECK_THROWS_AS(parse_options(3, wrong), WrongUse);
+}
+
 TEST_CASE("a field of a record holds values of its type in the schema and no others") {
     CHECK(holds<std::uint64_t>("int?"));
     CHECK(holds<std::uint64_t>("int+"));

@@ -49,6 +49,10 @@ std::vector<Flag> flags_of_all(Options& o) {
          "ranks compute between barriers: US, US~SHARE for times that vary, or 360us, 2100us, 9450us; whole runs are "
          "timed, and nothing else",
          workloads(o.work)},
+        {"--runs", "N",
+         "with --workload: so many runs of each, however long they take (default: as many as have --batch-us of "
+         "computing, 3 to 10000)",
+         number(o.runs, 1, 1'000'000)},
         {"--computing", "busy|away",
          "with --workload: ranks keep a CPU busy, or let the time pass as hosts with CPUs of their own (default busy)",
          one_of(o.computing, {{"busy", Computing::busy}, {"away", Computing::away}})},

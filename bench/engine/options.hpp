@@ -54,6 +54,7 @@ struct Options {
     Depth depth = Depth::full;
     std::string only;        ///< empty: everything
     std::vector<Work> work;  ///< measured in place of bare episodes; empty: those are
+    std::uint64_t runs = 0;  ///< of each workload; 0: as many as batch_ns has
     Computing computing = Computing::busy;
     double turns_ns = 0;  ///< turns are timed for so long in place of counted episodes or runs; 0: those are
     Company company = Company::alone;

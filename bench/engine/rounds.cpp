@@ -16,6 +16,7 @@ constexpr std::uint64_t episodes_of_a_crowded_spinner = 3;
 constexpr double share_of_crowded_spinners = 0.2;  // of the time budget
 constexpr double work_ns = 20e6;                   // of computing that is timed at once, unless --batch-us says else
 constexpr std::uint64_t fewest_runs = 3, most_runs = 10000;
+constexpr double never_ns = 1e18;  // where the number of runs is given, they are all made
 
 /// What is known of a candidate from earlier rounds.
 struct Known {
@@ -97,10 +98,12 @@ private:
             Workload workload = each.workload;
             const double run_ns = 1e3 * (workload.sum_us() + static_cast<double>(workload.compute_us.size()));
             const double batch_ns = options_.batch_ns != 0 ? options_.batch_ns : work_ns;
-            workload.runs = std::clamp(static_cast<std::uint64_t>(batch_ns / run_ns), fewest_runs, most_runs);
+            const auto fitting_runs = static_cast<std::uint64_t>(batch_ns / run_ns);
+            workload.runs = options_.runs != 0 ? options_.runs : std::clamp(fitting_runs, fewest_runs, most_runs);
             workload.seed = options_.seed;
             Pace pace = pace_;
-            pace.cut_ns = 5 * std::max(batch_ns, static_cast<double>(fewest_runs) * run_ns);
+            pace.cut_ns = options_.runs != 0 ? never_ns
+                                             : 5 * std::max(batch_ns, static_cast<double>(fewest_runs) * run_ns);
             const std::unique_ptr<Visit> visit = crew_.visit(pace, workload.runs);
             visit->workload = &workload;
             visit->computing = options_.computing;
