@@ -51,6 +51,8 @@ class Asked:
     iterations: int = 0  #: of the exchange between PEs
     batch_us: int | None = None  #: time that a batch takes, up to 10,000 episodes or runs
     workloads: Sequence[str] = ()
+    as_printed: bool = False  #: workloads of the NIC paper between as many hosts as in its figures alone
+    runs: int = 0  #: of each workload, in all launches together; 0: as many as batch_us has
     companies: Sequence[str] = ()  #: who else wants the processors, as the measuring programs spell it
     pinned: Sequence[int] = ()  #: of the ranks, those that are pinned too; empty: all
     turns_ms: int = 0  #: how long turns of one barrier are timed

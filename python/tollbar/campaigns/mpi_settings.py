@@ -13,7 +13,7 @@ STOCK = "stock"
 COMPONENT = "component"
 PRELOAD = "preload"
 DOORS = (COMPONENT, PRELOAD)
-_ON_CARDS = " on cards"
+_BY_MESSAGES, _ON_CARDS = " by messages", " on cards"
 ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
 
 _TUNED = {
@@ -87,6 +87,11 @@ def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
     else:
         notes.append(f"{doors.PRELOADS[mpi.interface]} is not measured: it is not built")
     return found, notes
+
+
+def by_messages(doors: list[Setting]) -> list[Setting]:
+    """The same doors, whose ranks meet by the MPI's messages whatever else there is."""
+    return [Setting(one.name + _BY_MESSAGES, {**one.variables, "TOLLBAR_NETWORK": "p2p"}) for one in doors]
 
 
 def on_cards(doors: list[Setting]) -> list[Setting]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import LIMIT_S, Asked, Campaign, Start, listed, until
-from tollbar.campaigns.mpi_settings import COMPONENT, ON_CARDS, STOCK, Setting
-from tollbar.machine import card_daemons, doors, paths
+from tollbar.campaigns.mpi_settings import ON_CARDS, STOCK, Setting
+from tollbar.machine import card_daemons, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
@@ -27,7 +27,7 @@ SPINNING = ("pairwise+spin", "dissemination+spin")
 #: Beside them, where cards are measured.
 CARDS = ("card:pairwise+auto", "card:gather+auto", "card:switch+auto", "card:pairwise+park")
 SPINNING_CARDS = ("card:pairwise+spin",)
-#: What the paper compares, and what it does not have: a count in the switch.
+#: What the paper compares below MPI, and what it does not have: a count in the switch.
 PAPER = ("pairwise+auto",)
 PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
@@ -115,16 +115,14 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
     return card_daemons.words(list(hosts.addresses())[:ranks], words) if on_cards else words
 
 
-def mpi_on_cards(hosts: Hosts, mpi: Mpi) -> list[Setting]:
-    """The MPI with tollbar's component, which has the same plan run by the cards; nothing without hosts."""
-    path = doors.component(mpi) if hosts.count > 1 else None
-    if path is None:
-        return []
-    variables = {
-        doors.COMPONENT_PATH: doors.component_path(mpi, path),
-        "TOLLBAR_PLAN": "turnstile/card:pairwise",
-    }
-    return mpi_settings.on_cards([Setting(COMPONENT, variables)])
+def mpi_doors(hosts: Hosts, mpi: Mpi) -> list[Setting]:
+    """The MPI with a door of tollbar's and the paper's plan, by messages (HB) and on the cards (NB).
+
+    The door is the component, else the preload. Nothing without hosts.
+    """
+    found = mpi_settings.door_settings(mpi)[0][:1] if hosts.count > 1 else []
+    same = [Setting(each.name, {**each.variables, "TOLLBAR_PLAN": "turnstile/pairwise"}) for each in found]
+    return mpi_settings.by_messages(same) + mpi_settings.on_cards(same)
 
 
 class Datagrams(Campaign):
@@ -135,7 +133,7 @@ class Datagrams(Campaign):
     def __init__(self, asked: Asked, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
         super().__init__(asked)
         self._hosts, self._mpi = hosts, mpi
-        self._on_cards = mpi_on_cards(hosts, mpi[0]) if mpi and asked.cards else []
+        self._doors = mpi_doors(hosts, mpi[0]) if mpi and asked.cards else []
 
     @property
     def situations(self) -> list[Where]:
@@ -163,7 +161,7 @@ class Datagrams(Campaign):
             own = [each for each in own if not each.name.startswith("coll/")]  # those need memory in common
         else:
             own = [each for each in own if each.name in FEW_SETTINGS]
-        return own + self._on_cards
+        return own + self._doors
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]

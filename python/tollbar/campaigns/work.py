@@ -21,6 +21,10 @@ VARYING = tuple(
 )
 APPLICATIONS = ("360us", "2100us", "9450us")
 WORKLOADS = (*FINE, *VARYING, *APPLICATIONS)
+#: Figures 8 and 9 have so many hosts, and Figure 10; Figures 6 and 7 need loops that do not vary between all.
+VARYING_HOSTS, APPLICATION_HOSTS = 16, 8
+#: This application is shown against the number of hosts.
+_EVERYWHERE = APPLICATIONS[0]
 #: Enough of them for every figure.
 QUICK = (
     "0", "1.5", "17.25", "64.5", "129.75",
@@ -28,7 +32,7 @@ QUICK = (
 )  # fmt: skip
 
 #: So long a launch may take, by how much is computed in a batch.
-_LIMIT_S, _FULL_LIMIT_S = 110, 7200
+_LIMIT_S, _LONG_LIMIT_S = 110, 7200
 
 
 class Where(NamedTuple):
@@ -52,7 +56,9 @@ def prepared(bench: str, asked: Asked) -> Iterator[tuple[Working, list[str]]]:
     else:
         mpi, why = udp_campaign.open_mpi()
         with udp_campaign.on_hosts(max(asked.ranks)) as (hosts, notes):
-            over = work_over.over_hosts(hosts, asked.cards, mpi)
+            # A job on many hosts takes long to start.
+            own = work_over.OF_MPI if asked.runs else work_over.OF_MPI[:1]
+            over = work_over.over_hosts(hosts, asked.cards, mpi, own)
             yield Working(asked, over), notes + ([why] if why else [])
 
 
@@ -89,11 +95,28 @@ class Working(Campaign):
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         over = next(each for each in self._over if (each.name, each.program) == (situation.over, program))
-        limit_s = _FULL_LIMIT_S if self.asked.full else _LIMIT_S
+        limit_s = _LONG_LIMIT_S if self.asked.full or self.asked.runs else _LIMIT_S
         command = until(limit_s, over.command(situation.ranks))
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
         command += ["--only", ",".join(over.only(self.asked.only))]
-        command += ["--workload", ",".join(self.asked.workloads)]
-        if self.asked.batch_us:
+        command += ["--workload", ",".join(self._workloads(situation.ranks))]
+        if self.asked.runs:
+            command += ["--runs", str(-(-self.asked.runs // self.asked.launches))]
+        elif self.asked.batch_us:
             command += ["--batch-us", str(self.asked.batch_us)]
         return Start(command, self.environment(), limit_s + 10)
+
+    def _workloads(self, hosts: int) -> list[str]:
+        return [each for each in self.asked.workloads if self._is_shown(each, hosts)]
+
+    def _is_shown(self, workload: str, hosts: int) -> bool:
+        """Whether a figure of the paper has it between so many hosts, or they are the nearest to those."""
+        if not self.asked.as_printed or workload == _EVERYWHERE:
+            return True
+        if workload in APPLICATIONS:
+            printed = APPLICATION_HOSTS
+        elif "~" in workload:
+            printed = VARYING_HOSTS
+        else:
+            return True
+        return hosts == min(self.asked.ranks, key=lambda number: abs(number - printed))

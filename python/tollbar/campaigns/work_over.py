@@ -21,8 +21,8 @@ from tollbar.machine import paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
-#: Of an MPI's barriers over TCP: as it comes, and the one that is the fastest between many hosts.
-_OF_MPI = (STOCK, "recursive doubling")
+#: Of an MPI's barriers over TCP: as it comes, and the one that is the paper's exchange.
+OF_MPI = (STOCK, "recursive doubling")
 
 
 class Over(Protocol):
@@ -123,7 +123,7 @@ class OverHosts:
 
 
 class OverTcp:
-    """An MPI's ranks on the same hosts."""
+    """An MPI's ranks on the same hosts: they call MPI_Barrier, whoever carries it."""
 
     def __init__(self, hosts: Hosts, mpi: Mpi, setting: Setting) -> None:
         self.name = _name(hosts)
@@ -150,10 +150,13 @@ def _computing(ranks: int) -> str:
     return "busy" if ranks <= len(os.sched_getaffinity(0)) else "away"
 
 
-def over_hosts(hosts: Hosts, cards: bool, mpi: tuple[Mpi, Path] | None) -> list[Over]:
-    """Hosts, their cards where they are asked for, and the MPI that is there."""
+def over_hosts(
+    hosts: Hosts, cards: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI
+) -> list[Over]:
+    """Hosts, and the MPI that is there in these settings of its own; with cards, both on them too."""
     found: list[Over] = [OverHosts(hosts, cards)]
     if mpi:
-        settings = [each for each in mpi_settings.own_settings(mpi[0]) if each.name in _OF_MPI]
+        settings = [each for each in mpi_settings.own_settings(mpi[0]) if each.name in own]
+        settings += udp_campaign.mpi_doors(hosts, mpi[0]) if cards else []
         found += [OverTcp(hosts, mpi[0], setting) for setting in settings]
     return found

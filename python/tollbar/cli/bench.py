@@ -95,11 +95,7 @@ def _shares(text: str) -> tuple[float, ...]:
 #: Every option by its flag: how it is read (a switch, if it is not), what stands for its value, and its help.
 OPTIONS: dict[str, tuple[Callable[[str], Any] | None, str | None, str]] = {
     "--placement": (_placements, "pinned,free", "of threads (default: both)"),
-    "--spinners": (
-        None,
-        None,
-        "also barriers that only spin where threads share processors: far slower",
-    ),
+    "--spinners": (None, None, "also barriers that only spin where threads share processors: far slower"),
     "--all": (None, None, "print every waiting policy that was measured, not only the usual one"),
     "--mpi": (
         arguments.names,
@@ -108,11 +104,7 @@ OPTIONS: dict[str, tuple[Callable[[str], Any] | None, str | None, str]] = {
     ),
     "--hosts": (_hosts, "N", "over N hosts made of network namespaces, which needs root and a checkout"),
     "--threads": (_counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
-    "--level": (
-        _level,
-        "LEVEL",
-        "of the MPI: funneled, serialized (default), multiple",
-    ),
+    "--level": (_level, "LEVEL", "of the MPI: funneled, serialized (default), multiple"),
     "--processors": (_counts(1, 1024, "processors"), "C[,C...]", "on how many processors"),
     "--compute-us": (
         _times,
@@ -137,13 +129,15 @@ OPTIONS: dict[str, tuple[Callable[[str], Any] | None, str | None, str]] = {
         "ranks compute between barriers and runs are timed: US, US~SHARE for times that vary, 360us, 2100us, "
         "9450us; paper: those of the NIC paper (--quick: some of them)",
     ),
+    "--loops": (
+        _one(1, 1e6, int, "a number of loops from 1 to 1000000"),
+        "N",
+        "with --workload: so many runs of each in all launches together (default: 10,000 as in the paper; "
+        "--quick: as many as compute for 0.02 s)",
+    ),
     "--targets": (None, None, "print how far this machine is from the project's targets instead"),
     "--paper": (None, None, "print the paper's summary table with this machine beside it instead"),
-    "--model": (
-        None,
-        None,
-        "measure nothing; print what the paper's experiments cost in the model",
-    ),
+    "--model": (None, None, "measure nothing; print what the paper's experiments cost in the model"),
     "--neighbours": (
         _neighbours,
         "N",
@@ -167,7 +161,7 @@ DEFAULTS: dict[str, Any] = {"--mpi": (), "--only": (), "--hosts": 1, "--level": 
 #: What an option is called in campaigns, where that is not its own name.
 _FIELDS = {
     "placement": "placements", "mpi": "mpis", "variation": "variations", "budget": "budget_s",
-    "company": "companies", "between": "workloads",
+    "company": "companies", "between": "workloads", "loops": "runs",
 }  # fmt: skip
 #: What every bench has.
 COMMON = ("--neighbours", "--launches", "--rounds", "--budget", "--only", "--quick", "--seed", "--output")
@@ -266,7 +260,11 @@ class Bench:
         from tollbar.campaigns import work
 
         asked = self._asked(args, "work_over_hosts" if self.name in ("udp", "nic") else "work")
-        asked = replace(asked, workloads=bench_work.named(args.workload, args.quick))
+        asked = replace(
+            asked,
+            workloads=bench_work.named(args.workload, args.quick),
+            as_printed=args.workload == "paper" and self.name in ("udp", "nic") and not asked.full,
+        )
         return _run(work.prepared(self.name, asked), args.output)
 
 
@@ -364,14 +362,14 @@ BENCHES = {
             "udp",
             "barriers between hosts over UDP, beside an MPI over TCP; hosts are network namespaces",
             "hosts",
-            ("--workload", "--all", "--full"),
+            ("--workload", "--loops", "--all", "--full"),
             most_ranks=MOST_HOSTS,
         ),
         Bench(
             "nic",
-            "barriers that hosts and their network cards run, beside an MPI over TCP",
+            "MPI_Barrier by the hosts' messages and on their network cards, and both without an MPI",
             "hosts",
-            ("--workload", "--all", "--full"),
+            ("--workload", "--loops", "--all", "--full"),
             campaign="udp",
             most_ranks=MOST_HOSTS,
         ),

@@ -2,7 +2,8 @@
 """Runs a command while each host has a card daemon: python -m tollbar.machine.card_daemons HOST... -- COMMAND
 
 The daemons' sockets have the hosts' names, in a folder that stands for {cards} in the command. Hosts are
-network namespaces (scripts/hosts), so it needs root.
+network namespaces (scripts/hosts), so it needs root. It fails where the command has left a card unused: what
+fell back to messages is no measurement of cards.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from tollbar.machine import paths
+from tollbar.machine import nic_daemon, paths
 
 DAEMON = "tollbar-nicd"
 
@@ -40,13 +41,23 @@ def main(*given: str) -> int:
                 print(f"the card daemon of {host} does not start", file=sys.stderr)
                 return 1
         command = [word.replace("{cards}", str(folder)) for word in given[end + 1 :]]
-        return subprocess.run(command, check=False).returncode
+        done = subprocess.run(command, check=False).returncode
+        return done or _unused(folder, given[:end])
 
 
 def _start(host: str, socket: Path) -> subprocess.Popen[str]:
     options = ["--interface", "eth0", "--mode", "generic", "--socket", str(socket)]
     command = [str(paths.program(DAEMON)), *options]
     return subprocess.Popen(["ip", "netns", "exec", host, *command], stdout=subprocess.PIPE, text=True)
+
+
+def _unused(folder: Path, hosts: Sequence[str]) -> int:
+    """1 where nobody has arrived at the card of one of the hosts, which is named."""
+    for host in hosts:
+        if not nic_daemon.status(str(folder / host))["counts"]["arrivals"]:
+            print(f"nobody has used the card of {host}", file=sys.stderr)
+            return 1
+    return 0
 
 
 def _end(daemon: subprocess.Popen[str]) -> None:

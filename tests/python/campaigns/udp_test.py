@@ -72,13 +72,26 @@ def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeyp
     work = Datagrams(asked(cards=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     text = started(work, "mpi.component-on-cards", 2)
     assert "-m tollbar.machine.card_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
-    assert "TOLLBAR_PLAN=turnstile/card:pairwise TOLLBAR_NETWORK=nic" in text
+    assert "TOLLBAR_PLAN=turnstile/pairwise TOLLBAR_NETWORK=nic" in text
     assert (
         'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {cards} /built/mpi --setting component on cards'
         in text
     )
     without = Datagrams(asked(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     assert "mpi.component-on-cards" not in without.programs(without.situations[0])
+
+
+@pytest.mark.parametrize("door", ["component", "preload"])
+def test_hb_and_nb_are_one_call_of_one_plan_and_differ_in_the_network_alone(monkeypatch, door):
+    there = Path("/built/lib.so")
+    monkeypatch.setattr(doors, "component", lambda _: there if door == "component" else None)
+    monkeypatch.setattr(doors, "preload", lambda _: there)
+    by_messages, on_cards = udp_campaign.mpi_doors(TwoHosts(2), OPEN_MPI)
+    assert (by_messages.name, on_cards.name) == (f"{door} by messages", f"{door} on cards")
+    assert by_messages.variables["TOLLBAR_PLAN"] == "turnstile/pairwise"
+    assert by_messages.variables["TOLLBAR_NETWORK"] == "p2p"
+    assert {**by_messages.variables, "TOLLBAR_NETWORK": "nic"} == on_cards.variables
+    assert udp_campaign.mpi_doors(Hosts(1), OPEN_MPI) == []
 
 
 def test_a_setting_for_two_is_for_two(monkeypatch):

@@ -7,13 +7,14 @@ import os
 from pathlib import Path
 
 import pytest
+from tollbar.campaigns import campaign as campaign_module
 from tollbar.campaigns import work as work_campaign
 from tollbar.campaigns import work_over
 from tollbar.campaigns.campaign import Asked
 from tollbar.campaigns.work import Working
 from tollbar.data import workloads
 from tollbar.data.places import Candidate
-from tollbar.machine import paths
+from tollbar.machine import doors, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
@@ -32,6 +33,7 @@ class FourHosts(Hosts):
 def two_processors(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(paths, "program", lambda name: Path("/built") / name)
+    monkeypatch.setattr(doors, "component", lambda _: Path("/built/openmpi/mca_coll_tollbar.so"))
 
 
 def campaign(over, **more) -> Working:
@@ -48,7 +50,9 @@ def test_hosts_their_cards_and_an_mpi_are_one_situation():
     over = work_over.over_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi")))
     work = campaign(over)
     assert [where.over for where in work.situations] == ["hosts", "hosts"]
-    assert work.programs(work.situations[0]) == ["udp", "mpi.stock", "mpi.recursive-doubling"]
+    assert work.programs(work.situations[0]) == [
+        "udp", "mpi.stock", "mpi.recursive-doubling", "mpi.component-by-messages", "mpi.component-on-cards",
+    ]  # fmt: skip
     text = started(work, "udp", 4)
     assert "/built/tollbar-bench-udp --ranks 4 --hosts h1=10.77.0.1,h2=10.77.0.2" in text
     assert "--only pairwise+auto,card:pairwise+auto,card:switch+auto --workload 64~0.2,360us" in text
@@ -63,6 +67,44 @@ def test_hosts_that_share_processors_are_away_while_they_compute():
     for program in work.programs(work.situations[0]):
         assert "--computing busy --placement pinned" in started(work, program, 2)
         assert "--computing away --placement free" in started(work, program, 4)
+
+
+def test_mpi_barrier_is_measured_by_messages_and_on_the_cards_of_the_hosts():
+    work = campaign(work_over.over_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi"))))
+    by_messages, on_cards = (started(work, f"mpi.component-{how}", 4) for how in ("by-messages", "on-cards"))
+    for text in (by_messages, on_cards):
+        assert "TOLLBAR_PLAN=turnstile/pairwise" in text
+        assert "--computing away --placement free --rounds 1 --seed 7" in text
+        assert "--only MPI_Barrier --workload 64~0.2,360us" in text
+    assert "TOLLBAR_NETWORK=p2p" in by_messages
+    assert "TOLLBAR_NETWORK=nic" in on_cards
+    assert "-m tollbar.machine.card_daemons h1 h2 h3 h4 --" in on_cards
+    without = campaign(work_over.over_hosts(FourHosts(4), False, (OPEN_MPI, Path("/built/mpi"))))
+    assert not [name for name in without.programs(without.situations[0]) if "component" in name]
+
+
+def test_the_loops_of_the_paper_are_those_of_all_launches_together():
+    work = campaign([work_over.OverThreads()], batch_us=20_000, runs=10_000, launches=6)
+    start = work.start("threads", work.situations[0], 1, 7)
+    assert " ".join(start.command).endswith("--runs 1667")
+    assert start.command[3] == "7200"
+
+
+def test_workloads_of_the_paper_are_between_as_many_hosts_as_in_its_figures():
+    more = {"workloads": work_campaign.WORKLOADS, "as_printed": True}
+
+    def shown(ranks: tuple[int, ...]) -> dict[int, set[str]]:
+        work = campaign([work_over.OverHosts(FourHosts(4), True)], ranks=ranks, **more)
+        starts = {where.ranks: work.start("udp", where, 1, 7).command for where in work.situations}
+        lists = {number: words[words.index("--workload") + 1] for number, words in starts.items()}
+        return {number: set(text.split(",")) for number, text in lists.items()}
+
+    found = shown((2, 4, 8, 16))
+    everywhere = {*work_campaign.FINE, "64", "256", "1024", "4096", "360us"}
+    assert found[2] == found[4] == everywhere
+    assert found[8] == everywhere | set(work_campaign.APPLICATIONS)
+    assert found[16] == everywhere | set(work_campaign.VARYING)
+    assert shown((2, 4))[4] == set(work_campaign.WORKLOADS)  # the nearest
 
 
 def test_names_choose_among_barriers_of_hosts_and_leave_the_mpi_beside_them():
@@ -84,6 +126,13 @@ def test_ten_thousand_runs_of_the_longest_application_may_take_hours():
     assert start.command[3] == "7200"
     assert start.limit_s > 7200
     assert " ".join(start.command).endswith("--batch-us 100000000")
+
+
+def test_what_is_asked_of_hosts_makes_as_many_loops_as_the_paper():
+    usual, full = (campaign_module.amounts("work_over_hosts", each) for each in ("usual", "full"))
+    assert usual["runs"] == 10_000
+    assert full["runs"] == 10_000 * full["launches"]
+    assert campaign_module.amounts("work_over_hosts", "quick")["runs"] == 0
 
 
 def test_every_figure_has_its_workloads_in_the_quick_list_too():

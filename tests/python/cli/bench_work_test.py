@@ -5,8 +5,15 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import subprocess
 
+import pytest
+from tollbar.campaigns import udp as udp_campaign
 from tollbar.cli import main
+from tollbar.data import results
+from tollbar.machine import card_daemons, paths
+from tollbar.machine.mpi_hosts import Hosts
 
 
 def test_a_workload_is_measured_and_stored(tmp_path, capsys):
@@ -20,9 +27,63 @@ def test_a_workload_is_measured_and_stored(tmp_path, capsys):
     assert len(list(tmp_path.glob("work-*/*.jsonl.gz"))) == 1
 
 
+@pytest.fixture
+def open_mpi_door(hosts_can_have_cards):
+    """Skips where no MPI_Barrier can have cards below it."""
+    mpi, why = udp_campaign.open_mpi()
+    if not mpi or not udp_campaign.mpi_doors(Hosts(2), mpi[0]):
+        pytest.skip(f"no MPI_Barrier on cards: {why or 'no door is built for ' + mpi[0].name}")
+
+
+def test_programs_on_hosts_compute_between_mpi_barriers_by_messages_and_on_cards(
+    tmp_path, capsys, open_mpi_door
+):
+    words = ["bench", "nic", "--workload", "64~0.2,360us", "--ranks", "3", "--loops", "5", "--launches", "1"]
+    assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    (folder,) = tmp_path.glob("work-*")
+    stored = results.read(folder)
+    if stored.environment["notes"]:
+        pytest.skip(stored.environment["notes"][0])
+    assert stored.environment["failures"] == []
+    assert {row["over"] for row in rows} == {"hosts"}
+    for workload in ("64~0.2", "360us"):
+        found = {row["candidate"].partition(" [")[2]: row for row in rows if row["workload"] == workload}
+        doors = {name.partition(" ")[2].rstrip("]") for name in found} - {""}
+        assert {"by messages", "on cards"} <= doors
+        assert {"pairwise", "card:pairwise", "MPI_Barrier"} <= {row["candidate"] for row in rows}
+        assert all(float(row["run_us"]) > float(row["computing_us"]) for row in found.values())
+    runs = {record["runs"] for _, _, launch in stored.launches for record in launch.records["work"]}
+    assert runs == {5}
+
+
+def test_as_many_runs_as_are_asked_for_are_all_made():
+    program = paths.program("tollbar-bench-threads")
+    words = ["--ranks", "2", "--only", "tollbar::barrier", "--rounds", "1", "--batch-us", "1"]
+    words += ["--workload", "20", "--runs", "2000"]
+    said = subprocess.run([program, *words], capture_output=True, text=True, check=True)
+    (work,) = [json.loads(line) for line in said.stdout.splitlines() if '"record":"work"' in line]
+    assert (work["runs"], work["cut"]) == (2000, False)
+
+
+def test_a_measurement_that_leaves_a_card_unused_fails_and_names_the_host(hosts_can_have_cards, capfd):
+    with Hosts(2) as hosts:
+        names = list(hosts.addresses())
+        assert card_daemons.main(*names, "--", "true") == 1
+        assert f"nobody has used the card of {names[0]}" in capfd.readouterr().err
+        assert card_daemons.main(*names, "--", "sh", "-c", "exit 3") == 3
+
+
 def test_what_is_no_workload_is_told_what_is_one(capsys):
     assert main(["bench", "threads", "--workload", "20,fast"]) == 2
     assert "the workload 'fast' is not a computing time" in capsys.readouterr().err
+
+
+def test_loops_are_those_of_hosts(capsys):
+    assert main(["bench", "threads", "--workload", "20", "--loops", "5"]) == 2
+    assert "--loops is not an option of `tollbar bench threads`" in capsys.readouterr().err
+    assert main(["bench", "nic", "--workload", "20", "--loops", "0"]) == 2
+    assert "'0' is not a number of loops from 1 to 1000000" in capsys.readouterr().err
 
 
 def test_hybrid_has_no_workloads(capsys):
