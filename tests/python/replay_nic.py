@@ -11,16 +11,22 @@ from tollbar.campaigns import work as work_campaign
 from tollbar.data import results
 
 #: A machine with two processors that obeys the model: a host's step, and the card's once and each step.
+#: Below MPI everything takes half as long.
 H, A, B, PROCESSORS = 10.0, 3.0, 2.0, 2
 HOSTS = (2, 4, 8, 16)
 WAYS = (("pairwise", "udp"), ("card:pairwise", "card"), ("card:switch", "card"))
+DOORS = ("component by messages", "component on cards")
 QUICK = tuple(dict.fromkeys(work_campaign.QUICK))
 
 
-def barrier_us(name: str, hosts: int) -> float:
+def barrier_us(name: str, hosts: int, setting: str = "") -> float:
     steps = hosts.bit_length() - 1
-    alone = {"pairwise": H * steps, "card:pairwise": A + B * steps, "card:switch": A + B}
-    return max(1, hosts / PROCESSORS) * alone.get(name, 2 * H * steps)
+    by_host, on_card = H * steps, A + B * steps
+    alone = {
+        DOORS[0]: by_host, DOORS[1]: on_card,
+        "pairwise": by_host / 2, "card:pairwise": on_card / 2, "card:switch": (A + B) / 2,
+    }  # fmt: skip
+    return max(1, hosts / PROCESSORS) * alone.get(name, alone.get(setting, 2 * H * steps))
 
 
 def environment(ranks: int, **more: str) -> dict:
@@ -32,10 +38,10 @@ def barriers(ranks: int, *ways: tuple[str, str], **more: str) -> list[dict]:
     floor = {"one_way_ns": 30 * slow, "exchange_ns": 60 * slow, "yield_switch_ns": 1400 * slow}
     made = [environment(ranks, **more), {"record": "floor", "round": 0} | floor]
     for name, kind in ways:
+        us = barrier_us(name, ranks, more.get("setting", ""))
         made.append(
             {"record": "batch", "round": 0, "name": name, "kind": kind, "wait": "auto", "episodes": 1000,
-             "elapsed_ns": 1e6 * barrier_us(name, ranks), "cpu_ns": 2e6 * barrier_us(name, ranks),
-             "voluntary": 0, "involuntary": 0, "cut": False}
+             "elapsed_ns": 1e6 * us, "cpu_ns": 2e6 * us, "voluntary": 0, "involuntary": 0, "cut": False}
         )  # fmt: skip
     return [*made, {"record": "done"}]
 
@@ -46,7 +52,7 @@ def work(ranks: int, *ways: tuple[str, str], **more: str) -> list[dict]:
         compute_us, variation = tollbar.parse_workload(workload)
         longest_us = sum(compute_us) * (1 + variation / 2)
         for name, kind in ways:
-            run_us = longest_us + len(compute_us) * barrier_us(name, ranks)
+            run_us = longest_us + len(compute_us) * barrier_us(name, ranks, more.get("setting", ""))
             made.append(
                 {"record": "work", "round": 0, "name": name, "kind": kind, "wait": "auto",
                  "workload": workload, "phases": len(compute_us), "runs": 10, "elapsed_ns": 1e4 * run_us,
@@ -64,10 +70,10 @@ def store(within, kind: str, make, **facts) -> None:
             make(hosts, *WAYS, network="namespaces"),
             make(hosts, ("MPI_Barrier", "mpi"), **mpi),
         )
-        on_cards = make(
-            hosts, ("MPI_Barrier", "door"), **mpi | {"setting": "component on cards", "door": "component"}
-        )
-        launches = (("udp", of_hosts), ("mpi.stock", of_mpi), ("mpi.component-on-cards", on_cards))
+        launches = [("udp", of_hosts), ("mpi.stock", of_mpi)]
+        for setting in DOORS:
+            lines = make(hosts, ("MPI_Barrier", "door"), **mpi | {"setting": setting, "door": "component"})
+            launches.append((f"mpi.{setting.replace(' ', '-')}", lines))
         for program, lines in launches:
             text = "".join(json.dumps(line) + "\n" for line in lines)
             results.write_launch(folder, group, program, text)

@@ -101,7 +101,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--quick", action="store_true",
-        help="first measure what is missing, half a minute for each kind of bench that the paper needs",
+        help="first measure what is missing, half a minute to two for each kind of bench that it needs",
     )  # fmt: skip
     parser.set_defaults(run=run)
 

@@ -109,10 +109,7 @@ def nic_claims() -> Iterator[Row]:
         "2 nodes "
         f"as at 16, where growth would have made it {added['lanai4.3'] / 4:.2f} us at 2",
     )
-    gm = {
-        card: nic.latency_us(card, "HB", n, mpi=False) / nic.latency_us(card, "NB", n, mpi=False)
-        for card, n in nic.NODES.items()
-    }
+    gm = {card: nic.gm_factor(card) for card in nic.NODES}
     yield (
         "1",
         "at the GM level the factor was up to 1.83",

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 3 to 10 of the NIC paper between hosts and cards of this machine: HB and NB, and an MPI's barrier.
+"""Figures 3 to 10 of the NIC paper between hosts and cards of this machine.
 
-The prediction is the timing model, fitted to what was measured of barriers back to back (nic_measured.py).
+HB is MPI_Barrier by the hosts' messages, NB the same call on their cards, as in the paper; the MPI's own
+barrier and the GM level, which has no MPI, stand beside them. The prediction is the timing model, fitted at
+each level to what was measured of barriers back to back (nic_measured.py).
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from collections.abc import Mapping
 
 import tollbar
 from tollbar.campaigns.work import FINE
+from tollbar.data.statistics import Ratio
 from tollbar.data.workloads import Run, Workloads
 from tollbar.papers.exhibit import Point, X, measured_point
 from tollbar.papers.stored import Stored
 from tollbar.report import nic_measured
-from tollbar.report.nic_measured import CARD, HOST, MPI_ON_CARD
+from tollbar.report.nic_measured import CARD, GM_CARD, GM_HOST, HOST, LEVELS, OWN
 
-_MPI = "MPI over TCP"
-_WAYS = (HOST, CARD, _MPI)
+_WAYS = (HOST, CARD, OWN, GM_HOST, GM_CARD)
+#: HB over NB, by level.
+_OVER = {"HB over NB": LEVELS[0], "HB over NB, GM level": LEVELS[1]}
 
 
 def latencies(here: Stored, powers: bool) -> list[Point]:
@@ -33,8 +37,8 @@ def latencies(here: Stored, powers: bool) -> list[Point]:
 def levels(here: Stored) -> list[Point]:
     """Barriers on the card, called as a library and by MPI_Barrier."""
     return [
-        measured_point(f"{level} NB", number, taken, None)
-        for level, way in (("library", CARD), ("MPI", MPI_ON_CARD))
+        measured_point(f"{level} NB", number, taken, _foretold(here, way, number, "0"))
+        for level, way in (("GM", GM_CARD), ("MPI", CARD))
         for number, taken in here.hosts.summary(way).items()
     ]
 
@@ -42,11 +46,16 @@ def levels(here: Stored) -> list[Point]:
 def factors(here: Stored, powers: bool) -> list[Point]:
     """HB over NB."""
     return [
-        Point("HB over NB", number, measured=each.value, low=each.low, high=each.high,
-              predicted=_ratio(here, number, "0"))
-        for number, each in here.hosts.factor().items()
+        _factor(text, number, each, _ratio(here, number, "0", level))
+        for text, level in _OVER.items()
+        for number, each in here.hosts.factor(level[1]).items()
         if not powers or number & (number - 1) == 0
-    ]  # fmt: skip
+    ]
+
+
+def largest_below_mpi(here: Stored) -> float | None:
+    """Of the factors at the GM level."""
+    return max((each.value for each in here.hosts.factor(GM_CARD).values()), default=None)
 
 
 def fine(here: Stored) -> list[Point]:
@@ -58,7 +67,7 @@ def efficiency(here: Stored, wanted: float) -> list[Point]:
     """The loop, and the computing in it, of that efficiency."""
     points = []
     for number, found in nic_measured.of_work(here.work).items():
-        for way in (HOST, CARD):
+        for way in _WAYS:
             needed = nic_measured.needed(found, way, wanted)
             if needed is None:
                 continue
@@ -82,17 +91,18 @@ def varying(here: Stored, share: float) -> list[Point]:
 def difference(here: Stored) -> list[Point]:
     """HB less NB."""
     (number, found), points = here.work_near(16), []
-    for name in found:
-        host, card = (nic_measured.run_of(found, name, way) for way in (HOST, CARD))
-        us = _us(name)
-        if not host or not card or us is None or name in FINE:
-            continue
-        foretold = [_foretold(here, way, number, name) for way in (HOST, CARD)]
-        less = None if None in foretold else foretold[0] - foretold[1]
-        points.append(
-            Point(f"{float(name.partition('~')[2] or 0):.0%}, {number} hosts", us,
-                  measured=(host.run.value - card.run.value) / 1e3, predicted=less)
-        )  # fmt: skip
+    for level, text in zip(LEVELS, ("", ", GM level"), strict=True):
+        for name in found:
+            host, card = (nic_measured.run_of(found, name, way) for way in level)
+            us = _us(name)
+            if not host or not card or us is None or name in FINE:
+                continue
+            foretold = [_foretold(here, way, number, name) for way in level]
+            less = None if None in foretold else foretold[0] - foretold[1]
+            points.append(
+                Point(f"{float(name.partition('~')[2] or 0):.0%}{text}, {number} hosts", us,
+                      measured=(host.run.value - card.run.value) / 1e3, predicted=less)
+            )  # fmt: skip
     return points
 
 
@@ -104,11 +114,21 @@ def gains(here: Stored) -> list[Point]:
     """HB over NB, of the applications."""
     number, found = here.work_near(8)
     return [
-        Point(f"HB over NB, {number} hosts", name, measured=gain.value, low=gain.low, high=gain.high,
-              predicted=_ratio(here, number, name))
+        _factor(f"{text}, {number} hosts", name, gain, _ratio(here, number, name, level))
+        for text, level in _OVER.items()
         for name in found
-        if _us(name) is None and (gain := nic_measured.gain(found, name))
-    ]  # fmt: skip
+        if _us(name) is None and (gain := nic_measured.gain(found, name, level))
+    ]
+
+
+def gains_over(here: Stored, name: str) -> list[Point]:
+    """HB over NB of one application, by the number of hosts."""
+    return [
+        _factor(text, number, gain, _ratio(here, number, name, level))
+        for text, level in _OVER.items()
+        for number, found in nic_measured.of_work(here.work).items()
+        if (gain := nic_measured.gain(found, name, level))
+    ]
 
 
 def shares(here: Stored) -> list[Point]:
@@ -150,9 +170,13 @@ def _runs(here: Stored, wanted: int, places: Mapping[str, X | None]) -> list[Poi
 
 
 def _foretold(here: Stored, way: str, number: int, workload: str) -> float | None:
-    return None if way == _MPI else here.hosts.modelled_run_us(way, number, workload)
+    return here.hosts.modelled_run_us(way, number, workload)
 
 
-def _ratio(here: Stored, number: int, workload: str) -> float | None:
-    host, card = (_foretold(here, way, number, workload) for way in (HOST, CARD))
+def _factor(series: str, x: X, taken: Ratio, foretold: float | None) -> Point:
+    return Point(series, x, measured=taken.value, low=taken.low, high=taken.high, predicted=foretold)
+
+
+def _ratio(here: Stored, number: int, workload: str, level: tuple[str, str]) -> float | None:
+    host, card = (_foretold(here, way, number, workload) for way in level)
     return host / card if host and card else None

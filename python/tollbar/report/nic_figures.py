@@ -15,12 +15,12 @@ from tollbar.data.places import Candidate, Here
 from tollbar.data.workloads import Run, Workloads
 from tollbar.report import candidates, curves, nic_measured, plots
 from tollbar.report.curves import Figure, drawn
-from tollbar.report.nic_measured import BESIDE, CARD, HOST, LABELS, MPI_ON_CARD, NAMES, Hosts
+from tollbar.report.nic_measured import BELOW_MPI, CARD, GM_CARD, GM_HOST, HOST, LABELS, NAMES, WAYS, Hosts
 from tollbar.report.plots import Line
 
-#: Who is on the figures, in which colour.
-WAYS = (HOST, CARD, *BESIDE)
+#: In which colour everybody is on the figures; HB has one at both levels, and NB.
 COLOURS = dict(zip(WAYS, candidates.colours(NAMES[way] for way in WAYS).values(), strict=True))
+COLOURS |= {CARD: COLOURS[GM_CARD], GM_HOST: COLOURS[HOST]}
 
 #: Figure 7 is four.
 EFFICIENCIES = {"7a": 0.25, "7b": 0.5, "7c": 0.75, "7d": 0.9}
@@ -44,7 +44,7 @@ def of_runs(way: str, runs: Mapping[float, Run]) -> list[Line]:
 
 
 def dashed(way: str) -> bool:
-    return way.startswith("MPI")  # an MPI's calls, whoever carries them
+    return way in BELOW_MPI
 
 
 def modelled(way: str, values: Mapping[float, float], text: str = "") -> Line:
@@ -55,13 +55,13 @@ def modelled(way: str, values: Mapping[float, float], text: str = "") -> Line:
 
 def of_barriers(hosts: Hosts) -> list[Figure]:
     """Figure 3; 4 and 5, which are one where all numbers of hosts stand on an axis; and CPU time."""
-    levels = _by_hosts(hosts, "period_ns", (CARD, MPI_ON_CARD))
-    levels = [*levels, modelled(CARD, _barriers_ns(hosts, CARD))] if len(levels) == 2 else []
+    levels = _by_hosts(hosts, "period_ns", (GM_CARD, CARD))
+    levels = [*levels, *_by_model(hosts, (GM_CARD, CARD))] if len(levels) == 2 else []
     if times := _by_hosts(hosts, "period_ns"):
-        times += [modelled(way, each) for way in (HOST, CARD) if (each := _barriers_ns(hosts, way))]
+        times += _by_model(hosts, (HOST, CARD))
     latency = "Barriers back to back (Fig. 4a, 5a)"
-    called = "Barriers on the card, called as a library and by MPI_Barrier (Fig. 3)"
-    factor = "How many times as long the host-based barrier takes (Fig. 4b, 5b)"
+    called = "Barriers on the card, called as a library (GM level) and by MPI_Barrier (Fig. 3)"
+    factor = "How many times as long the host-based barrier of that level takes (Fig. 4b, 5b)"
     cpu = "CPU time of all hosts together for a barrier"
     return [
         *drawn("nic-3", called, levels, plots.against, "a barrier", xlabel="hosts"),
@@ -94,10 +94,14 @@ def _by_hosts(hosts: Hosts, metric: str, ways: Sequence[str] = WAYS) -> list[Lin
     return [line for way in ways for line in curve(way, hosts.found(way), metric)]
 
 
+def _by_model(hosts: Hosts, ways: Sequence[str]) -> list[Line]:
+    return [modelled(way, each) for way in ways if (each := _barriers_ns(hosts, way))]
+
+
 def _factors(hosts: Hosts) -> list[Line]:
     lines = []
     for way in WAYS:
-        found = hosts.factor(way) if way != HOST else {}
+        found = hosts.factor(way) if way not in (HOST, GM_HOST) else {}
         if len(found) > 1:
             low, high = (
                 [getattr(each, end) or each.value for each in found.values()] for end in ("low", "high")
@@ -107,7 +111,7 @@ def _factors(hosts: Hosts) -> list[Line]:
                 Line(LABELS.get(way, way), list(found), middle, low, high, COLOURS[way], dashed(way))
             )
     host, card = (_barriers_ns(hosts, way) for way in (HOST, CARD))
-    if lines and host:
+    if lines and host and card:
         lines.append(modelled(CARD, {number: host[number] / card[number] for number in host}))
     return lines
 

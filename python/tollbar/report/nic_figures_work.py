@@ -9,8 +9,8 @@ import tollbar
 from tollbar.data.workloads import Run, Workloads
 from tollbar.report import nic_measured, plots
 from tollbar.report.curves import Figure, drawn
-from tollbar.report.nic_figures import COLOURS, WAYS, dashed, modelled, nearest, of_runs
-from tollbar.report.nic_measured import CARD, HOST, LABELS, Hosts
+from tollbar.report.nic_figures import COLOURS, dashed, modelled, nearest, of_runs
+from tollbar.report.nic_measured import CARD, GM_CARD, HOST, LABELS, LEVELS, WAYS, Hosts
 from tollbar.report.plots import Line
 
 _COARSE_US = (64, 256, 1024, 4096)
@@ -146,12 +146,16 @@ def _gained(found: Workloads) -> list[Line]:
 def _gained_applications(
     found: Workloads, sums: Mapping[str, float], foretold: Mapping[int, Line]
 ) -> list[Line]:
-    gains = {us: gain.value for name, us in sums.items() if (gain := nic_measured.gain(found, name))}
-    if len(gains) < 2:
-        return []
-    lines = [Line("HB over NB", list(gains), list(gains.values()), colour=COLOURS[CARD])]
+    lines = []
+    for level, card in zip(LEVELS, (CARD, GM_CARD), strict=True):
+        each = {us: nic_measured.gain(found, name, level) for name, us in sums.items()}
+        gains = {us: gain.value for us, gain in each.items() if gain}
+        if len(gains) > 1:
+            shown = {"colour": COLOURS[card], "dashed": dashed(card)}
+            text = f"HB over {level[1]}"
+            lines.append(Line(text, list(gains), list(gains.values()), **shown))
     host, card = (foretold.get(COLOURS[way]) for way in (HOST, CARD))
-    if host and card:
+    if lines and host and card:
         ratios = [one / other for one, other in zip(host.middle, card.middle, strict=True)]
         lines.append(Line("by the model", list(host.x), ratios, colour=COLOURS[CARD], predicted=True))
     return lines

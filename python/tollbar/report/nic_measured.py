@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured of the NIC paper's comparison: its plan on hosts and on their cards, an MPI beside.
+"""What was measured of the NIC paper's comparison: MPI_Barrier by the hosts' messages and on their cards.
 
-The paper's timing model is fitted to the barriers back to back between 2, 4, 8 and 16 hosts, as far as they
-are there. It has a processor and a card for each host. Hosts made of network namespaces have neither: where
-more hosts than processors share these, each of its times counts hosts / processors times.
+Beside it stand the same exchange without an MPI, at what the paper calls the GM level, and the MPI's own
+barriers. The paper's timing model is fitted at each level to the barriers back to back between 2, 4, 8 and 16
+hosts, as far as they are there. It has a processor and a card for each host. Hosts made of network namespaces
+have neither: where more hosts than processors share these, each of its times counts hosts / processors times.
 """
 
 from __future__ import annotations
@@ -22,30 +23,39 @@ from tollbar.models import nic_fit
 from tollbar.models.nic_fit import Fit
 
 PLAN = "pairwise"
-#: What the paper calls it -> name here, kind.
+#: What the paper measures, as it calls that, and what it has of another paper: the same without an MPI.
 HOST, CARD = "HB", "NB"
-_WAYS = {HOST: (PLAN, "udp"), CARD: (f"card:{PLAN}", "card")}
-MPI_ON_CARD = "MPI on the card"
-#: What stands beside them, by the words of a legend.
-BESIDE = {
-    "gather at a card": ("card:gather", "card"),
-    "count in the switch": ("card:switch", "card"),
-    MPI_ON_CARD: ("MPI_Barrier [component on cards]", "door"),
-    "MPI over TCP": ("MPI_Barrier", "mpi"),
-    "MPI's recursive doubling": ("MPI_Barrier [recursive doubling]", "mpi"),
+GM_HOST, GM_CARD = "HB, GM level", "NB, GM level"
+LEVELS = ((HOST, CARD), (GM_HOST, GM_CARD))
+OWN = "HB, the MPI's own"
+#: What stands beside them without an MPI.
+_GM_BESIDE = {"gather at a card": ("card:gather", "card"), "count in the switch": ("card:switch", "card")}
+#: Who is on the figures -> name here, kind.
+_WAYS = {
+    HOST: ("MPI_Barrier [component by messages]", "door"),
+    CARD: ("MPI_Barrier [component on cards]", "door"),
+    GM_HOST: (PLAN, "udp"),
+    GM_CARD: (f"card:{PLAN}", "card"),
+    **_GM_BESIDE,
+    OWN: ("MPI_Barrier", "mpi"),
+    "HB, the MPI's recursive doubling": ("MPI_Barrier [recursive doubling]", "mpi"),
 }
+WAYS = tuple(_WAYS)
+#: Those that are not called by MPI_Barrier.
+BELOW_MPI = (GM_HOST, GM_CARD, *_GM_BESIDE)
 #: Under which name candidates.toml has them.
-NAMES = {way: name for way, (name, _) in (_WAYS | BESIDE).items()}
-LABELS = {HOST: "host-based (HB)", CARD: "on the card (NB)"}
+NAMES = {way: name for way, (name, _) in _WAYS.items()}
+LABELS = {HOST: "by messages (HB)", CARD: "on the cards (NB)"}
 _FITTED = (2, 4, 8, 16)
 _DRAWN = 200  # loops of times that vary
 
 
 def find(way: str, candidates: Iterable[Candidate]) -> Candidate | None:
-    """The candidate that is meant by HB, NB or one of BESIDE: as it comes, else asleep."""
-    name, kind = _WAYS.get(way) or BESIDE[way]
-    named = [each for each in candidates if (each.name, each.kind) == (name, kind) and each.wait != "spin"]
-    return min(named, key=lambda each: each.wait != "auto", default=None)
+    """The candidate meant by one of WAYS: as it comes, else asleep; the component, else the preload."""
+    name, kind = _WAYS[way]
+    names = (name, name.replace("component", "preload"))
+    named = [each for each in candidates if each.name in names and each.kind == kind and each.wait != "spin"]
+    return min(named, key=lambda each: (each.name != name, each.wait != "auto"), default=None)
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,9 @@ class Hosts:
         }
         return {hosts: each for hosts, each in found.items() if each}
 
-    def factor(self, way: str = CARD, over: str = HOST) -> dict[int, Ratio]:
-        """How many times as long a barrier of `over` takes."""
+    def factor(self, way: str = CARD, over: str | None = None) -> dict[int, Ratio]:
+        """How many times as long a barrier of `over` takes: by default the host-based one of that level."""
+        over = over or (GM_HOST if way in BELOW_MPI else HOST)
         ours, theirs = self.found(way), self.found(over)
         found = {
             hosts: here.ratio(theirs[hosts][1], candidate)
@@ -77,9 +88,12 @@ class Hosts:
         return {hosts: each for hosts, each in found.items() if each}
 
     @cached_property
-    def fit(self) -> Fit | None:
-        """The timing model's parameters, where hosts and cards were measured with two numbers of steps."""
-        host, card = self.summary(HOST), self.summary(CARD)
+    def fits(self) -> dict[tuple[str, str], Fit]:
+        """The timing model's parameters by level, where both were measured with two numbers of steps."""
+        return {level: fit for level in LEVELS if (fit := self._fit(*level))}
+
+    def _fit(self, by_host: str, on_card: str) -> Fit | None:
+        host, card = self.summary(by_host), self.summary(on_card)
         points = [
             nic_fit.Point(hosts, *(each[hosts].value / 1e3 / self._turns(hosts) for each in (host, card)))
             for hosts in _FITTED
@@ -88,30 +102,31 @@ class Hosts:
         return nic_fit.fit(points) if len(points) > 1 else None
 
     def modelled_us(self, way: str, hosts: int) -> float | None:
-        """HB or NB by the fitted model."""
+        """HB or NB of either level by the model that is fitted to it."""
         return self.modelled_run_us(way, hosts, "0")
 
     def modelled_run_us(self, way: str, hosts: int, workload: str) -> float | None:
         """One run of all phases of that workload by the fitted model, in the mean."""
-        if self.fit is None:
+        level = next((each for each in self.fits if way in each), None)
+        if level is None:
             return None
         compute_us, variation = tollbar.parse_workload(workload)
         runs = max(1, _DRAWN // len(compute_us)) if variation else 1
         outcome = tollbar.simulate_nic(
             tollbar.plan(PLAN, hosts),
-            {HOST: "host", CARD: "nic"}[way],
-            self.fit.slower_card(self._turns(hosts)),
+            ("host", "nic")[level.index(way)],
+            self.fits[level].slower_card(self._turns(hosts)),
             compute_us=compute_us,
             variation=variation,
             runs=runs,
         )
         return outcome.last_us / runs
 
-    def off(self) -> list[float]:
+    def off(self, level: tuple[str, str] = LEVELS[0]) -> list[float]:
         """By which share the model is off from each latency that was measured, the least first."""
         pairs = [
             (modelled_us, 1e-3 * taken.value)
-            for way in (HOST, CARD)
+            for way in level
             for hosts, taken in self.summary(way).items()
             if (modelled_us := self.modelled_us(way, hosts)) is not None
         ]
@@ -134,7 +149,7 @@ def of_work(work: Mapping[Place, Workloads]) -> dict[int, Workloads]:
 
 
 def run_of(found: Workloads, workload: str, way: str) -> Run | None:
-    """A workload with HB, NB or one of BESIDE."""
+    """A workload with one of WAYS."""
     candidates = found.get(workload, {})
     candidate = find(way, candidates)
     return candidates[candidate] if candidate else None
@@ -146,7 +161,7 @@ def needed(found: Workloads, way: str, efficiency: float) -> Needed | None:
     return workloads.needed(workloads.loops_us(found, candidate), efficiency) if candidate else None
 
 
-def gain(found: Workloads, workload: str) -> Ratio | None:
-    """How many times as long the workload takes with HB as with NB."""
-    host, card = (run_of(found, workload, way) for way in (HOST, CARD))
+def gain(found: Workloads, workload: str, level: tuple[str, str] = LEVELS[0]) -> Ratio | None:
+    """How many times as long the workload takes with HB as with NB of that level."""
+    host, card = (run_of(found, workload, way) for way in level)
     return host.here.ratio(host.candidate, card.candidate, "run_ns") if host and card else None

@@ -12,7 +12,7 @@ from tollbar.data.samples import Samples
 from tollbar.data.workloads import Workloads
 from tollbar.report import mpi_figures, nic_figures, nic_figures_work, nic_measured
 from tollbar.report.curves import Figure
-from tollbar.report.nic_measured import CARD, HOST, Hosts
+from tollbar.report.nic_measured import CARD, GM_CARD, GM_HOST, HOST, LEVELS, OWN, Hosts
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def of(barriers: Samples | None, work: Samples | None) -> Section | None:
     """The newest run of barriers, and those of workloads; None where no card was measured."""
     hosts = nic_measured.of_hosts(barriers) if barriers else Hosts({})
     by_hosts = nic_measured.of_work(workloads.gather(work) if work else {})
-    if not hosts.summary(CARD):
+    if not any(hosts.summary(way) for way in (CARD, GM_CARD)):
         hosts = Hosts({})
     grains = _grains(by_hosts)
     figures = [
@@ -44,27 +44,33 @@ def of(barriers: Samples | None, work: Samples | None) -> Section | None:
 
 
 def _model(hosts: Hosts) -> str | None:
-    if hosts.fit is None:
-        return None
-    us = {name: f"{term.us:.3g}" for name, term in hosts.fit.terms.items()}
-    off = [f"{share:.0%}" for share in hosts.off()]
-    return (
-        f"a step costs {us['H']} µs by the host; on the card {us['a']} µs once and {us['b']} µs a step. "
-        f"Of {len(off)} latencies it is off by {off[len(off) // 2]} in the middle and {off[-1]} at most"
-    )
+    told = []
+    for level, of in zip(LEVELS, ("MPI_Barrier", "the GM level"), strict=True):
+        if fit := hosts.fits.get(level):
+            us = {name: f"{term.us:.3g}" for name, term in fit.terms.items()}
+            off = [f"{share:.0%}" for share in hosts.off(level)]
+            told.append(
+                f"of {of} a step costs {us['H']} µs by the host; on the card {us['a']} µs once and "
+                f"{us['b']} µs a step. Of {len(off)} latencies it is off by {off[len(off) // 2]} in the "
+                f"middle and {off[-1]} at most"
+            )
+    return "; ".join(told) or None
 
 
 def _rows(hosts: Hosts) -> list[dict[str, Any]]:
-    """So many hosts: their barrier and the card's, the shares and factors between them and an MPI's."""
-    ways = (HOST, CARD)
-    (host, card), (cpu, of_card) = ([hosts.summary(way, m) for way in ways] for m in ("period_ns", "cpu_ns"))
-    factors, of_mpi = hosts.factor(), hosts.factor(CARD, "MPI over TCP")
+    """So many hosts: their barrier and the card's, shares and factors, an MPI's and the GM level's."""
+    times = {way: hosts.summary(way) for way in (HOST, CARD, GM_HOST, GM_CARD)}
+    cpu, of_card = (hosts.summary(way, "cpu_ns") for way in (HOST, CARD))
+    factors, of_mpi, of_gm = hosts.factor(), hosts.factor(CARD, OWN), hosts.factor(GM_CARD)
     return [
         {
             "hosts": number,
-            "host": host.get(number),
-            "card": card.get(number),
+            "host": times[HOST].get(number),
+            "card": times[CARD].get(number),
             "factor": factors.get(number),
+            "gm_host": times[GM_HOST].get(number),
+            "gm_card": times[GM_CARD].get(number),
+            "gm_factor": of_gm.get(number),
             "of_cpu": of_card[number].value / cpu[number].value
             if number in of_card and number in cpu and cpu[number].value
             else None,

@@ -182,6 +182,14 @@ def test_a_bound_is_kept_by_whatever_is_below_it():
     assert Point("a", 1, published=10, model=4).difference_pct == pytest.approx(-60)
 
 
+def test_the_factor_below_mpi_has_a_row_of_its_own(made):
+    (row,) = [row for row in table(made, "nic", "Figure 4b") if row["series"] == "GM level"]
+    assert (row["x"], row["published"], row["measured"]) == ("any", "1.83", "")
+    # The printed latencies of lanai7.2 without what MPI adds: to a host in each step, to a card once.
+    assert float(row["model"]) == pytest.approx((102.86 - 3 * 1.16) / (46.41 - 1.16), abs=5e-4)
+    assert row["source"].startswith("section 1")
+
+
 def test_what_the_nic_paper_states_is_computed_from_what_it_prints():
     assert nic.factor("lanai4.3", 16) == pytest.approx(2.057, abs=0.0005)
     assert nic.factor("lanai7.2", 8) == pytest.approx(2.216, abs=0.0005)

@@ -14,7 +14,7 @@ from tollbar.papers.exhibit import at
 from tollbar.papers.stored import Stored
 from tollbar.report import nic_measured, nic_section
 from tollbar.report import page as report
-from tollbar.report.nic_measured import CARD, HOST
+from tollbar.report.nic_measured import CARD, GM_CARD, HOST, LEVELS
 
 
 @pytest.fixture
@@ -34,11 +34,30 @@ def found(runs, kind: str) -> samples.Samples:
 
 def test_the_model_is_found_in_latencies_that_obey_it_on_shared_processors(runs):
     hosts = nic_measured.of_hosts(found(runs, "udp"))
-    terms = {name: term.us for name, term in hosts.fit.terms.items()}
-    assert terms == pytest.approx({"H": 10, "a": 3, "b": 2, "SDMA": 5})
-    assert hosts.off()[-1] < 1e-6
+    for level, share in zip(LEVELS, (1, 0.5), strict=True):
+        terms = {name: term.us / share for name, term in hosts.fits[level].terms.items()}
+        assert terms == pytest.approx({"H": 10, "a": 3, "b": 2, "SDMA": 5})
+        assert hosts.off(level)[-1] < 1e-6
     assert hosts.modelled_us(CARD, 7) == pytest.approx(3.5 * 11, rel=0.1)
+    assert hosts.modelled_us(GM_CARD, 7) == pytest.approx(hosts.modelled_us(CARD, 7) / 2)
     assert hosts.factor()[16].value == pytest.approx(40 / 11)
+
+
+def test_each_level_is_compared_with_the_hosts_of_that_level(runs):
+    hosts = nic_measured.of_hosts(found(runs, "udp"))
+    assert hosts.factor(GM_CARD)[16].value == pytest.approx(40 / 11)
+    assert hosts.factor("count in the switch")[16].value == pytest.approx(40 / 5)
+    assert hosts.factor(nic_measured.OWN)[16].value == pytest.approx(40 / 80)
+
+
+def test_with_no_component_the_barriers_of_the_preload_are_hb_and_nb(replay_nic, as_samples):
+    made = []
+    for setting in ("preload by messages", "preload on cards"):
+        facts = {"mpi": "Open MPI 5.0.7", "hosts": "4", "setting": setting, "door": "preload"}
+        made.append((0, f"mpi.{setting}", replay_nic.barriers(4, ("MPI_Barrier", "door"), **facts)))
+    hosts = nic_measured.of_hosts(as_samples(*made, kind="udp"))
+    names = [hosts.found(way)[4][1].name for way in (HOST, CARD)]
+    assert names == ["MPI_Barrier [preload by messages]", "MPI_Barrier [preload on cards]"]
 
 
 def test_the_computing_for_an_efficiency_is_exact_where_loops_are_straight():
@@ -68,13 +87,24 @@ def test_every_figure_is_there_and_says_which_of_the_paper_it_is(runs):
         "3", "4a", "4b", "cpu", "6-2", "6-8", "7a", "7b", "7c", "7d", "8", "9", "9-factor",
         "10a", "10b", "10c",
     ]  # fmt: skip
-    assert "a step costs 10 µs by the host; on the card 3 µs once and 2 µs a step" in section.model
+    assert "of MPI_Barrier a step costs 10 µs by the host; on the card 3 µs once and 2 µs" in section.model
+    assert "of the GM level a step costs 5 µs by the host; on the card 1.5 µs once" in section.model
     row = section.rows[-1]
     assert (row["hosts"], row["of_cpu"]) == (16, pytest.approx(11 / 40))
     assert row["of_mpi"].value == pytest.approx(80 / 11)
+    assert (row["card"].value, row["gm_card"].value) == pytest.approx((8 * 11e3, 8 * 5.5e3))
+    assert row["gm_factor"].value == pytest.approx(40 / 11)
     drawn = {figure.name.removeprefix("nic-"): figure.svg for figure in section.figures}
     for number in ("4a", "6-8", "7d", "8", "9", "10a", "10c"):
         assert "by the model" in drawn[number]
+    for number in ("3", "4a", "4b", "6-8", "8", "10a", "10b", "10c"):
+        assert "GM level" in drawn[number]
+
+
+def test_without_an_mpi_the_gm_level_has_a_section_alone(replay_nic, as_samples):
+    bare = as_samples((0, "udp", replay_nic.barriers(4, *replay_nic.WAYS)), kind="udp")
+    (row,) = nic_section.of(bare, None).rows
+    assert (row["card"], row["gm_card"].value) == (None, pytest.approx(2 * 3.5e3))
 
 
 def test_without_cards_there_is_no_such_section(replay_nic, as_samples):
@@ -96,20 +126,31 @@ def test_the_page_has_the_section_and_the_numbers_to_download(runs):
 
 def test_the_papers_figures_have_this_machines_hosts_and_cards_beside_them(runs):
     found = {each.number: each for each in nic.exhibits(Stored(runs))}
-    assert at(found["Figure 3"].points, "MPI NB", 16).measured == pytest.approx(8 * 80)
+    assert at(found["Figure 3"].points, "MPI NB", 16).measured == pytest.approx(8 * 11)
+    assert at(found["Figure 3"].points, "GM NB", 16).measured == pytest.approx(8 * 5.5)
     assert at(found["Figure 4a"].points, "NB", 16).measured == pytest.approx(8 * 11)
+    assert at(found["Figure 4a"].points, "NB, GM level", 16).measured == pytest.approx(8 * 5.5)
+    assert at(found["Figure 4a"].points, "HB, the MPI's own", 16).measured == pytest.approx(8 * 80)
+    gm = at(found["Figure 4b"].points, "GM level", "any")
+    assert (gm.published, gm.measured) == (1.83, pytest.approx(40 / 11))
+    assert gm.model == pytest.approx(2.196, abs=1e-3)
     assert at(found["Figure 5b"].points, "HB over NB", 4).measured == pytest.approx(20 / 7)
     assert at(found["Figure 7b"].points, "HB", 8).measured == pytest.approx(2 * 120)
     assert at(found["Figure 7b"].points, "HB (C by the text)", 8).measured == pytest.approx(120)
     assert at(found["Figure 9"].points, "0%, 16 hosts", 1024).measured == pytest.approx(320 - 88)
-    assert at(found["Figure 10b"].points, "HB over NB, 8 hosts", "360us").measured > 1
+    assert at(found["Figure 9"].points, "0%, GM level, 16 hosts", 1024).measured == pytest.approx(160 - 44)
+    of_mpi, of_gm = (
+        at(found["Figure 10b"].points, f"HB over NB{text}, 8 hosts", "360us") for text in ("", ", GM level")
+    )
+    assert 1 < of_gm.measured < of_mpi.measured
+    over_nodes = at(found["Figure 10 over nodes"].points, "HB over NB", 8)
+    assert over_nodes.measured == pytest.approx(of_mpi.measured)
     for number in ("Figure 4a", "Figure 4b", "Figure 6", "Figure 7c", "Figure 8", "Figure 10a", "Figure 10c"):
         here = [point for point in found[number].points if point.measured is not None]
         assert here
         foretold = [point for point in here if point.predicted is not None]
-        assert {point.series.partition(",")[0] for point in here} - {"MPI over TCP"} == {
-            point.series.partition(",")[0] for point in foretold
-        }
+        without = {point.series for point in here} - {point.series for point in foretold}
+        assert all("the MPI's own" in series or series == "GM level" for series in without)
         worst = (
             12 if number in ("Figure 8", "Figure 10a", "Figure 10c") else 1e-3
         )  # drawn times, and their mean
