@@ -33,6 +33,7 @@ def found(rows: list[errata.Erratum], about: str) -> list[tuple[str, str]]:
         ("16 nodes: 216.70 / 105.37", [("2.09", "2.057")]),
         ("0.90 over 0.50", [("5.000", "9.000")] * 4),
         ("largest factor", [("1.93", "1.62")]),
+        ("360us on 2, 4, 8 and 16 nodes", [("up to 1.93", "1.13, 1.39, 1.59, 1.73")]),
         ("by the price", [("any", "0.20 to 0.30")]),
         ("by its formula", [("any", "0.20 to 0.50")]),
         ("last exchange", [("yes", "no")]),
