@@ -50,8 +50,8 @@ def test_the_library_alone_is_built_without_looking_for_anything_else(run, tmp_p
 def test_inside_another_build_there_is_only_the_library(run, tmp_path):
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     run(
-        *("cmake", "-S", CONSUMERS / "embedding", "-B", build, "-G", "Ninja"),
-        *(f"-DTOLLBAR_SOURCE={ROOT}", "-DCMAKE_BUILD_TYPE=Release"),
+        *("cmake", "-S", CONSUMERS / "embedding", "-B", build, "-G", "Ninja"),  # as it is compiled soonest
+        *(f"-DTOLLBAR_SOURCE={ROOT}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_UNITY_BUILD=ON"),
     )
     run("cmake", "--build", build)
     assert run(build / "embedding") == MET
