@@ -80,6 +80,9 @@ struct Machine {
     /// Threads of others that never wait: neighbour i lives on processor i mod P. Under coscheduled they are an
     /// application, which takes its turns.
     std::uint32_t neighbours = 0;
+    /// Of the paper's kernel: a word of memory serves one access at a time, each so long. A step at a barrier is one
+    /// access; it waits for the accesses of all others that are at that word, and who polls is always there.
+    double access_us = 0;
     double tick_us = 4000;  ///< of the fair kernels, as are the next two: when they look whose slice is used up
     double wake_us = 2;     ///< processor time of waking a sleeper
     double call_us = 0;     ///< until another processor, idle or not, looks at whom it was sent
@@ -151,7 +154,8 @@ struct Progress {
 /// Called now and then; it may throw, and that ends the simulation.
 using Watch = std::function<void(const Progress&)>;
 
-/// Runs the applications to their end. Barrier actions take no time, but happen only while their thread runs;
+/// Runs the applications to their end. Barrier actions take no time, unless accesses do, and happen only while their
+/// thread runs;
 /// what happens at one instant is settled processor by processor until nothing changes, a quantum's end last.
 /// A spinning thread's switches cost switch_us too; the paper's own spinning experiments have them free.
 /// The fair kernels know no weights, and threads stay on their processors.

@@ -79,8 +79,8 @@ using PythonWatch = std::function<void(double, std::uint64_t, std::uint64_t)>;
 
 Outcome run(const std::vector<Application>& applications, std::int64_t processors, double quantum_us, double switch_us,
             const std::string& policy, std::uint64_t seed, const std::string& kernel, std::int64_t neighbours,
-            double tick_us, double wake_us, double call_us, double from_us, double until_us, std::size_t most_spans,
-            const std::optional<PythonWatch>& watch) {
+            double access_us, double tick_us, double wake_us, double call_us, double from_us, double until_us,
+            std::size_t most_spans, const std::optional<PythonWatch>& watch) {
     const Machine machine{.processors = count(processors, "processors"),
                           .quantum_us = quantum_us,
                           .switch_us = switch_us,
@@ -88,6 +88,7 @@ Outcome run(const std::vector<Application>& applications, std::int64_t processor
                           .seed = seed,
                           .kernel = named<Kernel>(kernel, kernels, "kernel"),
                           .neighbours = count(neighbours, "neighbours"),
+                          .access_us = access_us,
                           .tick_us = tick_us,
                           .wake_us = wake_us,
                           .call_us = call_us};
@@ -167,11 +168,12 @@ void bind_scheduler(nb::module_& m) {
 
     m.def("simulate_scheduler", &run, "applications"_a, nb::kw_only(), "processors"_a = 8, "quantum_us"_a = 20000.0,
           "switch_us"_a = 100.0, "policy"_a = "partition", "seed"_a = 1, "kernel"_a = "paper", "neighbours"_a = 0,
-          "tick_us"_a = 4000.0, "wake_us"_a = 2.0, "call_us"_a = 0.0, "from_us"_a = 0.0, "until_us"_a = 0.0,
-          "most_spans"_a = 100000, "watch"_a = nb::none(),
+          "access_us"_a = 0.0, "tick_us"_a = 4000.0, "wake_us"_a = 2.0, "call_us"_a = 0.0, "from_us"_a = 0.0,
+          "until_us"_a = 0.0, "most_spans"_a = 100000, "watch"_a = nb::none(),
           "Runs programs with barriers on too few processors, as Markatos et al. 1991 simulate them.\n\n"
           "kernel: paper, fair (Linux since 6.17; quantum_us is its slice) or older-fair. neighbours: threads of\n"
-          "others that never wait, one a processor.\n"
+          "others that never wait, one a processor. access_us: a word of memory serves one access at a time, each so\n"
+          "long.\n"
           "policy: partition, coscheduled, global (one queue) or dedicated. The history holds from_us .. until_us.\n"
           "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");
 }

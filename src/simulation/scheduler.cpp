@@ -64,7 +64,7 @@ void Simulation::settle() {
 
 void Simulation::check_that_something_moves() {
     const bool computing = std::ranges::any_of(processors_, [this](const Processor& processor) {
-        return processor.thread && !processor.switching && programs_[*processor.thread].computing;
+        return processor.thread && !processor.switching && programs_[*processor.thread].works();
     });
     if (!computing && programs_.moves() == moves_before_ && programs_.next_arrival() == never)
         throw std::invalid_argument("nothing moves: a context switch of " + std::to_string(clockwork_.switching) +

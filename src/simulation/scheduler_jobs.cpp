@@ -128,6 +128,10 @@ void place(Job& job, const std::string& name) {
 void check_kernel(const Machine& machine) {
     if (machine.kernel != Kernel::paper && machine.policy != Policy::partition)
         throw std::invalid_argument("a fair kernel has a queue a processor; it knows only the policy partition");
+    if (machine.kernel != Kernel::paper && machine.access_us > 0)
+        throw std::invalid_argument(
+            "words of memory that serve one access at a time are simulated under the paper's "
+            "kernel only");
     if (machine.neighbours > most_threads)
         throw std::invalid_argument("there are at most " + std::to_string(most_threads) + " neighbours, not " +
                                     std::to_string(machine.neighbours));
@@ -172,6 +176,7 @@ Clockwork clockwork(const Machine& machine) {
                                     std::to_string(machine.processors));
     const Clockwork found{.quantum = time(machine.quantum_us, "the quantum", 0.001),
                           .switching = time(machine.switch_us, "a context switch"),
+                          .access = time(machine.access_us, "an access to memory"),
                           .tick = time(machine.tick_us, "the tick", 0.001),
                           .waking = time(machine.wake_us, "waking"),
                           .calling = time(machine.call_us, "a call")};

@@ -44,6 +44,7 @@ struct Job {
 struct Clockwork {
     Nanoseconds quantum;
     Nanoseconds switching;
+    Nanoseconds access;                 ///< of a word of memory
     Nanoseconds tick, waking, calling;  ///< of the fair kernels
 };
 

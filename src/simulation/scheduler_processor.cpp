@@ -15,9 +15,9 @@ bool Simulation::act(std::uint32_t number) {
         if (processor.busy_until > now_ && processor.busy_until != never) return changed;
         const Programs::Running& running = programs_[*processor.thread];
         const bool ended = processor.busy_until != never && !std::exchange(processor.switching, false);
-        if (running.computing && !ended) {
+        if (running.works() && !ended) {
             processor.busy_until = now_ + running.remaining;
-            note(number, Activity::computing);
+            note(number, running.computing ? Activity::computing : Activity::spinning);
             if (running.remaining > 0) return changed;
         }
         const Barrier::Advance step = come_to_barrier(number);
@@ -26,6 +26,7 @@ bool Simulation::act(std::uint32_t number) {
             pass(number);
             continue;
         }
+        if (step.access) continue;
         note(number, Activity::spinning);
         if (!yield(number)) return changed;
         changed = true;
@@ -34,7 +35,19 @@ bool Simulation::act(std::uint32_t number) {
 
 Barrier::Advance Simulation::come_to_barrier(std::uint32_t number) {
     processors_[number].busy_until = never;
-    return programs_.come_to_barrier(*processors_[number].thread);
+    const Thread thread = *processors_[number].thread;
+    const Barrier::Advance step = programs_.come_to_barrier(thread);
+    if (step.access) programs_[thread].remaining = access_time(number);
+    return step;
+}
+
+Nanoseconds Simulation::access_time(std::uint32_t number) {
+    const Programs::Running& self = programs_[*processors_[number].thread];
+    return clockwork_.access * std::ranges::count_if(processors_, [&](const Processor& each) {
+               if (!each.thread || each.switching) return false;
+               const Programs::Running& other = programs_[*each.thread];
+               return !other.computing && other.job == self.job && other.word == self.word;
+           });
 }
 
 void Simulation::pass(std::uint32_t number) {

@@ -9,8 +9,9 @@ namespace tollbar::scheduler {
 
 Programs::Programs(const Machine& machine, const std::vector<Application>& applications)
     : jobs_(prepare(machine, applications)) {
+    const Access access = machine.access_us > 0 ? Access::counted : Access::free;
     for (const Job& job : jobs_) {
-        barriers_.push_back(make_barrier(job.application->barrier, job.home));
+        barriers_.push_back(make_barrier(job.application->barrier, job.home, access));
         for (std::uint32_t number = 0; number < job.threads; ++number)
             threads_.push_back({.job = job.number, .number = number});
         if (!job.endless) total_ += job.barriers * job.threads;
@@ -37,7 +38,9 @@ Barrier::Advance Programs::come_to_barrier(Thread thread) {
     Barrier& barrier = barriers_[running.job];
     const bool enters = std::exchange(running.computing, false);
     if (enters) barrier.enter(running.number);
-    Barrier::Advance step = barrier.advance(running.number);
+    Barrier::Advance step = barrier.advance(running.number, std::exchange(running.accessing, false));
+    running.accessing = step.access.has_value();
+    if (!step.through) running.word = step.access ? *step.access : barrier.polls(running.number);
     step.moved |= enters;
     if (step.moved) ++moves_;
     return step;
@@ -60,7 +63,7 @@ bool Programs::complete(Thread thread, Nanoseconds now) {
 
 bool Programs::can_go_on(Thread thread) const {
     const Running& running = threads_[thread];
-    return running.computing || barriers_[running.job].can_advance(running.number);
+    return running.works() || barriers_[running.job].can_advance(running.number);
 }
 
 State Programs::state(const std::optional<Thread>& thread, Activity activity) const {

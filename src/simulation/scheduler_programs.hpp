@@ -24,8 +24,13 @@ public:
         std::uint32_t number;
         std::uint64_t episode = 0;  // barriers passed
         bool computing = false;     // else it is at its barrier
-        Nanoseconds remaining = 0;  // of its computing; what that means while it runs is the kernel's business
+        bool accessing = false;     // there it gets at a word of memory
+        Word word = 0;              // which it gets at or polls
+        Nanoseconds remaining = 0;  // of its work; what that means while it runs is the kernel's business
         Nanoseconds computes = 0;   // in all
+
+        /// Whether what it does next takes time.
+        bool works() const { return computing || accessing; }
     };
 
     Programs(const Machine& machine, const std::vector<Application>& applications);
@@ -45,7 +50,7 @@ public:
     /// The next application that has arrived by now, if there is one; its threads begin to compute.
     const Job* admit(Nanoseconds now);
 
-    /// Does what the thread can do at the barrier.
+    /// Does what the thread can do at the barrier. How long it takes to get at a word is the kernel's business.
     Barrier::Advance come_to_barrier(Thread thread);
     /// The thread leaves the barrier. Whether it goes on: else it has passed its last one.
     bool pass(Thread thread);

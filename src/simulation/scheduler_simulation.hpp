@@ -41,6 +41,8 @@ private:
     bool act(std::uint32_t number);
     /// The processor's thread, which has computed or waits, does what it can at the barrier.
     Barrier::Advance come_to_barrier(std::uint32_t number);
+    /// Until the thread of the processor has had the word it needs: those who are there come first.
+    Nanoseconds access_time(std::uint32_t number);
     /// The processor's thread leaves the barrier, and perhaps the machine.
     void pass(std::uint32_t number);
     bool take_next(std::uint32_t number);

@@ -133,6 +133,12 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "under a fair kernel 1.5)",
     )  # fmt: skip
     machine.add_argument(
+        "--access-us", type=float, default=0.0, metavar="US",
+        help="a word of memory serves one access at a time, each so long, and who polls it is always there: "
+        "arrivals at a counter wait for each other, those at a tree only for their siblings (default: 0, "
+        "memory costs nothing)",
+    )  # fmt: skip
+    machine.add_argument(
         "--tick-us", type=float, metavar="US",
         help="of a fair kernel: how often it looks whose slice is used up (default: 4000, HZ=250)",
     )  # fmt: skip
@@ -239,7 +245,8 @@ def _simulate(
         outcome = tollbar.simulate_scheduler(
             [each.application for each in run.applications],
             processors=run.processors, kernel=args.kernel, neighbours=args.neighbours,
-            policy=args.policy, seed=args.seed, watch=watch, **times.on(run.processors), **window,
+            policy=args.policy, seed=args.seed, access_us=args.access_us, watch=watch,
+            **times.on(run.processors), **window,
         )  # fmt: skip
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {which}: {told}") from None

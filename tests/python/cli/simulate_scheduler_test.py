@@ -372,6 +372,16 @@ def test_what_a_barrier_costs_by_itself_is_added_to_its_time(tollbar):
     assert float(priced["own_us"]) > 10
 
 
+def test_accesses_that_take_turns_are_part_of_the_simulated_time(tollbar):
+    # 16 arrivals at one counter and 15 readings, when all come at once and have a processor each.
+    words = ("--waiting", "spin", "--processors", 16, "--barriers", 1, "--access-us", 5)
+    (row,) = simulate(tollbar, "centralized", *words)
+    assert float(row["completed_us"]) == 1000 + (16 + 15) * 5
+    assert float(row["own_us"]) == 0
+    assert float(row["spinning"]) > 0
+    assert "under the paper's kernel only" in refusal(tollbar, "--access-us", 1, "--kernel", "fair")
+
+
 def test_the_picture_marks_when_applications_are_done(tollbar, tmp_path):
     words = ("--barriers", 3, "--window-us", "0..20000")
     picture(tollbar, tmp_path / "p.svg", *words)

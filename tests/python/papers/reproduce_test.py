@@ -204,6 +204,20 @@ def test_figures_of_blocking_barriers_have_both_ways_to_yield(made):
     assert similar == {f"{way} yield on {p}" for p in (8, 4, 2, 1) for way in ("naive", "smart")}
 
 
+def test_the_tree_is_ahead_near_multiples_of_the_quantum_where_accesses_take_turns(made):
+    rows = table(made, "multiprogramming", "Figure 1 near multiples")
+    model = {(row["series"], float(row["x"])): float(row["model"]) for row in rows}
+    for where, quanta in (("below one quantum", 1), ("below two", 2)):
+        for x in (80, 200, 280):  # 4, 10 and 14 accesses
+            assert model[f"tree {where}", x] == pytest.approx(40 * quanta, abs=0.1)
+            assert model[f"centralized {where}", x] == pytest.approx(20 * (2 * quanta + 1), abs=0.1)
+        assert model[f"tree {where}", 20] > model[f"centralized {where}", 20]
+        assert model[f"tree {where}", 800] > model[f"centralized {where}", 800]
+    plain = table(made, "multiprogramming", "Figure 2")
+    behind = {row["x"]: float(row["model"]) for row in plain if row["series"] == "tree"}
+    assert all(behind[r["x"]] >= float(r["model"]) for r in plain if r["series"] == "centralized")
+
+
 def test_the_arrival_tree_and_the_wake_up_tree_are_drawn_apart(made):
     words = {n: [row["x"] for row in table(made, "openmp-mpi", f"Figure {n}")] for n in (2, 3)}
     assert words[2] == ["?1 ?2 ?3 ?4", "?5 ?6 ?7 !0", "!0", "!0", "!0", "!1", "!1", "!1"]
