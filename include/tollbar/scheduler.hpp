@@ -26,6 +26,8 @@ enum class Policy : std::uint8_t {
     coscheduled,  ///< applications take turns of one quantum on the whole machine
     global,       ///< one queue for all threads: the next thread takes the next free processor
     dedicated,    ///< the whole machine runs one application to its end, in order of arrival
+    dynamic,      ///< partitions that are equal shares of the applications that are there, divided anew whenever one
+                  ///< arrives or completes; none has more processors than threads
 };
 
 /// What a thread does while the barrier holds it.
@@ -83,6 +85,7 @@ struct Machine {
     /// Of the paper's kernel: a word of memory serves one access at a time, each so long. A step at a barrier is one
     /// access; it waits for the accesses of all others that are at that word, and who polls is always there.
     double access_us = 0;
+    double move_us = 0;     ///< of Policy::dynamic: what the next switch to a thread takes longer when it has moved
     double tick_us = 4000;  ///< of the fair kernels, as are the next two: when they look whose slice is used up
     double wake_us = 2;     ///< processor time of waking a sleeper
     double call_us = 0;     ///< until another processor, idle or not, looks at whom it was sent
@@ -118,8 +121,11 @@ struct Completion {
     double computing_us = 0;     ///< of all threads together
     double spinning_us = 0;      ///< processor time spent at the barrier
     double floor_us = 0;  ///< computing time of its most loaded processor, which nothing can beat (with one queue for
-                          ///< all: of its processors on average)
-    std::uint32_t most_threads = 0;  ///< on one of its processors
+                          ///< all, or partitions that change: of its processors on average)
+    std::uint32_t most_threads = 0;       ///< on one of its processors
+    std::uint32_t fewest_processors = 0;  ///< that it had at a time, as is the next
+    std::uint32_t most_processors = 0;
+    std::uint64_t moves = 0;  ///< of its threads, from a processor to another, because partitions changed
 
     double elapsed_us() const noexcept { return completed_us - arrival_us; }
     double per_barrier_us() const noexcept { return elapsed_us() / static_cast<double>(barriers); }

@@ -27,7 +27,7 @@ using namespace tollbar::scheduler;
 namespace {
 
 // In the order of the enumerations.
-constexpr std::array<std::string_view, 4> policies{"partition", "coscheduled", "global", "dedicated"};
+constexpr std::array<std::string_view, 5> policies{"partition", "coscheduled", "global", "dedicated", "dynamic"};
 constexpr std::array<std::string_view, 3> waitings{"spin", "smart", "naive"};
 constexpr std::array<std::string_view, 3> placements{"cyclic", "block", "given"};
 constexpr std::array<std::string_view, 2> orders{"numbered", "shuffled"};
@@ -79,8 +79,8 @@ using PythonWatch = std::function<void(double, std::uint64_t, std::uint64_t)>;
 
 Outcome run(const std::vector<Application>& applications, std::int64_t processors, double quantum_us, double switch_us,
             const std::string& policy, std::uint64_t seed, const std::string& kernel, std::int64_t neighbours,
-            double access_us, double tick_us, double wake_us, double call_us, double from_us, double until_us,
-            std::size_t most_spans, const std::optional<PythonWatch>& watch) {
+            double access_us, double move_us, double tick_us, double wake_us, double call_us, double from_us,
+            double until_us, std::size_t most_spans, const std::optional<PythonWatch>& watch) {
     const Machine machine{.processors = count(processors, "processors"),
                           .quantum_us = quantum_us,
                           .switch_us = switch_us,
@@ -89,6 +89,7 @@ Outcome run(const std::vector<Application>& applications, std::int64_t processor
                           .kernel = named<Kernel>(kernel, kernels, "kernel"),
                           .neighbours = count(neighbours, "neighbours"),
                           .access_us = access_us,
+                          .move_us = move_us,
                           .tick_us = tick_us,
                           .wake_us = wake_us,
                           .call_us = call_us};
@@ -148,7 +149,10 @@ void bind_scheduler(nb::module_& m) {
         .def_ro("computing_us", &Completion::computing_us, "Of all its threads.")
         .def_ro("spinning_us", &Completion::spinning_us, "Processor time spent at the barrier.")
         .def_ro("floor_us", &Completion::floor_us, "Computing of its most loaded processor: nothing can be faster.")
-        .def_ro("most_threads", &Completion::most_threads, "On one of its processors.");
+        .def_ro("most_threads", &Completion::most_threads, "On one of its processors.")
+        .def_ro("fewest_processors", &Completion::fewest_processors, "That it had at a time.")
+        .def_ro("most_processors", &Completion::most_processors, "That it had at a time.")
+        .def_ro("moves", &Completion::moves, "Of its threads to another processor, because partitions changed.");
 
     nb::class_<Outcome>(m, "SchedulerOutcome", "What a simulation gave; sums are over all processors.")
         .def_ro("completed_us", &Outcome::completed_us, "When the last application was through.")
@@ -168,12 +172,15 @@ void bind_scheduler(nb::module_& m) {
 
     m.def("simulate_scheduler", &run, "applications"_a, nb::kw_only(), "processors"_a = 8, "quantum_us"_a = 20000.0,
           "switch_us"_a = 100.0, "policy"_a = "partition", "seed"_a = 1, "kernel"_a = "paper", "neighbours"_a = 0,
-          "access_us"_a = 0.0, "tick_us"_a = 4000.0, "wake_us"_a = 2.0, "call_us"_a = 0.0, "from_us"_a = 0.0,
-          "until_us"_a = 0.0, "most_spans"_a = 100000, "watch"_a = nb::none(),
+          "access_us"_a = 0.0, "move_us"_a = 0.0, "tick_us"_a = 4000.0, "wake_us"_a = 2.0, "call_us"_a = 0.0,
+          "from_us"_a = 0.0, "until_us"_a = 0.0, "most_spans"_a = 100000, "watch"_a = nb::none(),
           "Runs programs with barriers on too few processors, as Markatos et al. 1991 simulate them.\n\n"
           "kernel: paper, fair (Linux since 6.17; quantum_us is its slice) or older-fair. neighbours: threads of\n"
           "others that never wait, one a processor. access_us: a word of memory serves one access at a time, each so\n"
           "long.\n"
-          "policy: partition, coscheduled, global (one queue) or dedicated. The history holds from_us .. until_us.\n"
+          "policy: partition, coscheduled, global (one queue), dedicated, or dynamic (partitions are divided anew when "
+          "an\n"
+          "application arrives or completes; move_us: what the switch to a moved thread takes longer). The history "
+          "holds from_us .. until_us.\n"
           "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");
 }

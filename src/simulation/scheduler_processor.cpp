@@ -55,7 +55,9 @@ void Simulation::pass(std::uint32_t number) {
     if (programs_.pass(thread)) return;
     processors_[number].thread.reset();
     note(number, Activity::idle);
-    if (programs_.complete(thread, now_)) queues_.completed(programs_[thread].job);
+    if (!programs_.complete(thread, now_)) return;
+    queues_.completed(programs_[thread].job);
+    if (partitions_) move(partitions_->completed(programs_.job_of(thread)));
 }
 
 bool Simulation::take_next(std::uint32_t number) {
@@ -72,11 +74,13 @@ void Simulation::dispatch(std::uint32_t number, Queue& queue, std::size_t place,
     processor.dispatched = now_;
     processor.busy_until = never;
     processor.switching = false;
-    if (!std::exchange(processor.used, true)) return;
-    ++switches_;
-    if (left + clockwork_.switching == 0) return;
+    const bool switches = std::exchange(processor.used, true);
+    switches_ += switches;
+    const bool moved = std::exchange(programs_[*processor.thread].moved, false);
+    const Nanoseconds lasts = left + (switches ? clockwork_.switching : 0) + (moved ? clockwork_.moving : 0);
+    if (lasts == 0) return;
     processor.switching = true;
-    processor.busy_until = now_ + left + clockwork_.switching;
+    processor.busy_until = now_ + lasts;
     note(number, Activity::switching);
 }
 

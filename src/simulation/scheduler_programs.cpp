@@ -8,10 +8,9 @@
 namespace tollbar::scheduler {
 
 Programs::Programs(const Machine& machine, const std::vector<Application>& applications)
-    : jobs_(prepare(machine, applications)) {
-    const Access access = machine.access_us > 0 ? Access::counted : Access::free;
+    : access_(machine.access_us > 0 ? Access::counted : Access::free), jobs_(prepare(machine, applications)) {
     for (const Job& job : jobs_) {
-        barriers_.push_back(make_barrier(job.application->barrier, job.home, access));
+        barriers_.push_back(make_barrier(job.application->barrier, job.home, access_));
         for (std::uint32_t number = 0; number < job.threads; ++number)
             threads_.push_back({.job = job.number, .number = number});
         if (!job.endless) total_ += job.barriers * job.threads;
@@ -26,11 +25,15 @@ Nanoseconds Programs::next_arrival() const {
     return admitted_ < arrivals_.size() ? jobs_[arrivals_[admitted_]].arrival : never;
 }
 
-const Job* Programs::admit(Nanoseconds now) {
+Job* Programs::admit(Nanoseconds now) {
     if (next_arrival() > now) return nullptr;
-    const Job& job = jobs_[arrivals_[admitted_++]];
+    Job& job = jobs_[arrivals_[admitted_++]];
     for (std::uint32_t number = 0; number < job.threads; ++number) compute(job.first_thread + number);
     return &job;
+}
+
+void Programs::settle_in(const Job& job) {
+    barriers_[job.number] = make_barrier(job.application->barrier, job.home, access_);
 }
 
 Barrier::Advance Programs::come_to_barrier(Thread thread) {
@@ -80,24 +83,24 @@ void Programs::compute(Thread thread) {
     running.computes += running.remaining;
 }
 
-Outcome Programs::finish(bool shared, Nanoseconds now) {
+Outcome Programs::finish(bool anywhere, Nanoseconds now) {
     Outcome outcome;
     outcome.completed_us = to_us(now);
     for (const Job& job : jobs_) {
         if (job.endless) continue;
         std::vector<Nanoseconds> load(job.processors);
-        std::vector<std::uint32_t> count(job.processors);
-        for (std::uint32_t number = 0; number < job.threads; ++number) {
+        for (std::uint32_t number = 0; number < job.threads; ++number)
             load[job.home[number]] += threads_[job.first_thread + number].computes;
-            ++count[job.home[number]];
-        }
         double floor_us = to_us(std::ranges::max(load));
-        if (shared) floor_us = to_us(std::accumulate(load.begin(), load.end(), Nanoseconds{})) / job.processors;
+        if (anywhere) floor_us = to_us(std::accumulate(load.begin(), load.end(), Nanoseconds{})) / job.most_processors;
         outcome.applications.push_back({.arrival_us = to_us(job.arrival),
                                         .completed_us = completed_us_[job.number],
                                         .barriers = job.barriers,
                                         .floor_us = floor_us,
-                                        .most_threads = std::ranges::max(count)});
+                                        .most_threads = job.most_threads,
+                                        .fewest_processors = job.fewest_processors,
+                                        .most_processors = job.most_processors,
+                                        .moves = job.moves});
     }
     return outcome;
 }

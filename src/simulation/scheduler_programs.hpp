@@ -28,6 +28,7 @@ public:
         Word word = 0;              // which it gets at or polls
         Nanoseconds remaining = 0;  // of its work; what that means while it runs is the kernel's business
         Nanoseconds computes = 0;   // in all
+        bool moved = false;         // to another processor, and has not run since
 
         /// Whether what it does next takes time.
         bool works() const { return computing || accessing; }
@@ -36,6 +37,8 @@ public:
     Programs(const Machine& machine, const std::vector<Application>& applications);
 
     const std::vector<Job>& jobs() const { return jobs_; }
+    Job& job(std::uint32_t number) { return jobs_[number]; }
+    bool finished(Thread thread) const { return threads_[thread].episode == job_of(thread).barriers; }
     std::size_t threads() const { return threads_.size(); }
     Running& operator[](Thread thread) { return threads_[thread]; }
     const Job& job_of(Thread thread) const { return jobs_[threads_[thread].job]; }
@@ -48,7 +51,9 @@ public:
     /// When the next application arrives.
     Nanoseconds next_arrival() const;
     /// The next application that has arrived by now, if there is one; its threads begin to compute.
-    const Job* admit(Nanoseconds now);
+    Job* admit(Nanoseconds now);
+    /// The application, which has just arrived, lives where its job says now; so the groups of its barrier do.
+    void settle_in(const Job& job);
 
     /// Does what the thread can do at the barrier. How long it takes to get at a word is the kernel's business.
     Barrier::Advance come_to_barrier(Thread thread);
@@ -60,12 +65,13 @@ public:
 
     State state(const std::optional<Thread>& thread, Activity activity) const;
 
-    /// What the applications did; `shared`: their threads may run anywhere.
-    Outcome finish(bool shared, Nanoseconds now);
+    /// What the applications did; `anywhere`: their threads do not stay on a processor.
+    Outcome finish(bool anywhere, Nanoseconds now);
 
 private:
     void compute(Thread thread);
 
+    Access access_;
     std::vector<Job> jobs_;  // the neighbours' is the last
     std::vector<Running> threads_;
     std::vector<Barrier> barriers_;        // of each application

@@ -21,7 +21,7 @@ from tollbar.cli.table import Table, column, describe_columns
 from tollbar.models import quanta
 
 KERNELS = ("paper", "fair", "older-fair")
-POLICIES = ("partition", "coscheduled", "global", "dedicated")
+POLICIES = ("partition", "coscheduled", "global", "dedicated", "dynamic")
 #: The paper's names, as the catalogue spells them.
 _SPELLED = {"centralized": "turnstile", "tree": "mcs:4,2"}
 _PICTURE_BARRIERS = 6  # so many are in a picture unless its window is given
@@ -61,6 +61,9 @@ class Crowd:
         detail=True,
     )
     own_us: float = column("what a barrier costs by itself, --barrier-us and --logp together", detail=True)
+    fewest_processors: int = column("that the application had at a time", detail=True)
+    most_processors: int = column("that the application had at a time", detail=True)
+    moves: int = column("of its threads to another processor, because partitions changed", detail=True)
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,13 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "--policy", choices=POLICIES, default="partition",
         help="partition: each application has processors of its own (default); coscheduled: turns of a "
         "quantum on the whole machine; global: one queue for all threads; "
-        "dedicated: one application after the other",
+        "dedicated: one application after the other; dynamic: partitions of equal size, divided anew when an "
+        "application arrives or completes",
+    )  # fmt: skip
+    machine.add_argument(
+        "--move-us", type=float, default=0.0, metavar="US",
+        help="of dynamic: what the next switch to a thread takes longer when it has moved to another "
+        "processor (default: 0)",
     )  # fmt: skip
     crowds.add_arguments(parser)
     parser.add_argument(
@@ -245,7 +254,7 @@ def _simulate(
         outcome = tollbar.simulate_scheduler(
             [each.application for each in run.applications],
             processors=run.processors, kernel=args.kernel, neighbours=args.neighbours,
-            policy=args.policy, seed=args.seed, access_us=args.access_us, watch=watch,
+            policy=args.policy, seed=args.seed, access_us=args.access_us, move_us=args.move_us, watch=watch,
             **times.on(run.processors), **window,
         )  # fmt: skip
     except KeyboardInterrupt:
@@ -286,6 +295,9 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
             others=outcome.neighbours_us / everything,
             needed=quanta.processors_needed(described.threads, run.processors) if alone else None,
             own_us=own_us,
+            fewest_processors=completion.fewest_processors,
+            most_processors=completion.most_processors,
+            moves=completion.moves,
         )
         for number, (described, completion, own_us) in enumerate(
             zip(run.applications, outcome.applications, own, strict=True)
@@ -336,5 +348,6 @@ def _draw(run: Run, args: argparse.Namespace, times: Times, rows: list[Crowd]) -
         quantum_us=times.on(run.processors)["quantum_us"] if args.kernel == "paper" else times.tick_us,
         dashed="a quantum ends" if args.kernel == "paper" else "a tick",
         completed_us=[completion.completed_us for completion in outcome.applications],
+        arrived_us=[completion.arrival_us for completion in outcome.applications],
     )  # fmt: skip
     args.picture.write_text(executions.alone(picture), encoding="utf-8")

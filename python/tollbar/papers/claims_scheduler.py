@@ -89,8 +89,8 @@ def _spinning() -> Iterator[Row]:
         "measured, a tree is better a little below a multiple of the quantum",
         decided(min(ahead) > 0 <= min(behind_free)),
         f"where a word of memory serves one access of {model.ACCESS_US:g} us at a time, a tree is at "
-        f"least {min(ahead):.1f} ms ahead from 4 to 14 accesses below one and two quanta, because 15 arrivals at "
-        "one counter do not end within the quantum any more; where accesses are free it is "
+        f"least {min(ahead):.1f} ms ahead from 4 to 14 accesses below one and two quanta, because 15 "
+        "arrivals at one counter do not end within the quantum any more; where accesses are free it is "
         f"{min(behind_free):.2f} to {max(behind_free):.2f} ms behind",
     )
     yield (

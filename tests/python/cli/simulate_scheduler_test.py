@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "how-to" / "crowded.md"
 COLUMNS = (
     "application,barrier,waiting,policy,placement,threads,processors,compute_us,barriers,arrival_us,completed_us,"
     "per_barrier_us,overhead_pct,switches_per_barrier,utilisation,spinning,switching,idle,quanta,"
-    "kernel,neighbours,waking,others,needed,own_us"
+    "kernel,neighbours,waking,others,needed,own_us,fewest_processors,most_processors,moves"
 )
 
 
@@ -380,6 +380,47 @@ def test_accesses_that_take_turns_are_part_of_the_simulated_time(tollbar):
     assert float(row["own_us"]) == 0
     assert float(row["spinning"]) > 0
     assert "under the paper's kernel only" in refusal(tollbar, "--access-us", 1, "--kernel", "fair")
+
+
+#: 40 barriers with 1 ms between them: 40 ms on 4 processors, 80 ms on 2.
+COME_AND_GO = (
+    "centralized", "--waiting", "smart", "--policy", "dynamic", "--processors", 4, "--switch-us", 0,
+    "--barriers", 40, "--application", "threads=4", "--application", "threads=4,arrival=10000",
+)  # fmt: skip
+
+
+def test_partitions_change_when_an_application_arrives_and_when_one_completes(tollbar):
+    rows = simulate(tollbar, *COME_AND_GO)
+    # 10 barriers alone, 30 on two processors; the second passes 30 on two and 10 alone.
+    assert [float(row["completed_us"]) for row in rows] == [70000, 80000]
+    sizes = [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in rows]
+    assert sizes == [("2", "4", "2")] * 2
+    slower = simulate(tollbar, *COME_AND_GO, "--move-us", 500)
+    assert [float(row["completed_us"]) for row in slower] == [70500, 80500]
+    fixed = simulate(tollbar, *COME_AND_GO, "--policy", "partition")
+    assert [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in fixed] == [
+        ("2", "2", "0")
+    ] * 2
+    assert "only the policy dynamic moves threads" in refusal(tollbar, "--move-us", 1)
+
+
+def test_the_picture_of_changing_partitions_tells_who_has_which_processor_and_why(tollbar, tmp_path):
+    path = tmp_path / "p.svg"
+    words = ("--picture", path, "--window-us", "0..80000")
+    assert tollbar("simulate", "scheduler", *COME_AND_GO, *words).code == 0
+    text = path.read_text()
+    assert all(f">application {what}" in text for what in ("1 arrives", "0 done", "1 done"))
+    assert ">application 0 arrives" not in text
+    titles = [title.text for title in ET.fromstring(text).iter("{http://www.w3.org/2000/svg}title")]
+    owners = {
+        processor: [
+            owner
+            for owner in (0, 1)
+            if any(f"processor {processor}: application {owner}" in t for t in titles)
+        ]
+        for processor in range(4)
+    }
+    assert owners == {0: [0, 1], 1: [0, 1], 2: [0, 1], 3: [0, 1]}
 
 
 def test_the_picture_marks_when_applications_are_done(tollbar, tmp_path):
