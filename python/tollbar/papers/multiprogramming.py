@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import cache
 
 import tollbar
-from tollbar.models import crowd, quanta
+from tollbar.models import quanta
+from tollbar.papers import multiprogramming_here
 from tollbar.papers.exhibit import Exhibit, Point, at, with_published
 from tollbar.papers.stored import Stored
 from tollbar.report import executions
@@ -35,9 +36,6 @@ ACCESS_US = 20.0
 #: Computing time below a multiple of the quantum, in accesses.
 _BELOW = (0.5, 1, 2, 2.9, 3.1, 4, 6, 8, 10, 12, 14, 15.9, 16.1, 18, 20, 24, 28, 32, 40)
 _MULTIPLES = {"below one quantum": 1, "below two": 2}
-
-#: The barriers that are measured under these names.
-_SHAPES = {"centralized": ("turnstile", "central"), "tree": ("mcs",), "combination": ("combination",)}
 
 
 @cache
@@ -103,6 +101,19 @@ def quanta_of_pair(one: int, other: int) -> float:
     return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)
 
 
+@cache
+def two_programs_ms(policy: str, switches: float, waiting: str) -> float:
+    """A barrier of two programs of 16 threads on 16 processors, each with combination barriers."""
+    application = tollbar.SchedulerApplication(
+        threads=THREADS, compute_us=switches * SWITCH_US, barrier="combination", waiting=waiting, barriers=600
+    )
+    outcome = tollbar.simulate_scheduler(
+        [application, application], processors=THREADS, quantum_us=1000 * QUANTUM_MS, switch_us=SWITCH_US,
+        policy=policy,
+    )  # fmt: skip
+    return max(each.per_barrier_us for each in outcome.applications) / 1000
+
+
 def exhibits(here: Stored) -> list[Exhibit]:
     return [
         _spinning(here, "Figure 1", "Tree against centralized spinning barriers, measured by the paper"),
@@ -132,7 +143,7 @@ def _spinning(here: Stored, number: str, title: str) -> Exhibit:
         f"tree {quanta['tree']:.3f}; at 12 ms the centralized one takes {twelve:.4g} ms, which is "
         f"Q (2R - 1) / R with R = 2 and not T (2R - 1) / R = {12 * 3 / 2:.3g} ms."
     )
-    points += _here(here, ("centralized", "tree"), ("spin",))
+    points += multiprogramming_here.times(here, ("centralized", "tree"), ("spin",))
     return Exhibit(
         NAME,
         number,
@@ -189,7 +200,7 @@ def _blocking(here: Stored) -> Exhibit:
     over = {t: (at(points, "blocking tree", t).model or 0) / (2 * t) for t in (0.5, 2, 19)}
     told = ", ".join(f"{ratio:.3f} at {t:g} ms" for t, ratio in over.items())
     sentence = f"Blocking has no steps: its time over twice the computing time is {told}."
-    points += _here(here, ("tree",), ("spin", "park"))
+    points += multiprogramming_here.times(here, ("tree",), ("spin", "park"))
     return Exhibit(
         NAME,
         "Figure 3",
@@ -227,7 +238,7 @@ def _overhead(here: Stored, number: str, barrier: str) -> Exhibit:
         f"Threads placed i mod P, a barrier of {BARRIER_SWITCHES} switches and {why} give {told} switches of "
         f"computing; the {_other(policy)} yield gives {otherwise}."
     )
-    points += _overhead_here(here, barrier)
+    points += multiprogramming_here.overhead(here, barrier)
     return Exhibit(
         NAME,
         number,
@@ -294,7 +305,7 @@ def _processors(here: Stored) -> Exhibit:
     points.append(
         Point("gain of seven more processors", 8, model=100 * (1 - _of(points, 15) / _of(points, 8)))
     )
-    points = with_published(points, NAME, "Figure 6") + _processors_here(here)
+    points = with_published(points, NAME, "Figure 6") + multiprogramming_here.processors(here)
     steps = [p for p in _PROCESSORS[1:] if _of(points, p - 1) > 1.05 * _of(points, p)]
     sentence = (
         f"Taking a processor away costs more than 5 % at {', '.join(map(str, reversed(steps)))} processors "
@@ -317,60 +328,6 @@ def _processors(here: Stored) -> Exhibit:
 
 def _of(points: Sequence[Point], processors: int) -> float:
     return at(points, "blocking tree", processors).model or 0.0
-
-
-def _crowded(here: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[crowd.Point]:
-    """Measured with equal times, of barriers of these shapes."""
-    names = [name for shape in shapes for name in _SHAPES[shape]]
-    return [
-        point
-        for point in (here.crowds.points if here.crowds else ())
-        if point.candidate.name in names and point.candidate.wait in waits and not point.place.variation
-    ]
-
-
-def _here(here: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[Point]:
-    """On the processors that are here; the prediction is simulated with this machine's times."""
-    return [
-        Point(
-            f"{point.candidate.label}, {point.place.text}",
-            point.compute_us / 1000,
-            measured=point.period.value / 1000,
-            low=point.period.low and point.period.low / 1000,
-            high=point.period.high and point.period.high / 1000,
-            predicted=point.simulated.period_us / 1000,
-        )
-        for point in _crowded(here, shapes, waits)
-    ]
-
-
-def _overhead_here(here: Stored, shape: str) -> list[Point]:
-    """Computing in context switches of this machine."""
-    return [
-        Point(
-            f"{point.candidate.label}, {point.place.text}",
-            round(point.compute_us / here.crowds.scheduler.switch_us(crowd.model_of(point.candidate)), 3),
-            measured=point.overhead_pct,
-            predicted=point.simulated_overhead_pct,
-        )
-        for point in _crowded(here, (shape,), ("park", "auto"))
-        if here.crowds
-    ]
-
-
-def _processors_here(here: Stored) -> list[Point]:
-    """The longest computing time, on each number of processors that was measured."""
-    longest = max((point.compute_us for point in _crowded(here, _SHAPES, ("park",))), default=0.0)
-    return [
-        Point(
-            f"{point.candidate.label}, {point.place.ranks} threads",
-            point.place.processors,
-            measured=point.period.value / point.compute_us,
-            predicted=point.simulated.period_us / point.compute_us,
-        )
-        for point in _crowded(here, ("centralized", "tree"), ("park",))
-        if point.compute_us == longest
-    ]
 
 
 def _appendix() -> Exhibit:

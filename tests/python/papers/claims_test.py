@@ -42,6 +42,8 @@ def found() -> list[claims.Claim]:
         ("multiprogramming", "a combination has less than 10 %", HOLDS, ("4.6, 22.4", "1.7")),
         ("multiprogramming", "a combination has much less overhead", REFUTED, ("48.6 against 37.7",)),
         ("multiprogramming", "the completion time changes only", HOLDS, ("16 to 15, 8 to 7, 6 to 5",)),
+        ("multiprogramming", "programs that are not coscheduled", HOLDS, ("0.1 to 5.2 % longer",)),
+        ("multiprogramming", "above four switches of computing", UNDECIDABLE, ("13.0 % at 4", "63.1 % at 4")),
         ("multiprogramming", "P_M processors", HOLDS, ("0.28 %",)),
         ("multiprogramming", "a fourth processor", HOLDS, ("33.4 %",)),
         ("multiprogramming", "the solution equals the recurrence", HOLDS, ("99 Q",)),
