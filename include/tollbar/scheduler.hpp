@@ -51,7 +51,20 @@ enum class Order : std::uint8_t {
     shuffled,  ///< drawn from the seed: in a kernel the order of arrival decides
 };
 
-/// A program: every thread repeats {compute; barrier}.
+/// What a thread of a recorded program does next.
+struct Event {
+    enum class Kind : std::uint8_t {
+        compute,
+        send,     ///< a message, which never waits
+        receive,  ///< the oldest message of that thread that it has not had; waits for one as at a barrier
+        barrier,
+    };
+    Kind kind = Kind::barrier;
+    double us = 0;             ///< of computing
+    std::uint32_t thread = 0;  ///< the other one, of a message
+};
+
+/// A program: every thread repeats {compute; barrier}, unless its events were recorded.
 struct Application {
     std::uint32_t threads = 16;
     double compute_us = 1000;     ///< between two barriers
@@ -68,8 +81,10 @@ struct Application {
     std::vector<std::uint32_t> processor_of{};  ///< with Placement::given: of each thread, in its partition
     std::uint32_t processors = 0;               ///< size of its partition; 0: an equal share of what is left
     std::uint32_t yields = 0;  ///< of Waiting::smart under the fair kernels: so often it yields before it sleeps
+    std::vector<std::vector<Event>> events{};  ///< recorded: of each thread, what it does, in order, which ends with a
+                                               ///< barrier; takes the place of threads, compute_us and barriers
     std::vector<std::vector<double>> profile_us{};  ///< recorded: of each thread, its computing times in order;
-                                                    ///< takes the place of threads, compute_us and barriers
+                                                    ///< the same with a barrier after each
 };
 
 struct Machine {

@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -18,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -31,6 +33,7 @@ constexpr std::array<std::string_view, 5> policies{"partition", "coscheduled", "
 constexpr std::array<std::string_view, 3> waitings{"spin", "smart", "naive"};
 constexpr std::array<std::string_view, 3> placements{"cyclic", "block", "given"};
 constexpr std::array<std::string_view, 2> orders{"numbered", "shuffled"};
+constexpr std::array<std::string_view, 4> event_kinds{"compute", "send", "receive", "barrier"};
 constexpr std::array<std::string_view, 3> kernels{"paper", "fair", "older-fair"};
 constexpr std::array<const char*, activities> activity_names{"idle",     "switching", "computing",
                                                              "spinning", "waking",    "neighbour"};
@@ -52,11 +55,20 @@ std::uint32_t count(std::int64_t number, const char* meaning) {
     return static_cast<std::uint32_t>(number);
 }
 
+Event event(const std::string& kind, double value) {
+    Event made{.kind = named<Event::Kind>(kind, event_kinds, "event")};
+    if (made.kind == Event::Kind::compute) made.us = value;
+    if (made.kind == Event::Kind::send || made.kind == Event::Kind::receive)
+        made.thread = count(static_cast<std::int64_t>(value), "a thread");
+    return made;
+}
+
 Application application(std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                         double arrival_us, const std::string& barrier, const std::string& waiting,
                         const std::string& placement, const std::string& order,
                         const std::vector<std::int64_t>& processor_of, std::int64_t processors, std::int64_t yields,
-                        const std::vector<std::vector<double>>& profile_us) {
+                        const std::vector<std::vector<double>>& profile_us,
+                        const std::vector<std::vector<std::pair<std::string, double>>>& events) {
     Application made;
     made.threads = count(threads, "threads");
     made.compute_us = compute_us;
@@ -72,6 +84,10 @@ Application application(std::int64_t threads, double compute_us, double variatio
     made.processors = count(processors, "processors");
     made.yields = count(yields, "yields");
     made.profile_us = profile_us;
+    for (const auto& of_thread : events) {
+        made.events.emplace_back();
+        for (const auto& [kind, value] : of_thread) made.events.back().push_back(event(kind, value));
+    }
     return made;
 }
 
@@ -112,21 +128,25 @@ void bind_scheduler(nb::module_& m) {
             [](Application* self, std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                double arrival_us, const std::string& barrier, const std::string& waiting, const std::string& placement,
                const std::string& order, const std::vector<std::int64_t>& processor_of, std::int64_t processors,
-               std::int64_t yields, const std::vector<std::vector<double>>& profile_us) {
+               std::int64_t yields, const std::vector<std::vector<double>>& profile_us,
+               const std::vector<std::vector<std::pair<std::string, double>>>& events) {
                 new (self)
                     Application(application(threads, compute_us, variation, barriers, arrival_us, barrier, waiting,
-                                            placement, order, processor_of, processors, yields, profile_us));
+                                            placement, order, processor_of, processors, yields, profile_us, events));
             },
             nb::kw_only(), "threads"_a = 16, "compute_us"_a = 1000.0, "variation"_a = 0.0, "barriers"_a = 60,
             "arrival_us"_a = 0.0, "barrier"_a = "centralized", "waiting"_a = "spin", "placement"_a = "cyclic",
             "order"_a = "numbered", "processor_of"_a = std::vector<std::int64_t>{}, "processors"_a = 0, "yields"_a = 0,
             "profile_us"_a = std::vector<std::vector<double>>{},
+            "events"_a = std::vector<std::vector<std::pair<std::string, double>>>{},
             "barrier: centralized, tree, combination, or a plan. waiting: spin, smart (yield when another local\n"
             "thread can go on), naive (yield always). placement: cyclic, block, or given by processor_of.\n"
             "order: of the queues at first; numbered, or shuffled by the seed.\n"
             "processors: its partition, 0 for an equal share. yields: so often smart yields before it sleeps, under a\n"
             "fair kernel. profile_us: computing times of each thread, recorded;\n"
-            "they take the place of threads, compute_us, variation and barriers.");
+            "they take the place of threads, compute_us, variation and barriers. events: the same with messages, of "
+            "each\n"
+            "thread ('compute', us), ('send', thread), ('receive', thread), ('barrier', 0).");
 
     nb::class_<Span>(m, "SchedulerSpan", "A stretch of one activity of a processor; times in microseconds.")
         .def_ro("processor", &Span::processor)

@@ -3,6 +3,7 @@
 #include "scheduler_jobs.hpp"
 
 #include "checks.hpp"
+#include "scheduler_events.hpp"
 
 #include "analysis/checks.hpp"
 
@@ -50,17 +51,22 @@ Job checked(const Application& application, std::size_t number, const std::strin
     job.application = &application;
     job.number = static_cast<std::uint32_t>(number);
     job.seed = seed;
-    const bool recorded = !application.profile_us.empty();
-    const std::uint64_t threads = recorded ? application.profile_us.size() : application.threads;
+    const bool recorded = !application.profile_us.empty(), told = !application.events.empty();
+    if (recorded && told) throw std::invalid_argument(name + "a profile has computing times or events, not both");
+    const std::uint64_t threads = recorded ? application.profile_us.size()
+                                  : told   ? application.events.size()
+                                           : application.threads;
     if (threads < 1 || threads > most_threads)
         throw std::invalid_argument(name + "an application has 1 to " + std::to_string(most_threads) +
                                     " threads, not " + std::to_string(threads));
     job.threads = job.unfinished = static_cast<std::uint32_t>(threads);
-    job.barriers = recorded ? application.profile_us.front().size() : application.barriers;
+    job.barriers = recorded ? application.profile_us.front().size()
+                   : told   ? check_events(application.events, name)
+                            : application.barriers;
     if (job.barriers < 1) throw std::invalid_argument(name + "an application has at least 1 barrier, not 0");
     if (recorded)
         check_profile(application, name);
-    else
+    else if (!told)
         time(application.compute_us, name + "the computing time");
     if (!(application.variation >= 0 && application.variation <= 1))
         throw std::invalid_argument(name + "the variation is a share from 0 to 1 of the computing time, not " +
@@ -159,8 +165,15 @@ Job neighbours(const Machine& machine, std::size_t number, std::uint64_t first_t
 
 }  // namespace
 
-Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t episode) const {
+Event Job::event(std::uint32_t thread, std::uint64_t place) const {
+    if (!application->events.empty()) return application->events[thread][place];
+    return {.kind = place % 2 == 0 ? Event::Kind::compute : Event::Kind::barrier};
+}
+
+Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t place) const {
     if (endless) return never / 4;
+    if (!application->events.empty()) return std::llround(application->events[thread][place].us * 1000);
+    const std::uint64_t episode = place / 2;
     if (!application->profile_us.empty()) return std::llround(application->profile_us[thread][episode] * 1000);
     const double us = Workload::drawn_us(application->compute_us, application->variation, seed, thread, episode);
     return std::llround(us * 1000);

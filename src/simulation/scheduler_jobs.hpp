@@ -37,8 +37,11 @@ struct Job {
     std::uint64_t moves = 0;                                   ///< of its threads to another processor
     bool endless = false;  ///< the neighbours: their first computing time never ends
 
-    /// How long a thread computes before its barrier `episode`, counted from 0.
-    Nanoseconds compute(std::uint32_t thread, std::uint64_t episode) const;
+    /// What a thread does at `place` of its events, counted from 0: computing and a barrier in turn, if nothing else
+    /// was recorded.
+    Event event(std::uint32_t thread, std::uint64_t place) const;
+    /// How long it computes then, if it does.
+    Nanoseconds compute(std::uint32_t thread, std::uint64_t place) const;
 
     /// Its threads in the order in which they queue at first.
     std::vector<std::uint32_t> queueing() const;

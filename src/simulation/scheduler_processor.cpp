@@ -20,23 +20,23 @@ bool Simulation::act(std::uint32_t number) {
             note(number, running.computing ? Activity::computing : Activity::spinning);
             if (running.remaining > 0) return changed;
         }
-        const Barrier::Advance step = come_to_barrier(number);
+        const Barrier::Advance step = meet(number);
         changed |= step.moved;
         if (step.through) {
             pass(number);
             continue;
         }
-        if (step.access) continue;
+        if (running.works()) continue;
         note(number, Activity::spinning);
         if (!yield(number)) return changed;
         changed = true;
     }
 }
 
-Barrier::Advance Simulation::come_to_barrier(std::uint32_t number) {
+Barrier::Advance Simulation::meet(std::uint32_t number) {
     processors_[number].busy_until = never;
     const Thread thread = *processors_[number].thread;
-    const Barrier::Advance step = programs_.come_to_barrier(thread);
+    const Barrier::Advance step = programs_.meet(thread);
     if (step.access) programs_[thread].remaining = access_time(number);
     return step;
 }

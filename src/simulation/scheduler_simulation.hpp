@@ -42,8 +42,8 @@ private:
     // scheduler_processor.cpp
     /// Does what the processor can do at this instant; whether that was anything others may see.
     bool act(std::uint32_t number);
-    /// The processor's thread, which has computed or waits, does what it can at the barrier.
-    Barrier::Advance come_to_barrier(std::uint32_t number);
+    /// The processor's thread, which has computed or waits, does what it can with others.
+    Barrier::Advance meet(std::uint32_t number);
     /// Until the thread of the processor has had the word it needs: those who are there come first.
     Nanoseconds access_time(std::uint32_t number);
     /// The processor's thread leaves the barrier, and perhaps the machine.

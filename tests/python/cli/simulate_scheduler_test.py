@@ -2,7 +2,6 @@
 """tollbar simulate scheduler."""
 
 import csv
-import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -97,57 +96,6 @@ def test_shuffled_threads_take_turns_as_the_seed_has_it(tollbar):
     assert switches[0] == switches[2] != switches[1]
     (numbered,) = simulate(tollbar, *one[:-2])
     assert float(numbered["switches_per_barrier"]) < 17 < min(switches)
-
-
-def test_a_profile_is_replayed(tollbar, tmp_path):
-    path = tmp_path / "profile.csv"
-    path.write_text("thread,compute_us\n0,1000\n1,2000\n0,3000\n1,1000\n")
-    (row,) = simulate(
-        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
-    )
-    assert float(row["completed_us"]) == 5000
-    assert (row["threads"], row["barriers"], row["compute_us"]) == ("2", "2", "")
-
-
-def record(rank, computing_ns, name="turnstile"):
-    keys = {"record": "profile", "round": 0, "name": name, "kind": "turnstile", "wait": "auto"}
-    return json.dumps(keys | {"rank": rank, "computing_ns": computing_ns})
-
-
-def test_what_a_measuring_program_recorded_is_replayed(tollbar, tmp_path):
-    path = tmp_path / "run.jsonl"
-    other = '{"record":"environment","ranks":2}'
-    one, two = record(0, [1e6, 3e6]), record(1, [2e6, 1e6])
-    path.write_text("\n".join([other, one, two]))
-    (row,) = simulate(
-        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
-    )
-    assert float(row["completed_us"]) == 5000
-    path.write_text("\n".join([one, two, record(0, [1], name="mcs")]))
-    assert "record one, with --only NAME+WAIT" in refusal(tollbar, "--profile", path)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "line 1: the columns are thread,compute_us"),
-        ("thread,time\n0,1\n", "line 1: the columns are thread,compute_us"),
-        ("thread,compute_us\n", "has no computing times"),
-        ('{"record":"profile"}\n', "line 1: not what a measuring program prints"),
-        ('{"record":"environment"}\n{"rec', "line 2: not what a measuring program prints"),
-        ('{"record":"environment"}\n', "has no computing times"),
-        ("thread,compute_us\n0,1\n0\n", "line 3: 1 values where 2 are expected"),
-        ("thread,compute_us\n0,1\n-1,1\n", "line 3, column thread: '-1' is not a number from 0"),
-        ("thread,compute_us\n0,x\n", "line 2, column compute_us: 'x' is not a time of at least 0"),
-        ("thread,compute_us\n0,inf\n", "line 2, column compute_us: 'inf' is not a time of at least 0"),
-        ("thread,compute_us\n0,1\n2,1\n", "has no computing times of thread 1, but of thread 2"),
-        ("thread,compute_us\n0,1\n1,1\n1,1\n", "thread 1 computes 2 times, thread 0 1 times"),
-    ],
-)
-def test_a_profile_that_is_wrong_is_told_with_its_place(tollbar, tmp_path, text, said):
-    path = tmp_path / "profile.csv"
-    path.write_text(text)
-    assert said in refusal(tollbar, "tree", "--waiting", "spin", "--processors", 1, "--profile", path)
 
 
 @pytest.mark.parametrize(
