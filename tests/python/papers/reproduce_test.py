@@ -196,6 +196,17 @@ def test_the_index_is_folded(made):
     assert not re.search(r"<details[^>]* open", text)
 
 
+def test_the_folded_index_is_at_most_ten_screens_long(made, browser):
+    metrics = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get((made / "index.html").as_uri())
+    height, sections = browser.execute_script(
+        "return [document.documentElement.scrollHeight, document.querySelectorAll('section').length]"
+    )
+    assert sections == len(PAPERS)
+    assert 900 < height <= 10 * 900
+
+
 def test_figures_of_blocking_barriers_have_both_ways_to_yield(made):
     four = {row["series"] for row in table(made, "multiprogramming", "Figure 4")}
     five = {row["series"] for row in table(made, "multiprogramming", "Figure 5")}
