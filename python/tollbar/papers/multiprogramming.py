@@ -9,7 +9,7 @@ from functools import cache
 
 import tollbar
 from tollbar.models import quanta
-from tollbar.papers import multiprogramming_here
+from tollbar.papers import multiprogramming_here, multiprogramming_partitions
 from tollbar.papers.exhibit import Exhibit, Point, at, with_published
 from tollbar.papers.stored import Stored
 from tollbar.report import executions
@@ -101,19 +101,6 @@ def quanta_of_pair(one: int, other: int) -> float:
     return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)
 
 
-@cache
-def two_programs_ms(policy: str, switches: float, waiting: str) -> float:
-    """A barrier of two programs of 16 threads on 16 processors, each with combination barriers."""
-    application = tollbar.SchedulerApplication(
-        threads=THREADS, compute_us=switches * SWITCH_US, barrier="combination", waiting=waiting, barriers=600
-    )
-    outcome = tollbar.simulate_scheduler(
-        [application, application], processors=THREADS, quantum_us=1000 * QUANTUM_MS, switch_us=SWITCH_US,
-        policy=policy,
-    )  # fmt: skip
-    return max(each.per_barrier_us for each in outcome.applications) / 1000
-
-
 def exhibits(here: Stored) -> list[Exhibit]:
     return [
         _spinning(here, "Figure 1", "Tree against centralized spinning barriers, measured by the paper"),
@@ -126,6 +113,7 @@ def exhibits(here: Stored) -> list[Exhibit]:
         _processors(here),
         _appendix(),
         *_histories(),
+        multiprogramming_partitions.history(),
     ]
 
 

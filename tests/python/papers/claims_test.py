@@ -44,6 +44,8 @@ def found() -> list[claims.Claim]:
         ("multiprogramming", "the completion time changes only", HOLDS, ("16 to 15, 8 to 7, 6 to 5",)),
         ("multiprogramming", "programs that are not coscheduled", HOLDS, ("0.1 to 5.2 % longer",)),
         ("multiprogramming", "above four switches of computing", UNDECIDABLE, ("13.0 % at 4", "63.1 % at 4")),
+        ("multiprogramming", "an application that loses", HOLDS, ("leaves 15, 14, 12, 8", "1.505 to 1.506")),
+        ("multiprogramming", "threads that compute equally", HOLDS, ("6.0, -1.3, -6.1", "25.0, 14.1, 5.5")),
         ("multiprogramming", "P_M processors", HOLDS, ("0.28 %",)),
         ("multiprogramming", "a fourth processor", HOLDS, ("33.4 %",)),
         ("multiprogramming", "the solution equals the recurrence", HOLDS, ("99 Q",)),
