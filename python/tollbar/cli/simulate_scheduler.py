@@ -44,7 +44,8 @@ class Crowd:
     completed_us: float = column("when it finished")
     per_barrier_us: float = column("elapsed time a barrier, computing and --barrier-us included")
     overhead_pct: float | None = column(
-        "extra time over computing on its most loaded processor; empty when nothing is computed"
+        "extra time over computing on its most loaded processor, under global and dynamic on all that it "
+        "had; empty when nothing is computed"
     )
     switches_per_barrier: float = column("context switches a barrier and processor, of all applications")
     utilisation: float = column("share of the processors' time spent computing")
@@ -137,9 +138,9 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
     )  # fmt: skip
     machine.add_argument(
         "--access-us", type=float, default=0.0, metavar="US",
-        help="a word of memory serves one access at a time, each so long, and who polls it is always there: "
-        "arrivals at a counter wait for each other, those at a tree only for their siblings (default: 0, "
-        "memory costs nothing)",
+        help="of the paper's kernel: a word of memory serves one access at a time, each so long, and who "
+        "polls it is always there: arrivals at a counter wait for each other, those at a tree only for their "
+        "siblings (default: 0, memory costs nothing)",
     )  # fmt: skip
     machine.add_argument(
         "--tick-us", type=float, metavar="US",
