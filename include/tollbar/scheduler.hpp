@@ -26,6 +26,8 @@ enum class Policy : std::uint8_t {
     coscheduled,  ///< applications take turns of one quantum on the whole machine
     global,       ///< one queue for all threads: the next thread takes the next free processor
     dedicated,    ///< the whole machine runs one application to its end, in order of arrival
+    dynamic,      ///< partitions that are equal shares of the applications that are there, divided anew whenever one
+                  ///< arrives or completes; none has more processors than threads
 };
 
 /// What a thread does while the barrier holds it.
@@ -49,7 +51,20 @@ enum class Order : std::uint8_t {
     shuffled,  ///< drawn from the seed: in a kernel the order of arrival decides
 };
 
-/// A program: every thread repeats {compute; barrier}.
+/// What a thread of a recorded program does next.
+struct Event {
+    enum class Kind : std::uint8_t {
+        compute,
+        send,     ///< a message, which never waits
+        receive,  ///< the oldest message of that thread that it has not had; waits for one as at a barrier
+        barrier,
+    };
+    Kind kind = Kind::barrier;
+    double us = 0;             ///< of computing
+    std::uint32_t thread = 0;  ///< the other one, of a message
+};
+
+/// A program: every thread repeats {compute; barrier}, unless its events were recorded.
 struct Application {
     std::uint32_t threads = 16;
     double compute_us = 1000;     ///< between two barriers
@@ -66,8 +81,10 @@ struct Application {
     std::vector<std::uint32_t> processor_of{};  ///< with Placement::given: of each thread, in its partition
     std::uint32_t processors = 0;               ///< size of its partition; 0: an equal share of what is left
     std::uint32_t yields = 0;  ///< of Waiting::smart under the fair kernels: so often it yields before it sleeps
+    std::vector<std::vector<Event>> events{};  ///< recorded: of each thread, what it does, in order, which ends with a
+                                               ///< barrier; takes the place of threads, compute_us and barriers
     std::vector<std::vector<double>> profile_us{};  ///< recorded: of each thread, its computing times in order;
-                                                    ///< takes the place of threads, compute_us and barriers
+                                                    ///< the same with a barrier after each
 };
 
 struct Machine {
@@ -80,6 +97,10 @@ struct Machine {
     /// Threads of others that never wait: neighbour i lives on processor i mod P. Under coscheduled they are an
     /// application, which takes its turns.
     std::uint32_t neighbours = 0;
+    /// Of the paper's kernel: a word of memory serves one access at a time, each so long. A step at a barrier is one
+    /// access; it waits for the accesses of all others that are at that word, and who polls is always there.
+    double access_us = 0;
+    double move_us = 0;     ///< of Policy::dynamic: what the next switch to a thread takes longer when it has moved
     double tick_us = 4000;  ///< of the fair kernels, as are the next two: when they look whose slice is used up
     double wake_us = 2;     ///< processor time of waking a sleeper
     double call_us = 0;     ///< until another processor, idle or not, looks at whom it was sent
@@ -115,8 +136,11 @@ struct Completion {
     double computing_us = 0;     ///< of all threads together
     double spinning_us = 0;      ///< processor time spent at the barrier
     double floor_us = 0;  ///< computing time of its most loaded processor, which nothing can beat (with one queue for
-                          ///< all: of its processors on average)
-    std::uint32_t most_threads = 0;  ///< on one of its processors
+                          ///< all, or partitions that change: of its processors on average)
+    std::uint32_t most_threads = 0;       ///< on one of its processors
+    std::uint32_t fewest_processors = 0;  ///< that it had at a time, as is the next
+    std::uint32_t most_processors = 0;
+    std::uint64_t moves = 0;  ///< of its threads, from a processor to another, because partitions changed
 
     double elapsed_us() const noexcept { return completed_us - arrival_us; }
     double per_barrier_us() const noexcept { return elapsed_us() / static_cast<double>(barriers); }
@@ -151,7 +175,8 @@ struct Progress {
 /// Called now and then; it may throw, and that ends the simulation.
 using Watch = std::function<void(const Progress&)>;
 
-/// Runs the applications to their end. Barrier actions take no time, but happen only while their thread runs;
+/// Runs the applications to their end. Barrier actions take no time, unless accesses do, and happen only while their
+/// thread runs;
 /// what happens at one instant is settled processor by processor until nothing changes, a quantum's end last.
 /// A spinning thread's switches cost switch_us too; the paper's own spinning experiments have them free.
 /// The fair kernels know no weights, and threads stay on their processors.

@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -18,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -27,10 +29,11 @@ using namespace tollbar::scheduler;
 namespace {
 
 // In the order of the enumerations.
-constexpr std::array<std::string_view, 4> policies{"partition", "coscheduled", "global", "dedicated"};
+constexpr std::array<std::string_view, 5> policies{"partition", "coscheduled", "global", "dedicated", "dynamic"};
 constexpr std::array<std::string_view, 3> waitings{"spin", "smart", "naive"};
 constexpr std::array<std::string_view, 3> placements{"cyclic", "block", "given"};
 constexpr std::array<std::string_view, 2> orders{"numbered", "shuffled"};
+constexpr std::array<std::string_view, 4> event_kinds{"compute", "send", "receive", "barrier"};
 constexpr std::array<std::string_view, 3> kernels{"paper", "fair", "older-fair"};
 constexpr std::array<const char*, activities> activity_names{"idle",     "switching", "computing",
                                                              "spinning", "waking",    "neighbour"};
@@ -52,11 +55,20 @@ std::uint32_t count(std::int64_t number, const char* meaning) {
     return static_cast<std::uint32_t>(number);
 }
 
+Event event(const std::string& kind, double value) {
+    Event made{.kind = named<Event::Kind>(kind, event_kinds, "event")};
+    if (made.kind == Event::Kind::compute) made.us = value;
+    if (made.kind == Event::Kind::send || made.kind == Event::Kind::receive)
+        made.thread = count(static_cast<std::int64_t>(value), "a thread");
+    return made;
+}
+
 Application application(std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                         double arrival_us, const std::string& barrier, const std::string& waiting,
                         const std::string& placement, const std::string& order,
                         const std::vector<std::int64_t>& processor_of, std::int64_t processors, std::int64_t yields,
-                        const std::vector<std::vector<double>>& profile_us) {
+                        const std::vector<std::vector<double>>& profile_us,
+                        const std::vector<std::vector<std::pair<std::string, double>>>& events) {
     Application made;
     made.threads = count(threads, "threads");
     made.compute_us = compute_us;
@@ -72,6 +84,10 @@ Application application(std::int64_t threads, double compute_us, double variatio
     made.processors = count(processors, "processors");
     made.yields = count(yields, "yields");
     made.profile_us = profile_us;
+    for (const auto& of_thread : events) {
+        made.events.emplace_back();
+        for (const auto& [kind, value] : of_thread) made.events.back().push_back(event(kind, value));
+    }
     return made;
 }
 
@@ -79,8 +95,8 @@ using PythonWatch = std::function<void(double, std::uint64_t, std::uint64_t)>;
 
 Outcome run(const std::vector<Application>& applications, std::int64_t processors, double quantum_us, double switch_us,
             const std::string& policy, std::uint64_t seed, const std::string& kernel, std::int64_t neighbours,
-            double tick_us, double wake_us, double call_us, double from_us, double until_us, std::size_t most_spans,
-            const std::optional<PythonWatch>& watch) {
+            double access_us, double move_us, double tick_us, double wake_us, double call_us, double from_us,
+            double until_us, std::size_t most_spans, const std::optional<PythonWatch>& watch) {
     const Machine machine{.processors = count(processors, "processors"),
                           .quantum_us = quantum_us,
                           .switch_us = switch_us,
@@ -88,6 +104,8 @@ Outcome run(const std::vector<Application>& applications, std::int64_t processor
                           .seed = seed,
                           .kernel = named<Kernel>(kernel, kernels, "kernel"),
                           .neighbours = count(neighbours, "neighbours"),
+                          .access_us = access_us,
+                          .move_us = move_us,
                           .tick_us = tick_us,
                           .wake_us = wake_us,
                           .call_us = call_us};
@@ -110,21 +128,25 @@ void bind_scheduler(nb::module_& m) {
             [](Application* self, std::int64_t threads, double compute_us, double variation, std::int64_t barriers,
                double arrival_us, const std::string& barrier, const std::string& waiting, const std::string& placement,
                const std::string& order, const std::vector<std::int64_t>& processor_of, std::int64_t processors,
-               std::int64_t yields, const std::vector<std::vector<double>>& profile_us) {
+               std::int64_t yields, const std::vector<std::vector<double>>& profile_us,
+               const std::vector<std::vector<std::pair<std::string, double>>>& events) {
                 new (self)
                     Application(application(threads, compute_us, variation, barriers, arrival_us, barrier, waiting,
-                                            placement, order, processor_of, processors, yields, profile_us));
+                                            placement, order, processor_of, processors, yields, profile_us, events));
             },
             nb::kw_only(), "threads"_a = 16, "compute_us"_a = 1000.0, "variation"_a = 0.0, "barriers"_a = 60,
             "arrival_us"_a = 0.0, "barrier"_a = "centralized", "waiting"_a = "spin", "placement"_a = "cyclic",
             "order"_a = "numbered", "processor_of"_a = std::vector<std::int64_t>{}, "processors"_a = 0, "yields"_a = 0,
             "profile_us"_a = std::vector<std::vector<double>>{},
+            "events"_a = std::vector<std::vector<std::pair<std::string, double>>>{},
             "barrier: centralized, tree, combination, or a plan. waiting: spin, smart (yield when another local\n"
             "thread can go on), naive (yield always). placement: cyclic, block, or given by processor_of.\n"
             "order: of the queues at first; numbered, or shuffled by the seed.\n"
             "processors: its partition, 0 for an equal share. yields: so often smart yields before it sleeps, under a\n"
             "fair kernel. profile_us: computing times of each thread, recorded;\n"
-            "they take the place of threads, compute_us, variation and barriers.");
+            "they take the place of threads, compute_us, variation and barriers. events: the same with messages, of "
+            "each\n"
+            "thread ('compute', us), ('send', thread), ('receive', thread), ('barrier', 0).");
 
     nb::class_<Span>(m, "SchedulerSpan", "A stretch of one activity of a processor; times in microseconds.")
         .def_ro("processor", &Span::processor)
@@ -147,7 +169,10 @@ void bind_scheduler(nb::module_& m) {
         .def_ro("computing_us", &Completion::computing_us, "Of all its threads.")
         .def_ro("spinning_us", &Completion::spinning_us, "Processor time spent at the barrier.")
         .def_ro("floor_us", &Completion::floor_us, "Computing of its most loaded processor: nothing can be faster.")
-        .def_ro("most_threads", &Completion::most_threads, "On one of its processors.");
+        .def_ro("most_threads", &Completion::most_threads, "On one of its processors.")
+        .def_ro("fewest_processors", &Completion::fewest_processors, "That it had at a time.")
+        .def_ro("most_processors", &Completion::most_processors, "That it had at a time.")
+        .def_ro("moves", &Completion::moves, "Of its threads to another processor, because partitions changed.");
 
     nb::class_<Outcome>(m, "SchedulerOutcome", "What a simulation gave; sums are over all processors.")
         .def_ro("completed_us", &Outcome::completed_us, "When the last application was through.")
@@ -167,11 +192,15 @@ void bind_scheduler(nb::module_& m) {
 
     m.def("simulate_scheduler", &run, "applications"_a, nb::kw_only(), "processors"_a = 8, "quantum_us"_a = 20000.0,
           "switch_us"_a = 100.0, "policy"_a = "partition", "seed"_a = 1, "kernel"_a = "paper", "neighbours"_a = 0,
-          "tick_us"_a = 4000.0, "wake_us"_a = 2.0, "call_us"_a = 0.0, "from_us"_a = 0.0, "until_us"_a = 0.0,
-          "most_spans"_a = 100000, "watch"_a = nb::none(),
+          "access_us"_a = 0.0, "move_us"_a = 0.0, "tick_us"_a = 4000.0, "wake_us"_a = 2.0, "call_us"_a = 0.0,
+          "from_us"_a = 0.0, "until_us"_a = 0.0, "most_spans"_a = 100000, "watch"_a = nb::none(),
           "Runs programs with barriers on too few processors, as Markatos et al. 1991 simulate them.\n\n"
           "kernel: paper, fair (Linux since 6.17; quantum_us is its slice) or older-fair. neighbours: threads of\n"
-          "others that never wait, one a processor.\n"
-          "policy: partition, coscheduled, global (one queue) or dedicated. The history holds from_us .. until_us.\n"
+          "others that never wait, one a processor. access_us: a word of memory serves one access at a time, each so\n"
+          "long.\n"
+          "policy: partition, coscheduled, global (one queue), dedicated, or dynamic (partitions are divided anew when "
+          "an\n"
+          "application arrives or completes; move_us: what the switch to a moved thread takes longer). The history "
+          "holds from_us .. until_us.\n"
           "watch(simulated_us, passed, total) is called now and then; an exception it raises ends the simulation.");
 }

@@ -13,7 +13,9 @@ namespace tollbar::scheduler {
 
 Simulation::Simulation(const Machine& machine, const std::vector<Application>& applications, const Window& window)
     : clockwork_(clockwork(machine)), programs_(machine, applications), queues_(machine, programs_.jobs()),
-      history_(window, machine.processors, programs_.jobs().size()), processors_(machine.processors) {}
+      history_(window, machine.processors, programs_.jobs().size()), processors_(machine.processors) {
+    if (machine.policy == Policy::dynamic) partitions_.emplace(machine.processors);
+}
 
 Outcome Simulation::run(const Watch& watch) {
     Nanoseconds quantum_end = clockwork_.quantum;
@@ -32,7 +34,7 @@ Outcome Simulation::run(const Watch& watch) {
         if (!programs_.unfinished()) break;
         if (++events_ % events_between_looks == 0 && watch) watch(programs_.progress(now_));
     }
-    Outcome outcome = programs_.finish(queues_.shared(), now_);
+    Outcome outcome = programs_.finish(queues_.shared() || partitions_, now_);
     outcome.switches = switches_;
     outcome.quanta = quanta_;
     outcome.events = events_;
@@ -47,11 +49,34 @@ Nanoseconds Simulation::next_instant(Nanoseconds quantum_end) const {
 }
 
 void Simulation::admit() {
-    while (const Job* const job = programs_.admit(now_)) {
+    std::vector<Job*> come;
+    while (Job* const job = programs_.admit(now_)) come.push_back(job);
+    if (come.empty()) return;
+    if (partitions_) move(partitions_->arrived(come));
+    for (const Job* const job : come) {
+        if (partitions_) programs_.settle_in(*job);
         for (const std::uint32_t number : job->queueing())
             if (Queue* const queue = queues_.at(job->number, job->home[number]))
                 queue->push_back(job->first_thread + number);
         queues_.arrived(job->number);
+    }
+}
+
+void Simulation::move(const std::vector<Partitions::Move>& moves) {
+    for (const auto& [thread, from, to] : moves) {
+        if (programs_.finished(thread)) continue;
+        ++programs_.job(programs_[thread].job).moves;
+        programs_[thread].moved = true;
+        Processor& processor = processors_[from];
+        if (processor.thread != thread) {
+            std::erase(*queues_.of(from), thread);
+            queues_.of(to)->push_back(thread);
+            continue;
+        }
+        preempt(processor, *queues_.of(to));
+        processor.switching = false;
+        processor.busy_until = never;
+        note(from, Activity::idle);
     }
 }
 
@@ -64,7 +89,7 @@ void Simulation::settle() {
 
 void Simulation::check_that_something_moves() {
     const bool computing = std::ranges::any_of(processors_, [this](const Processor& processor) {
-        return processor.thread && !processor.switching && programs_[*processor.thread].computing;
+        return processor.thread && !processor.switching && programs_[*processor.thread].works();
     });
     if (!computing && programs_.moves() == moves_before_ && programs_.next_arrival() == never)
         throw std::invalid_argument("nothing moves: a context switch of " + std::to_string(clockwork_.switching) +

@@ -103,11 +103,13 @@ bool FairSimulation::act(std::uint32_t number) {
             return changed;
         }
         processor.doing = Doing::waiting;
-        const Barrier::Advance step = programs_.come_to_barrier(*processor.thread);
+        const Barrier::Advance step = programs_.meet(*processor.thread);
         changed |= step.moved;
         if (step.moved && rouses(number)) continue;
         if (step.through)
             pass(number);
+        else if (running.works())
+            continue;
         else if (!gives_way(number))
             return changed;
     }

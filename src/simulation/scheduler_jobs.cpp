@@ -3,6 +3,7 @@
 #include "scheduler_jobs.hpp"
 
 #include "checks.hpp"
+#include "scheduler_events.hpp"
 
 #include "analysis/checks.hpp"
 
@@ -50,17 +51,22 @@ Job checked(const Application& application, std::size_t number, const std::strin
     job.application = &application;
     job.number = static_cast<std::uint32_t>(number);
     job.seed = seed;
-    const bool recorded = !application.profile_us.empty();
-    const std::uint64_t threads = recorded ? application.profile_us.size() : application.threads;
+    const bool recorded = !application.profile_us.empty(), told = !application.events.empty();
+    if (recorded && told) throw std::invalid_argument(name + "a profile has computing times or events, not both");
+    const std::uint64_t threads = recorded ? application.profile_us.size()
+                                  : told   ? application.events.size()
+                                           : application.threads;
     if (threads < 1 || threads > most_threads)
         throw std::invalid_argument(name + "an application has 1 to " + std::to_string(most_threads) +
                                     " threads, not " + std::to_string(threads));
     job.threads = job.unfinished = static_cast<std::uint32_t>(threads);
-    job.barriers = recorded ? application.profile_us.front().size() : application.barriers;
+    job.barriers = recorded ? application.profile_us.front().size()
+                   : told   ? check_events(application.events, name)
+                            : application.barriers;
     if (job.barriers < 1) throw std::invalid_argument(name + "an application has at least 1 barrier, not 0");
     if (recorded)
         check_profile(application, name);
-    else
+    else if (!told)
         time(application.compute_us, name + "the computing time");
     if (!(application.variation >= 0 && application.variation <= 1))
         throw std::invalid_argument(name + "the variation is a share from 0 to 1 of the computing time, not " +
@@ -101,38 +107,48 @@ void check_size(const Job& job, const std::string& name) {
 
 void place(Job& job, const std::string& name) {
     const Application& application = *job.application;
-    const std::uint32_t threads = job.threads, processors = job.processors;
-    if (application.placement == Placement::given && application.processor_of.size() != threads)
-        throw std::invalid_argument(name + "the placement names a processor for " +
-                                    std::to_string(application.processor_of.size()) + " threads, not for all " +
-                                    std::to_string(threads));
-    const std::uint32_t few = threads / processors, larger = threads % processors;
-    for (std::uint32_t thread = 0; thread < threads; ++thread) switch (application.placement) {
-            case Placement::cyclic: job.home.push_back(thread % processors); break;
-            case Placement::block: {
-                const std::uint32_t in_larger = larger * (few + 1);
-                job.home.push_back(thread < in_larger ? thread / (few + 1) : larger + (thread - in_larger) / few);
-                break;
-            }
-            case Placement::given: {
-                const std::uint32_t processor = application.processor_of[thread];
-                if (processor >= processors)
-                    throw std::invalid_argument(name + "thread " + std::to_string(thread) + " is placed on processor " +
-                                                std::to_string(processor) + "; there are 0.." +
-                                                std::to_string(processors - 1));
-                job.home.push_back(processor);
-            }
-        }
+    if (application.placement == Placement::given) {
+        if (application.processor_of.size() != job.threads)
+            throw std::invalid_argument(name + "the placement names a processor for " +
+                                        std::to_string(application.processor_of.size()) + " threads, not for all " +
+                                        std::to_string(job.threads));
+        for (std::uint32_t thread = 0; thread < job.threads; ++thread)
+            if (application.processor_of[thread] >= job.processors)
+                throw std::invalid_argument(name + "thread " + std::to_string(thread) + " is placed on processor " +
+                                            std::to_string(application.processor_of[thread]) + "; there are 0.." +
+                                            std::to_string(job.processors - 1));
+    }
+    job.home = homes(application, job.threads, job.processors);
+    job.note_size(job.processors);
 }
 
 void check_kernel(const Machine& machine) {
     if (machine.kernel != Kernel::paper && machine.policy != Policy::partition)
         throw std::invalid_argument("a fair kernel has a queue a processor; it knows only the policy partition");
+    if (machine.kernel != Kernel::paper && machine.access_us > 0)
+        throw std::invalid_argument(
+            "words of memory that serve one access at a time are simulated under the paper's "
+            "kernel only");
     if (machine.neighbours > most_threads)
         throw std::invalid_argument("there are at most " + std::to_string(most_threads) + " neighbours, not " +
                                     std::to_string(machine.neighbours));
     if (machine.neighbours > 0 && machine.policy == Policy::dedicated)
         throw std::invalid_argument("a neighbour never ends, so a dedicated machine would never come to others");
+    if (machine.neighbours > 0 && machine.policy == Policy::dynamic)
+        throw std::invalid_argument("neighbours live on processors; partitions that change have none of their own");
+    if (machine.move_us != 0 && machine.policy != Policy::dynamic)
+        throw std::invalid_argument("only the policy dynamic moves threads to other processors");
+}
+
+void check_dynamic(const Machine& machine, const std::vector<Application>& applications) {
+    if (applications.size() > machine.processors)
+        throw std::invalid_argument(std::to_string(applications.size()) +
+                                    " applications need a processor each, the machine has " +
+                                    std::to_string(machine.processors));
+    for (std::size_t number = 0; number < applications.size(); ++number)
+        if (applications[number].placement == Placement::given)
+            throw std::invalid_argument(named(number, applications.size()) +
+                                        "where partitions change no placement can be given; it is cyclic or block");
 }
 
 Job neighbours(const Machine& machine, std::size_t number, std::uint64_t first_thread) {
@@ -149,8 +165,15 @@ Job neighbours(const Machine& machine, std::size_t number, std::uint64_t first_t
 
 }  // namespace
 
-Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t episode) const {
+Event Job::event(std::uint32_t thread, std::uint64_t place) const {
+    if (!application->events.empty()) return application->events[thread][place];
+    return {.kind = place % 2 == 0 ? Event::Kind::compute : Event::Kind::barrier};
+}
+
+Nanoseconds Job::compute(std::uint32_t thread, std::uint64_t place) const {
     if (endless) return never / 4;
+    if (!application->events.empty()) return std::llround(application->events[thread][place].us * 1000);
+    const std::uint64_t episode = place / 2;
     if (!application->profile_us.empty()) return std::llround(application->profile_us[thread][episode] * 1000);
     const double us = Workload::drawn_us(application->compute_us, application->variation, seed, thread, episode);
     return std::llround(us * 1000);
@@ -166,12 +189,32 @@ std::vector<std::uint32_t> Job::queueing() const {
     return order;
 }
 
+void Job::note_size(std::uint32_t processors_now) {
+    fewest_processors = most_processors == 0 ? processors_now : std::min(fewest_processors, processors_now);
+    most_processors = std::max(most_processors, processors_now);
+    std::vector<std::uint32_t> count(processors);
+    for (const std::uint32_t processor : home) most_threads = std::max(most_threads, ++count[processor]);
+}
+
+std::vector<std::uint32_t> homes(const Application& application, std::uint32_t threads, std::uint32_t processors) {
+    if (application.placement == Placement::given) return application.processor_of;
+    std::vector<std::uint32_t> home;
+    const std::uint32_t few = threads / processors, larger = threads % processors, in_larger = larger * (few + 1);
+    for (std::uint32_t thread = 0; thread < threads; ++thread)
+        home.push_back(application.placement == Placement::cyclic ? thread % processors
+                       : thread < in_larger                       ? thread / (few + 1)
+                                                                  : larger + (thread - in_larger) / few);
+    return home;
+}
+
 Clockwork clockwork(const Machine& machine) {
     if (machine.processors < 1 || machine.processors > most_threads)
         throw std::invalid_argument("a machine has 1 to " + std::to_string(most_threads) + " processors, not " +
                                     std::to_string(machine.processors));
     const Clockwork found{.quantum = time(machine.quantum_us, "the quantum", 0.001),
                           .switching = time(machine.switch_us, "a context switch"),
+                          .access = time(machine.access_us, "an access to memory"),
+                          .moving = time(machine.move_us, "moving a thread"),
                           .tick = time(machine.tick_us, "the tick", 0.001),
                           .waking = time(machine.wake_us, "waking"),
                           .calling = time(machine.call_us, "a call")};
@@ -200,6 +243,7 @@ std::vector<Job> prepare(const Machine& machine, const std::vector<Application>&
         if (applications[number].processors != 0 && machine.policy != Policy::partition)
             throw std::invalid_argument(name + "only the policy partition gives an application processors of its own");
     }
+    if (machine.policy == Policy::dynamic) check_dynamic(machine, applications);
     if (machine.processors > threads)
         throw std::invalid_argument(std::to_string(machine.processors) + " processors are more than the " +
                                     std::to_string(threads) + " threads; give the machine at most one a thread");
@@ -207,7 +251,10 @@ std::vector<Job> prepare(const Machine& machine, const std::vector<Application>&
     for (Job& job : jobs) {
         const std::string name = named(job.number, jobs.size());
         if (machine.policy == Policy::partition) check_size(job, name);
-        place(job, name);
+        if (machine.policy == Policy::dynamic)
+            job.home = homes(*job.application, job.threads, job.processors);  // until it arrives
+        else
+            place(job, name);
     }
     if (machine.neighbours > 0) jobs.push_back(neighbours(machine, jobs.size(), threads));
     return jobs;

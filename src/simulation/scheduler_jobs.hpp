@@ -32,23 +32,36 @@ struct Job {
     std::vector<std::uint32_t> home;  ///< of each thread: 0 .. processors - 1
     Nanoseconds arrival;
     std::uint64_t seed;
+    std::uint32_t fewest_processors = 0, most_processors = 0;  ///< that it has had at a time
+    std::uint32_t most_threads = 0;                            ///< that one of its processors has had
+    std::uint64_t moves = 0;                                   ///< of its threads to another processor
     bool endless = false;  ///< the neighbours: their first computing time never ends
 
-    /// How long a thread computes before its barrier `episode`, counted from 0.
-    Nanoseconds compute(std::uint32_t thread, std::uint64_t episode) const;
+    /// What a thread does at `place` of its events, counted from 0: computing and a barrier in turn, if nothing else
+    /// was recorded.
+    Event event(std::uint32_t thread, std::uint64_t place) const;
+    /// How long it computes then, if it does.
+    Nanoseconds compute(std::uint32_t thread, std::uint64_t place) const;
 
     /// Its threads in the order in which they queue at first.
     std::vector<std::uint32_t> queueing() const;
+
+    /// Remembers how many processors it has now, and threads on the fullest.
+    void note_size(std::uint32_t processors_now);
 };
 
 struct Clockwork {
     Nanoseconds quantum;
     Nanoseconds switching;
+    Nanoseconds access;                 ///< of a word of memory
+    Nanoseconds moving;                 ///< of a thread to another processor
     Nanoseconds tick, waking, calling;  ///< of the fair kernels
 };
 
 /// Throws std::invalid_argument that names what is wrong and what is accepted.
 Clockwork clockwork(const Machine& machine);
+/// Where an application places its threads on so many processors.
+std::vector<std::uint32_t> homes(const Application& application, std::uint32_t threads, std::uint32_t processors);
 /// The neighbours are the last job, where there are some.
 std::vector<Job> prepare(const Machine& machine, const std::vector<Application>& applications);
 

@@ -15,26 +15,39 @@ bool Simulation::act(std::uint32_t number) {
         if (processor.busy_until > now_ && processor.busy_until != never) return changed;
         const Programs::Running& running = programs_[*processor.thread];
         const bool ended = processor.busy_until != never && !std::exchange(processor.switching, false);
-        if (running.computing && !ended) {
+        if (running.works() && !ended) {
             processor.busy_until = now_ + running.remaining;
-            note(number, Activity::computing);
+            note(number, running.computing ? Activity::computing : Activity::spinning);
             if (running.remaining > 0) return changed;
         }
-        const Barrier::Advance step = come_to_barrier(number);
+        const Barrier::Advance step = meet(number);
         changed |= step.moved;
         if (step.through) {
             pass(number);
             continue;
         }
+        if (running.works()) continue;
         note(number, Activity::spinning);
         if (!yield(number)) return changed;
         changed = true;
     }
 }
 
-Barrier::Advance Simulation::come_to_barrier(std::uint32_t number) {
+Barrier::Advance Simulation::meet(std::uint32_t number) {
     processors_[number].busy_until = never;
-    return programs_.come_to_barrier(*processors_[number].thread);
+    const Thread thread = *processors_[number].thread;
+    const Barrier::Advance step = programs_.meet(thread);
+    if (step.access) programs_[thread].remaining = access_time(number);
+    return step;
+}
+
+Nanoseconds Simulation::access_time(std::uint32_t number) {
+    const Programs::Running& self = programs_[*processors_[number].thread];
+    return clockwork_.access * std::ranges::count_if(processors_, [&](const Processor& each) {
+               if (!each.thread || each.switching) return false;
+               const Programs::Running& other = programs_[*each.thread];
+               return !other.computing && other.job == self.job && other.word == self.word;
+           });
 }
 
 void Simulation::pass(std::uint32_t number) {
@@ -42,7 +55,9 @@ void Simulation::pass(std::uint32_t number) {
     if (programs_.pass(thread)) return;
     processors_[number].thread.reset();
     note(number, Activity::idle);
-    if (programs_.complete(thread, now_)) queues_.completed(programs_[thread].job);
+    if (!programs_.complete(thread, now_)) return;
+    queues_.completed(programs_[thread].job);
+    if (partitions_) move(partitions_->completed(programs_.job_of(thread)));
 }
 
 bool Simulation::take_next(std::uint32_t number) {
@@ -59,11 +74,13 @@ void Simulation::dispatch(std::uint32_t number, Queue& queue, std::size_t place,
     processor.dispatched = now_;
     processor.busy_until = never;
     processor.switching = false;
-    if (!std::exchange(processor.used, true)) return;
-    ++switches_;
-    if (left + clockwork_.switching == 0) return;
+    const bool switches = std::exchange(processor.used, true);
+    switches_ += switches;
+    const bool moved = std::exchange(programs_[*processor.thread].moved, false);
+    const Nanoseconds lasts = left + (switches ? clockwork_.switching : 0) + (moved ? clockwork_.moving : 0);
+    if (lasts == 0) return;
     processor.switching = true;
-    processor.busy_until = now_ + left + clockwork_.switching;
+    processor.busy_until = now_ + lasts;
     note(number, Activity::switching);
 }
 

@@ -10,7 +10,7 @@ void Simulation::note_arrivals() {
     for (std::uint32_t number = 0; number < processors_.size(); ++number) {
         Processor& processor = processors_[number];
         if (processor.busy_until != now_ || processor.switching) continue;
-        if (come_to_barrier(number).through) pass(number);
+        if (meet(number).through) pass(number);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four policies, as the answer to one question: which queue does a processor take its threads from?
+// The policies, as the answer to one question: which queue does a processor take its threads from?
 #pragma once
 
 #include "scheduler_jobs.hpp"
@@ -21,6 +21,10 @@ public:
             queues_.resize(1);
             return;
         }
+        if (policy_ == Policy::dynamic) {  // a processor's threads are those of its owner
+            queues_.resize(machine.processors);
+            return;
+        }
         std::size_t queues = 0;
         for (const Job& job : jobs) {
             if (job.endless && policy_ == Policy::partition) continue;  // in the queues of others
@@ -40,6 +44,7 @@ public:
     /// The queue of a processor; null when nobody owns it now.
     Queue* of(std::uint32_t processor) {
         if (shared()) return &queues_[0];
+        if (policy_ == Policy::dynamic) return &queues_[processor];
         const std::size_t owner = owner_[processor];
         if (owner >= first_queue_.size()) return nullptr;
         return &queues_[first_queue_[owner] + processor - first_processor_[owner]];
@@ -47,7 +52,7 @@ public:
 
     /// Where a thread queues that lives on `home`; null for a neighbour on a processor that nobody owns.
     Queue* at(std::uint32_t job, std::uint32_t home) {
-        if (shared()) return &queues_[0];
+        if (shared() || policy_ == Policy::dynamic) return of(home);
         return job < first_queue_.size() ? &queues_[first_queue_[job] + home] : of(home);
     }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "scheduler_history.hpp"
+#include "scheduler_partitions.hpp"
 #include "scheduler_programs.hpp"
 #include "scheduler_queues.hpp"
 
@@ -32,6 +33,8 @@ private:
     // scheduler.cpp
     Nanoseconds next_instant(Nanoseconds quantum_end) const;
     void admit();
+    /// Partitions have changed.
+    void move(const std::vector<Partitions::Move>& moves);
     void settle();
     /// Switches nearly as long as a quantum can starve a thread for ever.
     void check_that_something_moves();
@@ -39,8 +42,10 @@ private:
     // scheduler_processor.cpp
     /// Does what the processor can do at this instant; whether that was anything others may see.
     bool act(std::uint32_t number);
-    /// The processor's thread, which has computed or waits, does what it can at the barrier.
-    Barrier::Advance come_to_barrier(std::uint32_t number);
+    /// The processor's thread, which has computed or waits, does what it can with others.
+    Barrier::Advance meet(std::uint32_t number);
+    /// Until the thread of the processor has had the word it needs: those who are there come first.
+    Nanoseconds access_time(std::uint32_t number);
     /// The processor's thread leaves the barrier, and perhaps the machine.
     void pass(std::uint32_t number);
     bool take_next(std::uint32_t number);
@@ -55,7 +60,7 @@ private:
     void end_quantum();
     /// As many threads as wait in the one queue replace those that have had their processors longest.
     void rotate_shared();
-    /// The processor's thread goes to the tail of the queue it came from.
+    /// The processor's thread goes to the tail of the queue.
     void preempt(Processor& processor, Queue& queue);
     /// What is left of the switch that the processor is in.
     Nanoseconds switch_left(const Processor& processor) const;
@@ -65,6 +70,7 @@ private:
     Clockwork clockwork_;
     Programs programs_;
     Queues queues_;
+    std::optional<Partitions> partitions_;  // where they change
     History history_;
     std::vector<Processor> processors_;
     Nanoseconds now_ = 0;

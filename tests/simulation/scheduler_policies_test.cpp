@@ -13,7 +13,8 @@ using namespace crowd;
 
 namespace {
 
-constexpr Policy policies[] = {Policy::partition, Policy::coscheduled, Policy::global, Policy::dedicated};
+constexpr Policy policies[] = {Policy::partition, Policy::coscheduled, Policy::global, Policy::dedicated,
+                               Policy::dynamic};
 
 /// 4 threads, 40 barriers with 1 ms between them: 40 ms on 4 processors.
 Application small(const std::string& barrier = "centralized", Waiting waiting = Waiting::spin) {

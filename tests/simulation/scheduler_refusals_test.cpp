@@ -27,6 +27,7 @@ TEST_CASE("a machine has processors, a quantum, and switches of finite length") 
     CHECK(refused({.quantum_us = 0}) == "the quantum is a time from 0.001 to 1e12 us, not 0");
     CHECK(refused({.quantum_us = -5}) == "the quantum is a time from 0.001 to 1e12 us, not -5");
     CHECK(refused({.switch_us = -1}) == "a context switch is a time from 0 to 1e12 us, not -1");
+    CHECK(refused({.access_us = -1}) == "an access to memory is a time from 0 to 1e12 us, not -1");
     CHECK(refused({.switch_us = nan}) == "a context switch is a time from 0 to 1e12 us, not nan");
 }
 
@@ -94,6 +95,10 @@ TEST_CASE("a fair kernel has a queue a processor, and switches that take less th
     fair.policy = Policy::global;
     CHECK(refused(fair) == "a fair kernel has a queue a processor; it knows only the policy partition");
     fair.policy = Policy::partition;
+    fair.access_us = 1;
+    CHECK(refused(fair) ==
+          "words of memory that serve one access at a time are simulated under the paper's kernel only");
+    fair.access_us = 0;
     fair.switch_us = 0;
     CHECK(
         refused(fair) ==

@@ -8,7 +8,7 @@ import csv
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,19 @@ BARRIERS = ("centralized", "tree", "combination")
 WAITINGS = ("spin", "smart", "naive")
 ORDERS = ("numbered", "shuffled")
 _PROFILE = ["thread", "compute_us"]
+_EVENTS = ["thread", "event", "value"]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What each thread of a recorded program does: its computing times, or all its events."""
+
+    times: list[list[float]]
+    events: list[list[tuple[str, float]]]
+
+    @property
+    def threads(self) -> int:
+        return len(self.times or self.events)
 
 
 @dataclass(frozen=True)
@@ -77,8 +90,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--profile", type=Path, metavar="FILE",
         help="computing times that were recorded: a CSV file with the columns thread,compute_us, each "
-        "thread's in order, or what a measuring program prints with --profile; takes "
-        "the place of --threads, --compute-us, --variation and --barriers",
+        "thread's in order, or what a measuring program prints with --profile; with the columns "
+        "thread,event,value also what threads tell each other: compute US, send THREAD, receive THREAD "
+        "(waits as a barrier does), and barrier, which is each thread's last event; takes the place of "
+        "--threads, --compute-us, --variation and --barriers",
     )  # fmt: skip
     group.add_argument(
         "--application", type=_pairs, action="append", default=[], metavar="KEY=VALUE[,...]",
@@ -89,8 +104,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def described(args: argparse.Namespace) -> list[list[Described]]:
     """For each run without regard to processors, its applications."""
-    profile = read_profile(args.profile) if args.profile else []
-    computing = args.compute_us[:1] if profile else args.compute_us
+    profile = read_profile(args.profile) if args.profile else Profile([], [])
+    computing = args.compute_us[:1] if profile.threads else args.compute_us
     kinds = itertools.product(args.barrier, args.waiting, computing)
     return [
         [
@@ -103,7 +118,7 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
 
 def _application(
     args: argparse.Namespace,
-    profile: list[list[float]],
+    profile: Profile,
     barrier: str,
     waiting: str,
     compute_us: float,
@@ -127,23 +142,33 @@ def _application(
         processor_of=processor_of,
         processors=given.get("processors", 0),
         yields=args.yields if waiting == "smart" else 0,
-        profile_us=profile,
+        profile_us=profile.times,
+        events=profile.events,
     )
-    if profile:
-        return Described(application, barrier, waiting, where, len(profile), None)
+    if profile.threads:
+        return Described(application, barrier, waiting, where, profile.threads, None)
     return Described(application, barrier, waiting, where, threads, compute_us)
 
 
-def read_profile(path: Path) -> list[list[float]]:
-    """Computing times of each thread, in microseconds. A fault is told with its line and column."""
+def read_profile(path: Path) -> Profile:
+    """What threads did, in microseconds. A fault is told with its line and column."""
     text = path.read_text(encoding="utf-8")
-    times = _records(path, text) if text.startswith("{") else _rows(path, text)
-    if not times:
+    if text.startswith("{"):
+        return Profile(_each(path, _records(path, text)), [])
+    rows = list(csv.reader(text.splitlines()))
+    if rows and rows[0] == _EVENTS:
+        return Profile([], _each(path, _events(path, rows)))
+    return Profile(_each(path, _times_of(path, rows)), [])
+
+
+def _each(path: Path, found: Mapping[int, list[Any]]) -> list[list[Any]]:
+    """What each thread has, in the order of threads."""
+    if not found:
         raise WrongUse(f"{path} has no computing times")
-    missing = next(thread for thread in itertools.count() if thread not in times)
-    if missing < len(times):
-        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(times)}")
-    return [times[thread] for thread in sorted(times)]
+    missing = next(thread for thread in itertools.count() if thread not in found)
+    if missing < len(found):
+        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(found)}")
+    return [found[thread] for thread in sorted(found)]
 
 
 def _records(path: Path, text: str) -> dict[int, list[float]]:
@@ -165,21 +190,45 @@ def _records(path: Path, text: str) -> dict[int, list[float]]:
     return times
 
 
-def _rows(path: Path, text: str) -> dict[int, list[float]]:
-    rows = list(csv.reader(text.splitlines()))
+def _times_of(path: Path, rows: list[list[str]]) -> dict[int, list[float]]:
     if not rows or rows[0] != _PROFILE:
-        raise WrongUse(f"{path}, line 1: the columns are {','.join(_PROFILE)}")
+        raise WrongUse(f"{path}, line 1: the columns are {','.join(_PROFILE)} or {','.join(_EVENTS)}")
     times: dict[int, list[float]] = {}
-    for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(_PROFILE):
-            raise WrongUse(f"{path}, line {line}: {len(row)} values where {len(_PROFILE)} are expected")
-        thread, compute_us = row
-        if not (thread.isascii() and thread.isdigit() and len(thread) < 8):
-            raise WrongUse(f"{path}, line {line}, column thread: '{thread}' is not a number from 0")
-        times.setdefault(int(thread), []).append(
-            _finite(compute_us, f"{path}, line {line}, column compute_us")
-        )
+    for line, thread, (compute_us,) in _rows(path, rows):
+        times.setdefault(thread, []).append(_finite(compute_us, f"{path}, line {line}, column compute_us"))
     return times
+
+
+def _events(path: Path, rows: list[list[str]]) -> dict[int, list[tuple[str, float]]]:
+    events: dict[int, list[tuple[str, float]]] = {}
+    for line, thread, (event, text) in _rows(path, rows):
+        where = f"{path}, line {line}, column"
+        if event == "compute":
+            value = _finite(text, f"{where} value")
+        elif event in ("send", "receive"):
+            value = _thread(text, f"{where} value")
+        elif event == "barrier":
+            if text:
+                raise WrongUse(f"{where} value: a barrier has none, not '{text}'")
+            value = 0
+        else:
+            raise WrongUse(f"{where} event: '{event}' is not one of compute, send, receive, barrier")
+        events.setdefault(thread, []).append((event, value))
+    return events
+
+
+def _rows(path: Path, rows: list[list[str]]) -> Iterator[tuple[int, int, list[str]]]:
+    """The number of each line, its thread, and what follows."""
+    for line, row in enumerate(rows[1:], start=2):
+        if len(row) != len(rows[0]):
+            raise WrongUse(f"{path}, line {line}: {len(row)} values where {len(rows[0])} are expected")
+        yield line, _thread(row[0], f"{path}, line {line}, column thread"), row[1:]
+
+
+def _thread(text: str, where: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise WrongUse(f"{where}: '{text}' is not a number from 0")
+    return int(text)
 
 
 def _finite(text: str, where: str) -> float:

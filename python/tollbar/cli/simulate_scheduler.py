@@ -21,7 +21,7 @@ from tollbar.cli.table import Table, column, describe_columns
 from tollbar.models import quanta
 
 KERNELS = ("paper", "fair", "older-fair")
-POLICIES = ("partition", "coscheduled", "global", "dedicated")
+POLICIES = ("partition", "coscheduled", "global", "dedicated", "dynamic")
 #: The paper's names, as the catalogue spells them.
 _SPELLED = {"centralized": "turnstile", "tree": "mcs:4,2"}
 _PICTURE_BARRIERS = 6  # so many are in a picture unless its window is given
@@ -44,7 +44,8 @@ class Crowd:
     completed_us: float = column("when it finished")
     per_barrier_us: float = column("elapsed time a barrier, computing and --barrier-us included")
     overhead_pct: float | None = column(
-        "extra time over computing on its most loaded processor; empty when nothing is computed"
+        "extra time over computing on its most loaded processor, under global and dynamic on all that it "
+        "had; empty when nothing is computed"
     )
     switches_per_barrier: float = column("context switches a barrier and processor, of all applications")
     utilisation: float = column("share of the processors' time spent computing")
@@ -61,6 +62,9 @@ class Crowd:
         detail=True,
     )
     own_us: float = column("what a barrier costs by itself, --barrier-us and --logp together", detail=True)
+    fewest_processors: int = column("that the application had at a time", detail=True)
+    most_processors: int = column("that the application had at a time", detail=True)
+    moves: int = column("of its threads to another processor, because partitions changed", detail=True)
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,12 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "under a fair kernel 1.5)",
     )  # fmt: skip
     machine.add_argument(
+        "--access-us", type=float, default=0.0, metavar="US",
+        help="of the paper's kernel: a word of memory serves one access at a time, each so long, and who "
+        "polls it is always there: arrivals at a counter wait for each other, those at a tree only for their "
+        "siblings (default: 0, memory costs nothing)",
+    )  # fmt: skip
+    machine.add_argument(
         "--tick-us", type=float, metavar="US",
         help="of a fair kernel: how often it looks whose slice is used up (default: 4000, HZ=250)",
     )  # fmt: skip
@@ -149,7 +159,13 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "--policy", choices=POLICIES, default="partition",
         help="partition: each application has processors of its own (default); coscheduled: turns of a "
         "quantum on the whole machine; global: one queue for all threads; "
-        "dedicated: one application after the other",
+        "dedicated: one application after the other; dynamic: partitions of equal size, divided anew when an "
+        "application arrives or completes",
+    )  # fmt: skip
+    machine.add_argument(
+        "--move-us", type=float, default=0.0, metavar="US",
+        help="of dynamic: what the next switch to a thread takes longer when it has moved to another "
+        "processor (default: 0)",
     )  # fmt: skip
     crowds.add_arguments(parser)
     parser.add_argument(
@@ -239,7 +255,8 @@ def _simulate(
         outcome = tollbar.simulate_scheduler(
             [each.application for each in run.applications],
             processors=run.processors, kernel=args.kernel, neighbours=args.neighbours,
-            policy=args.policy, seed=args.seed, watch=watch, **times.on(run.processors), **window,
+            policy=args.policy, seed=args.seed, access_us=args.access_us, move_us=args.move_us, watch=watch,
+            **times.on(run.processors), **window,
         )  # fmt: skip
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {which}: {told}") from None
@@ -279,6 +296,9 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
             others=outcome.neighbours_us / everything,
             needed=quanta.processors_needed(described.threads, run.processors) if alone else None,
             own_us=own_us,
+            fewest_processors=completion.fewest_processors,
+            most_processors=completion.most_processors,
+            moves=completion.moves,
         )
         for number, (described, completion, own_us) in enumerate(
             zip(run.applications, outcome.applications, own, strict=True)
@@ -329,5 +349,6 @@ def _draw(run: Run, args: argparse.Namespace, times: Times, rows: list[Crowd]) -
         quantum_us=times.on(run.processors)["quantum_us"] if args.kernel == "paper" else times.tick_us,
         dashed="a quantum ends" if args.kernel == "paper" else "a tick",
         completed_us=[completion.completed_us for completion in outcome.applications],
+        arrived_us=[completion.arrival_us for completion in outcome.applications],
     )  # fmt: skip
     args.picture.write_text(executions.alone(picture), encoding="utf-8")

@@ -96,6 +96,13 @@ def _logp() -> Iterator[_Row]:
             few, many = (printed(logp.NAME, "Table 1", name, n).value for n in sizes)
             more = logp.price_us(plan, 256) - logp.price_us(plan, 128)
             yield "Table 1", f"{name}, from 128 to 256 nodes, us", f"{many - few:+.0f}", f"{more:+.0f}"
+    about = "tournament over combining tree, 128 and 256 nodes"
+    yield (
+        "Table 1",
+        about,
+        _tournament_over_combining(lambda name, n: printed(logp.NAME, "Table 1", name, n).value),
+        _tournament_over_combining(lambda name, n: logp.price_us(logp.PLANS[name], n)),
+    )
     about = "n = 4 is the best for an o of so many t = 2o + L, 64 and 256 nodes"
     yield "4.2", f"{about}, by the price", "any", _best_at_four(_exact)
     yield "4.2", f"{about}, by its formula", "any", _best_at_four(_full)
@@ -107,6 +114,10 @@ def _logp() -> Iterator[_Row]:
     yield "4.4", "what is cheaper than dissemination, 64 nodes", "nothing", f"3-way, by {100 * three:.0f} %"
     loop = 1 - tollbar.loop_period_us(tollbar.plan("central", 8), _SET_A) / _exact("central", 8)
     yield "4.1", "a barrier in a loop takes less, 8 nodes, central", "a constant", f"{100 * loop:.0f} %"
+
+
+def _tournament_over_combining(cost: Callable[[str, int], float]) -> str:
+    return " and ".join(f"{cost('tournament', n) / cost('combining tree', n):.2f}" for n in (128, 256))
 
 
 def _full(plan: str, ranks: int, costs: tollbar.LogP = _SET_A) -> float:

@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import cache
 
 import tollbar
-from tollbar.models import crowd, quanta
+from tollbar.models import quanta
+from tollbar.papers import multiprogramming_here, multiprogramming_partitions
 from tollbar.papers.exhibit import Exhibit, Point, at, with_published
 from tollbar.papers.stored import Stored
 from tollbar.report import executions
@@ -30,13 +31,21 @@ _PROCESSORS = tuple(range(1, 17))
 _STEPS_AT = (16, 8, 6, 4, 3, 2)
 
 
-#: The barriers that are measured under these names.
-_SHAPES = {"centralized": ("turnstile", "central"), "tree": ("mcs",), "combination": ("combination",)}
+#: So long a word of memory serves one thread; the paper prints no such time.
+ACCESS_US = 20.0
+#: Computing time below a multiple of the quantum, in accesses.
+_BELOW = (0.5, 1, 2, 2.9, 3.1, 4, 6, 8, 10, 12, 14, 15.9, 16.1, 18, 20, 24, 28, 32, 40)
+_MULTIPLES = {"below one quantum": 1, "below two": 2}
 
 
 @cache
 def per_barrier_ms(
-    barrier: str, waiting: str, compute_ms: float, processors: int, placement: str = "cyclic"
+    barrier: str,
+    waiting: str,
+    compute_ms: float,
+    processors: int,
+    placement: str = "cyclic",
+    access_us: float = 0,
 ) -> float:
     """Simulated; switches cost nothing to those that spin."""
     application = tollbar.SchedulerApplication(
@@ -52,8 +61,15 @@ def per_barrier_ms(
         processors=processors,
         quantum_us=1000 * QUANTUM_MS,
         switch_us=0 if waiting == "spin" else SWITCH_US,
+        access_us=access_us,
     )
     return outcome.applications[0].per_barrier_us / 1000
+
+
+def below_ms(barrier: str, multiple: int, accesses: float, access_us: float = ACCESS_US) -> float:
+    """A spinning barrier whose computing time is so many accesses below a multiple of the quantum."""
+    compute_ms = multiple * QUANTUM_MS - accesses * ACCESS_US / 1000
+    return per_barrier_ms(barrier, "spin", compute_ms, THREADS - 1, access_us=access_us)
 
 
 def overhead_pct(
@@ -89,6 +105,7 @@ def exhibits(here: Stored) -> list[Exhibit]:
     return [
         _spinning(here, "Figure 1", "Tree against centralized spinning barriers, measured by the paper"),
         _spinning(here, "Figure 2", "Tree against centralized spinning barriers, simulated"),
+        _near_multiples(),
         _blocking(here),
         _overhead(here, "Figure 4", "tree"),
         _overhead(here, "Figure 5", "combination"),
@@ -96,6 +113,7 @@ def exhibits(here: Stored) -> list[Exhibit]:
         _processors(here),
         _appendix(),
         *_histories(),
+        multiprogramming_partitions.history(),
     ]
 
 
@@ -113,7 +131,7 @@ def _spinning(here: Stored, number: str, title: str) -> Exhibit:
         f"tree {quanta['tree']:.3f}; at 12 ms the centralized one takes {twelve:.4g} ms, which is "
         f"Q (2R - 1) / R with R = 2 and not T (2R - 1) / R = {12 * 3 / 2:.3g} ms."
     )
-    points += _here(here, ("centralized", "tree"), ("spin",))
+    points += multiprogramming_here.times(here, ("centralized", "tree"), ("spin",))
     return Exhibit(
         NAME,
         number,
@@ -128,6 +146,38 @@ def _spinning(here: Stored, number: str, title: str) -> Exhibit:
     )
 
 
+def _near_multiples() -> Exhibit:
+    """Figure 1 against Figure 2: what memory that serves one access at a time does to both barriers."""
+    points = [
+        Point(f"{barrier} {where}", x * ACCESS_US, model=below_ms(barrier, multiple, x))
+        for where, multiple in _MULTIPLES.items()
+        for barrier in ("centralized", "tree")
+        for x in _BELOW
+    ]
+    told = {
+        (barrier, access_us): " and ".join(f"{below_ms(barrier, m, 10, access_us):.1f}" for m in (1, 2))
+        for barrier in ("centralized", "tree")
+        for access_us in (0, ACCESS_US)
+    }
+    sentence = (
+        f"Where an access takes {ACCESS_US:g} us, a tree takes {told['tree', ACCESS_US]} ms at 10 accesses "
+        f"below one and two quanta, and a centralized barrier {told['centralized', ACCESS_US]} ms; where "
+        f"accesses are free, {told['tree', 0]} against {told['centralized', 0]} ms. The place is in "
+        "proportion to the access."
+    )
+    return Exhibit(
+        NAME,
+        "Figure 1 near multiples",
+        "Tree against centralized spinning barriers where accesses to a word take turns",
+        "us of computing below a multiple of the quantum",
+        "ms a barrier",
+        points,
+        sentence,
+        log_x=False,
+        log_y=False,
+    )
+
+
 def _blocking(here: Stored) -> Exhibit:
     points = [
         Point(f"{way}ing tree", compute_ms, model=per_barrier_ms("tree", waiting, compute_ms, 15))
@@ -138,7 +188,7 @@ def _blocking(here: Stored) -> Exhibit:
     over = {t: (at(points, "blocking tree", t).model or 0) / (2 * t) for t in (0.5, 2, 19)}
     told = ", ".join(f"{ratio:.3f} at {t:g} ms" for t, ratio in over.items())
     sentence = f"Blocking has no steps: its time over twice the computing time is {told}."
-    points += _here(here, ("tree",), ("spin", "park"))
+    points += multiprogramming_here.times(here, ("tree",), ("spin", "park"))
     return Exhibit(
         NAME,
         "Figure 3",
@@ -176,7 +226,7 @@ def _overhead(here: Stored, number: str, barrier: str) -> Exhibit:
         f"Threads placed i mod P, a barrier of {BARRIER_SWITCHES} switches and {why} give {told} switches of "
         f"computing; the {_other(policy)} yield gives {otherwise}."
     )
-    points += _overhead_here(here, barrier)
+    points += multiprogramming_here.overhead(here, barrier)
     return Exhibit(
         NAME,
         number,
@@ -243,7 +293,7 @@ def _processors(here: Stored) -> Exhibit:
     points.append(
         Point("gain of seven more processors", 8, model=100 * (1 - _of(points, 15) / _of(points, 8)))
     )
-    points = with_published(points, NAME, "Figure 6") + _processors_here(here)
+    points = with_published(points, NAME, "Figure 6") + multiprogramming_here.processors(here)
     steps = [p for p in _PROCESSORS[1:] if _of(points, p - 1) > 1.05 * _of(points, p)]
     sentence = (
         f"Taking a processor away costs more than 5 % at {', '.join(map(str, reversed(steps)))} processors "
@@ -266,60 +316,6 @@ def _processors(here: Stored) -> Exhibit:
 
 def _of(points: Sequence[Point], processors: int) -> float:
     return at(points, "blocking tree", processors).model or 0.0
-
-
-def _crowded(here: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[crowd.Point]:
-    """Measured with equal times, of barriers of these shapes."""
-    names = [name for shape in shapes for name in _SHAPES[shape]]
-    return [
-        point
-        for point in (here.crowds.points if here.crowds else ())
-        if point.candidate.name in names and point.candidate.wait in waits and not point.place.variation
-    ]
-
-
-def _here(here: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[Point]:
-    """On the processors that are here; the prediction is simulated with this machine's times."""
-    return [
-        Point(
-            f"{point.candidate.label}, {point.place.text}",
-            point.compute_us / 1000,
-            measured=point.period.value / 1000,
-            low=point.period.low and point.period.low / 1000,
-            high=point.period.high and point.period.high / 1000,
-            predicted=point.simulated.period_us / 1000,
-        )
-        for point in _crowded(here, shapes, waits)
-    ]
-
-
-def _overhead_here(here: Stored, shape: str) -> list[Point]:
-    """Computing in context switches of this machine."""
-    return [
-        Point(
-            f"{point.candidate.label}, {point.place.text}",
-            round(point.compute_us / here.crowds.scheduler.switch_us(crowd.model_of(point.candidate)), 3),
-            measured=point.overhead_pct,
-            predicted=point.simulated_overhead_pct,
-        )
-        for point in _crowded(here, (shape,), ("park", "auto"))
-        if here.crowds
-    ]
-
-
-def _processors_here(here: Stored) -> list[Point]:
-    """The longest computing time, on each number of processors that was measured."""
-    longest = max((point.compute_us for point in _crowded(here, _SHAPES, ("park",))), default=0.0)
-    return [
-        Point(
-            f"{point.candidate.label}, {point.place.ranks} threads",
-            point.place.processors,
-            measured=point.period.value / point.compute_us,
-            predicted=point.simulated.period_us / point.compute_us,
-        )
-        for point in _crowded(here, ("centralized", "tree"), ("park",))
-        if point.compute_us == longest
-    ]
 
 
 def _appendix() -> Exhibit:

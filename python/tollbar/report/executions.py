@@ -70,6 +70,18 @@ class Picture:
     applications: int = 1
     dashed: str = "a quantum ends"  #: what the dashed lines are, one every `quantum_us`
     completed_us: Sequence[float] = ()  #: when each application is done
+    arrived_us: Sequence[float] = ()  #: when each application arrives; at 0 needs no mark
+
+    @property
+    def marks(self) -> list[tuple[float, str]]:
+        """When applications come and are done, inside the picture."""
+        found = [(us, number, "arrives") for number, us in enumerate(self.arrived_us) if us > 0]
+        found += [(us, number, "done") for number, us in enumerate(self.completed_us)]
+        return [
+            (us, f"application {number} {what}" if self.applications > 1 else what)
+            for us, number, what in found
+            if self.from_us <= us <= self.until_us
+        ]
 
     @property
     def colours(self) -> dict[str, int]:
@@ -88,7 +100,8 @@ def draw(picture: Picture) -> str:
         axes.patch.set_alpha(0)
         titles = _lanes(axes, picture)
         _frame(axes, picture)
-        figure.subplots_adjust(left=0.06, right=0.985, top=1 - 0.38 / height, bottom=0.82 / height)
+        above = 0.5 if picture.marks else 0.38
+        figure.subplots_adjust(left=0.06, right=0.985, top=1 - above / height, bottom=0.82 / height)
         handles = [
             Rectangle((0, 0), 1, 1, color=plots.series(colour), alpha=_IDLE_ALPHA if kind == "idle" else 0.85)
             for kind, colour in picture.colours.items()
@@ -180,15 +193,13 @@ def _frame(axes: matplotlib.axes.Axes, picture: Picture) -> None:
             axes.axvline(
                 quantum * picture.quantum_us, color=plots.MUTED, linewidth=0.7, linestyle=(0, (3, 3))
             )
-    for number, done_us in enumerate(picture.completed_us):
-        if picture.from_us <= done_us <= picture.until_us:
-            axes.axvline(done_us, color=plots.series(0), linewidth=1.6)
-            which = f"application {number} done" if picture.applications > 1 else "done"
-            axes.text(done_us, -0.55, f"{which} ", ha="right", va="bottom", fontsize=8)
+    for us, words in picture.marks:
+        axes.axvline(us, color=plots.series(0), linewidth=1.6)
+        axes.text(us, -0.55, f"{words} ", ha="right", va="bottom", fontsize=8)
     axes.set_xlim(picture.from_us, picture.until_us)
     axes.set_ylim(picture.processors - 0.4, -0.6)
     axes.set_yticks(range(picture.processors))
     axes.tick_params(axis="y", length=0)
-    axes.set_title(picture.title, fontsize=11, loc="left")
+    axes.set_title(picture.title, fontsize=11, loc="left", pad=14 if picture.marks else 6)
     axes.set_xlabel(f"ms; dashed: {picture.dashed}", loc="right", fontsize=10)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us / 1000:g}"))

@@ -89,10 +89,10 @@ def test_processes_pass_too(tollbar):
     assert {row["barrier"] for row in said.json} == {"pthread_barrier", *checks._PLANS}
 
 
-def test_datagrams_pass_too(tollbar):
-    said = tollbar("check", "udp", "--plan", "mcs", "--episodes", 50, "--late", "--json")
+def test_every_plan_that_messages_can_run_passes_by_datagrams(tollbar):
+    said = tollbar("check", "udp", "--ranks", "2,5", "--episodes", 50, "--late", "--json")
     assert said.code == 0, said.err
-    assert {row["barrier"] for row in said.json} == {"mcs"}
+    assert {row["barrier"] for row in said.json} == set(checks._MESSAGES)
 
 
 def needs(*programs: str) -> None:
@@ -131,11 +131,13 @@ def test_threads_inside_ranks_pass(tollbar):
     assert [(row["barrier"], row["ranks"]) for row in said.json] == [("turnstile/mcs", 4)]
 
 
-def test_split_barriers_pass(tollbar):
+def test_split_barriers_pass_in_every_way_to_signal(tollbar):
     needs("oshrun")
-    said = tollbar("check", "shmem", "--plan", "default", "--ranks", 2, "--episodes", 50, "--late", "--json")
+    said = tollbar("check", "shmem", "--ranks", 2, "--episodes", 50, "--late", "--json")
     assert said.code == 0, said.err
-    assert [row["barrier"] for row in said.json] == ["default"]
+    assert {row["barrier"] for row in said.json} == set(checks._SHMEM)
+    ways = {row["wait"] for row in said.json if row["barrier"] == "dissemination"}
+    assert ways >= {"puts", "stores", "amo32", "amo64"}
 
 
 @pytest.mark.parametrize(

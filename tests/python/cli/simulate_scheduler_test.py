@@ -2,7 +2,6 @@
 """tollbar simulate scheduler."""
 
 import csv
-import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -17,7 +16,7 @@ PAGE = ROOT / "docs" / "how-to" / "crowded.md"
 COLUMNS = (
     "application,barrier,waiting,policy,placement,threads,processors,compute_us,barriers,arrival_us,completed_us,"
     "per_barrier_us,overhead_pct,switches_per_barrier,utilisation,spinning,switching,idle,quanta,"
-    "kernel,neighbours,waking,others,needed,own_us"
+    "kernel,neighbours,waking,others,needed,own_us,fewest_processors,most_processors,moves"
 )
 
 
@@ -97,57 +96,6 @@ def test_shuffled_threads_take_turns_as_the_seed_has_it(tollbar):
     assert switches[0] == switches[2] != switches[1]
     (numbered,) = simulate(tollbar, *one[:-2])
     assert float(numbered["switches_per_barrier"]) < 17 < min(switches)
-
-
-def test_a_profile_is_replayed(tollbar, tmp_path):
-    path = tmp_path / "profile.csv"
-    path.write_text("thread,compute_us\n0,1000\n1,2000\n0,3000\n1,1000\n")
-    (row,) = simulate(
-        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
-    )
-    assert float(row["completed_us"]) == 5000
-    assert (row["threads"], row["barriers"], row["compute_us"]) == ("2", "2", "")
-
-
-def record(rank, computing_ns, name="turnstile"):
-    keys = {"record": "profile", "round": 0, "name": name, "kind": "turnstile", "wait": "auto"}
-    return json.dumps(keys | {"rank": rank, "computing_ns": computing_ns})
-
-
-def test_what_a_measuring_program_recorded_is_replayed(tollbar, tmp_path):
-    path = tmp_path / "run.jsonl"
-    other = '{"record":"environment","ranks":2}'
-    one, two = record(0, [1e6, 3e6]), record(1, [2e6, 1e6])
-    path.write_text("\n".join([other, one, two]))
-    (row,) = simulate(
-        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
-    )
-    assert float(row["completed_us"]) == 5000
-    path.write_text("\n".join([one, two, record(0, [1], name="mcs")]))
-    assert "record one, with --only NAME+WAIT" in refusal(tollbar, "--profile", path)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "line 1: the columns are thread,compute_us"),
-        ("thread,time\n0,1\n", "line 1: the columns are thread,compute_us"),
-        ("thread,compute_us\n", "has no computing times"),
-        ('{"record":"profile"}\n', "line 1: not what a measuring program prints"),
-        ('{"record":"environment"}\n{"rec', "line 2: not what a measuring program prints"),
-        ('{"record":"environment"}\n', "has no computing times"),
-        ("thread,compute_us\n0,1\n0\n", "line 3: 1 values where 2 are expected"),
-        ("thread,compute_us\n0,1\n-1,1\n", "line 3, column thread: '-1' is not a number from 0"),
-        ("thread,compute_us\n0,x\n", "line 2, column compute_us: 'x' is not a time of at least 0"),
-        ("thread,compute_us\n0,inf\n", "line 2, column compute_us: 'inf' is not a time of at least 0"),
-        ("thread,compute_us\n0,1\n2,1\n", "has no computing times of thread 1, but of thread 2"),
-        ("thread,compute_us\n0,1\n1,1\n1,1\n", "thread 1 computes 2 times, thread 0 1 times"),
-    ],
-)
-def test_a_profile_that_is_wrong_is_told_with_its_place(tollbar, tmp_path, text, said):
-    path = tmp_path / "profile.csv"
-    path.write_text(text)
-    assert said in refusal(tollbar, "tree", "--waiting", "spin", "--processors", 1, "--profile", path)
 
 
 @pytest.mark.parametrize(
@@ -370,6 +318,57 @@ def test_what_a_barrier_costs_by_itself_is_added_to_its_time(tollbar):
     added = float(priced["per_barrier_us"]) - float(bare["per_barrier_us"])
     assert added == pytest.approx(float(priced["own_us"]))
     assert float(priced["own_us"]) > 10
+
+
+def test_accesses_that_take_turns_are_part_of_the_simulated_time(tollbar):
+    # 16 arrivals at one counter and 15 readings, when all come at once and have a processor each.
+    words = ("--waiting", "spin", "--processors", 16, "--barriers", 1, "--access-us", 5)
+    (row,) = simulate(tollbar, "centralized", *words)
+    assert float(row["completed_us"]) == 1000 + (16 + 15) * 5
+    assert float(row["own_us"]) == 0
+    assert float(row["spinning"]) > 0
+    assert "under the paper's kernel only" in refusal(tollbar, "--access-us", 1, "--kernel", "fair")
+
+
+#: 40 barriers with 1 ms between them: 40 ms on 4 processors, 80 ms on 2.
+COME_AND_GO = (
+    "centralized", "--waiting", "smart", "--policy", "dynamic", "--processors", 4, "--switch-us", 0,
+    "--barriers", 40, "--application", "threads=4", "--application", "threads=4,arrival=10000",
+)  # fmt: skip
+
+
+def test_partitions_change_when_an_application_arrives_and_when_one_completes(tollbar):
+    rows = simulate(tollbar, *COME_AND_GO)
+    # 10 barriers alone, 30 on two processors; the second passes 30 on two and 10 alone.
+    assert [float(row["completed_us"]) for row in rows] == [70000, 80000]
+    sizes = [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in rows]
+    assert sizes == [("2", "4", "2")] * 2
+    slower = simulate(tollbar, *COME_AND_GO, "--move-us", 500)
+    assert [float(row["completed_us"]) for row in slower] == [70500, 80500]
+    fixed = simulate(tollbar, *COME_AND_GO, "--policy", "partition")
+    assert [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in fixed] == [
+        ("2", "2", "0")
+    ] * 2
+    assert "only the policy dynamic moves threads" in refusal(tollbar, "--move-us", 1)
+
+
+def test_the_picture_of_changing_partitions_tells_who_has_which_processor_and_why(tollbar, tmp_path):
+    path = tmp_path / "p.svg"
+    words = ("--picture", path, "--window-us", "0..80000")
+    assert tollbar("simulate", "scheduler", *COME_AND_GO, *words).code == 0
+    text = path.read_text()
+    assert all(f">application {what}" in text for what in ("1 arrives", "0 done", "1 done"))
+    assert ">application 0 arrives" not in text
+    titles = [title.text for title in ET.fromstring(text).iter("{http://www.w3.org/2000/svg}title")]
+    owners = {
+        processor: [
+            owner
+            for owner in (0, 1)
+            if any(f"processor {processor}: application {owner}" in t for t in titles)
+        ]
+        for processor in range(4)
+    }
+    assert owners == {0: [0, 1], 1: [0, 1], 2: [0, 1], 3: [0, 1]}
 
 
 def test_the_picture_marks_when_applications_are_done(tollbar, tmp_path):

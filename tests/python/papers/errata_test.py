@@ -28,6 +28,8 @@ def found(rows: list[errata.Erratum], about: str) -> list[tuple[str, str]]:
         ("both see a count of 0", [("0 of 6", "4 of 6")]),
         ("has a step after", [("4, 7, 11", "2, 4, 8")]),
         ("256 nodes over 128", [("1.069", "2.003")]),
+        # 3642.54 / 4009.79 and 4378.77 / 4343.63
+        ("tournament over combining", [("0.91 and 1.01", "0.95 and 0.94")]),
         ("N T (2R-1)/R", [("18.0", "30.0")]),
         ("takes 2 quanta", [("all 120", "48 of 120")]),
         ("16 nodes: 216.70 / 105.37", [("2.09", "2.057")]),

@@ -204,12 +204,37 @@ def test_the_index_is_folded(made):
     assert not re.search(r"<details[^>]* open", text)
 
 
+def test_the_folded_index_is_at_most_ten_screens_long(made, browser):
+    metrics = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get((made / "index.html").as_uri())
+    height, sections = browser.execute_script(
+        "return [document.documentElement.scrollHeight, document.querySelectorAll('section').length]"
+    )
+    assert sections == len(PAPERS)
+    assert 900 < height <= 10 * 900
+
+
 def test_figures_of_blocking_barriers_have_both_ways_to_yield(made):
     four = {row["series"] for row in table(made, "multiprogramming", "Figure 4")}
     five = {row["series"] for row in table(made, "multiprogramming", "Figure 5")}
     assert (four, five) == ({"tree", "tree, smart yield"}, {"combination", "combination, naive yield"})
     similar = {row["series"] for row in table(made, "multiprogramming", "Section 4.1")}
     assert similar == {f"{way} yield on {p}" for p in (8, 4, 2, 1) for way in ("naive", "smart")}
+
+
+def test_the_tree_is_ahead_near_multiples_of_the_quantum_where_accesses_take_turns(made):
+    rows = table(made, "multiprogramming", "Figure 1 near multiples")
+    model = {(row["series"], float(row["x"])): float(row["model"]) for row in rows}
+    for where, quanta in (("below one quantum", 1), ("below two", 2)):
+        for x in (80, 200, 280):  # 4, 10 and 14 accesses
+            assert model[f"tree {where}", x] == pytest.approx(40 * quanta, abs=0.1)
+            assert model[f"centralized {where}", x] == pytest.approx(20 * (2 * quanta + 1), abs=0.1)
+        assert model[f"tree {where}", 20] > model[f"centralized {where}", 20]
+        assert model[f"tree {where}", 800] > model[f"centralized {where}", 800]
+    plain = table(made, "multiprogramming", "Figure 2")
+    behind = {row["x"]: float(row["model"]) for row in plain if row["series"] == "tree"}
+    assert all(behind[r["x"]] >= float(r["model"]) for r in plain if r["series"] == "centralized")
 
 
 def test_the_arrival_tree_and_the_wake_up_tree_are_drawn_apart(made):

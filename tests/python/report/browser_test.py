@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,31 +13,6 @@ from tollbar.report import page as report
 
 DESK, PHONE = (1400, 900), (390, 844)
 MPIS = ("Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19")
-FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """One browser for all tests; it tells what pages load and what goes wrong in them."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: scripts/setup")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no browser here: install Debian's chromium and chromium-driver (scripts/setup)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    except Exception as error:  # whatever keeps a browser from starting is no fault of the page
-        pytest.skip(f"{chromium} does not start here: {str(error).splitlines()[0]}")
-    yield opened
-    opened.quit()
 
 
 @pytest.fixture(scope="module")
