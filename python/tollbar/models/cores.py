@@ -22,7 +22,7 @@ FORMAT = "cores 1"
 
 #: Of those barriers that ask for no parameter: ours, then what users have today.
 CANDIDATES = (
-    "tollbar::barrier", "turnstile", "dissemination", "pairwise", "mcs", "tournament", "combining",
+    "tollbar::barrier", "auto", "turnstile", "dissemination", "pairwise", "mcs", "tournament", "combining",
     "combination", *(tollbar.cores_peers if tollbar.native_problem is None else ()),
 )  # fmt: skip
 
