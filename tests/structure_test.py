@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "nicd": {"plan", "algorithms", "runtime", "transports/nic", "nicd/client"},
     "nicd/client": {"plan", "algorithms", "runtime", "transports/nic", "transports/udp"},
     "simulation/cluster": {"plan", "algorithms", "runtime", "transports/mpi"},
-    "simulation/cores": {"plan", "algorithms", "runtime", "transports/words"},
+    "simulation/cores": {"plan", "algorithms", "runtime", "tuner", "transports/words"},
     "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words"},
     "doors/c": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words", "transports/udp"},
     "doors/nic": {"plan", "runtime", "nicd/client"},

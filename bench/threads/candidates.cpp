@@ -5,6 +5,7 @@
 #include "candidates.hpp"
 
 #include <tollbar/algorithms.hpp>
+#include <tollbar/detail/crowding.hpp>
 #include <tollbar/detail/tuning.hpp>
 
 #include <gnu/libc-version.h>
@@ -32,6 +33,14 @@ constexpr std::array policies{
 
 void add_group(Roster& roster, Rank ranks, const std::string& plan, const std::string& kind, const Policy& policy) {
     roster.add<GroupBarrier>({plan, kind, policy.name, policy.manners}, ranks, plan, policy.policy);
+}
+
+/// What pinned threads run untuned, with neighbours for clusters, which they fill in order; "" where they are in one.
+std::string by_clusters(Rank ranks) {
+    const Choice untuned = default_choice({.ranks = ranks, .cpus = masked_cpus(), .pinned = true});
+    if (untuned.groups == 0) return "";
+    const Rank size = (ranks - 1) / untuned.groups + 1;
+    return "turnstile@" + std::to_string(size) + untuned.plan.substr(untuned.plan.find('/'));
 }
 
 const Policy& policy_named(const std::string& name) {
@@ -64,6 +73,7 @@ void add_tollbar(Roster& roster, Rank ranks) {
         if (!algorithm.has_roles() && algorithm.runs_everywhere()) plans.emplace_back(algorithm.name);
     plans.insert(plans.end(), {"combining:2", "mcs:2,2", "dissemination:2", "dissemination:3"});
     if (ranks > 2) plans.emplace_back("central@2/dissemination");
+    if (const std::string in_clusters = by_clusters(ranks); !in_clusters.empty()) plans.push_back(in_clusters);
 
     for (const std::string& plan : plans) add_plan(roster, ranks, plan, "auto");
     for (const char* plan : {"dissemination", "mcs", "central", "tournament"})

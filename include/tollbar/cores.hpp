@@ -64,7 +64,8 @@ enum class Placement : std::uint8_t {
 };
 
 struct Asked {
-    /// A plan of the catalogue, as a group runs it; "tollbar::barrier"; "one-word", which that is for few threads, for
+    /// A plan of the catalogue, as a group runs it; "auto", what a group of pinned threads runs that may use the cores
+    /// of these and where nothing is tuned; "tollbar::barrier"; "one-word", which that is for few threads, for
     /// any number; "combination", whose processors are the clusters, or "combination/PLAN" with PLAN between these; or
     /// a peer: see peers().
     std::string barrier = "tollbar::barrier";

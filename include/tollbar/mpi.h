@@ -46,7 +46,8 @@ typedef struct tollbar_mpi_barrier tollbar_mpi_barrier;
 /* All zero, or a NULL pointer to it, selects the defaults. */
 typedef struct tollbar_mpi_barrier_options {
     /* Among the threads of this rank: "turnstile", a catalogue spelling ("mcs:4,2") or "combination[:PROCESSORS]".
-     * NULL or "": turnstile. May differ from rank to rank. */
+     * NULL or "": turnstile; where each thread has a CPU and more are there than share a cache, one for each such
+     * number of neighbours, "turnstile@8/turnstile". May differ from rank to rank. */
     const char* inner;
     /* Among the ranks: a catalogue spelling, "turnstile" or "turnstile/PLAN" (the ranks of a node meet at one word, and
      * the first rank of each node runs PLAN; with "turnstile/card:PLAN" the nodes' network cards run it). NULL or "":

@@ -50,7 +50,7 @@ struct wait_result {
 struct group_options {
     /// A catalogue spelling ("mcs:4,2"), "turnstile", or "combination[:PROCESSORS]" (rank r lives on processor
     /// r mod PROCESSORS; as many as there are usable CPUs by default). Empty: TOLLBAR_PLAN, else what `tollbar tune`
-    /// stored for this situation, else a default for the number of ranks and CPUs.
+    /// stored for this situation, else a default for the ranks, the CPUs and the caches that these share.
     std::string plan = {};
 
     /// How the participants wait. automatic: TOLLBAR_WAIT if set.

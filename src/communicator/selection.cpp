@@ -42,7 +42,7 @@ bool one_clock(const SetUp& set_up) {
 }
 
 Programme draw_up(const Selection& selection, const LogP& messages) {
-    MpiTransports transports = default_mpi_transports;
+    MpiTransports transports = here(default_mpi_transports);
     transports.messages = messages;
     std::vector<std::string> order;
     if (!selection.only_cards) order = in_order_of_trial(mpi_candidates(selection.situation, transports));

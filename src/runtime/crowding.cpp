@@ -91,7 +91,8 @@ std::uint32_t quota_cpus() { return quota_cpus(""); }
 
 namespace {
 
-const std::uint32_t cpus_at_start = std::max<std::uint32_t>(1, affinity().count());
+const CpuSet at_start = affinity();
+const std::uint32_t cpus_at_start = std::max<std::uint32_t>(1, at_start.count());
 
 /// Monotonic time in milliseconds, at the price of a memory read.
 std::uint64_t coarse_ms() noexcept {
@@ -101,6 +102,8 @@ std::uint64_t coarse_ms() noexcept {
 }
 
 }  // namespace
+
+const CpuSet& masked() noexcept { return at_start; }
 
 std::uint32_t masked_cpus() noexcept { return cpus_at_start; }
 

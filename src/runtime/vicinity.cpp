@@ -84,13 +84,16 @@ Vicinities read_vicinities(const std::string& root) {
     for (const auto& [cache, cores] : cores_of_cache) largest = std::max(largest, cores.size());
     const bool by_cache = largest >= fewest_cores && largest <= most_cores_of_one;
     if (by_cache) found.cores = found.one_word = static_cast<std::uint32_t>(largest);
+    found.caches = by_cache;
 
     found.of_cpu.resize(last_cpu + 1);
+    found.core_of.resize(last_cpu + 1);
     std::map<std::uint32_t, std::uint32_t> number;  // of each cache, or of each core
     for (const auto& [package, cache, core, cpu] : order) {
         const auto next = static_cast<std::uint32_t>(number.size());
         const std::uint32_t own = number.try_emplace(by_cache ? cache : core, next).first->second;
         found.of_cpu[cpu] = static_cast<std::uint16_t>(by_cache ? own : own / cores_else);
+        found.core_of[cpu] = core;
         found.count = found.of_cpu[cpu] + 1U;
     }
     return found;
@@ -98,6 +101,27 @@ Vicinities read_vicinities(const std::string& root) {
 
 const Vicinities& vicinities() {
     static const Vicinities here = read_vicinities("");
+    return here;
+}
+
+Clusters clusters_of(const Vicinities& vicinities, const CpuSet& mask) {
+    std::map<std::uint32_t, Cluster> found;
+    std::set<std::uint32_t> cores;
+    for (std::uint32_t cpu = 0; cpu < 64 * mask.bits.size(); ++cpu) {
+        if ((mask.bits[cpu / 64] >> cpu % 64 & 1) == 0) continue;
+        const bool known = cpu < vicinities.of_cpu.size();
+        const std::uint32_t number = known ? vicinities.of_cpu[cpu] : 0;
+        Cluster& cluster = found.try_emplace(number, Cluster{.number = number, .cores = 0, .cpus = 0}).first->second;
+        ++cluster.cpus;
+        if (cores.insert(known ? vicinities.core_of[cpu] : cpu).second) ++cluster.cores;
+    }
+    Clusters clusters{.all = {}, .caches = vicinities.caches};
+    for (const auto& [number, cluster] : found) clusters.all.push_back(cluster);
+    return clusters;
+}
+
+const Clusters& usable_clusters() {
+    static const Clusters here = clusters_of(vicinities(), masked());
     return here;
 }
 

@@ -2,6 +2,8 @@
 // Prices what can run in a communicator: by LogP where every rank has a CPU, by the work to be done where not.
 #include "mpi_candidates.hpp"
 
+#include "runtime/vicinity.hpp"
+
 #include <tollbar/algorithms.hpp>
 
 #include <algorithm>
@@ -60,9 +62,10 @@ struct Turnstile {
     double work_us;
 };
 
-Turnstile turnstile(Rank members, const LogP& words) {
+Turnstile turnstile(Rank members, const MpiTransports& transports) {
     if (members < 2) return {};
-    const double gathered = members * words.g + words.o;
+    const LogP& words = transports.words;
+    const double gathered = members * (members <= transports.one_word ? words.g : transports.word_apart_us) + words.o;
     return {.last_us = gathered + words.L / 2 + words.o,
             .first_us = gathered,
             .work_us = (members - 1) * switch_us + members * words.o};
@@ -89,22 +92,38 @@ void add_plans(std::vector<MpiCandidate>& candidates, const MpiSituation& situat
 
 }  // namespace
 
+MpiTransports here(MpiTransports transports) {
+    // One word of many threads, simulated: 75 to 95 ns each where it goes from cache to cache, 43 within a large one.
+    transports.one_word = vicinities().one_word;
+    transports.word_apart_us = vicinities().caches ? 0.09 : 0.043;
+    transports.cluster = vicinities().cores;
+    return transports;
+}
+
 std::vector<MpiCandidate> mpi_candidates(const MpiSituation& situation, const MpiTransports& transports) {
     std::vector<MpiCandidate> candidates;
-    const Turnstile here = turnstile(situation.per_node, transports.words);
+    const Turnstile at_a_word = turnstile(situation.per_node, transports);
     const bool one_node = situation.nodes == 1;
     if (one_node) {
-        const double time = situation.objective == "skew" ? here.last_us - here.first_us : here.last_us;
-        candidates.push_back({"turnstile", "turnstile", situation.crowded ? here.work_us : time, here.work_us});
+        const double skew = at_a_word.last_us - at_a_word.first_us;
+        const double time = situation.objective == "skew" ? skew : at_a_word.last_us;
+        candidates.push_back(
+            {"turnstile", "turnstile", situation.crowded ? at_a_word.work_us : time, at_a_word.work_us});
     }
     if (situation.ranks == 1) return candidates;
 
-    if (!one_node && situation.per_node > 1) {
-        // A node's ranks gather at a word before, and are released by another one after its first rank was elsewhere.
-        Turnstile around = here;
+    // Ranks gather at a word before, and are released by another one after their first was elsewhere.
+    const auto before_and_after = [&](Rank members) {
+        Turnstile around = turnstile(members, transports);
         around.last_us += transports.words.L + 2 * transports.words.o;
-        add_plans(candidates, situation, transports.messages, situation.nodes, "turnstile/", around);
-    }
+        return around;
+    };
+    if (!one_node && situation.per_node > 1)
+        add_plans(candidates, situation, transports.messages, situation.nodes, "turnstile/",
+                  before_and_after(situation.per_node));
+    if (one_node && !situation.crowded && situation.ranks > transports.cluster)
+        add_plans(candidates, situation, transports.words, (situation.ranks - 1) / transports.cluster + 1,
+                  "turnstile@" + std::to_string(transports.cluster) + '/', before_and_after(transports.cluster));
     // All ranks alike; where some steps of such a plan stay on a node, it costs less than this.
     add_plans(candidates, situation, one_node ? transports.words : transports.messages, situation.ranks, "", {});
     return candidates;

@@ -22,7 +22,13 @@ struct MpiCandidate {
 struct MpiTransports {
     LogP messages;
     LogP words;
+    Rank one_word = max_ranks;    ///< so many ranks add to a word that stays in one cache: words.g each
+    double word_apart_us = 0.09;  ///< what each adds to its time where they are more
+    Rank cluster = max_ranks;     ///< ranks of a node that are near each other; more meet in groups of so many as well
 };
+
+/// With what the kernel says of this machine's caches; other nodes are taken to be alike.
+MpiTransports here(MpiTransports transports);
 
 /// Until something was measured: a cache line between two cores of the machine the project began on, and a message
 /// over TCP there; only their proportions decide anything.

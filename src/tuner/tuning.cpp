@@ -4,6 +4,7 @@
 
 #include "tuning_file.hpp"
 
+#include "algorithms/defaults.hpp"
 #include "algorithms/processors.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/say.h"
@@ -45,11 +46,49 @@ std::optional<Choice> tuned_choice(const Situation& situation) {
     return found == all.end() ? std::nullopt : std::optional(found->choice);
 }
 
-Choice default_choice(const Situation& situation) {
-    constexpr Rank ranks_one_line_serves = 8;
-    const bool crowded = situation.ranks > situation.cpus;
-    if (crowded || situation.ranks <= ranks_one_line_serves) return {"turnstile", "auto"};
-    return {"dissemination", "auto"};
+namespace {
+
+/// A line serves so many that come one by one, and so many lines of theirs anybody can write at once.
+constexpr Rank few = 8;
+
+/// How many ranks each cluster has that they fill in order: a rank a core, and where those are too few a rank a CPU.
+/// Empty where even these are.
+std::vector<Rank> filled(Rank ranks, const Clusters& clusters) {
+    for (const auto room : {&Cluster::cores, &Cluster::cpus}) {
+        std::vector<Rank> found;
+        Rank left = ranks;
+        for (const Cluster& cluster : clusters.all)
+            if (left > 0) left -= found.emplace_back(std::min(left, cluster.*room));
+        if (left == 0) return found;
+    }
+    return {};
 }
+
+Choice choice_of_pinned(Rank ranks, const Clusters& clusters) {
+    const std::vector<Rank> members = filled(ranks, clusters);
+    if (members.size() < 2) return {ranks <= few ? defaults::in_ways(ranks - 1) : defaults::in_ways(2), "auto"};
+    // A cache of many cores: its clusters are only groups.
+    constexpr Rank two_rounds = 9;
+    if (!clusters.caches && ranks <= two_rounds) return {defaults::exchange(ranks, few), "auto"};
+    constexpr Rank at_once = 4;
+    const auto [least, most] = std::ranges::minmax(members);
+    if (most == 1) return {defaults::exchange(ranks, at_once), "auto"};
+    const auto count = static_cast<Rank>(members.size());
+    if (most - least <= 1)
+        return {"combination:" + std::to_string(count) + '/' + defaults::exchange(count, at_once), "auto", count};
+    const Rank groups = (ranks - 1) / most + 1;
+    return {"turnstile@" + std::to_string(most) + '/' + defaults::exchange(groups, at_once), "auto", groups, most};
+}
+
+}  // namespace
+
+Choice default_choice(const Situation& situation, const Clusters& clusters) {
+    const bool crowded = situation.ranks > situation.cpus;
+    if (crowded || situation.ranks <= 2) return {std::string(defaults::on_a_node), "auto"};
+    if (situation.pinned) return choice_of_pinned(situation.ranks, clusters);
+    return {situation.ranks <= few ? std::string(defaults::on_a_node) : defaults::in_ways(2), "auto"};
+}
+
+Choice default_choice(const Situation& situation) { return default_choice(situation, usable_clusters()); }
 
 }  // namespace tollbar

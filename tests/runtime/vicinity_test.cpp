@@ -105,7 +105,59 @@ TEST_CASE("where the kernel says nothing all are neighbours") {
     CHECK(read_vicinities(nonsense.path()).count == 1);
 }
 
+namespace {
+
+CpuSet mask_of(std::uint32_t first, std::uint32_t last) {
+    CpuSet mask;
+    for (std::uint32_t cpu = first; cpu <= last; ++cpu) mask.bits[cpu / 64] |= std::uint64_t{1} << cpu % 64;
+    return mask;
+}
+
+std::vector<Cluster> clusters(const Shape& shape, const CpuSet& mask) { return clusters_of(read(shape), mask).all; }
+
+}  // namespace
+
+TEST_CASE("a mask has the clusters of its CPUs, on one or two packages") {
+    for (const std::uint32_t packages : {1U, 2U})
+        for (const std::uint32_t caches : {1U, 2U, 4U, 8U}) {
+            const Shape shape{.packages = packages, .caches = caches, .cores = 6};
+            const Clusters found = clusters_of(read(shape), mask_of(0, 6 * caches * packages - 1));
+            CHECK(found.caches);
+            REQUIRE(found.all.size() == packages * caches);
+            for (std::uint32_t i = 0; i < found.all.size(); ++i)
+                CHECK(found.all[i] == Cluster{.number = i, .cores = 6, .cpus = 6});
+        }
+    CHECK_FALSE(clusters_of(read({.packages = 2, .caches = 1, .cores = 64}), mask_of(0, 127)).caches);
+}
+
+TEST_CASE("who sees half of a cluster has half of its cores, whatever their number") {
+    const Shape shape{.packages = 2, .caches = 2, .cores = 8};
+    CHECK(clusters(shape, mask_of(4, 7)) == std::vector<Cluster>{{0, 4, 4}});
+    CHECK(clusters(shape, mask_of(4, 17)) == std::vector<Cluster>{{0, 4, 4}, {1, 8, 8}, {2, 2, 2}});
+}
+
+TEST_CASE("both threads of a core are CPUs of one core, wherever they are numbered") {
+    const Shape shape{.packages = 1, .caches = 2, .cores = 4, .threads = 2};
+    CHECK(clusters(shape, mask_of(0, 15)) == std::vector<Cluster>{{0, 4, 8}, {1, 4, 8}});
+    CHECK(clusters(shape, mask_of(0, 9)) == std::vector<Cluster>{{0, 4, 6}, {1, 4, 4}});
+}
+
+TEST_CASE("CPUs of which nothing is known are one cluster") {
+    const testing::TemporaryFolder nothing;
+    CHECK(clusters_of(read_vicinities(nothing.path()), mask_of(0, 9)).all == std::vector<Cluster>{{0, 10, 10}});
+}
+
 TEST_CASE("this machine's CPUs have vicinities, and the caller is in one of them") {
     CHECK(vicinities().count >= 1);
     CHECK(NativeSync::vicinity() < vicinities().count);
+}
+
+TEST_CASE("the clusters of this process have the CPUs of its mask") {
+    std::uint32_t cpus = 0;
+    for (const Cluster& cluster : usable_clusters().all) {
+        CHECK(cluster.cores >= 1);
+        CHECK(cluster.cores <= cluster.cpus);
+        cpus += cluster.cpus;
+    }
+    CHECK(cpus == masked_cpus());
 }

@@ -94,3 +94,39 @@ TEST_CASE("plans whose words are equal are tried once") {
     // Two ranks: all exchanges are one plan, all trees another one.
     CHECK(order(2, 1, false).size() == 3);
 }
+
+namespace {
+
+/// A node of caches of eight cores each.
+MpiTransports of_eights() {
+    MpiTransports transports = default_mpi_transports;
+    transports.one_word = transports.cluster = 8;
+    return transports;
+}
+
+bool has(const std::vector<std::string>& order, const std::string& prefix) {
+    return std::ranges::any_of(order, [&](const std::string& plan) { return plan.starts_with(prefix); });
+}
+
+}  // namespace
+
+TEST_CASE("a word of one cache costs too much once it goes from cache to cache") {
+    CHECK(order(9, 1, false).front() == "turnstile");
+    CHECK(order(9, 1, false, "latency", of_eights()).front() != "turnstile");
+    CHECK(order(8, 1, false, "latency", of_eights()).front() == "turnstile");
+}
+
+TEST_CASE("ranks of several caches of a node meet in each as well, and it is among the first that are tried") {
+    const auto all = order(32, 1, false, "latency", of_eights());
+    const auto first = std::ranges::find_if(all,
+                                            [](const std::string& plan) { return plan.starts_with("turnstile@8/"); });
+    CHECK(first - all.begin() < 5);
+    for (const std::string& plan : all) CHECK(make_plan(plan, 32).ranks() == 32);
+    CHECK_FALSE(has(order(8, 1, false, "latency", of_eights()), "turnstile@8/"));
+}
+
+TEST_CASE("caches change nothing for ranks that are crowded") {
+    for (const Rank ranks : {4u, 12u, 32u})
+        for (const Rank nodes : {1u, 2u})
+            CHECK(order(ranks, nodes, true, "latency", of_eights()) == order(ranks, nodes, true));
+}

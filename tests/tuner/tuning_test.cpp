@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tuning file is read as it is written, and what is wrong with it is named.
+#include <tollbar/algorithms.hpp>
 #include <tollbar/detail/tuning.hpp>
+#include <tollbar/verify.hpp>
 
 #include "child.hpp"
 #include "runtime/environment.hpp"
@@ -154,9 +156,68 @@ TEST_CASE("a missing file counts as empty and is nothing to speak of") {
     CHECK(choice_in_child("/nowhere/tuning").said == "<nothing>\n<nothing>\n");
 }
 
-TEST_CASE("without a measurement few or crowded ranks meet at one word, pinned or not") {
-    CHECK(default_choice({.ranks = 4, .cpus = 8, .pinned = true}) == Choice{"turnstile", "auto"});
-    CHECK(default_choice({.ranks = 64, .cpus = 8, .pinned = false}) == Choice{"turnstile", "auto"});
-    CHECK(default_choice({.ranks = 64, .cpus = 8, .pinned = true}) == Choice{"turnstile", "auto"});
-    CHECK(default_choice({.ranks = 64, .cpus = 64, .pinned = true}) == Choice{"dissemination", "auto"});
+namespace {
+
+constexpr bool pinned = true;
+
+/// The plan of ranks whose process has a CPU for each and clusters of so many cores; with "*" where they take seats.
+std::string untuned(Rank ranks, bool are_pinned, const std::vector<std::uint32_t>& cores, bool caches = true,
+                    std::uint32_t threads = 1) {
+    Clusters clusters{.all = {}, .caches = caches};
+    std::uint32_t cpus = 0;
+    for (const std::uint32_t count : cores) {
+        clusters.all.push_back(
+            {.number = static_cast<std::uint32_t>(clusters.all.size()), .cores = count, .cpus = count * threads});
+        cpus += count * threads;
+    }
+    const Choice choice = default_choice({.ranks = ranks, .cpus = cpus, .pinned = are_pinned}, clusters);
+    CHECK(choice.wait == "auto");
+    if (choice.neighbours != 0) CHECK(choice.groups == (ranks - 1) / choice.neighbours + 1);
+    return choice.plan + (choice.groups == 0 ? "" : "*");
+}
+
+}  // namespace
+
+TEST_CASE("without a measurement two, crowded, or a few wandering ranks meet at one word") {
+    CHECK(untuned(2, pinned, {2}) == "turnstile");
+    CHECK(untuned(3, pinned, {2}) == "turnstile");
+    CHECK(untuned(64, pinned, {8}) == "turnstile");
+    CHECK(untuned(64, !pinned, {8}) == "turnstile");
+    CHECK(untuned(8, !pinned, {8}) == "turnstile");
+    CHECK(untuned(9, !pinned, {8, 8}) == "dissemination:2");
+}
+
+TEST_CASE("pinned ranks of one cluster tell each other, all at once while they are few") {
+    CHECK(untuned(3, pinned, {8, 8}) == "dissemination:2");
+    CHECK(untuned(8, pinned, {8, 8}) == "dissemination:7");
+    CHECK(untuned(12, pinned, {12}) == "dissemination:2");
+    CHECK(untuned(9, pinned, {8, 8}, false) == "dissemination:2");  // of one big cache
+}
+
+TEST_CASE("pinned ranks of several clusters meet in each, then between them") {
+    CHECK(untuned(16, pinned, {8, 8}) == "combination:2/dissemination:1*");
+    CHECK(untuned(32, pinned, {8, 8, 8, 8}) == "combination:4/dissemination:3*");
+    CHECK(untuned(64, pinned, std::vector<std::uint32_t>(8, 8)) == "combination:8/dissemination:2*");
+    CHECK(untuned(128, pinned, std::vector<std::uint32_t>(16, 8)) == "combination:16/butterfly*");
+    CHECK(untuned(20, pinned, {8, 8, 4}) == "turnstile@8/dissemination:2*");  // half of the last one is in sight
+    CHECK(untuned(12, pinned, {8, 8}) == "turnstile@8/dissemination:1*");
+    CHECK(untuned(16, pinned, std::vector<std::uint32_t>(16, 1)) == "butterfly");  // nobody has neighbours
+    CHECK(untuned(4, pinned, {1, 1, 1, 1}) == "dissemination:3");
+}
+
+TEST_CASE("ranks take a core each while there are cores, then their second threads") {
+    CHECK(untuned(16, pinned, {8, 8}, true, 2) == "combination:2/dissemination:1*");
+    CHECK(untuned(32, pinned, {8, 8}, true, 2) == "combination:2/dissemination:1*");
+    CHECK(untuned(8, pinned, {8, 8}, true, 2) == "dissemination:7");
+}
+
+TEST_CASE("a default is a barrier for every number of ranks and clusters") {
+    for (const std::uint32_t cores : {1U, 3U, 8U, 12U})
+        for (std::uint32_t count = 1; count <= 8; ++count)
+            for (Rank ranks = 1; ranks <= cores * count; ++ranks) {
+                const std::string plan = untuned(ranks, pinned, std::vector<std::uint32_t>(count, cores));
+                CAPTURE(ranks);
+                CAPTURE(plan);
+                CHECK(verify(make_plan(plan.substr(0, plan.find('*')), ranks)).holds());
+            }
 }

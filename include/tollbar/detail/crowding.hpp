@@ -32,7 +32,10 @@ std::uint32_t quota_cpus();
 /// As quota_cpus(), from the files below `root` (for tests): root/proc/self/cgroup and root/sys/fs/cgroup.
 std::uint32_t quota_cpus(const std::string& root);
 
-/// CPUs of the affinity mask this process was started with; at least 1.
+/// The affinity mask this process was started with.
+const CpuSet& masked() noexcept;
+
+/// How many CPUs it has; at least 1.
 std::uint32_t masked_cpus() noexcept;
 
 /// CPUs this process may use: the smaller of masked_cpus() and quota_cpus(); at least 1.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tollbar/plan.hpp>
+#include <tollbar/detail/clusters.hpp>
 
 #include <cstdint>
 #include <istream>
@@ -25,6 +26,8 @@ struct Situation {
 struct Choice {
     std::string plan;
     std::string wait;
+    Rank groups = 0;      ///< so many groups of the plan stand for clusters, and ranks take seats in that of theirs
+    Rank neighbours = 0;  ///< a group has so many seats that follow each other; 0: groups take turns
 
     friend bool operator==(const Choice&, const Choice&) = default;
 };
@@ -76,9 +79,12 @@ std::optional<std::string> tuned_mpi_plan(const MpiSituation& situation);
 /// stored is reported once a process on stderr, and remembered by tuned_mpi_plan() all the same.
 void store_mpi_plan(const MpiTuned& tuned, const std::string& remarks) noexcept;
 
-/// What to take where nothing was measured: up to eight ranks, and whenever crowded, one word that only grows. A
-/// combination of pinned threads is faster alone, and slower where their CPUs have neighbours. Above that
-/// dissemination, the exchange plan with the least price at any size.
+/// What to take where nothing was measured, between ranks that fill these clusters in order: docs/design/selection.md.
+/// Whenever crowded, and up to eight ranks that may wander, one word that only grows: a combination of pinned threads
+/// is faster alone, and slower where their CPUs have neighbours.
+Choice default_choice(const Situation& situation, const Clusters& clusters);
+
+/// The same on this machine.
 Choice default_choice(const Situation& situation);
 
 }  // namespace tollbar

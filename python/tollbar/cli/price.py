@@ -40,6 +40,16 @@ class ComparedCost(Cost):
 
 
 @dataclass(frozen=True)
+class MachineCost(Cost):
+    """What --machine adds."""
+
+    contended_us: float = column(
+        "--machine: last_us where additions to a word that several share wait for each other; of plans "
+        "without such a word the same"
+    )
+
+
+@dataclass(frozen=True)
 class BestCost(Cost):
     """What --best-parameter adds."""
 
@@ -51,7 +61,8 @@ def add_parser(commands) -> None:
         "price",
         help=__doc__.partition(": ")[2],
         description=__doc__,
-        epilog=f"{describe_columns(ComparedCost)}\n\n--best-parameter, {describe_columns(BestCost)}\n\n"
+        epilog=f"{describe_columns(ComparedCost)}\n\n--machine, {describe_columns(MachineCost)}\n\n"
+        f"--best-parameter, {describe_columns(BestCost)}\n\n"
         f"--crossover, {describe_columns(price_crossovers.Crossover)}",
     )
     parser.add_argument(
@@ -77,6 +88,11 @@ def add_parser(commands) -> None:
         help="latency, overhead, gap in microseconds (default: 10,5,3), or what `tollbar logp measure` "
         "stored last of a transport: threads, mpi, mpi:words, mpi:mpich",
     )
+    parser.add_argument(
+        "--machine", metavar="NAME|FILE",
+        help="in place of --logp: what cache lines cost between the first P cores of a machine of `tollbar "
+        "simulate cores`, and a term for a word to which many add at once",
+    )  # fmt: skip
     parser.add_argument(
         "--hot",
         type=arguments.microseconds,
@@ -146,6 +162,8 @@ def _payload(text: str) -> tuple[int, float]:
 
 def run(args: argparse.Namespace) -> Table:
     late = dict(args.late)
+    if args.machine:
+        return _on_machine(args, late)
     if args.hot is not None:
         args.logp = tollbar.with_occupancy(args.logp, args.hot)
     if args.payload:
@@ -170,6 +188,31 @@ def run(args: argparse.Namespace) -> Table:
     cases = [(spelling, ranks) for ranks in arguments.each(args.ranks) for spelling in args.plans]
     rows = [_cost(spelling, ranks, args, late) for spelling, ranks in track(cases, "pricing")]
     return Table(sorted(rows, key=lambda row: (row.ranks, row.last_us)))
+
+
+def _on_machine(args: argparse.Namespace, late: dict[int, float]) -> Table:
+    from tollbar.models import cores
+
+    other = ("hot", "payload", "closed_form", "loop", "best_parameter", "crossover", "plot")
+    for name in other:
+        if getattr(args, name):
+            raise WrongUse(f"--machine excludes --{name.replace('_', '-')}")
+    receive, rows = _RECEIVE[args.receive], []
+    try:
+        machine = cores.machine(args.machine)
+        for ranks in arguments.each(args.ranks):
+            for spelling in args.plans:
+                plan = tollbar.plan(spelling, ranks)
+                price, contended = (
+                    tollbar.price(plan, cores.logp(machine, ranks, adding), receive, late)
+                    for adding in (0, cores.sharers(plan))
+                )
+                alone = (price.last_us, price.first_us, price.mean_us, price.messages)
+                rows.append(MachineCost(spelling, ranks, *alone, contended_us=contended.last_us))
+    except ValueError as error:
+        raise WrongUse(f"--machine: {error}") from None
+    note = "computed, not measured: levels may be off by a factor of 2 (docs/design/cores.md)"
+    return Table(sorted(rows, key=lambda row: (row.ranks, row.contended_us)), notes=[note])
 
 
 def _best(args: argparse.Namespace) -> Table:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 
@@ -39,6 +41,11 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "--tables", action="store_true",
         help="writes the tables about MPI and OpenSHMEM instead, as Markdown (default: to report.md)",
     )  # fmt: skip
+    parser.add_argument(
+        "--machine", type=arguments.names, metavar="NAME|FILE[,...]",
+        help="whose caches the section on many cores simulates, as `tollbar simulate cores --machine` has it "
+        "(default: epyc,mesh)",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -52,7 +59,7 @@ def run(args: argparse.Namespace) -> Table:
     for empty in (run for run in runs if not run.launches):
         raise WrongUse(f"{empty.folder} holds no launch; run `tollbar bench` again")
     output = args.output or Path("report.md" if args.tables else "report.html")
-    files = {output: _tables(runs).encode()} if args.tables else _pages(runs, output)
+    files = {output: _tables(runs).encode()} if args.tables else _pages(runs, output, args.machine)
     for path, content in files.items():
         _write(path, content)
     names = " ".join(run.folder.name for run in runs)
@@ -73,11 +80,15 @@ def _has_a_place(run: Stored) -> bool:
     return run.environment.get("kind") != "work" or "hosts" in run.environment.get("over", ())
 
 
-def _pages(runs: list[Stored], output: Path) -> dict[Path, bytes]:
+def _pages(runs: list[Stored], output: Path, machines: Sequence[str] | None) -> dict[Path, bytes]:
     """The report, the page of the project's targets, and what is too big for a page."""
+    from tollbar.report import cores_section
     from tollbar.report import page as report
 
-    made = report.pages(*runs, name=output.name)
+    try:
+        made = report.pages(*runs, name=output.name, machines=machines or cores_section.MACHINES)
+    except cores_section.NoMachine as error:
+        raise WrongUse(f"--machine: {error}") from None
     files = {output: made.report.encode(), output.with_name(made.names["targets"]): made.targets.encode()}
     folder = output.with_name(made.names["files"])
     if made.beside:

@@ -23,14 +23,14 @@ from tollbar.cli.table import Table, column, describe_columns
 
 PLACEMENTS = ("compact", "spread", "shuffled")
 _SIZES = "2,4,8,16,32,64,128"
-_OWN = ("tollbar::barrier", "one-word")
+_OWN = ("tollbar::barrier", "one-word", "auto")
 
 
 @dataclass(frozen=True)
 class Simulated:
     """One barrier of one number of threads, each on a core of its own."""
 
-    barrier: str = column("a plan, tollbar::barrier, one-word, or what others have today")
+    barrier: str = column("a plan, auto, tollbar::barrier, one-word, or what others have today")
     cores: int = column("threads, each on a core of its own")
     barrier_us: float = column(
         "an episode; with --spread-us from the last entry to the last exit, in the mean"
@@ -53,7 +53,8 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "barriers", nargs="*", type=_barrier, metavar="PLAN",
-        help="plans; tollbar::barrier; one-word, which that is for few threads; combination/PLAN with PLAN "
+        help="plans; auto, which a group of pinned threads runs where nothing is tuned and it may use just "
+        "these cores; tollbar::barrier; one-word, which that is for few threads; combination/PLAN with PLAN "
         "between the clusters; std::barrier and libgomp as if they polled for ever; ck_centralized and the "
         "other barriers of Concurrency Kit (default: some plans, and all of the others)",
     )  # fmt: skip

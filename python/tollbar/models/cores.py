@@ -7,6 +7,7 @@ tollbar.CoresMachine, and under "measured" what they were taken from.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ FORMAT = "cores 1"
 
 #: Of those barriers that ask for no parameter: ours, then what users have today.
 CANDIDATES = (
-    "tollbar::barrier", "turnstile", "dissemination", "pairwise", "mcs", "tournament", "combining",
+    "tollbar::barrier", "auto", "turnstile", "dissemination", "pairwise", "mcs", "tournament", "combining",
     "combination", *(tollbar.cores_peers if tollbar.native_problem is None else ()),
 )  # fmt: skip
 
@@ -91,6 +92,28 @@ def busy_for(machine: tollbar.CoresMachine, threads: int, add_ns: float) -> floa
         slower = tollbar.cores_contended_add_ns(machine.changed(numbers={"busy": middle}), threads) > add_ns
         low, high = (low, middle) if slower else (middle, high)
     return (low + high) / 2
+
+
+def logp(machine: tollbar.CoresMachine, ranks: int, adding: int = 0) -> tollbar.LogP:
+    """What a cache line costs between the farthest of the first `ranks` cores, in microseconds.
+
+    g is an access to a line of one's own, or what an addition takes where `adding` cores add to one word at
+    once. Raises ValueError where the machine has fewer cores.
+    """
+    if ranks > len(machine.cores):
+        raise ValueError(f"{machine.name} has {len(machine.cores)} cores, not {ranks}")
+    own_ns = machine.numbers["add_ns"]
+    g_ns = tollbar.cores_contended_add_ns(machine, adding) if adding > 1 else own_ns
+    line_ns = tollbar.cores_one_way_ns(machine, 0, ranks - 1) if ranks > 1 else own_ns
+    return tollbar.LogP(L=max(line_ns - 2 * own_ns, 0) / 1000, o=own_ns / 1000, g=g_ns / 1000)
+
+
+def sharers(plan: tollbar.Plan) -> int:
+    """How many members add to the word of a role: of the role that has most; 0 without roles."""
+    words = (
+        itertools.takewhile(lambda step: step.startswith("?"), plan.program(role)) for role in plan.roles
+    )
+    return max((len(list(word)) for word in words), default=0)
 
 
 def figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Figure:

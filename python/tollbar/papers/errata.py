@@ -58,6 +58,10 @@ def _openmp_mpi() -> Iterator[_Row]:
         same = one_machine.ratio("Figure 9", threads, contended=False)
         about = f"MCS tree over the counter, {threads} threads, one machine"
         yield "Figure 9", about, f"{told:.2f}", f"{same:.2f}"
+    for threads in (2, 8):
+        about = f"MCS tree over the counter, {threads} threads, additions in each other's way"
+        told, same = one_machine.printed_ratio(threads), one_machine.word_ratio(threads)
+        yield "Figure 9", about, f"{told:.2f}", f"{same:.2f}"
     # The text has no number of the tree at 12 nodes, but that it is less than 4 us.
     below = 4 / printed(openmp_mpi.NAME, "Figure 12", "dissemination", 12).value
     same = one_machine.ratio("Figure 12", 12, contended=False)

@@ -12,7 +12,7 @@ from functools import cache
 from math import log
 
 import tollbar
-from tollbar.models import contention
+from tollbar.models import contention, cores
 from tollbar.models.logp_fit import Measured
 from tollbar.papers.exhibit import Exhibit, Point, printed
 from tollbar.papers.published import values_of
@@ -59,6 +59,15 @@ def ratio(number: str, ranks: int, *, contended: bool) -> float:
 def simulated_us(plan: str, threads: int) -> float:
     """On simulated caches, where every flag has a line of its own."""
     return tollbar.simulate_cores(plan, threads, machine=tollbar.cores_machine(CACHES)).barrier_us
+
+
+@cache
+def word_ratio(threads: int) -> float:
+    """The MCS tree over a counter to which all threads add, whose additions wait for each other."""
+    machine = tollbar.cores_machine(CACHES)
+    tree, counter = (tollbar.plan(spelling, threads) for spelling in ("mcs", "turnstile"))
+    costs = [cores.logp(machine, threads, cores.sharers(plan)) for plan in (tree, counter)]
+    return tollbar.price(tree, costs[0]).last_us / tollbar.price(counter, costs[1]).last_us
 
 
 def excess(threads: int) -> float:

@@ -26,6 +26,7 @@ from tollbar.report import (
     candidates,
     charts,
     company_section,
+    cores_section,
     crowd_section,
     curves,
     executions,
@@ -96,8 +97,11 @@ def page(*runs: Stored) -> str:
     return pages(*runs).report
 
 
-def pages(*runs: Stored, name: str = "report.html") -> Pages:
-    """One run of threads at most, and others; the machine told is the first one's. `name`: of the report."""
+def pages(
+    *runs: Stored, name: str = "report.html", machines: Sequence[str] = cores_section.MACHINES
+) -> Pages:
+    """One run of threads at most, and others; the machine told is the first one's. `name`: of the report;
+    `machines`: those that are simulated."""
     of_kind: dict[str, list[Stored]] = defaultdict(list)
     for each in runs:
         of_kind[kind_of(each)].append(each)
@@ -136,6 +140,7 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
         executions=[tuple(map(Markup, each)) for each in executions.examples()] if there else [],
         everything=tables.everything(there),
         company=company_section.of(found["company"]) if "company" in found else None,
+        cores=cores_section.of(machines),
         crowd=crowd_section.section(samples.gather(of_kind["crowd"][:1])) if "crowd" in found else None,
         udp=sections.udp(_newest(of_kind["udp"])),
         nic=nic_section.of(_newest(of_kind["udp"]), found.get("work")),

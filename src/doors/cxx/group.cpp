@@ -18,18 +18,17 @@ namespace tollbar {
 namespace {
 
 /// Throws std::invalid_argument that says what was wrong and what is accepted.
-Layout layout_of(std::string_view spelling, Rank ranks, std::uint32_t cpus) {
+Layout layout_of(std::string_view spelling, Rank ranks, std::uint32_t cpus, RolesAre roles) {
     if (const std::string_view elsewhere = runs_on(spelling); !elsewhere.empty())
         throw std::invalid_argument("plan '" + std::string(spelling) + "' runs on " + std::string(elsewhere) +
                                     ", not between threads or processes of a host");
-    return lay_out(make_plan(on_processors(spelling, ranks, cpus), ranks), Player::last,
-                   roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups);
+    return lay_out(make_plan(on_processors(spelling, ranks, cpus), ranks), Player::last, roles);
 }
 
 /// Why a group of that many ranks cannot run it; "" when it can.
 std::string fault_of(const std::string& plan, Rank ranks, std::uint32_t cpus) {
     try {
-        layout_of(plan, ranks, cpus);
+        layout_of(plan, ranks, cpus, RolesAre::groups);
         return "";
     } catch (const std::invalid_argument& error) {
         return error.what();
@@ -74,14 +73,20 @@ wait_policy policy_for(const group_options& options, const Choice& choice) {
     return wait_policy_named(choice.wait).value_or(wait_policy::automatic);
 }
 
+/// A cluster's ranks have a CPU each, so whoever plays its role keeps nobody from one.
+RolesAre roles_in(const Choice& choice) {
+    return choice.groups == 0 && roles_are_processors(choice.plan) ? RolesAre::processors : RolesAre::groups;
+}
+
 Blueprint blueprint_for(Rank ranks, const group_options& options, Scope scope) {
     const std::uint32_t cpus = usable_cpus();
     const Choice choice = choose(ranks, cpus, options);
-    return {.layout = layout_of(choice.plan, ranks, cpus),
+    return {.layout = layout_of(choice.plan, ranks, cpus, roles_in(choice)),
             .plan = choice.plan,
             .ranks = ranks,
             .wait = policy_for(options, choice),
-            .scope = scope};
+            .scope = scope,
+            .seating = {.groups = choice.groups, .neighbours = choice.neighbours}};
 }
 
 /// Says what the group runs, where that is wanted.

@@ -8,6 +8,7 @@
 #include "communicator/spelling.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/error.hpp"
+#include "runtime/vicinity.hpp"
 
 #include <tollbar/mpi.h>
 
@@ -24,8 +25,11 @@ using runtime::refusal_of;
 
 namespace {
 
-std::string inner_plan(const char* spelling) {
-    return spelling == nullptr || *spelling == '\0' ? std::string(defaults::on_a_node) : spelling;
+/// One word serves threads that share a cache, and those that have to take turns anyway.
+std::string inner_plan(const char* spelling, unsigned threads) {
+    if (spelling != nullptr && *spelling != '\0') return spelling;
+    const bool one_word = threads <= vicinities().one_word || threads > masked_cpus();
+    return one_word ? std::string(defaults::on_a_node) : defaults::at_counters_of(vicinities().cores);
 }
 
 std::unique_ptr<Team> make_team(unsigned threads, const char* inner, int level) {
@@ -36,7 +40,7 @@ std::unique_ptr<Team> make_team(unsigned threads, const char* inner, int level) 
         throw Refusal{ENOTSUP, std::to_string(threads) +
                                    " threads need MPI_Init_thread with MPI_THREAD_FUNNELED or more; this program has "
                                    "MPI_THREAD_SINGLE"};
-    return std::make_unique<Team>(inner_plan(inner), threads,
+    return std::make_unique<Team>(inner_plan(inner, threads), threads,
                                   level == MPI_THREAD_FUNNELED ? Messenger::first_thread : Messenger::last_to_arrive);
 }
 
@@ -56,7 +60,7 @@ struct tollbar_mpi_barrier {
         agree_on(refusal_of([&] {
                      team = make_team(threads, options.inner, level);
                      check_outer(options.outer, static_cast<Rank>(ranks_of(comm)));
-                     inner = inner_plan(options.inner);
+                     inner = inner_plan(options.inner, threads);
                      name = name_of_communicator(comm);
                  }),
                  part.comm());

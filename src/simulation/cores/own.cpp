@@ -4,9 +4,11 @@
 #include "sync.hpp"
 
 #include "transports/words/layout.hpp"
+#include "transports/words/seats.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/detail/leaves.hpp>
+#include <tollbar/detail/tuning.hpp>
 #include <tollbar/detail/turnstile.hpp>
 #include <tollbar/detail/words.hpp>
 
@@ -47,7 +49,9 @@ private:
 
 class PlanWords final : public Barrier {
 public:
-    explicit PlanWords(const Layout& layout) : lines_(layout.lines), sleepers_(layout.sleepers) {
+    /// Rank r does what rank `seat_of[r]` of the plan does, where that says anything.
+    explicit PlanWords(const Layout& layout, std::vector<Rank> seat_of = {})
+        : lines_(layout.lines), sleepers_(layout.sleepers), seat_of_(std::move(seat_of)) {
         for (const PlacedStep& step : layout.steps)
             steps_.push_back({.word = &lines_[step.word / Layout::words_a_line].words[step.word % Layout::words_a_line],
                               .sleepers = &sleepers_[step.sleepers],
@@ -62,7 +66,7 @@ public:
     }
 
     void episode(Thread self) override {
-        Runner<Words<Sync>>& runner = runners_[self];
+        Runner<Words<Sync>>& runner = runners_[seat_of_.empty() ? self : seat_of_[self]];
         runner.start();
         runner.finish(Never{});
     }
@@ -77,6 +81,7 @@ private:
 
     std::vector<Words_> lines_;
     std::vector<Sleepers<Sync>> sleepers_;
+    std::vector<Rank> seat_of_;
     std::vector<WordStep<Sync>> steps_;
     Crowded crowding_;
     std::vector<Runner<Words<Sync>>> runners_;
@@ -91,6 +96,22 @@ Groups clusters_of(const Team& team) {
     return groups;
 }
 
+/// What a group of pinned threads runs that may use exactly the cores of the team; its threads join in order.
+Made make_default(const Team& team, const Machine& machine) {
+    const auto ranks = static_cast<Rank>(team.size());
+    std::map<std::uint32_t, std::uint32_t> cores;
+    for (const Place& place : team) ++cores[place.cluster];
+    Clusters clusters{.all = {}, .caches = machine.clusters_cache};
+    for (const auto& [number, count] : cores) clusters.all.push_back({.number = number, .cores = count, .cpus = count});
+    const Choice choice = default_choice({.ranks = ranks, .cpus = ranks, .pinned = true}, clusters);
+    const Seating seating{.groups = choice.groups, .neighbours = choice.neighbours};
+    std::vector<Seat> seats(seating.groups == 0 ? 0 : ranks);
+    std::vector<Rank> seat_of;
+    for (Rank rank = 0; rank < seats.size(); ++rank)
+        seat_of.push_back(take_seat(seats, seating, rank, team[rank].cluster, clusters));
+    return std::make_unique<PlanWords>(lay_out(make_plan(choice.plan, ranks)), seat_of);
+}
+
 /// As leaves_for() has it where cores share caches by eights, or all share one.
 constexpr std::uint32_t places = 8;
 
@@ -103,6 +124,7 @@ Made make_own(const std::string& spelling, const Team& team, const Machine& mach
     if (spelling == "tollbar::barrier" && team.size() > most_of_one_word)
         return std::make_unique<ManyLeaves>(team.size(), places);
     if (spelling == "tollbar::barrier" || spelling == one_word) return std::make_unique<OneWord>(team.size());
+    if (spelling == "auto") return make_default(team, machine);
     if (spelling == combination || spelling.rfind("combination/", 0) == 0) {
         const std::string among = spelling == combination ? "dissemination" : spelling.substr(combination.size() + 1);
         const Plan plan = make_plan("turnstile/" + among, clusters_of(team));

@@ -15,8 +15,14 @@
 namespace tollbar {
 
 participant::participant(std::shared_ptr<Segment> segment, Rank rank) : rank_(rank), segment_(std::move(segment)) {
-    steps_ = segment_->steps(rank);  // may throw, and must before the rank is taken
+    segment_->demand_rank(rank);
     segment_->take_rank(rank);
+    try {
+        steps_ = segment_->steps(segment_->seat_of(rank));
+    } catch (...) {
+        segment_->give_up_rank(rank, Segment::Leaving::between_episodes);
+        throw;
+    }
     runner_ = segment_->runner(rank, steps_);
     arrived_ = &segment_->record(rank).arrived;
 }

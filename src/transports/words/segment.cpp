@@ -2,6 +2,8 @@
 // Lays out, fills and checks the memory of a group, and hands out its ranks.
 #include "segment.hpp"
 
+#include <tollbar/detail/clusters.hpp>
+
 #include "runtime/error.hpp"
 #include "runtime/files.hpp"
 #include "runtime/process.hpp"
@@ -20,7 +22,7 @@ namespace tollbar {
 
 namespace {
 
-constexpr std::string_view signature = "tollbar group 2\n";
+constexpr std::string_view signature = "tollbar group 3\n";
 constexpr std::size_t longest_plan = 255;
 
 // What RankRecord::process says besides the number of a process.
@@ -57,6 +59,7 @@ struct Segment::Header {
     Episode start;
     wait_policy wait;
     Waking waking;
+    Seating seating;
     char plan[longest_plan + 1];
 
     alignas(line_bytes) std::atomic<std::uint32_t> joined;
@@ -65,9 +68,11 @@ struct Segment::Header {
     // Where the parts lie, in bytes from the beginning.
     std::size_t records() const { return in_lines(sizeof(Header)); }
     std::size_t sleepers_at() const { return records() + ranks * sizeof(RankRecord); }
-    std::size_t words() const { return sleepers_at() + sleepers * sizeof(Sleepers<NativeSync>); }
+    std::size_t seats_at() const { return sleepers_at() + sleepers * sizeof(Sleepers<NativeSync>); }
+    std::size_t words() const { return in_lines(seats_at() + seats() * sizeof(Seat)); }
     std::size_t first() const { return words() + std::size_t{lines} * line_bytes; }
     std::size_t program() const { return in_lines(first() + (ranks + std::size_t{1}) * sizeof(std::uint32_t)); }
+    Rank seats() const { return seating.groups == 0 ? 0 : ranks; }
     std::size_t end() const { return in_lines(program() + steps * sizeof(PlacedStep)); }
 
     template <class T>
@@ -86,6 +91,7 @@ struct Segment::Header {
     bool sound(std::size_t size) {
         if (size < sizeof(Header) || std::string_view(signature, sizeof signature) != tollbar::signature) return false;
         if (bytes != size || ranks == 0 || ranks > max_ranks || end() != size || checksum != sum()) return false;
+        if (seats() > 0 && (seating.groups > ranks || seating.group_of(ranks - 1) >= seating.groups)) return false;
         const auto* begins = at<std::uint32_t>(first());
         const auto* placed = at<PlacedStep>(program());
         if (begins[0] != 0 || begins[ranks] != steps || !std::is_sorted(begins, begins + ranks + 1)) return false;
@@ -116,6 +122,7 @@ std::size_t Segment::bytes_for(const Blueprint& blueprint) {
     header.lines = blueprint.layout.lines;
     header.sleepers = blueprint.layout.sleepers;
     header.steps = static_cast<std::uint32_t>(blueprint.layout.steps.size());
+    header.seating = blueprint.seating;
     return header.end();
 }
 
@@ -128,6 +135,7 @@ void Segment::build(const Blueprint& blueprint) {
     header.lines = layout.lines;
     header.sleepers = layout.sleepers;
     header.steps = static_cast<std::uint32_t>(layout.steps.size());
+    header.seating = blueprint.seating;
     header.start = blueprint.start;
     header.wait = blueprint.wait;
     const bool parks = blueprint.wait == wait_policy::automatic || blueprint.wait == wait_policy::park;
@@ -139,6 +147,7 @@ void Segment::build(const Blueprint& blueprint) {
             ->arrived.store(header.start, std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < header.sleepers; ++i)
         new (header.at<Sleepers<NativeSync>>(header.sleepers_at()) + i) Sleepers<NativeSync>;
+    for (Rank seat = 0; seat < header.seats(); ++seat) new (header.at<Seat>(header.seats_at()) + seat) Seat;
     auto* words = header.at<Word<NativeSync>>(header.words());
     for (std::uint32_t i = 0; i < header.lines * Layout::words_a_line; ++i) new (words + i) Word<NativeSync>{0};
     for (const PlacedStep& step : layout.steps)
@@ -247,10 +256,21 @@ void Segment::judge_crowding() noexcept {
         header().crowding.store(Crowding::unknown, std::memory_order_relaxed);
 }
 
-std::vector<WordStep<NativeSync>> Segment::steps(Rank rank) const {
+void Segment::demand_rank(Rank rank) const {
     if (rank >= ranks())
         throw std::invalid_argument(what() + " has ranks 0.." + std::to_string(ranks() - 1) + ", no rank " +
                                     std::to_string(rank));
+}
+
+Rank Segment::seat_of(Rank rank) const noexcept {
+    Header& header = this->header();
+    if (header.seats() == 0) return rank;
+    return take_seat({header.at<Seat>(header.seats_at()), header.seats()}, header.seating, rank, NativeSync::vicinity(),
+                     usable_clusters());
+}
+
+std::vector<WordStep<NativeSync>> Segment::steps(Rank rank) const {
+    demand_rank(rank);
     Header& header = this->header();
     const auto* first = header.at<std::uint32_t>(header.first());
     const auto* placed = header.at<PlacedStep>(header.program());

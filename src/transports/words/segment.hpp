@@ -4,6 +4,7 @@
 #pragma once
 
 #include "layout.hpp"
+#include "seats.hpp"
 #include "shared_file.hpp"
 
 #include <tollbar/detail/crowding.hpp>
@@ -25,7 +26,8 @@ struct Blueprint {
     Rank ranks = 0;
     wait_policy wait = wait_policy::automatic;
     Scope scope = Scope::process;
-    Episode start = 0;               ///< the episode before the first; other than 0 in tests of wrap-around
+    Episode start = 0;  ///< the episode before the first; other than 0 in tests of wrap-around
+    Seating seating = {};
     bool may_use_membarrier = true;  ///< its first use by a process takes about 20 ms
 };
 
@@ -96,7 +98,15 @@ public:
     enum class Leaving : std::uint8_t { between_episodes, inside_one };
     void give_up_rank(Rank rank, Leaving leaving) noexcept;
 
-    /// The program of a rank with the addresses of this mapping. Throws std::invalid_argument for no such rank.
+    /// Throws std::invalid_argument for no such rank.
+    void demand_rank(Rank rank) const;
+
+    /// Which rank of the plan that rank of the group is, which the caller holds: itself, or by where the caller runs
+    /// when it is asked first.
+    Rank seat_of(Rank rank) const noexcept;
+
+    /// The program of a rank of the plan with the addresses of this mapping. Throws std::invalid_argument for no such
+    /// rank.
     std::vector<WordStep<NativeSync>> steps(Rank rank) const;
     Runner<Words<NativeSync>> runner(Rank rank, std::span<const WordStep<NativeSync>> steps) const;
 

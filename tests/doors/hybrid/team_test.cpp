@@ -30,6 +30,9 @@ TEST_CASE("a turnstile has its role go outside, which the last to arrive plays w
     CHECK(team.messenger == Messenger::last_to_arrive);
     CHECK(team_plan("turnstile", 3, Messenger::first_thread).messenger == Messenger::first_thread);
     CHECK(team_plan("turnstile", 1, Messenger::last_to_arrive).messenger == Messenger::first_thread);
+    const TeamPlan in_clusters = team_plan("turnstile@4/turnstile", 12, Messenger::last_to_arrive);
+    CHECK(in_clusters.messenger == Messenger::last_to_arrive);
+    CHECK(verify(in_clusters.plan).holds());
     CHECK(team_plan("mcs", 3, Messenger::last_to_arrive).messenger == Messenger::first_thread);
 }
 

@@ -218,3 +218,34 @@ def test_wrong_use_of_what_is_added_is_one_line_and_exit_code_2(tollbar, argumen
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith(f"tollbar price: {line}")
     assert said.err.count("\n") == 1
+
+
+def test_a_machine_has_a_term_for_a_word_that_many_add_to(tollbar):
+    said = tollbar(
+        "price", "turnstile", "dissemination", "--machine", "epyc", "--ranks", "64", "--format", "json"
+    )
+    rows = {row["plan"]: row for row in said.json}
+    assert rows["dissemination"]["contended_us"] == rows["dissemination"]["last_us"]
+    assert rows["turnstile"]["last_us"] < rows["dissemination"]["last_us"] < rows["turnstile"]["contended_us"]
+    assert "computed, not measured" in tollbar("price", "mcs", "--machine", "epyc", "--ranks", "4").err
+
+
+@pytest.mark.parametrize("ranks", [16, 32, 64, 128])
+def test_the_contended_word_costs_what_its_simulation_takes(tollbar, ranks):
+    priced = tollbar("price", "turnstile", "--machine", "epyc", "--ranks", ranks, "--format", "json").json
+    simulated = tollbar("simulate", "cores", "one-word", "--cores", ranks, "--format", "json").json
+    assert priced[0]["contended_us"] == pytest.approx(simulated[0]["barrier_us"], rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("--machine", "cray"), "there is no machine and no file 'cray'"),
+        (("--machine", "skylake"), "skylake has 16 cores, not 17"),
+        (("--machine", "epyc", "--loop"), "--machine excludes --loop"),
+    ],
+)
+def test_what_a_machine_cannot_price_is_refused(tollbar, asked, why):
+    said = tollbar("price", "turnstile", "--ranks", "17", *asked)
+    assert said.code == 2
+    assert why in said.err

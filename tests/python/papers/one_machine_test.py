@@ -73,3 +73,9 @@ def test_a_sentence_has_the_numbers_of_its_points(exhibits):
     assert all(
         number in threads for number in ("0.94 times", "1.00 times", "1.33 times", "10.4", "power 3.1")
     )
+
+
+def test_a_word_that_threads_contend_for_makes_the_counter_dearer_not_the_tree():
+    for threads in (2, 8):
+        assert one_machine.word_ratio(threads) < one_machine.ratio("Figure 9", threads, contended=True)
+        assert one_machine.word_ratio(threads) < one_machine.printed_ratio(threads) / 4
