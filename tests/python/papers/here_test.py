@@ -45,7 +45,13 @@ def measured(exhibit: Exhibit, series: str) -> dict[float, Point]:
 def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
     stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
     found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
-    assert set(measured(found["Figure 7"], "central")) == {2, 4}
+    for number in ("Figure 7", "Figure 9"):  # beside what is printed of it, and the turnstile beside it
+        own = measured(found[number], "sense_reversing")
+        assert set(own) == {2, 4}
+        assert own[2].published == pytest.approx(own[2].model) == 0.25
+        turnstile = measured(found[number], "turnstile")
+        assert own[2].measured / turnstile[2].measured == pytest.approx(2.5, rel=0.3)
+        assert {point.published for point in turnstile.values()} == {None}
     assert set(measured(found["Figure 8"], "mcs")) == {2, 4}
     assert found["Figure 9"].missing is None
     for point in measured(found["Figure 8"], "mcs").values():
@@ -54,6 +60,17 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
         )  # the mean time inside, as the replay has it
     assert found["Figure 10"].missing == "tollbar bench mpi"
     assert "Here the model is off by" in found["Figure 9"].told
+
+
+def test_what_one_line_for_the_flags_costs_here_stands_beside_what_it_costs_on_caches(tmp_path, stored):
+    stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
+    (figure,) = (
+        each for each in openmp_mpi.exhibits(Stored(tmp_path)) if each.number == "Figure 8 on caches"
+    )
+    shared, apart = (measured(figure, f"mcs_flags:{lines}") for lines in ("one_line", "own_lines"))
+    told = ", ".join(f"{shared[n].measured / apart[n].measured:.2f} times with {n}" for n in (2, 4))
+    assert f"here {told}." in figure.sentence
+    assert shared[2].measured / apart[2].measured == pytest.approx(1.5, rel=0.3)  # as the replay has it
 
 
 def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points(tmp_path, processes):
