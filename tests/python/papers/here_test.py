@@ -13,6 +13,7 @@ from tollbar.machine import facts as machine
 from tollbar.papers import logp, multiprogramming, openmp_mpi, pictures
 from tollbar.papers.exhibit import Exhibit, Point
 from tollbar.papers.stored import Stored
+from tollbar.report import curves
 
 
 @pytest.fixture
@@ -136,3 +137,24 @@ def test_the_newest_run_over_each_transport_counts(tmp_path):
     found = Stored(tmp_path).work
     taken = {place.over: next(iter(each["64"].values())).run.value for place, each in found.items()}
     assert taken == {"threads": 80000, "Open MPI": 90000}
+
+
+def test_open_mpi_s_own_barrier_is_measured_by_coll_basic_where_there_is_one(tmp_path, processes):
+    def basic(ranks: int) -> str:
+        launch = processes.ranks_launch(ranks, 1, 1, setting="coll/basic")
+        lines = [json.loads(line) for line in launch.splitlines()]
+        for line in lines:
+            if line["record"] == "batch":
+                line["elapsed_ns"] = line["episodes"] * 7000
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    new_run(tmp_path, "mpi", *(processes.ranks_launch(n, 1, 1) for n in (2, 4, 8)), *map(basic, (2, 4, 8)))
+    here = Stored(tmp_path)
+    own = measured(by_number(logp.exhibits(here))["Figure 13"], logp.OPEN_MPI)
+    assert {point.counted for point in own.values()} == {7.0}
+    # Linear up to the crossover, a binomial tree beyond: what is predicted follows.
+    model = curves.model_of(here.mpi[1])
+    assert own[4].predicted == pytest.approx(model.predict("central", 4) / 1e3)
+    assert own[8].predicted == pytest.approx(model.predict("bst", 8) / 1e3)
+    loop = measured(by_number(logp.exhibits(here))["Figure 12"], "dissemination, mean of a loop")
+    assert set(loop) == {2, 4, 8}
