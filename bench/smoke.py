@@ -159,11 +159,15 @@ def runs(pid: int) -> bool:
         return False
 
 
-def three_kinds_of_trips(run: Run) -> None:
-    kinds = {(1, False), (16, False), (16, True)}
+def four_kinds_of_trips(run: Run) -> None:
+    kinds = {(1, False, "nobody"), (16, False, "nobody"), (16, True, "sender"), (16, True, "receiver")}
     for name in {trips["name"] for trips in run.of("round_trips")}:
-        found = [(r["messages"], bool(r["delays_ns"])) for r in run.of("round_trips") if r["name"] == name]
-        if len(found) != 3 or set(found) != kinds:
+        found = [
+            (each["messages"], bool(each["delays_ns"]), each["delayed"])
+            for each in run.of("round_trips")
+            if each["name"] == name
+        ]
+        if len(found) != 4 or set(found) != kinds:
             fail(f"round trips of {found}")
 
 
@@ -231,7 +235,7 @@ CASES = {
         kept_its_time,
     ),
     "trips": Case(
-        "--batch-us 200 --placement pinned", {"round_trips": set()}, "--rounds 0", three_kinds_of_trips
+        "--batch-us 200 --placement pinned", {"round_trips": set()}, "--rounds 0", four_kinds_of_trips
     ),
     "mpi": visited(
         "--late-ms 200 --communicators 2",

@@ -350,6 +350,7 @@ PASSES_TIME = {
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",
     "src/runtime/sync.cpp": "what the wait loop is made of",
     "src/simulation/cluster/ranks.cpp": "simulated time",
+    "src/simulation/cores/published.hpp": "a paper's barriers, which poll for ever",
     "src/simulation/cores/sync.hpp": "simulated time",
     "src/tuner/tuning_file.cpp": "the lock of a file",
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tollbar::bench {
@@ -26,20 +27,29 @@ concept End = requires(E end, std::uint32_t channel) {
     noexcept;  ///< as the transport awaits
 };
 
-/// `messages` one after another, with a delay between each two or without, then one back.
+/// Whose delays a trip has: the sender's, one between each two messages; or the receiver's, as many after the first
+/// message, so that the others are there when they are looked for.
+enum class Delayed : std::uint8_t { nobody, sender, receiver };
+
+/// `messages` one after another, then one back.
 struct Trip {
     std::uint32_t messages;
-    bool delayed;
+    Delayed delayed;
 };
 
 inline constexpr std::uint32_t most_messages = 16;
 inline constexpr int batches = 40;  ///< of each kind; many short ones, so that most are not interrupted
-inline constexpr std::array trips{Trip{1, false}, Trip{most_messages, false}, Trip{most_messages, true}};
+inline constexpr std::array trips{Trip{1, Delayed::nobody}, Trip{most_messages, Delayed::nobody},
+                                  Trip{most_messages, Delayed::sender}, Trip{most_messages, Delayed::receiver}};
 
 /// A stretch of time that is spent without memory, clock or kernel, so that nothing but its length counts.
 class Delay {
 public:
     void lengthen_to(double nanoseconds) noexcept;
+
+    /// How many turns of the loop that is, for another rank's delay to be as long.
+    std::uint64_t turns() const noexcept { return turns_; }
+    void set_turns(std::uint64_t turns) noexcept { turns_ = turns; }
 
     /// One copy of the loop, wherever it is called from: another would lie elsewhere and take another time.
     void operator()() const noexcept;
@@ -54,6 +64,8 @@ class Side {
 public:
     template <class... Arguments>
     explicit Side(Rank rank, Arguments&&... arguments) : rank_(rank), end_(std::forward<Arguments>(arguments)...) {}
+
+    Delay& delay() noexcept { return delay_; }
 
     /// How many trips of all messages make a batch of so long; for rank 0 to say. A delay as long as a round trip is
     /// longer than anything that keeps a sender or a receiver busy.
@@ -81,7 +93,8 @@ public:
                 .field("name", name)
                 .field("messages", trips[kind].messages)
                 .field("trip_ns", taken_ns[kind])
-                .field("delays_ns", trips[kind].delayed ? delays_ns : std::vector<double>())
+                .field("delays_ns", trips[kind].delayed != Delayed::nobody ? delays_ns : std::vector<double>())
+                .field("delayed", spelled(trips[kind].delayed))
                 .print();
     }
 
@@ -96,7 +109,7 @@ private:
     void ask(Trip trip) noexcept {
         end_.begin(1);
         for (std::uint32_t channel = 0; channel < trip.messages; ++channel) {
-            if (trip.delayed && channel > 0) delay_();
+            if (trip.delayed == Delayed::sender && channel > 0) delay_();
             end_.send(channel);
         }
         end_.receive(0);
@@ -104,16 +117,26 @@ private:
 
     void answer(Trip trip) noexcept {
         end_.begin(trip.messages);
-        for (std::uint32_t channel = 0; channel < trip.messages; ++channel) end_.receive(channel);
+        for (std::uint32_t channel = 0; channel < trip.messages; ++channel) {
+            if (trip.delayed == Delayed::receiver && channel == 1) delay_trip();
+            end_.receive(channel);
+        }
         end_.send(0);
     }
 
     /// What is to be taken off a delayed trip: all its delays, alone.
     double delays_of_a_trip(std::uint64_t in_a_batch) const noexcept {
         const Ticks start = ticks();
-        for (std::uint64_t i = 0; i < in_a_batch; ++i)
-            for (std::uint32_t channel = 1; channel < most_messages; ++channel) delay_();
+        for (std::uint64_t i = 0; i < in_a_batch; ++i) delay_trip();
         return nanoseconds(ticks() - start) / static_cast<double>(in_a_batch);
+    }
+
+    void delay_trip() const noexcept {
+        for (std::uint32_t channel = 1; channel < most_messages; ++channel) delay_();
+    }
+
+    static std::string_view spelled(Delayed delayed) noexcept {
+        return delayed == Delayed::sender ? "sender" : delayed == Delayed::receiver ? "receiver" : "nobody";
     }
 
     Rank rank_;
@@ -141,6 +164,8 @@ public:
                 if (rank == 0) in_a_batch_ = wanted;
             });
             in_a_batch_ = crew_.told(in_a_batch_);
+            const std::uint64_t turns = crew_.told(sides_[0] ? sides_[0]->delay().turns() : 0);
+            crew_.run([&](Rank rank) { sides_[rank]->delay().set_turns(turns); });
         }
         crew_.run([&](Rank rank) { sides_[rank]->round(name_, number, in_a_batch_); });
     }

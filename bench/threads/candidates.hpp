@@ -13,6 +13,8 @@ void add_standard_peers(Roster& roster, Rank ranks);
 void add_in_company(Roster& roster, const Launch& launch);  ///< what --turns is for: how everybody waits
 void add_boost(Roster& roster, Rank ranks);
 void add_concurrency_kit(Roster& roster, Rank ranks);
+/// Those of a paper on OpenMP, and its variants. They give way between polls where ranks share CPUs; with "spin" never.
+void add_published(Roster& roster, const Launch& launch);
 void add_loaded(Roster& roster, Rank ranks);  ///< "loaded": of a preloaded library that offers it (tollbar/toll.h)
 
 /// One catalogue plan. Throws std::invalid_argument when it cannot be spelled so or not for that many ranks.

@@ -67,7 +67,7 @@ struct Asked {
     /// A plan of the catalogue, as a group runs it; "auto", what a group of pinned threads runs that may use the cores
     /// of these and where nothing is tuned; "tollbar::barrier"; "one-word", which that is for few threads, for
     /// any number; "combination", whose processors are the clusters, or "combination/PLAN" with PLAN between these; or
-    /// a peer: see peers().
+    /// a peer or a paper's: see peers() and published_names().
     std::string barrier = "tollbar::barrier";
     std::uint32_t threads = 2;
     Placement placement = Placement::compact;
@@ -96,6 +96,8 @@ Outcome simulate(const Machine& machine, const Asked& asked, const Watch& watch 
 
 /// The barriers of others that are simulated: what they do to memory, polling for ever.
 std::vector<std::string> peers();
+/// The sense-reversing barrier and the MCS tree of Seyedroudbari and Kadiyala 2020, and the variants they propose.
+std::vector<std::string> published_names();
 
 /// What microbenchmarks measure on such a machine, in nanoseconds: for validation, and for machines that were measured.
 /// One trip of a line between threads on two cores that wait for each other.

@@ -15,11 +15,17 @@ namespace tollbar {
 /// Latency, overhead a message on either side, gap between messages of one rank; all in microseconds.
 struct LogP {
     double L;
-    double o;
+    double o;  ///< o_s, and o_r unless that is given
     double g;
+    std::optional<double> o_r{};  ///< of a receiver, where it is not a sender's
+
+    /// What a message costs its sender's CPU, its receiver's, and on the longest path.
+    double o_s() const noexcept { return o; }
+    double receiver_us() const noexcept { return o_r.value_or(o); }
+    double path_us() const noexcept { return o_s() + L + receiver_us(); }
 };
 
-/// When an incoming message takes its overhead `o` from the receiver's CPU.
+/// When an incoming message takes its overhead `o_r` from the receiver's CPU.
 enum class Receive : std::uint8_t {
     at_await,    ///< when its await set is reached; inside a set in order of arrival (ties: lower sender)
     plan_order,  ///< when its own await is reached, one await after another as listed
@@ -37,7 +43,7 @@ struct Message {
     Rank from;  ///< a rank, or role(r)
     Rank to;
     double sent_us;      ///< the sender's CPU starts on it
-    double arrived_us;   ///< sent + o + L
+    double arrived_us;   ///< sent + o_s + L
     double received_us;  ///< the receiver's CPU is done with it
 };
 
@@ -52,12 +58,13 @@ struct Price {
 };
 
 /// Evaluates one episode; Hoefler et al., "A practical approach to the rating of barrier algorithms using the
-/// LogP model and Open MPI", section 2, without its simplifications: sends and receives of a rank start at
-/// least max(o, g) apart (send and receive ports independent), a message arrives at send start + o + L.
+/// LogP model and Open MPI", section 2, without its simplifications: sends of a rank start at least f_s = max(o_s, g)
+/// apart, receives f_r = max(o_r, g) (equations 1 and 2; the ports are independent), a message arrives at send start +
+/// o_s + L.
 ///
-/// A role is one member more, with a processor of its own that is there from 0 on. What arrives at it costs `o` there,
+/// A role is one member more, with a processor of its own that is there from 0 on. What arrives at it costs o_r there,
 /// as any await does: that is the addition to a shared word. The signals that end its word leave together, by one store
-/// or one broadcast: they cost `o` once. When roles are done does not count.
+/// or one broadcast: they cost o_s once. When roles are done does not count.
 ///
 /// Throws std::invalid_argument for negative or non-finite parameters, for a late rank that does not exist,
 /// and for a plan whose signals and awaits do not meet or that cannot finish (verify says why).
@@ -75,11 +82,11 @@ std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive 
 /// Throws std::invalid_argument for negative or non-finite parameters.
 LogP with_payload(const LogP& logp, double G, std::uint64_t bytes);
 
-/// Separates the cost of a message on the longest path from its cost to a busy rank. Under LogP a message costs 2o + L
-/// on the path, and at least o to a rank that handles several. A real hot rank may be faster, because its work
-/// overlaps, or slower, because its cache line or wire is contended. The result keeps 2o + L a message on the longest
-/// path and charges `occupancy_us` for each further message of a rank. An occupancy of max(o, g) leaves prices
-/// unchanged wherever a rank's sends and receives do not compete for its CPU.
+/// Separates the cost of a message on the longest path from its cost to a busy rank. Under LogP a message costs
+/// o_s + L + o_r on the path, and at least o_s or o_r to a rank that handles several. A real hot rank may be faster,
+/// because its work overlaps, or slower, because its cache line or wire is contended. The result keeps o_s + L + o_r a
+/// message on the longest path and charges `occupancy_us` for each further message of a rank. An occupancy of max(o, g)
+/// leaves prices unchanged wherever a rank's sends and receives do not compete for its CPU, if o_s = o_r.
 ///
 /// Throws std::invalid_argument for negative or non-finite parameters.
 LogP with_occupancy(const LogP& logp, double occupancy_us);
@@ -87,7 +94,7 @@ LogP with_occupancy(const LogP& logp, double occupancy_us);
 /// What the formulas of Hoefler et al. say in place of an evaluation.
 struct ClosedForm {
     double full_us = 0;        ///< as derived
-    double simplified_us = 0;  ///< as printed after the paper's "~", which supposes o > g
+    double simplified_us = 0;  ///< as printed after the paper's "~", which supposes o = o_s = o_r > g; o is their mean
 };
 
 /// The closed form for `central`, `combining` (groups of `parameter`), `tournament` or `dissemination` (for a

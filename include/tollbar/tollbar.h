@@ -221,7 +221,8 @@ int tollbar_plan_program(const tollbar_plan* plan, uint32_t rank, char* text, si
  * to fit (`text` may be NULL when capacity is 0). Errors: EINVAL, ENOMEM. */
 int tollbar_plan_verify(const tollbar_plan* plan, int* holds, char* text, size_t capacity);
 
-/* Latency, overhead of a message at either end, gap between messages of one rank; microseconds, 0 or more. */
+/* Latency, overhead of a message at either end (o = o_s = o_r), gap between messages of one rank; microseconds, 0 or
+ * more. */
 typedef struct tollbar_logp {
     double L;
     double o;

@@ -132,12 +132,14 @@ void bind_cores(nb::module_& m) {
         .def_ro("events", &Outcome::events);
 
     m.attr("cores_peers") = peers();
+    m.attr("cores_published") = published_names();
     m.attr("cores_machines") = machine_names();
     m.def("cores_machine", &machine, "name"_a, "One of cores_machines; they are modelled on what others measured.");
     m.def("simulate_cores", &run, "barrier"_a, "threads"_a, nb::kw_only(), "machine"_a, "placement"_a = "compact",
           "episodes"_a = 40, "spread_us"_a = 0.0, "seed"_a = 1, "watch"_a = nb::none(),
           "Runs a barrier of threads with a core each on simulated caches.\n\n"
-          "barrier: a plan, tollbar::barrier, combination[/PLAN] between the clusters, or one of cores_peers.\n"
+          "barrier: a plan, tollbar::barrier, combination[/PLAN] between the clusters, one of cores_peers or\n"
+          "cores_published.\n"
           "placement: compact, spread (clusters take turns) or shuffled. spread_us: each thread enters up to so much\n"
           "after it left. watch(episodes) is called now and then; an exception it raises ends the simulation.");
     m.def("cores_one_way_ns", &one_way_ns, "machine"_a, "source"_a, "target"_a,

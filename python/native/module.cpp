@@ -23,6 +23,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -106,29 +107,38 @@ std::string show_number(double number) {
 }
 
 LogP checked(LogP logp) {
-    for (const double us : {logp.L, logp.o, logp.g})
+    for (const double us : {logp.L, logp.o, logp.g, logp.receiver_us()})
         if (!std::isfinite(us) || us < 0)
             throw std::invalid_argument("LogP takes microseconds of at least 0, not " + show_number(us));
     return logp;
 }
 
+/// L,o,g or, with the overheads apart, L,o_s,o_r,g.
 LogP parse_logp(std::string_view text) {
-    std::array<double, 3> numbers{};
+    std::array<double, 4> numbers{};
+    const std::size_t count = std::size_t{1} + static_cast<std::size_t>(std::ranges::count(text, ','));
     const char* at = text.data();
     const char* const end = at + text.size();
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool last = i + 1 == count;
+        const auto wrong = [&] {
+            return std::invalid_argument("'" + std::string(text) +
+                                         "' is not L,o,g: three numbers of microseconds, such as 10,5,3; nor four, "
+                                         "L,o_s,o_r,g");
+        };
+        if (count < 3 || count > numbers.size()) throw wrong();
         const auto [stop, error] = std::from_chars(at, end, numbers[i]);
-        const bool last = i + 1 == numbers.size();
-        if (error != std::errc{} || (last ? stop != end : stop == end || *stop != ','))
-            throw std::invalid_argument("'" + std::string(text) +
-                                        "' is not L,o,g: three numbers of microseconds, such as 10,5,3");
+        if (error != std::errc{} || (last ? stop != end : stop == end || *stop != ',')) throw wrong();
         at = stop + 1;
     }
-    return checked({.L = numbers[0], .o = numbers[1], .g = numbers[2]});
+    if (count == 3) return checked({.L = numbers[0], .o = numbers[1], .g = numbers[2]});
+    return checked({.L = numbers[0], .o = numbers[1], .g = numbers[3], .o_r = numbers[2]});
 }
 
 std::string show_logp(const LogP& logp) {
-    return "LogP(L=" + show_number(logp.L) + ", o=" + show_number(logp.o) + ", g=" + show_number(logp.g) + ")";
+    const std::string overheads = logp.o_r ? ", o_s=" + show_number(logp.o) + ", o_r=" + show_number(*logp.o_r)
+                                           : ", o=" + show_number(logp.o);
+    return "LogP(L=" + show_number(logp.L) + overheads + ", g=" + show_number(logp.g) + ")";
 }
 
 /// In the order of Verdict::Fault.
@@ -233,17 +243,21 @@ void bind_price(nb::module_& m) {
     nb::class_<LogP>(m, "LogP", "Parameters of the model of Culler et al. 1993, all in microseconds.")
         .def(
             "__init__",
-            [](LogP* self, double L, double o, double g) {
-                new (self) LogP(checked({L, o, g}));
+            [](LogP* self, double L, double o, double g, std::optional<double> o_r) {
+                new (self) LogP(checked({L, o, g, o_r}));
             },
-            "L"_a, "o"_a, "g"_a)
-        .def_static("parse", &parse_logp, "text"_a, "Reads 'L,o,g', such as '10,5,3'.")
+            "L"_a, "o"_a, "g"_a, "o_r"_a = nb::none())
+        .def_static("parse", &parse_logp, "text"_a,
+                    "Reads 'L,o,g', such as '10,5,3', or with the overheads apart 'L,o_s,o_r,g'.")
         .def_ro("L", &LogP::L, "Latency of a message.")
-        .def_ro("o", &LogP::o, "CPU time a message costs its sender, and again its receiver.")
+        .def_ro("o", &LogP::o, "CPU time a message costs its sender, and its receiver unless o_r is given.")
+        .def_prop_ro("o_s", &LogP::o_s, "CPU time a message costs its sender.")
+        .def_prop_ro("o_r", &LogP::receiver_us, "CPU time a message costs its receiver.")
+        .def_prop_ro("path_us", &LogP::path_us, "o_s + L + o_r: one message on the longest path.")
         .def_ro("g", &LogP::g, "Least time between two sends, or two receives, of one rank.")
         .def("__repr__", &show_logp);
 
-    nb::enum_<Receive>(m, "Receive", "When an incoming message takes its overhead o from the receiver.")
+    nb::enum_<Receive>(m, "Receive", "When an incoming message takes its overhead o_r from the receiver.")
         .value("at_await", Receive::at_await, "When its await set is reached; inside a set in order of arrival.")
         .value("plan_order", Receive::plan_order, "When its own await is reached, one after another as listed.")
         .value("on_arrival", Receive::on_arrival, "As soon as CPU and port are free (LogGOPSim's rule).");

@@ -23,6 +23,7 @@ void check_times(const LogP& logp) {
     check_time(logp.L, "L");
     check_time(logp.o, "o");
     check_time(logp.g, "g");
+    if (logp.o_r) check_time(*logp.o_r, "o_r");
 }
 
 }  // namespace tollbar

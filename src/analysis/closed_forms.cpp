@@ -24,7 +24,6 @@ unsigned levels(Rank ranks, Rank n) {
 }  // namespace
 
 std::optional<ClosedForm> closed_form(std::string_view algorithm, Rank parameter, Rank ranks, const LogP& logp) {
-    const auto [L, o, g] = logp;
     check_times(logp);
     if (ranks == 0) throw std::invalid_argument("a barrier has at least 1 rank, not 0");
     if (algorithm == "combining" && parameter < 2)
@@ -35,20 +34,25 @@ std::optional<ClosedForm> closed_form(std::string_view algorithm, Rank parameter
     if (ranks == 1) return ClosedForm{};
     if (!known) return std::nullopt;
 
-    const double f = std::max(o, g);
-    const double hop = 2 * o + L;
-    const double t = std::max(g, hop);
+    const double o_s = logp.o_s();
+    const double o_r = logp.receiver_us();
+    const double f_s = std::max(o_s, logp.g);  // equations 1 to 4
+    const double f_r = std::max(o_r, logp.g);
+    const double hop = logp.path_us();
+    const double t = std::max(logp.g, hop);
     const double k = levels(ranks, 2);
-    const double broadcast = o + (k - 1) * std::max(f, hop) + L + o;
+    const double broadcast = o_s + (k - 1) * std::max(f_s, hop) + logp.L + o_r;
+    const double o = (o_s + o_r) / 2;
 
     if (algorithm == "central")
-        return ClosedForm{.full_us = 2 * hop + 2 * (ranks - 2.0) * f, .simplified_us = 2 * (L + ranks * o)};
+        return ClosedForm{.full_us = 2 * hop + (ranks - 2.0) * f_r + (ranks - 2.0) * f_s,
+                          .simplified_us = 2 * (logp.L + ranks * o)};
     if (algorithm == "tournament") return ClosedForm{.full_us = t * k + broadcast, .simplified_us = 2 * hop * k};
     if (algorithm == "dissemination") return ClosedForm{.full_us = t * k, .simplified_us = hop * k};
     const double n = parameter;
     const double up = levels(ranks, parameter);
-    return ClosedForm{.full_us = (o + L + f * (n - 2) + o) * up + broadcast,
-                      .simplified_us = (L + n * o) * up + k * hop};
+    return ClosedForm{.full_us = (o_s + logp.L + f_r * (n - 2) + o_r) * up + broadcast,
+                      .simplified_us = (logp.L + n * o) * up + k * hop};
 }
 
 }  // namespace tollbar

@@ -114,7 +114,7 @@ public:
         : plan_(plan), width_(std::max(axis + lane_pitch * plan.members() + 24, 32 + 9.0 * static_cast<double>(title))),
           last_us_(last_us) {
         constexpr double hop = 88, longest = 1800;
-        const double hop_us = 2 * logp.o + logp.L;
+        const double hop_us = logp.path_us();
         per_us_ = hop_us > 0 ? hop / hop_us : 1;
         if (last_us * per_us_ > longest) per_us_ = longest / last_us;
     }
@@ -169,16 +169,16 @@ std::string lane(const Page& page, Rank member, double completion_us) {
 
 std::string arrow(const Page& page, const LogP& logp, const Message& message) {
     const double side = message.from < message.to ? Page::bar / 2 : -Page::bar / 2;
-    const double taken_us = message.received_us - logp.o;
+    const double taken_us = message.received_us - logp.receiver_us();
     return "<g class=\"message\"><title>" + member_text(message.from) + " -&gt; " + member_text(message.to) +
            ", sent " + number(message.sent_us) + ", received " + number(message.received_us) + " us</title>\n" +
            element("line", "arrow",
                    {{"x1", page.x(message.from) + side},
-                    {"y1", page.y(message.sent_us + logp.o)},
+                    {"y1", page.y(message.sent_us + logp.o_s())},
                     {"x2", page.x(message.to) - side},
                     {"y2", page.y(taken_us)}},
                    " marker-end=\"url(#head)\"/>\n") +
-           bar(page, "send", message.from, message.sent_us, message.sent_us + logp.o) +
+           bar(page, "send", message.from, message.sent_us, message.sent_us + logp.o_s()) +
            bar(page, "receive", message.to, taken_us, message.received_us) + "</g>\n";
 }
 
@@ -197,7 +197,7 @@ std::vector<double> completion_of_roles(const Plan& plan, const LogP& logp, cons
     for (const Message& message : messages)
         if (is_role(message.from)) {
             double& done = done_us[role_number(message.from)];
-            done = std::max(done, message.sent_us + logp.o);
+            done = std::max(done, message.sent_us + logp.o_s());
         }
     return done_us;
 }
@@ -222,7 +222,9 @@ std::string draw_svg(const Plan& plan, const LogP& logp) {
                       "</title>\n" + std::string(style) + std::string(plan.roles() == 0 ? "" : style_of_roles);
     svg += element("rect", "paper", {{"width", page.width()}, {"height", page.height()}, {"rx", 8}});
     svg += words("name", 16, 28, title);
-    svg += words("small", 16, 47, "L " + number(logp.L) + ", o " + number(logp.o) + ", g " + number(logp.g) + " us");
+    const std::string overheads = logp.o_r ? ", o_s " + number(logp.o) + ", o_r " + number(*logp.o_r)
+                                           : ", o " + number(logp.o);
+    svg += words("small", 16, 47, "L " + number(logp.L) + overheads + ", g " + number(logp.g) + " us");
     svg += axis(page, price.last_us);
     for (Rank rank = 0; rank < plan.ranks(); ++rank) svg += lane(page, rank, price.completion_us[rank]);
     const std::vector<double> done_us = completion_of_roles(plan, logp, messages);

@@ -15,7 +15,8 @@ class Clocks {
 public:
     Clocks(const Matching& matching, const LogP& logp, Receive receive, const std::vector<double>& entered_us,
            Evaluation& evaluation)
-        : matching_(matching), logp_(logp), gap_(std::max(logp.o, logp.g)), receive_(receive), evaluation_(evaluation) {
+        : matching_(matching), logp_(logp), o_r_(logp.receiver_us()), f_s_(std::max(logp.o_s(), logp.g)),
+          f_r_(std::max(o_r_, logp.g)), receive_(receive), evaluation_(evaluation) {
         clocks_.reserve(matching.members);
         for (const double entered : entered_us) clocks_.push_back({.cpu = entered});
     }
@@ -23,8 +24,8 @@ public:
     void signal(Rank self, Index step) {
         Clock& clock = clocks_[self];
         if (!matching_.leaves_with_former(self, step)) {
-            clock.sent = std::max(clock.cpu, clock.sent + gap_);
-            clock.cpu = clock.sent + logp_.o;
+            clock.sent = std::max(clock.cpu, clock.sent + f_s_);
+            clock.cpu = clock.sent + logp_.o_s();
         }
         evaluation_.sent_us[matching_.message[step]] = clock.sent;
     }
@@ -33,14 +34,14 @@ public:
         arrivals_.clear();
         for (Index step = begin; step < end; ++step) {
             const Index message = matching_.message[step];
-            const double arrival_us = evaluation_.sent_us[message] + logp_.o + logp_.L;
+            const double arrival_us = evaluation_.sent_us[message] + logp_.o_s() + logp_.L;
             arrivals_.push_back({arrival_us, matching_.steps[step].peer, message});
         }
         if (receive_ == Receive::at_await) std::ranges::sort(arrivals_);
         Clock& clock = clocks_[self];
         for (const Arrival& arrival : arrivals_) {
-            clock.received = std::max({clock.cpu, clock.received + gap_, arrival.at_us});
-            clock.cpu = clock.received + logp_.o;
+            clock.received = std::max({clock.cpu, clock.received + f_r_, arrival.at_us});
+            clock.cpu = clock.received + o_r_;
             evaluation_.received_us[arrival.message] = clock.cpu;
         }
     }
@@ -58,7 +59,7 @@ private:
 
     const Matching& matching_;
     LogP logp_;
-    double gap_;
+    double o_r_, f_s_, f_r_;
     Receive receive_;
     Evaluation& evaluation_;
     std::vector<Clock> clocks_;

@@ -13,7 +13,7 @@ LogP with_payload(const LogP& logp, double G, std::uint64_t bytes) {
     check_times(logp);
     check_time(G, "G");
     const double further_us = static_cast<double>(std::max<std::uint64_t>(bytes, 1) - 1) * G;
-    const LogP found{.L = logp.L + further_us, .o = logp.o, .g = logp.g + further_us};
+    const LogP found{.L = logp.L + further_us, .o = logp.o, .g = logp.g + further_us, .o_r = logp.o_r};
     check_times(found);
     return found;
 }
@@ -21,7 +21,7 @@ LogP with_payload(const LogP& logp, double G, std::uint64_t bytes) {
 LogP with_occupancy(const LogP& logp, double occupancy_us) {
     check_times(logp);
     check_time(occupancy_us, "the occupancy");
-    return {.L = 2 * logp.o + logp.L, .o = 0, .g = occupancy_us};
+    return {.L = logp.path_us(), .o = 0, .g = occupancy_us};
 }
 
 }  // namespace tollbar

@@ -85,7 +85,7 @@ private:
             return;
         }
         clock.sent = event.at_us;
-        clock.cpu = event.at_us + logp_.o;
+        clock.cpu = event.at_us + logp_.o_s();
         Index& step = next_[event.rank];
         do {
             const Index message = matching_.message[step];
@@ -108,7 +108,7 @@ private:
         }
         if (event.put_back) waiting.pop();
         clock.received = event.at_us;
-        clock.cpu = event.at_us + logp_.o;
+        clock.cpu = event.at_us + logp_.receiver_us();
         evaluation_.received_us[event.message_number] = clock.cpu;
         received_[event.message_number] = true;
         if (!waiting.empty()) put_back_first(event.rank);

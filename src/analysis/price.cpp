@@ -90,7 +90,7 @@ std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive 
             messages.push_back({.from = plan.member_at(matching.steps[step].peer),
                                 .to = plan.member_at(to),
                                 .sent_us = sent_us,
-                                .arrived_us = sent_us + logp.o + logp.L,
+                                .arrived_us = sent_us + logp.o_s() + logp.L,
                                 .received_us = evaluation.received_us[message]});
         }
     std::ranges::sort(messages, {}, [](const Message& m) { return std::tuple(m.received_us, m.to, m.from); });

@@ -80,7 +80,7 @@ void add_plans(std::vector<MpiCandidate>& candidates, const MpiSituation& situat
         const Plan plan = make_plan(spelling, ranks);
         if (ranks <= compared && !seen.insert(to_text(plan)).second) continue;
         const Price run = price(plan, logp);
-        const double work = (static_cast<double>(run.messages) * 2 * logp.o +
+        const double work = (static_cast<double>(run.messages) * (logp.o_s() + logp.receiver_us()) +
                              static_cast<double>(waits(plan)) * switch_us) /
                                 situation.nodes +
                             around.work_us;

@@ -216,3 +216,23 @@ TEST_CASE("nothing that tells one rank at a time is cheaper than dissemination, 
         }
     CHECK(last_us("dissemination:3", {set_a, 64}) == 0.75 * last_us("dissemination", {set_a, 64}));
 }
+
+TEST_CASE("with two overheads the forms of central and dissemination are the price, those of trees are met at powers") {
+    for (const LogP& logp : {LogP{10, 2, 3, 6}, LogP{10, 6, 3, 2}, LogP{20, 1, 8, 9}, LogP{0, 7, 1, 0}})
+        for (Rank ranks = 2; ranks <= 64; ++ranks) {
+            CAPTURE(ranks);
+            const Form form{logp, ranks};
+            CHECK(last_us("central", form) == form.central());
+            CHECK(last_us("dissemination", form) == form.dissemination());
+            CHECK(last_us("tournament", form) <= form.tournament());
+            if (std::has_single_bit(ranks)) CHECK(last_us("tournament", form) == form.tournament());
+        }
+}
+
+TEST_CASE("with two overheads the form of the central counter is that of section 4.1") {
+    // 2 (o_s + L + o_r) + (P - 2) f_r + (P - 2) f_s
+    CHECK(closed_form("central", 0, 10, {10, 2, 3, 6})->full_us == 2 * (2 + 10 + 6) + 8 * 6 + 8 * 3);
+    CHECK(closed_form("central", 0, 10, {10, 2, 3, 6})->simplified_us == 2 * (10 + 10 * 4));  // o is the mean
+    // (o_s + L + f_r (n - 2) + o_r) ceil(log_n P) + o_s + (ceil(log_2 P) - 1) t_s + L + o_r
+    CHECK(closed_form("combining", 4, 16, {10, 2, 3, 6})->full_us == (18 + 6 * 2) * 2 + 18 + 3 * 18);
+}

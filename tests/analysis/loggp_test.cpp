@@ -104,3 +104,12 @@ TEST_CASE("payloads and occupancies that are no times are refused") {
     CHECK(refusal([] { (void)with_occupancy(set_a, -2); }) ==
           "the occupancy is a finite time of at least 0 us, not -2");
 }
+
+TEST_CASE("a payload leaves two overheads as they are, an occupancy keeps their path") {
+    const LogP apart{.L = 10, .o = 2, .g = 3, .o_r = 6};
+    const LogP heavy = with_payload(apart, 0.5, 11);
+    CHECK(heavy.o_r == 6);
+    CHECK(heavy.path_us() == 18 + 5);
+    CHECK(with_occupancy(apart, 4).path_us() == 18);
+    CHECK(last_us("central", 10, with_occupancy(apart, 4)) == 2 * 18 + 16 * 4);
+}

@@ -125,7 +125,7 @@ inline std::vector<double> on_arrival(const std::vector<Program>& programs, Rank
             continue;
         }
         port = now;
-        cpu[self] = now + logp.o;
+        cpu[self] = now + (kind == send ? logp.o : logp.o_r.value_or(logp.o));
         if (kind == send) {
             const auto rest = programs[self].begin() + static_cast<std::ptrdiff_t>(next[self]);
             const bool closing = self >= ranks && std::all_of(rest, programs[self].end(), tollbar::is_signal);

@@ -59,7 +59,8 @@ TEST_CASE("a late rank's CPU takes nothing before the rank has entered") {
 }
 
 TEST_CASE("every plan's completion is that of a simulation with all events in one queue") {
-    for (const LogP logp : {set_a, set_b, LogP{1, 1, 1}, LogP{5, 2, 5}, LogP{0, 2, 0}, LogP{3, 0, 1}, LogP{0, 0, 0}})
+    for (const LogP logp : {set_a, set_b, LogP{1, 1, 1}, LogP{5, 2, 5}, LogP{0, 2, 0}, LogP{3, 0, 1}, LogP{0, 0, 0},
+                            LogP{10, 2, 3, 6}, LogP{4, 6, 1, 0}})
         for (const std::string spelling : every_plan)
             for (const Rank ranks : {1U, 2U, 3U, 5U, 8U, 15U, 19U, 27U, 40U}) {
                 const Plan plan = make_plan(spelling, ranks);

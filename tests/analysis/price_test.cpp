@@ -45,6 +45,26 @@ TEST_CASE("one message costs an overhead, the latency, and an overhead") {
     CHECK(cost.operations == 2);
 }
 
+TEST_CASE("a receiver's overhead of its own is paid by who receives, and by nobody who sends") {
+    const LogP apart{.L = 10, .o = 2, .g = 3, .o_r = 6};
+    CHECK(price(parse_plan("one", "0: !1\n1: ?0"), apart).completion_us == std::vector<double>{2, 18});
+    // Sends start max(o_s, g) = 3 apart, receives max(o_r, g) = 6: equations 1 and 2 of Hoefler et al.
+    const Plan plan = parse_plan("two out, two in", "0: !2 !3\n1: !2 !3\n2: ?0 ?1\n3: ?0 ?1");
+    CHECK(price(plan, apart).completion_us == std::vector<double>{5, 5, 24, 27});
+    const auto messages = price_messages(plan, apart);
+    CHECK(messages.front().arrived_us == 12);
+    CHECK(messages.front().received_us == 18);
+}
+
+TEST_CASE("one overhead for both stands for two that are equal, whatever the receive rule") {
+    for (const Receive receive : {Receive::at_await, Receive::plan_order, Receive::on_arrival})
+        for (const char* spelling : {"central", "mcs", "dissemination", "turnstile"}) {
+            const Plan plan = make_plan(spelling, 13);
+            CHECK(price(plan, {10, 5, 3}, receive).completion_us == price(plan, {10, 5, 3, 5}, receive).completion_us);
+            CHECK(price(plan, {10, 5, 3}, receive).last_us != price(plan, {10, 5, 3, 7}, receive).last_us);
+        }
+}
+
 TEST_CASE("times need not be whole") {
     const Price cost = price(make_plan("dissemination", 4), {.L = 0.5, .o = 0.25, .g = 0.125});
     CHECK(cost.last_us == 2);
@@ -213,6 +233,7 @@ TEST_CASE("parameters that are no times are refused by name and value") {
     const Plan plan = make_plan("central", 3);
     CHECK(refusal([&] { (void)price(plan, {-1, 5, 3}); }) == "L is a finite time of at least 0 us, not -1");
     CHECK(refusal([&] { (void)price(plan, {10, -0.5, 3}); }) == "o is a finite time of at least 0 us, not -0.5");
+    CHECK(refusal([&] { (void)price(plan, {10, 5, 3, -2}); }) == "o_r is a finite time of at least 0 us, not -2");
     CHECK(refusal([&] {
               (void)price(plan, {10, 5, std::numeric_limits<double>::quiet_NaN()});
           }) == "g is a finite time of at least 0 us, not nan");

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures L, o and g of a transport on this machine, by parametrized round trips.
+"""Measures L, o_s, o_r and g of a transport on this machine, by parametrized round trips.
 
 Hoefler et al. 2007, "Low-overhead LogGP parameter assessment for modern interconnection networks": rank 0
 sends n messages, d apart, and rank 1 answers them by one. PRTT(n, d) is the time until the answer is there.
+In RPRTT(n, d) the delays are the receiver's, all of them after the first message, when the others are under
+way; they are there when it looks for them, and cost it their overhead alone.
 
-    PRTT(1, 0) = 2 (2o + L)      PRTT(n, 0) = PRTT(1, 0) + (n - 1) max(o, g)
-                                 PRTT(n, d) = PRTT(1, 0) + (n - 1) (o + d)     for d above max(o, g)
+    PRTT(1, 0) = 2 (o_s + L + o_r)    PRTT(n, 0) = PRTT(1, 0) + (n - 1) max(o_s, o_r, g)
+                                      PRTT(n, d) = PRTT(1, 0) + (n - 1) (o_s + d)     for d above these
+                                      RPRTT(n, d) = PRTT(1, 0) + (n - 1) (o_r + d)
 
-Only max(o, g) can be seen, so a gap below the overhead is reported as the overhead is: prices are the same.
+Only the largest of the three can be seen, so a gap below the overheads is reported as the larger one is.
 """
 
 from __future__ import annotations
@@ -118,24 +121,36 @@ class Link:
 
     program: str
     name: str  #: words, messages, puts, stores or frames
-    o: Interval
-    g: Interval  #: max(o, g)
-    path: Interval  #: 2o + L: one message on the longest path
+    o: Interval  #: o_s
+    g: Interval  #: max(o_s, o_r, g)
+    path: Interval  #: o_s + L + o_r: one message on the longest path
     floor: Interval | None  #: one cache-line transfer in the same processes
+    o_r: Interval | None = None  #: of runs that were stored before it was measured: as o_s
 
     @property
     def L(self) -> Interval:
         """What the overheads leave of the path; its interval joins the ends of theirs."""
-        path, o = self.path, self.o
-        known = path.low is not None and path.high is not None and o.low is not None and o.high is not None
-        low, high = (path.low - 2 * o.high, path.high - 2 * o.low) if known else (None, None)
-        return _at_least_0(Interval(path.value - 2 * o.value, low, high, min(path.count, o.count)))
+        path, o, o_r = self.path, self.o, self.o_r or self.o
+        ends = (path.low, path.high, o.low, o.high, o_r.low, o_r.high)
+        low, high = None, None
+        if None not in ends:
+            low, high = path.low - o.high - o_r.high, path.high - o.low - o_r.low
+        count = min(path.count, o.count, o_r.count)
+        return _at_least_0(Interval(path.value - o.value - o_r.value, low, high, count))
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether the overheads are more than the path, because they overlap the transfer."""
+        return self.o.value + (self.o_r or self.o).value > self.path.value
 
     @property
     def logp(self) -> tollbar.LogP:
-        """What prices a message on the longest path as it was measured, whatever its halves seem to take."""
-        o = min(self.o.value, self.path.value / 2)
-        return tollbar.LogP(L=self.path.value - 2 * o, o=o, g=self.g.value)
+        """What prices a message on the longest path as it was measured, whatever its parts seem to take."""
+        both = self.o.value + (self.o_r or self.o).value
+        part = self.path.value / both if self.overlaps else 1.0
+        L = 0.0 if self.overlaps else self.path.value - both
+        o_r = self.o_r and self.o_r.value * part
+        return tollbar.LogP(L=L, o=self.o.value * part, g=self.g.value, o_r=o_r)
 
 
 def _at_least_0(found: Interval) -> Interval:
@@ -168,26 +183,38 @@ def _rounds(launch: schema.Launch, way: str) -> dict[int, dict[str, float]]:
         trips = [each for each in there if each["round"] == number]
         one = next((each for each in trips if each["messages"] == 1), None)
         many = next((each for each in trips if each["messages"] > 1 and not each["delays_ns"]), None)
-        apart = next((each for each in trips if each["messages"] > 1 and each["delays_ns"]), None)
-        if one and many and apart:
-            found[number] = _parameters(one, many, apart)
+        delayed = {
+            each.get("delayed", "sender"): each
+            for each in trips
+            if each["messages"] > 1 and each["delays_ns"]
+        }
+        if one and many and "sender" in delayed:
+            found[number] = _parameters(one, many, delayed["sender"], delayed.get("receiver"))
             if floors.get(number) is not None:
                 found[number]["floor"] = floors[number]
     return found
 
 
 def _parameters(
-    one: Mapping[str, Any], many: Mapping[str, Any], apart: Mapping[str, Any]
+    one: Mapping[str, Any],
+    many: Mapping[str, Any],
+    sender: Mapping[str, Any],
+    receiver: Mapping[str, Any] | None,
 ) -> dict[str, float]:
     trip = float(np.median(one["trip_ns"]))
-    occupied = float(np.median(many["trip_ns"])) - trip
-    busy = float(np.median(apart["trip_ns"])) - float(np.median(apart["delays_ns"])) - trip
-    return {"path": trip / 2, "g": occupied / (many["messages"] - 1), "o": busy / (apart["messages"] - 1)}
+
+    def further(trips: Mapping[str, Any]) -> float:
+        """What a further message adds to a trip, without its delay."""
+        delays = float(np.median(trips["delays_ns"])) if trips["delays_ns"] else 0.0
+        return (float(np.median(trips["trip_ns"])) - delays - trip) / (trips["messages"] - 1)
+
+    found = {"path": trip / 2, "g": further(many), "o": further(sender)}
+    return found | ({"o_r": further(receiver)} if receiver else {})
 
 
 def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Link:
     found = {key: _at_least_0(statistics.summary(each)) for key, each in series.items()}
-    return Link(program, name, found["o"], found["g"], found["path"], found.get("floor"))
+    return Link(program, name, found["o"], found["g"], found["path"], found.get("floor"), found.get("o_r"))
 
 
 def stored(spelling: str, within: Path | None = None) -> Link:

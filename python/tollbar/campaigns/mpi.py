@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import Asked, Campaign, Start, until
-from tollbar.campaigns.mpi_settings import DOORS, ON_CARDS, PRELOAD, STOCK, Setting
+from tollbar.campaigns.mpi_settings import BASIC, DOORS, ON_CARDS, PRELOAD, STOCK, Setting
 from tollbar.machine import card_daemons, mpi_hosts, mpis, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 from tollbar.machine.session import Session
 
 #: Without --full: the settings and plans that the targets are about, and what is closest to them.
-FEW_SETTINGS = (STOCK, "linear", *DOORS, *ON_CARDS)
+FEW_SETTINGS = (STOCK, "linear", BASIC, *DOORS, *ON_CARDS)
 FEW_PLANS = ("dissemination", "mcs", "central+messages", "dissemination+messages")
 #: Other MPIs than Open MPI are measured with these, unless they were asked for.
 OTHERS_RANKS = (4, 8, 16)

@@ -13,6 +13,7 @@ STOCK = "stock"
 COMPONENT = "component"
 PRELOAD = "preload"
 DOORS = (COMPONENT, PRELOAD)
+BASIC = "coll/basic"
 _BY_MESSAGES, _ON_CARDS = " by messages", " on cards"
 ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
 
@@ -57,7 +58,9 @@ def _open_mpi(mpi: Mpi) -> list[Setting]:
         for name, number in _TUNED.items()
     ]
     others = [Setting(f"coll/{name}", {f"OMPI_MCA_coll_{name}_priority": "95"}) for name in ("sm", "han")]
-    return tuned + others
+    # Linear up to coll_basic_crossover ranks, then a binomial tree: what Hoefler et al. call Open MPI's own.
+    basic = Setting(BASIC, {"OMPI_MCA_coll": "basic,libnbc,self"})
+    return [*tuned, *others, basic]
 
 
 def _mpich(mpi: Mpi) -> list[Setting]:

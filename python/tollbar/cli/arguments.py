@@ -79,7 +79,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def logp(text: str) -> tollbar.LogP:
-    """`L,o,g` in microseconds, or a transport, whose newest stored measurement is taken."""
+    """`L,o,g` or `L,o_s,o_r,g` in microseconds, or a transport, whose newest stored measurement is taken."""
     try:
         if text.partition(":")[0] in MEASURED:
             from tollbar.campaigns import logp as logp_measure

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tollbar
 from tollbar.cli import arguments, ways
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import track
@@ -192,11 +193,13 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+_PUBLISHED = tollbar.cores_published if tollbar.native_problem is None else ()
+
 WAYS = {
     way.name: way
     for way in (
         Way("threads", "barriers between the threads of a process", "threads", 5, 100_000, "of_threads",
-            ("tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp")),
+            ("tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp", *_PUBLISHED)),
         Way("processes", "barriers between processes of one machine", "processes", 4, 100_000, "of_processes",
             ("pthread_barrier",)),
         Way("mpi", "MPI_Barrier and MPI_Ibarrier, of the MPI itself and through tollbar's doors", "ranks", 4,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tollbar.models.logp_fit import Estimate, Fit, Measured
 
 _COLUMNS = ("plan", "ranks", "us")
-_MODELS = ("t", "t,f", "L,o,g")
+_MODELS = ("t", "t,f", "L,o,g", "L,o_s,o_r,g")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def add_parser(ways) -> None:
         choices=_MODELS,
         default="t,f",
         help="t: one number, L = o = g = t/3; t,f: what a message costs on the longest path, and what each "
-        "further one costs a rank that has several (default); L,o,g: all three",
+        "further one costs a rank that has several (default); L,o,g: all three; L,o_s,o_r,g: with the "
+        "overheads of senders and receivers apart",
     )
     parser.add_argument(
         "--without",
@@ -214,7 +215,7 @@ def _remarks(
     for estimate in fit.estimates:
         if not estimate.identified and estimate.quantity in fit.model.parameters:
             yield f"The data do not identify {estimate.quantity.name}: {_all_the_same(estimate)}."
-    path_us, occupancy_us = 2 * fit.logp.o + fit.logp.L, max(fit.logp.o, fit.logp.g)
+    path_us, occupancy_us = fit.logp.path_us, max(fit.logp.o_s, fit.logp.o_r, fit.logp.g)
     for plan in dict.fromkeys(row.plan for row in barriers if not row.fits):
         worst = max(abs(row.off_pct) for row in barriers if row.plan == plan)
         yield f"{plan} is up to {worst:.0f} % off."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar logp measure: measures L, o and g between two neighbours here, by parametrized round trips."""
+"""tollbar logp measure: measures L, o_s, o_r and g between two neighbours here, by round trips."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Measured:
     program: str = column("the measuring program, or the MPI")
     link: str = column("words of shared memory, messages of the MPI, puts or stores, frames")
     parameter: str = column(
-        "L, o, max(o,g), 2o+L (one message on the longest path), floor (one cache-line transfer)"
+        "L, o_s, o_r (what a message costs its sender, its receiver), max(o,g) (of both), o_s+L+o_r (one "
+        "message on the longest path), floor (one cache-line transfer); o and 2o+L of older programs"
     )
     us: float = column("its value: median over launches, in microseconds")
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")
@@ -105,7 +106,9 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _rows(link: Link) -> list[Measured]:
-    intervals = {"L": link.L, "o": link.o, "max(o,g)": link.g, "2o+L": link.path}
+    overheads = {"o": link.o} if link.o_r is None else {"o_s": link.o, "o_r": link.o_r}
+    path = "2o+L" if link.o_r is None else "o_s+L+o_r"
+    intervals = {"L": link.L, **overheads, "max(o,g)": link.g, path: link.path}
     if link.floor:
         intervals["floor"] = link.floor
     return [
@@ -119,9 +122,8 @@ def _written(links: list[Link]) -> str:
     for link in links:
         write(Table(_rows(link)), "table", out)
         logp = link.logp
-        if link.o.value > logp.o:
-            out.write(
-                "the sender's overhead overlaps the transfer; prices take half of the path as overhead\n"
-            )
-        out.write(f"--logp {logp.L:.6g},{logp.o:.6g},{logp.g:.6g}\n\n")
+        if link.overlaps:
+            out.write("the overheads overlap the transfer; prices take all of the path as overhead\n")
+        overheads = f"{logp.o:.6g}" if link.o_r is None else f"{logp.o_s:.6g},{logp.o_r:.6g}"
+        out.write(f"--logp {logp.L:.6g},{overheads},{logp.g:.6g}\n\n")
     return out.getvalue().rstrip("\n") + "\n"

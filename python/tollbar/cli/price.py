@@ -85,7 +85,8 @@ def add_parser(commands) -> None:
         type=arguments.logp,
         default=tollbar.LogP(L=10, o=5, g=3),
         metavar="L,o,g",
-        help="latency, overhead, gap in microseconds (default: 10,5,3), or what `tollbar logp measure` "
+        help="latency, overhead, gap in microseconds (default: 10,5,3); L,o_s,o_r,g: a sender's and a "
+        "receiver's overhead apart; or what `tollbar logp measure` "
         "stored last of a transport: threads, mpi, mpi:words, mpi:mpich",
     )
     parser.add_argument(
@@ -98,7 +99,7 @@ def add_parser(commands) -> None:
         type=arguments.microseconds,
         metavar="US",
         help="what each further message costs a rank that has several, in place of max(o,g); "
-        "the longest path keeps 2o+L a message",
+        "the longest path keeps o_s+L+o_r a message",
     )
     parser.add_argument(
         "--payload",

@@ -107,7 +107,7 @@ def _rows(ranks: int, args: argparse.Namespace, progress: Progress, which: str) 
     watch.through()
     logp = args.logp
     if file:
-        logp = tollbar.LogP(L=simulated.latency_us, o=logp.o, g=logp.g)
+        logp = tollbar.LogP(L=simulated.latency_us, o=logp.o_s, g=logp.g, o_r=logp.o_r)
     rows = [_row(episode, ranks, logp, bool(file)) for episode in simulated.episodes]
     return sorted(rows, key=lambda row: row.simulated_us)
 

@@ -56,7 +56,8 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         help="plans; auto, which a group of pinned threads runs where nothing is tuned and it may use just "
         "these cores; tollbar::barrier; one-word, which that is for few threads; combination/PLAN with PLAN "
         "between the clusters; std::barrier and libgomp as if they polled for ever; ck_centralized and the "
-        "other barriers of Concurrency Kit (default: some plans, and all of the others)",
+        "other barriers of Concurrency Kit (default: some plans, and all of the others); sense_reversing, "
+        "mcs_flags:one_line and others of the paper on OpenMP, as docs/results/openmp-mpi.md has them",
     )  # fmt: skip
     parser.add_argument(
         "--cores", type=arguments.rank_counts, default=arguments.rank_counts(_SIZES), metavar="N[,N...]",
@@ -92,7 +93,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
 
 
 def _barrier(text: str) -> str:
-    known = (*_OWN, *tollbar.cores_peers)
+    known = (*_OWN, *tollbar.cores_peers, *tollbar.cores_published)
     return arguments.plan(text, known)
 
 

@@ -99,9 +99,10 @@ def logp_platform(ranks: int, latency_us: float) -> str:
     return _LOGP_PLATFORM.format(last=ranks - 1, half=latency_us / 2)
 
 
-def settings(overhead_us: float, platform: str) -> dict[str, Any]:
-    """SimGrid's settings for messages of that overhead; those of the platform's own <config> are left out."""
-    overhead = {f"smpi/{each}": f"0:{overhead_us / 1e6!r}:0" for each in ("os", "ois", "or")}
+def settings(logp: tollbar.LogP, platform: str) -> dict[str, Any]:
+    """SimGrid's settings for messages of its overheads; those of the platform's own <config> are left out."""
+    of = {"os": logp.o_s, "ois": logp.o_s, "or": logp.o_r}
+    overhead = {f"smpi/{each}": f"0:{us / 1e6!r}:0" for each, us in of.items()}
     own = set(_configured(platform))
     return {name: value for name, value in {**_SETTINGS, **overhead}.items() if name not in own}
 
@@ -130,7 +131,7 @@ def simulate(
     program = paths.program(PROGRAM)
     text = platform.read_text(encoding="utf-8") if platform else logp_platform(ranks, logp.L)
     gap_us = max(0.0, logp.g - logp.o)
-    words = [f"{name}:{value}" for name, value in settings(logp.o, text).items()]
+    words = [f"{name}:{value}" for name, value in settings(logp, text).items()]
     arguments = [ranks, repr(gap_us), *plans, *words]
     if platform:  # what the file names lies beside it
         return _run([program.absolute(), platform.name, *arguments], platform.absolute().parent, watch)

@@ -77,6 +77,29 @@ MODELS = {
             Quantity("max(o,g)", "what each further message costs a rank", lambda v: float(max(v[1], v[2]))),
         ),
     ),
+    "L,o_s,o_r,g": Model(
+        (
+            _parameter(0, "L", "latency"),
+            _parameter(1, "o_s", "a sender's overhead"),
+            _parameter(2, "o_r", "a receiver's overhead"),
+            _parameter(3, "g", "gap"),
+        ),
+        lambda values: tollbar.LogP(values[0], values[1], values[3], values[2]),
+        (
+            (1 / 3, 1 / 3, 1 / 3, 1 / 3),
+            (1.0, 0.0, 0.0, 0.0),
+            (0.0, 0.7, 0.3, 0.0),
+            (0.0, 0.3, 0.7, 0.0),
+            (1.0, 0.0, 0.0, 0.6),
+            (0.5, 0.1, 0.4, 0.6),
+            (0.5, 0.4, 0.1, 0.2),
+        ),
+        (
+            Quantity("o_s+L+o_r", "one message on the longest path", lambda v: float(v[0] + v[1] + v[2])),
+            Quantity("f_s", "max(o_s, g): a further send", lambda v: float(max(v[1], v[3]))),
+            Quantity("f_r", "max(o_r, g): a further receive", lambda v: float(max(v[2], v[3]))),
+        ),
+    ),
 }
 
 

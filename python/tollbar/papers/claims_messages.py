@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from math import log
 
 import tollbar
-from tollbar.papers import combined, logp, one_machine
+from tollbar.papers import combined, logp, on_caches, one_machine
 from tollbar.papers import openmp_mpi as threads_and_nodes
 from tollbar.papers.exhibit import printed
+from tollbar.papers.one_machine import SENSE
 from tollbar.papers.verdict import UNDECIDABLE, Row, decided
 
 #: In prices that are compared with each other only, a message costs 3 of these and a rank is busy for one.
@@ -29,7 +30,7 @@ def _told(figure: str, plan: str, x: int) -> float:
 
 
 def openmp_mpi() -> Iterator[Row]:
-    two, eight = _told("Figure 7", "central", 2), _told("Figure 7", "central", 8)
+    two, eight = _told("Figure 7", SENSE, 2), _told("Figure 7", SENSE, 8)
     yield (
         "3.1.1",
         "the sense-reversing barrier's time is linearly proportional to the threads",
@@ -50,30 +51,51 @@ def openmp_mpi() -> Iterator[Row]:
         decided(eight < mcs),
         f"at 8 threads it takes {eight} us; the MCS tree between nodes takes at most {mcs} us up to 12 nodes",
     )
+    mcs_8 = _told("Figure 8", "mcs", 8)
+    shared = on_caches.spread(on_caches.ONE_LINE, on_caches.OWN_LINES, range(2, 17, 2))
+    besides = [
+        times
+        for flags in ((on_caches.PHASE, on_caches.ONE_LINE), (on_caches.PHASE_OWN_LINES, on_caches.OWN_LINES))
+        for times in on_caches.spread(*flags, (8,))
+    ]
     yield (
         "3.1.2",
         "false sharing of the children's flags makes the MCS tree slow",
-        UNDECIDABLE,
-        "the remedy, a line for each flag, is proposed and not measured; a LogP price knows no lines",
+        decided(shared[1] > 2),
+        f"it takes {mcs_8 / eight:.1f} times what the counter takes at 8 threads; on simulated caches of "
+        f"three machines, 2 to 16 threads, four flags in one line take {shared[0]:.2f} to {shared[1]:.2f} "
+        "times what a line each takes. The phase and the counter in a critical section that Algorithm 2 has "
+        f"besides its tree take {min(besides):.1f} to {max(besides):.1f} times the tree alone at 8 threads, "
+        "wherever the flags lie",
     )
     same = one_machine.ratio("Figure 9", 8, contended=True)
     slower = one_machine.simulated_us("mcs", 8) / one_machine.simulated_us("central", 8)
+    both = on_caches.spread(on_caches.PHASE, on_caches.CRITICAL, (8,))
     yield (
         "3.1.3",
         "contention and false sharing make the MCS tree so much slower than the sense-reversing barrier",
         UNDECIDABLE,
         f"in print {one_machine.printed_ratio(8):.1f} times at 8 threads; both plans send the same messages, "
         f"so contention among them makes no difference ({same:.2f} times), and on simulated caches, a line "
-        f"for each flag, it is {slower:.2f} times. What is printed beyond the counter's time grows with the "
-        f"power {one_machine.excess_power():.1f} of the threads. Algorithm 2 has more than its tree that all "
-        "threads write, a phase and a counter in a critical section, and it is "
-        "not measured without them",
+        f"for each flag, it is {slower:.2f} times; with the critical sections of Algorithms 1 and 2, and "
+        f"flags that share a line, {both[0]:.2f} to {both[1]:.2f} times. What is printed beyond the "
+        f"counter's time grows with the power {one_machine.excess_power():.1f} of the threads",
     )
+    delays = {each: on_caches.spread(each, SENSE, range(8, 17, 4)) for each in on_caches.FIXED}
+    grown = [on_caches.spread(each, on_caches.DOUBLING, range(8, 17, 4)) for each in on_caches.FIXED[:2]]
     yield (
         "3.1.3",
-        "a fixed delay before the sense variable makes the centralized barrier faster",
+        "a fixed delay before the sense variable makes the centralized barrier faster, more than one that "
+        "grows",
         UNDECIDABLE,
-        "it is proposed and not measured",
+        "it is proposed and not measured; on simulated caches of three machines, 8 to 16 threads, it takes "
+        + ", ".join(
+            f"{low:.2f} to {high:.2f} times as long with {each.partition(':')[2].removesuffix('ns')} ns"
+            for each, (low, high) in delays.items()
+        )
+        + f", and with the first two {min(low for low, _ in grown):.2f} to "
+        f"{max(high for _, high in grown):.2f} times as long as with one that doubles; but for the longest "
+        "delay that is less than the model's error",
     )
     crossing = next(
         n for n in range(2, 65) if all(_units("mcs", m) < _units("central", m) for m in range(n, 65))

@@ -35,16 +35,16 @@ def model_us(nodes: int, threads: int, *, contended: bool = False) -> float:
 
     `contended`: messages between nodes are in each other's way, as Figure 12 asks for.
     """
-    inside = _level("Figure 7", "central").price_us("central", threads)
-    between = _level("Figure 11", "dissemination")
+    inside = _level("Figure 7", one_machine.SENSE, "central").price_us("central", threads)
+    between = _level("Figure 11", "dissemination", "dissemination")
     if contended:
         between = one_machine.fitted("Figure 12", contended=True)
     return inside + between.price_us("dissemination", nodes)
 
 
-def _level(number: str, plan: str) -> contention.Machine:
+def _level(number: str, series: str, plan: str) -> contention.Machine:
     """The machine on which two cost what the paper prints."""
-    two = Measured(plan, 2, printed(NAME, number, plan, 2).value)
+    two = Measured(plan, 2, printed(NAME, number, series, 2).value)
     return contention.fit([two], contended=False)
 
 

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import tollbar
+from tollbar.campaigns.mpi_settings import BASIC
 from tollbar.data import places
+from tollbar.data.places import Candidate, Here
 from tollbar.models import logp_fit
 from tollbar.models.logp_fit import Fit, Measured
-from tollbar.papers import stored
-from tollbar.papers.exhibit import Exhibit, Point, with_published
+from tollbar.models.prediction import Model
+from tollbar.papers import logp_drawings, stored
+from tollbar.papers.exhibit import Exhibit, Point, measured_point, with_published
 from tollbar.papers.pictures import drawing
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import COMMANDS, Stored
@@ -65,6 +68,7 @@ def mildest_us(plan: str, ranks: int) -> float:
 
 def exhibits(here: Stored) -> list[Exhibit]:
     return [
+        *logp_drawings.exhibits(),
         drawing(NAME, "Figure 5", "central", 6, "everybody tells rank 0, rank 0 tells everybody"),
         drawing(NAME, "Figure 6", "combining:3", 9, "groups of three, level by level, then the broadcast"),
         drawing(NAME, "Figure 7", "bst", 8, "its lower half is the broadcast that releases trees"),
@@ -85,7 +89,9 @@ def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
     for name in names:
         priced = [Point(name, ranks, model=price_us(plan_of(name, ranks), ranks)) for ranks in _SIZES]
         points += stored.merged(priced, _measured(found, name, PLANS[name], model))
-    last = {point.series: point for point in points if point.x == _SIZES[-1]}
+    if len(names) == 1:
+        points += _in_a_loop(found, names[0])
+    last = {point.series: point for point in points if point.x == _SIZES[-1] and point.series in PLANS}
     order = sorted(last.values(), key=lambda point: point.model or 0)
     told = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
     sentence = f"At {_SIZES[-1]} nodes the parameters fitted to Table 1 give {told}."
@@ -93,16 +99,49 @@ def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
     return Exhibit(NAME, number, title, "nodes", "us", points, sentence, missing=here.missing("mpi"))
 
 
-def _measured(found, name: str, plan: str, model) -> list[Point]:
-    """The plan by messages, as the paper's component has it; the MPI's own barrier for Open MPI."""
+def _candidate(found: Mapping[int, Here], name: str) -> Candidate | None:
+    """The plan by messages, as the paper's component has it.
+
+    For Open MPI its coll/basic, which is the barrier that the paper means, or what this MPI has in its place.
+    """
     if name == OPEN_MPI:
-        one = next(filter(None, map(places.own_of, found.values())), None)
-        return stored.measured(found, one, name, None, plan, _COUNTED)
+        basic = stored.candidate(found, f"MPI_Barrier [{BASIC}]", "auto")
+        return basic or next(filter(None, map(places.own_of, found.values())), None)
+    plan = PLANS[name]
     shorter = plan.removesuffix(":4")  # the default is called by its name alone
-    one = stored.candidate(found, plan, "messages", "words") or stored.candidate(
+    return stored.candidate(found, plan, "messages", "words") or stored.candidate(
         found, shorter, "messages", "words"
     )
-    return stored.measured(found, one, name, model, plan, _COUNTED)
+
+
+def _measured(found: Mapping[int, Here], name: str, plan: str, model: Model | None) -> list[Point]:
+    one = _candidate(found, name)
+    if name != OPEN_MPI or one is None or BASIC not in one.name:
+        return stored.measured(found, one, name, None if name == OPEN_MPI else model, plan, _COUNTED)
+    few = {ranks: here for ranks, here in found.items() if ranks <= CROSSOVER}
+    many = {ranks: here for ranks, here in found.items() if ranks > CROSSOVER}
+    return [
+        *stored.measured(few, one, name, model, plan_of(name, CROSSOVER), _COUNTED),
+        *stored.measured(many, one, name, model, plan, _COUNTED),
+    ]
+
+
+def _in_a_loop(found: Mapping[int, Here], name: str) -> list[Point]:
+    """The mean over a loop of barriers, which is what the Pallas benchmarks print and the paper shows."""
+    series, one = f"{name}, mean of a loop", _candidate(found, name)
+    priced = [
+        Point(
+            series, ranks,
+            model=tollbar.loop_period_us(tollbar.plan(plan_of(name, ranks), ranks), fitted().logp),
+        )
+        for ranks in _SIZES
+    ]  # fmt: skip
+    timed = [
+        measured_point(series, ranks, taken, None)
+        for ranks, here in sorted(found.items())
+        if (taken := here.median(one, _COUNTED))
+    ]
+    return stored.merged(priced, timed)
 
 
 def _combining(here: Stored) -> Exhibit:

@@ -11,18 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tollbar
-from tollbar.papers import combined, one_machine, stored
+from tollbar.papers import combined, on_caches, one_machine, stored
 from tollbar.papers.exhibit import Exhibit, Point, printed, with_published
 from tollbar.papers.pictures import drawing
+from tollbar.papers.published import values_of
 from tollbar.papers.stored import Stored
 from tollbar.report import curves
 
 NAME = "openmp-mpi"
-_THREADS = (2, 3, 4, 6, 8, 11, 12, 16)
+_THREADS = (2, 3, 4, 6, 8, 10, 11, 12, 14, 16)
 _NODES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
-#: What is measured under a plan's name, with the ways of waiting in order of preference.
-_OF_THREADS = {"central": ("turnstile", "auto"), "mcs": ("mcs", "auto")}
+#: The plan that each barrier between threads is priced as.
+_PRICED_AS = {"sense_reversing": "central", "turnstile": "central", "mcs": "mcs"}
 
+#: The paper's, and tollbar's in its place.
+_COUNTERS = ("sense_reversing", "turnstile")
 #: "Mean per thread": the time that all spend in their calls.
 _COUNTED = "inside_ns"
 
@@ -35,36 +38,41 @@ def exhibits(here: Stored) -> list[Exhibit]:
         drawing(NAME, "Figure 4", "mcs", 12, "the same tree between processes", "arrival"),
         drawing(NAME, "Figure 5", "mcs", 12, "the same tree between processes", "wake-up"),
         drawing(NAME, "Figure 6", "dissemination", 8, "in round k to rank x + 2^k"),
-        _threads(here, "Figure 7", "Sense-reversing barrier between threads", ("central",)),
+        _threads(here, "Figure 7", "Sense-reversing barrier between threads", _COUNTERS),
         _threads(here, "Figure 8", "MCS tree between threads", ("mcs",)),
-        _threads(here, "Figure 9", "Both barriers between threads", ("central", "mcs")),
+        _threads(here, "Figure 9", "Both barriers between threads", (*_COUNTERS, "mcs")),
         _processes(here, "Figure 10", "MCS tree between processes", ("mcs",)),
         _processes(here, "Figure 11", "Dissemination between processes", ("dissemination",)),
         _processes(here, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
         *combined.exhibits(here),
         *one_machine.exhibits(),
+        *on_caches.exhibits(here),
     ]
 
 
-def _model(number: str, plan: str, sizes: Sequence[int]) -> list[Point]:
+def _model(number: str, series: str, plan: str, sizes: Sequence[int]) -> list[Point]:
     """Prices with L = o = g, so that the first size costs what the paper prints for it."""
     first = sizes[0]
     unit = tollbar.price(tollbar.plan(plan, first), tollbar.LogP(1, 1, 1)).last_us
-    third = printed(NAME, number, plan, first).value / unit
+    third = printed(NAME, number, series, first).value / unit
     logp = tollbar.LogP(third, third, third)
-    return [Point(plan, size, model=tollbar.price(tollbar.plan(plan, size), logp).last_us) for size in sizes]
+    return [
+        Point(series, size, model=tollbar.price(tollbar.plan(plan, size), logp).last_us) for size in sizes
+    ]
 
 
-def _threads(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
+def _threads(here: Stored, number: str, title: str, barriers: Sequence[str]) -> Exhibit:
     found, points = here.threads, []
     model = curves.model_of(found)
-    for plan in plans:
-        name, *waits = _OF_THREADS[plan]
-        one = stored.candidate(found, name, *waits)
+    known = {value.series for value in values_of(NAME, number)}
+    for barrier in barriers:
+        plan = _PRICED_AS[barrier]
+        one = stored.candidate(found, barrier, "auto")
         points += stored.merged(
-            _model(number, plan, _THREADS), stored.measured(found, one, plan, model, plan, _COUNTED)
+            _model(number, barrier, plan, _THREADS) if barrier in known else [],
+            stored.measured(found, one, barrier, model, plan, _COUNTED),
         )
-    return _exhibit(number, title, "threads", points, plans, here.missing("threads"))
+    return _exhibit(number, title, "threads", points, barriers, here.missing("threads"))
 
 
 def _processes(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
@@ -73,7 +81,7 @@ def _processes(here: Stored, number: str, title: str, plans: Sequence[str]) -> E
     for plan in plans:
         one = stored.candidate(found, plan, "messages", "words", "auto")
         points += stored.merged(
-            _model(number, plan, _NODES), stored.measured(found, one, plan, model, plan, _COUNTED)
+            _model(number, plan, plan, _NODES), stored.measured(found, one, plan, model, plan, _COUNTED)
         )
     title += f" (measured: {where})" if where else ""
     return _exhibit(number, title, "nodes", points, plans, here.missing("mpi"))
@@ -83,7 +91,8 @@ def _exhibit(
     number: str, title: str, x: str, points: list[Point], plans: Sequence[str], missing: str | None
 ) -> Exhibit:
     points = with_published(points, NAME, number)
-    sentences = [_sentence(points, plan, x) for plan in plans]
+    told = {point.series for point in points if point.published is not None}
+    sentences = [_sentence(points, plan, x) for plan in plans if plan in told]
     return Exhibit(NAME, number, title, x, "us", points, " ".join(sentences), missing=missing)
 
 

@@ -12,8 +12,3 @@ from tollbar.papers.stored import Stored
 MAKERS: dict[str, Callable[[Stored], list[Exhibit]]] = {
     each.NAME: each.exhibits for each in (openmp_mpi, logp, multiprogramming, split_shmem, nic)
 }
-
-#: What is no table, curve or algorithm, and so has nothing to be reproduced.
-LEFT_OUT = {
-    "logp": "Figure 1 explains L, o and g, Figures 2 and 3 draw Open MPI and a component's life.",
-}

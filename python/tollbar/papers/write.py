@@ -16,7 +16,6 @@ from markupsafe import Markup
 from tollbar.papers import pictures
 from tollbar.papers.claims import Claim, counted
 from tollbar.papers.exhibit import Exhibit, Point
-from tollbar.papers.papers import LEFT_OUT
 from tollbar.papers.published import papers
 
 COLUMNS = (
@@ -85,10 +84,7 @@ def page(written: Sequence[Written], runs: Mapping[str, Path], claims: Sequence[
     environment.filters |= {"number": _number, "svg": _markup, "uri": _uri}
     names = dict.fromkeys(each.exhibit.paper for each in written)
     return environment.get_template("reproduce.html.j2").render(
-        papers=[
-            (papers()[name], [each for each in written if each.exhibit.paper == name], LEFT_OUT.get(name))
-            for name in names
-        ],
+        papers=[(papers()[name], [each for each in written if each.exhibit.paper == name]) for name in names],
         runs=runs,
         of=_known,
         claims={name: [claim for claim in claims if claim.paper == name] for name in names},

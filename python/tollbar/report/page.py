@@ -201,11 +201,12 @@ def figures(there: Mapping[Place, Here]) -> dict[str, Markup]:
     )
     users = [each for name in ("tollbar::barrier", *candidates.PEERS) for each in find(name, None)]
     turnstile, mcs, combination = find("turnstile"), find("mcs"), find("combination")
+    central = [*find("sense_reversing"), *turnstile]
     near = [*turnstile, *combination, *mcs, *users]
     waits = [each for wait in ("auto", "yield", "park") for each in find("turnstile", wait)]
     made = {
         name: _figure(name, curves.in_placements(placed, some), "latency")
-        for name, some in (("fig7", turnstile), ("fig8", mcs), ("fig9", turnstile + mcs))
+        for name, some in (("fig7", central), ("fig8", mcs), ("fig9", central + mcs))
     }
     for placement, along in placed.items():
         crowded = {ranks: here for ranks, here in along.items() if here.place.crowded}

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tollbar::cores {
@@ -45,5 +46,8 @@ struct Peer {
 /// Those that users have today.
 const std::vector<Peer>& standard_peers();
 const std::vector<Peer>& concurrency_kit();
+
+/// Those of a paper, and its variants (published.hpp); null for any other name.
+Made make_published(std::string_view name, const Team& team);
 
 }  // namespace tollbar::cores

@@ -40,6 +40,7 @@ Made make_barrier(const std::string& spelling, const Team& team, const Machine& 
     for (const auto* peers : {&standard_peers(), &concurrency_kit()})
         for (const Peer& peer : *peers)
             if (spelling == peer.name) return peer.make(team);
+    if (Made made = make_published(spelling, team)) return made;
     return make_own(spelling, team, machine);
 }
 

@@ -68,6 +68,7 @@ struct SimulatedSync {
     static constexpr std::uint32_t all = 0x7fff'ffff;
 
     static void full_fence() noexcept { Caches::current().drain(); }
+    static void order_stores() noexcept { full_fence(); }  // stores to several lines come about in any order
     static void light_fence() noexcept {}
     static bool heavy_fence(Scope) noexcept { std::abort(); }  // of sleepers
     template <class Deadline>

@@ -51,6 +51,37 @@ def measured(tmp_path):
     return store
 
 
+def with_receiver(name, number, L, o_s, o_r, g):
+    """The trips of a link whose overheads differ, and those in which the receiver is delayed."""
+    path, occupied = o_s + L + o_r, max(o_s, o_r, g)
+    delays = [(MANY - 1) * DELAY_NS] * 3
+    for messages, further, delayed in (
+        (1, 0, "nobody"),
+        (MANY, occupied, "nobody"),
+        (MANY, o_s + DELAY_NS, "sender"),
+        (MANY, o_r + DELAY_NS, "receiver"),
+    ):
+        trip_ns = [2 * path + (messages - 1) * further] * 3
+        yield {
+            "record": "round_trips", "round": number, "name": name, "messages": messages,
+            "delayed": delayed, "trip_ns": trip_ns,
+            "delays_ns": delays if delayed in ("sender", "receiver") else [],
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(("L", "o_s", "o_r", "g"), [(10_000, 5_000, 2_000, 3_000), (0, 1_000, 4_000, 9_000)])
+def test_two_overheads_come_out_apart(tmp_path, L, o_s, o_r, g):
+    run = results.new_run(tmp_path, "logp-threads")
+    results.write_environment(run, {"kind": "logp-threads"})
+    records = [ENVIRONMENT, *with_receiver("words", 0, L, o_s, o_r, g), {"record": "done"}]
+    results.write_launch(run, 0, "program", "".join(json.dumps(record) + "\n" for record in records))
+    (link,) = logp_measure.links(results.read(run))
+    found = (link.L.value, link.o.value, link.o_r.value, link.g.value)
+    assert found == pytest.approx((L / 1e3, o_s / 1e3, o_r / 1e3, max(o_s, o_r, g) / 1e3))
+    assert (link.logp.o_s, link.logp.o_r) == pytest.approx((o_s / 1e3, o_r / 1e3))
+    assert link.logp.path_us == pytest.approx(link.path.value)
+
+
 @pytest.mark.parametrize(("L", "o", "g"), [(10_000, 5_000, 3_000), (20_000, 1_000, 8_000), (40, 0, 6)])
 def test_the_parameters_from_which_the_trips_were_made_come_out(measured, L, o, g):
     (link,) = logp_measure.links(results.read(measured("threads", ("words", L, o, g))))

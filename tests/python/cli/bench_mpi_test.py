@@ -19,7 +19,7 @@ def test_bench_mpi_prints_the_targets_and_stores_every_launch(bench, tmp_path):
     assert (row["mpi"], row["verdict"]) == ("Open MPI 4.1.4", "met")
     assert all(" / " in row["case"] for row in said.json)
     run = results.read(results.newest(tmp_path / "results", "mpi"))
-    assert len(run.launches) == 6 * (4 + 4 + 1 + 1 + 2)
+    assert len(run.launches) == 6 * (5 + 5 + 1 + 1 + 2)
 
 
 def test_each_barrier_is_compared_with_the_mpis_own(bench):

@@ -91,7 +91,7 @@ def test_a_late_rank_delays_everybody(tollbar):
         (("mcs", "--ranks", "16777217"), "argument --ranks: a plan has 1 to 16777216 ranks, not 16777217"),
         (("mcs", "--ranks", "4..2"), "argument --ranks: the range '4..2' is empty"),
         (("mcs", "--ranks", "4", "--logp", "1,2"), "argument --logp: '1,2' is not L,o,g: three numbers"),
-        (("mcs", "--ranks", "4", "--logp", "1,2,3,4"), "argument --logp: '1,2,3,4' is not L,o,g"),
+        (("mcs", "--ranks", "4", "--logp", "1,2,3,4,5"), "argument --logp: '1,2,3,4,5' is not L,o,g"),
         (("mcs", "--ranks", "4", "--logp", "1,-2,3"), "argument --logp: LogP takes microseconds of at least"),
         (("mcs", "--ranks", "4", "--logp", "inf,2,3"), "argument --logp: LogP takes microseconds of at"),
         (("mcs", "--ranks", "4", "--late", "4"), "argument --late: '4' is not RANK:US, such as 3:12.5"),
@@ -249,3 +249,19 @@ def test_what_a_machine_cannot_price_is_refused(tollbar, asked, why):
     said = tollbar("price", "turnstile", "--ranks", "17", *asked)
     assert said.code == 2
     assert why in said.err
+
+
+def test_overheads_may_be_given_apart(tollbar):
+    """Equations 1 to 4 of the LogP paper: f_s = max(o_s, g), f_r = max(o_r, g), t = max(g, o_s + L + o_r)."""
+    (row,) = tollbar(
+        "price", "central", "--ranks", 10, "--logp", "10,2,6,3", "--closed-form", "--format", "json"
+    ).json
+    assert row["last_us"] == 2 * (2 + 10 + 6) + 8 * 6 + 8 * 3
+    same, one = (
+        tollbar("price", "mcs", "--ranks", 13, "--logp", logp, "--format", "json").json
+        for logp in ("10,5,5,3", "10,5,3")
+    )
+    assert same == one
+    said = tollbar("price", "mcs", "--ranks", 13, "--logp", "10,5,5,3,1")
+    assert said.code == 2
+    assert "L,o_s,o_r,g" in said.err

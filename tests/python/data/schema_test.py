@@ -17,7 +17,7 @@ def test_a_launch_holds_every_record_that_was_printed(lines):
     told = launch.environment
     assert (told["ranks"], told["placement"], told["usable"]) == (4, "free", 2)
     assert [floor["round"] for floor in launch.records["floor"]] == [0, 1]
-    assert len(launch.records["batch"]) == len(launch.records["episodes"]) == 2 * 10
+    assert len(launch.records["batch"]) == len(launch.records["episodes"]) == 2 * 13
     assert [each["name"] for each in launch.records["skipped"]] == ["ck_mcs"]
 
 

@@ -13,6 +13,7 @@ from tollbar.machine import facts as machine
 from tollbar.papers import logp, multiprogramming, openmp_mpi, pictures
 from tollbar.papers.exhibit import Exhibit, Point
 from tollbar.papers.stored import Stored
+from tollbar.report import curves
 
 
 @pytest.fixture
@@ -45,7 +46,13 @@ def measured(exhibit: Exhibit, series: str) -> dict[float, Point]:
 def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
     stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
     found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
-    assert set(measured(found["Figure 7"], "central")) == {2, 4}
+    for number in ("Figure 7", "Figure 9"):  # beside what is printed of it, and the turnstile beside it
+        own = measured(found[number], "sense_reversing")
+        assert set(own) == {2, 4}
+        assert own[2].published == pytest.approx(own[2].model) == 0.25
+        turnstile = measured(found[number], "turnstile")
+        assert own[2].measured / turnstile[2].measured == pytest.approx(2.5, rel=0.3)
+        assert {point.published for point in turnstile.values()} == {None}
     assert set(measured(found["Figure 8"], "mcs")) == {2, 4}
     assert found["Figure 9"].missing is None
     for point in measured(found["Figure 8"], "mcs").values():
@@ -54,6 +61,17 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
         )  # the mean time inside, as the replay has it
     assert found["Figure 10"].missing == "tollbar bench mpi"
     assert "Here the model is off by" in found["Figure 9"].told
+
+
+def test_what_one_line_for_the_flags_costs_here_stands_beside_what_it_costs_on_caches(tmp_path, stored):
+    stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
+    (figure,) = (
+        each for each in openmp_mpi.exhibits(Stored(tmp_path)) if each.number == "Figure 8 on caches"
+    )
+    shared, apart = (measured(figure, f"mcs_flags:{lines}") for lines in ("one_line", "own_lines"))
+    told = ", ".join(f"{shared[n].measured / apart[n].measured:.2f} times with {n}" for n in (2, 4))
+    assert f"here {told}." in figure.sentence
+    assert shared[2].measured / apart[2].measured == pytest.approx(1.5, rel=0.3)  # as the replay has it
 
 
 def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points(tmp_path, processes):
@@ -119,3 +137,24 @@ def test_the_newest_run_over_each_transport_counts(tmp_path):
     found = Stored(tmp_path).work
     taken = {place.over: next(iter(each["64"].values())).run.value for place, each in found.items()}
     assert taken == {"threads": 80000, "Open MPI": 90000}
+
+
+def test_open_mpi_s_own_barrier_is_measured_by_coll_basic_where_there_is_one(tmp_path, processes):
+    def basic(ranks: int) -> str:
+        launch = processes.ranks_launch(ranks, 1, 1, setting="coll/basic")
+        lines = [json.loads(line) for line in launch.splitlines()]
+        for line in lines:
+            if line["record"] == "batch":
+                line["elapsed_ns"] = line["episodes"] * 7000
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    new_run(tmp_path, "mpi", *(processes.ranks_launch(n, 1, 1) for n in (2, 4, 8)), *map(basic, (2, 4, 8)))
+    here = Stored(tmp_path)
+    own = measured(by_number(logp.exhibits(here))["Figure 13"], logp.OPEN_MPI)
+    assert {point.counted for point in own.values()} == {7.0}
+    # Linear up to the crossover, a binomial tree beyond: what is predicted follows.
+    model = curves.model_of(here.mpi[1])
+    assert own[4].predicted == pytest.approx(model.predict("central", 4) / 1e3)
+    assert own[8].predicted == pytest.approx(model.predict("bst", 8) / 1e3)
+    loop = measured(by_number(logp.exhibits(here))["Figure 12"], "dissemination, mean of a loop")
+    assert set(loop) == {2, 4, 8}

@@ -57,7 +57,7 @@ def test_a_difference_is_the_model_against_what_is_printed(made):
     ("paper", "numbers"),
     [
         ("openmp-mpi", [*range(1, 13), "13a", "13b", 14]),
-        ("logp", [*range(4, 14)]),
+        ("logp", [*range(1, 14)]),
         ("multiprogramming", [*range(1, 7)]),
         ("nic", [1, 2, 3, "4a", "4b", "5a", "5b", 6, "7a", "7b", "7c", "7d", 8, 9, "10a", "10b", "10c"]),
     ],
@@ -275,3 +275,27 @@ def test_open_mpi_s_own_barrier_is_linear_up_to_its_crossover(made):
     star = {int(row["x"]): float(row["model"]) for row in rows if row["series"] == logp.CENTRAL}
     assert own[4] == star[4] != pytest.approx(logp.price_us("bst", 4))
     assert own[8] == pytest.approx(logp.price_us("bst", 8)) != star[8]
+
+
+def test_the_parameters_of_logp_are_drawn_with_both_overheads(made):
+    rows = {row["series"]: float(row["model"]) for row in table(made, "logp", "Figure 1")}
+    assert list(rows) == ["L", "o_s", "o_r", "g"]
+    drawn = (made / "logp" / "figure-1.svg").read_text()
+    assert f"L {rows['L']:g}, o_s {rows['o_s']:g}, o_r {rows['o_r']:g}, g {rows['g']:g} us" in drawn
+
+
+def test_a_component_s_life_is_drawn_with_what_tollbar_s_does(made):
+    stages = [row["series"] for row in table(made, "logp", "Figure 3")]
+    assert stages == ["selection", "initialization", "checkpoint/restart", "normal usage", "finalization"]
+    drawn = (made / "logp" / "figure-3.svg").read_text()
+    assert all(stage in drawn for stage in stages)
+    assert "coll_tollbar_priority" in drawn
+    assert "tollbar, tuned, basic, libnbc" in (made / "logp" / "figure-2.svg").read_text()
+
+
+def test_the_mean_of_a_loop_stands_beside_a_single_barrier(made):
+    rows = table(made, "logp", "Figure 4")
+    by = {(row["series"], int(row["x"])): float(row["model"]) for row in rows}
+    loop, one = (f"{logp.CENTRAL}, mean of a loop", logp.CENTRAL)
+    assert 0 < by[loop, 64] <= by[one, 64]
+    assert by[loop, 8] < by[one, 8]  # ranks that leave early begin the next one early

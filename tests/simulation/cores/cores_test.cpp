@@ -17,6 +17,7 @@ namespace {
 
 std::vector<std::string> everything() {
     std::vector<std::string> all = peers();
+    for (const std::string& name : published_names()) all.push_back(name);
     for (const Algorithm& algorithm : catalogue())
         if (algorithm.runs_everywhere()) all.emplace_back(algorithm.name);
     all.insert(all.end(), {"tollbar::barrier", "one-word", "combination/pairwise", "mcs:2,2"});

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How Seyedroudbari and Kadiyala explain Figures 7 to 9, tested: one thing is changed at a time.
+
+The sense-reversing barrier with its critical section, without, and with delays between polls; the MCS tree
+with the children's flags in one line and in lines of their own, with the phase and the counter of Algorithm 2
+and without. Each on simulated caches, and as measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tollbar.papers import one_machine, stored
+from tollbar.papers.exhibit import Exhibit, Point, with_published
+from tollbar.papers.one_machine import SENSE
+from tollbar.papers.stored import Stored
+
+NAME = one_machine.NAME
+_THREADS = (2, 3, 4, 6, 8, 10, 12, 14, 16)
+#: Machines whose caches differ most: one cache for all, one a socket, one for each eight cores.
+MACHINES = ("skylake", "mesh", "epyc")
+CRITICAL = f"{SENSE}:critical"
+FIXED = tuple(f"{SENSE}:{ns}ns" for ns in (100, 400, 1600))
+DOUBLING = f"{SENSE}:doubling"
+ONE_LINE, OWN_LINES = "mcs_flags:one_line", "mcs_flags:own_lines"
+PHASE, PHASE_OWN_LINES = "mcs_phase:one_line", "mcs_phase:own_lines"
+
+
+def times(barrier: str, other: str, threads: int, machine: str = one_machine.CACHES) -> float:
+    """One barrier over another on simulated caches."""
+    one, two = (one_machine.simulated_us(each, threads, machine) for each in (barrier, other))
+    return one / two
+
+
+def spread(barrier: str, other: str, sizes: Sequence[int]) -> tuple[float, float]:
+    """The least and the most of that, on all machines, between so many threads."""
+    found = [times(barrier, other, n, machine) for machine in MACHINES for n in sizes]
+    return min(found), max(found)
+
+
+def exhibits(here: Stored) -> list[Exhibit]:
+    return [
+        _exhibit(
+            here, "Figure 7", "Sense-reversing barrier: critical section and delays",
+            ("turnstile", SENSE, CRITICAL, *FIXED, DOUBLING), ((CRITICAL, SENSE), (FIXED[0], SENSE)),
+        ),
+        _exhibit(
+            here, "Figure 8", "MCS tree: where its flags lie, and what Algorithm 2 has besides",
+            ("mcs", ONE_LINE, OWN_LINES, PHASE, PHASE_OWN_LINES), ((ONE_LINE, OWN_LINES), (PHASE, ONE_LINE)),
+        ),
+    ]  # fmt: skip
+
+
+def _exhibit(
+    here: Stored, number: str, title: str, barriers: Sequence[str], compared: Sequence[tuple[str, str]]
+) -> Exhibit:
+    points = []
+    for barrier in barriers:
+        simulated = [Point(barrier, n, model=one_machine.simulated_us(barrier, n)) for n in _THREADS]
+        one = stored.candidate(here.threads, barrier, "auto")
+        timed = stored.measured(here.threads, one, barrier, None, barrier, "inside_ns")
+        points += stored.merged(simulated, timed)
+    sentences = [_sentence(points, one, other) for one, other in compared]
+    return Exhibit(
+        NAME, f"{number} on caches", title, "threads", "us", with_published(points, NAME, number),
+        " ".join(sentences), missing=here.missing("threads"),
+    )  # fmt: skip
+
+
+def _sentence(points: Sequence[Point], one: str, other: str) -> str:
+    simulated = times(one, other, 8)
+    text = f"Between 8 threads on simulated caches {one} takes {simulated:.2f} times what {other} takes"
+    both = [
+        (point.x, point.measured / against.measured)
+        for point in points
+        for against in points
+        if (point.series, against.series) == (one, other) and point.x == against.x
+        if point.measured and against.measured
+    ]
+    if both:
+        text += "; here " + ", ".join(f"{ratio:.2f} times with {x:g}" for x, ratio in both)
+    return text + "."
