@@ -2,6 +2,8 @@
 // Which CPUs are near each other, of those that a process may use.
 #pragma once
 
+#include <tollbar/detail/language.hpp>
+
 #include <cstdint>
 #include <vector>
 

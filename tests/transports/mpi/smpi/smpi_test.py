@@ -59,7 +59,7 @@ def simulate(folder: Path, program: str, ranks: int, logp: tollbar.LogP, *words:
     platform, hosts = folder / "platform.xml", folder / "hosts"
     platform.write_text(cluster.logp_platform(ranks, logp.L))
     hosts.write_text("".join(f"host{rank}\n" for rank in range(ranks)))
-    settings = [f"--cfg={name}:{value}" for name, value in cluster.settings(logp.o, "").items()]
+    settings = [f"--cfg={name}:{value}" for name, value in cluster.settings(logp, "").items()]
     command = ["smpirun", "-quiet", "-no-privatize", "-np", ranks, "-platform", platform, "-hostfile", hosts]
     done = subprocess.run(
         [*map(str, command), *settings, "--log=root.thresh:warning", folder / program, *words],
