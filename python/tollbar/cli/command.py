@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any, NoReturn
 
 from tollbar import __version__, environment
@@ -82,6 +86,33 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Ended(KeyboardInterrupt):
+    """Told to end, as timeout(1), batch systems and closed terminals tell it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@contextlib.contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Meanwhile SIGTERM and SIGHUP are interrupts: hosts and programs that a verb has made end before it."""
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        signal.signal(number, signal.SIG_DFL)  # whoever insists is obeyed
+        raise _Ended(number)
+
+    usual = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        usual = []
+    for each in usual:
+        signal.signal(each, end)
+    try:
+        yield
+    finally:
+        for each in usual:
+            signal.signal(each, signal.SIG_DFL)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command. Gives 0, 1 when a check failed, 2 for wrong use."""
     try:
@@ -90,7 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(done.code or 0)
     environment.warn_about_unknown_values(sys.stderr)
     try:
-        table = args.run(args)
+        with _ending_in_order():
+            table = args.run(args)
         write(table, args.format, sys.stdout)
         sys.stdout.flush()
     except CommandError as error:
@@ -98,6 +130,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough, as in `tollbar plans | head -1`
         _discard_output()
         return 0
+    except _Ended as ended:
+        return _fail(args.command, f"ended by {signal.Signals(ended.number).name}", 128 + ended.number)
     except KeyboardInterrupt:
         return _fail(args.command, "interrupted", 130)
     except OSError as error:

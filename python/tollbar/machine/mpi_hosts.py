@@ -26,7 +26,11 @@ class Hosts:
 
     def __enter__(self) -> Hosts:
         if self.count > 1:
-            self._call("up", str(self.count))
+            try:
+                self._call("up", str(self.count))
+            except KeyboardInterrupt:  # if it fails by itself it takes down what it has made
+                self._call("down")
+                raise
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -2,13 +2,16 @@
 """The command as a whole: help, version, exit codes, and how little it loads."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import tollbar as library
 from tollbar.cli import COMMANDS, build_parser
+from tollbar.machine import kernel
 
 
 def python(*arguments, **options):
@@ -107,6 +110,27 @@ def test_interrupted_at_any_moment_it_says_so_in_one_line(after_ms):
     done = python("-c", _INTERRUPTED.format(after_ms / 1e3), command, "verify", "--ranks", "1..4000")
     assert done.returncode == 130
     assert done.stderr in ("tollbar: interrupted\n", "tollbar verify: interrupted\n")
+
+
+@pytest.mark.skipif(not kernel.may_make_namespaces(), reason="network namespaces cannot be made here")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end_it_takes_down_what_it_has_made(number, tmp_path):
+    """As timeout(1), a batch system or a terminal that is closed tells it."""
+    words = [sys.executable, "-m", "tollbar", "bench", "udp", "--ranks", "2", "--output", tmp_path]
+    command = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def hosts() -> list[str]:
+        listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+        return [line for line in listed.splitlines() if line.startswith(f"tbb{command.pid % 16**5:x}h")]
+
+    while len(hosts()) < 2:
+        assert command.poll() is None, command.communicate()
+        time.sleep(0.05)
+    command.send_signal(number)
+    said = command.communicate(timeout=100)[1]
+    assert command.returncode == 128 + number
+    assert said.splitlines()[-1] == f"tollbar bench: ended by {number.name}"
+    assert hosts() == []
 
 
 def test_a_misspelled_variable_is_one_line_and_stops_nothing(tollbar, monkeypatch):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts for a measurement, and whether ranks can have control groups."""
 
+import subprocess
+
 import pytest
 from tollbar.machine import mpi_hosts, mpis, paths
 from tollbar.machine.mpi_hosts import Hosts, why_no_groups
@@ -25,6 +27,21 @@ def test_hosts_are_up_for_as_long_as_they_are_needed(script):
     with Hosts(4) as hosts:
         assert hosts.options(MPI, 2) == ["--host", "a,b"]
     assert script.read_text().splitlines() == ["up 4", "options openmpi5 2", "down"]
+
+
+def test_hosts_that_are_being_made_when_an_interrupt_comes_are_taken_down(script, monkeypatch):
+    run = subprocess.run
+
+    def interrupted(command, **options):
+        done = run(command, **options)
+        if "up" in command:
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(subprocess, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt), Hosts(4):
+        pass
+    assert script.read_text().splitlines() == ["up 4", "down"]
 
 
 def test_one_host_is_this_machine(script):
