@@ -24,7 +24,15 @@ class Said:
 
     @property
     def csv(self):
+        assert self.code == 0, self.err
         return list(csv.DictReader(io.StringIO(self.out)))
+
+    @property
+    def refusal(self) -> str:
+        """Why it refuses what was asked, in one line."""
+        assert (self.code, self.out) == (2, "")
+        assert self.err.count("\n") == 1
+        return self.err
 
 
 @pytest.fixture

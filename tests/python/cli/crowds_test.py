@@ -7,16 +7,11 @@ import pytest
 
 
 def simulate(tollbar, *arguments):
-    said = tollbar("simulate", "scheduler", *arguments, "--format", "csv")
-    assert said.code == 0, said.err
-    return said.csv
+    return tollbar("simulate", "scheduler", *arguments, "--csv").csv
 
 
 def refusal(tollbar, *arguments):
-    said = tollbar("simulate", "scheduler", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.count("\n") == 1
-    return said.err
+    return tollbar("simulate", "scheduler", *arguments).refusal
 
 
 def test_a_profile_is_replayed(tollbar, tmp_path):

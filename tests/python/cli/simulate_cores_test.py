@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar simulate cores."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -13,16 +11,11 @@ COLUMNS = "barrier,cores,barrier_us,times_fastest,misses,machine,placement,sprea
 
 
 def rows(tollbar, *arguments):
-    said = tollbar("simulate", "cores", *arguments, "--format", "csv")
-    assert said.code == 0, said.err
-    return list(csv.DictReader(io.StringIO(said.out)))
+    return tollbar("simulate", "cores", *arguments, "--csv").csv
 
 
 def refusal(tollbar, *arguments):
-    said = tollbar("simulate", "cores", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.count("\n") == 1
-    return said.err
+    return tollbar("simulate", "cores", *arguments).refusal
 
 
 def test_the_columns_are_stable(tollbar):

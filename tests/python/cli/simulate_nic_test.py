@@ -12,16 +12,11 @@ COLUMNS = (
 
 
 def simulate(tollbar, *arguments):
-    said = tollbar("simulate", "nic", *arguments, "--format", "csv")
-    assert said.code == 0, said.err
-    return said.csv
+    return tollbar("simulate", "nic", *arguments, "--csv").csv
 
 
 def refusal(tollbar, *arguments):
-    said = tollbar("simulate", "nic", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.count("\n") == 1
-    return said.err
+    return tollbar("simulate", "nic", *arguments).refusal
 
 
 def test_the_presets_give_what_the_paper_prints(tollbar):

@@ -21,16 +21,11 @@ COLUMNS = (
 
 
 def simulate(tollbar, *arguments):
-    said = tollbar("simulate", "scheduler", *arguments, "--format", "csv")
-    assert said.code == 0, said.err
-    return said.csv
+    return tollbar("simulate", "scheduler", *arguments, "--csv").csv
 
 
 def refusal(tollbar, *arguments):
-    said = tollbar("simulate", "scheduler", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.count("\n") == 1
-    return said.err
+    return tollbar("simulate", "scheduler", *arguments).refusal
 
 
 @pytest.mark.parametrize("placement", ["cyclic", "block"])
