@@ -4,15 +4,15 @@ JOBS ?= $(shell nproc)
 TOLLBAR = .venv/bin/tollbar
 PREFIX ?= /usr/local
 
-.PHONY: build setup wheels library install demo results test bench lint clean help
+.PHONY: dist packages build setup wheels library install demo results test test-deep bench lint clean help
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
-	@test -e build/release/build.ninja || cmake --preset release
+	@test build/release/build.ninja -nt build/setup/installed || cmake --preset release
 	@cmake --build --preset release -j $(JOBS)
 	@scripts/link
 
-setup:  ## install what is missing (Debian packages, .venv); PACKAGES=needed or none installs fewer
+setup:  ## install what is missing (Debian packages, .venv); PACKAGES=needed, demo or none installs fewer
 	@PACKAGES=$(PACKAGES) scripts/setup
 
 wheels: setup  ## install the MPIs that come as Python wheels (150 MB) into build/mpi
@@ -25,19 +25,13 @@ library:  ## build the library alone, into build/library; installs nothing, need
 install: build  ## the command, the libraries, the headers into PREFIX (default /usr/local)
 	@scripts/install "$(PREFIX)"
 
-demo: build wheels  ## measure every barrier on this machine, name the best, write the report
-	$(TOLLBAR) bench threads --budget 80
-	$(TOLLBAR) bench company --quick
-	$(TOLLBAR) bench mpi --quick
-	$(TOLLBAR) bench hybrid --quick
-	$(TOLLBAR) bench shmem --quick
-	$(TOLLBAR) tune
-	$(TOLLBAR) report
+demo:  ## measure today's barriers and tollbar's on this machine, store the fastest, write the report
+	@PACKAGES=$(PACKAGES) JOBS=$(JOBS) scripts/demo
 
 bench: build wheels  ## the full measurement (minutes), results under build/results
 	$(TOLLBAR) bench threads
-	$(TOLLBAR) bench company
-	$(TOLLBAR) bench crowd
+	$(TOLLBAR) bench threads --beside all
+	$(TOLLBAR) bench threads --cpus 1,2
 	$(TOLLBAR) bench mpi
 	$(TOLLBAR) bench hybrid
 	$(TOLLBAR) bench shmem
@@ -45,10 +39,21 @@ bench: build wheels  ## the full measurement (minutes), results under build/resu
 results: build wheels  ## measure everything that runs here (an hour), store it, fill the pages
 	@scripts/results measure
 
-test: setup wheels  ## build and run every test
+test: setup wheels  ## the tests that every change waits for
 	@JOBS=$(JOBS) scripts/test
 
-lint: setup  ## check format and lint
+test-deep: setup wheels  ## the tests that take longer: mutants, model checker, packaging, schedules
+	@scripts/packages tools
+	@JOBS=$(JOBS) scripts/test deep
+
+dist:  ## the source tarball of the last commit, into build/packages
+	@scripts/packages dist
+
+packages: setup  ## the Debian packages, into build/packages
+	@scripts/packages tools
+	@scripts/packages debian
+
+lint: setup  ## check format, lint, types and layers
 	@JOBS=$(JOBS) scripts/lint
 
 clean:  ## remove what was built; .venv and the results stay
@@ -56,4 +61,4 @@ clean:  ## remove what was built; .venv and the results stay
 	@rm -f python/tollbar/_native*.so
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{ printf "make %-8s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{ printf "make %-10s%s\n", $$1, $$2 }'

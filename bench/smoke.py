@@ -214,7 +214,7 @@ OURS_AND_PEERS = alone("turnstile", "tollbar::barrier", "std::barrier", "pthread
 TURNS_MS = 20
 #: Not everybody may make control groups.
 NO_GROUPS = re.compile("cpu controller|cannot (make|enter|set a quota)")
-IN_COMPANY = ("tollbar::barrier", "group", "std::barrier", "pthread_barrier")
+BESIDE_NEIGHBOURS = ("tollbar::barrier", "group", "std::barrier", "pthread_barrier")
 CROWDED = "--ranks 5 --placement pinned --batch-us 1000 --workload 50,300~0.5"
 CASES = {
     "loops": Case("--batch-us 200", {"floor": set(), "batch": set(), "episodes": set()}, "--ranks 0"),
@@ -229,8 +229,8 @@ CASES = {
         "--ranks 0",
     ),
     "turns": Case(
-        f"--turns {TURNS_MS} --workload 0,20~0.5 --only {','.join(IN_COMPANY)}",
-        {"turns": {(name, load) for name in IN_COMPANY for load in ("0", "20~0.5")}},
+        f"--turns {TURNS_MS} --workload 0,20~0.5 --only {','.join(BESIDE_NEIGHBOURS)}",
+        {"turns": {(name, load) for name in BESIDE_NEIGHBOURS for load in ("0", "20~0.5")}},
         "--turns 0",
         kept_its_time,
     ),

@@ -1,24 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-# Folders of the source tree as targets: a folder that has no CMakeLists.txt is left out of the build.
+# Folders of the source tree as targets.
 
-# Adds each folder that has a CMakeLists.txt.
+# Adds folders in this order; a missing one is an error.
 function(tollbar_subdirectories)
     foreach(folder IN LISTS ARGN)
-        if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
-            add_subdirectory(${folder})
-        endif()
+        add_subdirectory(${folder})
     endforeach()
 endfunction()
 
-# tollbar_folder(plan SOURCES plan.cpp ... DEPENDS plan ... LIBRARIES Threads::Threads ...)
+# tollbar_folder(plan SOURCES plan.cpp ... DEPENDS plan ... LIBRARIES Threads::Threads ... [LIBRARY models])
 #
-# Makes the static library tollbar_<name> and has it merged into libtollbar. DEPENDS names other folders by
-# their short names, LIBRARIES names anything else that users of the folder must link.
+# Makes the static library tollbar_<name> and has it merged into libtollbar, or into libtollbar-models where LIBRARY
+# says so. DEPENDS names other folders by their short names, LIBRARIES names anything else that users of the folder must
+# link.
 function(tollbar_folder name)
-    cmake_parse_arguments(PARSE_ARGV 1 folder "" "" "SOURCES;DEPENDS;LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 folder "" "LIBRARY" "SOURCES;DEPENDS;LIBRARIES")
+    if(NOT folder_LIBRARY)
+        set(folder_LIBRARY tollbar)
+    endif()
     set(target tollbar_${name})
     add_library(${target} STATIC ${folder_SOURCES})
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    # What is public is said by the headers in include/ and by src/exports.map.
+    set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
+                                               VISIBILITY_INLINES_HIDDEN TRUE)
+    if(TOLLBAR_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    endif()
     list(TRANSFORM folder_DEPENDS PREPEND tollbar_)
     target_link_libraries(${target} PUBLIC ${folder_DEPENDS} ${folder_LIBRARIES})
     target_link_libraries(${target} PRIVATE tollbar_warnings)
@@ -27,5 +35,8 @@ function(tollbar_folder name)
     if(TOLLBAR_CHECKED)
         target_compile_definitions(${target} PUBLIC TOLLBAR_CHECKED=1)
     endif()
-    set_property(GLOBAL APPEND PROPERTY TOLLBAR_FOLDERS ${target})
+    if(NOT folder_LIBRARY STREQUAL tollbar)  # built with its library
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    endif()
+    set_property(GLOBAL APPEND PROPERTY TOLLBAR_FOLDERS_${folder_LIBRARY} ${target})
 endfunction()

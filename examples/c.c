@@ -15,7 +15,7 @@ static void* other(void* nothing) {
 }
 
 int main(void) {
-    int error = tollbar_barrier_init(&barrier, 2, NULL, NULL);
+    int error = tollbar_barrier_create(2, NULL, NULL, &barrier);
     if (error != 0) {
         fprintf(stderr, "%s: %s\n", tollbar_strerror(error), tollbar_last_error());
         return 1;
@@ -29,7 +29,7 @@ int main(void) {
 
     tollbar_plan* plan;
     char word[64];
-    if (tollbar_plan_make(&plan, "dissemination", 4) != 0) return 1;
+    if (tollbar_plan_create("dissemination", 4, &plan) != 0) return 1;
     if (tollbar_plan_program(plan, 0, word, sizeof word, NULL) == 0) printf("rank 0: %s\n", word);
     tollbar_plan_destroy(plan);
     return 0;

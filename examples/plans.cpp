@@ -2,6 +2,7 @@
 // Plans without running them: make one, prove it, price it, print it; then write your own and see what is wrong.
 #include <iostream>
 #include <tollbar/algorithms.hpp>
+#include <tollbar/plan.hpp>
 #include <tollbar/price.hpp>
 #include <tollbar/verify.hpp>
 

@@ -33,7 +33,8 @@ NOT_NEEDED = shutil.ignore_patterns("__pycache__")
 def needed() -> list[metadata.Distribution]:
     """The distributions that the package needs, and those that they need."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    waiting, found = list(declared["project"]["dependencies"]), {}
+    project = declared["project"]
+    waiting, found = project["dependencies"] + project["optional-dependencies"]["bench"], {}
     while waiting:
         requirement = Requirement(waiting.pop())
         name = canonicalize_name(requirement.name)

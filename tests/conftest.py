@@ -4,32 +4,56 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 
-import card_hosts
+import nic_hosts
 import pytest
-from tollbar.machine import card_daemons, paths
+from tollbar.machine import nic_daemons, paths
+
+#: The reason of a test that is skipped for want of what scripts/setup installs or make builds.
+LEFT_OUT = re.compile(
+    r"(?<!lstopo) is not (installed|built|there|beside)|: no /|no (C )?compiler|no browser|no SimGrid"
+    r"|does not load"
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file's tests stay in one process, for what they share, unless they say that they need not."""
+    for item in items:
+        if item.get_closest_marker("spread") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    report = yield
+    if os.environ.get("NO_SKIPS") and report.skipped and isinstance(report.longrepr, tuple):
+        _, _, why = report.longrepr
+        if LEFT_OUT.search(why):
+            report.outcome, report.longrepr = "failed", f"{why}, and must not be (NO_SKIPS)"
+    return report
 
 
 @pytest.fixture(scope="session")
-def hosts_can_have_cards() -> None:
-    """Skips where hosts and the daemons of their cards cannot be started."""
+def hosts_can_have_nics() -> None:
+    """Skips where hosts and the daemons of their NICs cannot be started."""
     if os.geteuid() != 0 or not shutil.which("ip"):
-        pytest.skip("no cards: not root, or no command ip, so hosts cannot be made")
+        pytest.skip("no NICs: not root, or no command ip, so hosts cannot be made")
     try:
-        paths.program(card_daemons.DAEMON)
+        paths.program(nic_daemons.DAEMON)
     except FileNotFoundError as error:
-        pytest.skip(f"no cards: {error}")
+        pytest.skip(f"no NICs: {error}")
 
 
 @pytest.fixture(scope="module")
 def network():
     """Hosts with a daemon each."""
-    with card_hosts.network() as made:
+    with nic_hosts.network() as made:
         yield made
 
 
 @pytest.fixture
 def key() -> str:
     """A job's, in hexadecimal digits."""
-    return card_hosts.new_key()
+    return nic_hosts.new_key()

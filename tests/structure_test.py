@@ -12,69 +12,81 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # Which folders' headers a folder may include, besides its own:
-# plan <- algorithms, analysis <- tuner <- communicator, doors, and plan <- runtime <- transports <- doors.
+# plan <- algorithms, analysis <- tuner <- doors; plan <- base <- waiting <- transports <- doors;
+# no room outside models/ includes a model.
 MAY_INCLUDE = {
     "plan": set(),
     "algorithms": {"plan"},
     "analysis": {"plan"},
-    "workload": {"plan"},
-    "simulation": {"plan", "algorithms", "analysis", "workload"},
-    "runtime": {"plan"},
-    "tuner": {"plan", "algorithms", "analysis", "runtime"},
-    "transports/words": {"plan", "runtime"},
-    "transports/mpi": {"plan", "runtime"},
-    "transports/udp": {"plan", "runtime"},
-    "transports/shmem": {"plan", "runtime"},
-    "transports/nic": {"plan", "runtime"},
-    "nicd": {"plan", "algorithms", "runtime", "transports/nic", "nicd/client"},
-    "nicd/client": {"plan", "algorithms", "runtime", "transports/nic", "transports/udp"},
-    "simulation/cluster": {"plan", "algorithms", "runtime", "transports/mpi"},
-    "simulation/cores": {"plan", "algorithms", "runtime", "tuner", "transports/words"},
-    "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words"},
-    "doors/c": {"plan", "algorithms", "analysis", "tuner", "runtime", "transports/words", "transports/udp"},
-    "doors/nic": {"plan", "runtime", "nicd/client"},
+    "base": {"plan"},
+    "waiting": {"plan", "base"},
+    "wire": {"plan", "base"},
+    "tuner": {"plan", "algorithms", "analysis", "base", "waiting"},
+    "transports/words": {"plan", "base", "waiting"},
+    "transports/mpi": {"plan", "base", "waiting"},
+    "transports/shmem": {"plan", "base", "waiting"},
+    "transports/udp": {"plan", "base", "waiting", "wire"},
+    "transports/nic": {"plan", "base", "waiting", "wire"},
+    "membership": {"plan", "algorithms", "base", "waiting", "wire", "transports/nic", "transports/udp"},
+    "nicd": {"plan", "algorithms", "base", "waiting", "wire", "transports/nic", "membership"},
+    "models/workload": {"plan"},
+    "models": {"plan", "analysis"},
+    "models/logp": {"plan", "analysis"},
+    "models/scheduler": {"plan", "algorithms", "analysis", "models", "models/workload"},
+    "models/nic": {"plan", "algorithms", "analysis", "models", "models/workload"},
+    "models/cores": {"plan", "algorithms", "base", "waiting", "tuner", "transports/words", "models"},
+    "models/cluster": {"plan", "algorithms", "base", "waiting", "transports/mpi"},
+    "look": {"plan", "base", "waiting", "transports/words"},
+    "doors/cxx": {"plan", "algorithms", "analysis", "tuner", "base", "waiting", "transports/words"},
+    "doors/c": {
+        "plan", "algorithms", "analysis", "tuner", "base", "waiting", "transports/words", "transports/udp",
+    },
+    "doors/nic": {"plan", "base", "waiting", "membership"},
     # Nodes that have network cards meet on them (docs/design/mpi.md).
     "communicator": {
-        "plan", "algorithms", "analysis", "tuner", "runtime", "transports/words", "transports/mpi",
-        "nicd/client",
+        "plan", "algorithms", "analysis", "tuner", "base", "waiting", "transports/words", "transports/mpi",
+        "wire", "membership",
     },
-    "doors/shmem": {"plan", "algorithms", "analysis", "runtime", "transports/shmem"},
-    "doors/ompi_coll": {"runtime", "transports/mpi", "communicator"},
-    "doors/pmpi": {"runtime", "transports/mpi", "communicator"},
+    "doors/pthread": {"plan", "base", "waiting"},
+    "doors/shmem": {"plan", "algorithms", "analysis", "base", "waiting", "transports/shmem"},
+    "doors/openmp": {"plan", "base", "waiting"},
+    "doors/ompi_coll": {"base", "transports/mpi", "communicator"},
+    "doors/pmpi": {"base", "transports/mpi", "communicator"},
     "doors/hybrid": {
-        "plan", "algorithms", "runtime", "transports/words", "transports/mpi", "communicator",
+        "plan", "algorithms", "base", "waiting", "transports/words", "transports/mpi", "communicator",
     },
 }  # fmt: skip
 
 # Whose headers are compiled once for each MPI, and where those of one MPI alone may be named.
 MAY_INCLUDE_FOREIGN = {
-    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid", "simulation/cluster"},
+    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid", "models/cluster"},
     r"shmem\.h": {"transports/shmem", "doors/shmem"},
     r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
 
-# Whose promise a public header states. Everything unlisted is the runtime's.
+# Rooms whose promise a public header states. Everything unlisted is of `waiting`.
 HEADER_OF = {
     "plan.hpp": "plan",
     "detail/language.hpp": "plan",
     "algorithms.hpp": "algorithms",
     "verify.hpp": "analysis",
     "price.hpp": "analysis",
-    "draw.hpp": "analysis",
-    "unheard.hpp": "analysis",
-    "nic_model.hpp": "simulation",
-    "scheduler.hpp": "simulation",
-    "cores.hpp": "simulation/cores",
-    "detail/workload.hpp": "workload",
-    "detail/tuning.hpp": "tuner",
-    "detail/leaves.hpp": "transports/words",
-    "detail/turnstile.hpp": "transports/words",
+    "models/logp.hpp": "models/logp",
+    "models/progress.hpp": "models",
+    "models/nic.hpp": "models/nic",
+    "models/scheduler.hpp": "models/scheduler",
+    "models/cores.hpp": "models/cores",
+    "models/workload.hpp": "models/workload",
+    "detail/checked.hpp": "base",
+    "detail/deadline.hpp": "base",
+    "detail/wait_policy.hpp": "base",
+    "toll.h": "base",
     "detail/words.hpp": "transports/words",
     "participant.hpp": "transports/words",
     "barrier.hpp": "transports/words",
     "udp.hpp": "transports/udp",
     "udp.h": "doors/c",
-    "tollbar.h": "doors/c",
+    "tollbar.h": "base",
     "nic.h": "doors/nic",
     "mpi.hpp": "doors/hybrid",
     "mpi.h": "doors/hybrid",
@@ -104,7 +116,7 @@ def folder_of(source: Path) -> str | None:
 
 def owner_of(header: str) -> str:
     """The folder that the public header of that name belongs to."""
-    return HEADER_OF.get(header, "runtime")
+    return HEADER_OF.get(header, "waiting")
 
 
 def includes(path: Path) -> list[tuple[str, str]]:
@@ -299,17 +311,15 @@ def test_the_environment_is_read_in_one_file():
     """Besides, the component asks what Open MPI does not tell of its own parameters."""
     parameters = "src/doors/ompi_coll/parameters.c"
     readers = naming(r"\bgetenv\b|\benviron\b", "src/", "include/", "python/native/")
-    assert readers == {"src/runtime/environment.cpp", parameters}
+    assert readers == {"src/base/environment.cpp", parameters}
     assert naming(r'getenv\("TOLLBAR|"TOLLBAR_\w+="', parameters) == set()
     assert naming(r'environ(\.get\(|\[)"(TOLLBAR|XDG)', "python/") == set()
 
 
 def test_lines_for_users_are_written_in_one_file():
     """Besides, programs write of themselves."""
-    programs = {"src/nicd/nicd.cpp", "src/simulation/cluster/main.cpp"}
-    assert (
-        naming(r"\(\s*stderr,|, stderr\)|\bcerr\b", "src/", "include/") == {"src/runtime/say.cpp"} | programs
-    )
+    programs = {"src/nicd/nicd.cpp", "src/models/cluster/main.cpp", "src/look/main.cpp"}
+    assert naming(r"\(\s*stderr,|, stderr\)|\bcerr\b", "src/", "include/") == {"src/base/say.cpp"} | programs
 
 
 def code_of(path: Path) -> str:
@@ -323,7 +333,15 @@ def families() -> list[str]:
 
 
 # Who chooses between plans, or models them, has to name them.
-NAMES_ALGORITHMS = {"algorithms", "tuner", "analysis", "simulation", "simulation/cluster", "simulation/cores"}
+NAMES_ALGORITHMS = {
+    "algorithms",
+    "tuner",
+    "models/logp",
+    "models/nic",
+    "models/scheduler",
+    "models/cluster",
+    "models/cores",
+}
 
 
 def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
@@ -335,7 +353,7 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
         for path in sources_of_src()
         if folder_of(path) not in NAMES_ALGORITHMS and plan.search(code_of(path))
     }
-    # "switch" and "card" also name hardware; what a communicator may move to cards is read by these prefixes.
+    # "switch" and "card" also name hardware; what a communicator may move to NICs is read by these prefixes.
     hardware = ('"switch"', '"card"', '"card:"')
     spelled = {name: [word for word in words if word not in hardware] for name, words in spelled.items()}
     assert {name: words for name, words in spelled.items() if words} == {}
@@ -343,15 +361,15 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
 
 # Where somebody passes time before there is a barrier to wait for, or on a lock of a few instructions.
 PASSES_TIME = {
-    "include/tollbar/barrier.hpp": "the first polls, in the caller",
     "include/tollbar/detail/leaves.hpp": "a release that is under way",
     "src/communicator/pending.cpp": "a lock of a few instructions",
+    "src/doors/pthread/visits.cpp": "memory for a slot",
     "src/doors/shmem/caller_lock.hpp": "a lock of a few instructions",
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",
-    "src/runtime/sync.cpp": "what the wait loop is made of",
-    "src/simulation/cluster/ranks.cpp": "simulated time",
-    "src/simulation/cores/published.hpp": "a paper's barriers, which poll for ever",
-    "src/simulation/cores/sync.hpp": "simulated time",
+    "src/waiting/sync.cpp": "what the wait loop is made of",
+    "src/models/cluster/ranks.cpp": "simulated time",
+    "src/models/cores/published.hpp": "a paper's barriers, which poll for ever",
+    "src/models/cores/sync.hpp": "simulated time",
     "src/tuner/tuning_file.cpp": "the lock of a file",
 }
 
@@ -367,15 +385,3 @@ def test_there_is_one_wait_loop():
     }
     assert loops - PASSES_TIME.keys() == {"include/tollbar/detail/waiting.hpp"}
     assert PASSES_TIME.keys() - loops == set()
-
-
-def test_transports_include_only_plans_and_the_runtime():
-    for folder, allowed in MAY_INCLUDE.items():
-        if folder.startswith("transports/"):
-            assert allowed == {"plan", "runtime"}
-
-
-def test_doors_include_no_doors():
-    for folder, allowed in MAY_INCLUDE.items():
-        if folder.startswith("doors/"):
-            assert not [other for other in allowed if other.startswith("doors/")]

@@ -24,7 +24,7 @@ public:
     const Label& label() const noexcept { return label_; }
 
     /// Makes a new barrier, has all ranks attend the visit, and takes it down again: no barrier is left around
-    /// to change how another one judges the crowding.
+    /// to change how another one judges the occupancy.
     virtual void receive(Crew& crew, Visit& visit) = 0;
 
 private:

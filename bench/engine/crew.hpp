@@ -16,6 +16,8 @@
 
 namespace tollbar::bench {
 
+using namespace detail;
+
 using Job = std::function<void(Rank)>;
 
 class Visit;

@@ -2,7 +2,7 @@
 // What all measuring programs do with their command line, and between their rounds.
 #include "launch.hpp"
 
-#include "company.hpp"
+#include "neighbours.hpp"
 #include "floors.hpp"
 
 #include <sys/utsname.h>
@@ -112,7 +112,7 @@ void Launch::begin(const Versions& versions) const {
         .field("ranks", options.ranks)
         .field("placement", spelled(options.placement))
         .field("computing", spelled(options.computing))
-        .field("company", spelled(options.company))
+        .field("company", spelled(options.neighbours))
         .field("rounds", options.rounds)
         .field("seed", options.seed)
         .field("crowded", crowded())
@@ -151,9 +151,9 @@ int run(const Program& program, int count, const char* const* words) {
             return 0;
         }
         Launch launch = launch_of(program, asked.options, peers.get());
-        if (peers && launch.options.company != Company::alone)
-            throw WrongUse("--company is for programs without a launcher");
-        return beside(launch.options.company, [&] { return program.measure(launch); });
+        if (peers && launch.options.neighbours != Neighbours::alone)
+            throw WrongUse("--beside is for programs without a launcher");
+        return beside(launch.options.neighbours, [&] { return program.measure(launch); });
     } catch (const WrongUse& wrong) {
         return complain(wrong.what());
     } catch (const std::exception& error) {

@@ -60,15 +60,15 @@ std::vector<Flag> flags_of_all(Options& o) {
          "turns of computing a fixed amount (--workload, default 0) and one barrier are timed for so long, after a "
          "warm-up, and nothing else",
          amount(o.turns_ns, 1e6, 1, hour_us / 1000)},
-        {"--company", "alone|neighbour|neighbours|session|cgroup|quota",
+        {"--beside", "alone|neighbour|neighbours|session|cgroup|quota",
          "who else wants the CPUs: nobody; one or two endless loops in the same session; one in another session, or "
          "in another control group; nobody, with a quota of 1.5 CPUs (default alone)",
-         one_of(o.company, {{"alone", Company::alone},
-                            {"neighbour", Company::neighbour},
-                            {"neighbours", Company::neighbours},
-                            {"session", Company::session},
-                            {"cgroup", Company::cgroup},
-                            {"quota", Company::quota}})},
+         one_of(o.neighbours, {{"alone", Neighbours::alone},
+                               {"neighbour", Neighbours::neighbour},
+                               {"neighbours", Neighbours::neighbours},
+                               {"session", Neighbours::session},
+                               {"cgroup", Neighbours::cgroup},
+                               {"quota", Neighbours::quota}})},
         {"--check", "EPISODES",
          "every rank pays a toll before and looks for all tolls after each episode of every barrier; nothing is "
          "measured",
@@ -117,14 +117,14 @@ std::string_view spelled(Placement placement) noexcept { return placement == Pla
 
 std::string_view spelled(Computing computing) noexcept { return computing == Computing::busy ? "busy" : "away"; }
 
-std::string_view spelled(Company company) noexcept {
-    switch (company) {
-        case Company::neighbour: return "1 neighbour";
-        case Company::neighbours: return "2 neighbours";
-        case Company::session: return "1 neighbour in another session";
-        case Company::cgroup: return "1 neighbour in another cgroup";
-        case Company::quota: return "a quota of 1.5 CPUs";
-        case Company::alone: break;
+std::string_view spelled(Neighbours neighbours) noexcept {
+    switch (neighbours) {
+        case Neighbours::neighbour: return "1 neighbour";
+        case Neighbours::neighbours: return "2 neighbours";
+        case Neighbours::session: return "1 neighbour in another session";
+        case Neighbours::cgroup: return "1 neighbour in another cgroup";
+        case Neighbours::quota: return "a quota of 1.5 CPUs";
+        case Neighbours::alone: break;
     }
     return "alone";
 }

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <tollbar/plan.hpp>
-#include <tollbar/detail/workload.hpp>
+#include <tollbar/models/workload.hpp>
+#include <tollbar/detail/deadline.hpp>  // declares namespace detail
 
 #include <charconv>
 #include <concepts>
@@ -18,11 +19,13 @@
 
 namespace tollbar::bench {
 
+using namespace detail;
+
 enum class Placement : std::uint8_t { pinned, free };
 /// How a rank passes the time of a workload: it keeps a CPU busy, or leaves it to others.
 enum class Computing : std::uint8_t { busy, away };
 /// Who else wants the CPUs while a program measures.
-enum class Company : std::uint8_t { alone, neighbour, neighbours, session, cgroup, quota };
+enum class Neighbours : std::uint8_t { alone, neighbour, neighbours, session, cgroup, quota };
 enum class Depth : std::uint8_t { full, quick };
 
 /// Wrong use: one line that says what was wrong and what is accepted.
@@ -57,7 +60,7 @@ struct Options {
     std::uint64_t runs = 0;  ///< of each workload; 0: as many as batch_ns has
     Computing computing = Computing::busy;
     double turns_ns = 0;  ///< turns are timed for so long in place of counted episodes or runs; 0: those are
-    Company company = Company::alone;
+    Neighbours neighbours = Neighbours::alone;
     Tolls tolls;
     bool profile = false;
     bool list = false;
@@ -70,7 +73,7 @@ inline constexpr Rank most_ranks = 1024;
 
 std::string_view spelled(Placement placement) noexcept;
 std::string_view spelled(Computing computing) noexcept;
-std::string_view spelled(Company company) noexcept;
+std::string_view spelled(Neighbours neighbours) noexcept;
 
 /// What becomes of the value of a flag. Throws WrongUse.
 using Take = std::function<void(std::string_view flag, std::string_view text)>;

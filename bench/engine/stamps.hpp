@@ -13,6 +13,8 @@
 
 namespace tollbar::bench {
 
+using namespace detail;
+
 struct Stamp {
     Ticks entry;
     Ticks exit;

@@ -7,7 +7,7 @@
 #include "visit.hpp"
 
 #include <tollbar/detail/sync.hpp>
-#include <tollbar/detail/workload.hpp>
+#include <tollbar/models/workload.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +15,8 @@
 #include <limits>
 
 namespace tollbar::bench {
+
+using namespace detail;
 
 /// So many steps of computing. The same work however often the thread loses its CPU meanwhile.
 void take_steps(std::uint64_t steps) noexcept;

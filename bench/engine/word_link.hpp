@@ -13,6 +13,8 @@
 
 namespace tollbar::bench {
 
+using namespace detail;
+
 /// May lie in memory that processes share.
 struct WordLink {
     struct alignas(line_bytes) Line {
@@ -26,16 +28,16 @@ struct WordLink {
 /// Memory order: as that of every word, release in send(), acquire in receive(). Shares no line with the other end.
 class alignas(line_bytes) WordEnd {
 public:
-    WordEnd(Rank rank, WordLink* link, Waking waking, Crowding crowding) noexcept
+    WordEnd(Rank rank, WordLink* link, Waking waking, Occupancy occupancy) noexcept
         : rank_(rank), link_(*link), waking_(waking),
-          patience_(patience_for<NativeSync>(wait_policy::automatic, crowding)) {}
+          budget_(wait_budget_for<NativeSync>(wait_policy::automatic, occupancy)) {}
 
     void begin(std::uint32_t) noexcept { ++episode_; }
     void send(std::uint32_t channel) noexcept { step(channel, 1 - rank_).signal(episode_, waking_); }
     void receive(std::uint32_t channel) noexcept {
         const WordStep<NativeSync> awaited = step(channel, rank_);
         wait<NativeSync>(AwaitedWord<NativeSync>{*awaited.word, episode_, *awaited.sleepers, episode_, waking_},
-                         patience_, Never{});
+                         budget_, Never{});
     }
 
 private:
@@ -52,7 +54,7 @@ private:
     Rank rank_;
     WordLink& link_;
     Waking waking_;
-    Patience patience_;
+    WaitBudget budget_;
     Episode episode_ = 0;
 };
 

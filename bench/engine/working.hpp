@@ -4,7 +4,7 @@
 
 #include "visit.hpp"
 
-#include <tollbar/detail/workload.hpp>
+#include <tollbar/models/workload.hpp>
 
 #include <algorithm>
 
@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 namespace tollbar::bench {
+
+using namespace detail;
 
 /// Keeps the CPU busy until it has computed that long. A stretch in which the thread had no CPU does not count: two
 /// readings of the clock that are further apart than any that follow each other.

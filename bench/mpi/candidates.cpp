@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an MPI program measures: MPI_Barrier and MPI_Ibarrier as they come, the MPI's own behind a preload, and every
-// plan of tollbar's by words and by messages.
+// Barriers that an MPI program measures: MPI_Barrier and MPI_Ibarrier as they come, the MPI's own barrier behind a
+// preload, and every plan of tollbar's by words and by messages.
 #include "candidates.hpp"
 
 #include "communicator/participant.h"
@@ -16,14 +16,6 @@ namespace {
 
 struct Own {
     static void episode(MPI_Comm comm) noexcept { PMPI_Barrier(comm); }
-};
-
-struct OwnSplit {
-    static void episode(MPI_Comm comm) noexcept {
-        MPI_Request request = MPI_REQUEST_NULL;
-        PMPI_Ibarrier(comm, &request);
-        PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
 };
 
 /// A plan of tollbar's as every door of MPI runs it.
@@ -75,14 +67,10 @@ PointToPoint::~PointToPoint() {
 
 Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p2p) {
     Roster roster;
-    const bool behind_a_door = mpi_door() != "none";
-    const char* kind = behind_a_door ? "door" : "mpi";
-    roster.add<Called<Blocking>>({"MPI_Barrier", kind});
-    roster.add<Called<Split>>({"MPI_Ibarrier", kind});
-    if (mpi_door() == "preload") {
-        roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
-        roster.add<Called<OwnSplit>>({"PMPI_Ibarrier", "mpi"});
-    }
+    const std::string door = mpi_door();
+    roster.add<Called<Blocking>>({"MPI_Barrier", door == "none" ? "mpi" : "door"});
+    roster.add<Called<Split>>({"MPI_Ibarrier", door == "component" ? "door" : "mpi"});
+    if (door == "preload") roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
 
     const bool share = hosts < ranks;
     if (hosts == 1) add_plan_by(roster, p2p, "turnstile", "turnstile", "auto");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an MPI program measures: MPI_Barrier and MPI_Ibarrier as they come, the MPI's own behind a preload, and every
-// plan of tollbar's by words and by messages.
+// Barriers that an MPI program measures: MPI_Barrier and MPI_Ibarrier as they come, the MPI's own barrier behind a
+// preload, and every plan of tollbar's by words and by messages.
 #pragma once
 
 #include "job.hpp"
@@ -58,7 +58,7 @@ struct Split {
 };
 
 /// Everything that can be measured among that many ranks on that many hosts; MPI_Barrier is a door's where one is
-/// loaded.
+/// loaded, MPI_Ibarrier the component's where that is.
 Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p2p);
 
 /// Any plan for that many ranks, for --only; the waiting policy is auto or messages.

@@ -4,7 +4,7 @@
 #include "measures.hpp"
 #include "word_link.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <memory>
 #include <new>
@@ -18,7 +18,7 @@ namespace {
 /// Memory order: that of the messages.
 class MessageEnd {
 public:
-    MessageEnd(Rank rank, const tollbar_p2p& p2p, Crowding crowding) : p2p_(p2p), crowding_(crowding) {
+    MessageEnd(Rank rank, const tollbar_p2p& p2p, Occupancy occupancy) : p2p_(p2p), occupancy_(occupancy) {
         const Rank peer = 1 - rank;
         for (std::uint32_t channel = 0; channel < most_messages; ++channel) {
             out_.push_back(opened(p2p_.open(p2p_.state, peer, TOLLBAR_TO_PEER, nullptr, 0)));
@@ -51,12 +51,12 @@ private:
     void wait_until_done(tollbar_channel* channel) const noexcept {
         while (p2p_.done(p2p_.state, channel) <= 0) {
             p2p_.progress(p2p_.state);
-            if (crowding_ == Crowding::crowded) NativeSync::yield();
+            if (occupancy_ == Occupancy::oversubscribed) NativeSync::yield();
         }
     }
 
     tollbar_p2p p2p_;
-    Crowding crowding_;
+    Occupancy occupancy_;
     std::vector<tollbar_channel*> out_;
     std::vector<tollbar_channel*> in_;
 };
@@ -66,9 +66,9 @@ private:
 int measure_round_trips(const Launch& launch, const PointToPoint& p2p) {
     const Peers& peers = *launch.peers;
     const bool roomy = std::min<std::size_t>(launch.cpus.size(), quota_cpus()) >= 2;
-    const Crowding crowding = roomy ? Crowding::roomy : Crowding::crowded;
+    const Occupancy occupancy = roomy ? Occupancy::exclusive : Occupancy::oversubscribed;
     LooseCrew crew(launch);
-    RoundTrips<MessageEnd> messages(launch, crew, "messages", p2p.get(), crowding);
+    RoundTrips<MessageEnd> messages(launch, crew, "messages", p2p.get(), occupancy);
 
     const std::unique_ptr<PeersMemory> memory = PeersMemory::make(peers, sizeof(WordLink));
     std::optional<RoundTrips<WordEnd>> words;
@@ -77,7 +77,7 @@ int measure_round_trips(const Launch& launch, const PointToPoint& p2p) {
         // As the ranks of a node ring when they have a CPU each.
         const bool asymmetric = peers.all(roomy && NativeSync::register_for_heavy_fence());
         words.emplace(launch, crew, "words", std::launder(reinterpret_cast<WordLink*>(memory->data())),
-                      Waking{.scope = Scope::shared, .asymmetric = asymmetric}, crowding);
+                      Waking{.scope = Scope::shared, .asymmetric = asymmetric}, occupancy);
     }
     Rounds rounds(launch, crew);
     const int status = rounds.run([&](std::uint32_t round) {

@@ -78,7 +78,7 @@ private:
     std::minstd_rand random_;
 };
 
-/// What has gone out and come in on one rank.
+/// The letters that one rank has sent and received.
 struct Mail {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;

@@ -15,7 +15,7 @@ namespace tollbar::bench {
 
 namespace {
 
-/// What the forms have in common, and what the last one found out.
+/// The settings that all forms share, and the result of the last one.
 struct Race {
     const Peers& job;
     std::uint64_t seed;

@@ -7,7 +7,7 @@
 #include "transports/shmem/block.hpp"
 #include "transports/shmem/open_mpi.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -37,18 +37,18 @@ class SlotEnd {
 public:
     enum class By : std::uint8_t { puts, stores };
 
-    SlotEnd(Rank rank, const Slots* slots, By by, Crowding crowding)
-        : peer_(1 - static_cast<int>(rank)), slots_(*slots), by_(by), crowding_(crowding),
+    SlotEnd(Rank rank, const Slots* slots, By by, Occupancy occupancy)
+        : peer_(1 - static_cast<int>(rank)), slots_(*slots), by_(by), occupancy_(occupancy),
           near_(shmem_ptr(slots_.slot(0, 0), peer_) != nullptr) {}
 
     void begin(std::uint32_t) noexcept {
         ++episode_;
-        phase_ = shmem::phase_of(episode_);
+        parity_ = shmem::parity_of(episode_);
         word_ = shmem::slot_word(signature, episode_);
     }
 
     void send(std::uint32_t channel) noexcept {
-        std::uint64_t* const slot = slots_.slot(phase_, channel);
+        std::uint64_t* const slot = slots_.slot(parity_, channel);
         if (by_ == By::puts) {
             shmem_uint64_p(slot, word_, peer_);
         } else {
@@ -59,10 +59,10 @@ public:
 
     void receive(std::uint32_t channel) noexcept {
         constexpr std::uint32_t looks_a_progress_near = 32;
-        std::uint64_t* const slot = slots_.slot(phase_, channel);
+        std::uint64_t* const slot = slots_.slot(parity_, channel);
         for (std::uint32_t look = 1; shmem_uint64_test(slot, SHMEM_CMP_EQ, word_) == 0; ++look) {
             if (!near_ || look % looks_a_progress_near == 0) shmem::make_progress();
-            crowding_ == Crowding::crowded ? NativeSync::yield() : NativeSync::pause();
+            occupancy_ == Occupancy::oversubscribed ? NativeSync::yield() : NativeSync::pause();
         }
         std::atomic_thread_fence(std::memory_order_acquire);
     }
@@ -71,25 +71,25 @@ private:
     int peer_;
     const Slots& slots_;
     By by_;
-    Crowding crowding_;
+    Occupancy occupancy_;
     bool near_;  ///< whether its memory can be written by stores
     Episode episode_ = 0;
-    unsigned phase_ = 0;
+    unsigned parity_ = 0;
     std::uint64_t word_ = 0;
 };
 
 int measure(Launch& launch) {
     launch.begin(shmem_versions());
     const bool roomy = std::min<std::size_t>(launch.cpus.size(), quota_cpus()) >= 2;
-    const Crowding crowding = roomy ? Crowding::roomy : Crowding::crowded;
+    const Occupancy occupancy = roomy ? Occupancy::exclusive : Occupancy::oversubscribed;
     const Slots put_into;
     const Slots stored_into;
     LooseCrew crew(launch);
-    RoundTrips<SlotEnd> puts(launch, crew, "puts", &put_into, SlotEnd::By::puts, crowding);
+    RoundTrips<SlotEnd> puts(launch, crew, "puts", &put_into, SlotEnd::By::puts, occupancy);
     std::optional<RoundTrips<SlotEnd>> stores;
     const int peer = 1 - static_cast<int>(launch.peers->rank());
     if (shmem_ptr(stored_into.slot(0, 0), peer) != nullptr)
-        stores.emplace(launch, crew, "stores", &stored_into, SlotEnd::By::stores, crowding);
+        stores.emplace(launch, crew, "stores", &stored_into, SlotEnd::By::stores, occupancy);
     Rounds rounds(launch, crew);
     return rounds.run([&](std::uint32_t round) {
         rounds.floors(round);

@@ -28,7 +28,7 @@ public:
     void abort() const noexcept override { shmem_global_exit(1); }
 };
 
-/// What the environment record says of the OpenSHMEM and the MPI below it.
+/// The versions of the OpenSHMEM and of the MPI below it, for the environment record.
 inline Versions shmem_versions() {
     char vendor[SHMEM_MAX_NAME_LEN] = "";
     int major = 0;

@@ -2,10 +2,6 @@
 // tollbar's split barriers of OpenSHMEM: every way of signalling, in several rounds and in one shot.
 #include "variants.hpp"
 
-#include "counters.hpp"
-
-#include "doors/shmem/barrier.hpp"
-
 #include <cerrno>
 #include <stdexcept>
 
@@ -14,17 +10,17 @@ namespace tollbar::bench {
 namespace {
 
 std::vector<Variant> all() {
-    std::vector<Variant> all{{"default", "auto", Shot::chosen, nullptr, 0}};
-    for (const CounterKind& counter : counter_kinds)
-        all.push_back({"dissemination", counter.name, Shot::rounds, &counter.kind, 0});
+    std::vector<Variant> all{{"default", "auto", Shot::chosen, TOLLBAR_SHMEM_AUTO, nullptr, 0}};
+    for (const CounterKind& counters : counter_kinds)
+        all.push_back({"dissemination", counters.name, Shot::rounds, TOLLBAR_SHMEM_AUTO, &counters, 0});
     const Variant slots[] = {
-        {"dissemination", "puts", Shot::rounds, &shmem::by_puts, 0},
-        {"dissemination", "engine", Shot::rounds, &shmem::by_puts, 1},
-        {"dissemination", "stores", Shot::rounds, &shmem::by_stores, 0},
-        {"one-shot", "puts", Shot::one, &shmem::by_puts, 0},
-        {"one-shot", "stores", Shot::one, &shmem::by_stores, 0},
-        {"counter", "puts", Shot::counter, &shmem::by_puts, 0},
-        {"counter", "stores", Shot::counter, &shmem::by_stores, 0},
+        {"dissemination", "puts", Shot::rounds, TOLLBAR_SHMEM_PUTS, nullptr, 0},
+        {"dissemination", "engine", Shot::rounds, TOLLBAR_SHMEM_PUTS, nullptr, 1},
+        {"dissemination", "stores", Shot::rounds, TOLLBAR_SHMEM_STORES, nullptr, 0},
+        {"one-shot", "puts", Shot::one, TOLLBAR_SHMEM_PUTS, nullptr, 0},
+        {"one-shot", "stores", Shot::one, TOLLBAR_SHMEM_STORES, nullptr, 0},
+        {"counter", "puts", Shot::counter, TOLLBAR_SHMEM_PUTS, nullptr, 0},
+        {"counter", "stores", Shot::counter, TOLLBAR_SHMEM_STORES, nullptr, 0},
     };
     all.insert(all.end(), std::begin(slots), std::end(slots));
     return all;
@@ -44,8 +40,9 @@ int make(const Variant& variant, tollbar_shmem_barrier** barrier) {
     const std::string plan = plan_of(variant.shot);
     tollbar_shmem_options options{};
     options.plan = plan.c_str();
+    options.signals = variant.signals;
     options.engine = variant.engine;
-    return shmem::create(nullptr, options, variant.signals, barrier);
+    return tollbar_shmem_barrier_create(nullptr, &options, barrier);
 }
 
 }  // namespace
@@ -65,7 +62,10 @@ std::vector<Variant> variants(std::vector<Skipped>& skipped) {
 }
 
 VariantSplit::VariantSplit(const Variant& variant) {
-    if (make(variant, &barrier_) != 0) throw std::runtime_error(tollbar_shmem_last_error());
+    if (variant.counters != nullptr)
+        counters_.emplace(*variant.counters, plan_of(variant.shot));
+    else if (make(variant, &barrier_) != 0)
+        throw std::runtime_error(tollbar_shmem_last_error());
 }
 
 }  // namespace tollbar::bench

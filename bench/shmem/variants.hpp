@@ -3,12 +3,12 @@
 #pragma once
 
 #include "candidate.hpp"
-
-#include "transports/shmem/signals.hpp"
+#include "counters.hpp"
 
 #include <tollbar/shmem.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +25,13 @@ struct Variant {
     const char* name;  ///< of the plan
     const char* how;   ///< of the signals; stands where other programs name the waiting policy
     Shot shot;
-    const shmem::SignalKind* signals;  ///< null: the library's choice
+    tollbar_shmem_signals signals;
+    const CounterKind* counters;  ///< null: the library's barrier
     int engine;
 };
 
-/// Those that this OpenSHMEM can do among so many PEs. The others go to `skipped` with the library's own words.
-/// Collective.
+/// The variants that this OpenSHMEM can do among the PEs of this job. The others go to `skipped` with the library's own
+/// words. Collective.
 std::vector<Variant> variants(std::vector<Skipped>& skipped);
 
 inline Label label_of(const Variant& variant) { return {variant.name, "split", variant.how}; }
@@ -39,16 +40,17 @@ inline Label label_of(const Variant& variant) { return {variant.name, "split", v
 class VariantSplit {
 public:
     explicit VariantSplit(const Variant& variant);
-    ~VariantSplit() { tollbar_shmem_barrier_destroy(barrier_); }
+    ~VariantSplit() { tollbar_shmem_barrier_destroy(barrier_); }  // NULL where the counters are in use
     VariantSplit(const VariantSplit&) = delete;
     VariantSplit& operator=(const VariantSplit&) = delete;
 
-    void post() noexcept { tollbar_shmem_barrier_post(barrier_); }
-    bool test() noexcept { return tollbar_shmem_barrier_test(barrier_) != EAGAIN; }
-    void wait() noexcept { tollbar_shmem_barrier_wait(barrier_); }
+    void post() noexcept { counters_ ? counters_->post() : void(tollbar_shmem_barrier_post(barrier_)); }
+    bool test() noexcept { return counters_ ? counters_->test() : tollbar_shmem_barrier_test(barrier_) != EAGAIN; }
+    void wait() noexcept { counters_ ? counters_->wait() : void(tollbar_shmem_barrier_wait(barrier_)); }
 
 private:
     tollbar_shmem_barrier* barrier_ = nullptr;
+    std::optional<CounterBarrier> counters_;
 };
 
 }  // namespace tollbar::bench

@@ -4,9 +4,10 @@
 #include "barriers.hpp"
 #include "candidates.hpp"
 
+#include "tuner/tuning.hpp"
+
 #include <tollbar/algorithms.hpp>
-#include <tollbar/detail/crowding.hpp>
-#include <tollbar/detail/tuning.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <gnu/libc-version.h>
 
@@ -58,6 +59,7 @@ void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std
 
 Add plans_for(Rank ranks) {
     return [ranks](Roster& roster, const std::string& name, const std::string& wait) {
+        if (name == "pthread_door") return add_door(roster, ranks);
         try {
             add_plan(roster, ranks, name, wait);
             return true;
@@ -87,7 +89,7 @@ void add_own_kinds(Roster& roster, Rank ranks) {
     roster.add<Everywhere<OwnBarrier>>({"tollbar::barrier", "barrier"}, ranks);
 }
 
-void add_in_company(Roster& roster, const Launch& launch) {
+void add_beside_neighbours(Roster& roster, const Launch& launch) {
     const Rank ranks = launch.options.ranks;
     const char* asked = std::getenv("TOLLBAR_WAIT");  // which is the process's
     const Policy& policy = policy_named(asked == nullptr ? "auto" : asked);

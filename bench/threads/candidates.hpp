@@ -10,7 +10,7 @@ namespace tollbar::bench {
 void add_tollbar(Roster& roster, Rank ranks);    ///< all of it: every plan, and
 void add_own_kinds(Roster& roster, Rank ranks);  ///< what is no plan
 void add_standard_peers(Roster& roster, Rank ranks);
-void add_in_company(Roster& roster, const Launch& launch);  ///< what --turns is for: how everybody waits
+void add_beside_neighbours(Roster& roster, const Launch& launch);  ///< what --turns is for: how everybody waits
 void add_boost(Roster& roster, Rank ranks);
 void add_concurrency_kit(Roster& roster, Rank ranks);
 /// Those of a paper on OpenMP, and its variants. They give way between polls where ranks share CPUs; with "spin" never.
@@ -20,7 +20,10 @@ void add_loaded(Roster& roster, Rank ranks);  ///< "loaded": of a preloaded libr
 /// One catalogue plan. Throws std::invalid_argument when it cannot be spelled so or not for that many ranks.
 void add_plan(Roster& roster, Rank ranks, const std::string& spelling, const std::string& wait);
 
-/// Any plan for that many ranks, for --only.
+/// "pthread_door": the preload for pthread_barrier_wait; false where it is not built.
+bool add_door(Roster& roster, Rank ranks);
+
+/// Any plan for that many ranks, for --only, and "pthread_door".
 Add plans_for(Rank ranks);
 
 }  // namespace tollbar::bench

@@ -2,7 +2,7 @@
 // The barriers between threads of Seyedroudbari and Kadiyala 2020, corrected, and the variants that they propose.
 #include "candidates.hpp"
 
-#include "simulation/cores/published.hpp"
+#include "models/cores/published.hpp"
 
 #include <string>
 #include <utility>

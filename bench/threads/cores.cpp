@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tollbar-bench-cores: what a cache line costs between the CPUs that are named, for `tollbar logp measure cores`.
+// tollbar-bench-cores: what a cache line costs between the CPUs that are named, for `tollbar bench cores`.
 // Prints one number, nanoseconds:
 //
 //     pair A B      one trip of a line between two threads that wait for each other

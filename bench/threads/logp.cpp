@@ -3,7 +3,7 @@
 #include "crew.hpp"
 #include "word_link.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 namespace tollbar::bench {
 
@@ -13,11 +13,12 @@ int measure(Launch& launch) {
     launch.refuse_names();
     launch.begin();
     // As a group rings and waits when its two ranks have a CPU each, or have not.
-    const bool roomy = std::min(tollbar::usable_cpus(), quota_cpus()) >= 2;
+    const bool roomy = std::min(tollbar::detail::usable_cpus(), quota_cpus()) >= 2;
     const Waking waking{.asymmetric = roomy && NativeSync::register_for_heavy_fence()};
     WordLink link;
     ThreadCrew crew(launch.options.ranks, launch.places());
-    RoundTrips<WordEnd> words(launch, crew, "words", &link, waking, roomy ? Crowding::roomy : Crowding::crowded);
+    RoundTrips<WordEnd> words(launch, crew, "words", &link, waking,
+                              roomy ? Occupancy::exclusive : Occupancy::oversubscribed);
     Rounds rounds(launch, crew);
     return rounds.run([&](std::uint32_t round) {
         rounds.floors(round);

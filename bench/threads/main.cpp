@@ -10,7 +10,7 @@ int measure(Launch& launch) {
     const Rank ranks = launch.options.ranks;
     Roster roster;
     if (launch.options.turns_ns != 0) {
-        add_in_company(roster, launch);
+        add_beside_neighbours(roster, launch);
     } else {
         add_tollbar(roster, ranks);
         add_standard_peers(roster, ranks);

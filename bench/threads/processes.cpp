@@ -6,7 +6,7 @@
 #include "cpu_groups.hpp"
 #include "launch.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
 #include <tollbar/algorithms.hpp>
 

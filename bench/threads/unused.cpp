@@ -6,7 +6,7 @@
 #include "transports/words/layout.hpp"
 
 #include <tollbar/algorithms.hpp>
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/detail/words.hpp>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ private:
     };
 
     Waking waking_;
-    alignas(line_bytes) Words<NativeSync>::CrowdingWord roomy_{Crowding::roomy};
+    alignas(line_bytes) Words<NativeSync>::OccupancyWord roomy_{Occupancy::exclusive};
     std::vector<Line> lines_;
     std::vector<Sleepers<NativeSync>> sleepers_;
     std::vector<std::vector<Step>> programs_;
@@ -110,7 +110,7 @@ int measure(Launch& launch) {
     launch.refuse_names();
     launch.begin();
     const Rank ranks = launch.options.ranks;
-    const bool roomy = ranks <= std::min(tollbar::usable_cpus(), quota_cpus());
+    const bool roomy = ranks <= std::min(tollbar::detail::usable_cpus(), quota_cpus());
     if (!roomy) print_skipped("unused", "a nanosecond cannot be seen without a CPU for every thread");
     // As a group rings when everybody has a CPU.
     const Waking waking{.asymmetric = roomy && NativeSync::register_for_heavy_fence()};

@@ -3,9 +3,9 @@
 #include "round_trips.hpp"
 
 #include "transports/udp/datagrams.hpp"
-#include "runtime/frame.h"
+#include "wire/frame.h"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <algorithm>
 #include <array>
@@ -74,7 +74,7 @@ private:
 int measure(Launch& launch) {
     launch.refuse_names();
     launch.begin();
-    const bool roomy = std::min(tollbar::usable_cpus(), quota_cpus()) >= 2;
+    const bool roomy = std::min(tollbar::detail::usable_cpus(), quota_cpus()) >= 2;
     std::array sockets{udp_socket(udp_address("127.0.0.1:0")), udp_socket(udp_address("127.0.0.1:0"))};
     const std::vector<UdpAddress> addresses{address_of(sockets[0]), address_of(sockets[1])};
     std::array<UdpDatagrams, 2> networks{UdpDatagrams(std::move(sockets[0]), addresses),

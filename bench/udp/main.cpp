@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-udp: barriers between hosts by datagrams, side by side; 10,000 consecutive ones in a batch.
-#include "cards.hpp"
+#include "nics.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -24,12 +24,12 @@ public:
     UdpBarrier(const std::shared_ptr<const Network>& network, const Plan& plan, wait_policy wait)
         : plan_(plan), options_{.key = key(), .wait = wait} {
         for (Rank rank = 0; rank < plan.ranks(); ++rank) {
-            places_.push_back(network->place(rank));
-            addresses_.push_back(places_.back().address());
+            endpoints_.push_back(network->endpoint(rank));
+            addresses_.push_back(endpoints_.back().address());
         }
     }
 
-    Seat seat(Rank rank) { return {udp_participant(std::move(places_[rank]), plan_, rank, addresses_, options_)}; }
+    Seat seat(Rank rank) { return {udp_participant(std::move(endpoints_[rank]), plan_, rank, addresses_, options_)}; }
 
 private:
     static std::uint64_t key() {
@@ -39,7 +39,7 @@ private:
 
     Plan plan_;
     udp_options options_;
-    std::vector<udp_place> places_;
+    std::vector<udp_endpoint> endpoints_;
     std::vector<std::string> addresses_;
 };
 
@@ -70,12 +70,12 @@ void add_udp(Roster& roster, Rank ranks, const std::shared_ptr<const Network>& n
 /// As many as in the paper: Buntinas, Panda and Sadayappan, "Performance Benefits of NIC-Based Barrier on Myrinet/GM".
 constexpr std::uint64_t consecutive = 10000;
 
-int measure(Launch& launch, const std::string& hosts, const std::string& cards) {
+int measure(Launch& launch, const std::string& hosts, const std::string& nics) {
     const Rank ranks = launch.options.ranks;
     const auto network = std::make_shared<const Network>(hosts, ranks);
     Roster roster;
     add_udp(roster, ranks, network);
-    if (!cards.empty()) add_cards(roster, ranks, network);
+    if (!nics.empty()) add_nics(roster, ranks, network);
     const Add add = [&](Roster& to, const std::string& name, const std::string& wait) {
         return add_udp_plan(to, ranks, network, name, wait);
     };
@@ -93,11 +93,11 @@ int measure(Launch& launch, const std::string& hosts, const std::string& cards) 
 int main(int count, char** words) {
     using namespace tollbar::bench;
     std::string hosts;
-    std::string cards;
+    std::string nics;
     return run({.name = "tollbar-bench-udp",
                 .flags = {{"--hosts", "NAME=ADDRESS,...", "network namespaces, one a rank (default: the loopback)",
                            text(hosts)},
-                          {"--cards", "yes", "also barriers that the hosts' cards run, card:PLAN", text(cards)}},
-                .measure = [&](Launch& launch) { return measure(launch, hosts, cards); }},
+                          {"--cards", "yes", "also barriers that the hosts' NICs run, card:PLAN", text(nics)}},
+                .measure = [&](Launch& launch) { return measure(launch, hosts, nics); }},
                count, words);
 }

@@ -76,8 +76,8 @@ void Network::on_host(Rank rank, const std::function<void()>& action) const {
     action();
 }
 
-udp_place Network::place(Rank rank) const {
-    std::optional<udp_place> made;
+udp_endpoint Network::endpoint(Rank rank) const {
+    std::optional<udp_endpoint> made;
     on_host(rank, [&] { made.emplace(hosts_[rank].address + ":0"); });
     return std::move(*made);
 }

@@ -30,10 +30,10 @@ public:
 
     const Host& host(Rank rank) const { return hosts_[rank]; }
 
-    /// A new place on that rank's host. Throws std::system_error, without the right to enter a namespace above all.
-    udp_place place(Rank rank) const;
+    /// A new endpoint on that rank's host. Throws std::system_error, without the right to enter a namespace above all.
+    udp_endpoint endpoint(Rank rank) const;
 
-    /// Does something on that rank's host. Throws as place().
+    /// Does something on that rank's host. Throws as endpoint().
     void on_host(Rank rank, const std::function<void()>& action) const;
 
     Rank hosts() const noexcept { return static_cast<Rank>(hosts_.size()); }

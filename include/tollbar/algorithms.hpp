@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace tollbar {
 
 /// One family of barriers. Spelled `name` or `name:parameters`, such as "mcs", "mcs:4,2", "dissemination:3".
@@ -19,7 +20,7 @@ struct Algorithm {
     std::string_view restrictions;  ///< accepted values, in words; empty when all are
     std::string_view paper;         ///< author and year of the first description
     bool inner;                     ///< may stand in front of '@' or '/' in a two-level plan
-    std::string_view player = {};   ///< who plays the roles; empty for plans that have none
+    std::string_view player = {};   ///< the player of the roles; empty for plans that have none
     std::string_view runs_on = {};  ///< the one kind of hardware or library it is for; empty when it runs everywhere
 
     bool has_roles() const noexcept { return !player.empty(); }
@@ -29,7 +30,7 @@ struct Algorithm {
 /// All families, in the order of the documentation. New ones come last: numbers of the catalogue are kept.
 std::span<const Algorithm> catalogue() noexcept;
 
-/// What a spelling's plan is for, when some part of it is for one kind of hardware or library only; else empty. Of
+/// The one kind of hardware or library that some part of a spelling's plan is for; empty when there is none. Meant for
 /// spellings that make_plan accepts.
 std::string_view runs_on(std::string_view spelling) noexcept;
 
@@ -54,3 +55,4 @@ using Groups = std::vector<std::vector<Rank>>;
 Plan make_plan(std::string_view spelling, const Groups& groups);
 
 }  // namespace tollbar
+#pragma GCC visibility pop

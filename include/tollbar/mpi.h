@@ -4,9 +4,13 @@
 #ifndef TOLLBAR_MPI_H
 #define TOLLBAR_MPI_H
 
+#include <tollbar/tollbar.h>
+
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -31,8 +35,8 @@ extern "C" {
  * Only the messenger calls MPI in these functions. With MPI_THREAD_SERIALIZED no other thread may call MPI while the
  * messenger is inside one of them.
  *
- * A function of type int returns 0 or an errno value (see tollbar_strerror in tollbar.h), never an MPI error code. A
- * failed call leaves one line in tollbar_mpi_last_error(). EAGAIN ("not yet") is an answer and leaves none.
+ * The conventions of tollbar.h hold: 0 or an errno value, never an MPI error code, and output arguments last. The line
+ * about a failed call is in tollbar_mpi_last_error().
  *
  * TOLLBAR_WAIT selects how threads wait; by default none spins while the node has more threads in the barrier than
  * CPUs. The messenger drives MPI progress while it waits. With TOLLBAR_TIMEOUT=S the missing threads and ranks are
@@ -55,7 +59,7 @@ typedef struct tollbar_mpi_barrier_options {
     const char* outer;
 } tollbar_mpi_barrier_options;
 
-/* Which thread runs the barrier with the other ranks. */
+/* The thread that runs the barrier with the other ranks. */
 typedef enum tollbar_mpi_messenger {
     TOLLBAR_MPI_FIRST_THREAD = 0,  /* thread 0 */
     TOLLBAR_MPI_LAST_TO_ARRIVE = 1 /* whichever thread is last in an episode */
@@ -71,8 +75,8 @@ int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mp
                                tollbar_mpi_barrier** barrier);
 
 /* Collective like create; call it before MPI_Finalize. No episode may be open, and no other call for this barrier may
- * be running or follow. NULL is allowed and does nothing. */
-void tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier);
+ * be running or follow. */
+int tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier);
 
 /* Enters the next episode and blocks until all threads of all ranks have entered it. `thread` is the caller's number;
  * one thread at a time may use a number. Errors: EINVAL (no such thread; called between arrive and wait), EPERM (with
@@ -92,12 +96,23 @@ int tollbar_mpi_barrier_test(tollbar_mpi_barrier* barrier, unsigned thread);
 /* Blocks until the episode is over; returns at once after a successful test. Errors: as test. */
 int tollbar_mpi_barrier_wait(tollbar_mpi_barrier* barrier, unsigned thread);
 
+/* As wait, for at most that time. After ETIMEDOUT tollbar_mpi_last_error() names the missing and the episode goes on;
+ * any wait or test may follow. The others may have to wait for a messenger that makes no call.
+ * Errors: ETIMEDOUT, ENOMEM, and as wait. */
+int tollbar_mpi_barrier_wait_for(tollbar_mpi_barrier* barrier, unsigned thread, int64_t nanoseconds);
+
+/* Lists the members that have not arrived in the current episode of `thread`: the threads of this rank; once all of
+ * these have arrived, and where `thread` is the messenger, the ranks of which it has not heard, with `thread_number`
+ * -1. Called by the thread that uses the number. Errors: EINVAL, ENOMEM. */
+int tollbar_mpi_barrier_missing(const tollbar_mpi_barrier* barrier, unsigned thread, tollbar_missing* missing,
+                                size_t capacity, size_t* count);
+
 /* The spellings of what runs among the threads and among the ranks. Valid until the barrier is destroyed; NULL for
  * NULL. */
 const char* tollbar_mpi_barrier_inner(const tollbar_mpi_barrier* barrier);
 const char* tollbar_mpi_barrier_outer(const tollbar_mpi_barrier* barrier);
 
-/* Which thread is the messenger; TOLLBAR_MPI_FIRST_THREAD for NULL. */
+/* The messenger of the barrier; TOLLBAR_MPI_FIRST_THREAD for NULL. */
 tollbar_mpi_messenger tollbar_mpi_barrier_messenger(const tollbar_mpi_barrier* barrier);
 
 /* One line about the calling thread's last failed call of these functions: what was wrong and what is accepted; ""
@@ -107,5 +122,6 @@ const char* tollbar_mpi_last_error(void);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

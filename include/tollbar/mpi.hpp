@@ -5,11 +5,14 @@
 #include <tollbar/mpi.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace tollbar {
 
@@ -48,6 +51,26 @@ public:
 
     /// Blocks until the episode is over.
     void wait(unsigned thread) { check(tollbar_mpi_barrier_wait(barrier_.get(), thread)); }
+
+    /// Waits at most that long; false when the time has passed. The episode then goes on: any wait or test() may
+    /// follow.
+    [[nodiscard]] bool wait_for(unsigned thread, std::chrono::nanoseconds at_most) {
+        const int error = tollbar_mpi_barrier_wait_for(barrier_.get(), thread, at_most.count());
+        if (error != ETIMEDOUT) check(error);
+        return error == 0;
+    }
+
+    /// The members that have not arrived in the thread's episode, as mpi.h lists them.
+    std::vector<tollbar_missing> missing(unsigned thread) const {
+        std::vector<tollbar_missing> list;
+        std::size_t count = 0;
+        do {
+            list.resize(count);
+            check(tollbar_mpi_barrier_missing(barrier_.get(), thread, list.data(), list.size(), &count));
+        } while (count > list.size());
+        list.resize(count);
+        return list;
+    }
 
     std::string_view inner() const noexcept { return tollbar_mpi_barrier_inner(barrier_.get()); }
     std::string_view outer() const noexcept { return tollbar_mpi_barrier_outer(barrier_.get()); }

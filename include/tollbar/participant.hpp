@@ -17,7 +17,12 @@
 #include <sys/types.h>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace tollbar {
+
+namespace detail {
+class Segment;
+}
 
 /// A rank that has not arrived in the episode asked about, or that arrived and then died or left before the episode was
 /// over, so that the others may wait for its signals in vain.
@@ -61,7 +66,6 @@ struct group_options {
 };
 
 class participant;
-class Segment;
 
 /// A fixed number of ranks that meet in barriers.
 ///
@@ -100,9 +104,9 @@ public:
     std::vector<absent> missing() const;
 
 private:
-    explicit group(std::shared_ptr<Segment> segment) noexcept : segment_(std::move(segment)) {}
+    explicit group(std::shared_ptr<detail::Segment> segment) noexcept : segment_(std::move(segment)) {}
 
-    std::shared_ptr<Segment> segment_;
+    std::shared_ptr<detail::Segment> segment_;
 };
 
 /// One rank of a group, used by one thread at a time.
@@ -112,7 +116,7 @@ private:
 ///
 /// Memory order: what a rank did before it arrived happens before any wait, successful test or timed wait of the same
 /// episode returns in another rank.
-class alignas(line_bytes) participant {
+class alignas(detail::line_bytes) participant {
 public:
     participant(participant&&) noexcept;
     participant& operator=(participant&&) noexcept;
@@ -127,7 +131,7 @@ public:
 
     /// Advances as far as possible without blocking; true when the episode is over.
     [[nodiscard, gnu::always_inline]] bool test() noexcept {
-        if constexpr (checked) expect(stage_ != Stage::outside, "test without arrive");
+        if constexpr (detail::checked) expect(stage_ != Stage::outside, "test without arrive");
         const bool done = runner_.advance();
         if (done) stage_ = Stage::tested;
         return done;
@@ -135,7 +139,7 @@ public:
 
     /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it names the missing ranks on stderr every S seconds.
     [[gnu::always_inline]] void wait() noexcept {
-        if constexpr (checked) expect(stage_ != Stage::outside, "wait without arrive");
+        if constexpr (detail::checked) expect(stage_ != Stage::outside, "wait without arrive");
         if (!runner_.advance()) finish();
         stage_ = Stage::outside;
     }
@@ -147,20 +151,20 @@ public:
     }
 
     /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow.
-    template <class Rep, class Period, bool check = checked>
+    template <class Rep, class Period, bool check = detail::checked>
     wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
         if constexpr (check) expect(stage_ != Stage::outside, "timed wait without arrive");
-        return wait_until_deadline(deadline_after(at_most));
+        return wait_until_deadline(detail::deadline_after(at_most));
     }
 
-    template <class Clock, class Duration, bool check = checked>
+    template <class Clock, class Duration, bool check = detail::checked>
     wait_result wait_until(std::chrono::time_point<Clock, Duration> at) {
         if constexpr (check) expect(stage_ != Stage::outside, "timed wait without arrive");
-        Deadline deadline{on_steady_clock(at)};
+        detail::Deadline deadline{detail::on_steady_clock(at)};
         for (;;) {
             wait_result result = wait_until_deadline(deadline);
-            deadline.at = on_steady_clock(at);  // other clocks may have been set meanwhile
-            if (result || !is_ahead(at)) return result;
+            deadline.at = detail::on_steady_clock(at);  // other clocks may have been set meanwhile
+            if (result || !detail::is_ahead(at)) return result;
         }
     }
 
@@ -179,10 +183,10 @@ private:
     /// Kept by every file, for those that are checked.
     enum class Stage : std::uint8_t { outside, entered, tested };
 
-    participant(std::shared_ptr<Segment> segment, Rank rank);
+    participant(std::shared_ptr<detail::Segment> segment, Rank rank);
 
     [[gnu::always_inline]] void enter() noexcept {
-        if constexpr (checked) expect(stage_ != Stage::entered, "arrive twice in one episode");
+        if constexpr (detail::checked) expect(stage_ != Stage::entered, "arrive twice in one episode");
         stage_ = Stage::entered;
         if (!runner_.finished()) [[unlikely]]
             finish();
@@ -194,15 +198,16 @@ private:
 
     /// Ends the program with one line that names the rank and `misuse`, unless `sound`.
     void expect(bool sound, const char* misuse) const noexcept;
-    wait_result wait_until_deadline(Deadline deadline);
+    wait_result wait_until_deadline(detail::Deadline deadline);
     void leave() noexcept;
 
-    Runner<Words<NativeSync>> runner_;
+    detail::Runner<detail::Words<detail::NativeSync>> runner_;
     std::atomic<Episode>* arrived_ = nullptr;
     Rank rank_ = 0;
     Stage stage_ = Stage::outside;
-    std::shared_ptr<Segment> segment_;
-    std::vector<WordStep<NativeSync>> steps_;
+    std::shared_ptr<detail::Segment> segment_;
+    std::vector<detail::WordStep<detail::NativeSync>> steps_;
 };
 
 }  // namespace tollbar
+#pragma GCC visibility pop

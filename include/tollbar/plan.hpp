@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words every barrier is written in: a plan says, for every rank and every role, whom it signals and whom
-// it awaits in one episode, in order. Plans are values; they know nothing of threads, messages or clocks.
+// The words every barrier is written in: a plan lists, for every rank and every role, its signals and awaits of one
+// episode, in order. Plans are values; they know nothing of threads, messages or clocks.
 #pragma once
 
 #include <tollbar/detail/language.hpp>
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace tollbar {
 
 /// A participant's number, 0 .. ranks-1.
@@ -24,7 +25,7 @@ using Episode = std::uint64_t;
 /// The largest number of ranks a plan may have.
 inline constexpr Rank max_ranks = Rank{1} << 24;
 
-/// A role is a member that is no rank: the last rank to arrive plays it, or a network card, or a switch. Roles are
+/// A role is a member that is no rank: the last rank to arrive plays it, or a NIC, or a switch. Roles are
 /// numbered from 0 and written a, b, ... z, aa, ...; as a peer of a step, role r has the number role(r).
 constexpr Rank role(Rank number) noexcept { return max_ranks + number; }
 constexpr bool is_role(Rank member) noexcept { return member >= max_ranks; }
@@ -53,7 +54,7 @@ using Program = std::vector<Step>;
 /// All words of one barrier: a rule that gives each rank and each role its program, and how many there are.
 ///
 /// A role's word begins with awaits of its members, the ranks or roles that signal it and await it right after, and
-/// continues with any steps; it ends by signalling its members. Where the plan runs decides who plays it.
+/// continues with any steps; it ends by signalling its members. The transport decides which member plays it.
 ///
 ///     tollbar::Plan plan = tollbar::make_plan("dissemination", 4);   // algorithms.hpp
 ///     for (tollbar::Rank rank = 0; rank < plan.ranks(); ++rank)
@@ -116,12 +117,12 @@ using Family = std::function<Plan(Rank ranks)>;
 /// Two levels: groups of `group` neighbouring ranks (the last may be smaller) run `inner`; between its
 /// gather and its release the turning member of each group runs `outer`, whose ranks are the groups.
 ///
-/// Sound only when `inner` has a turning member: otherwise somebody could leave a group, or be waited for outside,
+/// Sound only when `inner` has a turning member: otherwise a rank could leave a group, or be waited for outside,
 /// too early. Throws std::invalid_argument then, and when outer.ranks() is not the number of groups.
 Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer);
 
-/// The member that has heard of everybody before it signals anybody, and whose release everybody awaits: rank 0, or a
-/// role. All words make a gather tree towards it and a release tree from it: its own is awaits then signals, every
+/// The member that has heard of every rank before it signals any, and whose release every other member awaits: rank 0,
+/// or a role. All words make a gather tree towards it and a release tree from it: its own is awaits then signals, every
 /// other one is awaits, one signal, one await, signals. Nothing where there is no such member.
 std::optional<Rank> turning_member(const Plan& plan);
 
@@ -129,3 +130,4 @@ std::optional<Rank> turning_member(const Plan& plan);
 bool is_rooted(const Plan& plan);
 
 }  // namespace tollbar
+#pragma GCC visibility pop

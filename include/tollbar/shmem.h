@@ -5,12 +5,15 @@
 #ifndef TOLLBAR_SHMEM_H
 #define TOLLBAR_SHMEM_H
 
+#include <tollbar/tollbar.h>
+
 #include <errno.h>
 #include <shmem.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,10 +38,8 @@ extern "C" {
  *
  * Results
  *
- * A function of type int returns 0 or an errno value (see tollbar_strerror in tollbar.h). A failed call leaves one
- * line in tollbar_shmem_last_error(), which names the PE at fault. EAGAIN ("not yet") is an answer and leaves none. No
- * function ends the program. PEs are always numbered as by shmem_my_pe(). A NULL pointer gives EINVAL unless the
- * description allows it.
+ * The conventions of tollbar.h hold, with `post` for `arrive`, but errno may change. The line about a failed call is in
+ * tollbar_shmem_last_error(), and names the PE at fault. PEs are always numbered as by shmem_my_pe().
  *
  *     EINVAL     a wrong argument, or test or wait before the first post
  *     EBUSY      an episode is open: wait for its end first
@@ -77,9 +78,8 @@ extern "C" {
  * With the option `engine`, every call that drives the OpenSHMEM library's progress passes signals on as well.
  * Once all PEs have posted, test succeeds after finitely many calls on every PE.
  *
- * TOLLBAR_WAIT selects how a PE waits; by default none spins while the node has more PEs than CPUs. With
- * TOLLBAR_TIMEOUT=S tollbar_shmem_barrier_wait names the missing PEs on stderr every S seconds. TOLLBAR_PLAN is the
- * plan of barriers made without one.
+ * With TOLLBAR_TIMEOUT=S tollbar_shmem_barrier_wait names the missing PEs on stderr every S seconds. TOLLBAR_PLAN is
+ * the plan of barriers made without one.
  *
  * Memory order: whatever a PE put, stored or updated on a completed context (the default one, and those given to
  * tollbar_shmem_barrier_post_contexts) before it posted is complete and visible to every PE of the group whose test or
@@ -99,8 +99,8 @@ typedef struct tollbar_shmem_group {
 /* How a PE signals another. */
 typedef enum tollbar_shmem_signals {
     TOLLBAR_SHMEM_AUTO = 0,  /* stores where the memory of every PE of the group can be addressed, else puts */
-    TOLLBAR_SHMEM_PUTS = 8,  /* 64-bit puts into slots for even and odd episodes; a put names its sender and plan */
-    TOLLBAR_SHMEM_STORES = 7 /* stores into the slots of PEs whose memory shmem_ptr can address, puts to the others */
+    TOLLBAR_SHMEM_PUTS = 1,  /* 64-bit puts into slots for even and odd episodes; a put names its sender and plan */
+    TOLLBAR_SHMEM_STORES = 2 /* stores into the slots of PEs whose memory shmem_ptr can address, puts to the others */
 } tollbar_shmem_signals;
 
 /* All zero, or a NULL pointer to it, selects the defaults. */
@@ -110,10 +110,11 @@ typedef struct tollbar_shmem_options {
      * and the last one releases the others), else the cheapest plan by price; with stores that do not reach every PE
      * also above 8 PEs. */
     const char* plan;
-    int signals;   /* a tollbar_shmem_signals */
-    int sync_only; /* nonzero: post completes no context */
-    int engine;    /* nonzero: the OpenSHMEM library's progress advances the barrier too (Open MPI; else ENOTSUP) */
-    unsigned tag;  /* distinguishes the barriers of different parts of a program; the same on all PEs */
+    tollbar_shmem_signals signals;
+    tollbar_wait wait; /* auto: TOLLBAR_WAIT if set; else no PE spins while the node has more PEs than CPUs */
+    int sync_only;     /* nonzero: post completes no context */
+    int engine;        /* nonzero: the OpenSHMEM library's progress advances the barrier too (Open MPI; else ENOTSUP) */
+    unsigned tag;      /* distinguishes the barriers of different parts of a program; the same on all PEs */
 } tollbar_shmem_options;
 
 /* Makes a barrier in the symmetric heap. Called by all PEs of the program, as shmem_malloc is; a PE outside the group
@@ -160,24 +161,19 @@ int tollbar_shmem_barrier_test(tollbar_shmem_barrier* barrier);
  * Memory order: as test. Errors: EINVAL (before the first post), ESRCH, EPERM, EPROTO, EBADMSG. */
 int tollbar_shmem_barrier_wait(tollbar_shmem_barrier* barrier);
 
-/* Blocks until the episode is over or CLOCK_MONOTONIC reaches `deadline_ns` nanoseconds. After ETIMEDOUT the episode
- * goes on; any wait or test may follow. Up to `capacity` PEs that have not posted, as far as this PE can tell, are
- * written to `missing` (may be NULL when capacity is 0) in ascending order and their number to `count` (may be NULL);
- * tollbar_shmem_last_error() names them.
- * Memory order: as test. Errors: ETIMEDOUT, and as wait. */
-int tollbar_shmem_barrier_wait_until(tollbar_shmem_barrier* barrier, int64_t deadline_ns, int* missing, size_t capacity,
-                                     size_t* count);
-
-/* CLOCK_MONOTONIC now, in nanoseconds: wait_until(barrier, tollbar_shmem_now() + 1000000, ...) waits a millisecond. */
-int64_t tollbar_shmem_now(void);
+/* Blocks until the episode is over or the time has passed. After ETIMEDOUT tollbar_shmem_last_error() names the PEs
+ * that have not posted, as far as this PE can tell, and the episode goes on; any wait or test may follow. Memory order:
+ * as test. Errors: ETIMEDOUT, and as wait. */
+int tollbar_shmem_barrier_wait_for(tollbar_shmem_barrier* barrier, int64_t nanoseconds);
 
 /* Post and wait in one call. Memory order: as post and wait. Errors: as post and wait. */
 int tollbar_shmem_barrier_post_and_wait(tollbar_shmem_barrier* barrier);
 
-/* Lists the PEs that have not posted in the open episode, in the form of wait_until; none when no episode is open. The
- * list is exact where the other PE's memory can be read (shmem_ptr); otherwise it has every PE that this one has not
- * heard of yet, directly or through others. Errors: EINVAL, ESRCH, EPERM. */
-int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, int* missing, size_t capacity, size_t* count);
+/* Lists the PEs that have not posted in the open episode; none when no episode is open. The list is exact where the
+ * other PE's memory can be read (shmem_ptr); otherwise it has every PE that this one has not heard from yet, directly
+ * or through others. Errors: EINVAL, ESRCH, EPERM, ENOMEM. */
+int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, tollbar_missing* missing, size_t capacity,
+                                  size_t* count);
 
 /* The barrier's progress guarantee (see Progress above). TOLLBAR_SHMEM_PROGRESS_CALLS for NULL. */
 typedef enum tollbar_shmem_progress {
@@ -198,30 +194,6 @@ uint64_t tollbar_shmem_barrier_episode(const tollbar_shmem_barrier* barrier);
 /* One line about the calling thread's last failed call of these functions; "" before the first failure. Valid until
  * the thread's next failure. */
 const char* tollbar_shmem_last_error(void);
-
-/* --- The same in the shape of the proposals for non-blocking collectives: a request that is tested or waited for.
- *
- *     tollbar_shmem_req request;
- *     tollbar_shmem_barrier_nb(barrier, &request);
- *     ...
- *     tollbar_shmem_req_wait(&request);
- */
-
-typedef tollbar_shmem_barrier* tollbar_shmem_req;
-
-/* The value of a request that has been found complete. */
-#define TOLLBAR_SHMEM_REQ_INVALID ((tollbar_shmem_req)0)
-
-/* Posts. Memory order and errors: as post (`request` is then TOLLBAR_SHMEM_REQ_INVALID). */
-int tollbar_shmem_barrier_nb(tollbar_shmem_barrier* barrier, tollbar_shmem_req* request);
-
-/* Tests: 0 when complete, and the request becomes TOLLBAR_SHMEM_REQ_INVALID; EAGAIN when not. 0 for
- * TOLLBAR_SHMEM_REQ_INVALID. Memory order and errors: as test. */
-int tollbar_shmem_req_test(tollbar_shmem_req* request);
-
-/* Waits; the request becomes TOLLBAR_SHMEM_REQ_INVALID. 0 for TOLLBAR_SHMEM_REQ_INVALID. Memory order and errors: as
- * wait. */
-int tollbar_shmem_req_wait(tollbar_shmem_req* request);
 
 /* --- Teams, if the OpenSHMEM library has them (version 1.5; define TOLLBAR_SHMEM_TEAMS if it reports an older version
  * but has them). */
@@ -250,5 +222,6 @@ static inline int tollbar_shmem_barrier_create_team(void* memory, size_t bytes, 
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

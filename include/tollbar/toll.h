@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The toll check, for whoever writes or ports a barrier: it finds a rank that leaves an episode before another has
+/* The toll check, for authors of barriers: it finds a rank that leaves an episode before another has
  * entered it. A header alone, for C and C++; no library is needed. `tollbar check` is made of it. */
 #ifndef TOLLBAR_TOLL_H
 #define TOLLBAR_TOLL_H
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* One rank's place in memory that all ranks share, all zero at first. Episodes are counted from 1.
+/* One rank's slot in memory that all ranks share, all zero at first. Episodes are counted from 1.
  *
  *     static struct tollbar_toll tolls[RANKS];
  *
@@ -24,7 +24,7 @@ extern "C" {
  * Memory order: `paid` is plain on purpose. Only the barrier under test orders it, so a thread sanitizer reports a
  * barrier that synchronizes in time but not in memory. Everything else is relaxed, and orders nothing. */
 struct tollbar_toll {
-    uint64_t paid[2]; /* of odd and of even episodes: another rank may be one ahead of whoever reads */
+    uint64_t paid[2]; /* of odd and of even episodes: another rank may be one ahead of the reader */
     uint64_t entered; /* the newest episode that this rank has entered, and left */
     uint64_t left;
     uint64_t own_lines[12]; /* so that no two ranks share a pair of cache lines */
@@ -75,7 +75,7 @@ static inline unsigned tollbar_toll_early(const struct tollbar_toll* tolls, unsi
     return other;
 }
 
-/* A library with these three functions is checked by `tollbar check threads --load FILE`. Each thread calls the second
+/* A library with these three functions is checked by `tollbar check threads FILE`. Each thread calls the second
  * with its own rank, once an episode; the others are called by one thread. */
 void* tollbar_checked_create(unsigned ranks);
 void tollbar_checked_arrive_and_wait(void* barrier, unsigned rank);

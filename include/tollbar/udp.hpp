@@ -13,11 +13,14 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace tollbar {
 
+namespace detail {
 class AnsweringRunner;
+}
 
-/// What all ranks of a group must agree on (key, group), and how this rank waits.
+/// The properties that all ranks of a group must agree on (key, group), and how this rank waits.
 struct udp_options {
     /// Random and secret, the same at all ranks of a job, different in each job: half of the 128 bits that
     /// authenticate frames (SipHash-2-4). Never sent.
@@ -56,14 +59,14 @@ struct udp_traffic {
 };
 
 /// A bound socket, so that ranks can exchange their addresses before they join.
-class udp_place {
+class udp_endpoint {
 public:
     /// Binds to "10.0.0.3:7777" or "host:7777"; port 0 selects a free one.
     /// Throws std::invalid_argument for a malformed address, std::system_error when binding fails.
-    explicit udp_place(const std::string& address);
-    udp_place(udp_place&&) noexcept;
-    udp_place& operator=(udp_place&&) noexcept;
-    ~udp_place();
+    explicit udp_endpoint(const std::string& address);
+    udp_endpoint(udp_endpoint&&) noexcept;
+    udp_endpoint& operator=(udp_endpoint&&) noexcept;
+    ~udp_endpoint();
 
     /// The bound address with its port.
     std::string address() const;
@@ -77,7 +80,7 @@ private:
 /// One rank of a group, used by one thread at a time. A process may have any number of them.
 ///
 ///     const tollbar::Plan plan = tollbar::make_plan("dissemination", 3);
-///     tollbar::udp_participant self(tollbar::udp_place(hosts[rank]), plan, rank, hosts, {.key = key});
+///     tollbar::udp_participant self(tollbar::udp_endpoint(hosts[rank]), plan, rank, hosts, {.key = key});
 ///     for (...) { compute(); self.arrive_and_wait(); }
 ///
 /// arrive() enters an episode; it is left when wait() returns or when test() or a timed wait returns true. Arriving
@@ -92,7 +95,7 @@ public:
     /// `addresses` has one for each rank; the other ranks need not be up yet. A plan's roles are played by their first
     /// members, which the others signal and await one by one.
     /// Throws std::invalid_argument when plan, rank and addresses do not fit together.
-    udp_participant(udp_place place, const Plan& plan, Rank self, const std::vector<std::string>& addresses,
+    udp_participant(udp_endpoint endpoint, const Plan& plan, Rank self, const std::vector<std::string>& addresses,
                     const udp_options& options);
     udp_participant(udp_participant&&) noexcept;
     udp_participant& operator=(udp_participant&&) noexcept;
@@ -114,7 +117,7 @@ public:
     /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow.
     template <class Rep, class Period>
     udp_wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
-        return wait_until_deadline(deadline_after(at_most));
+        return wait_until_deadline(detail::deadline_after(at_most));
     }
 
     /// The ranks not known to have arrived in the current episode. Every wait that lasts 10 ms asks the others. A rank
@@ -129,9 +132,10 @@ public:
     udp_traffic traffic() const noexcept;
 
 private:
-    udp_wait_result wait_until_deadline(Deadline deadline);
+    udp_wait_result wait_until_deadline(detail::Deadline deadline);
 
-    std::unique_ptr<AnsweringRunner> runner_;
+    std::unique_ptr<detail::AnsweringRunner> runner_;
 };
 
 }  // namespace tollbar
+#pragma GCC visibility pop

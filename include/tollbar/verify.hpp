@@ -8,18 +8,19 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace tollbar {
 
-/// What verify found. A plan holds when no rank can leave before every rank has entered, no rank waits for ever, and
+/// The result of verify. A plan holds when no rank can leave before every rank has entered, no rank waits for ever, and
 /// every channel (from, to) carries exactly one signal and one await.
 struct Verdict {
     enum class Fault : std::uint8_t {
         none,           ///< it is a barrier
-        bad_peer,       ///< a step names itself or a member that does not exist: from = who it is, to = the peer
+        bad_peer,       ///< a step names its own member or none that exists: from = the member, to = the peer
         channel_twice,  ///< a channel is signalled or awaited twice in an episode
         unawaited,      ///< from signals to, which never awaits it
         unsignalled,    ///< to awaits from, which never signals it
-        unplayed,       ///< a role has no members, so nobody can play it: from = to = the role
+        unplayed,       ///< a role has no members, so no rank can play it: from = to = the role
         deadlock,       ///< to awaits from, which cannot get so far
         unheard,        ///< to can leave although from has not entered
     };
@@ -36,14 +37,15 @@ struct Verdict {
     std::string explain() const;
 };
 
-/// A role is a member like a rank, but nobody needs to have heard of it, and it need not hear of everybody. Its
-/// members, one of whom plays it, are those that its word awaits in its first awaits, that await it right after they
-/// told it (`!a ?a`), and that it signals in its last signals. So whoever comes last can play on: it would only wait
+/// A role is a member like a rank, but no rank needs to have heard of it, and it need not hear of every rank. Its
+/// members, one of which plays it, are those that its word awaits in its first awaits, that await it right after they
+/// signalled it (`!a ?a`), and that it signals in its last signals. So the last arrival can play on: it would only wait
 /// for the role in between. Other awaits of a role are messages to its player.
 ///
 /// Checks one run and thereby all runs: awaits name their sender, so every run has the same order of events.
-/// Who has heard of whom is kept as runs of neighbouring ranks: the catalogue's plans cost time proportional
-/// to their steps (at worst times log ranks), an arbitrary plan up to steps x ranks.
+/// The ranks that each member has heard of are kept as runs of neighbouring ranks: the catalogue's plans cost time
+/// proportional to their steps (at worst times log ranks), an arbitrary plan up to steps x ranks.
 Verdict verify(const Plan& plan);
 
 }  // namespace tollbar
+#pragma GCC visibility pop

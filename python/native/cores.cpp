@@ -2,11 +2,11 @@
 // The simulator of cores for Python: machines by name or by their numbers, and what a barrier costs there.
 #include "cores.hpp"
 
-#include <tollbar/cores.hpp>
+#include "simulating.hpp"
 
-#include <nanobind/stl/function.h>
+#include <tollbar/models/cores.hpp>
+
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -14,11 +14,11 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,7 +28,7 @@ using namespace tollbar::cores;
 
 namespace {
 
-constexpr std::array<const char*, 3> placements{"compact", "spread", "shuffled"};
+constexpr std::array<std::string_view, 3> placements{"compact", "spread", "shuffled"};
 
 /// The numbers of a machine by their names.
 constexpr std::array<std::pair<const char*, double Machine::*>, 12> numbers{{
@@ -57,7 +57,7 @@ Numbers numbers_of(const Machine& machine) {
 
 Cores cores_of(const Machine& machine) {
     Cores cores;
-    for (const Place& place : machine.cores) cores.emplace_back(place.cluster, place.socket);
+    for (const Core& core : machine.cores) cores.emplace_back(core.cluster, core.socket);
     return cores;
 }
 
@@ -81,35 +81,16 @@ Machine changed(const Machine& from, const std::optional<std::string>& name, con
     return machine;
 }
 
-Placement placement_of(const std::string& name) {
-    for (std::size_t kind = 0; kind < placements.size(); ++kind)
-        if (name == placements[kind]) return static_cast<Placement>(kind);
-    throw std::invalid_argument("the placement is one of compact, spread, shuffled, not '" + name + "'");
-}
-
-std::uint32_t count(std::int64_t number, const char* what) {
-    if (number < 0 || number > UINT32_MAX)
-        throw std::invalid_argument("a number of " + std::string(what) + " is not " + std::to_string(number));
-    return static_cast<std::uint32_t>(number);
-}
-
 Outcome run(const std::string& barrier, std::int64_t threads, const Machine& machine, const std::string& placement,
-            std::int64_t episodes, double spread_us, std::uint64_t seed,
-            const std::optional<std::function<void(std::uint32_t)>>& told) {
+            std::int64_t episodes, double spread_us, std::uint64_t seed, const python::Watch& watch) {
     const Asked asked{.barrier = barrier,
-                      .threads = count(threads, "threads"),
-                      .placement = placement_of(placement),
-                      .episodes = count(episodes, "episodes"),
+                      .threads = python::count(threads, "threads"),
+                      .placement = python::named<Placement>(placement, placements, "placement"),
+                      .episodes = python::count(episodes, "episodes"),
                       .spread_ns = spread_us * 1000,
                       .seed = seed};
-    // An exception of the caller's, such as that of Ctrl-C, ends the simulation.
-    const Watch look = [&told](std::uint32_t passed) {
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (told) (*told)(passed);
-    };
     const nb::gil_scoped_release no_gil;
-    return simulate(machine, asked, look);
+    return simulate(machine, asked, python::watch_by(watch));
 }
 
 }  // namespace
@@ -141,7 +122,8 @@ void bind_cores(nb::module_& m) {
           "barrier: a plan, tollbar::barrier, combination[/PLAN] between the clusters, one of cores_peers or\n"
           "cores_published.\n"
           "placement: compact, spread (clusters take turns) or shuffled. spread_us: each thread enters up to so much\n"
-          "after it left. watch(episodes) is called now and then; an exception it raises ends the simulation.");
+          "after it left. watch(simulated_us, passed, total) is called now and then; an exception it raises ends the "
+          "simulation.");
     m.def("cores_one_way_ns", &one_way_ns, "machine"_a, "source"_a, "target"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "One trip of a line between two cores whose threads wait for each other.");

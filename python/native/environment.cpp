@@ -2,7 +2,7 @@
 // The library's reader of the environment, so that the command reads variables as the library does.
 #include "environment.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -17,6 +17,7 @@
 
 namespace nb = nanobind;
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

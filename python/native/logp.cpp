@@ -4,7 +4,7 @@
 #include "logp.hpp"
 
 #include <tollbar/algorithms.hpp>
-#include <tollbar/price.hpp>
+#include <tollbar/models/logp.hpp>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

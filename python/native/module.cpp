@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
+#include "barrier.hpp"
 #include "cores.hpp"
 #include "environment.hpp"
+#include "group.hpp"
 #include "logp.hpp"
 #include "nic.hpp"
 #include "nicd.hpp"
 #include "scheduler.hpp"
 #include "tuning.hpp"
 
+#include "analysis/draw.hpp"
+#include "analysis/unheard.hpp"
+
 #include <tollbar/algorithms.hpp>
-#include <tollbar/draw.hpp>
 #include <tollbar/plan.hpp>
 #include <tollbar/price.hpp>
-#include <tollbar/unheard.hpp>
 #include <tollbar/verify.hpp>
 
 #include <nanobind/nanobind.h>
@@ -40,6 +43,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 
@@ -177,7 +181,7 @@ void bind_plans(nb::module_& m) {
     nb::class_<Plan>(
         m, "Plan",
         "What every rank and every role does in one episode, in order: `!p` signals p, `?p` awaits p.\n"
-        "A role is a member that nobody is, 'a', 'b' and so on: whoever comes last plays it, or a card.\n\n"
+        "A role is a member that is no rank, 'a', 'b' and so on: the last rank to arrive plays it, or a NIC.\n\n"
         "Made by plan(), parse_plan() or combine(). It need not be a barrier; verify() tells.")
         .def_prop_ro("name", &Plan::name, "As its user spells it, such as 'mcs:4,2'.")
         .def_prop_ro("ranks", &Plan::ranks, "Number of ranks.")
@@ -310,11 +314,17 @@ void bind_price(nb::module_& m) {
 NB_MODULE(_native, m) {
     m.doc() = "Barriers as plans: make, prove, price and draw them.";
     m.attr("__version__") = TOLLBAR_VERSION;
+    nb::set_leak_warnings(false);  // a program may end with barriers in its variables
     m.attr("__compiler__") = TOLLBAR_COMPILER;
+    // Arguments that the library refuses have a type of their own: a ValueError of anything else is a bug.
+    nb::exception<std::invalid_argument>(m, "InvalidArgument", PyExc_ValueError)
+        .attr("__doc__") = "An argument makes no sense; the text says which, and what is accepted.";
     bind_plans(m);
     bind_verify(m);
     bind_price(m);
     bind_logp(m);
+    bind_barrier(m);
+    bind_group(m);
     bind_scheduler(m);
     bind_cores(m);
     bind_nic(m);

@@ -3,11 +3,11 @@
 // paper's latencies say of the parts.
 #include "nic.hpp"
 
-#include <tollbar/nic_model.hpp>
+#include "simulating.hpp"
 
-#include <nanobind/stl/function.h>
+#include <tollbar/models/nic.hpp>
+
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -17,7 +17,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -46,26 +45,18 @@ std::uint64_t at_least_0(std::int64_t number, const char* what) {
     throw std::invalid_argument(std::string(what) + " is at least 0, not " + std::to_string(number));
 }
 
-using PythonWatch = std::function<void(double, std::uint64_t, std::uint64_t)>;
-
 Outcome run(const Plan& plan, const std::string& where, const Parameters& card, const std::vector<double>& compute_us,
             double variation, std::int64_t runs, std::uint64_t seed, const std::vector<double>& late_us,
-            std::int64_t most_spans, const std::optional<PythonWatch>& watch) {
+            std::int64_t most_spans, const python::Watch& watch) {
     const Workload workload{.compute_us = compute_us,
                             .variation = variation,
                             .runs = at_least_0(runs, "a number of runs"),
                             .seed = seed,
                             .late_us = late_us};
-    // An exception of the caller's, such as that of Ctrl-C, ends the simulation.
-    const Watch look = [&watch](const Progress& progress) {
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (watch) (*watch)(progress.simulated_us, progress.passed, progress.total);
-    };
     const auto spans = static_cast<std::size_t>(at_least_0(most_spans, "a number of spans"));
     const Where runs_on = where_of(where);
     const nb::gil_scoped_release no_gil;
-    return simulate(plan, runs_on, card, workload, spans, look);
+    return simulate(plan, runs_on, card, workload, spans, python::watch_by(watch));
 }
 
 using Terms = std::map<std::string, std::pair<double, double>>;
@@ -88,7 +79,7 @@ Measured measured(std::int64_t nodes, double host_us, double nic_us) {
 
 Measured printed(const std::string& name) {
     preset(name);  // refuses unknown names
-    return std::ranges::find(cards(), name, &Card::name)->at;
+    return std::ranges::find(printed_nics(), name, &PrintedNic::name)->at;
 }
 
 void bind_card(nb::module_& m) {
@@ -122,7 +113,7 @@ void bind_card(nb::module_& m) {
         "nic_cards",
         [] {
             std::vector<std::string> names;
-            for (const Card& card : cards()) names.emplace_back(card.name);
+            for (const PrintedNic& card : printed_nics()) names.emplace_back(card.name);
             return names;
         },
         "The names that nic_card() knows.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the timing model of barriers on network cards to the module.
+// Adds the timing model of barriers on NICs to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>

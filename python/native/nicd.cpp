@@ -2,7 +2,7 @@
 // Asks the daemon of the network card as members do.
 #include "nicd.hpp"
 
-#include "nicd/client/connection.hpp"
+#include "membership/connection.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -16,6 +16,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

@@ -2,10 +2,10 @@
 // The scheduler simulator for Python: applications and policies by their names, the outcome with its history.
 #include "scheduler.hpp"
 
-#include <tollbar/scheduler.hpp>
+#include "simulating.hpp"
 
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
+#include <tollbar/models/scheduler.hpp>
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,8 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,6 +23,9 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar::scheduler;
+
+using python::count;
+using python::named;
 
 namespace {
 
@@ -37,23 +38,6 @@ constexpr std::array<std::string_view, 4> event_kinds{"compute", "send", "receiv
 constexpr std::array<std::string_view, 3> kernels{"paper", "fair", "older-fair"};
 constexpr std::array<const char*, activities> activity_names{"idle",     "switching", "computing",
                                                              "spinning", "waking",    "neighbour"};
-
-template <class Kind, std::size_t kinds>
-Kind named(const std::string& name, const std::array<std::string_view, kinds>& names, const char* meaning) {
-    std::string accepted;
-    for (std::size_t kind = 0; kind < kinds; ++kind) {
-        if (names[kind] == name) return static_cast<Kind>(kind);
-        accepted += (kind ? ", " : "") + std::string(names[kind]);
-    }
-    throw std::invalid_argument("the " + std::string(meaning) + " is one of " + accepted + ", not '" + name + "'");
-}
-
-/// Python's whole numbers may be negative or too large.
-std::uint32_t count(std::int64_t number, const char* meaning) {
-    if (number < 0 || number > std::numeric_limits<std::uint32_t>::max())
-        throw std::invalid_argument("a number of " + std::string(meaning) + " is not " + std::to_string(number));
-    return static_cast<std::uint32_t>(number);
-}
 
 Event event(const std::string& kind, double value) {
     Event made{.kind = named<Event::Kind>(kind, event_kinds, "event")};
@@ -91,12 +75,10 @@ Application application(std::int64_t threads, double compute_us, double variatio
     return made;
 }
 
-using PythonWatch = std::function<void(double, std::uint64_t, std::uint64_t)>;
-
 Outcome run(const std::vector<Application>& applications, std::int64_t processors, double quantum_us, double switch_us,
             const std::string& policy, std::uint64_t seed, const std::string& kernel, std::int64_t neighbours,
             double access_us, double move_us, double tick_us, double wake_us, double call_us, double from_us,
-            double until_us, std::size_t most_spans, const std::optional<PythonWatch>& watch) {
+            double until_us, std::size_t most_spans, const python::Watch& watch) {
     const Machine machine{.processors = count(processors, "processors"),
                           .quantum_us = quantum_us,
                           .switch_us = switch_us,
@@ -109,14 +91,8 @@ Outcome run(const std::vector<Application>& applications, std::int64_t processor
                           .tick_us = tick_us,
                           .wake_us = wake_us,
                           .call_us = call_us};
-    // An exception of the caller's, such as that of Ctrl-C, ends the simulation.
-    const Watch look = [&watch](const Progress& progress) {
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (watch) (*watch)(progress.simulated_us, progress.passed, progress.total);
-    };
     const nb::gil_scoped_release no_gil;
-    return simulate(machine, applications, {from_us, until_us, most_spans}, look);
+    return simulate(machine, applications, {from_us, until_us, most_spans}, python::watch_by(watch));
 }
 
 }  // namespace

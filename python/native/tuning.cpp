@@ -2,8 +2,7 @@
 // The library's tuning file, so that the command reads and writes it as the library does.
 #include "tuning.hpp"
 
-#include <tollbar/detail/tuning.hpp>
-
+#include "tuner/tuning.hpp"
 #include "tuner/tuning_file.hpp"
 
 #include <nanobind/nanobind.h>
@@ -22,6 +21,7 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 
@@ -44,7 +44,7 @@ nb::dict pairs_of(const TuningEntry& entry) {
 }
 
 std::vector<TuningEntry> entries_of(const std::string& path) {
-    std::ifstream file(path);
+    std::ifstream file = open_tuning(path);
     return file ? read_tuning_entries(file) : std::vector<TuningEntry>{};
 }
 

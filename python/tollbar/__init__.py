@@ -27,11 +27,14 @@ try:
         ClosedForm,
         CoresMachine,
         CoresOutcome,
+        Group,
+        InvalidArgument,
         LogP,
         Message,
         NicCard,
         NicOutcome,
         NicSpan,
+        Participant,
         Plan,
         Price,
         Receive,
@@ -78,6 +81,7 @@ try:
         with_occupancy,
         with_payload,
     )
+    from tollbar.barriers import Barrier, BarrierTimeout, process_barrier
 except ImportError as error:
     from tollbar.machine import paths
 
@@ -89,14 +93,19 @@ except ImportError as error:
 
 __all__ = [
     "Algorithm",
+    "Barrier",
+    "BarrierTimeout",
     "ClosedForm",
     "CoresMachine",
     "CoresOutcome",
+    "Group",
+    "InvalidArgument",
     "LogP",
     "Message",
     "NicCard",
     "NicOutcome",
     "NicSpan",
+    "Participant",
     "Plan",
     "Price",
     "Receive",
@@ -133,6 +142,7 @@ __all__ = [
     "parse_workload",
     "plan",
     "price",
+    "process_barrier",
     "runs_on",
     "simulate_cores",
     "simulate_nic",

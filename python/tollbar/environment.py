@@ -66,23 +66,23 @@ def warn_about_unknown_values(out: TextIO) -> None:
 
 def value(name: str) -> str | None:
     """The variable's value; None when it is unset, empty or not accepted, so that the default is taken."""
-    found = next((one for one in settings() if one.name == name), None)
-    return found.value if found and not found.complaint else None
+    setting = next((setting for setting in settings() if setting.name == name), None)
+    return setting.value if setting and not setting.complaint else None
 
 
 def cache_folder() -> Path:
-    """The user's folder for what tollbar may measure again. Raises ValueError where there is no home."""
-    return _there(_native.cache_folder())
+    """The user's folder for what tollbar may measure again. Raises InvalidArgument where there is no home."""
+    return _existing(_native.cache_folder())
 
 
 def tuning_file() -> Path:
-    """Where the library looks for what was tuned. Raises ValueError where there is no home."""
-    return _there(_native.tuning_file())
+    """The tuning file that the library reads. Raises InvalidArgument where there is no home."""
+    return _existing(_native.tuning_file())
 
 
-def _there(path: str) -> Path:
+def _existing(path: str) -> Path:
     if not path:
-        raise ValueError("there is no folder for what is stored: set HOME")
+        raise _native.InvalidArgument("there is no folder for what is stored: set HOME")
     return Path(path)
 
 

@@ -7,10 +7,12 @@
 
 namespace tollbar {
 
+using namespace detail;
+
 namespace {
 
 constexpr std::string_view any_arity = "2 to 16777216";
-constexpr std::string_view last = "whoever comes last";
+constexpr std::string_view last = "the last rank to arrive";
 
 Program at_a_counter(Rank self, Rank ranks, const Parameters&) { return counted(self, ranks); }
 
@@ -42,10 +44,10 @@ constexpr std::array makers{
           0, {}, 0, 0, at_a_counter},
     Maker{{"combination", "P[/PLAN]", "2/dissemination", "P processors, 1 to 16777216; PLAN between them",
            "Markatos, Crovella, Das, Dubnicki, LeBlanc 1991", false, last, ""}},
-    Maker{{"card:gather", "", "", "", "central counter on a network card", false,
-           "the network card of rank 0", "network cards"}, 0, {}, 0, 0, at_a_counter},
-    Maker{{"card", "PLAN", "pairwise", "a PLAN without roles, whose words the ranks' network cards run",
-           "Buntinas, Panda, Sadayappan 2001", false, "", "network cards"}},
+    Maker{{"card:gather", "", "", "", "central counter on a NIC", false,
+           "the NIC of rank 0", "NICs"}, 0, {}, 0, 0, at_a_counter},
+    Maker{{"card", "PLAN", "pairwise", "a PLAN without roles, whose words the ranks' NICs run",
+           "Buntinas, Panda, Sadayappan 2001", false, "", "NICs"}},
     Maker{{"switch", "", "", "", "central counter in a switch", false, "the switch", "a switch that counts"},
           0, {}, 0, 0, at_a_counter},
 };
@@ -71,7 +73,7 @@ std::string_view runs_on(std::string_view spelling) noexcept {
     return {};
 }
 
-const Maker& find_maker(std::string_view name, std::string_view spelling) {
+const Maker& detail::find_maker(std::string_view name, std::string_view spelling) {
     const auto found = std::ranges::find(makers, name, [](const Maker& maker) { return maker.algorithm.name; });
     if (found != makers.end()) return *found;
     std::string names;
@@ -80,9 +82,9 @@ const Maker& find_maker(std::string_view name, std::string_view spelling) {
                  "there is no algorithm '" + std::string(name) + "'; there are " + names + ", and INNER@K/OUTER");
 }
 
-Rank roles_of(const Maker& maker, Rank ranks) { return maker.algorithm.has_roles() && ranks > 1 ? 1 : 0; }
+Rank detail::roles_of(const Maker& maker, Rank ranks) { return maker.algorithm.has_roles() && ranks > 1 ? 1 : 0; }
 
-std::invalid_argument refuse(std::string_view spelling, const std::string& why) {
+std::invalid_argument detail::refuse(std::string_view spelling, const std::string& why) {
     return std::invalid_argument("plan '" + std::string(spelling) + "': " + why);
 }
 

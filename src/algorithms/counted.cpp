@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers at one counter: everybody tells the same role and hears from it.
+// Barriers at one counter: every rank signals the same role and awaits it.
 #include "programs.hpp"
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// The sense-reversing central barrier of Mellor-Crummey and Scott 1991, without a sense; the one role counts.
-/// Nobody counts a single rank.
+/// A single rank is not counted.
 Program counted(Rank self, Rank ranks) {
     if (ranks == 1) return {};
     if (!is_role(self)) return {signal(role(0)), await(role(0))};
@@ -15,4 +15,4 @@ Program counted(Rank self, Rank ranks) {
     return program;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

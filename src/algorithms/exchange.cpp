@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers in which every rank tells and hears until it knows of all: dissemination, pairwise, butterfly.
+// Barriers in which every rank signals and awaits until it knows of all: dissemination, pairwise, butterfly.
 #include "programs.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// Hensgen, Finkel, Manber 1988; with several ways a round, Hoefler et al. 2006.
 Program dissemination(Rank self, Rank ranks, Rank ways) {
@@ -39,12 +39,12 @@ Program pairwise(Rank self, Rank ranks) {
 
 namespace {
 
-/// Who plays virtual rank v of the butterfly: a missing one is played by v without its highest bit.
+/// The rank that plays virtual rank v of the butterfly: a missing one is played by v without its highest bit.
 Rank player(Rank v, Rank ranks, Rank virtual_ranks) { return v < ranks ? v : v - virtual_ranks / 2; }
 
 }  // namespace
 
-/// Brooks 1986: in round k virtual ranks v and v xor 2^k tell each other; one message a pair of players and round.
+/// Brooks 1986: in round k virtual ranks v and v xor 2^k signal each other; one message a pair of players and round.
 Program butterfly(Rank self, Rank ranks) {
     const Rank virtual_ranks = std::bit_ceil(ranks);
     const Rank second = self + virtual_ranks / 2;
@@ -65,4 +65,4 @@ Program butterfly(Rank self, Rank ranks) {
     return program;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parser of spellings reads of the catalogue: how the plan of a family is made.
+// The catalogue's entries as the parser of spellings reads them: how the plan of a family is made.
 #pragma once
 
 #include <tollbar/algorithms.hpp>
@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 using Parameters = std::array<Rank, 2>;
 
-/// How many parameters a family takes, between which bounds, and the program of a member. Families that are made of
-/// other plans have no program of their own.
+/// A family with its parameters, their bounds, and the program of a member. Families that are made of other plans have
+/// no program of their own.
 struct Maker {
     Algorithm algorithm;
     std::size_t parameters = 0;
@@ -27,9 +27,9 @@ struct Maker {
 /// Throws std::invalid_argument with all names when there is none of that name.
 const Maker& find_maker(std::string_view name, std::string_view spelling);
 
-/// How many roles the family has between so many ranks: one, where it has any.
+/// The number of roles of the family between `ranks` ranks: one, where it has any.
 Rank roles_of(const Maker& maker, Rank ranks);
 
 std::invalid_argument refuse(std::string_view spelling, const std::string& why);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -4,9 +4,9 @@
 
 #include <tollbar/plan.hpp>
 
-namespace tollbar {
+namespace tollbar::detail {
 
-// exchange.cpp: everybody ends up knowing everybody, nobody leads.
+// exchange.cpp: every rank ends up knowing of every other, and none leads.
 Program dissemination(Rank self, Rank ranks, Rank ways);
 Program pairwise(Rank self, Rank ranks);
 Program butterfly(Rank self, Rank ranks);
@@ -19,7 +19,7 @@ Program mcs(Rank self, Rank ranks, Rank arrival_arity, Rank wakeup_arity);
 Program tournament(Rank self, Rank ranks);
 Program bst(Rank self, Rank ranks);
 
-// counted.cpp: everybody meets at role(0), of which there is one unless there is a single rank.
+// counted.cpp: all ranks meet at role(0), of which there is one unless there is a single rank.
 Program counted(Rank self, Rank ranks);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

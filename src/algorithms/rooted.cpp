@@ -5,71 +5,71 @@
 #include <algorithm>
 #include <bit>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
-/// One rank's place in a tree. Rank 0 is the root; its own parent means nothing.
-struct Place {
+/// One rank's node of a tree. Rank 0 is the root; its own parent means nothing.
+struct Node {
     Rank parent = 0;
     std::vector<Rank> children;
 };
 
 /// Everybody is a child of rank 0.
-Place star(Rank self, Rank ranks) {
-    Place place;
-    for (Rank child = 1; self == 0 && child < ranks; ++child) place.children.push_back(child);
-    return place;
+Node star(Rank self, Rank ranks) {
+    Node node;
+    for (Rank child = 1; self == 0 && child < ranks; ++child) node.children.push_back(child);
+    return node;
 }
 
 /// Groups of n, level by level, led by the lowest rank: the parent clears the lowest non-zero digit in base n.
 /// Children of the lowest level come first.
-Place knomial(Rank self, Rank ranks, Rank n) {
-    Place place;
+Node knomial(Rank self, Rank ranks, Rank n) {
+    Node node;
     for (std::uint64_t stride = 1; stride < ranks; stride *= n) {
-        const std::uint64_t place_in_group = self % (stride * n);
-        if (place_in_group != 0) {
-            place.parent = static_cast<Rank>(self - place_in_group);
+        const std::uint64_t offset = self % (stride * n);
+        if (offset != 0) {
+            node.parent = static_cast<Rank>(self - offset);
             break;
         }
         for (std::uint64_t j = 1; j < n && self + j * stride < ranks; ++j)
-            place.children.push_back(static_cast<Rank>(self + j * stride));
+            node.children.push_back(static_cast<Rank>(self + j * stride));
     }
-    return place;
+    return node;
 }
 
 /// The same tree, for going down: children of the top level first, ascending inside a level.
-Place knomial_from_the_top(Rank self, Rank ranks, Rank n) {
-    Place place = knomial(self, ranks, n);
-    std::ranges::stable_sort(place.children, std::greater{}, [self, n](Rank child) {
+Node knomial_from_the_top(Rank self, Rank ranks, Rank n) {
+    Node node = knomial(self, ranks, n);
+    std::ranges::stable_sort(node.children, std::greater{}, [self, n](Rank child) {
         std::uint64_t level = 1;
         for (const std::uint64_t distance = child - self; level * n <= distance;) level *= n;
         return level;
     });
-    return place;
+    return node;
 }
 
 /// Open MPI's broadcast tree: the parent clears the highest set bit, children ascend (largest subtree first).
-Place binomial(Rank self, Rank ranks) {
-    Place place;
+Node binomial(Rank self, Rank ranks) {
+    Node node;
     const std::uint64_t highest = std::bit_floor(self);
-    place.parent = static_cast<Rank>(self - highest);
+    node.parent = static_cast<Rank>(self - highest);
     for (std::uint64_t bit = self == 0 ? 1 : 2 * highest; self + bit < ranks; bit *= 2)
-        place.children.push_back(static_cast<Rank>(self + bit));
-    return place;
+        node.children.push_back(static_cast<Rank>(self + bit));
+    return node;
 }
 
 /// The tree of a heap: children of r are arity*r + 1 and the following.
-Place heap(Rank self, Rank ranks, Rank arity) {
-    Place place;
-    if (self != 0) place.parent = (self - 1) / arity;
+Node heap(Rank self, Rank ranks, Rank arity) {
+    Node node;
+    if (self != 0) node.parent = (self - 1) / arity;
     const std::uint64_t first = std::uint64_t{self} * arity + 1;
     for (std::uint64_t child = first; child < first + arity && child < ranks; ++child)
-        place.children.push_back(static_cast<Rank>(child));
-    return place;
+        node.children.push_back(static_cast<Rank>(child));
+    return node;
 }
 
-Program rooted(Rank self, const Place& gather, const Place& release) {
+Program rooted(Rank self, const Node& gather, const Node& release) {
     Program program;
     for (const Rank child : gather.children) program.push_back(await(child));
     if (self != 0) {
@@ -106,4 +106,4 @@ Program tournament(Rank self, Rank ranks) { return rooted(self, knomial(self, ra
 /// Tzeng and Kongmunvattana 1997.
 Program bst(Rank self, Rank ranks) { return rooted(self, binomial(self, ranks), binomial(self, ranks)); }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

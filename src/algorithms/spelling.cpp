@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one parser of spellings. What stands behind a slash is parsed as a plan of its own:
+// The one parser of spellings. The text behind a slash is parsed as a plan of its own:
 //
 //     PLAN := NAME[:PARAMETERS] | INNER@K/PLAN | INNER/PLAN | combination[:P[/PLAN]] | card[:PLAN]
 #include "makers.hpp"
@@ -9,6 +9,8 @@
 #include <charconv>
 
 namespace tollbar {
+
+using namespace detail;
 
 namespace {
 
@@ -61,7 +63,7 @@ OneLevel parse_one_level(std::string_view spelling) {
 
 Plan parse(std::string_view spelling, Rank ranks, const Grouping* groups);
 
-/// What follows a name and one character, or the default parameters of that name.
+/// The text behind a name and one character, or the default parameters of that name.
 std::string_view argument_of(std::string_view name, std::string_view spelling) {
     if (spelling.size() == name.size()) return find_maker(name, spelling).algorithm.defaults;
     return spelling.substr(name.size() + 1);
@@ -84,12 +86,12 @@ Plan parse_combination(std::string_view name, std::string_view spelling, Rank ra
     return combine_turning(std::string(spelling), grouping, parse_one_level("turnstile").family(), outer);
 }
 
-Plan parse_on_cards(std::string_view name, std::string_view spelling, Rank ranks) {
+Plan parse_on_nics(std::string_view name, std::string_view spelling, Rank ranks) {
     if (spelling.size() > name.size() && spelling[name.size()] != ':') throw refuse(spelling, "expected card[:PLAN]");
     const Plan plan = parse(argument_of(name, spelling), ranks, nullptr);
     if (plan.roles() != 0)
         throw refuse(spelling, "'" + plan.name() +
-                                   "' has roles, which cards do not play; there are card:gather and "
+                                   "' has roles, which NICs do not play; there are card:gather and "
                                    "switch");
     return {std::string(spelling), ranks, [plan](Rank self) { return plan.program(self); }};
 }
@@ -120,7 +122,7 @@ Plan parse_two_levels(std::size_t delimiter, std::string_view spelling, Rank ran
 Plan parse(std::string_view spelling, Rank ranks, const Grouping* groups) {
     const std::string_view name = spelling.substr(0, spelling.find_first_of(":@/"));
     if (name == "combination") return parse_combination(name, spelling, ranks);
-    if (name == "card" && spelling != "card:gather") return parse_on_cards(name, spelling, ranks);
+    if (name == "card" && spelling != "card:gather") return parse_on_nics(name, spelling, ranks);
     if (const std::size_t delimiter = spelling.find_first_of("@/"); delimiter != std::string_view::npos)
         return parse_two_levels(delimiter, spelling, ranks, groups);
     return parse_one_level(spelling).plan(std::string(spelling), ranks);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -17,7 +17,7 @@ Rank round_the_ring(Rank self, Rank peer, Rank ranks) {
     return static_cast<Rank>((std::uint64_t{peer} + self) % ranks);
 }
 
-/// Where there are 2^n ranks.
+/// The distance of hypercubes, for 2^n ranks.
 Rank bits_changed(Rank self, Rank peer, Rank) { return peer ^ self; }
 
 bool all_alike(const Plan& plan, const Program& first, Distance distance) {
@@ -65,4 +65,4 @@ std::optional<Matching> match_one_for_all(const Plan& plan) {
     return std::nullopt;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every price refuses.
+// The arguments that every price refuses.
 #include "checks.hpp"
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 std::string shortest(double number) {
     std::array<char, 32> text{};
@@ -26,4 +26,4 @@ void check_times(const LogP& logp) {
     if (logp.o_r) check_time(*logp.o_r, "o_r");
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every price refuses.
+// The arguments that every price refuses.
 #pragma once
 
 #include <tollbar/price.hpp>
 
 #include <string>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// The shortest text that reads as this number.
 std::string shortest(double number);
 
-/// Throws std::invalid_argument unless it is a finite time of at least 0; `name` says what of.
+/// Throws std::invalid_argument unless it is a finite time of at least 0; `name` names it in the message.
 void check_time(double time_us, const std::string& name);
 
 /// The same for each parameter.
 void check_times(const LogP& logp);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture of a priced episode: time runs downwards, each rank and role has a lane, each message is an arrow.
-#include <tollbar/draw.hpp>
+#include "draw.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -48,7 +48,7 @@ text { fill: #e5e7eb; }
     R"(markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0,0.8 8,4 0,7.2z"/></marker></defs>
 )";
 
-/// Nobody's lane: what happens there is done by whoever plays the role.
+/// The lane of a role: its steps are taken by its player.
 constexpr std::string_view style_of_roles =
     R"(<style>
 .played { stroke-dasharray: 5 4; }
@@ -107,7 +107,7 @@ double tick_us(double pixels_per_us) {
     return step;
 }
 
-/// Where things stand, in pixels.
+/// The geometry of the picture, in pixels.
 class Page {
 public:
     Page(const LogP& logp, const Plan& plan, double last_us, std::size_t title)
@@ -235,4 +235,4 @@ std::string draw_svg(const Plan& plan, const LogP& logp) {
     return svg + legend(page) + "</svg>\n";
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

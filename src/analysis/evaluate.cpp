@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -81,4 +81,4 @@ Evaluation evaluate(const Matching& matching, const LogP& logp, Receive receive,
     return evaluation;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 struct Evaluation {
     std::vector<double> sent_us;        ///< of each message: the sender's CPU starts on it
@@ -34,4 +34,4 @@ Evaluation evaluate(const Matching& matching, const LogP& logp, Receive receive,
 /// The same for Receive::on_arrival.
 Evaluation evaluate_on_arrival(const Matching& matching, const LogP& logp, const std::vector<double>& entered_us);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as GOAL, the input of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010).
-#include <tollbar/draw.hpp>
+#include "draw.hpp"
 
 #include "matching.hpp"
 
 #include <stdexcept>
 #include <string>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
-/// The tag of each message: the place of its signal in the sender's program, which the receiver is told here.
+/// The tag of each message: the position of its signal in the sender's program.
 std::vector<Index> tags_of(const Matching& matching) {
     std::vector<Index> tags(matching.messages);
     for (Rank self = 0; self < matching.members; ++self)
@@ -20,7 +20,7 @@ std::vector<Index> tags_of(const Matching& matching) {
     return tags;
 }
 
-std::string label(Index place) { return 'l' + std::to_string(place + 1); }
+std::string label(Index position) { return 'l' + std::to_string(position + 1); }
 
 }  // namespace
 
@@ -51,4 +51,4 @@ std::string to_goal(const Plan& plan) {
     return goal;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

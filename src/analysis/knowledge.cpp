@@ -6,7 +6,7 @@
 #include <queue>
 #include <tuple>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -80,4 +80,4 @@ Knowledge::Id Knowledge::unite(std::span<const Id> parts) {
     }
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

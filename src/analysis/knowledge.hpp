@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has heard of whom: sets of ranks as sorted runs of neighbours, shared between all who know the same.
+// The ranks that members have heard of: sets as sorted runs of neighbours, shared between members that know the same.
 #pragma once
 
 #include <tollbar/plan.hpp>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// Neighbouring ranks: begin .. end-1.
 struct Run {
@@ -24,9 +24,9 @@ using Runs = std::vector<Run>;
 /// Sets of ranks that never change once made, counted by their holders; a set without a holder is made anew.
 ///
 ///     Knowledge knowledge;
-///     auto mine = knowledge.of(3), heard = knowledge.of(4);
-///     auto told = knowledge.share(mine);             // one more holder, no copy
-///     knowledge.unite(std::array{mine, heard});      // {3, 4}; gives up mine and heard
+///     auto mine = knowledge.of(3), received = knowledge.of(4);
+///     auto sent = knowledge.share(mine);             // one more holder, no copy
+///     knowledge.unite(std::array{mine, received});   // {3, 4}; gives up mine and received
 class Knowledge {
 public:
     using Id = std::uint32_t;
@@ -34,7 +34,7 @@ public:
     /// The set of that rank alone.
     Id of(Rank rank);
 
-    /// The set of nobody.
+    /// The empty set.
     Id none() { return fresh(); }
 
     Id share(Id id) {
@@ -61,4 +61,4 @@ private:
     std::uint64_t touched_ = 0;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -2,9 +2,9 @@
 // Joins every signal with the await it meets, and finds the signals and awaits that meet nothing.
 #include "matching.hpp"
 
+#include "plan/roles.hpp"
+
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -27,7 +27,7 @@ void note(Verdict& verdict, Fault fault, Rank from, Rank to) {
     }
 }
 
-/// Of the word of a role: its last signals leave together.
+/// The last signals of a role's word leave together.
 void note_together(std::vector<bool>& together, const Program& program) {
     const auto closing = std::find_if(program.rbegin(), program.rend(), is_await).base();
     for (auto step = program.begin(); step != program.end(); ++step) together.push_back(step > closing);
@@ -63,7 +63,7 @@ struct Expected {
     Index message;
 };
 
-/// The awaits of each member in the order of the senders they name. What a search looks at lies together: most of the
+/// The awaits of each member in the order of the senders they name. Data that a search reads lies together: most of the
 /// time of a large plan goes into finding awaits.
 struct Expectations {
     std::vector<Index> first;  // as Matching::first
@@ -123,30 +123,18 @@ void join(const Plan& plan, Matching& matching, const Expectations& expected) {
             if (const Expected& one = expected.awaits[i]; !met[one.message]) fault(Fault::unsignalled, one.from, self);
 }
 
-}  // namespace
-
-std::vector<Rank> members_of(const Matching& matching, Rank role) {
-    const auto word_of = [&](Rank member) {
+/// Notes the first role that has no members, so that none can play it.
+void note_unplayed(const Plan& plan, Matching& matching) {
+    const auto program_of = [&](Rank member) {
         return std::span(matching.steps)
             .subspan(matching.first[member], matching.first[member + 1] - matching.first[member]);
     };
-    const auto sorted_peers = [](auto begin, auto end) {
-        std::vector<Rank> peers;
-        for (; begin != end; ++begin) peers.push_back(begin->peer);
-        if (!std::ranges::is_sorted(peers)) std::ranges::sort(peers);
-        return peers;
-    };
-    const auto word = word_of(role);
-    const auto gathered = sorted_peers(word.begin(), std::ranges::find_if(word, is_signal));
-    const auto released = sorted_peers(std::find_if(word.rbegin(), word.rend(), is_await).base(), word.end());
-    std::vector<Rank> members;
-    std::ranges::set_intersection(gathered, released, std::back_inserter(members));
-    std::erase_if(members, [&, waits = std::array{signal(role), await(role)}](Rank member) {
-        const auto its_word = word_of(member);
-        return std::search(its_word.begin(), its_word.end(), waits.begin(), waits.end()) == its_word.end();
-    });
-    return members;
+    for (Rank self = plan.ranks(); self < plan.members(); ++self)
+        if (parts_of(self, {.of = program_of, .first_role = matching.ranks}).members.empty())
+            note(matching.fault, Fault::unplayed, plan.member_at(self), plan.member_at(self));
 }
+
+}  // namespace
 
 Matching match(const Plan& plan) {
     Matching matching = lay_out(plan);
@@ -154,12 +142,10 @@ Matching match(const Plan& plan) {
         matching.message.resize(matching.steps.size());
         const Expectations expected = expectations(plan, matching);
         join(plan, matching, expected);
-        for (Rank self = plan.ranks(); self < plan.members(); ++self)
-            if (members_of(matching, self).empty())
-                note(matching.fault, Fault::unplayed, plan.member_at(self), plan.member_at(self));
+        note_unplayed(plan, matching);
     }
     matching.fault.operations = matching.steps.size();
     return matching;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -7,18 +7,18 @@
 #include <queue>
 #include <utility>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
 /// Events in order of time; at equal time messages before sends, else first created first. An event whose CPU
-/// or port is busy is put back to when both are free. Of the messages that wait at one rank only the first
-/// created is put back, because the others could not go before it: P messages to one rank stay P log P work.
+/// or port is busy is put back to when both are free. Only the first created of the messages that wait at one rank
+/// is put back, because the others could not go before it: P messages to one rank stay P log P work.
 class Simulation {
 public:
     Simulation(const Matching& matching, const LogP& logp, const std::vector<double>& entered_us)
-        : matching_(matching), logp_(logp), next_(matching.first.begin(), matching.first.end() - 1),
-          received_(matching.messages), waiting_(matching.members) {
+        : matching_(matching), logp_(logp), cursor_(matching), waiting_(matching.members) {
+        cursor_.enter_all();
         evaluation_.sent_us.resize(matching.messages);
         evaluation_.received_us.resize(matching.messages);
         clocks_.reserve(matching.members);
@@ -37,7 +37,7 @@ public:
         }
         evaluation_.finished = true;
         for (Rank rank = 0; rank < matching_.members; ++rank) {
-            if (next_[rank] != matching_.first[rank + 1]) evaluation_.finished = false;
+            if (!cursor_.finished(rank)) evaluation_.finished = false;
             evaluation_.completion_us.push_back(clocks_[rank].cpu);
         }
         return std::move(evaluation_);
@@ -69,11 +69,11 @@ private:
 
     /// Passes the awaits that are met, up to one that is not, or to a signal, for which it makes an event.
     void go_on(Rank self, double now_us) {
-        Index& step = next_[self];
-        const Index end = matching_.first[self + 1];
-        for (; step < end && is_await(matching_.steps[step]) && received_[matching_.message[step]]; ++step)
-            ++evaluation_.operations;
-        if (step < end && is_signal(matching_.steps[step]))
+        const Index before = cursor_.next(self);
+        const bool passed = cursor_.pass_awaits(self);
+        const Index step = cursor_.next(self);
+        evaluation_.operations += step - before;
+        if (passed && !cursor_.finished(self))
             events_.push({std::max(now_us, clocks_[self].cpu), Event::send, births_++, self, matching_.message[step]});
     }
 
@@ -86,9 +86,10 @@ private:
         }
         clock.sent = event.at_us;
         clock.cpu = event.at_us + logp_.o_s();
-        Index& step = next_[event.rank];
+        Index step = cursor_.next(event.rank);
         do {
             const Index message = matching_.message[step];
+            cursor_.go_on(event.rank);
             evaluation_.sent_us[message] = clock.sent;
             events_.push({clock.cpu + logp_.L, Event::message, births_++, matching_.steps[step].peer, message});
         } while (++step < matching_.first[event.rank + 1] && matching_.leaves_with_former(event.rank, step));
@@ -110,10 +111,9 @@ private:
         clock.received = event.at_us;
         clock.cpu = event.at_us + logp_.receiver_us();
         evaluation_.received_us[event.message_number] = clock.cpu;
-        received_[event.message_number] = true;
+        cursor_.come(event.message_number);
         if (!waiting.empty()) put_back_first(event.rank);
-        const Index step = next_[event.rank];
-        if (step < matching_.first[event.rank + 1] && is_await(matching_.steps[step])) go_on(event.rank, event.at_us);
+        if (cursor_.is_at_await(event.rank)) go_on(event.rank, event.at_us);
     }
 
     void put_back_first(Rank rank) {
@@ -125,8 +125,7 @@ private:
 
     const Matching& matching_;
     LogP logp_;
-    std::vector<Index> next_;
-    std::vector<bool> received_;
+    Cursor<Matching> cursor_;
     std::vector<Lowest<Waiting>> waiting_;
     std::vector<Clock> clocks_;
     Lowest<Event> events_;
@@ -140,4 +139,4 @@ Evaluation evaluate_on_arrival(const Matching& matching, const LogP& logp, const
     return Simulation(matching, logp, entered_us).run();
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -14,6 +14,8 @@
 
 namespace tollbar {
 
+using namespace detail;
+
 namespace {
 
 std::vector<double> entries(Rank ranks, Rank members, std::span<const Late> late) {

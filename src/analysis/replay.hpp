@@ -8,9 +8,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// `to` awaits `from`, which cannot get so far; by their numbers in a matching.
 struct Stuck {
@@ -19,39 +20,38 @@ struct Stuck {
 };
 
 /// Calls visitor.signal(member, step) for each signal, and visitor.await_set(member, begin, end) for each set of
-/// neighbouring awaits, once all its signals were visited; steps are places in matching.steps. Each member's steps
+/// neighbouring awaits, once all its signals were visited; steps are indices into matching.steps. Each member's steps
 /// come in program order. Returns the first stuck pair in the order of `to`, then `from`, if there is one.
 /// Needs a matching without fault.
 template <class Visitor>
 std::optional<Stuck> replay(const Matching& matching, Visitor&& visitor) {
-    constexpr Index nothing = std::numeric_limits<Index>::max();
-    std::vector<bool> sent(matching.messages);
-    std::vector<Index> next(matching.first.begin(), matching.first.end() - 1);  // of each member, the step it stands at
-    std::vector<Index> set_begin = next;                                        // and the await set that step lies in
-    std::vector<Index> blocked_on(matching.members, nothing);                   // of each member, a message
+    Cursor cursor(matching);
+    cursor.enter_all();
+    std::vector<Index> blocked_on(matching.members, std::numeric_limits<Index>::max());  // of each member, a message
     std::vector<Rank> ready, woken;
 
+    const auto set_begin = [&](Rank self) {
+        Index step = cursor.next(self);
+        while (step > matching.first[self] && is_await(matching.steps[step - 1])) --step;
+        return step;
+    };
     const auto run = [&](Rank self) {
-        Index step = next[self];
-        const Index end = matching.first[self + 1];
-        while (step < end) {
-            if (is_signal(matching.steps[step])) {
-                const Index message = matching.message[step];
-                const Rank to = matching.steps[step].peer;
+        while (!cursor.finished(self)) {
+            const Index step = cursor.next(self);
+            if (cursor.is_at_await(self)) {
+                if (!cursor.pass_awaits(self)) {
+                    blocked_on[self] = matching.message[cursor.next(self)];
+                    return;
+                }
+                visitor.await_set(self, set_begin(self), cursor.next(self));
+            } else {
+                const auto [message, to] = std::pair(matching.message[step], matching.steps[step].peer);
                 visitor.signal(self, step);
-                sent[message] = true;
+                cursor.come(message);
+                cursor.go_on(self);
                 if (blocked_on[to] == message) woken.push_back(to);
-                set_begin[self] = ++step;
-                continue;
             }
-            while (step < end && is_await(matching.steps[step]) && sent[matching.message[step]]) ++step;
-            if (step < end && is_await(matching.steps[step])) {
-                blocked_on[self] = matching.message[step];
-                break;
-            }
-            visitor.await_set(self, set_begin[self], step);
         }
-        next[self] = step;
     };
 
     for (Rank self = 0; self < matching.members; ++self) ready.push_back(self);
@@ -59,14 +59,14 @@ std::optional<Stuck> replay(const Matching& matching, Visitor&& visitor) {
         for (const Rank self : ready) run(self);
 
     for (Rank self = 0; self < matching.members; ++self) {
-        if (next[self] == matching.first[self + 1]) continue;
+        if (cursor.finished(self)) continue;
         Stuck stuck{.from = matching.members, .to = self};
-        const Index set_end = matching.set_end(next[self], self);
-        for (Index step = set_begin[self]; step < set_end; ++step)
-            if (!sent[matching.message[step]]) stuck.from = std::min(stuck.from, matching.steps[step].peer);
+        const Index set_end = matching.set_end(cursor.next(self), self);
+        for (Index step = set_begin(self); step < set_end; ++step)
+            if (!cursor.met(self, step)) stuck.from = std::min(stuck.from, matching.steps[step].peer);
         return stuck;
     }
     return std::nullopt;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks backwards from a member's step along all messages it rests on; whichever rank is not met is unheard.
-#include <tollbar/unheard.hpp>
+// A walk backwards from a member's step along all messages it rests on; each rank that is not met is unheard. It reads
+// the programs that it comes to and no others, also of plans that are no barriers, so it needs no matching.
+#include "unheard.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 std::vector<Rank> unheard(const Plan& plan, Rank self, std::size_t steps) {
     std::vector<std::optional<Program>> programs(plan.members());
@@ -33,8 +34,8 @@ std::vector<Rank> unheard(const Plan& plan, Rank self, std::size_t steps) {
             const Rank from = plan.index_of(peer);
             if (kind != Step::Kind::await || from >= plan.members()) continue;
             const Program& sender = program_of(from);
-            const auto told = std::ranges::find(sender, signal(plan.member_at(index)));
-            if (told != sender.end()) news.push_back({from, static_cast<std::size_t>(told - sender.begin()) + 1});
+            const auto sent = std::ranges::find(sender, signal(plan.member_at(index)));
+            if (sent != sender.end()) news.push_back({from, static_cast<std::size_t>(sent - sender.begin()) + 1});
         }
     }
 
@@ -44,4 +45,4 @@ std::vector<Rank> unheard(const Plan& plan, Rank self, std::size_t steps) {
     return missing;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

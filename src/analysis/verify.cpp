@@ -8,11 +8,13 @@
 
 namespace tollbar {
 
+using namespace detail;
+
 namespace {
 
 using Fault = Verdict::Fault;
 
-/// Every rank starts knowing itself, a role nobody; a signal carries what its sender knows, an await set adds it.
+/// Every rank starts knowing itself, a role no rank; a signal carries what its sender knows, an await set adds it.
 class Hearsay {
 public:
     explicit Hearsay(const Matching& matching) : matching_(matching), carried_(matching.messages) {
@@ -30,8 +32,8 @@ public:
 
     /// The lowest rank `self` has not heard of; the number of ranks when there is none.
     Rank first_unheard(Rank self) const {
-        const Run heard = knowledge_.runs(known_[self]).front();
-        return heard.begin != 0 ? 0 : heard.end;
+        const Run lowest = knowledge_.runs(known_[self]).front();
+        return lowest.begin != 0 ? 0 : lowest.end;
     }
 
     std::uint64_t touched() const noexcept { return knowledge_.touched(); }

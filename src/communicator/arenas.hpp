@@ -13,18 +13,18 @@
 #include <utility>
 #include <vector>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
 /// The newest are last.
 class Arenas {
 public:
-    static constexpr std::size_t told = 4;
+    static constexpr std::size_t shown = 4;
 
     using Held = std::vector<std::shared_ptr<Arena>>;
 
     /// The newest are first; 0 where there are no more.
-    static std::array<std::uint64_t, told> ids(const Held& held) {
-        std::array<std::uint64_t, told> ids{};
+    static std::array<std::uint64_t, shown> ids(const Held& held) {
+        std::array<std::uint64_t, shown> ids{};
         std::ranges::transform(held.rbegin(), held.rend(), ids.begin(), id_of);
         return ids;
     }
@@ -44,7 +44,7 @@ public:
     void add(std::shared_ptr<Arena> arena) {
         const std::lock_guard lock(mutex_);
         arenas_.push_back(std::move(arena));
-        if (arenas_.size() > told) arenas_.erase(arenas_.begin());  // whoever uses it holds it
+        if (arenas_.size() > shown) arenas_.erase(arenas_.begin());  // whoever uses it holds it
     }
 
 private:
@@ -54,10 +54,10 @@ private:
     Held arenas_;
 };
 
-/// Those of this process.
+/// The arenas of this process.
 inline Arenas& arenas() {
     static Arenas all;
     return all;
 }
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
 namespace {
 
@@ -44,9 +44,9 @@ Mapped mapped(pid_t process, std::uint64_t address) {
 
 /// Not of an MPI, and not tollbar's.
 bool is_the_programs(const void* address) {
-    Dl_info place{};
-    if (dladdr(address, &place) == 0 || place.dli_fname == nullptr) return false;
-    const std::string_view file = place.dli_fname;
+    Dl_info found{};
+    if (dladdr(address, &found) == 0 || found.dli_fname == nullptr) return false;
+    const std::string_view file = found.dli_fname;
     const std::string_view name = file.substr(file.rfind('/') + 1);
     for (const std::string_view start : {"libmpi", "libtollbar", "mca_coll_", "libopen-", "libmpich"})
         if (name.starts_with(start)) return false;
@@ -56,8 +56,8 @@ bool is_the_programs(const void* address) {
 }  // namespace
 
 std::string call_site_in(pid_t process, std::uint64_t address) {
-    const Mapped place = mapped(process, address);
-    return place.file.empty() ? in_hex(address) : place.file + "+" + in_hex(place.offset);
+    const Mapped found = mapped(process, address);
+    return found.file.empty() ? in_hex(address) : found.file + "+" + in_hex(found.offset);
 }
 
 std::string own_call_site() {
@@ -65,12 +65,13 @@ std::string own_call_site() {
     return site == nullptr ? "an unknown place" : call_site_in(getpid(), reinterpret_cast<std::uintptr_t>(site));
 }
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi
 
 const void* tollbar_mpi_call_site(void) {
     std::array<void*, 32> frames{};
     const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
     for (int i = 0; i < count; ++i)
-        if (const void* frame = frames[static_cast<std::size_t>(i)]; tollbar::mpi::is_the_programs(frame)) return frame;
+        if (const void* frame = frames[static_cast<std::size_t>(i)]; tollbar::detail::mpi::is_the_programs(frame))
+            return frame;
     return nullptr;
 }

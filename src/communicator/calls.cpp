@@ -1,219 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of participant.h: joins, queues episodes, waits, reports.
-#include "participant.h"
-
-#include "cards.hpp"
+// The C functions of participant.h: a meeting and perhaps trials make a team, which does the rest.
+#include "meeting.hpp"
 #include "missing.hpp"
+#include "nics.hpp"
+#include "participant.h"
 #include "selection.hpp"
 #include "spelling.hpp"
+#include "team.hpp"
 
 #include "algorithms/defaults.hpp"
-#include "nicd/client/local_nic.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/say.h"
+#include "membership/local_nic.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <system_error>
+
+using namespace tollbar;
+using namespace tollbar::detail;
+using namespace tollbar::detail::mpi;
+
+struct tollbar_mpi_participant final : Team {
+    using Team::Team;
+};
 
 namespace {
 
-using namespace tollbar;
-using namespace tollbar::mpi;
-
-/// Waits for the episode under way and says who is missing, if that is wanted. Returns as well when it will never end.
-void finish_episode(Participant& participant, const Reports& reports, const void* call_site) {
-    if (!reports.wanted()) {
-        participant.runner().finish(Never{});
-        return;
-    }
-    const auto since = std::chrono::steady_clock::now();
-    while (!participant.runner().finish(deadline_after(reports.timeout())) && !participant.lost())
-        reports.report(participant, std::chrono::steady_clock::now() - since, call_site);
-}
-
-/// The plans on cards that are worth a try.
-std::vector<std::string> card_candidates(const Terms& terms) {
+/// The plans on NICs that are worth a try.
+std::vector<std::string> nic_candidates(const Decision& decision) {
     std::vector<std::string> plans;
-    for (const std::string& shape : {std::string("gather"), std::string(defaults::on_cards)})
-        if (terms.has_cards() && nic::fault_on_nic(shape, terms.nodes).empty())
-            plans.push_back(defaults::around_cards(shape));
+    for (const std::string& shape : {std::string("gather"), std::string(defaults::on_nics)})
+        if (decision.has_nics() && nic::fault_on_nic(shape, decision.nodes).empty())
+            plans.push_back(defaults::around_nics(shape));
     return plans;
 }
 
-/// What a communicator runs; the same on every rank but for the card.
-struct Arrangement {
-    std::string plan;
-    std::uint8_t number;  ///< of its participants
-    std::unique_ptr<NodeNic> nic;
-};
-
-/// How it comes to that.
-class Arranging {
+/// From a meeting to the team; collective throughout.
+class Making {
 public:
-    Arranging(const tollbar_p2p& p2p, const Agreement& agreement, const Reports& reports)
-        : set_up_(p2p, reports.name().c_str(), agreement.terms.timeout_s), agreement_(agreement), reports_(reports) {}
+    Making(const SetUp& set_up, const tollbar_mpi_options& options, const Meeting& meeting)
+        : set_up_(set_up), options_(options), meeting_(meeting),
+          reports_(std::make_shared<Reports>(set_up.p2p(), options, meeting)) {}
 
-    Arrangement arrange(const tollbar_mpi_options& options) {
-        std::string plan = settle(options);
-        CardsJoined cards = join(plan, tried_);
-        return {.plan = cards.had ? plan : by_messages(plan), .number = tried_, .nic = std::move(cards.nic)};
+    std::unique_ptr<tollbar_mpi_participant> make() {
+        const std::string plan = settled_plan();
+        NicsJoined nics = join(plan, tried_);
+        std::unique_ptr<tollbar_mpi_participant> team;
+        set_up_.together([&] { team = make_team(nics.had ? plan : by_messages(plan), tried_, std::move(nics.nic)); });
+        reports_->announce(team->plan());
+        return team;
+    }
+
+    std::unique_ptr<tollbar_mpi_participant> make_team(const std::string& plan, std::uint8_t number,
+                                                       std::unique_ptr<NodeNic> nic) const {
+        auto team = std::make_unique<tollbar_mpi_participant>(set_up_, meeting_, reports_, plan, number,
+                                                              std::move(nic));
+        team->called_from(options_.call_site);
+        return team;
     }
 
 private:
-    /// What rank 0's terms name, else what is chosen.
-    std::string settle(const tollbar_mpi_options& options) {
-        const Terms& terms = agreement_.terms;
+    /// The plan that was decided on, else the one that trials choose.
+    std::string settled_plan() {
+        const Decision& decision = meeting_.decision;
         const Rank ranks = set_up_.p2p().ranks;
-        if (terms.plan[0] != '\0') return terms.plan;
+        if (decision.plan[0] != '\0') return decision.plan;
         if (ranks == 1) return std::string(defaults::on_a_node);
-        Selection selection{.situation = situation_of(terms, ranks, options),
-                            .budget_ms = terms.budget_ms,
-                            .far = terms.nodes == 1 ? 0 : agreement_.leaders[1],
-                            .on_cards = card_candidates(terms)};
-        selection.only_cards = terms.network == TOLLBAR_NETWORK_NIC && !selection.on_cards.empty();
+        Selection selection{.situation = situation_of(decision, ranks, options_),
+                            .budget_ms = decision.budget_ms,
+                            .far = decision.nodes == 1 ? 0 : meeting_.leaders[1],
+                            .on_nics = nic_candidates(decision)};
+        selection.only_nics = decision.network == TOLLBAR_NETWORK_NIC && !selection.on_nics.empty();
         const MakeTrial make = [this](const std::string& plan) { return try_out(plan); };
         std::string found = choose_plan(set_up_, selection, make);
         if (!found.empty()) return found;
-        selection.on_cards.clear();
-        selection.only_cards = false;
+        selection.on_nics.clear();
+        selection.only_nics = false;
         found = choose_plan(set_up_, selection, make);
         if (found.empty()) throw Declined(std::make_error_code(std::errc::no_buffer_space));
         return found;
     }
 
-    CardsJoined join(const std::string& plan, std::uint8_t number) {
-        const auto wanted = on_cards(plan);
+    NicsJoined join(const std::string& plan, std::uint8_t number) const {
+        const auto wanted = nic_shape(plan);
         if (!wanted) return {.had = true, .nic = nullptr};
-        return join_cards(set_up_, agreement_, *wanted, number);
+        return join_nics(set_up_, meeting_, *wanted, number);
     }
 
-    /// Where its card is gone, nothing more happens in a trial. Throws std::system_error where the MPI lost a message.
+    /// A trial whose NIC is gone does nothing more. Throws std::system_error where the MPI lost a message.
     Trial try_out(const std::string& plan) {
         const std::uint8_t number = tried_++;  // also of a group that does not come about
-        CardsJoined cards = join(plan, number);
-        if (!cards.had) return nullptr;
-        std::shared_ptr<Participant> tried;
+        NicsJoined nics = join(plan, number);
+        if (!nics.had) return nullptr;
+        std::shared_ptr<Team> tried;
         try {
-            set_up_.together([&] {
-                tried = std::make_shared<Participant>(set_up_.p2p(), agreement_, plan, number, std::move(cards.nic));
-            });
+            set_up_.together([&] { tried = make_team(plan, number, std::move(nics.nic)); });
         } catch (const Declined&) {
             return nullptr;
         }
-        return [this, tried] {
-            if (tried->lost()) return;
-            tried->start(nullptr);
-            finish_episode(*tried, reports_, nullptr);
-            if (!tried->lost()) return;
-            if (tried->why_lost() == EIO) fail_alone("the MPI lost a message");
-            if (tried->has_nic()) reports_.tell_lost(*tried);
+        return [tried] {
+            if (!tried->lost() && tried->arrive_and_wait(nullptr) == EIO) fail_alone("the MPI lost a message");
         };
     }
 
-    SetUp set_up_;
-    const Agreement& agreement_;
-    const Reports& reports_;
+    const SetUp& set_up_;
+    const tollbar_mpi_options& options_;
+    const Meeting& meeting_;
+    std::shared_ptr<const Reports> reports_;
     std::uint8_t tried_ = 0;
 };
 
 }  // namespace
 
-struct tollbar_mpi_participant {
-    tollbar_mpi_participant(const tollbar_p2p& p2p, Agreement agreement, const tollbar_mpi_options& options)
-        : agreed(std::move(agreement)), reports(p2p, options, agreed),
-          arrangement(Arranging(p2p, agreed, reports).arrange(options)) {}
-
-    /// Before everything else. Throws as Participant does.
-    void enter(const tollbar_p2p& p2p, const tollbar_mpi_options& options) {
-        own.emplace(p2p, agreed, arrangement.plan, arrangement.number, std::move(arrangement.nic));
-        own->called_from(options.call_site);
-        // Of the size of the communicator; the reports keep what they need.
-        for (auto* each : {&agreed.node_of, &agreed.leaders, &agreed.here}) std::vector<Rank>().swap(*each);
-        std::vector<std::uint32_t>().swap(agreed.cards);
-    }
-
-    Runner<Composite>& runner() noexcept { return own->runner(); }
-
-    /// Begins and goes on with episodes as far as possible without blocking.
-    void advance() noexcept {
-        for (;;) {
-            if (!runner().finished()) {
-                if (!runner().advance()) return;
-            } else if (runner().episode() < arrived) {
-                own->start(call_site);
-            } else {
-                return;
-            }
-        }
-    }
-
-    bool over(std::uint64_t episode) noexcept {
-        return runner().episode() > episode || (runner().episode() == episode && runner().finished());
-    }
-
-    /// EPIPE or EIO where it will never be over.
-    int failed(std::uint64_t episode) noexcept {
-        if (over(episode) || !own->lost()) return 0;
-        advance();  // to what had ended when it was lost
-        if (over(episode)) return 0;
-        if (own->has_nic() && own->why_lost() == EPIPE && !told) reports.tell_lost(*own);
-        told = true;
-        return own->why_lost();
-    }
-
-    int wait(std::uint64_t episode) noexcept {
-        while (advance(), !over(episode)) {
-            if (const int error = failed(episode); error != 0) return error;
-            finish_episode(*own, reports, call_site);
-        }
-        return 0;
-    }
-
-    bool wait_until(std::uint64_t episode, Deadline deadline) noexcept {
-        while (advance(), !over(episode))
-            if (!runner().finish(deadline)) return over(episode);
-        return true;
-    }
-
-    Agreement agreed;
-    Reports reports;
-    Arrangement arrangement;
-    std::optional<Participant> own;
-    std::uint64_t arrived = 0;  ///< the latest episode entered or queued
-    const void* call_site = nullptr;
-    bool told = false;  ///< that the card is gone
-};
-
 extern "C" {
 
 int tollbar_mpi_join(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
                      tollbar_mpi_participant** participant) {
+    const tollbar_mpi_options all = completed(*options);
     try {
-        auto made = std::make_unique<tollbar_mpi_participant>(*p2p, agree(*p2p, *options), *options);
-        const SetUp set_up(*p2p, name_of(*options), made->agreed.terms.timeout_s);
-        set_up.together([&] { made->enter(*p2p, *options); });
-        made->reports.announce(made->arrangement.plan);
-        *participant = made.release();
+        const SetUp set_up(*p2p, all.name, all.timeout_s);
+        const Meeting meeting = meet(set_up, all);
+        *participant = Making(set_up, all, meeting).make().release();
         return 0;
     } catch (const Declined& declined) {
+        if (all.otherwise != nullptr && p2p->rank == 0 && environment::verbosity() > 0)
+            tollbar_say("%s: %s; %s", all.name, std::strerror(declined.code().value()), all.otherwise);
         return declined.code().value();
     } catch (const std::exception& error) {
-        tollbar_say("%s: %s", name_of(*options), error.what());
+        tollbar_say("%s: %s", all.name, error.what());
         return EIO;
     }
 }
 
 int tollbar_mpi_join_by_messages(const tollbar_p2p* p2p, const tollbar_mpi_options* options,
                                  tollbar_mpi_participant** participant) {
+    const tollbar_mpi_options all = completed(*options);
     try {
-        auto made = std::make_unique<tollbar_mpi_participant>(
-            *p2p, without_meeting(*p2p, *options, defaults::by_messages), *options);
-        made->enter(*p2p, *options);
-        *participant = made.release();
+        const SetUp set_up(*p2p, all.name, all.timeout_s);
+        const Meeting meeting = alone(set_up, all, defaults::by_messages);
+        *participant = Making(set_up, all, meeting).make_team(meeting.decision.plan, 0, nullptr).release();
         return 0;
     } catch (const std::system_error& error) {
         return error.code().value();
@@ -225,17 +154,11 @@ int tollbar_mpi_join_by_messages(const tollbar_p2p* p2p, const tollbar_mpi_optio
 void tollbar_mpi_leave(tollbar_mpi_participant* participant) { delete participant; }
 
 uint64_t tollbar_mpi_arrive(tollbar_mpi_participant* participant, const void* call_site) {
-    participant->call_site = call_site;
-    const std::uint64_t episode = ++participant->arrived;
-    participant->advance();
-    return episode;
+    return participant->arrive(call_site);
 }
 
 int tollbar_mpi_test(tollbar_mpi_participant* participant, uint64_t episode) {
-    participant->advance();
-    if (participant->over(episode)) return 1;
-    participant->runner().transport().look();
-    return participant->own->lost() ? 1 : 0;
+    return participant->test(episode) ? 1 : 0;
 }
 
 int tollbar_mpi_failed(tollbar_mpi_participant* participant, uint64_t episode) { return participant->failed(episode); }
@@ -247,42 +170,35 @@ int tollbar_mpi_wait_for(tollbar_mpi_participant* participant, uint64_t episode,
 }
 
 int tollbar_mpi_arrive_and_wait(tollbar_mpi_participant* participant, const void* call_site) {
-    Runner<Composite>& runner = participant->runner();
-    const std::uint64_t episode = ++participant->arrived;
-    participant->call_site = call_site;
-    if (runner.finished() && runner.episode() + 1 == episode && !participant->reports.wanted()) {
-        participant->own->start(call_site);
-        if (runner.finish(Never{})) return 0;
-    }
-    return participant->wait(episode);
+    return participant->arrive_and_wait(call_site);
 }
 
-const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant) {
-    return participant->arrangement.plan.c_str();
-}
+const char* tollbar_mpi_plan(const tollbar_mpi_participant* participant) { return participant->plan().c_str(); }
 
 int tollbar_mpi_needs_no_calls(const tollbar_mpi_participant* participant) {
-    return participant->own->needs_no_calls() ? 1 : 0;
+    return participant->needs_no_calls() ? 1 : 0;
 }
 
-uint32_t tollbar_mpi_node(const tollbar_mpi_participant* participant) { return participant->agreed.node; }
+uint32_t tollbar_mpi_node(const tollbar_mpi_participant* participant) { return participant->node(); }
 
 void tollbar_mpi_set_spinning(tollbar_mpi_participant* participant, tollbar_spinning spinning) {
-    participant->own->set_spinning(spinning);
+    participant->set_spinning(spinning);
 }
 
 size_t tollbar_mpi_missing(const tollbar_mpi_participant* participant, char* text, size_t size) {
-    const std::string line = participant->reports.missing(*participant->own);
-    if (size != 0) {
-        const std::size_t length = std::min(size - 1, line.size());
-        std::memcpy(text, line.data(), length);
-        text[length] = '\0';
-    }
+    const std::string line = participant->reports().missing(*participant);
+    c_door::write_text(line, text, size);
     return line.size();
 }
 
+size_t tollbar_mpi_list_missing(const tollbar_mpi_participant* participant, tollbar_missing* list, size_t capacity) {
+    const std::vector<tollbar_missing> all = participant->reports().list(*participant);
+    std::copy_n(all.begin(), std::min(capacity, all.size()), list);
+    return all.size();
+}
+
 void tollbar_mpi_report(const tollbar_mpi_participant* participant, double waited_s) {
-    participant->reports.report(*participant->own, std::chrono::duration<double>(waited_s), participant->call_site);
+    report_if_possible([&] { participant->reports().report(*participant, std::chrono::duration<double>(waited_s)); });
 }
 
 }  // extern "C"

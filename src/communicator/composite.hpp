@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport of a rank some of whose peers share its memory: each step goes by a word of that, by a message, or by a
-// barrier that runs elsewhere.
+// The transport of a rank that shares memory with some of its peers: each step goes by a word of that memory, by a
+// message, or by a barrier that runs elsewhere.
 #pragma once
 
 #include "transports/mpi/messages.hpp"
@@ -9,13 +9,12 @@
 #include <tollbar/detail/words.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
-/// A barrier that runs elsewhere as two steps of a plan, arrive and await its end: what the network cards of the nodes
-/// run, or, for the threads of a rank, what the ranks run. One thread at a time.
+/// A barrier that runs elsewhere as two steps of a plan, arrive and await its end: the one on the nodes' NICs or, for
+/// the threads of a rank, the one of the ranks. One thread at a time.
 class OuterBarrier {
 public:
     enum class State : std::uint8_t {
@@ -29,21 +28,21 @@ public:
     OuterBarrier(const OuterBarrier&) = delete;
     OuterBarrier& operator=(const OuterBarrier&) = delete;
 
-    /// Enters the next episode, after the end of the one before. Blocks only where the caller would go on to wait for
-    /// its end, which it then is. Memory order: release of everything this thread did or saw before; when over, as
+    /// Enters the next episode, after the end of the one before. Blocks only if the caller would wait anyway; then the
+    /// episode is over on return. Memory order: release of everything this thread did or saw before; when over, as
     /// test().
     virtual State arrive() noexcept = 0;
 
-    /// What became of the episode entered last. Never blocks. Memory order: acquire of what everybody did before they
+    /// The state of the episode entered last. Never blocks. Memory order: acquire of what everybody did before they
     /// arrived, when over.
     virtual State test() noexcept = 0;
 
     /// As test(), and waits for it, until then or until a moment that suits it better.
     virtual State wait_until(Deadline deadline) noexcept = 0;
-    State wait_until(Never) noexcept { return wait_until(Deadline{std::chrono::steady_clock::time_point::max()}); }
 };
 
-/// Dispatches each step to who does it, and gives the MPI its turns while anything is awaited.
+/// Dispatches each step to the words, the messages or the barrier elsewhere, and calls the MPI's progress while
+/// anything is awaited.
 class Composite {
 public:
     using Sync = NativeSync;
@@ -56,7 +55,7 @@ public:
         WordStep<NativeSync> word{};
         MessageStep message{};
 
-        /// Of an await: whose word of the plan it is in, and where.
+        /// The member of the plan that an await belongs to, and the position in its program.
         static constexpr std::uint32_t nowhere = UINT32_MAX;
         Rank member = 0;
         std::uint32_t position = nowhere;
@@ -64,9 +63,9 @@ public:
 
     struct Parts {
         ByWords words{};
-        Messages* messages = nullptr;          ///< has every turn of progress; null: this thread may not call the MPI
+        Messages* messages = nullptr;          ///< makes the MPI's progress; null: this thread may not call the MPI
         OuterBarrier* outer = nullptr;         ///< of the steps that go there
-        std::atomic<bool>* gave_up = nullptr;  ///< tells the others here, where there are any
+        std::atomic<bool>* gave_up = nullptr;  ///< signals the loss to the other ranks here, where there are any
     };
 
     Composite() = default;
@@ -97,19 +96,19 @@ public:
         heed_messages();
     }
 
-    /// For whoever waits by looking again and again: whether anything has gone that nothing awaited tells of.
+    /// For callers that poll: checks for failures that no awaited step would report.
     void look() noexcept {
         if (parts_.messages == nullptr) return;
         parts_.messages->look();
         heed_messages();
     }
 
-    Patience patience(const Step& step) noexcept {
-        return step.by == Step::By::word ? parts_.words.patience(step.word) : Patience{.spins = 0, .yields = 0};
+    WaitBudget budget(const Step& step) noexcept {
+        return step.by == Step::By::word ? parts_.words.budget(step.word) : WaitBudget{.spins = 0, .yields = 0};
     }
 
-    /// Who sleeps at a word or for the outer barrier is woken at once; the nap only bounds how long the MPI gets no
-    /// turn.
+    /// A sleeper at a word or at the outer barrier is woken at once; the nap only bounds the time without progress of
+    /// the MPI.
     template <class Deadline>
     bool sleep(const Step& step, Episode episode, Stopwatch& asleep, Deadline deadline) noexcept {
         if (step.by == Step::By::message) return parts_.messages->sleep(step.message, episode, asleep, deadline);
@@ -118,8 +117,8 @@ public:
         return !deadline.passed();
     }
 
-    /// Whether the outer barrier is gone, or a message lost, of this rank or another one here. Memory order: acquire;
-    /// what that one ended before it found that out has ended for all here.
+    /// Whether the outer barrier is gone, or a message lost, of this rank or another one here. Memory order: acquire.
+    /// Episodes which that rank completed before it noticed the failure are complete for all ranks here.
     bool gone() const noexcept {
         return gone_ || (parts_.gave_up != nullptr && parts_.gave_up->load(std::memory_order_acquire));
     }
@@ -167,4 +166,4 @@ private:
     bool gone_ = false;  ///< found by this rank
 };
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries what the umpire of the contest (src/tuner) says to all ranks, and their times back to it.
+// Carries the rounds of the tuning (src/tuner) to all ranks, and their times back to it.
 #include "selection.hpp"
 
-#include "runtime/environment.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/say.h"
 #include "transports/mpi/messages.hpp"
 #include "tuner/contest.hpp"
 
@@ -13,10 +13,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
 namespace {
 
@@ -26,8 +25,8 @@ constexpr std::size_t tried_briefly = 5;
 
 double micros(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
-/// What rank 0 tells the others before the contest.
-struct Programme {
+/// The plans that rank 0 has all ranks try.
+struct Candidates {
     std::uint32_t count;
     bool leaves_count;  ///< judged by when ranks leave, on one clock
     std::array<std::array<char, 48>, Contest::most> plans;
@@ -35,50 +34,48 @@ struct Programme {
 
 /// Whether the ranks read one clock: that of one kernel.
 bool one_clock(const SetUp& set_up) {
-    std::string boot;
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-    const auto boots = set_up.gather(std::hash<std::string>{}(boot));
+    const auto boots = set_up.gather(std::hash<std::string>{}(kernel_boot()));
     return std::ranges::all_of(boots, [&](std::size_t other) { return other == boots.front(); });
 }
 
-Programme draw_up(const Selection& selection, const LogP& messages) {
+Candidates draw_up(const Selection& selection, const LogP& messages) {
     MpiTransports transports = here(default_mpi_transports);
     transports.messages = messages;
     std::vector<std::string> order;
-    if (!selection.only_cards) order = in_order_of_trial(mpi_candidates(selection.situation, transports));
-    // The model knows no cards. They come second: where there is nothing between them, it is messages.
-    order.insert(order.begin() + (order.empty() ? 0 : 1), selection.on_cards.begin(), selection.on_cards.end());
-    Programme programme{};
-    const std::size_t most = selection.budget_ms < thorough_from_ms ? tried_briefly + selection.on_cards.size()
+    if (!selection.only_nics) order = in_order_of_trial(mpi_candidates(selection.situation, transports));
+    // The model knows no NICs. They come second: messages win a tie.
+    order.insert(order.begin() + (order.empty() ? 0 : 1), selection.on_nics.begin(), selection.on_nics.end());
+    Candidates candidates{};
+    const std::size_t most = selection.budget_ms < thorough_from_ms ? tried_briefly + selection.on_nics.size()
                                                                     : Contest::most;
     for (const std::string& plan : order) {
-        auto& place = programme.plans[programme.count];
-        if (programme.count == most || plan.size() >= place.size()) continue;
-        std::ranges::copy(plan, place.begin());
-        ++programme.count;
+        auto& slot = candidates.plans[candidates.count];
+        if (candidates.count == most || plan.size() >= slot.size()) continue;
+        std::ranges::copy(plan, slot.begin());
+        ++candidates.count;
     }
-    return programme;
+    return candidates;
 }
 
-/// This rank's samples of a heat.
-std::vector<double> run(const Heat& heat, const std::vector<Trial>& trials, bool leaves_count) {
+/// This rank's samples of a round of the tuning.
+std::vector<double> run(const Batch& round, const std::vector<Trial>& trials, bool leaves_count) {
     std::vector<double> samples;
-    samples.reserve(heat.runs());
-    for (std::uint32_t round = 0; round < heat.rounds; ++round) {
-        for (const std::size_t candidate : heat.turns(round)) {
+    samples.reserve(round.runs());
+    for (std::uint32_t turn = 0; turn < round.rounds; ++turn) {
+        for (const std::size_t candidate : round.turns(turn)) {
             const Trial& trial = trials[candidate];
             trial();
             const auto begin = Clock::now();
-            for (std::uint32_t episode = 0; episode < heat.episodes; ++episode) trial();
+            for (std::uint32_t episode = 0; episode < round.episodes; ++episode) trial();
             const auto end = Clock::now();
-            samples.push_back(leaves_count ? micros(end.time_since_epoch()) : micros(end - begin) / heat.episodes);
+            samples.push_back(leaves_count ? micros(end.time_since_epoch()) : micros(end - begin) / round.episodes);
         }
     }
     return samples;
 }
 
-/// What the contest found out, for the tuning file and, where more is to be said, on stderr: of every candidate the
-/// median and how it compares, round by round, with the one that was chosen.
+/// The outcome of the tuning, for the tuning file and, with TOLLBAR_VERBOSE=2, on stderr: the median of every
+/// candidate, and how it compares, round by round, with the chosen one.
 std::string remarks_on(const Contest& contest, const std::vector<std::string>& plans, std::size_t winner,
                        const SetUp& set_up) {
     char text[160];
@@ -103,7 +100,7 @@ std::string remarks_on(const Contest& contest, const std::vector<std::string>& p
 
 LogP measure_messages(const SetUp& set_up, Rank peer) {
     constexpr Episode trips = 8;
-    constexpr static std::atomic<Crowding> unknown{Crowding::unknown};
+    constexpr static std::atomic<Occupancy> unknown{Occupancy::unknown};
     const Rank self = set_up.p2p().rank, other = self == 0 ? peer : 0;
     LogP found = default_mpi_transports.messages;
     Messages messages(set_up.p2p(), wait_policy::automatic, unknown);
@@ -144,45 +141,45 @@ std::string choose_plan(const SetUp& set_up, const Selection& selection, const M
     const auto spent_us = [&] { return micros(Clock::now() - start); };
     const bool many_nodes = selection.far != 0;
     LogP messages = default_mpi_transports.messages;
-    if (many_nodes && !selection.only_cards) messages = measure_messages(set_up, selection.far);
+    if (many_nodes && !selection.only_nics) messages = measure_messages(set_up, selection.far);
     const bool same_clock = !many_nodes || one_clock(set_up);
 
-    Programme programme{};
+    Candidates candidates{};
     std::string objective = selection.situation.objective;
     if (set_up.is_root()) {
         if (objective == "skew" && !same_clock) objective = "latency";
-        programme = draw_up(selection, messages);
-        programme.leaves_count = objective == "skew";
-        if (selection.budget_ms <= 0) programme.count = 1;
+        candidates = draw_up(selection, messages);
+        candidates.leaves_count = objective == "skew";
+        if (selection.budget_ms <= 0) candidates.count = 1;
     }
-    set_up.broadcast(programme);
-    if (programme.count == 1) return programme.plans[0].data();
+    set_up.broadcast(candidates);
+    if (candidates.count == 1) return candidates.plans[0].data();
 
     std::vector<Trial> trials;
     std::vector<std::string> plans;
-    for (std::uint32_t i = 0; i < programme.count; ++i) {
-        Trial trial = make(programme.plans[i].data());
+    for (std::uint32_t i = 0; i < candidates.count; ++i) {
+        Trial trial = make(candidates.plans[i].data());
         if (!trial) continue;
         trials.push_back(std::move(trial));
-        plans.emplace_back(programme.plans[i].data());
+        plans.emplace_back(candidates.plans[i].data());
     }
     if (plans.size() < 2) return plans.empty() ? "" : plans.front();
 
     Contest contest(plans.size(), selection.budget_ms * 1000, objective);
     for (;;) {
-        Heat heat;
-        if (set_up.is_root()) heat = contest.next(spent_us(), set_up.p2p().ranks);
-        set_up.broadcast(heat);
-        if (heat.winner >= 0) {
-            const auto winner = static_cast<std::size_t>(heat.winner);
+        Batch round;
+        if (set_up.is_root()) round = contest.next(spent_us(), set_up.p2p().ranks);
+        set_up.broadcast(round);
+        if (round.winner >= 0) {
+            const auto winner = static_cast<std::size_t>(round.winner);
             std::string plan = plans[winner];
             if (set_up.is_root())
                 store_mpi_plan({selection.situation, plan}, remarks_on(contest, plans, winner, set_up));
             return plan;
         }
-        const auto samples = set_up.gather(run(heat, trials, programme.leaves_count));
-        if (set_up.is_root()) contest.record(heat, samples, set_up.p2p().ranks);
+        const auto samples = set_up.gather(run(round, trials, candidates.leaves_count));
+        if (set_up.is_root()) contest.record(round, samples, set_up.p2p().ranks);
     }
 }
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

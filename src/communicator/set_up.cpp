@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "set_up.hpp"
 
+#include "missing.hpp"
 #include "participant.h"
 
-#include "runtime/say.h"
+#include "base/report.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -16,19 +17,19 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
 namespace {
 
-/// What goes by messages; stays for ever where the MPI may use it after the last look at it.
-class Letters {
+/// The bytes of messages; they stay for ever where the MPI may use them after the last look at them.
+class Buffer {
 public:
-    explicit Letters(std::size_t bytes) : bytes_(new std::byte[bytes]) {}
-    ~Letters() {
+    explicit Buffer(std::size_t bytes) : bytes_(new std::byte[bytes]) {}
+    ~Buffer() {
         if (!keep_) delete[] bytes_;
     }
-    Letters(const Letters&) = delete;
-    Letters& operator=(const Letters&) = delete;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
 
     std::byte* at(std::size_t offset) noexcept { return bytes_ + offset; }
     void keep() noexcept { keep_ = true; }
@@ -38,20 +39,20 @@ private:
     bool keep_ = false;
 };
 
-/// A channel for some of them, started; closed again in the end.
-class Line {
+/// One message of some of those bytes, begun; its channel is closed in the end.
+class Transfer {
 public:
-    Line(const tollbar_p2p& p2p, Rank peer, tollbar_way way, Letters& letters, std::size_t offset, std::size_t bytes)
-        : p2p_(p2p), letters_(letters),
-          channel_(p2p.open(p2p.state, peer, way, letters.at(offset), static_cast<std::uint32_t>(bytes))) {
+    Transfer(const tollbar_p2p& p2p, Rank peer, tollbar_way way, Buffer& buffer, std::size_t offset, std::size_t bytes)
+        : p2p_(p2p), buffer_(buffer),
+          channel_(p2p.open(p2p.state, peer, way, buffer.at(offset), static_cast<std::uint32_t>(bytes))) {
         if (channel_ == nullptr) fail_alone("the MPI gave no channel");
         if (p2p_.start(p2p_.state, channel_) == 0) return;
         close();
         fail_alone("the MPI refused a message");
     }
-    ~Line() { close(); }
-    Line(const Line&) = delete;
-    Line& operator=(const Line&) = delete;
+    ~Transfer() { close(); }
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
 
     /// Whether the message is over.
     bool done() {
@@ -62,11 +63,11 @@ public:
 
 private:
     void close() noexcept {
-        if (p2p_.close(p2p_.state, channel_) != 0) letters_.keep();
+        if (p2p_.close(p2p_.state, channel_) != 0) buffer_.keep();
     }
 
     const tollbar_p2p& p2p_;
-    Letters& letters_;
+    Buffer& buffer_;
     tollbar_channel* channel_;
 };
 
@@ -74,81 +75,97 @@ private:
 
 void fail_alone(const char* what) { throw std::system_error(std::make_error_code(std::errc::io_error), what); }
 
-void SetUp::agree_on(int error) const {
-    const std::vector<int> all = gather(error);
-    for (const int one : all)
-        if (error == 0) error = one;
-    broadcast(error);
-    if (error != 0) throw Declined(std::error_code(error, std::generic_category()));
+SetUp::Failure SetUp::first_failure(const c_door::Refusal& mine) const {
+    struct {
+        std::int32_t error;
+        Rank rank;
+    } first{};
+    const std::vector<std::int32_t> errors = gather(std::int32_t{mine.error});
+    const auto found = std::ranges::find_if(errors, [](std::int32_t error) { return error != 0; });
+    if (found != errors.end()) first = {.error = *found, .rank = static_cast<Rank>(found - errors.begin())};
+    broadcast(first);
+    Failure failure{.error = first.error, .rank = first.rank, .line = {}};
+    if (failure.error == 0) return failure;
+    std::array<char, sizeof failure.line> line{};
+    c_door::write_text(mine.line, line.data(), line.size());
+    const auto lines = gather(line);
+    if (is_root()) failure.line = lines[first.rank];
+    broadcast(failure.line);
+    return failure;
 }
 
 // Linear, because only the receiver of each rank's own message can say whose has not come.
 void SetUp::gather(const void* mine, void* all, std::size_t bytes) const {
     if (bytes == 0) return;
-    Letters letters(is_root() ? p2p_.ranks * bytes : bytes);
-    std::memcpy(letters.at(0), mine, bytes);
+    Buffer buffer(is_root() ? p2p_.ranks * bytes : bytes);
+    std::memcpy(buffer.at(0), mine, bytes);
     if (!is_root()) {
-        Line line(p2p_, 0, TOLLBAR_TO_PEER, letters, 0, bytes);
-        return wait_until([&] { return line.done(); });
+        Transfer transfer(p2p_, 0, TOLLBAR_TO_PEER, buffer, 0, bytes);
+        return wait_until([&] { return transfer.done(); });
     }
-    std::deque<Line> lines;
+    std::deque<Transfer> transfers;
     for (Rank rank = 1; rank < p2p_.ranks; ++rank)
-        lines.emplace_back(p2p_, rank, TOLLBAR_FROM_PEER, letters, rank * bytes, bytes);
-    std::vector<unsigned char> heard(p2p_.ranks);
-    heard[0] = 1;
-    for (Wait wait(*this);; wait.pass(heard.data())) {
+        transfers.emplace_back(p2p_, rank, TOLLBAR_FROM_PEER, buffer, rank * bytes, bytes);
+    std::vector<unsigned char> received(p2p_.ranks);
+    received[0] = 1;
+    for (Wait wait(*this);; wait.pass(received.data())) {
         for (Rank rank = 1; rank < p2p_.ranks; ++rank)
-            if (heard[rank] == 0 && lines[rank - 1].done()) heard[rank] = 1;
-        if (std::ranges::all_of(heard, [](unsigned char one) { return one != 0; })) break;
+            if (received[rank] == 0 && transfers[rank - 1].done()) received[rank] = 1;
+        if (std::ranges::all_of(received, [](unsigned char one) { return one != 0; })) break;
     }
-    std::memcpy(all, letters.at(0), p2p_.ranks * bytes);
+    std::memcpy(all, buffer.at(0), p2p_.ranks * bytes);
 }
 
 // Down a wide tree: where ranks outnumber CPUs, each level costs every rank a turn.
 void SetUp::broadcast(void* data, std::size_t bytes) const {
     constexpr Rank children = 16;
     if (bytes == 0) return;
-    Letters letters(bytes);
+    Buffer buffer(bytes);
     if (is_root()) {
-        std::memcpy(letters.at(0), data, bytes);
+        std::memcpy(buffer.at(0), data, bytes);
     } else {
-        Line from(p2p_, (p2p_.rank - 1) / children, TOLLBAR_FROM_PEER, letters, 0, bytes);
+        Transfer from(p2p_, (p2p_.rank - 1) / children, TOLLBAR_FROM_PEER, buffer, 0, bytes);
         wait_until([&] { return from.done(); });
-        std::memcpy(data, letters.at(0), bytes);
+        std::memcpy(data, buffer.at(0), bytes);
     }
-    std::deque<Line> lines;
-    for (Rank child = p2p_.rank * children + 1; child < p2p_.ranks && lines.size() < children; ++child)
-        lines.emplace_back(p2p_, child, TOLLBAR_TO_PEER, letters, 0, bytes);
-    for (Line& line : lines) wait_until([&] { return line.done(); });
+    std::deque<Transfer> transfers;
+    for (Rank child = p2p_.rank * children + 1; child < p2p_.ranks && transfers.size() < children; ++child)
+        transfers.emplace_back(p2p_, child, TOLLBAR_TO_PEER, buffer, 0, bytes);
+    for (Transfer& transfer : transfers) wait_until([&] { return transfer.done(); });
 }
 
-void SetUp::Wait::pass(const unsigned char* heard) {
+void SetUp::Wait::pass(const unsigned char* received) {
     const tollbar_p2p& p2p = set_up_.p2p_;
     p2p.progress(p2p.state);
     if (p2p.error(p2p.state) != 0) fail_alone("the MPI gave an error");
-    const Crowding crowding = p2p.ranks <= masked_cpus() ? Crowding::roomy : Crowding::crowded;
-    nap<NativeSync>(patience_for<NativeSync>(wait_policy::automatic, crowding), waited_, Never{});
+    const Occupancy occupancy = p2p.ranks <= masked_cpus() ? Occupancy::exclusive : Occupancy::oversubscribed;
+    nap<NativeSync>(wait_budget_for<NativeSync>(wait_policy::automatic, occupancy), waited_, Never{});
     const double waited_s = std::chrono::duration<double>(waited_.elapsed()).count();
-    if (set_up_.timeout_s_ <= 0 || waited_s < next_report_s_) return;
-    next_report_s_ += set_up_.timeout_s_;
-    set_up_.report(waited_s, heard);
+    if (report_is_due(waited_s, set_up_.timeout_s_, next_report_s_)) set_up_.report(waited_s, received);
 }
 
-void SetUp::report(double waited_s, const unsigned char* heard) const {
-    std::string missing;
-    for (Rank rank = 0; heard != nullptr && rank < p2p_.ranks && missing.size() < 200; ++rank)
-        if (heard[rank] == 0) missing += (missing.empty() ? "rank " : ", ") + std::to_string(rank);
-    if (missing.empty() && is_root()) return;
-    if (missing.empty()) missing = "rank 0, or a rank that rank 0 waits for,";
-    tollbar_report("%s (%u ranks), its first barrier: rank %u (process %d) has waited %.1f s: %s has not arrived",
-                   name_, static_cast<unsigned>(p2p_.ranks), static_cast<unsigned>(p2p_.rank),
+void SetUp::report(double waited_s, const unsigned char* received) const {
+    std::vector<Rank> unheard;
+    for (Rank rank = 0; received != nullptr && rank < p2p_.ranks; ++rank)
+        if (received[rank] == 0) unheard.push_back(rank);
+    if (unheard.empty() && is_root()) return;
+    std::string missing = "rank 0, or a rank that rank 0 waits for,";
+    if (!unheard.empty()) {
+        const std::string world = in_world(p2p_, name_, unheard);
+        missing = "rank " + listed(unheard) + (world.empty() ? "" : " (" + world + ")");
+    }
+    std::string self = in_world(p2p_, name_, {&p2p_.rank, 1});
+    if (!self.empty()) self += ", ";
+    tollbar_report("%s (%u ranks), its first barrier: rank %u (%sprocess %d) has waited %.1f s: %s has not arrived",
+                   name_, static_cast<unsigned>(p2p_.ranks), static_cast<unsigned>(p2p_.rank), self.c_str(),
                    static_cast<int>(getpid()), waited_s, missing.c_str());
 }
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi
 
 void tollbar_mpi_pass_time(int64_t* since_ns) {
     using namespace tollbar;
+    using namespace tollbar::detail;
     using std::chrono::nanoseconds;
     if (*since_ns == 0) *since_ns = nanoseconds(Stopwatch::Clock::now().time_since_epoch()).count();
     Stopwatch waited(Stopwatch::Clock::time_point{nanoseconds(*since_ns)});

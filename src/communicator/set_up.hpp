@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of a communicator tell each other things before its first barrier, and how they wait for that.
+// The messages by which the ranks of a communicator set up its barrier, and how they wait for these.
 #pragma once
 
+#include "base/error.hpp"
 #include "transports/mpi/p2p.h"
 
 #include <tollbar/detail/waiting.hpp>
 #include <tollbar/plan.hpp>
 
-#include <cerrno>
+#include <array>
 #include <cstddef>
-#include <exception>
+#include <cstdint>
 #include <system_error>
 #include <vector>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
 /// Throws std::system_error: the MPI refused or lost a message, so that no agreement can be had.
 [[noreturn]] void fail_alone(const char* what);
 
-/// Why no rank goes on, the same on every one of them.
+/// The reason why no rank goes on, the same on every one of them.
 struct Declined : std::system_error {
     using std::system_error::system_error;
 };
 
-/// One rank's view of it. Throws as fail_alone() where the MPI fails; says who is missing as often as the time-out
-/// asks.
+/// One rank's set-up, from the exchange of facts until its team is there. Throws as fail_alone() where the MPI fails;
+/// reports the missing as often as the time-out asks.
 class SetUp {
 public:
-    /// What is handed in outlives this; without `timeout_s` there are no reports.
+    /// The arguments outlive this; with a `timeout_s` of 0 there are no reports.
     SetUp(const tollbar_p2p& p2p, const char* name, double timeout_s) : p2p_(p2p), name_(name), timeout_s_(timeout_s) {}
 
     const tollbar_p2p& p2p() const noexcept { return p2p_; }
@@ -56,18 +57,21 @@ public:
         broadcast(&data, sizeof data);
     }
 
+    /// The failure of the lowest rank that has one. Plain memory, to be sent.
+    struct Failure {
+        std::int32_t error;  ///< an errno value; 0: no rank has failed
+        Rank rank;
+        std::array<char, 400> line;
+    };
+
+    /// Collective: the same on every rank.
+    Failure first_failure(const c_door::Refusal& mine) const;
+
     /// Collective: each rank does something that may fail there alone. Throws Declined on all of them where it did.
     template <class Action>
     void together(Action action) const {
-        int error = 0;
-        try {
-            action();
-        } catch (const std::system_error& failed) {
-            error = failed.code().value();
-        } catch (const std::exception&) {
-            error = ENOMEM;
-        }
-        agree_on(error);
+        const Failure failure = first_failure(c_door::refusal_of(action));
+        if (failure.error != 0) throw Declined(std::error_code(failure.error, std::generic_category()));
     }
 
     /// Waits as for a message.
@@ -82,8 +86,8 @@ private:
     public:
         explicit Wait(const SetUp& of) : set_up_(of), next_report_s_(of.timeout_s_) {}
 
-        /// `heard` has a nonzero byte for every rank heard of so far; NULL where that is not known.
-        void pass(const unsigned char* heard = nullptr);
+        /// `received` has a nonzero byte for every rank whose message has come; NULL where that is not known.
+        void pass(const unsigned char* received = nullptr);
 
     private:
         const SetUp& set_up_;
@@ -91,13 +95,12 @@ private:
         double next_report_s_;
     };
 
-    void agree_on(int error) const;
     void gather(const void* mine, void* all, std::size_t bytes) const;
-    void report(double waited_s, const unsigned char* heard) const;
+    void report(double waited_s, const unsigned char* received) const;
 
     const tollbar_p2p& p2p_;
     const char* name_;
     double timeout_s_;
 };
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's parser knows the plans; here is what nodes and their cards make of a spelling.
+// The library's parser knows the plans; this file adds what nodes and their NICs make of a spelling.
 #include "spelling.hpp"
 
 #include "algorithms/defaults.hpp"
 #include "algorithms/processors.hpp"
-#include "nicd/client/local_nic.hpp"
-#include "runtime/environment.hpp"
+#include "membership/local_nic.hpp"
+#include "base/environment.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
 namespace {
-
-std::string nth_of_catalogue(std::uint32_t number, std::uint32_t radix) {
-    if (number > catalogue().size()) return std::to_string(number);  // refused with the names
-    const Algorithm& algorithm = catalogue()[number - 1];
-    std::string spelling{algorithm.name};
-    if (radix == 0) return spelling;
-    const std::size_t comma = algorithm.defaults.find(',');  // the radix is the first parameter, others stay
-    spelling.append(":").append(std::to_string(radix));
-    if (comma != std::string_view::npos) spelling += algorithm.defaults.substr(comma);
-    return spelling;
-}
 
 std::string joined(std::string_view inner, std::string_view between, std::string_view outer) {
     return std::string(inner).append(between).append(outer);
@@ -35,7 +24,7 @@ struct Levels {
     std::string_view outer;
 };
 
-/// Of a spelling with two levels.
+/// The levels of a spelling that has two.
 std::optional<Levels> levels_of(std::string_view spelling) {
     const std::size_t slash = spelling.find('/');
     if (slash == std::string_view::npos || roles_are_processors(spelling)) return std::nullopt;
@@ -57,12 +46,11 @@ bool groups_are_nodes(std::string_view inner, const std::vector<Rank>& node_of) 
 
 std::string asked_plan(const tollbar_mpi_options& options) {
     if (options.plan != nullptr && *options.plan != '\0') return options.plan;
-    if (options.selection != 0) return nth_of_catalogue(options.selection, options.radix);
     return environment::plan();
 }
 
 bool plan_is_from_environment(const tollbar_mpi_options& options) {
-    return (options.plan == nullptr || *options.plan == '\0') && options.selection == 0;
+    return options.plan == nullptr || *options.plan == '\0';
 }
 
 Plan plan_of(std::string_view spelling, const Groups& nodes) {
@@ -86,33 +74,33 @@ std::string fault_of_spelling(std::string_view spelling, const Groups& nodes) {
     }
 }
 
-std::optional<std::string> on_cards(std::string_view spelling) {
+std::optional<std::string> nic_shape(std::string_view spelling) {
     const auto levels = levels_of(spelling);
     if (!levels) return std::nullopt;
     if (levels->outer == "switch") return "switch";
-    if (levels->outer == "card" || levels->outer == "card:") return std::string(defaults::on_cards);
+    if (levels->outer == "card" || levels->outer == "card:") return std::string(defaults::on_nics);
     if (!levels->outer.starts_with("card:")) return std::nullopt;
     return std::string(levels->outer.substr(levels->outer.find(':') + 1));
 }
 
 std::string by_messages(std::string_view spelling) {
-    const auto shape = on_cards(spelling);
+    const auto shape = nic_shape(spelling);
     if (!shape) return std::string(spelling);
-    return joined(levels_of(spelling)->inner, "/", nic::is_counted(*shape) ? defaults::on_cards : *shape);
+    return joined(levels_of(spelling)->inner, "/", nic::is_counted(*shape) ? defaults::on_nics : *shape);
 }
 
-std::string moved_to_cards(std::string_view spelling, const std::vector<Rank>& node_of) {
-    if (spelling == defaults::on_a_node) return defaults::around_cards(defaults::by_messages);
+std::string moved_to_nics(std::string_view spelling, const std::vector<Rank>& node_of) {
+    if (spelling == defaults::on_a_node) return defaults::around_nics(defaults::by_messages);
     if (const auto levels = levels_of(spelling); levels && groups_are_nodes(levels->inner, node_of))
         return joined(levels->inner, "/card:", levels->outer);
     const bool one_a_node = std::ranges::max(node_of) + 1 == node_of.size();
-    return one_a_node ? defaults::around_cards(spelling) : "";
+    return one_a_node ? defaults::around_nics(spelling) : "";
 }
 
-std::string fault_of_cards(std::string_view spelling, const std::vector<Rank>& node_of) {
+std::string fault_on_nics(std::string_view spelling, const std::vector<Rank>& node_of) {
     if (!groups_are_nodes(levels_of(spelling)->inner, node_of))
         return joined("the groups of '", spelling, "' do not coincide with the nodes");
-    return nic::fault_on_nic(*on_cards(spelling), std::ranges::max(node_of) + 1);
+    return nic::fault_on_nic(*nic_shape(spelling), std::ranges::max(node_of) + 1);
 }
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What communicators add to the spellings of plans: what is asked for, what runs on the nodes' network cards, and what
-// a plain "turnstile" is between nodes.
+// Communicators add to the spellings of plans: the plan that is asked for, the part that runs on the nodes' NICs, and
+// the meaning of a plain "turnstile" between nodes.
 #pragma once
 
 #include "participant.h"
@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
-/// What this rank was told to run: options.plan, the plan that options.selection names, else TOLLBAR_PLAN; else "".
+/// The plan that was named for this rank: options.plan, else TOLLBAR_PLAN; else "".
 std::string asked_plan(const tollbar_mpi_options& options);
 bool plan_is_from_environment(const tollbar_mpi_options& options);
 
@@ -29,18 +29,18 @@ bool is_of_nodes(std::string_view spelling);
 /// Why the ranks of those nodes cannot run it, in one clause that names what is accepted; "" when they can.
 std::string fault_of_spelling(std::string_view spelling, const Groups& nodes);
 
-/// What the cards run, of a spelling whose part between the nodes is "card" or "card:SHAPE": a plan, "gather" or
-/// "switch".
-std::optional<std::string> on_cards(std::string_view spelling);
+/// The shape that the NICs run where the part between the nodes is "card" or "card:SHAPE": a plan, "gather" or
+/// "switch"; nothing for other spellings.
+std::optional<std::string> nic_shape(std::string_view spelling);
 
-/// The spelling without cards: messages run their plan, or "pairwise" where it is one for cards alone.
+/// The spelling without NICs: messages run their plan, or "pairwise" where it is one for NICs alone.
 std::string by_messages(std::string_view spelling);
 
-/// Moves what goes on between the nodes to their cards; "" where a spelling without "card" has no such part: of plans
-/// over all ranks those have, whose groups are the nodes, which are as `node_of` each rank says.
-std::string moved_to_cards(std::string_view spelling, const std::vector<Rank>& node_of);
+/// Moves the part between the nodes to their NICs; "" where a spelling without "card" has no such part. A plan over all
+/// ranks has one if its groups are the nodes, which are as `node_of` each rank says.
+std::string moved_to_nics(std::string_view spelling, const std::vector<Rank>& node_of);
 
-/// Why the cards of so many nodes cannot run it, in one clause; "" when they can. Of spellings with "card".
-std::string fault_of_cards(std::string_view spelling, const std::vector<Rank>& node_of);
+/// Why the NICs of those nodes cannot run a spelling with "card", in one clause; "" when they can.
+std::string fault_on_nics(std::string_view spelling, const std::vector<Rank>& node_of);
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

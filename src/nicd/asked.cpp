@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "asked.hpp"
 
-#include "runtime/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
-using runtime::Refusal;
+using c_door::Refusal;
 
 Refusal wrong(const std::string& why) { return {EINVAL, why}; }
 
@@ -25,14 +25,11 @@ void check_program(const Request& request) {
         if (request.shape != toll_star && request.shape != toll_switch)
             throw wrong("there is no such shape of a group");
         if (request.steps != 0) throw wrong("what is counted has no steps");
-        if (request.ranks > toll_counted)
-            throw wrong("a card counts up to " + std::to_string(toll_counted) + " members, not " +
-                        std::to_string(request.ranks));
-        return;
+    } else if (request.steps == 0) {
+        throw wrong("a plan has steps");
     }
-    if (request.steps == 0 || request.steps > toll_nic_steps)
-        throw wrong("a card runs 1 to " + std::to_string(toll_nic_steps) + " steps, not " +
-                    std::to_string(request.steps));
+    const std::string limit = nic_limit(request.rank, request.ranks, request.steps);
+    if (!limit.empty()) throw wrong(limit);
     for (const toll_step& step : std::span(request.program).first(request.steps))
         if (!is_peer(step.to, request) || !is_peer(step.from, request))
             throw wrong("a step's peer is not another rank of the group");
@@ -40,17 +37,20 @@ void check_program(const Request& request) {
 
 }  // namespace
 
-const Place& Asked::own() const noexcept { return *std::ranges::find(places, request.rank, &Place::rank); }
+const RankAddress& Asked::own() const noexcept {
+    return *std::ranges::find(addresses, request.rank, &RankAddress::rank);
+}
 
 std::optional<Asked> parse(std::span<const std::byte> packet) {
-    Asked asked{.request = {.verb = Verb::status}, .places = {}};
+    Asked asked{.request = {.verb = Verb::status}, .addresses = {}};
     if (packet.size() < sizeof asked.request || packet.size() > most_asked) return std::nullopt;
     std::memcpy(&asked.request, packet.data(), sizeof asked.request);
     if (asked.request.magic != talk_magic || asked.request.verb > Verb::address) return std::nullopt;
     const auto rest = packet.subspan(sizeof asked.request);
-    if (rest.size() % sizeof(Place) != 0 || (asked.request.verb != Verb::join && !rest.empty())) return std::nullopt;
-    asked.places.resize(rest.size() / sizeof(Place));
-    if (!rest.empty()) std::memcpy(asked.places.data(), rest.data(), rest.size());
+    if (rest.size() % sizeof(RankAddress) != 0 || (asked.request.verb != Verb::join && !rest.empty()))
+        return std::nullopt;
+    asked.addresses.resize(rest.size() / sizeof(RankAddress));
+    if (!rest.empty()) std::memcpy(asked.addresses.data(), rest.data(), rest.size());
     return asked;
 }
 
@@ -61,13 +61,14 @@ void check_join(const Asked& asked) {
     if (request.port == 0 || request.port > 0xffff) throw wrong("the member's port is not one");
     if (request.key.low == 0) throw wrong("the key is 0");
     check_program(request);
-    if (!std::ranges::equal(asked.places, known_ranks(asked.steps(), request.rank, request.ranks), {}, &Place::rank))
+    if (!std::ranges::equal(asked.addresses, known_ranks(asked.steps(), request.rank, request.ranks), {},
+                            &RankAddress::rank))
         throw wrong("an address is missing, or is of a rank that the member has nothing to do with");
     std::vector<std::uint32_t> addresses;
-    for (const Place& place : asked.places) addresses.push_back(place.address);
+    for (const RankAddress& one : asked.addresses) addresses.push_back(one.address);
     std::ranges::sort(addresses);
     if (std::ranges::adjacent_find(addresses) != addresses.end())
-        throw wrong("two ranks have the same address, and a card has one member in a group");
+        throw wrong("two ranks have the same address, and a NIC has one member in a group");
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

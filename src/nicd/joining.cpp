@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to a group on the card, and what a user has of the card until it is really gone.
+// From a request to a group on the NIC, and a user's share of the NIC until the group is really gone.
 #include "server.hpp"
 
-#include "answers.hpp"
-#include "client/local_nic.hpp"
+#include "membership/local_nic.hpp"
 
-#include "runtime/random.hpp"
+#include "base/random.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <utility>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::Refusal;  // thrown with the errno value that the member's call is to return
+using c_door::Refusal;  // thrown with the errno value that the member's call is to return
 
 constexpr auto between_questions = 500ms;  // for a neighbour's hardware address
 constexpr auto rarest_look = 16ms;         // for the answers
-constexpr auto between_looks = 200ms;      // at who has closed the maps of groups that are past
+constexpr auto between_looks = 200ms;      // at the processes that have the maps of past groups open
 
 toll_u64 name_of(const Request& request) { return toll_name_of(request.key, request.group); }
 
@@ -30,7 +29,7 @@ toll_u64 name_of(const Request& request) { return toll_name_of(request.key, requ
 void Server::begin_joining(Client& client, Asked asked) {
     check_join(asked);
     const Request& request = asked.request;
-    const Place& own = asked.own();
+    const RankAddress& own = asked.own();
     if (std::ranges::find(network_.own_addresses(), own.address) == network_.own_addresses().end())
         throw Refusal{EADDRNOTAVAIL, text_of_address(own.address) + ", the address of rank " +
                                          std::to_string(own.rank) + ", is not one of " + network_.interface()};
@@ -43,11 +42,11 @@ void Server::begin_joining(Client& client, Asked asked) {
     };
     if (std::ranges::any_of(clients_, same) ||
         std::ranges::any_of(past_, [&](const Past& past) { return past.answers && past.name == name; }))
-        throw Refusal{EEXIST, "this card has a member of that group of that job, or had one in the last " +
+        throw Refusal{EEXIST, "this NIC has a member of that group of that job, or had one in the last " +
                                   std::to_string(limits_.linger.count()) +
                                   " s and still answers for it: use another number"};
-    // Wake-ups go to that port, so it is to be the port of whoever asks.
-    const Place& other = asked.places[own.rank == asked.places.front().rank ? 1 : 0];
+    // Wake-ups go to that port, so it must be the asking user's.
+    const RankAddress& other = asked.addresses[own.rank == asked.addresses.front().rank ? 1 : 0];
     const auto wakes = network_.receiver(own.address, static_cast<std::uint16_t>(request.port), other.address,
                                          toll_port);
     if (client.user != 0 && wakes != client.user)
@@ -72,28 +71,28 @@ void Server::go_on_joining(Client& client) noexcept {
 
 bool Server::join(Client& client) {
     Joining& joining = *client.joining;
-    const auto& places = joining.asked.places;
+    const auto& addresses = joining.asked.addresses;
     const auto now = Clock::now();
-    while (joining.found.size() < places.size()) {
-        const Place& place = places[joining.found.size()];
-        const auto hardware = place.rank == joining.asked.request.rank ? network_.own_hardware()
-                                                                       : network_.find(place.address);
+    while (joining.found.size() < addresses.size()) {
+        const RankAddress& next = addresses[joining.found.size()];
+        const auto hardware = next.rank == joining.asked.request.rank ? network_.own_hardware()
+                                                                      : network_.find(next.address);
         if (!hardware) break;
         joining.found.push_back(*hardware);
     }
-    const bool all = joining.found.size() == places.size();
+    const bool all = joining.found.size() == addresses.size();
     if (all)
         if (auto prepared = programs_.take()) return admit(client, std::move(*prepared)), true;
     if (now >= joining.until) {
-        if (all) throw Refusal{ENOSPC, "this host has no memory for one more group on its card"};
-        const Place& nobody = places[joining.found.size()];
+        if (all) throw Refusal{ENOSPC, "this host has no memory for one more group on its NIC"};
+        const RankAddress& nobody = addresses[joining.found.size()];
         throw Refusal{EHOSTUNREACH, "nobody on the network of " + network_.interface() + " has " +
                                         text_of_address(nobody.address) + ", the address of rank " +
                                         std::to_string(nobody.rank)};
     }
     if (!all && now >= joining.next_question) {  // a question or its answer may be lost
-        for (std::size_t i = joining.found.size(); i < places.size(); ++i)
-            if (!network_.find(places[i].address)) network_.look_for(places[i].address);
+        for (std::size_t i = joining.found.size(); i < addresses.size(); ++i)
+            if (!network_.find(addresses[i].address)) network_.look_for(addresses[i].address);
         joining.next_question = now + between_questions;
     }
     joining.next_look = now + joining.pause;
@@ -104,26 +103,22 @@ bool Server::join(Client& client) {
 void Server::admit(Client& client, NicPrograms::Prepared prepared) {
     const Joining& joining = *client.joining;
     const Request& request = joining.asked.request;
-    const auto& places = joining.asked.places;
+    const auto& addresses = joining.asked.addresses;
     const auto directory = [&](Rank rank) {
-        const auto place = std::ranges::lower_bound(places, rank, {}, &Place::rank);
-        return Endpoint{.hardware = joining.found[static_cast<std::size_t>(place - places.begin())],
-                        .address = place->address};
+        const auto found = std::ranges::lower_bound(addresses, rank, {}, &RankAddress::rank);
+        return Endpoint{.hardware = joining.found[static_cast<std::size_t>(found - addresses.begin())],
+                        .address = found->address};
     };
     const std::uint32_t slot = prepared.slot;
     try {
         const toll_u64 name = name_of(request);
         const toll_key key = request.shape == toll_switch ? toll_switch_key(*limits_.of_switch, name) : request.key;
-        const Membership membership{.who = toll_identity_under(key, name, toll_net32(request.group), request.digest),
-                                    .rank = request.rank,
-                                    .ranks = request.ranks,
-                                    .before = request.before,
-                                    .drawn = random_number(),
-                                    .interface = programs_.index(),
-                                    .slot = slot,
-                                    .port = static_cast<std::uint16_t>(request.port)};
-        const toll_group group = describe(membership, static_cast<toll_shape>(request.shape), joining.asked.steps(),
-                                          directory);
+        const toll_identity who = toll_identity_under(key, name, toll_net32(request.group), request.digest);
+        const toll_group group = describe(
+            member_of(who, request.rank, request.ranks, random_number(), static_cast<toll_shape>(request.shape)),
+            request.before,
+            {.interface = programs_.index(), .number = slot, .port = static_cast<std::uint16_t>(request.port)},
+            joining.asked.steps(), directory);
         auto member = std::make_unique<Member>();
         member->past.push_back({.user = client.user, .name = name, .slot = slot, .until = {}, .answers = true});
         programs_.add(prepared, group);
@@ -185,9 +180,9 @@ void Server::make_room(uid_t user) {
     if (!full()) return;
     if (const std::size_t own = held_by(user); user != 0 && own >= limits_.per_user)
         throw Refusal{EDQUOT, "user " + std::to_string(user) + " has " + std::to_string(own) +
-                                  " groups on this card already (nicd --per-user); one that was left counts until no "
+                                  " groups on this NIC already (nicd --per-user); one that was left counts until no "
                                   "process has its maps open"};
-    throw Refusal{ENOSPC, "this card has " + std::to_string(limits_.groups) + " groups already (nicd --groups)"};
+    throw Refusal{ENOSPC, "this NIC has " + std::to_string(limits_.groups) + " groups already (nicd --groups)"};
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

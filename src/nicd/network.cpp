@@ -19,7 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
@@ -36,8 +36,8 @@ File netlink(int protocol, std::uint32_t groups = 0) {
     return made;
 }
 
-/// What the kernel answers to the question of that number, of type Answer; null when it has none. It answers while the
-/// question is sent, so this never waits.
+/// The kernel's answer to that question; null when it has none. It answers while the question is sent, so this never
+/// waits.
 template <class Answer, class Question>
 const Answer* exchange(const File& kernel, Question& question, std::span<std::byte> room) noexcept {
     if (send(kernel.number(), &question, sizeof question, 0) != sizeof question) return nullptr;
@@ -45,7 +45,7 @@ const Answer* exchange(const File& kernel, Question& question, std::span<std::by
         const ssize_t size = recv(kernel.number(), room.data(), room.size(), 0);
         if (size < static_cast<ssize_t>(NLMSG_LENGTH(0))) return nullptr;
         const auto* const header = reinterpret_cast<const nlmsghdr*>(room.data());
-        if (header->nlmsg_seq != question.header.nlmsg_seq) continue;  // of a question before
+        if (header->nlmsg_seq != question.header.nlmsg_seq) continue;  // to a question before
         const bool is_answer = header->nlmsg_type != NLMSG_ERROR &&
                                header->nlmsg_len <= static_cast<std::size_t>(size) &&
                                header->nlmsg_len >= NLMSG_LENGTH(sizeof(Answer));
@@ -158,4 +158,4 @@ std::optional<uid_t> Network::receiver(std::uint32_t address, std::uint16_t port
     return found == nullptr ? std::nullopt : std::optional<uid_t>(found->idiag_uid);
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

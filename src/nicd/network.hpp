@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel knows of an interface's network: the host's own addresses, its neighbours, whose a socket is.
+// The kernel's knowledge of an interface's network: the host's own addresses, its neighbours, the users of sockets.
 #pragma once
 
-#include "runtime/files.hpp"
+#include "base/files.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 using Hardware = std::array<std::uint8_t, 6>;
 
@@ -37,7 +37,7 @@ public:
     /// Looks for the interface's own addresses; those it had stay when that fails.
     void refresh() noexcept;
 
-    /// Of a neighbour that the kernel has found.
+    /// The hardware address of a neighbour that the kernel has found.
     std::optional<Hardware> find(std::uint32_t address) noexcept;
 
     /// Makes the kernel ask for a neighbour. The answer comes later, or is lost: ask again.
@@ -55,4 +55,4 @@ private:
     std::vector<std::uint32_t> own_;
 };
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

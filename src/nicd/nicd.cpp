@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tollbar-nicd: the privileged side of barriers on the card. `tollbar nic` starts, stops and questions it.
-#include "echo.hpp"
+// tollbar-nicd: the privileged side of barriers on the NIC. `tollbar nic` starts, stops and questions it.
 #include "server.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
+#include "base/files.hpp"
+#include "wire/frame.h"
 
 #include <algorithm>
 #include <array>
@@ -13,18 +14,24 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include <arpa/inet.h>
 #include <getopt.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
 
-using namespace tollbar::nic;
+using namespace tollbar::detail::nic;
 
 struct WrongUse : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -51,7 +58,7 @@ std::uint32_t number(const char* name, std::uint32_t most) {
     return value;
 }
 
-/// Of a switch: 32 hexadecimal digits in a file that nobody but its user may read.
+/// A switch's key: 32 hexadecimal digits in a file that only its user may read.
 toll_key key_in(const char* path) {
     struct stat found {};
     std::ifstream file(path);
@@ -99,7 +106,7 @@ Options options_of(int count, char** words) {
     return options;
 }
 
-/// Takes all descriptors that this process may have. Where these are too few, there is room for less, and that is said.
+/// Takes all descriptors that this process may have. If these are too few, says for how many groups there is room.
 Limits within_descriptors(Limits limits) {
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return limits;
@@ -113,6 +120,39 @@ Limits within_descriptors(Limits limits) {
     std::cerr << "tollbar-nicd: this process may open " << files.rlim_cur << " files, so there is room for "
               << limits.groups << " groups (LimitNOFILE=)" << std::endl;
     return limits;
+}
+
+/// Asks another host's NIC whether it works: how long the answer took; nothing when three questions had none. No socket
+/// listens there: the answer comes from the NIC's program, and repeats the number that the question carries.
+std::optional<std::chrono::nanoseconds> echo(const std::string& address) {
+    sockaddr_in nic{};
+    nic.sin_family = AF_INET;
+    nic.sin_port = htons(toll_port);
+    if (inet_pton(AF_INET, address.c_str(), &nic.sin_addr) != 1)
+        throw std::invalid_argument(address + " is not an IPv4 address");
+    const tollbar::detail::File asking(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (!asking || connect(asking.number(), reinterpret_cast<const sockaddr*>(&nic), sizeof nic) != 0)
+        tollbar::detail::throw_errno("a socket towards " + address);
+    constexpr int tries = 3;
+    constexpr int patience_ms = 300;
+    constexpr toll_identity nobody{};  // no group, no key
+    std::random_device random;
+    for (int attempt = 0; attempt < tries; ++attempt) {
+        const toll_u64 number = static_cast<toll_u64>(random()) << 32 | random();
+        const toll_frame question = toll_unsealed(&nobody, 0, toll_ask, 0, 0, 0, number);
+        const auto began = std::chrono::steady_clock::now();
+        send(asking.number(), &question, sizeof question, 0);
+        for (pollfd readable{.fd = asking.number(), .events = POLLIN, .revents = 0};
+             poll(&readable, 1, patience_ms) == 1;) {
+            toll_frame answer{};
+            const ssize_t size = recv(asking.number(), &answer, sizeof answer, MSG_DONTWAIT);
+            if (size < 0) break;  // the host says that nobody listens there: no NIC took the question
+            if (size == sizeof answer && answer.episode == question.episode && answer.name == 0 &&
+                answer.kind == toll_here)
+                return std::chrono::steady_clock::now() - began;
+        }
+    }
+    return std::nullopt;
 }
 
 int run(const Options& options) {
@@ -131,9 +171,9 @@ int run(const Options& options) {
     if (options.interface.empty()) throw WrongUse("--interface is missing");
     if (options.socket.empty()) mkdir("/run/tollbar", 0755);
     NicPrograms programs(options.interface, options.mode);
-    Server server(programs, options.socket.empty() ? tollbar::environment::default_nicd_socket : options.socket,
+    Server server(programs, options.socket.empty() ? tollbar::detail::environment::default_nicd_socket : options.socket,
                   within_descriptors(options.limits));
-    std::cout << "ready" << std::endl;  // for whoever started this
+    std::cout << "ready" << std::endl;  // for the process that started this
     server.serve();
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The compiled programs of cards and switches, as parts of the daemon. */
-#ifndef TOLLBAR_DOORS_NIC_OBJECTS_H
-#define TOLLBAR_DOORS_NIC_OBJECTS_H
+ * The compiled programs of NICs and switches, as parts of the daemon. */
+#ifndef TOLLBAR_NICD_OBJECTS_H
+#define TOLLBAR_NICD_OBJECTS_H
 
 #ifdef __cplusplus
 extern "C" {

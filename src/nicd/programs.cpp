@@ -19,7 +19,7 @@
 #include <net/if.h>
 #include <sys/epoll.h>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
@@ -84,15 +84,13 @@ BpfObject load(const std::string& name, const toll_key* key) {
     options.object_name = "tollbar";
     BpfObject object(bpf_object__open_mem(begin, static_cast<std::size_t>(end - begin), &options));
     if (!object)
-        throw std::runtime_error("the program for the network card cannot be read: " +
-                                 std::string(std::strerror(errno)));
+        throw std::runtime_error("the program for the NIC cannot be read: " + std::string(std::strerror(errno)));
     if (key != nullptr) give_key(object.get(), *key);
     if (const int error = bpf_object__load(object.get()); error != 0) {
         if (error == -EPERM)
             throw std::runtime_error(
                 "no right to load BPF programs: run this as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
-        throw std::runtime_error("the kernel rejects the program for the network card: " +
-                                 std::string(std::strerror(-error)));
+        throw std::runtime_error("the kernel rejects the program for the NIC: " + std::string(std::strerror(-error)));
     }
     return object;
 }
@@ -144,7 +142,7 @@ void publish(const BpfObject& object, const Pages& pages, const toll_group& grou
     if (bpf_map_update_elem(pages.group.number(), &first, &group, BPF_ANY) != 0) throw_errno("writing the group's map");
     // From now on only the programs write it: a descriptor opened for reading could not be mapped.
     if (bpf_map_freeze(pages.group.number()) != 0) throw_errno("freezing the group's map");
-    if (bpf_map_update_elem(map(object, "slots"), &group.who.name, &group.slot, BPF_NOEXIST) != 0)
+    if (bpf_map_update_elem(map(object, "slots"), &group.self.who.name, &group.slot, BPF_NOEXIST) != 0)
         throw_errno("no room for the group");
 }
 
@@ -152,7 +150,7 @@ NicPrograms::NicPrograms(std::string interface, Mode mode)
     : interface_(std::move(interface)), index_(index_of(interface_)), mode_(mode), object_(load("nic")),
       watched_(epoll_create1(EPOLL_CLOEXEC)) {
     if (!watched_) throw_errno("epoll");
-    // What the host sends is caught last: until then nothing can arrive.
+    // The host's frames are caught last: until then nothing can arrive.
     links_.push_back(attach_tc(program(object_, "proceed"), interface_, tcx_ingress));
     links_.push_back(attach_xdp(program(object_, "receive"), interface_, mode_));
     links_.push_back(attach_tc(program(object_, "arrive"), interface_, tcx_egress));
@@ -186,7 +184,7 @@ void NicPrograms::add(const Prepared& prepared, const toll_group& group) {
     for (const File* map : {&prepared.pages.group, &prepared.pages.host})
         if (epoll_ctl(watched_.number(), EPOLL_CTL_ADD, map->number(), &event) != 0) {
             const int error = errno;
-            remove(group.who.name);
+            remove(group.self.who.name);
             throw_errno("watching the group's maps", error);
         }
 }
@@ -226,7 +224,7 @@ void NicPrograms::answer_at(const std::vector<std::uint32_t>& addresses) noexcep
     answered_ = addresses;
 }
 
-/// Many at a time, ahead of need. What cannot be had now is tried again a little later.
+/// Prepares many slots at a time, ahead of need; tries again a little later when it cannot.
 void NicPrograms::keep_prepared() noexcept {
     std::unique_lock lock(mutex_);
     while (!ending_) {
@@ -283,4 +281,4 @@ Switch::Switch(std::string_view ports, Mode mode, const toll_key& key) : object_
     }
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of one network interface, or of a switch made of this host's interfaces: loaded, attached and fed by
-// whoever has the right to, gone when that process is.
+// The programs of one network interface, or of a switch made of this host's interfaces: loaded, attached and fed by a
+// process with the right to, gone when that process is.
 #pragma once
 
-#include "runtime/files.hpp"
+#include "base/files.hpp"
 #include "transports/nic/group.h"
 
 #include <array>
@@ -20,7 +20,7 @@
 
 struct bpf_object;
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 enum class Mode : std::uint8_t {
     automatic,  ///< native where a device is behind the interface and takes it, else generic
@@ -80,7 +80,7 @@ public:
     std::uint32_t index() const noexcept { return index_; }
     Mode mode() const noexcept { return mode_; }
 
-    /// Where the next group goes; nothing while none is ready. Never waits.
+    /// The slot for the next group; nothing while none is ready. Never waits.
     std::optional<Prepared> take() noexcept;
 
     /// The interface's own hardware address, from which frames are sent.
@@ -89,7 +89,7 @@ public:
     /// As publish(), in the maps of the slot that was taken.
     void add(const Prepared& prepared, const toll_group& group);
 
-    /// The programs forget it; whoever has mapped it still sees its last state, and its slot is not used again.
+    /// The programs forget it; a process that has mapped it still sees its last state, and its slot is not used again.
     void remove(toll_u64 name) noexcept;
 
     /// That slot may be used again.
@@ -101,7 +101,7 @@ public:
     /// The addresses at which echoes are answered.
     void answer_at(const std::vector<std::uint32_t>& addresses) noexcept;
 
-    /// What the programs have counted, by toll_statistic.
+    /// The programs' counts, by toll_statistic.
     std::array<std::uint64_t, toll_statistics> counts() const;
 
 private:
@@ -135,4 +135,4 @@ private:
     std::vector<File> links_;
 };
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing a client says is taken for granted, and whatever goes wrong with one is its own affair: its connection ends,
-// and the loop goes on.
+// Clients' requests are not trusted, and a failure of one is its own affair: its connection ends, and the loop goes on.
 #include "server.hpp"
 
-#include "answers.hpp"
-#include "client/connection.hpp"
-#include "client/local_nic.hpp"
+#include "membership/local_nic.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,23 +19,23 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr int most_calls = 64;   // accepted in one go
-constexpr auto turn = 2ms;       // until those who came meanwhile are looked for
+constexpr auto turn = 2ms;       // until the clients that came meanwhile are looked for
 constexpr int pass_rights = 83;  // SO_PASSRIGHTS, Linux 6.16
 
-std::pair<std::uint64_t, std::uint64_t> place_of(const std::string& path) noexcept {
+std::pair<std::uint64_t, std::uint64_t> file_of(const std::string& path) noexcept {
     struct stat found {};
     return lstat(path.c_str(), &found) == 0 ? std::pair<std::uint64_t, std::uint64_t>(found.st_dev, found.st_ino)
                                             : std::pair<std::uint64_t, std::uint64_t>();
 }
 
-/// Of a daemon that was killed. Throws std::system_error for anything that is no socket.
+/// Removes the socket of a daemon that was killed. Throws std::system_error for anything that is no socket.
 void remove_left_over(const std::string& path) {
     struct stat found {};
     if (lstat(path.c_str(), &found) != 0) return;
@@ -54,10 +51,10 @@ File listen_at(const std::string& path) {
     remove_left_over(path);
     File listener = packet_socket();
     const int off = 0;
-    // What nobody receives would be closed by whoever drops the message, and closing may wait for as long as its
-    // sender likes. Older kernels do not know the option.
+    // Descriptors that nobody receives would be closed with the dropped message, here, and closing may wait for as long
+    // as their sender likes. Older kernels do not know the option.
     setsockopt(listener.number(), SOL_SOCKET, pass_rights, &off, sizeof off);
-    const mode_t before = umask(0111);  // who asks is known, and the daemon decides
+    const mode_t before = umask(0111);  // the kernel names the asking user, and the daemon decides
     const bool bound = bind(listener.number(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0;
     const int error = errno;
     umask(before);
@@ -78,7 +75,7 @@ void watch(const File& events, const File& file, void* who) {
 
 Server::Server(NicPrograms& programs, const std::string& socket, const Limits& limits)
     : programs_(programs), network_(programs.interface()), path_(socket), limits_(limits), listener_(listen_at(socket)),
-      place_(place_of(socket)), events_(epoll_create1(EPOLL_CLOEXEC)) {
+      file_(file_of(socket)), events_(epoll_create1(EPOLL_CLOEXEC)) {
     if (!events_) throw_errno("epoll");
     watch(events_, listener_, &listener_);
     watch(events_, network_.changes(), &network_);
@@ -94,7 +91,7 @@ void Server::follow_network() noexcept {
 }
 
 Server::~Server() {
-    if (place_of(path_) == place_) unlink(path_.c_str());
+    if (file_of(path_) == file_) unlink(path_.c_str());
 }
 
 void Server::serve() {
@@ -106,7 +103,7 @@ void Server::serve() {
             look_after_joins();
             drop_overdue();
             forget_past();
-        } catch (const std::bad_alloc&) {  // what was to be done is still there to be done
+        } catch (const std::bad_alloc&) {  // the work is still there to be done
             poll(nullptr, 0, 10);
         }
     }
@@ -182,7 +179,7 @@ bool Server::accept_one() {
     File connection(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection) {
         if (errno == ECONNABORTED || errno == EINTR) return true;
-        // No descriptor or no memory: those who ask for nothing give theirs up.
+        // No descriptor or no memory: clients that ask for nothing give theirs up.
         if (errno != EAGAIN && !drop_silent(std::nullopt)) deaf_until_ = Clock::now() + 10ms;
         return false;
     }
@@ -277,8 +274,8 @@ void Server::drop(Client& client) noexcept {
         client.member->past.front().until = Clock::now() + limits_.linger;
         past_.splice(past_.end(), client.member->past);
     }
-    const auto place = std::ranges::find(clients_, &client, [](const Client& one) { return &one; });
-    clients_.erase(place);
+    const auto one = std::ranges::find(clients_, &client, [](const Client& each) { return &each; });
+    clients_.erase(one);
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon: checks who asks for what, and hands the descriptors of a group to its members.
+// The daemon: checks users and their requests, and hands the descriptors of a group to its members.
 #pragma once
 
 #include "asked.hpp"
 #include "network.hpp"
 #include "programs.hpp"
+
+#include "base/error.hpp"
+#include "membership/connection.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -18,15 +21,16 @@
 
 #include <sys/types.h>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 struct Limits {
     std::uint32_t groups = 256;   ///< of all users together
     std::uint32_t per_user = 64;  ///< of one user
-    std::uint32_t silent = 512;   ///< connections without a group, of all users; beyond, whose user has most gives way
+    std::uint32_t silent =
+        512;  ///< connections without a group, of all users; beyond, one of the user with most gives way
     std::uint32_t silent_per_user = 128;
     std::chrono::milliseconds patience{5000};  ///< with a connection that asks for nothing
-    std::chrono::seconds linger{60};           ///< the card answers for a member so long after it is gone
+    std::chrono::seconds linger{60};           ///< the NIC answers for a member that long after it is gone
     std::chrono::milliseconds search{4000};    ///< for a neighbour's hardware address; the kernel asks once a second
     std::optional<toll_key> of_switch = {};    ///< of the switch that counts for groups of this host
 
@@ -36,8 +40,16 @@ struct Limits {
     std::uint32_t descriptors() const noexcept { return descriptors_of_group * groups + silent + own_descriptors; }
 };
 
-/// One thread. Serves until somebody who may tells it to stop; nothing that a client does ends it. Users take turns,
-/// and a turn costs the same whatever is asked for, so nobody waits for another user's second request.
+/// Whether `action` was refused, and the member was sent that. Any exception is a refusal.
+template <class Action>
+bool refused(const File& connection, Action action) {
+    const c_door::Refusal refusal = c_door::refusal_of(action);
+    if (refusal.error != 0) send_answer(connection, refusal.error, refusal.line, {});
+    return refusal.error != 0;
+}
+
+/// One thread. Serves until a user with the right to stops it; nothing else that a client does ends it. Users take
+/// turns, and a turn costs the same whatever is asked for, so no user waits for another one's second request.
 class Server {
 public:
     /// Throws std::system_error when the socket cannot be had.
@@ -54,13 +66,13 @@ private:
     /// A group that is wanted; it counts as one that its user has.
     struct Joining {
         Asked asked;
-        std::vector<Hardware> found;  ///< of the first places
+        std::vector<Hardware> found;  ///< of the first addresses
         Clock::time_point until, next_look, next_question;
         std::chrono::milliseconds pause{1};
     };
 
-    /// A group whose member is gone. The card answers for it until then; it counts as one that its user has until all
-    /// who have its maps have closed them.
+    /// A group whose member is gone. The NIC answers for it until then; it counts as one of its user's until all
+    /// processes that have its maps have closed them.
     struct Past {
         uid_t user;
         toll_u64 name;
@@ -70,7 +82,7 @@ private:
     };
 
     struct Member {
-        std::list<Past> past;  ///< what is to be kept when it is gone; here already, so that memory may be short then
+        std::list<Past> past;  ///< kept when it is gone; here already, so that memory may be short then
         Pages pages;
     };
 
@@ -88,15 +100,15 @@ private:
 
     /// The programs' view of the network follows this host's.
     void follow_network() noexcept;
-    /// What is ready joins its user's queue.
+    /// Puts clients with a request into their users' queues.
     void look_around();
     void put_in_turn(Client& client);
     void take_turns();
-    /// Of those that are due as many as there is time for in a turn.
+    /// Goes on with as many joins that are due as there is time for in a turn.
     void look_after_joins();
     void accept_some();
     bool accept_one();
-    /// Makes room among the silent connections; false when there are none. `of` nobody: of who has most.
+    /// Makes room among the silent connections; false when there are none. Without `of`: of the user with most.
     bool drop_silent(std::optional<uid_t> of);
     void drop_overdue();
     void attend(Client& client) noexcept;
@@ -123,15 +135,15 @@ private:
     std::string path_;
     Limits limits_;
     File listener_;
-    std::pair<std::uint64_t, std::uint64_t> place_;  ///< of the socket's name: device and number
+    std::pair<std::uint64_t, std::uint64_t> file_;  ///< of the socket's name: device and number
     File events_;
     std::list<Client> clients_;
     std::map<uid_t, std::deque<Client*>> turns_;  ///< none empty
-    uid_t latest_ = 0;                            ///< who had the last turn
+    uid_t latest_ = 0;                            ///< had the last turn
     std::list<Past> past_;
-    bool calls_ = false;  ///< somebody wants to connect
+    bool calls_ = false;  ///< a client wants to connect
     Clock::time_point deaf_until_, next_look_;
     bool stopping_ = false;
 };
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon holds, as JSON: how much for anybody, the groups themselves for their users and for root. Numbers and
+// The daemon's contents, as JSON: how much for anybody, the groups themselves for their users and for root. Numbers and
 // names of our own alone go in, so nothing needs escaping. Keys stay out: they are secrets.
 #include "server.hpp"
 
 #include <sstream>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
-constexpr std::array<const char*, toll_statistics> statistics{"frames",   "answered", "continued", "noted",
-                                                              "arrivals", "known",    "strange",   "truncated",
-                                                              "altered",  "forged",   "untimely",  "stale"};
+constexpr std::array<const char*, toll_statistics> statistics{"altered",  "forged",    "untimely", "stale",
+                                                              "strange",  "truncated", "known",    "frames",
+                                                              "answered", "continued", "noted",    "arrivals"};
 constexpr std::size_t room_at_the_end = 512;  // for one more group and what comes last
 constexpr std::array<const char*, 3> shapes{"plan", "gather", "switch"};
 
@@ -35,15 +35,15 @@ std::string Server::status(uid_t asking) const {
             continue;
         }
         const Mapped<const toll_group> group(client.member->pages.group, PROT_READ);
-        const toll_u64 place = toll_load(&group->state.at);
-        text << comma << R"({"group":)" << toll_net32(group->who.group) << R"(,"rank":)" << group->rank
-             << R"(,"ranks":)" << group->ranks << R"(,"shape":")" << shapes[group->shape] << R"(","user":)"
-             << client.user << R"(,"process":)" << client.process << R"(,"episode":)" << toll_episode_of(place)
-             << R"(,"step":)" << toll_step_of(place) << R"(,"steps":)" << group->program.steps << '}';
+        const toll_u64 at = toll_load(&group->state.at);
+        text << comma << R"({"group":)" << toll_net32(group->self.who.group) << R"(,"rank":)" << group->self.rank
+             << R"(,"ranks":)" << group->self.ranks << R"(,"shape":")" << shapes[group->self.shape] << R"(","user":)"
+             << client.user << R"(,"process":)" << client.process << R"(,"episode":)" << toll_episode_of(at)
+             << R"(,"step":)" << toll_step_of(at) << R"(,"steps":)" << group->program.steps << '}';
         comma = ",";
     }
     text << R"(],"unlisted":)" << unlisted << '}';
     return text.str();
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

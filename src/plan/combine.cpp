@@ -10,6 +10,8 @@
 
 namespace tollbar {
 
+using namespace detail;
+
 namespace {
 
 /// A row of groups of one size, which have the same inner plan.
@@ -51,28 +53,28 @@ public:
     Program program(Rank self) const {
         if (is_role(self) && role_number(self) >= inner_roles_)
             return of_whole(outer_.program(role(role_number(self) - inner_roles_)));
-        const Place place = place_of(self);
-        Program program = place.row->inner.program(place.member);
-        for (Step& step : program) step.peer = in_whole(*place.row, place.group, step.peer);
-        if (place.member == place.row->turning) {
-            const Program between = of_whole(outer_.program(place.group));
+        const auto [row, group, member] = seen_inside(self);
+        Program program = row->inner.program(member);
+        for (Step& step : program) step.peer = in_whole(*row, group, step.peer);
+        if (member == row->turning) {
+            const Program between = of_whole(outer_.program(group));
             program.insert(std::ranges::find_if(program, is_signal), between.begin(), between.end());
         }
         return program;
     }
 
 private:
-    struct Place {
+    struct Inside {
         const Row* row;
         Rank group;
         Rank member;  ///< of the inner plan
     };
 
-    /// Of a rank or a role of an inner plan.
-    Place place_of(Rank self) const {
+    /// A rank of the whole, or a role of an inner plan, as its group sees it.
+    Inside seen_inside(Rank self) const {
         if (!is_role(self)) {
-            const auto [group, place] = grouping_.place_of(self);
-            return {&row_of(group), group, place};
+            const auto [group, index] = grouping_.index_of(self);
+            return {&row_of(group), group, index};
         }
         const Rank number = role_number(self);
         const Row& row = *std::prev(std::ranges::upper_bound(rows_, number, {}, &Row::first_role));
@@ -135,7 +137,7 @@ Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
     return join(std::move(name), grouping, inner, turning_or_refused, outer);
 }
 
-Plan combine_turning(std::string name, const Grouping& grouping, const Family& inner, const Plan& outer) {
+Plan detail::combine_turning(std::string name, const Grouping& grouping, const Family& inner, const Plan& outer) {
     return join(
         std::move(name), grouping, inner, [](const Plan& plan) { return plan.roles() == 0 ? 0 : role(0); }, outer);
 }

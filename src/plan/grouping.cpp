@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 Grouping Grouping::neighbours(Rank ranks, Rank size) {
     check_ranks(ranks);
@@ -27,34 +27,34 @@ Grouping Grouping::listed(std::vector<std::vector<Rank>> lists) {
     check_ranks(static_cast<Rank>(std::min<std::size_t>(listed, std::numeric_limits<Rank>::max())));
 
     constexpr Rank nowhere = std::numeric_limits<Rank>::max();
-    std::vector<Place> place_of(listed, {.group = nowhere, .place = 0});
+    std::vector<Position> index_of(listed, {.group = nowhere, .index = 0});
     for (Rank group = 0; group < lists.size(); ++group) {
         const std::vector<Rank>& list = lists[group];
         if (list.empty()) throw std::invalid_argument("group " + std::to_string(group) + " has no ranks");
         if (!std::ranges::is_sorted(list))
             throw std::invalid_argument("the ranks of group " + std::to_string(group) + " are not in ascending order");
-        for (Rank place = 0; place < list.size(); ++place) {
-            if (list[place] >= listed || place_of[list[place]].group != nowhere)
+        for (Rank index = 0; index < list.size(); ++index) {
+            if (list[index] >= listed || index_of[list[index]].group != nowhere)
                 throw std::invalid_argument(
-                    "rank " + std::to_string(list[place]) +
-                    (list[place] >= listed ? " is not one of 0.." + std::to_string(listed - 1) : " is in two groups"));
-            place_of[list[place]] = {.group = group, .place = place};
+                    "rank " + std::to_string(list[index]) +
+                    (list[index] >= listed ? " is not one of 0.." + std::to_string(listed - 1) : " is in two groups"));
+            index_of[list[index]] = {.group = group, .index = index};
         }
     }
     const auto groups = static_cast<Rank>(lists.size());
     return {Kind::listed, static_cast<Rank>(listed), groups, 1,
-            std::make_shared<const Lists>(Lists{std::move(lists), std::move(place_of)})};
+            std::make_shared<const Lists>(Lists{std::move(lists), std::move(index_of)})};
 }
 
-Grouping::Place Grouping::place_of(Rank rank) const {
-    if (kind_ == Kind::listed) return lists_->place_of[rank];
+Grouping::Position Grouping::index_of(Rank rank) const {
+    if (kind_ == Kind::listed) return lists_->index_of[rank];
     const Rank quotient = rank / divisor_, rest = rank % divisor_;
-    return kind_ == Kind::neighbours ? Place{quotient, rest} : Place{rest, quotient};
+    return kind_ == Kind::neighbours ? Position{quotient, rest} : Position{rest, quotient};
 }
 
-Rank Grouping::rank_at(Rank group, Rank place) const {
-    if (kind_ == Kind::listed) return lists_->ranks_of[group][place];
-    return kind_ == Kind::neighbours ? group * divisor_ + place : place * divisor_ + group;
+Rank Grouping::rank_at(Rank group, Rank index) const {
+    if (kind_ == Kind::listed) return lists_->ranks_of[group][index];
+    return kind_ == Kind::neighbours ? group * divisor_ + index : index * divisor_ + group;
 }
 
 Rank Grouping::size(Rank group) const {
@@ -74,4 +74,4 @@ Rank Grouping::alike_until(Rank group) const {
     return kind_ == Kind::neighbours ? groups_ - 1 : ranks_ % divisor_;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks fall into groups: neighbours, every so-manieth, or any lists; and plans of two levels over them.
+// How ranks are divided into groups: blocks of neighbours, round-robin, or explicit lists; and two-level plans over
+// them.
 #pragma once
 
 #include <tollbar/plan.hpp>
@@ -8,12 +9,12 @@
 #include <string>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// Throws std::invalid_argument unless 1 <= ranks <= max_ranks.
 void check_ranks(Rank ranks);
 
-/// Groups are numbered from 0, and so are the places in each. Arithmetic, but for lists, which cost O(ranks).
+/// Groups are numbered from 0, and so are the ranks in each. Arithmetic, but for lists, which cost O(ranks).
 class Grouping {
 public:
     /// Groups of `size` neighbouring ranks; the last may be smaller. Throws std::invalid_argument for a size of 0.
@@ -28,12 +29,12 @@ public:
     Rank ranks() const noexcept { return ranks_; }
     Rank groups() const noexcept { return groups_; }
 
-    struct Place {
+    struct Position {
         Rank group;
-        Rank place;
+        Rank index;
     };
-    Place place_of(Rank rank) const;
-    Rank rank_at(Rank group, Rank place) const;
+    Position index_of(Rank rank) const;
+    Rank rank_at(Rank group, Rank index) const;
     Rank size(Rank group) const;
 
     /// One past the last group of a row of groups that are as large as this one.
@@ -43,7 +44,7 @@ private:
     enum class Kind : std::uint8_t { neighbours, remainder, listed };
     struct Lists {
         std::vector<std::vector<Rank>> ranks_of;
-        std::vector<Place> place_of;
+        std::vector<Position> index_of;
     };
 
     Grouping(Kind kind, Rank ranks, Rank groups, Rank divisor, std::shared_ptr<const Lists> lists = nullptr)
@@ -52,7 +53,7 @@ private:
     Kind kind_;
     Rank ranks_;
     Rank groups_;
-    Rank divisor_;  ///< a rank over it leaves group and place, or place and group
+    Rank divisor_;  ///< a rank over it leaves group and index, or index and group
     std::shared_ptr<const Lists> lists_;
 };
 
@@ -61,4 +62,4 @@ private:
 /// ranks). Roles are numbered group by group, those of `outer` last.
 Plan combine_turning(std::string name, const Grouping& grouping, const Family& inner, const Plan& outer);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

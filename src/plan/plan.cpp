@@ -8,7 +8,9 @@
 
 namespace tollbar {
 
-void check_ranks(Rank ranks) {
+using namespace detail;
+
+void detail::check_ranks(Rank ranks) {
     if (ranks == 0 || ranks > max_ranks)
         throw std::invalid_argument("a plan has 1 to " + std::to_string(max_ranks) + " ranks, not " +
                                     std::to_string(ranks));

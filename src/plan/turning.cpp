@@ -9,87 +9,60 @@ namespace tollbar {
 
 namespace {
 
-/// Where gather and release meet in a word: before the first signal at the turning member, around the one signal and
-/// the one await in the middle of every other word.
-struct Halves {
-    bool turns = false;             ///< awaits, then signals
-    bool passes = false;            ///< awaits, one signal, one await, signals
-    std::size_t gather_end = 0;     ///< awaits of the gather children stand before
-    std::size_t release_begin = 0;  ///< signals to the release children stand from here
+/// One half of a word: its peers in the gather tree or in the release tree, as numbers of Plan::index_of.
+struct Half {
+    std::vector<Rank> children;
+    Rank parent = 0;
 };
 
-Halves halves_of(const Program& program) {
+/// A word that awaits its gather children, signals and awaits its parents unless it turns, and signals its release
+/// children.
+struct Halves {
+    Half gather, release;
+    bool turns = true;
+    bool fits = false;  ///< the word has that form
+};
+
+Halves halves_of(const Plan& plan, Rank index) {
+    const Program program = plan.program(plan.member_at(index));
+    const auto peer = [&](const Step& step) { return plan.index_of(step.peer); };
     Halves halves;
-    const auto first_signal = std::ranges::find_if(program, is_signal);
-    halves.gather_end = static_cast<std::size_t>(first_signal - program.begin());
-    const auto only_signals = [&](std::size_t from) {
-        return std::all_of(program.begin() + static_cast<std::ptrdiff_t>(from), program.end(), is_signal);
-    };
-    halves.turns = only_signals(halves.gather_end);
-    halves.passes = halves.gather_end + 2 <= program.size() && is_await(program[halves.gather_end + 1]) &&
-                    only_signals(halves.gather_end + 2);
-    halves.release_begin = halves.gather_end + (halves.turns ? 0 : 2);
+    auto next = program.begin();
+    for (; next != program.end() && is_await(*next); ++next) halves.gather.children.push_back(peer(*next));
+    if (program.end() - next >= 2 && is_await(next[1])) {
+        halves.turns = false;
+        halves.gather.parent = peer(*next++);
+        halves.release.parent = peer(*next++);
+    }
+    for (; next != program.end() && is_signal(*next); ++next) halves.release.children.push_back(peer(*next));
+    halves.fits = next == program.end();
     return halves;
 }
 
-/// The members of a plan, numbered from 0, with their place in both trees.
-struct Trees {
-    std::vector<Program> programs;
-    std::vector<Halves> halves;
-    std::vector<Rank> gather_parent, release_parent;
-
-    explicit Trees(const Plan& plan) : gather_parent(plan.members()), release_parent(plan.members()) {
-        for (Rank index = 0; index < plan.members(); ++index) {
-            programs.push_back(plan.program(plan.member_at(index)));
-            for (Step& step : programs.back()) step.peer = plan.index_of(step.peer);
-            halves.push_back(halves_of(programs.back()));
+/// Whether the halves are a tree that reaches every member once.
+bool is_tree(const std::vector<Halves>& members, Rank root, Half Halves::*half) {
+    std::vector<bool> reached(members.size());
+    reached[root] = true;
+    std::vector<Rank> path{root};
+    for (std::size_t next = 0; next < path.size(); ++next)
+        for (const Rank child : (members[path[next]].*half).children) {
+            if (child >= members.size() || reached[child] || (members[child].*half).parent != path[next]) return false;
+            reached[child] = true;
+            path.push_back(child);
         }
-    }
-
-    Rank size() const noexcept { return static_cast<Rank>(programs.size()); }
-
-    /// Finds the parents; false when a word does not pass news on between them, or names nobody.
-    bool find_parents(Rank root) {
-        for (Rank self = 0; self < size(); ++self) {
-            if (self == root) continue;
-            if (!halves[self].passes) return false;
-            gather_parent[self] = programs[self][halves[self].gather_end].peer;
-            release_parent[self] = programs[self][halves[self].gather_end + 1].peer;
-            if (gather_parent[self] >= size() || release_parent[self] >= size()) return false;
-        }
-        return true;
-    }
-
-    /// Whether the tree reaches every member once; the children of each are those it has a step to in its half.
-    bool reaches_all(Rank root, const std::vector<Rank>& parents, bool gathers) const {
-        std::vector<bool> reached(size());
-        reached[root] = true;
-        std::vector<Rank> path{root};
-        for (std::size_t next = 0; next < path.size(); ++next) {
-            const Rank self = path[next];
-            const std::size_t begin = gathers ? 0 : halves[self].release_begin;
-            const std::size_t end = gathers ? halves[self].gather_end : programs[self].size();
-            for (std::size_t i = begin; i < end; ++i) {
-                const Rank child = programs[self][i].peer;
-                if (child >= size() || reached[child] || parents[child] != self) return false;
-                reached[child] = true;
-                path.push_back(child);
-            }
-        }
-        return path.size() == size();
-    }
-};
+    return path.size() == members.size();
+}
 
 }  // namespace
 
 std::optional<Rank> turning_member(const Plan& plan) {
-    Trees trees(plan);
-    if (std::ranges::count(trees.halves, true, &Halves::turns) != 1) return std::nullopt;
-    const auto root = static_cast<Rank>(std::ranges::find(trees.halves, true, &Halves::turns) - trees.halves.begin());
-    if (root != 0 && root < plan.ranks()) return std::nullopt;
-    if (!trees.find_parents(root) || !trees.reaches_all(root, trees.gather_parent, true) ||
-        !trees.reaches_all(root, trees.release_parent, false))
+    std::vector<Halves> members;
+    for (Rank index = 0; index < plan.members(); ++index) members.push_back(halves_of(plan, index));
+    if (!std::ranges::all_of(members, &Halves::fits) || std::ranges::count(members, true, &Halves::turns) != 1)
         return std::nullopt;
+    const auto root = static_cast<Rank>(std::ranges::find(members, true, &Halves::turns) - members.begin());
+    if (root != 0 && root < plan.ranks()) return std::nullopt;
+    if (!is_tree(members, root, &Halves::gather) || !is_tree(members, root, &Halves::release)) return std::nullopt;
     return plan.member_at(root);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the heats within the budget and compares candidates round by round, so that a machine that is slower for a
+// Plans the batches within the budget and compares candidates round by round, so that a machine that is slower for a
 // while is slower for all of them.
 #include "contest.hpp"
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr std::uint32_t most_heats = 8;
 constexpr double run_us = 50;
 constexpr double most_episodes = 1000;
 
-/// From so many ranks on, the first look is one round: it may be long.
+/// From this number of ranks on, the first batch is one round: it may be long.
 constexpr std::size_t many_ranks = 64;
 
 double median_of(std::vector<double> values) {
@@ -41,7 +41,7 @@ std::vector<double> without_gaps(const std::vector<double>& times) {
 
 }  // namespace
 
-std::vector<std::size_t> Heat::turns(std::uint32_t round) const {
+std::vector<std::size_t> Batch::turns(std::uint32_t round) const {
     std::vector<std::size_t> order;
     for (std::size_t candidate = 0; candidate < Contest::most; ++candidate)
         if ((entered >> candidate & 1) != 0) order.push_back(candidate);
@@ -50,7 +50,7 @@ std::vector<std::size_t> Heat::turns(std::uint32_t round) const {
     return order;
 }
 
-std::size_t Heat::runs() const noexcept {
+std::size_t Batch::runs() const noexcept {
     return std::size_t{rounds} * static_cast<std::size_t>(std::popcount(entered));
 }
 
@@ -59,40 +59,40 @@ Contest::Contest(std::size_t candidates, double budget_us, std::string_view obje
       entered_(static_cast<std::uint32_t>((std::uint64_t{1} << times_.size()) - 1)), budget_us_(budget_us),
       objective_(objective) {}
 
-Heat Contest::next(double spent_us, std::size_t ranks) {
-    const auto stop = [&] { return Heat{.winner = static_cast<std::int32_t>(winner())}; };
+Batch Contest::next(double spent_us, std::size_t ranks) {
+    const auto stop = [&] { return Batch{.winner = static_cast<std::int32_t>(winner())}; };
     if (times_.size() == 1 || budget_us_ <= 0) return stop();
-    Heat heat{.entered = entered_, .rounds = ranks > many_ranks ? 1u : 3u, .episodes = 1};
-    if (heats_ != 0) {
+    Batch batch{.entered = entered_, .rounds = ranks > many_ranks ? 1u : 3u, .episodes = 1};
+    if (batches_ != 0) {
         drop_the_hopeless();
-        heat.entered = entered_;
+        batch.entered = entered_;
         const double best = median_us(fastest());
         const bool one_by_one = objective_ == "skew";
         const double wanted = std::clamp(run_us / std::max(best, 0.01), 1.0, most_episodes);
-        heat.episodes = one_by_one ? 1 : static_cast<std::uint32_t>(wanted);
-        // What a round of the last heat took, or what this one's runs should take, with its overhead.
+        batch.episodes = one_by_one ? 1 : static_cast<std::uint32_t>(wanted);
+        // A round takes as long as one of the last batch took, or as this batch's runs should take, with its overhead.
         const double before = (spent_us - asked_at_us_) / last_rounds_;
         double ahead = 0;
-        for (const std::size_t i : heat.turns(0)) ahead += median_us(i) * (heat.episodes + 1);
-        const double a_round = std::max(heats_ == 1 ? ahead : before, ahead);
+        for (const std::size_t i : batch.turns(0)) ahead += median_us(i) * (batch.episodes + 1);
+        const double a_round = std::max(batches_ == 1 ? ahead : before, ahead);
         const double left = budget_us_ - spent_us;
-        if (heats_ == most_heats || left < a_round || std::popcount(entered_) == 1 || settled()) return stop();
-        // Half of what is left, because a heat may take longer than planned; nearly all of it in the end.
-        heat.rounds = static_cast<std::uint32_t>(std::clamp(left / 2 / a_round, 1.0, double{most_rounds}));
+        if (batches_ == most_heats || left < a_round || std::popcount(entered_) == 1 || settled()) return stop();
+        // Half of what is left, because a batch may take longer than planned; nearly all of it in the end.
+        batch.rounds = static_cast<std::uint32_t>(std::clamp(left / 2 / a_round, 1.0, double{most_rounds}));
     }
-    ++heats_;
+    ++batches_;
     asked_at_us_ = spent_us;
-    last_rounds_ = heat.rounds;
-    return heat;
+    last_rounds_ = batch.rounds;
+    return batch;
 }
 
-void Contest::record(const Heat& heat, std::span<const double> samples, std::size_t ranks) {
-    const std::size_t runs = heat.runs();
+void Contest::record(const Batch& batch, std::span<const double> samples, std::size_t ranks) {
+    const std::size_t runs = batch.runs();
     std::vector<double> of_ranks(ranks);
     std::size_t run = 0;
-    for (std::uint32_t round = 0; round < heat.rounds; ++round) {
+    for (std::uint32_t round = 0; round < batch.rounds; ++round) {
         for (auto& times : times_) times.push_back(not_run);
-        for (const std::size_t candidate : heat.turns(round)) {
+        for (const std::size_t candidate : batch.turns(round)) {
             for (std::size_t rank = 0; rank < ranks; ++rank) of_ranks[rank] = samples[rank * runs + run];
             times_[candidate].back() = judged(of_ranks);
             ++run;
@@ -136,13 +136,13 @@ bool Contest::as_good_as(std::size_t candidate, std::size_t best) const {
     if (candidate == best) return true;
     const Ratio behind = ratio(candidate, best);
     if (behind.median <= tie) return true;
-    // What little was seen overrules the model only where all of it agrees.
+    // A few rounds overrule the model only where all of them agree.
     const bool little = without_gaps(times_[candidate]).size() < enough_rounds;
     return behind.low <= 1 && (little || behind.median <= tie_while_unclear);
 }
 
 std::size_t Contest::winner() const {
-    if (heats_ == 0 || times_.front().empty()) return 0;
+    if (batches_ == 0 || times_.front().empty()) return 0;
     const std::size_t best = fastest();
     for (std::size_t i = 0; i < best; ++i)
         if ((entered_ >> i & 1) != 0 && as_good_as(i, best)) return i;
@@ -167,4 +167,4 @@ void Contest::drop_the_hopeless() {
     }
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

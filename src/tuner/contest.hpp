@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The umpire of a contest between barriers: says who runs how often, and from the times of all ranks who has won.
-// Arithmetic only; whoever runs it brings the clock and carries the times.
+// The umpire of a contest between barriers: it names the runs of each candidate, and from the times of all ranks the
+// winner. Arithmetic only; its caller brings the clock and carries the times.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
-/// What all ranks do next. Plain memory, so that it can be sent.
-struct Heat {
+/// The next runs of all ranks. Plain memory, so that it can be sent.
+struct Batch {
     std::int32_t winner = -1;    ///< of the contest; -1 while it goes on
     std::uint32_t entered = 0;   ///< bit i: candidate i runs
     std::uint32_t rounds = 0;    ///< each of them runs once a round, in turns that start with another one each time
@@ -28,10 +28,10 @@ struct Heat {
 /// Judges at most 32 candidates, the model's choice first.
 ///
 ///     Contest contest(5, 20000, "latency");
-///     Heat heat = contest.next(0, ranks);
+///     Batch batch = contest.next(0, ranks);
 ///     ... all ranks run it ...
-///     contest.record(heat, samples_of_all_ranks, ranks);
-///     heat = contest.next(elapsed_us, ranks);
+///     contest.record(batch, samples_of_all_ranks, ranks);
+///     batch = contest.next(elapsed_us, ranks);
 class Contest {
 public:
     static constexpr std::size_t most = 32;
@@ -41,16 +41,16 @@ public:
     Contest(std::size_t candidates, double budget_us, std::string_view objective);
 
     /// `spent_us`: since the contest began. Stops where another round would not fit in the budget.
-    Heat next(double spent_us, std::size_t ranks);
+    Batch next(double spent_us, std::size_t ranks);
 
-    /// What the ranks measured: for each rank its samples in microseconds, in the order they were taken.
-    void record(const Heat& heat, std::span<const double> samples, std::size_t ranks);
+    /// Takes the measurements: for each rank its samples in microseconds, in the order they were taken.
+    void record(const Batch& batch, std::span<const double> samples, std::size_t ranks);
 
     /// The first candidate that is as good as the best: at most 5 % behind, or 10 % while the interval of what was
     /// measured does not tell them apart, or more after a few rounds that contradict each other.
     std::size_t winner() const;
 
-    /// Of what was judged; infinite before it ran.
+    /// The median of a candidate's judged times; infinite before it ran.
     double median_us(std::size_t candidate) const;
 
     /// How much slower one is than the other, round by round: the median, and the ends of its 95 % interval.
@@ -72,9 +72,9 @@ private:
     std::uint32_t entered_;
     double budget_us_;
     std::string objective_;
-    double asked_at_us_ = 0;         ///< when the last heat was named
+    double asked_at_us_ = 0;         ///< when the last batch was named
     std::uint32_t last_rounds_ = 0;  ///< how many it had
-    std::uint32_t heats_ = 0;
+    std::uint32_t batches_ = 0;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

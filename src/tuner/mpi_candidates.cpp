@@ -2,7 +2,7 @@
 // Prices what can run in a communicator: by LogP where every rank has a CPU, by the work to be done where not.
 #include "mpi_candidates.hpp"
 
-#include "runtime/vicinity.hpp"
+#include "waiting/topology.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -10,14 +10,14 @@
 #include <set>
 #include <string_view>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
 /// A wait that gives the CPU to another rank: two system calls and what the caches forget.
 constexpr double switch_us = 1.0;
 
-/// Up to so many ranks plans are compared word by word.
+/// Up to this number of ranks plans are compared word by word.
 constexpr Rank compared = 64;
 
 double by_objective(const Price& price, std::string_view objective) {
@@ -26,7 +26,7 @@ double by_objective(const Price& price, std::string_view objective) {
     return price.last_us;
 }
 
-/// How often ranks wait, all together.
+/// The number of waits of all ranks together.
 std::uint64_t waits(const Plan& plan) {
     std::uint64_t count = 0;
     for (Rank rank = 0; rank < plan.ranks(); ++rank) {
@@ -71,7 +71,7 @@ Turnstile turnstile(Rank members, const MpiTransports& transports) {
             .work_us = (members - 1) * switch_us + members * words.o};
 }
 
-/// Every plan between so many ranks over one transport, unless its words are there under another name.
+/// Every plan between `ranks` ranks over one transport, unless its words are there under another name.
 void add_plans(std::vector<MpiCandidate>& candidates, const MpiSituation& situation, const LogP& logp, Rank ranks,
                const std::string& prefix, const Turnstile& around) {
     const bool skew = situation.objective == "skew";
@@ -94,9 +94,9 @@ void add_plans(std::vector<MpiCandidate>& candidates, const MpiSituation& situat
 
 MpiTransports here(MpiTransports transports) {
     // One word of many threads, simulated: 75 to 95 ns each where it goes from cache to cache, 43 within a large one.
-    transports.one_word = vicinities().one_word;
-    transports.word_apart_us = vicinities().caches ? 0.09 : 0.043;
-    transports.cluster = vicinities().cores;
+    transports.one_word = topology().one_word;
+    transports.word_apart_us = topology().caches ? 0.09 : 0.043;
+    transports.cluster = topology().cores;
     return transports;
 }
 
@@ -147,4 +147,4 @@ std::vector<std::string> in_order_of_trial(std::vector<MpiCandidate> candidates)
     return order;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

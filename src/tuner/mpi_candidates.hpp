@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plans are worth trying in a communicator, and in which order: what the model says before anything has run.
+// The plans that are worth trying in a communicator, in the order that the model gives before anything has run.
 #pragma once
 
 #include <tollbar/price.hpp>
-#include <tollbar/detail/tuning.hpp>
+#include "tuning.hpp"
 
 #include <string>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// A plan as a door of MPI spells it, and what the model makes of it.
 struct MpiCandidate {
@@ -18,13 +18,13 @@ struct MpiCandidate {
     double work_us;      ///< of all CPUs together, a node
 };
 
-/// What one step costs between ranks of a node, at words, and between nodes, by messages.
+/// The cost of one step between ranks of a node, at words, and between nodes, by messages.
 struct MpiTransports {
     LogP messages;
     LogP words;
-    Rank one_word = max_ranks;    ///< so many ranks add to a word that stays in one cache: words.g each
+    Rank one_word = max_ranks;    ///< up to here ranks add to a word that stays in one cache: words.g each
     double word_apart_us = 0.09;  ///< what each adds to its time where they are more
-    Rank cluster = max_ranks;     ///< ranks of a node that are near each other; more meet in groups of so many as well
+    Rank cluster = max_ranks;     ///< ranks of a node that are near each other; more meet also in groups of this size
 };
 
 /// With what the kernel says of this machine's caches; other nodes are taken to be alike.
@@ -42,4 +42,4 @@ std::vector<MpiCandidate> mpi_candidates(const MpiSituation& situation, const Mp
 /// of least work, should CPUs be what lacks after all; then the best of each family by cost, then all others.
 std::vector<std::string> in_order_of_trial(std::vector<MpiCandidate> candidates);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

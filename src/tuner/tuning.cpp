@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads what the tuning file says of threads, and answers for their situations.
-#include <tollbar/detail/tuning.hpp>
+#include "tuning.hpp"
 
 #include "tuning_file.hpp"
 
 #include "algorithms/defaults.hpp"
 #include "algorithms/processors.hpp"
-#include "runtime/environment.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/say.h"
 
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
 std::vector<Tuned> read_tuning_once() {
     const std::string path = environment::tuning_file();
-    std::ifstream file(path);
-    if (!file) return {};
     try {
-        return read_tuning(file);
+        std::ifstream file = open_tuning(path);
+        return file ? read_tuning(file) : std::vector<Tuned>{};
     } catch (const std::invalid_argument& error) {
         tollbar_say("%s: %s; not using it (`tollbar tune` writes a new one)", path.c_str(), error.what());
         return {};
@@ -48,11 +47,11 @@ std::optional<Choice> tuned_choice(const Situation& situation) {
 
 namespace {
 
-/// A line serves so many that come one by one, and so many lines of theirs anybody can write at once.
+/// Up to this number of threads, one contended line or a line for each of them to write is still cheap.
 constexpr Rank few = 8;
 
-/// How many ranks each cluster has that they fill in order: a rank a core, and where those are too few a rank a CPU.
-/// Empty where even these are.
+/// The ranks of each cluster when they fill the clusters in order: a rank a core, or a rank a CPU where there are too
+/// few cores. Empty where there are too few CPUs as well.
 std::vector<Rank> filled(Rank ranks, const Clusters& clusters) {
     for (const auto room : {&Cluster::cores, &Cluster::cpus}) {
         std::vector<Rank> found;
@@ -91,4 +90,4 @@ Choice default_choice(const Situation& situation, const Clusters& clusters) {
 
 Choice default_choice(const Situation& situation) { return default_choice(situation, usable_clusters()); }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

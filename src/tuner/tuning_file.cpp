@@ -2,7 +2,7 @@
 // Writers hold a lock while they read, merge and replace the file.
 #include "tuning_file.hpp"
 
-#include "runtime/files.hpp"
+#include "base/files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -32,7 +32,7 @@ constexpr const char* first_line = "tollbar-tuning 1";
 
 enum class Value { text, number, switched, policy };
 
-/// What a line of a known kind has to say.
+/// A key that a line of a known kind must have.
 struct Key {
     const char* name;
     Value value;
@@ -91,8 +91,8 @@ std::string joined(std::string line, const TuningEntry::Pairs& pairs) {
     return line;
 }
 
-/// Held by whoever reads, changes and replaces the file; a file of its own, because the other one is replaced. Throws
-/// std::system_error, also when another writer does not let go: it may be stopped for ever.
+/// The lock of a process that reads, changes and replaces the file; a file of its own, because the other one is
+/// replaced. Throws std::system_error, also when another writer does not let go: it may be stopped for ever.
 File lock_of(const std::string& path, std::chrono::seconds patience) {
     using namespace std::chrono_literals;
     File lock(open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
@@ -121,7 +121,15 @@ void replace(const std::string& path, const std::string& text, TuningWriter writ
     throw_errno(path, error);
 }
 
-/// Renames the file to one that is not there: an earlier damaged one is somebody's data too.
+/// 0, or an errno value for a folder or a device. Neither is a damaged file of ours, to be put aside.
+int no_file(const std::string& path) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return 0;
+    return std::filesystem::is_directory(status) ? EISDIR : ENOTSUP;
+}
+
+/// Renames the file to one that is not there: an earlier damaged one is a user's data too.
 std::string put_aside(const std::string& path) {
     std::string aside = path + ".bad";
     for (int number = 2; std::filesystem::exists(aside); ++number) aside = path + ".bad" + std::to_string(number);
@@ -175,6 +183,11 @@ std::string TuningEntry::situation() const {
     return text;
 }
 
+std::ifstream open_tuning(const std::string& path) {
+    if (no_file(path) != 0) throw std::invalid_argument("is no file");
+    return std::ifstream(path);
+}
+
 std::vector<TuningEntry> read_tuning_entries(std::istream& file, std::string_view kind) {
     std::string text;
     if (!std::getline(file, text) || text != first_line)
@@ -197,11 +210,12 @@ TuningMerged merge_tuning(std::string path, const std::vector<TuningEntry>& entr
     using namespace std::chrono_literals;
     std::filesystem::create_directories(std::filesystem::absolute(path).parent_path());
     path = std::filesystem::weakly_canonical(path);  // a link keeps pointing at the file that is replaced
+    if (const int error = no_file(path)) throw_errno(path, error);
     const File lock = lock_of(path, writer == TuningWriter::program ? 3s : 60s);
     TuningMerged merged;
     std::map<std::string, std::string> lines;
     try {
-        if (std::ifstream file(path); file)
+        if (std::ifstream file = open_tuning(path); file)
             for (const TuningEntry& entry : read_tuning_entries(file)) lines[entry.situation()] = entry.line();
     } catch (const std::invalid_argument& error) {
         if (writer == TuningWriter::program) throw;
@@ -216,4 +230,4 @@ TuningMerged merge_tuning(std::string path, const std::vector<TuningEntry>& entr
     return merged;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -5,13 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <istream>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// A line of the file. One of a kind that is not known here has no pairs and stays as it is.
 class TuningEntry {
@@ -31,7 +31,7 @@ public:
     std::uint32_t number(std::string_view key) const;
     bool is(std::string_view key) const { return (*this)[key] == "yes"; }
 
-    /// The same for two lines of which the later one replaces the earlier one. Lines are stored in its order.
+    /// Key of a line: a later line with the same key replaces the earlier one. Lines are stored in its order.
     std::string situation() const;
 
 private:
@@ -39,11 +39,16 @@ private:
     Pairs pairs_;
 };
 
+/// The file for reading, closed where there is none. Throws std::invalid_argument for a folder or a device, which might
+/// never end.
+std::ifstream open_tuning(const std::string& path);
+
 /// The lines of that kind, all of them where it is empty. Throws std::invalid_argument that names the first wrong one.
 std::vector<TuningEntry> read_tuning_entries(std::istream& file, std::string_view kind = {});
 
-/// Who writes. A program that synchronizes waits at most three seconds for another writer and leaves a damaged file
-/// alone. The command waits a minute, keeps a damaged file beside the new one and waits until the new one is on disk.
+/// The writer of a file. A program that synchronizes waits at most three seconds for another writer and leaves a
+/// damaged file alone. The command waits a minute, keeps a damaged file beside the new one and waits until the new one
+/// is on disk.
 enum class TuningWriter { program, command };
 
 struct TuningMerged {
@@ -54,7 +59,8 @@ struct TuningMerged {
 
 /// Merges the entries into the file: a situation that is there is replaced, other lines stay. A reader sees the old
 /// file or the new one, and no writer loses what another one wrote. Throws std::system_error where nothing can be
-/// written, std::invalid_argument where a program finds a damaged file.
+/// written, or the path names a folder or a device, which stays; std::invalid_argument where a program finds a damaged
+/// file.
 TuningMerged merge_tuning(std::string path, const std::vector<TuningEntry>& entries, TuningWriter writer);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

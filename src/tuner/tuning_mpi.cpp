@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tuning file says of communicators: reads it, answers for situations, adds to it beside other writers.
-#include <tollbar/detail/tuning.hpp>
+// The tuning file's lines of communicators: read once, asked by situation, added to beside other writers.
+#include "tuning.hpp"
 
 #include "tuning_file.hpp"
 
-#include "runtime/environment.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/say.h"
 
 #include <algorithm>
 #include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <system_error>
-#include <utility>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -39,15 +38,13 @@ TuningEntry entry_of(const MpiTuned& tuned, const std::string& remarks) {
                        (remarks.empty() ? "" : " " + remarks));
 }
 
-/// What this process knows of the file.
+/// The file as this process knows it.
 class Memory {
 public:
     Memory() {
         const std::string path = environment::tuning_file();
-        std::ifstream file(path);
-        if (!file) return;
         try {
-            all_ = read_mpi_tuning(file);
+            if (std::ifstream file = open_tuning(path); file) all_ = read_mpi_tuning(file);
         } catch (const std::invalid_argument& error) {
             complain(path, error.what(), "not using it (`tollbar tune` writes a new one)");
         }
@@ -66,15 +63,13 @@ public:
     }
 
     /// One line, the first time.
-    void complain(const std::string& path, const char* what, const char* consequence) {
-        const std::lock_guard guard(mutex_);
-        if (!std::exchange(said_, true)) tollbar_say("%s: %s; %s", path.c_str(), what, consequence);
+    static void complain(const std::string& path, const char* what, const char* consequence) {
+        tollbar_say_once("tuning of communicators", "%s: %s; %s", path.c_str(), what, consequence);
     }
 
 private:
     std::mutex mutex_;
     std::vector<MpiTuned> all_;
-    bool said_ = false;
 };
 
 Memory& memory() {
@@ -109,12 +104,12 @@ void store_mpi_plan(const MpiTuned& tuned, const std::string& remarks) noexcept 
             merge_tuning(path, {entry_of(line, remarks)}, TuningWriter::program);
         } catch (const std::system_error& error) {
             const std::string what = error.code().message();
-            memory().complain(path, what.c_str(), "what was measured is not stored there");
+            Memory::complain(path, what.c_str(), "what was measured is not stored there");
         } catch (const std::invalid_argument& error) {
-            memory().complain(path, error.what(), "not adding to it (`tollbar tune` writes a new one)");
+            Memory::complain(path, error.what(), "not adding to it (`tollbar tune` writes a new one)");
         }
     } catch (const std::exception&) {  // no memory even for that: a choice is measured again next time
     }
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -146,10 +146,10 @@ TEST_CASE("a combination has 1 to 16777216 processors, and what follows them is 
     CHECK(refusal_of("combination:2/turnstile@1/combination:16777216/card") == "accepted");
 }
 
-TEST_CASE("a card runs plans without roles") {
+TEST_CASE("a NIC runs plans without roles") {
     for (const char* plan : {"turnstile", "combination:2", "central@2/switch", "card:gather"})
         CHECK(says(refusal_of("card:" + std::string(plan)),
-                   "'" + std::string(plan) + "' has roles, which cards do not play; there are card:gather and switch"));
+                   "'" + std::string(plan) + "' has roles, which NICs do not play; there are card:gather and switch"));
     CHECK(says(refusal_of("card:gather@2/mcs"), "there is no algorithm 'gather'"));
     CHECK(refusal_of("card@2/mcs") == "plan 'card@2/mcs': expected card[:PLAN]");
     CHECK(says(refusal_of("card:"), "there is no algorithm ''"));

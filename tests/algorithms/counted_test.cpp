@@ -14,7 +14,7 @@ TEST_CASE("at a turnstile everybody tells one role and hears from it") {
           "a: ?0 ?1 ?2 ?3 !0 !1 !2 !3\n");
 }
 
-TEST_CASE("the counter of PEs, a card that gathers and a switch that counts have the turnstile's words") {
+TEST_CASE("the counter of PEs, a NIC that gathers and a switch that counts have the turnstile's words") {
     for (const char* name : {"counter", "card:gather", "switch"})
         for (const Rank ranks : {1U, 2U, 9U})
             CHECK(to_text(make_plan(name, ranks)) == to_text(make_plan("turnstile", ranks)));

@@ -15,6 +15,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

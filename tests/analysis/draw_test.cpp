@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/draw.hpp"
+
 #include <tollbar/algorithms.hpp>
-#include <tollbar/draw.hpp>
 
 #include "refusal.hpp"
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

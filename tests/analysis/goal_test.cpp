@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/draw.hpp"
+
 #include <tollbar/algorithms.hpp>
-#include <tollbar/draw.hpp>
 
 #include "refusal.hpp"
 
@@ -12,6 +13,7 @@
 #include <tuple>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 TEST_CASE("a plan of two ranks is GOAL text") {
     CHECK(to_goal(make_plan("central", 2)) == R"(num_ranks 2

@@ -8,6 +8,7 @@
 #include <set>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

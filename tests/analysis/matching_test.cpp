@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 TEST_CASE("a signal and the await it meets carry the same message, numbered by awaits") {
     const Matching matching = match(parse_plan("three", "0: ?2 ?1 !1 !2\n1: !0 ?0\n2: !0 ?0"));

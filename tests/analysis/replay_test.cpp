@@ -9,6 +9,7 @@
 #include <string>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

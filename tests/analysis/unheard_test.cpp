@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/unheard.hpp"
+
 #include <tollbar/algorithms.hpp>
-#include <tollbar/unheard.hpp>
 
 #include "naive.hpp"
 #include "refusal.hpp"
@@ -10,6 +11,7 @@
 #include <string>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

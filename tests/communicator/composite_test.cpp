@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks whose nodes meet elsewhere. In place of cards, which need rights, they meet over UDP on the loopback; that a
-// card is gone is said by the test.
+// Ranks whose nodes meet elsewhere. In place of NICs, which need rights, they meet over UDP on the loopback; that a
+// NIC is gone is said by the test.
 #include "communicator/composite.hpp"
 
-#include "transports/udp/company.hpp"
+#include "transports/udp/harness.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/udp.hpp>
@@ -17,7 +17,8 @@
 #include <vector>
 
 using namespace tollbar;
-using namespace tollbar::mpi;
+using namespace tollbar::detail;
+using namespace tollbar::detail::mpi;
 using namespace std::chrono_literals;
 
 namespace {
@@ -43,12 +44,12 @@ private:
     udp_participant self_;
 };
 
-std::vector<std::unique_ptr<Elsewhere>> cards(Rank nodes) {
-    testing::Places places(nodes);
+std::vector<std::unique_ptr<Elsewhere>> nics(Rank nodes) {
+    testing::Endpoints endpoints(nodes);
     std::vector<std::unique_ptr<Elsewhere>> all;
     for (Rank node = 0; node < nodes; ++node)
         all.push_back(std::make_unique<Elsewhere>(
-            places.join(make_plan("pairwise", nodes), node, {.key = testing::a_key, .linger = 100ms})));
+            endpoints.join(make_plan("pairwise", nodes), node, {.key = testing::a_key, .linger = 100ms})));
     return all;
 }
 
@@ -61,7 +62,7 @@ tollbar_p2p p2p(std::atomic<int>& turns) {
     return made;
 }
 
-constexpr std::atomic<Crowding> roomy{Crowding::roomy};
+constexpr std::atomic<Occupancy> roomy{Occupancy::exclusive};
 
 Composite::Step by(Composite::Step::By how) { return {.by = how}; }
 
@@ -93,7 +94,7 @@ public:
 
 /// A leader alone on its node.
 struct Leader : OneRank {
-    explicit Leader(OuterBarrier* card) : OneRank({arrival, end}, card) {}
+    explicit Leader(OuterBarrier* nic) : OneRank({arrival, end}, nic) {}
 };
 
 Deadline soon() { return deadline_after(20ms); }
@@ -103,7 +104,7 @@ Deadline soon() { return deadline_after(20ms); }
 TEST_CASE("nobody leaves before the last node has arrived, whichever it is, and the MPI gets its turns") {
     constexpr Rank nodes = 5;
     constexpr Episode episodes = 40;
-    auto places = cards(nodes);
+    auto places = nics(nodes);
     std::vector<std::atomic<Episode>> entered(nodes);
     std::vector<std::thread> threads;
     std::atomic<int> early{0};
@@ -134,7 +135,7 @@ TEST_CASE("nobody leaves before the last node has arrived, whichever it is, and 
 }
 
 TEST_CASE("a wait that ran out of time may go on") {
-    auto places = cards(2);
+    auto places = nics(2);
     Leader first(places[0].get()), second(places[1].get());
     first.runner.start();
     CHECK_FALSE(first.runner.finish(soon()));
@@ -146,8 +147,8 @@ TEST_CASE("a wait that ran out of time may go on") {
     other.join();
 }
 
-TEST_CASE("a card that is gone ends the wait, and not the episode") {
-    auto places = cards(2);
+TEST_CASE("a NIC that is gone ends the wait, and not the episode") {
+    auto places = nics(2);
     Leader leader(places[0].get());
     leader.runner.start();
     std::thread killer([&] {
@@ -161,8 +162,8 @@ TEST_CASE("a card that is gone ends the wait, and not the episode") {
     CHECK_FALSE(leader.runner.advance());
 }
 
-TEST_CASE("a card that is gone before the arrival is found at once") {
-    auto places = cards(2);
+TEST_CASE("a NIC that is gone before the arrival is found at once") {
+    auto places = nics(2);
     places[0]->gone = true;
     Leader leader(places[0].get());
     leader.runner.start();
@@ -171,7 +172,7 @@ TEST_CASE("a card that is gone before the arrival is found at once") {
 }
 
 TEST_CASE("the others of a node learn of it, and leave what had ended before") {
-    auto places = cards(2);
+    auto places = nics(2);
     Word<NativeSync> word{0};
     Sleepers<NativeSync> sleepers;
     std::atomic<bool> lost{false};

@@ -10,8 +10,8 @@
 
 #include <atomic>
 #include <barrier>
+#include <cstddef>
 #include <cstdlib>
-#include <malloc.h>
 #include <new>
 #include <string>
 #include <thread>
@@ -21,17 +21,25 @@ namespace {
 
 std::atomic<std::size_t> in_use{0};
 
-void* take(std::size_t size) {
-    void* memory = std::malloc(size);
+/// Stands before what was asked for. malloc_usable_size would also count what malloc adds when a free piece is a little
+/// larger, which depends on how the threads took turns.
+union Size {
+    std::size_t bytes;
+    std::max_align_t aligned;
+};
+
+void* take(std::size_t bytes) {
+    void* memory = std::malloc(sizeof(Size) + bytes);
     if (memory == nullptr) throw std::bad_alloc();
-    in_use.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
-    return memory;
+    in_use.fetch_add(bytes, std::memory_order_relaxed);
+    return new (memory) Size{.bytes = bytes} + 1;
 }
 
 void give_back(void* memory) noexcept {
     if (memory == nullptr) return;
-    in_use.fetch_sub(malloc_usable_size(memory), std::memory_order_relaxed);
-    std::free(memory);
+    Size* const size = static_cast<Size*>(memory) - 1;
+    in_use.fetch_sub(size->bytes, std::memory_order_relaxed);
+    std::free(size);
 }
 
 }  // namespace

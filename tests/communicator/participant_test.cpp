@@ -3,7 +3,7 @@
 #include "communicator/participant.h"
 
 #include "local_p2p.hpp"
-#include "transports/desk_company.hpp"
+#include "transports/desk_harness.hpp"
 #include "transports/visitor.hpp"
 
 #include <doctest/doctest.h>
@@ -84,13 +84,13 @@ private:
 
 static_assert(Member<MpiMember>);
 
-class MpiCompany : public DeskCompany {
+class MpiHarness : public DeskHarness {
 public:
-    explicit MpiCompany(const Case& c) : DeskCompany(c.ranks), case_(c), world_(c.ranks) {
+    explicit MpiHarness(const Case& c) : DeskHarness(c.ranks), case_(c), world_(c.ranks) {
         for (Rank rank = 0; rank < c.ranks; ++rank)
             threads_.emplace_back([this, rank] { Visitor(MpiMember(world_, case_, rank), board_, rank).serve(); });
     }
-    ~MpiCompany() override {
+    ~MpiHarness() override {
         for (Rank rank = 0; rank < ranks(); ++rank) begin(rank, Call::stop);
         for (std::thread& thread : threads_) thread.join();
     }
@@ -141,24 +141,24 @@ TEST_CASE("communicators conform, on one node and on several, by words and by me
                 CAPTURE(ranks);
                 CAPTURE(per_node);
                 CAPTURE(plan);
-                MpiCompany company({.ranks = ranks, .per_node = per_node, .plan = plan});
-                CHECK(complaints(company, lates(ranks), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
+                MpiHarness harness({.ranks = ranks, .per_node = per_node, .plan = plan});
+                CHECK(complaints(harness, lates(ranks), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
             }
 }
 
 TEST_CASE("ranks that may not share memory conform") {
     for (const char* plan : {"turnstile", "turnstile/dissemination", "mcs", "dissemination"}) {
         CAPTURE(plan);
-        MpiCompany company({.ranks = 5, .per_node = 5, .plan = plan, .sharing = TOLLBAR_SHARING_NEVER});
-        CHECK(complaints(company, lates(5), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
+        MpiHarness harness({.ranks = 5, .per_node = 5, .plan = plan, .sharing = TOLLBAR_SHARING_NEVER});
+        CHECK(complaints(harness, lates(5), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
     }
 }
 
 TEST_CASE("ranks that have met nobody conform, whatever plan is asked for") {
     for (const Rank ranks : {1U, 2U, 3U, 5U, 8U}) {
         CAPTURE(ranks);
-        MpiCompany company({.ranks = ranks, .per_node = ranks, .plan = "turnstile", .meets = false});
-        CHECK(complaints(company, lates(ranks), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
+        MpiHarness harness({.ranks = ranks, .per_node = ranks, .plan = "turnstile", .meets = false});
+        CHECK(complaints(harness, lates(ranks), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
     }
 }
 

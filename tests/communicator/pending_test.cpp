@@ -22,9 +22,6 @@ struct Barrier : tollbar_pending {
 
 void end(tollbar_pending* pending) { static_cast<Barrier*>(pending)->number = ++ended; }
 
-/// What belongs to an MPI's own request.
-bool theirs_is_over = false;
-
 struct Two {
     Two() {
         for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -37,7 +34,6 @@ struct Two {
         ended = 0;
     }
     ~Two() {
-        tollbar_pending_forget();
         for (tollbar_mpi_participant* each : participants) tollbar_mpi_leave(each);
     }
     Two(const Two&) = delete;
@@ -47,16 +43,6 @@ struct Two {
         tollbar_take_lock();
         barrier.end = end;
         barrier.episode = tollbar_mpi_arrive(row.participant, nullptr);
-        tollbar_pending_put_on(&barrier, &row);
-        tollbar_release_lock();
-    }
-
-    /// One that an MPI does.
-    void begin_theirs(Barrier& barrier) {
-        theirs_is_over = false;
-        tollbar_take_lock();
-        barrier.end = end;
-        barrier.over = [](tollbar_pending*) { return theirs_is_over ? 1 : 0; };
         tollbar_pending_put_on(&barrier, &row);
         tollbar_release_lock();
     }
@@ -82,8 +68,6 @@ TEST_CASE("A barrier is pending until every rank has arrived") {
     two.other_arrives();
     CHECK(tollbar_pending_advance() == 1);
     CHECK(tollbar_row_is_pending(&two.row) == 0);
-    CHECK(tollbar_anything_pending() == 0);
-    CHECK(barrier.row == nullptr);
     CHECK(barrier.failed == 0);
 }
 
@@ -96,55 +80,9 @@ TEST_CASE("Barriers of a row end in the order they were begun in") {
     CHECK(tollbar_pending_advance() == 2);
     CHECK(first.number == 1);
     CHECK(second.number == 2);
-    CHECK(third.row == &two.row);
+    CHECK(third.number == 0);
     two.other_arrives();
     CHECK(tollbar_pending_advance() == 1);
-}
-
-TEST_CASE("Progress leaves a claimed barrier to its claimer, and ends those after it") {
-    Two two;
-    Barrier first{}, second{};
-    two.begin(first);
-    two.begin(second);
-    first.claimed = 1;
-    two.other_arrives();
-    two.other_arrives();
-    CHECK(tollbar_pending_advance() == 1);
-    CHECK(second.number == 1);
-    tollbar_take_lock();
-    CHECK(tollbar_pending_is_over(&first) != 0);
-    tollbar_pending_take_off(&first);
-    tollbar_release_lock();
-    CHECK(first.number == 0);
-    CHECK(tollbar_row_is_pending(&two.row) == 0);
-}
-
-TEST_CASE("The last of a row can be taken off before the others, and another one put there") {
-    Two two;
-    Barrier first{}, second{}, third{};
-    two.begin(first);
-    two.begin_theirs(second);
-    tollbar_take_lock();
-    tollbar_pending_take_off(&second);
-    tollbar_release_lock();
-    two.begin(third);
-    two.other_arrives();
-    two.other_arrives();
-    CHECK(tollbar_pending_advance() == 2);
-    CHECK(third.number == 2);
-}
-
-TEST_CASE("One that the MPI does keeps nothing behind it pending") {
-    Two two;
-    Barrier theirs{}, ours{};
-    two.begin_theirs(theirs);
-    two.begin(ours);
-    two.other_arrives();
-    CHECK(tollbar_pending_advance() == 1);
-    CHECK(ours.number == 1);
-    theirs_is_over = true;
-    CHECK(tollbar_pending_advance() == 1);
-    CHECK(theirs.number == 2);
 }
 
 TEST_CASE("Progress does not look into a participant that is held") {
@@ -183,7 +121,7 @@ TEST_CASE("A row is finished up to the barrier that is waited for") {
     CHECK(two.row.held == 0);
 }
 
-TEST_CASE("Whoever watches hears of the first one pending and of the last") {
+TEST_CASE("A watcher is called when the first barrier becomes pending and when the last one is over") {
     static int some, none;
     some = none = 0;
     tollbar_pending_watch([] { ++some; }, [] { ++none; });
@@ -202,23 +140,19 @@ TEST_CASE("Whoever watches hears of the first one pending and of the last") {
 }
 
 TEST_CASE("Several threads may make progress at once") {
-    tollbar_threaded = 1;
-    {
-        constexpr int rounds = 200;
-        Two two;
-        std::vector<Barrier> barriers(rounds);
-        std::atomic<bool> done = false;
-        std::thread other([&] {
-            while (!done.load()) tollbar_pending_advance();
-        });
-        for (Barrier& barrier : barriers) {
-            two.begin(barrier);
-            two.other_arrives();
-            while (tollbar_row_is_pending(&two.row) != 0) tollbar_pending_advance();
-        }
-        done = true;
-        other.join();
-        CHECK(ended == rounds);
+    constexpr int rounds = 200;
+    Two two;
+    std::vector<Barrier> barriers(rounds);
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+        while (!done.load()) tollbar_pending_advance();
+    });
+    for (Barrier& barrier : barriers) {
+        two.begin(barrier);
+        two.other_arrives();
+        while (tollbar_row_is_pending(&two.row) != 0) tollbar_pending_advance();
     }
-    tollbar_threaded = 0;
+    done = true;
+    other.join();
+    CHECK(ended == rounds);
 }

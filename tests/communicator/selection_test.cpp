@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing a plan is collective: every rank runs the same trials equally often and gets the same answer, which is
 // stored once. Which plan wins is up to the machine, and no test's business.
-#include "communicator/participant.hpp"
 #include "communicator/selection.hpp"
 #include "communicator/spelling.hpp"
-#include "runtime/environment.hpp"
+#include "communicator/team.hpp"
+#include "base/environment.hpp"
 
 #include "local_p2p.hpp"
 #include "temporary.hpp"
@@ -20,7 +20,8 @@
 #include <thread>
 
 using namespace tollbar;
-using namespace tollbar::mpi;
+using namespace tollbar::detail;
+using namespace tollbar::detail::mpi;
 
 namespace {
 
@@ -73,17 +74,19 @@ std::vector<Seen> choose(Rank ranks, const Selection& selection) {
         const bool many_nodes = selection.situation.nodes > 1;
         tollbar_mpi_options options{};
         options.sharing = many_nodes ? TOLLBAR_SHARING_NEVER : TOLLBAR_SHARING_AUTO;
-        const Agreement agreement = agree(p2p, options);
+        const tollbar_mpi_options all = completed(options);
+        const SetUp set_up(p2p, "test", 0);
+        const Meeting meeting = meet(set_up, all);
+        const auto reports = std::make_shared<Reports>(p2p, all, meeting);
         std::uint8_t number = 1;
         const MakeTrial make = [&](const std::string& spelling) {
-            auto participant = std::make_shared<Participant>(p2p, agreement, spelling, number++);
-            return [participant, &episodes = mine.episodes[spelling]] {
-                participant->start(nullptr);
-                participant->runner().finish(Never{});
+            auto team = std::make_shared<Team>(set_up, meeting, reports, spelling, number++);
+            return [team, &episodes = mine.episodes[spelling]] {
+                team->arrive_and_wait(nullptr);
                 ++episodes;
             };
         };
-        mine.plan = choose_plan(SetUp(p2p, "test", 0), selection, make);
+        mine.plan = choose_plan(set_up, selection, make);
     });
     return seen;
 }
@@ -148,22 +151,4 @@ TEST_CASE("what messages cost is a finite time, known to every rank") {
         CHECK(one.L == found.front().L);
         CHECK(one.o == found.front().o);
     }
-}
-
-TEST_CASE("a number and a radix name a plan of the catalogue") {
-    const auto asked = [](std::uint32_t number, std::uint32_t radix) {
-        tollbar_mpi_options options{};
-        options.selection = number;
-        options.radix = radix;
-        return asked_plan(options);
-    };
-    CHECK(asked(1, 0) == "central");
-    CHECK(asked(2, 0) == "combining");
-    CHECK(asked(2, 8) == "combining:8");
-    CHECK(asked(4, 3) == "mcs:3,2");
-    CHECK(asked(9, 2) == "dissemination:2");
-    const Groups all{{0, 1, 2, 3, 4, 5, 6, 7}};
-    CHECK(fault_of_spelling(asked(4, 3), all).empty());
-    CHECK_FALSE(fault_of_spelling(asked(1, 2), all).empty());
-    CHECK_FALSE(fault_of_spelling(asked(99, 0), all).empty());
 }

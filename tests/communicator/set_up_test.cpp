@@ -10,7 +10,8 @@
 #include <vector>
 
 using namespace tollbar;
-using namespace tollbar::mpi;
+using namespace tollbar::detail;
+using namespace tollbar::detail::mpi;
 
 struct tollbar_channel {
     Rank peer;

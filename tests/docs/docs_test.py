@@ -100,6 +100,7 @@ def write_files(page: Path, folder: Path) -> None:
             (folder / name[1]).write_text(body)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_each_command_prints_what_the_page_says(page, environment, tmp_path):
     if absent := needed(page):
@@ -128,7 +129,7 @@ def test_each_command_prints_what_the_page_says(page, environment, tmp_path):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_is_not_run_here_is_a_make_target(page):
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for _, body in blocks(page, "sh"):
         for line in filter(None, map(str.strip, body.splitlines())):
             words = line.partition("#")[0].split()

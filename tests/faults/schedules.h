@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <stdint.h>
 
-enum { most_ranks = 8, most_companies = 6, most_requests = 8, most_boards = 500, most_of_text = 4000 };
+enum { most_ranks = 8, most_communicators = 6, most_requests = 8, most_boards = 500, most_of_text = 4000 };
 
 /* Steele, Lea, Flood 2014: SplitMix. */
 static inline uint64_t draw(uint64_t* state) {
@@ -26,7 +26,7 @@ static inline int any_of(int count) { return (int)(draw(&shared) % (uint64_t)cou
 static inline int own_of(int count) { return (int)(draw(&own) % (uint64_t)count); }
 
 /* A communicator as every rank knows it, whether it is in it or not. */
-struct company {
+struct communicator {
     int live;
     int fresh; /* nobody has made a barrier of it */
     int hangs; /* an attribute, on each rank */
@@ -41,16 +41,16 @@ struct request {
     int persists;
     int active; /* as the schedule says; here it may be over already */
     int over;
-    int of; /* which company's; -1 once that is freed */
+    int of; /* which communicator's; -1 once that is freed */
     int mine;
     int either; /* may end well or not, as a fault is in its way */
     MPI_Request handle;
     struct toll toll;
 };
 
-enum { everybody = most_companies }; /* who is left, beside the companies of a schedule */
+enum { everybody = most_communicators }; /* who is left, beside the communicators of a schedule */
 
-static struct company companies[most_companies + 1];
+static struct communicator communicators[most_communicators + 1];
 static struct request requests[most_requests];
 
 static char done[most_of_text]; /* what this schedule does, on all ranks */
@@ -68,16 +68,16 @@ static inline int class_of(int code) {
     return class;
 }
 
-static inline int place_in(const struct company* one, int rank) {
+static inline int place_in(const struct communicator* one, int rank) {
     int place = 0;
     while (place < one->size && one->order[place] != rank) ++place;
     return place < one->size ? place : -1;
 }
 
 /* A board whose numbers are higher than all that were ever on it; that of everybody is used for long. */
-static inline struct toll board_for(MPI_Comm comm, const struct company* of) {
+static inline struct toll board_for(MPI_Comm comm, const struct communicator* of) {
     static int opened;
-    const int board = of == &companies[everybody] ? 0 : 1 + ++opened % (most_boards - 1);
+    const int board = of == &communicators[everybody] ? 0 : 1 + ++opened % (most_boards - 1);
     return (struct toll){.board = &toll_page->board[board],
                          .comm = comm,
                          .rank = place_in(of, toll_rank),
@@ -144,7 +144,7 @@ static inline void ask(enum how how, struct request** some, int count) {
     }
     if ((how == by_waitall || how == by_testall) && over)
         for (ended_now = 0; ended_now < count; ++ended_now) which[ended_now] = ended_now;
-    /* What MPICH 5 was asked about by MPI_Request_get_status it may not count as active any more. */
+    /* MPICH 5 may no longer count a request as active after MPI_Request_get_status was asked about it. */
     if ((how == by_waitany || how == by_testany) && ended_now == 1 && which[0] == MPI_UNDEFINED) which[0] = 0;
     if (ended_now == MPI_UNDEFINED) which[0] = 0, ended_now = 1;
     for (int i = 0; i < count; ++i) some[i]->handle = handles[i];
@@ -153,7 +153,7 @@ static inline void ask(enum how how, struct request** some, int count) {
     if (how == by_look && over) toll_check_episode(&some[0]->toll, some[0]->toll.episode);
 }
 
-/* Those that this rank has not found over, in an order of its own. */
+/* Chosen requests that this rank has not found over, in an order of its own. */
 static inline int under_way(unsigned chosen, struct request** some) {
     int count = 0;
     for (int i = 0; i < most_requests; ++i) {

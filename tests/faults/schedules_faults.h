@@ -11,13 +11,13 @@ static int enter(struct request* request, struct toll* toll) {
     return code;
 }
 
-/* What is pending on them may end in either way from now on. */
+/* The chosen requests may end in either way from now on. */
 static void is_hit(unsigned chosen) {
     for (int i = 0; i < most_requests; ++i) requests[i].either |= chosen >> i & 1;
 }
 
 /* One that is revoked, or has lost a rank. */
-static MPI_Comm left_of(struct company* one) {
+static MPI_Comm left_of(struct communicator* one) {
     MPI_Comm left = MPI_COMM_NULL;
     toll_expect(MPIX_Comm_shrink(one->toll.comm, &left) == MPI_SUCCESS);
     if (one->toll.comm != MPI_COMM_WORLD) toll_expect(MPI_Comm_free(&one->toll.comm) == MPI_SUCCESS);
@@ -27,10 +27,10 @@ static MPI_Comm left_of(struct company* one) {
 static void end_all(void);
 
 static void bury(int dead) {
-    struct company* all = &companies[everybody];
+    struct communicator* all = &communicators[everybody];
     const int place = place_in(all, dead);
-    for (int at = 0; at < most_companies; ++at)
-        if (companies[at].live && place_in(&companies[at], dead) >= 0) is_hit(requests_of(at));
+    for (int at = 0; at < most_communicators; ++at)
+        if (communicators[at].live && place_in(&communicators[at], dead) >= 0) is_hit(requests_of(at));
     end_all();
     --all->size;
     memmove(&all->order[place], &all->order[place + 1], sizeof(int) * (size_t)(all->size - place));
@@ -38,7 +38,7 @@ static void bury(int dead) {
 }
 
 static void recover(int at) {
-    struct company* one = &companies[at];
+    struct communicator* one = &communicators[at];
     is_hit(requests_of(at));
     free_requests(requests_of(at));
     founds(at, is_in(one) ? left_of(one) : MPI_COMM_NULL, 0);
@@ -46,8 +46,8 @@ static void recover(int at) {
 
 /* While the others are in a barrier one rank dies, or revokes the communicator. Returns whether one is dead. */
 static int fault(int kill) {
-    const int at = any_company(), pending = any_of(2), how = any_of(3), has_room = free_request() < most_requests;
-    struct company* one = &companies[at];
+    const int at = any_communicator(), pending = any_of(2), how = any_of(3), has_room = free_request() < most_requests;
+    struct communicator* one = &communicators[at];
     struct request* request = NULL;
     int place = any_of(one->size);
     if (one->order[place] == 0) place = (place + 1) % one->size; /* rank 0 says what has come of it */
@@ -68,7 +68,11 @@ static int fault(int kill) {
         } else {
             pay(toll, -1);
         }
-        add_to(came, " %d", class_of(enter(request, toll)));
+        const int code = enter(request, toll);
+        if (request == NULL)
+            add_to(came, " %d", class_of(code));
+        else /* the MPI's own here, which ends now and then with MPI_ERR_OTHER; with an error in any case */
+            add_to(came, " %s", code == MPI_SUCCESS ? "success" : "error");
     }
     if (request != NULL) request->live = request->persists;
     if (kill)

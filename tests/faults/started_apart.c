@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two persistent barriers of one communicator that each rank starts in another order. Whoever has started only one of
- * them keeps the others in that one alone (MPI-4.0, 6.13).
+ * Two persistent barriers of one communicator that each rank starts in another order. A rank that has started only
+ * one of them keeps the others in that one alone (MPI-4.0, 6.13).
  *
  * usage: started_apart PAGE PLAN */
 #include "toll.h"

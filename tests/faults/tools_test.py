@@ -26,15 +26,11 @@ def test_a_tool_behind_the_preload_sees_what_the_preload_does_not_do_itself(run,
     opened = preloaded(preload_door.library, tool)
     outcome = run(preload_door, RANKS, "traced", opened=opened, TOLLBAR_PLAN="turnstile", TOLLBAR_VERBOSE="2")
     behind = seen(outcome)
-    barriers, ibarriers = map(
-        int, re.search(r"rank 0: (\d+) barriers, (\d+) ibarriers", outcome.said).groups()
-    )
+    barriers = int(re.search(r"rank 0: (\d+) barriers", outcome.said)[1])
     assert barriers > 0, outcome.said
     assert alone[:2] == behind[:2] == [1, 1]
     assert alone[2] == behind[2] + barriers
-    assert alone[3] == behind[3] + ibarriers
-    assert alone[4] >= behind[4] >= alone[4] - ibarriers
-    assert alone[5] == behind[5]
+    assert alone[3:] == behind[3:]
 
 
 def test_a_tool_ahead_of_the_preload_sees_every_call(run, programs, preload_door):
@@ -52,8 +48,3 @@ def test_a_tool_that_has_mpi_start_does_not_stop_persistent_barriers(run, progra
 
 def test_a_program_that_has_mpi_start_itself_does_not_stop_persistent_barriers(run, preload_door):
     run(preload_door, RANKS, "own_start", TOLLBAR_PLAN="turnstile")
-
-
-def test_persistent_barriers_are_tollbars_where_no_tool_takes_their_calls(run, preload_door):
-    said = run(preload_door, RANKS, "handles", TOLLBAR_PLAN="turnstile", TOLLBAR_VERBOSE="2").said
-    assert re.search(r"rank 0: \d+ barriers, 0 ibarriers, [1-9]\d* persistent", said), said

@@ -66,9 +66,9 @@ Finding finding(rl::test_result_e result) {
 }
 
 /// How many times as many random interleavings as the tests ask for: TOLLBAR_MODEL_FACTOR.
-std::uint64_t patience() {
+double budget() {
     static const char* const factor = std::getenv("TOLLBAR_MODEL_FACTOR");
-    return factor == nullptr ? 1 : std::max(1ull, std::strtoull(factor, nullptr, 10));
+    return factor == nullptr ? 1 : std::max(0.01, std::strtod(factor, nullptr));
 }
 
 std::string_view name(Search search) {
@@ -98,7 +98,7 @@ Outcome explore(unsigned threads, const MakeScenario& make, Effort effort, Weake
     params.output_stream = &output;
     params.progress_stream = &output;
     params.search_type = scheduler(effort.search);
-    params.iteration_count = effort.limit * patience();
+    params.iteration_count = static_cast<rl::iteration_t>(static_cast<double>(effort.limit) * budget());
     params.context_bound = static_cast<unsigned>(effort.limit);
 
     make_scenario = &make;

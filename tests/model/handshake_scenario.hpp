@@ -34,7 +34,7 @@ public:
                 Desk& desk = *desks_[peer];
                 if (peer == self) continue;
                 wait<RelacySync>(AwaitedWord<RelacySync>{desk.word, episode, desk.sleepers, episode, settings_.waking},
-                                 Patience{0, 0}, Never{});
+                                 WaitBudget{0, 0}, Never{});
             }
             tolls_.check(episode);
         }

@@ -7,6 +7,7 @@
 #include <string>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::model;
 
 namespace {
@@ -26,20 +27,20 @@ void hold(const std::string& way, TurnstileSettings settings) {
 }  // namespace
 
 TEST_CASE("leaves are a barrier, and its completion sees everybody") {
-    hold("spinning", {.patience = spinning});
-    hold("yielding", {.patience = yielding});
+    hold("spinning", {.budget = spinning});
+    hold("yielding", {.budget = yielding});
     hold("polling", {.poll = true});
 }
 
-TEST_CASE("a release wakes those who sleep at every leaf") { hold("parking", {.patience = parking}); }
+TEST_CASE("a release wakes those who sleep at every leaf") { hold("parking", {.budget = parking}); }
 
 TEST_CASE("waits at leaves give up and are resumed") {
-    hold("parking, giving up", {.patience = parking, .giving_up = max_threads});
+    hold("parking, giving up", {.budget = parking, .giving_up = max_threads});
 }
 
 TEST_CASE("one thread may take several places, of several leaves") {
-    hold("spinning, arriving for two", {.patience = spinning, .arrivals_of_first = 2});
-    hold("parking, arriving for three", {.patience = parking, .arrivals_of_first = 3});
+    hold("spinning, arriving for two", {.budget = spinning, .arrivals_of_first = 2});
+    hold("parking, arriving for three", {.budget = parking, .arrivals_of_first = 3});
 }
 
 TEST_CASE("threads may leave their leaves for good, one after the other or together, and all of them") {
@@ -48,7 +49,7 @@ TEST_CASE("threads may leave their leaves for good, one after the other or toget
             for (const bool together : {false, true}) {
                 const TurnstileSettings settings{.threads = threads,
                                                  .phases = 4,
-                                                 .patience = parking,
+                                                 .budget = parking,
                                                  .leaving = leaving,
                                                  .leaving_together = together};
                 const std::string title = "leaves, " + std::to_string(leaving) + " of " + std::to_string(threads) +
@@ -58,7 +59,7 @@ TEST_CASE("threads may leave their leaves for good, one after the other or toget
 }
 
 TEST_CASE("no interleaving with few switches breaks two leaves") {
-    const TurnstileSettings settings{.threads = 3, .phases = 2, .patience = spinning};
+    const TurnstileSettings settings{.threads = 3, .phases = 2, .budget = spinning};
     CHECK(finds(Finding::clean, "leaves, 3 threads, 2 phases, spinning, 1 switch", 3, make_leaves(settings),
                 {Search::bounded, 1}));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once against each mutated header: is the mutant caught? And once against the real ones.
+// Compiled by tests/mutants against each mutated header: is the mutant caught? And once against the real ones.
 //
-//     model_original                               every situation is clean
-//     model_mutant_NAME TITLE SITUATION FINDING    that situation is not: FINDING is "left early" or "stuck"
+//     model_original                    every situation is clean
+//     mutant TITLE SITUATION FINDING    that situation is not: FINDING is "left early" or "stuck"
 #include "situations.hpp"
 
 #include <iostream>

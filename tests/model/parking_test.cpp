@@ -7,6 +7,7 @@
 #include <string>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::model;
 
 namespace {

@@ -6,7 +6,7 @@
 #include "machine.hpp"
 #include "relacy.hpp"
 
-#include <tollbar/detail/company.hpp>
+#include <tollbar/detail/neighbours.hpp>
 #include <tollbar/detail/sync.hpp>
 
 #include <algorithm>
@@ -16,6 +16,8 @@
 #include <utility>
 
 namespace tollbar::model {
+
+using namespace detail;
 
 inline unsigned self() { return rl::thread_index(); }
 
@@ -59,7 +61,7 @@ Sometime sooner(Sometime deadline, Nap) noexcept {
 /// the program: a woken thread may still load an old value. A wake-up that is not for all reaches any of the sleepers.
 /// Sleepers may wake for no reason.
 ///
-/// What a process has learned is arbitrary: whether there is company, how long something took and how many to wake
+/// A process's learning is arbitrary: whether there is a neighbour, how long something took and how many to wake
 /// are the checker's choice.
 struct RelacySync {
     template <class T>
@@ -78,7 +80,7 @@ struct RelacySync {
     }
 
     /// Threads run anywhere.
-    static std::uint32_t vicinity() noexcept { return rl::rand(2); }
+    static std::uint32_t cluster() noexcept { return rl::rand(2); }
 
     static void full_fence() noexcept {
         if (!machine.weakening.full_fence) fence();
@@ -96,40 +98,36 @@ struct RelacySync {
     static std::uint64_t ticks() noexcept { return machine.ticks += rl::rand(2) == 0 ? 1 : 1000; }
 
     static const Pace& pace() noexcept {
-        static constexpr Pace pace{.wake = 10, .fruitless = 2};
+        static constexpr Pace pace{.ticks_per_us = 1, .fruitless = 2};
         return pace;
     }
 
-    struct Company {
+    using Backoff = tollbar::detail::Backoff;
+
+    struct Neighbours {
         enum class Advice : std::uint8_t { yield, probe, sleep };
 
         Advice advice(std::uint64_t, const Pace&) noexcept { return static_cast<Advice>(rl::rand(3)); }
         bool late(std::uint64_t, std::uint64_t, const Pace&) noexcept { return rl::rand(2) == 0; }
-        void in_time(const Pace&) noexcept {}
+        void in_time() noexcept {}
         void helped() noexcept {}
         void fruitless(std::uint64_t, const Pace&) noexcept {}
-        void gone(std::uint64_t, const Pace&) noexcept {}
+        void gone(std::uint64_t) noexcept {}
         static constexpr bool here() noexcept { return true; }
     };
 
-    struct Waves {
-        static bool chain(std::uint64_t, const Pace&) noexcept { return rl::rand(2) == 0; }
-    };
-
-    static Company& company() noexcept {
-        static Company company;
-        return company;
+    static Neighbours& neighbours() noexcept {
+        static Neighbours neighbours;
+        return neighbours;
     }
 
     static constexpr std::uint32_t everybody = ~std::uint32_t{0};
-    static constexpr std::uint32_t all = max_threads;
-    static constexpr std::uint32_t links = 1;
 
     template <class Deadline>
     static bool sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope,
                          Deadline) noexcept;
 
-    static void wake(const Atomic<std::uint64_t>& word, std::uint32_t mask, Scope, std::uint32_t most) noexcept;
+    static void wake(const Atomic<std::uint64_t>& word, std::uint32_t mask, Scope) noexcept;
 
     static std::uint32_t spins_worth_a_wake() noexcept { return 1; }
 };
@@ -171,8 +169,10 @@ public:
         return decode(before);
     }
 
-    T fetch_or(T value, std::memory_order) noexcept {
-        return decode(cell_.fetch_or(encode(value), rl::mo_relaxed, RL_INFO));
+    T fetch_or(T value, std::memory_order order) noexcept {
+        const std::uint64_t before = cell_.fetch_or(encode(value), addition(order), RL_INFO);
+        note(before | encode(value));
+        return decode(before);
     }
 
     T fetch_and(T value, std::memory_order) noexcept {
@@ -200,6 +200,7 @@ private:
 
     static rl::memory_order addition(std::memory_order order) noexcept {
         const Weakening& weak = machine.weakening;
+        if (order == std::memory_order_release && !weak.add_all && !weak.add_release) return rl::mo_release;
         if (order != std::memory_order_seq_cst || weak.add_all) return rl::mo_relaxed;
         if (weak.add_release) return rl::mo_acquire;
         if (weak.add_acquire) return rl::mo_release;
@@ -232,17 +233,11 @@ bool RelacySync::sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen,
     return reason != rl::unpark_reason_timeout;
 }
 
-inline void RelacySync::wake(const Atomic<std::uint64_t>& word, std::uint32_t mask, Scope,
-                             std::uint32_t most) noexcept {
+inline void RelacySync::wake(const Atomic<std::uint64_t>& word, std::uint32_t mask, Scope) noexcept {
     rl::ctx().sched();
     word.told_ = std::max(word.told_, word.known_[self()]);
-    std::array<unsigned, max_threads> sleepers{};
-    unsigned count = 0;
-    for (unsigned thread = 0; thread < max_threads; ++thread)
-        if (machine.asleep_at[thread] == &word && (machine.mask[thread] & mask) != 0) sleepers[count++] = thread;
-    for (; count > 0 && most > 0; --most) {
-        const unsigned chosen = most < count ? rl::rand(count) : 0;
-        const unsigned thread = std::exchange(sleepers[chosen], sleepers[--count]);
+    for (unsigned thread = 0; thread < max_threads; ++thread) {
+        if (machine.asleep_at[thread] != &word || (machine.mask[thread] & mask) == 0) continue;
         machine.asleep_at[thread] = nullptr;
         rl::ctx().unpark_thread(static_cast<rl::thread_id_t>(thread), false, RL_INFO);
     }

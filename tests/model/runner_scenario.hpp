@@ -57,7 +57,7 @@ public:
     void run(unsigned self) override {
         const std::uint32_t first = settings_.layout.first[self];
         Runner<Words<RelacySync>> runner(steps_.data() + first, settings_.layout.first[self + 1] - first, 0,
-                                         {settings_.policy, settings_.waking, crowding_});
+                                         {settings_.policy, settings_.waking, occupancy_});
         for (std::uint64_t episode = 1; episode <= settings_.episodes; ++episode) {
             tolls_.pay(self, episode);
             runner.start();
@@ -90,7 +90,7 @@ private:
     std::map<std::uint32_t, std::unique_ptr<Word<RelacySync>>> words_;
     std::vector<std::unique_ptr<Sleepers<RelacySync>>> sleepers_;
     std::vector<WordStep<RelacySync>> steps_;
-    RelacySync::Atomic<Crowding> crowding_{Crowding::crowded};
+    RelacySync::Atomic<Occupancy> occupancy_{Occupancy::oversubscribed};
     Tolls tolls_;
 };
 

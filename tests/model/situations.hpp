@@ -3,8 +3,10 @@
 #pragma once
 
 #include "bystander_scenario.hpp"
+#include "gate_scenario.hpp"
 #include "handshake_scenario.hpp"
 #include "runner_scenario.hpp"
+#include "team_scenario.hpp"
 #include "turnstile_scenario.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -29,14 +31,14 @@ inline const std::map<std::string, Situation>& situations() {
         const Layout pair = lay_out(make_plan("dissemination", 2));
         const Layout three = lay_out(make_plan("dissemination", 3));
         const Layout combination = lay_out(make_plan("combination:2", 4));
-        const TurnstileSettings spin{.threads = 3, .phases = 3, .patience = spinning};
-        const TurnstileSettings park{.threads = 3, .phases = 3, .patience = parking};
+        const TurnstileSettings spin{.threads = 3, .phases = 3, .budget = spinning};
+        const TurnstileSettings park{.threads = 3, .phases = 3, .budget = parking};
         const TurnstileSettings poll{.threads = 3, .phases = 3, .poll = true};
         const TurnstileSettings yield_giving_up{
-            .threads = 3, .phases = 3, .patience = yielding, .giving_up = max_threads};
-        const TurnstileSettings leave{.threads = 3, .phases = 3, .patience = parking, .leaving = 2};
-        const TurnstileSettings four{.threads = 4, .phases = 3, .patience = parking};
-        const TurnstileSettings one_giving_up{.threads = 4, .phases = 3, .patience = parking, .giving_up = 1};
+            .threads = 3, .phases = 3, .budget = yielding, .giving_up = max_threads};
+        const TurnstileSettings leave{.threads = 3, .phases = 3, .budget = parking, .leaving = 2};
+        const TurnstileSettings four{.threads = 4, .phases = 3, .budget = parking};
+        const TurnstileSettings one_giving_up{.threads = 4, .phases = 3, .budget = parking, .giving_up = 1};
         using Settings = RunnerSettings;
         return std::map<std::string, Situation>{
             {"spinning", {3, make(Settings{.layout = three})}},
@@ -70,13 +72,22 @@ inline const std::map<std::string, Situation>& situations() {
             {"turnstile_yielding_giving_up", {3, make(yield_giving_up)}},
             {"turnstile_four_parking", {4, make(four)}},
             {"turnstile_one_giving_up", {4, make(one_giving_up)}},
-            {"leaves_spinning", {4, make_leaves({.threads = 4, .phases = 2, .patience = spinning})}},
+            {"leaves_spinning", {4, make_leaves({.threads = 4, .phases = 2, .budget = spinning})}},
             {"leaves_polling", {3, make_leaves(poll)}},
             {"leaves_parking", {3, make_leaves(park)}},
-            {"leaves_leaving", {4, make_leaves({.threads = 4, .phases = 3, .patience = parking, .leaving = 2})}},
+            {"leaves_leaving", {4, make_leaves({.threads = 4, .phases = 3, .budget = parking, .leaving = 2})}},
             {"leaves_arriving_for_two",
-             {3, make_leaves({.threads = 3, .phases = 2, .patience = spinning, .arrivals_of_first = 2})}},
+             {3, make_leaves({.threads = 3, .phases = 2, .budget = spinning, .arrivals_of_first = 2})}},
+            {"gate_spinning", {3, make_gates<Scope::process>({.threads = 3, .budget = spinning})}},
+            {"gate_parking",
+             {3, make_gates<Scope::process>({.threads = 3, .budget = parking, .first_destroys = true})}},
+            {"shared_gate_spinning", {3, make_gates<Scope::shared>({.threads = 3, .budget = spinning})}},
+            {"shared_gate_parking",
+             {3, make_gates<Scope::shared>({.threads = 3, .budget = parking, .first_destroys = true})}},
             {"turnstile_bystanders", {4, make_bystanders(2)}},
+            {"team_spinning", {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = spinning})}},
+            {"team_parking", {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = parking})}},
+            {"team_helped", {2, make(TeamSettings{.threads = 2, .barriers = 2, .budget = parking, .helped = true})}},
             {"turnstile_leaving", {3, make(leave)}},
             {"turnstile_step_leaving", {3, make<Closing::step>(leave)}},
         };

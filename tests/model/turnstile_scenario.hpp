@@ -15,7 +15,7 @@ namespace tollbar::model {
 struct TurnstileSettings {
     unsigned threads = 2;
     std::uint64_t phases = 2;
-    Patience patience = {Patience::for_ever, 0};
+    WaitBudget budget = {WaitBudget::for_ever, 0};
     unsigned arrivals_of_first = 1;  ///< how many arrivals the first thread makes a phase, in one call
     unsigned leaving = 0;            ///< how many threads, the last ones, leave for good, the k-th of them in phase k
     bool leaving_together = false;   ///< all of them leave in the first phase instead
@@ -24,9 +24,9 @@ struct TurnstileSettings {
     bool poll = false;  ///< looks again and again instead of waiting
 };
 
-inline constexpr Patience spinning{Patience::for_ever, 0};
-inline constexpr Patience yielding{0, Patience::for_ever};
-inline constexpr Patience parking{0, 0};
+inline constexpr WaitBudget spinning{WaitBudget::for_ever, 0};
+inline constexpr WaitBudget yielding{0, WaitBudget::for_ever};
+inline constexpr WaitBudget parking{0, 0};
 
 /// Leaves of two places; which one is near is the checker's choice.
 struct LeavesOfTwo : Leaves<RelacySync> {
@@ -84,8 +84,8 @@ private:
         }
         if (self < settings_.giving_up)
             for (int tries = 0; tries < 2; ++tries)
-                if (meeting_.wait(target, settings_.patience, Sometime{})) return;
-        RL_ASSERT(meeting_.wait(target, settings_.patience, Never{}));
+                if (meeting_.wait(target, settings_.budget, Sometime{})) return;
+        RL_ASSERT(meeting_.wait(target, settings_.budget, Never{}));
     }
 
     const TurnstileSettings& settings_;

@@ -9,6 +9,7 @@
 #include <string>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::model;
 
 namespace {
@@ -30,21 +31,21 @@ void both_kinds_hold(const std::string& way, TurnstileSettings settings) {
 }  // namespace
 
 TEST_CASE("a turnstile is a barrier, and its closing step sees everybody") {
-    both_kinds_hold("spinning", {.patience = spinning});
-    both_kinds_hold("yielding", {.patience = yielding});
+    both_kinds_hold("spinning", {.budget = spinning});
+    both_kinds_hold("yielding", {.budget = yielding});
     both_kinds_hold("polling", {.poll = true});
 }
 
-TEST_CASE("a turnstile wakes everybody who sleeps") { both_kinds_hold("parking", {.patience = parking}); }
+TEST_CASE("a turnstile wakes everybody who sleeps") { both_kinds_hold("parking", {.budget = parking}); }
 
 TEST_CASE("a turnstile's waits give up and are resumed") {
-    both_kinds_hold("yielding, giving up", {.patience = yielding, .giving_up = max_threads});
-    both_kinds_hold("parking, giving up", {.patience = parking, .giving_up = max_threads});
+    both_kinds_hold("yielding, giving up", {.budget = yielding, .giving_up = max_threads});
+    both_kinds_hold("parking, giving up", {.budget = parking, .giving_up = max_threads});
 }
 
 TEST_CASE("one thread may arrive for two") {
-    both_kinds_hold("spinning, arriving for two", {.patience = spinning, .arrivals_of_first = 2});
-    both_kinds_hold("parking, arriving for two", {.patience = parking, .arrivals_of_first = 2});
+    both_kinds_hold("spinning, arriving for two", {.budget = spinning, .arrivals_of_first = 2});
+    both_kinds_hold("parking, arriving for two", {.budget = parking, .arrivals_of_first = 2});
 }
 
 TEST_CASE("threads may leave for good, one after the other or together") {
@@ -53,7 +54,7 @@ TEST_CASE("threads may leave for good, one after the other or together") {
             for (const bool together : {false, true}) {
                 TurnstileSettings settings{.threads = threads,
                                            .phases = 4,
-                                           .patience = parking,
+                                           .budget = parking,
                                            .leaving = leaving,
                                            .leaving_together = together};
                 const std::string title = std::to_string(leaving) + " of " + std::to_string(threads) +
@@ -74,18 +75,19 @@ TEST_CASE("a turnstile wakes those who wait for a phase and arrive in none") {
 
 TEST_CASE("a turnstile's waits may do whatever has been learned") {
     both_kinds_hold("learning, crowded",
-                    {.patience = patience_for<RelacySync>(wait_policy::automatic, Crowding::crowded)});
-    both_kinds_hold("learning, roomy", {.patience = patience_for<RelacySync>(wait_policy::automatic, Crowding::roomy)});
-    both_kinds_hold(
-        "learning, giving up",
-        {.patience = patience_for<RelacySync>(wait_policy::automatic, Crowding::roomy), .giving_up = max_threads});
+                    {.budget = wait_budget_for<RelacySync>(wait_policy::automatic, Occupancy::oversubscribed)});
+    both_kinds_hold("learning, roomy",
+                    {.budget = wait_budget_for<RelacySync>(wait_policy::automatic, Occupancy::exclusive)});
+    both_kinds_hold("learning, giving up",
+                    {.budget = wait_budget_for<RelacySync>(wait_policy::automatic, Occupancy::exclusive),
+                     .giving_up = max_threads});
 }
 
 TEST_CASE("a turnstile that everybody leaves ends") {
     for (unsigned threads = 2; threads <= max_threads; ++threads) {
         for (const bool together : {false, true}) {
             const TurnstileSettings settings{
-                .threads = threads, .phases = 4, .patience = parking, .leaving = threads, .leaving_together = together};
+                .threads = threads, .phases = 4, .budget = parking, .leaving = threads, .leaving_together = together};
             const std::string title = "all " + std::to_string(threads) + " threads leave" +
                                       (together ? " together" : " in turn");
             CHECK(finds(Finding::clean, "turnstile, " + title, threads, make<Closing::none>(settings), broad));
@@ -96,19 +98,19 @@ TEST_CASE("a turnstile that everybody leaves ends") {
 }
 
 TEST_CASE("no interleaving of two threads that spin breaks two phases") {
-    const TurnstileSettings settings{.threads = 2, .phases = 2, .patience = spinning};
+    const TurnstileSettings settings{.threads = 2, .phases = 2, .budget = spinning};
     CHECK(finds(Finding::clean, "turnstile, 2 threads, 2 phases, spinning", 2, make<Closing::none>(settings),
                 {Search::full}));
 }
 
 TEST_CASE("no interleaving of two threads that park breaks a phase") {
-    const TurnstileSettings settings{.threads = 2, .phases = 1, .patience = parking};
+    const TurnstileSettings settings{.threads = 2, .phases = 1, .budget = parking};
     CHECK(finds(Finding::clean, "turnstile, 2 threads, 1 phase, parking", 2, make<Closing::none>(settings),
                 {Search::full}));
 }
 
 TEST_CASE("no two switches between two threads that park break three phases") {
-    const TurnstileSettings settings{.threads = 2, .phases = 3, .patience = parking};
+    const TurnstileSettings settings{.threads = 2, .phases = 3, .budget = parking};
     CHECK(finds(Finding::clean, "turnstile, 2 threads, 3 phases, parking, 2 switches", 2, make<Closing::none>(settings),
                 {Search::bounded, 2}));
     CHECK(finds(Finding::clean, "turnstile with a closing step, 2 threads, 3 phases, parking, 2 switches", 2,
@@ -116,14 +118,14 @@ TEST_CASE("no two switches between two threads that park break three phases") {
 }
 
 TEST_CASE("no interleaving of three threads that spin breaks a phase") {
-    const TurnstileSettings settings{.threads = 3, .phases = 1, .patience = spinning};
+    const TurnstileSettings settings{.threads = 3, .phases = 1, .budget = spinning};
     CHECK(finds(Finding::clean, "turnstile, 3 threads, 1 phase, spinning", 3, make<Closing::none>(settings),
                 {Search::full}));
 }
 
 // All interleavings with one switch took two minutes since whoever is woken may wake others.
 TEST_CASE("three threads that park get through a phase in many random interleavings") {
-    const TurnstileSettings settings{.threads = 3, .phases = 1, .patience = parking};
+    const TurnstileSettings settings{.threads = 3, .phases = 1, .budget = parking};
     CHECK(finds(Finding::clean, "turnstile, 3 threads, 1 phase, parking", 3, make<Closing::none>(settings),
                 {Search::random, 300'000}));
 }

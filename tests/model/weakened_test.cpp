@@ -12,6 +12,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::model;
 
 namespace {

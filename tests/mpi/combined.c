@@ -2,7 +2,7 @@
  * A combined barrier of one thread in each rank, from the library that is preloaded.
  *
  * usage: combined PAGE */
-#include "../../include/tollbar/mpi.h"
+#include <tollbar/mpi.h>
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     int level, rank;
     int (*create)(MPI_Comm, unsigned, const tollbar_mpi_barrier_options*, tollbar_mpi_barrier**);
     int (*arrive_and_wait)(tollbar_mpi_barrier*, unsigned);
-    void (*destroy)(tollbar_mpi_barrier*);
+    int (*destroy)(tollbar_mpi_barrier*);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     *(void**)&create = found("tollbar_mpi_barrier_create");
     *(void**)&arrive_and_wait = found("tollbar_mpi_barrier_arrive_and_wait");

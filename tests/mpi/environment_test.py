@@ -53,7 +53,7 @@ def test_who_is_missing_is_reported_where_the_variable_says(start, door, tmp_pat
     variables = {"TOLLBAR_TIMEOUT": "0.1", "TOLLBAR_REPORT": str(file)}
     job = start(door, 5, "missing", "barrier", "loop", **variables)
     job.await_that(lambda: job.told() == 1, "the rank stays away")
-    job.await_that(lambda: file.exists() and "the company" in file.read_text(), "a report in the file")
+    job.await_that(lambda: file.exists() and "the solvers" in file.read_text(), "a report in the file")
     job.tell(1)
     outcome = job.finish()
     assert (outcome.code, outcome.lines_of_tollbar()) == (0, []), outcome.said

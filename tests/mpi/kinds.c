@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Communicators of every make have barriers, and those that cannot have one get the MPI's own error. What a program
- * hangs on its communicators is copied for its own duplicates only.
+ * Communicators of every make have barriers, and no communicator gets the MPI's own error. Attributes that a
+ * program hangs on its communicators are copied for its own duplicates only.
  *
  * usage: kinds PAGE */
 #include "toll.h"

@@ -49,13 +49,13 @@ int main(int argc, char** argv) {
     for (char* sizes = argv[2]; sizes != NULL; sizes = strchr(sizes, ',') ? strchr(sizes, ',') + 1 : NULL) {
         const int ranks = atoi(sizes);
         if (ranks > toll_world) toll_fail("started with %d ranks, wanted %d", toll_world, ranks);
-        MPI_Comm company;
-        MPI_Comm_split(MPI_COMM_WORLD, toll_rank < ranks ? 0 : MPI_UNDEFINED, 0, &company);
+        MPI_Comm present;
+        MPI_Comm_split(MPI_COMM_WORLD, toll_rank < ranks ? 0 : MPI_UNDEFINED, 0, &present);
         for (int i = 3; i < argc; ++i, ++board) {
-            if (company == MPI_COMM_NULL) continue;
+            if (present == MPI_COMM_NULL) continue;
             toll_plan(argv[i]); /* by those who take part, so that all of them say the same */
             MPI_Comm comm;
-            MPI_Comm_dup(company, &comm);
+            MPI_Comm_dup(present, &comm);
             struct toll toll = toll_open(comm, board);
             barriers(&toll);
             split_phase_barriers(&toll);
@@ -63,7 +63,11 @@ int main(int argc, char** argv) {
             MPI_Comm_free(&comm);
         }
         toll_meet();
-        if (company != MPI_COMM_NULL) MPI_Comm_free(&company);
+        if (present != MPI_COMM_NULL) MPI_Comm_free(&present);
     }
-    return toll_end();
+    const int code = toll_end();
+    /* Nobody ends before everybody has finalized: where many do at once beside load, Open MPI's launcher may see a
+     * rank's end before its word that it has finalized, and fails then. */
+    toll_meet();
+    return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One rank does not come to the fourth barrier of a communicator named "the company", until the test's script tells it
+ * One rank does not come to the fourth barrier of a communicator named "the solvers", until the test's script tells it
  * to; with "gone", never.
  *
  * usage: missing PAGE barrier|ibarrier stopped|loop|elsewhere|gone */
@@ -33,10 +33,10 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     toll_start(argv);
     const int split_phase = strcmp(argv[2], "ibarrier") == 0;
-    /* The last rank is of no company; it is who the absent one can be with. */
+    /* The last rank is not among the solvers: the absent rank can be with it. */
     const int outside = toll_rank == toll_world - 1;
-    MPI_Comm company, pair;
-    MPI_Comm_split(MPI_COMM_WORLD, outside ? MPI_UNDEFINED : 0, 0, &company);
+    MPI_Comm solvers, pair;
+    MPI_Comm_split(MPI_COMM_WORLD, outside ? MPI_UNDEFINED : 0, 0, &solvers);
     MPI_Comm_split(MPI_COMM_WORLD, outside || toll_rank == absent ? 0 : MPI_UNDEFINED, 0, &pair);
     struct toll toll_of_pair, toll;
     if (pair != MPI_COMM_NULL) {
@@ -48,8 +48,8 @@ int main(int argc, char** argv) {
         toll_await(&toll_page->told, 1);
         if (strcmp(argv[3], "elsewhere") == 0) toll_barrier(&toll_of_pair, -1);
     } else {
-        MPI_Comm_set_name(company, "the company");
-        toll = toll_open(company, 0);
+        MPI_Comm_set_name(solvers, "the solvers");
+        toll = toll_open(solvers, 0);
         for (int i = 0; i < before; ++i) cross(&toll, split_phase && i > 0); /* the first barrier sets up */
         if (toll_rank == absent) {
             for (int rank = 0; rank < toll.ranks; ++rank) /* then they wait for nobody else */
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
         }
         cross(&toll, split_phase);
         cross(&toll, split_phase);
-        MPI_Comm_free(&company);
+        MPI_Comm_free(&solvers);
     }
     if (pair != MPI_COMM_NULL) MPI_Comm_free(&pair);
     return toll_end();

@@ -20,7 +20,7 @@
 
 enum { toll_ranks = 256, toll_boards = 600 };
 
-/* What the ranks of one communicator know of each other. */
+/* The tolls that the ranks of one communicator see of each other. */
 struct toll_board {
     struct tollbar_toll tolls[toll_ranks];
 };
@@ -96,13 +96,13 @@ static inline void toll_start(char** argv) {
     atomic_store(&toll_page->process[toll_rank], (int)getpid());
 }
 
-/* Where all ranks meet without the MPI, so that nothing of it is tested or kept busy. */
+/* All ranks meet here without the MPI, so that nothing of it is tested or kept busy. */
 static inline void toll_meet(void) {
     const int time = atomic_fetch_add(&toll_page->corner[toll_rank], 1) + 1;
     for (int rank = 0; rank < toll_world; ++rank) toll_await(&toll_page->corner[rank], time);
 }
 
-/* A communicator's company takes a board that no other has had. */
+/* A communicator's group takes a board that no other has had. */
 static inline struct toll toll_open(MPI_Comm comm, int board) {
     struct toll toll = {.comm = comm, .episode = 0};
     MPI_Comm_rank(comm, &toll.rank);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nicd/asked.hpp"
-#include "runtime/error.hpp"
-#include "runtime/steps.hpp"
+#include "base/error.hpp"
+#include "wire/steps.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -11,7 +11,8 @@
 #include <cstring>
 
 using namespace tollbar;
-using namespace tollbar::nic;
+using namespace tollbar::detail;
+using namespace tollbar::detail::nic;
 
 namespace {
 
@@ -23,17 +24,17 @@ Asked of(const char* spelling, Rank rank, Rank ranks) {
                             .ranks = ranks,
                             .port = 9,
                             .steps = static_cast<std::uint32_t>(steps.size())},
-                .places = {}};
+                .addresses = {}};
     std::ranges::copy(steps, asked.request.program.begin());
-    for (const Rank known : known_ranks(steps, rank, ranks)) asked.places.push_back({known, 0x0a000000 + known});
+    for (const Rank known : known_ranks(steps, rank, ranks)) asked.addresses.push_back({known, 0x0a000000 + known});
     return asked;
 }
 
 std::vector<std::byte> packed(const Asked& asked) {
-    std::vector<std::byte> bytes(sizeof asked.request + asked.places.size() * sizeof(Place));
+    std::vector<std::byte> bytes(sizeof asked.request + asked.addresses.size() * sizeof(RankAddress));
     std::memcpy(bytes.data(), &asked.request, sizeof asked.request);
-    if (!asked.places.empty())
-        std::memcpy(bytes.data() + sizeof asked.request, asked.places.data(), bytes.size() - sizeof asked.request);
+    if (!asked.addresses.empty())
+        std::memcpy(bytes.data() + sizeof asked.request, asked.addresses.data(), bytes.size() - sizeof asked.request);
     return bytes;
 }
 
@@ -41,7 +42,7 @@ bool is_refused(const Asked& asked) {
     try {
         check_join(asked);
         return false;
-    } catch (const runtime::Refusal& refusal) {
+    } catch (const c_door::Refusal& refusal) {
         return refusal.error == EINVAL;
     }
 }
@@ -62,15 +63,15 @@ TEST_CASE("a packet with one byte more or less, another verb or another version 
     auto bytes = packed(of("pairwise", 0, 4));
     for (std::size_t size = 0; size < bytes.size(); ++size)
         CHECK(parse(std::span(bytes).first(size)).has_value() ==
-              (size >= sizeof(Request) && (size - sizeof(Request)) % sizeof(Place) == 0));
+              (size >= sizeof(Request) && (size - sizeof(Request)) % sizeof(RankAddress) == 0));
     bytes.push_back({});
     CHECK(!parse(bytes));
     for (const std::uint32_t verb : {4U, 99U, 0xffffffffU})
-        CHECK(!parse(packed({.request = {.verb = static_cast<Verb>(verb)}, .places = {}})));
-    CHECK(!parse(packed({.request = {.magic = talk_magic + 0x100, .verb = Verb::status}, .places = {}})));
-    CHECK(parse(packed({.request = {.verb = Verb::status}, .places = {}})));
-    CHECK(!parse(packed({.request = {.verb = Verb::status}, .places = {{0, 1}}})));
-    CHECK(!parse(std::vector<std::byte>(most_asked + sizeof(Place))));
+        CHECK(!parse(packed({.request = {.verb = static_cast<Verb>(verb)}, .addresses = {}})));
+    CHECK(!parse(packed({.request = {.magic = talk_magic + 0x100, .verb = Verb::status}, .addresses = {}})));
+    CHECK(parse(packed({.request = {.verb = Verb::status}, .addresses = {}})));
+    CHECK(!parse(packed({.request = {.verb = Verb::status}, .addresses = {{0, 1}}})));
+    CHECK(!parse(std::vector<std::byte>(most_asked + sizeof(RankAddress))));
 }
 
 TEST_CASE("a join with anything out of its range is refused") {
@@ -93,8 +94,8 @@ TEST_CASE("a join with anything out of its range is refused") {
     CHECK(with([](Asked& bad) { bad.request.steps = toll_nic_steps + 1; }));
     CHECK(with([](Asked& bad) { bad.request.program[0].from = 8; }));
     CHECK(with([](Asked& bad) { bad.request.program[0].to = 1; }));
-    CHECK(with([](Asked& bad) { bad.places.pop_back(); }));
-    CHECK(with([](Asked& bad) { bad.places.push_back({9, 9}); }));
-    CHECK(with([](Asked& bad) { std::swap(bad.places[0], bad.places[1]); }));
-    CHECK(with([](Asked& bad) { bad.places[0].address = bad.places[1].address; }));
+    CHECK(with([](Asked& bad) { bad.addresses.pop_back(); }));
+    CHECK(with([](Asked& bad) { bad.addresses.push_back({9, 9}); }));
+    CHECK(with([](Asked& bad) { std::swap(bad.addresses[0], bad.addresses[1]); }));
+    CHECK(with([](Asked& bad) { bad.addresses[0].address = bad.addresses[1].address; }));
 }

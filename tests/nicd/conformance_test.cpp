@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks whose barrier runs on their cards have the properties every transport must have, in fine weather and in a
+// Ranks whose barrier runs on their NICs have the properties every transport must have, in fine weather and in a
 // storm.
-#include "nic_company.hpp"
+#include "nic_harness.hpp"
 #include "storm_on_wires.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -17,6 +17,7 @@
 #include <thread>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -47,8 +48,8 @@ std::string ports_of(const Hosts& hosts) {
 }
 
 std::vector<std::string> complaints_of(const Network& here, Rank ranks, const std::string& plan) {
-    NicCompany company(nic_members(here.hosts, here.daemons, ranks, plan));
-    return complaints(company, {ranks - 1}, {.episodes = 8, .late_every = 4, .mixed = true});
+    NicHarness harness(nic_members(here.hosts, here.daemons, ranks, plan));
+    return complaints(harness, {ranks - 1}, {.episodes = 8, .late_every = 4, .mixed = true});
 }
 
 /// Episodes in the storm: TOLLBAR_STORM_EPISODES, or what is over in a few seconds.
@@ -59,7 +60,7 @@ std::uint32_t storm_episodes() {
 
 }  // namespace
 
-TEST_CASE("ranks on cards conform, however many they are") {
+TEST_CASE("ranks on NICs conform, however many they are") {
     const Network* here = network();
     if (here == nullptr) return;
     for (Rank ranks = 2; ranks <= most; ++ranks) {
@@ -68,28 +69,28 @@ TEST_CASE("ranks on cards conform, however many they are") {
     }
 }
 
-TEST_CASE("ranks on cards conform, whatever the cards run") {
+TEST_CASE("ranks on NICs conform, whatever the NICs run") {
     const Network* here = network();
     if (here == nullptr) return;
     const nic::Switch counting(ports_of(here->hosts), nic::Mode::generic, switch_key);
     for (const char* plan : {"dissemination:2", "mcs", "central", "card:gather", "switch"})
         for (const Rank ranks : {3U, 8U, 17U}) {
-            if (std::string_view(plan) == "central" && ranks > 8) continue;  // more steps than a card runs
+            if (std::string_view(plan) == "central" && ranks > 8) continue;  // more steps than a NIC runs
             CAPTURE(plan);
             CAPTURE(ranks);
             CHECK(complaints_of(*here, ranks, plan) == none);
         }
 }
 
-TEST_CASE("ranks on cards conform, however they wait") {
+TEST_CASE("ranks on NICs conform, however they wait") {
     const Network* here = network();
     if (here == nullptr) return;
-    for (const char* wait : {"park", "yield"})
+    for (const tollbar_wait wait : {TOLLBAR_WAIT_PARK, TOLLBAR_WAIT_YIELD})
         for (const char* plan : {"pairwise", "gather"}) {
             CAPTURE(wait);
             CAPTURE(plan);
-            NicCompany company(nic_members(here->hosts, here->daemons, 5, plan, wait));
-            CHECK(complaints(company, {0, 4}, {.episodes = 8, .late_every = 2, .mixed = true}) == none);
+            NicHarness harness(nic_members(here->hosts, here->daemons, 5, plan, wait));
+            CHECK(complaints(harness, {0, 4}, {.episodes = 8, .late_every = 2, .mixed = true}) == none);
         }
 }
 
@@ -98,11 +99,11 @@ TEST_CASE("eight ranks in a storm never leave early and always come to an end") 
     if (here == nullptr) return;
     for (const char* plan : {"pairwise", "dissemination", "gather", "switch"}) {
         CAPTURE(plan);
-        NicCompany company(nic_members(here->hosts, here->daemons, 8, plan));
+        NicHarness harness(nic_members(here->hosts, here->daemons, 8, plan));
         const auto between = std::string_view(plan) == "switch" ? Between::counting_switch : Between::bridge;
         const StormOnWires storm(here->hosts, 8, {.lost = 200, .doubled = 200, .held = 200, .altered = 50}, between);
-        company.run({.episodes = storm_episodes(), .late_every = 0, .mixed = true});
-        CHECK(company.unpaid() == 0);
+        harness.run({.episodes = storm_episodes(), .late_every = 0, .mixed = true});
+        CHECK(harness.unpaid() == 0);
         CHECK(storm.altered() > 0);
         CHECK(storm.held() > 0);
     }
@@ -158,12 +159,12 @@ TEST_CASE("sixteen members join side by side, and how long that takes is said") 
     std::vector<std::jthread> threads;
     for (Rank rank = 0; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
-            const tollbar_nic_group group{
-                .key = a_key + 1, .id = 1, .rank = rank, .ranks = ranks, .hosts = addresses.data(), .key_high = 1};
+            tollbar_nic_group group{.key = {}, .id = 1, .rank = rank, .ranks = ranks, .hosts = addresses.data()};
+            set_key(group, a_key + 1, 1);
             const std::string socket = here->daemons.socket(rank);
             tollbar_nic_options options{};
             options.daemon = socket.c_str();
-            options.only_card = 1;
+            options.only_nic = 1;
             tollbar_nic* member = nullptr;
             here->hosts.enter(rank);
             ready.arrive_and_wait();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that are forged, replayed, stale, altered or cut short change nothing that a card remembers. The card's
+// Frames that are forged, replayed, stale, altered or cut short change nothing that a NIC remembers. The NIC's
 // program runs on them without a network (BPF_PROG_TEST_RUN).
 #include "nicd/programs.hpp"
 #include "hosts.hpp"
-#include "runtime/steps.hpp"
+#include "wire/steps.hpp"
 #include "transports/nic/descriptor.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -21,7 +21,8 @@
 #include <linux/bpf.h>
 
 using namespace tollbar;
-using namespace tollbar::nic;
+using namespace tollbar::detail;
+using namespace tollbar::detail::nic;
 
 namespace {
 
@@ -42,7 +43,7 @@ public:
 
     const toll_group& group() const { return *group_; }
 
-    /// The group of the same number of another job, on the same card.
+    /// The group of the same number of another job, on the same NIC.
     Pages beside(const toll_key& other_key) const {
         toll_group other = fresh(id_, other_key);
         other.slot = 1;
@@ -52,8 +53,8 @@ public:
     /// How many frames the programs have counted as saying nothing, or nothing true.
     std::uint64_t refused() const {
         std::uint64_t sum = 0;
-        for (const std::uint32_t what :
-             {toll_known, toll_strange, toll_truncated, toll_altered, toll_forged, toll_untimely, toll_stale}) {
+        for (const std::uint32_t what : std::initializer_list<std::uint32_t>{
+                 toll_repeated, toll_strange, toll_truncated, toll_altered, toll_forged, toll_untimely, toll_stale}) {
             std::vector<std::uint64_t> each(static_cast<std::size_t>(libbpf_num_possible_cpus()));
             REQUIRE(bpf_map_lookup_elem(map(object_, "statistics"), &what, each.data()) == 0);
             sum = std::accumulate(each.begin(), each.end(), sum);
@@ -100,16 +101,10 @@ private:
     }
 
     static toll_group fresh(std::uint32_t id, const toll_key& of_job) {
-        const Membership seat{.who = toll_identity_of(of_job, id, digest),
-                              .rank = 0,
-                              .ranks = 4,
-                              .before = now - 1,
-                              .drawn = incarnation,
-                              .interface = 1,
-                              .slot = 0,
-                              .port = 9};
-        toll_group group = describe(seat, toll_plan, compile_steps(make_plan("pairwise", 4), 0), nic_of);
-        group.state.at = toll_place(now, 0);
+        const toll_member self = member_of(toll_identity_of(of_job, id, digest), 0, 4, incarnation, toll_plan);
+        toll_group group = describe(self, now - 1, {.interface = 1, .number = 0, .port = 9},
+                                    compile_steps(make_plan("pairwise", 4), 0), nic_of);
+        group.state.at = toll_at(now, 0);
         return group;
     }
 
@@ -131,29 +126,29 @@ TEST_CASE("a sound frame is believed, once, and answered with the next step's me
     if (!can_run()) return;
     Bench bench(1);
     CHECK(bench.receive(bench.frame(toll_signal, 0, 1, now), 1) == XDP_TX);
-    CHECK(bench.group().state.at == toll_place(now, 1));
+    CHECK(bench.group().state.at == toll_at(now, 1));
     CHECK(bench.receive(bench.frame(toll_signal, 0, 1, now), 1) == XDP_DROP);
-    CHECK(bench.group().state.at == toll_place(now, 1));
+    CHECK(bench.group().state.at == toll_at(now, 1));
     CHECK(bench.receive(bench.frame(toll_signal, 1, 2, now), 2) == XDP_DROP);
-    CHECK(bench.group().state.at == toll_place(now, 2));
+    CHECK(bench.group().state.at == toll_at(now, 2));
 }
 
 TEST_CASE("a frame of the next episode ends this one, and what this member owes is sent") {
     if (!can_run()) return;
     Bench bench(2);
     CHECK(bench.receive(bench.frame(toll_signal, 1, 2, now + 1), 2) == XDP_TX);
-    CHECK(bench.group().state.at == toll_place(now, 2));
+    CHECK(bench.group().state.at == toll_at(now, 2));
 }
 
-TEST_CASE("a card that is asked answers where its host is, and repeats what it has told") {
+TEST_CASE("a NIC that is asked answers where its host is, and repeats what it has told") {
     if (!can_run()) return;
     Bench bench(3);
     CHECK(bench.receive(bench.frame(toll_ask, 0, 3, now), 3) == XDP_TX);
     CHECK(bench.receive(bench.frame(toll_pull, 0, 1, now), 1) == XDP_TX);
-    // Not told yet: the question is passed on to the card that this one awaits.
+    // Not told yet: the question is passed on to the NIC that this one awaits.
     CHECK(bench.receive(bench.frame(toll_pull, 1, 2, now), 2) == XDP_TX);
     CHECK(bench.receive(bench.frame(toll_pull, 1, 2, now + 1), 2) == XDP_TX);  // which ends this episode
-    CHECK(bench.group().state.at == toll_place(now, 2));
+    CHECK(bench.group().state.at == toll_at(now, 2));
     CHECK(bench.receive(bench.frame(toll_pull, 1, 2, now + 1), 2) == XDP_DROP);
 }
 
@@ -169,7 +164,7 @@ TEST_CASE("two jobs' groups of one number do not hear each other's frames") {
     toll_frame frame = bench.frame(toll_signal, 0, 1, now);
     frame.name = toll_name_of(next_key, 5);
     CHECK(bench.receive(bench.sealed(frame, next_key), 1, false) == XDP_TX);
-    CHECK(other->state.at == toll_place(now, 1));
+    CHECK(other->state.at == toll_at(now, 1));
 }
 
 TEST_CASE("a million forged, replayed, stale, altered and truncated frames are counted, dropped and release nobody") {

@@ -6,7 +6,7 @@
  *
  * KEY is used for the name alone, which is in every frame, as are incarnation and digest: hexadecimal, as they lie in
  * memory. */
-#include "runtime/frame.h"
+#include "wire/frame.h"
 
 #include <arpa/inet.h>
 #include <netinet/udp.h>

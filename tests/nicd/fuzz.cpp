@@ -2,7 +2,7 @@
 // libFuzzer: whatever comes as a packet from a client, what passes the checks can be made a group of, and the group's
 // steps, members and addresses are among those that were asked for.
 #include "nicd/asked.hpp"
-#include "runtime/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +10,8 @@
 #include <set>
 
 using namespace tollbar;
-using namespace tollbar::nic;
+using namespace tollbar::detail;
+using namespace tollbar::detail::nic;
 
 namespace {
 
@@ -18,7 +19,7 @@ void demand(bool holds) {
     if (!holds) std::abort();
 }
 
-/// The input becomes a request more often when what is hard to guess is right: magic, verb, and the ranks of places.
+/// The input becomes a request more often when what is hard to guess is right: magic, verb, and the ranks of addresses.
 std::vector<std::byte> helped(std::span<const std::byte> input) {
     std::vector<std::byte> packet(input.begin(), input.end());
     if (packet.size() < sizeof(Request) + 1 || std::to_integer<unsigned>(packet.back()) < 64) return packet;
@@ -39,8 +40,8 @@ std::vector<std::byte> helped(std::span<const std::byte> input) {
     std::memcpy(packet.data(), &request, sizeof request);
     std::uint32_t salt = 0;
     for (const Rank rank : known_ranks(steps, request.rank, request.ranks)) {
-        const Place place{.rank = rank, .address = 0x0a000000 + salt++ * (request.port % 3 == 0 ? 0 : 1)};
-        const auto bytes = std::as_bytes(std::span(&place, 1));
+        const RankAddress peer{.rank = rank, .address = 0x0a000000 + salt++ * (request.port % 3 == 0 ? 0 : 1)};
+        const auto bytes = std::as_bytes(std::span(&peer, 1));
         packet.insert(packet.end(), bytes.begin(), bytes.end());
     }
     return packet;
@@ -50,23 +51,19 @@ void make_group(const Asked& asked) {
     const Request& request = asked.request;
     std::set<Rank> wanted;
     const auto directory = [&](Rank rank) {
-        const auto place = std::ranges::lower_bound(asked.places, rank, {}, &Place::rank);
-        demand(place != asked.places.end() && place->rank == rank);
+        const auto peer = std::ranges::lower_bound(asked.addresses, rank, {}, &RankAddress::rank);
+        demand(peer != asked.addresses.end() && peer->rank == rank);
         wanted.insert(rank);
-        return Endpoint{.hardware = {}, .address = place->address};
+        return Endpoint{.hardware = {}, .address = peer->address};
     };
-    const Membership membership{.who = toll_identity_of(request.key, request.group, request.digest),
-                                .rank = request.rank,
-                                .ranks = request.ranks,
-                                .before = request.before,
-                                .drawn = 1,
-                                .interface = 1,
-                                .slot = 0,
-                                .port = static_cast<std::uint16_t>(request.port)};
-    const toll_group group = describe(membership, static_cast<toll_shape>(request.shape), asked.steps(), directory);
-    demand(wanted.size() == asked.places.size());
+    const toll_member self = member_of(toll_identity_of(request.key, request.group, request.digest), request.rank,
+                                       request.ranks, 1, static_cast<toll_shape>(request.shape));
+    const Slot slot{.interface = 1, .number = 0, .port = static_cast<std::uint16_t>(request.port)};
+    const toll_group group = describe(self, request.before, slot, asked.steps(), directory);
+    demand(wanted.size() == asked.addresses.size());
     demand(group.program.steps >= 1 && group.program.steps <= toll_nic_steps);
-    demand(group.members <= toll_counted && group.members <= group.ranks && group.rank < group.ranks);
+    demand(group.self.members <= toll_counted && group.self.members <= group.self.ranks &&
+           group.self.rank < group.self.ranks);
     demand(asked.own().rank == request.rank);
 }
 
@@ -78,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!asked || asked->request.verb != Verb::join) return 0;
     try {
         check_join(*asked);
-    } catch (const runtime::Refusal&) {
+    } catch (const c_door::Refusal&) {
         return 0;
     }
     make_group(*asked);

@@ -2,7 +2,7 @@
 // Hosts out of network namespaces with a daemon each, all inside one test program.
 #pragma once
 
-#include "nicd/client/connection.hpp"
+#include "membership/connection.hpp"
 #include "nicd/server.hpp"
 
 #include <tollbar/nic.h>
@@ -22,7 +22,9 @@
 
 namespace tollbar::testing {
 
-/// Why there can be no hosts with cards here; empty when there can.
+using namespace detail;
+
+/// Why there can be no hosts with NICs here; empty when there can.
 inline std::string no_hosts() {
     if (geteuid() != 0) return "this is not run as root";
     if (std::system("command -v ip >/dev/null && ip netns list >/dev/null 2>&1") != 0) return "no command ip";
@@ -102,7 +104,7 @@ public:
     }
 
     const std::string& socket(Rank host) const { return sockets_[host]; }
-    nic::NicPrograms& card(Rank host) const { return *programs_[host]; }
+    nic::NicPrograms& nic(Rank host) const { return *programs_[host]; }
 
 private:
     std::vector<std::string> sockets_;

@@ -45,12 +45,11 @@ int main(int count, char** words) {
     if (count < 10) return 2;
     const uint32_t rank = (uint32_t)atoi(words[4]), ranks = (uint32_t)(count - 9);
     const long episodes = atol(words[6]), skew = atol(words[7]), patience = atol(words[8]);
-    const tollbar_nic_group group = {.key = strtoull(words[2], NULL, 16),
-                                     .id = (uint32_t)atoi(words[3]),
-                                     .rank = rank,
-                                     .ranks = ranks,
-                                     .hosts = (const char* const*)(words + 9)};
-    const tollbar_nic_options options = {.plan = words[5], .only_card = getenv("ONLY_CARD") != NULL};
+    const uint64_t key = strtoull(words[2], NULL, 16);
+    const tollbar_nic_options options = {.plan = words[5], .only_nic = getenv("ONLY_NIC") != NULL};
+    tollbar_nic_group group = {
+        .id = (uint32_t)atoi(words[3]), .rank = rank, .ranks = ranks, .hosts = (const char* const*)(words + 9)};
+    for (int i = 0; i < 8; ++i) group.key[i] = (uint8_t)(key >> 8 * i);
 
     const int file = open(words[1], O_RDWR);
     struct tollbar_toll* tolls = mmap(NULL, sizeof *tolls * most_ranks, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -80,14 +79,14 @@ int main(int count, char** words) {
     }
     const double each = ended > 1 ? (now_us() - began) / (double)(ended - 1) : 0;
     const double cpu = ended > 1 ? (cpu_us() - cpu_began) / (double)(ended - 1) : 0;
-    uint32_t missing[most_ranks];
+    tollbar_missing missing[most_ranks];
     size_t absent = 0;
     if (error == ETIMEDOUT) tollbar_nic_missing(member, missing, most_ranks, &absent);
     printf(
         "{\"rank\": %u, \"carrier\": \"%s\", \"ended\": %ld, \"unpaid\": %ld, \"us\": %.3f, \"cpu_us\": %.3f, "
         "\"missing\": [",
         rank, tollbar_nic_carrier(member), ended, unpaid, each, cpu);
-    for (size_t i = 0; i < absent; ++i) printf("%s%u", i == 0 ? "" : ", ", missing[i]);
+    for (size_t i = 0; i < absent; ++i) printf("%s%u", i == 0 ? "" : ", ", missing[i].rank);
     printf("]}\n");
     fflush(stdout);
     if (getenv("STAY") != NULL) getchar(); /* a process that has left the barrier but not the group */

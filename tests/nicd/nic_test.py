@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members, daemons and users of cards that end, are killed or want what is not theirs. Needs root and BPF."""
+"""Members, daemons and users of NICs that end, are killed or want what is not theirs. Needs root and BPF."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ import sys
 from pathlib import Path
 
 import pytest
-from card_hosts import HOSTS, NOBODY, Network, new_key, said
+from nic_hosts import HOSTS, NOBODY, Network, new_key, said
 from tollbar.machine import paths
 
 UNTIL_NAMED_MS = 1500  # those who wait in vain; longer than the slowest of them takes to start
 SIGNAL = 1  # toll_signal
 
 
-pytestmark = pytest.mark.usefixtures("hosts_can_have_cards")
+pytestmark = pytest.mark.usefixtures("hosts_can_have_nics")
 
 
-def test_users_without_any_right_meet_on_their_cards(network, key):
+def test_users_without_any_right_meet_on_their_nics(network, key):
     members = [network.member(rank, key, user=NOBODY) for rank in range(HOSTS)]
     for member in members:
         answer = said(member)
-        assert (answer["carrier"], answer["ended"], answer["unpaid"]) == ("card", 50, 0)
+        assert (answer["carrier"], answer["ended"], answer["unpaid"]) == ("nic", 50, 0)
 
 
-def messages(network: Network, key: str, plan: str, on_card: bool) -> set[tuple[int, str, int, int]]:
+def messages(network: Network, key: str, plan: str, on_nic: bool) -> set[tuple[int, str, int, int]]:
     """Source, address told, step and episode of every signal that went over the bridge."""
     seen = set()
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         wire.settimeout(0.2)
-        members = [network.member(rank, key, plan, episodes=20, on_card=on_card) for rank in range(HOSTS)]
+        members = [network.member(rank, key, plan, episodes=20, on_nic=on_nic) for rank in range(HOSTS)]
         for member in members:
             answer = said(member)
-            assert (answer["ended"], answer["carrier"]) == (20, "card" if on_card else "udp")
+            assert (answer["ended"], answer["carrier"]) == (20, "nic" if on_nic else "udp")
         while True:
             try:
                 packet = wire.recv(256)
@@ -55,17 +55,17 @@ def messages(network: Network, key: str, plan: str, on_card: bool) -> set[tuple[
 
 
 @pytest.mark.parametrize("plan", ["pairwise", "dissemination", "mcs"])
-def test_hosts_and_cards_send_the_same_messages(network, plan):
-    by_hosts, by_cards = (messages(network, new_key(), plan, on_card) for on_card in (False, True))
-    assert len({message[:3] for message in by_cards}) * 20 == len(by_cards)
-    assert by_hosts == by_cards
+def test_hosts_and_nics_send_the_same_messages(network, plan):
+    by_hosts, by_nics = (messages(network, new_key(), plan, on_nic) for on_nic in (False, True))
+    assert len({message[:3] for message in by_nics}) * 20 == len(by_nics)
+    assert by_hosts == by_nics
 
 
 @pytest.mark.parametrize("plan", ["pairwise", "dissemination", "mcs"])
-def test_members_with_and_without_a_card_meet(network, key, plan):
-    members = [network.member(rank, key, plan, on_card=rank % 2 == 0) for rank in range(HOSTS)]
+def test_members_with_and_without_a_nic_meet(network, key, plan):
+    members = [network.member(rank, key, plan, on_nic=rank % 2 == 0) for rank in range(HOSTS)]
     answers = [said(member) for member in members]
-    assert [answer["carrier"] for answer in answers] == ["card", "udp"] * (HOSTS // 2)
+    assert [answer["carrier"] for answer in answers] == ["nic", "udp"] * (HOSTS // 2)
     assert [(answer["ended"], answer["unpaid"]) for answer in answers] == [(50, 0)] * HOSTS
 
 
@@ -83,7 +83,7 @@ def test_whoever_waits_for_a_killed_process_names_its_rank(network, key, plan):
     members[2].communicate()
 
 
-def test_a_card_answers_for_a_process_that_has_ended(network, key):
+def test_a_nic_answers_for_a_process_that_has_ended(network, key):
     early = [network.member(rank, key, episodes=20) for rank in (0, 1, 2)]
     late = network.member(3, key, episodes=20)
     for member in [*early, late]:
@@ -108,22 +108,22 @@ def test_a_user_gets_no_more_groups_than_the_quota(network, key):
     network.wait_for_episode(0, 1)
     second = said(network.member(0, key, user=NOBODY, group=2))
     assert second["failed"] == "join"
-    assert "groups on this card already" in second["line"]
+    assert "groups on this NIC already" in second["line"]
     assert said(first)["missing"] == [1, 2, 3]
 
 
-def test_a_card_that_is_full_says_so_and_the_member_runs_over_udp(network, key):
+def test_a_nic_that_is_full_says_so_and_the_member_runs_over_udp(network, key):
     network.restart_daemon(0, "--groups", "1")
     first = network.member(0, key, episodes=1, patience_ms=UNTIL_NAMED_MS)
     network.wait_for_episode(0, 1)
     refused = said(network.member(0, key, group=2))
     assert refused["error"] == errno.ENOSPC
-    assert "this card has 1 groups already (nicd --groups)" in refused["line"]
+    assert "this NIC has 1 groups already (nicd --groups)" in refused["line"]
     members = [
-        network.member(rank, key, group=2, on_card=None if rank == 0 else True) for rank in range(HOSTS)
+        network.member(rank, key, group=2, on_nic=None if rank == 0 else True) for rank in range(HOSTS)
     ]
     answers = [said(member) for member in members]
-    assert [answer["carrier"] for answer in answers] == ["udp", "card", "card", "card"]
+    assert [answer["carrier"] for answer in answers] == ["udp", "nic", "nic", "nic"]
     assert [(answer["ended"], answer["unpaid"]) for answer in answers] == [(50, 0)] * HOSTS
     said(first)
     network.restart_daemon(0)
@@ -161,7 +161,7 @@ def test_a_killed_daemon_is_noticed_and_leaves_nothing_attached(network, key):
     assert [said(member)["ended"] for member in members] == [50] * HOSTS
 
 
-def test_check_finds_a_working_card_and_one_that_is_not_there(network):
+def test_check_finds_a_working_nic_and_one_that_is_not_there(network):
     def check(address: str) -> subprocess.CompletedProcess:
         program = str(paths.program("tollbar-nicd"))
         return subprocess.run(
@@ -175,10 +175,10 @@ def test_check_finds_a_working_card_and_one_that_is_not_there(network):
 
 
 def test_native_mode_that_loses_frames_is_found_out_and_the_remedy_named(network):
-    """In a virtual cable's driver what a card answers is lost unless somebody at the far end polls for it."""
+    """In a virtual cable's driver what a NIC answers is lost unless somebody at the far end polls for it."""
     network.restart_daemon(3, "--mode", "native")
-    asked = [*network.inside(0), sys.executable, "-m", "tollbar", "nic", "check", network.addresses[3],
-             "--socket", network.socket(0), "--format", "json"]  # fmt: skip
+    asked = [*network.inside(0), "env", f"TOLLBAR_NICD={network.socket(0)}", sys.executable, "-m", "tollbar",
+             "doctor", network.addresses[3], "--format", "json"]  # fmt: skip
     check = subprocess.run(asked, capture_output=True, text=True)
     network.restart_daemon(3)
     assert check.returncode == 1

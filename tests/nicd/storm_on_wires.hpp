@@ -11,6 +11,8 @@
 
 namespace tollbar::testing {
 
+using namespace detail;
+
 enum class Between : std::uint8_t {
     bridge,  ///< passes everything on
     counting_switch,

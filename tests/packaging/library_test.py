@@ -6,6 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.deep
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONSUMERS = Path(__file__).resolve().parent
 MET = "proven 1, phases 100\n"
@@ -34,11 +38,16 @@ def test_the_library_alone_is_built_without_looking_for_anything_else(run, tmp_p
     assert {re.sub(r"\.so\..*", ".so", name) for name in shortened} == {
         "libtollbar.so",
         "libtollbar.a",
+        "libtollbar-models.so",
+        "libtollbar-models.a",
         "pkgconfig/tollbar.pc",
+        "pkgconfig/tollbar-models.pc",
         "cmake/tollbar/tollbarConfig.cmake",
         "cmake/tollbar/tollbarConfigVersion.cmake",
         "cmake/tollbar/tollbarTargets.cmake",
         "cmake/tollbar/tollbarTargets-release.cmake",
+        "cmake/tollbar/tollbar_modelsTargets.cmake",
+        "cmake/tollbar/tollbar_modelsTargets-release.cmake",
     }
 
     consumer = tmp_path / "consumer"
@@ -57,7 +66,15 @@ def test_inside_another_build_there_is_only_the_library(run, tmp_path):
     assert run(build / "embedding") == MET
     made = {path.name for path in (build / "_deps" / "tollbar-build").rglob("*")}
     assert "libtollbar.so" in made
-    others = ("tollbar-", "_native", "libtollbar_mpi_", "libtollbar_shmem.", "mca_")
+    others = (
+        "tollbar-",
+        "_native",
+        "libtollbar-models.",
+        "libtollbar_mpi_",
+        "libtollbar_pthread",
+        "libtollbar_shmem.",
+        "mca_",
+    )
     assert {name for name in made if name.startswith(others)} == set()
     run("cmake", "--install", build, "--prefix", prefix)
     assert files_in(prefix) == {"bin/embedding"}

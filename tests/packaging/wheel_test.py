@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.deep
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -28,7 +30,9 @@ def unpacked(run, wheel, tmp_path_factory):
 
 
 def test_the_wheel_holds_the_library_in_both_forms_and_what_finds_it(names):
-    wanted = {"libtollbar.so", "libtollbar.a", "cmake/tollbar/tollbarConfig.cmake", "pkgconfig/tollbar.pc"}
+    wanted = {"cmake/tollbar/tollbarConfig.cmake"}
+    for library in ("tollbar", "tollbar-models"):
+        wanted |= {f"lib{library}.so", f"lib{library}.a", f"pkgconfig/{library}.pc"}
     assert {f"tollbar/lib/{name}" for name in wanted} <= names
 
 

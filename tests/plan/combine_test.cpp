@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
+import replay as replay_threads
 
-_REPLAY = Path(__file__).with_name("replay.py")
-_REPLAY_CROWD = Path(__file__).with_name("replay_crowd.py")
-_REPLAY_NIC = Path(__file__).with_name("replay_nic.py")
-_JOBS = Path(__file__).with_name("replay_job.py")
+_SUPPORT = Path(replay_threads.__file__).parent
+_CROWD, _JOBS = _SUPPORT / "replay_crowd.py", _SUPPORT / "replay_job.py"
 _JOB = '#!/bin/sh\nexec {} -S {} {} "$@"\n'
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
@@ -24,29 +23,22 @@ _FLAGS = (
 _MPI_PROGRAMS = ("tollbar-bench-mpi-openmpi", "tollbar-bench-mpi-mpich", "tollbar-bench-mpi-mpich5")
 
 
-def _module(path):
-    found = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="session")
 def replay():
     """The module that makes up what measuring programs print."""
-    return _module(_REPLAY)
+    return replay_threads
 
 
 @pytest.fixture(scope="session")
 def replay_nic():
     """The module that makes up runs between hosts and on their cards."""
-    return _module(_REPLAY_NIC)
+    return importlib.import_module("replay_nic")
 
 
 @pytest.fixture(scope="session")
 def replay_crowd():
     """The same for the program that measures crowds."""
-    return _module(_REPLAY_CROWD)
+    return importlib.import_module("replay_crowd")
 
 
 @pytest.fixture
@@ -54,7 +46,7 @@ def crowd_program(tmp_path, monkeypatch):
     """A build folder in which a replay lies in place of the program that measures crowds; gives its path."""
     program = tmp_path / "programs" / "bin" / "tollbar-bench-crowd"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -S {_REPLAY_CROWD} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -S {_CROWD} "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("TOLLBAR_BUILD", str(program.parents[1]))
     return program
@@ -66,7 +58,7 @@ def programs(tmp_path, monkeypatch, replay):
     folder = tmp_path / "programs" / "bin"
     folder.mkdir(parents=True)
     for name in replay.PROGRAMS:
-        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -S {_REPLAY} {name} "$@"\n')
+        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -S {replay.__file__} {name} "$@"\n')
         (folder / name).chmod(0o755)
     monkeypatch.setenv("TOLLBAR_BUILD", str(folder.parent))
     return folder
@@ -154,28 +146,28 @@ def stored_once(tmp_path_factory, replay):
 
 
 @pytest.fixture
-def stored_company(tmp_path, replay):
-    """Stores a run in company: stored_company(ranks=(8,), only="turnstile,combination") -> its folder."""
+def stored_beside(tmp_path, replay):
+    """Stores a run beside neighbours: stored_beside(ranks=(8,), only="turnstile") -> its folder."""
     from tollbar.data import results
     from tollbar.machine import facts as machine
 
     def store(
-        ranks=(2, 8), companies=("alone", "neighbour"), workloads="0,20~0.5", only="", launches=3,
-        kind="company", began="2025-01-02T00:00:00Z", placements=("free", "pinned"),
+        ranks=(2, 8), neighbours=("alone", "neighbour"), workloads="0,20~0.5", only="", launches=3,
+        kind="neighbours", began="2025-01-02T00:00:00Z", placements=("free", "pinned"),
     ) -> Path:  # fmt: skip
         run = results.new_run(tmp_path / "results", kind)
         results.write_environment(run, machine.facts() | {"kind": kind, "began": began})
         there = [
-            (each, placement, company) for each in ranks for placement in placements for company in companies
+            (each, placement, beside) for each in ranks for placement in placements for beside in neighbours
         ]
-        for group, (each, placement, company) in enumerate(there * launches):
+        for group, (each, placement, beside) in enumerate(there * launches):
             runs = [("tollbar-bench-threads", "auto")]
             if not only:
                 runs += [("tollbar-bench-threads", wait) for wait in ("spin", "yield", "park")]
                 runs += [("tollbar-bench-omp-gomp", "auto"), ("tollbar-bench-omp-omp", "auto")]
             for program, wait in runs:
                 names = only or ("tollbar::barrier" if wait != "auto" else "")
-                told = replay.turns(program, each, placement, 1, group, names, company, workloads, wait)
+                told = replay.turns(program, each, placement, 1, group, names, beside, workloads, wait)
                 text = "".join(json.dumps(record) + "\n" for record in told)
                 results.write_launch(run, group, program if wait == "auto" else f"{program}.{wait}", text)
         return run

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,26 @@ def test_hosts_that_are_up_are_not_made_again(three):
     done = hosts("up", 2, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert [line.split()[0] for line in hosts("list").stdout.splitlines()] == three
+
+
+@needs_rights
+def test_hosts_of_others_that_come_and_go_are_not_spoken_of(three):
+    passing = f"tb{own_id()}x"  # of no set: the number is missing
+    over = threading.Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            for verb in ("add", "delete"):
+                subprocess.run(["ip", "netns", verb, passing], check=True)
+
+    with ThreadPoolExecutor() as other:
+        guest = other.submit(come_and_go)
+        try:
+            said = [hosts("list").stderr for _ in range(40)]
+        finally:
+            over.set()
+        guest.result()
+    assert said == [""] * 40
 
 
 @needs_rights

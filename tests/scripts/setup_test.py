@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
-#: What stands in for the programs that setup calls: cmake and libck-dev are not installed, and apt-get tells.
+#: Stand-ins for the programs that setup calls. cmake, libck-dev and chromium are missing; apt-get tells.
 PROGRAMS = {
-    "dpkg-query": 'case "$*" in *cmake*|*libck-dev*) exit 1;; esac; echo installed',
+    "dpkg-query": 'case "$*" in *cmake*|*libck-dev*|*chromium*) exit 1;; esac; echo installed',
     "apt-get": 'echo "apt-get $*"',
     "env": 'shift; "$@"',
     "sudo": '"$@"',
@@ -47,16 +47,31 @@ def test_without_a_choice_everything_is_installed_after_it_was_told(setup):
     code, said, installed = setup("")
     assert code == 0
     told, _, _ = said.partition("setup: installing")
-    assert "2 Debian packages are missing" in told
+    assert "4 Debian packages are missing" in told
     assert "needed to build anything: cmake" in told
     assert "libck-dev: without it Concurrency Kit is not measured" in told
     assert "make PACKAGES=needed" in told
     assert "make library" in told
-    assert installed == ["setup: installing cmake", "setup: installing libck-dev"]
+    assert installed == ["setup: installing cmake libck-dev chromium chromium-driver"]  # in one step
 
 
 def test_only_what_is_needed_is_installed_where_that_is_asked_for(setup):
     assert setup("needed")[2] == ["setup: installing cmake"]
+
+
+def test_the_demo_installs_what_it_measures(setup):
+    assert setup("demo")[2] == ["setup: installing cmake libck-dev"]
+
+
+def test_what_was_configured_before_an_installation_is_configured_again(setup, tmp_path):
+    """The build looks for libraries again once this file is newer (CMakeLists.txt, Makefile)."""
+    stamp = tmp_path / "build" / "setup" / "installed"
+    setup("none")
+    os.utime(stamp, (1, 1))
+    setup("none")
+    assert stamp.stat().st_mtime == 1
+    setup("needed")
+    assert stamp.stat().st_mtime > 1
 
 
 def test_nothing_is_installed_where_that_is_asked_for(setup):
@@ -66,4 +81,4 @@ def test_nothing_is_installed_where_that_is_asked_for(setup):
 
 
 def test_a_choice_that_there_is_not_is_refused(setup):
-    assert setup("some")[:2] == (1, "setup: PACKAGES is all, needed or none, not some\n")
+    assert setup("some")[:2] == (1, "setup: PACKAGES is all, needed, demo or none, not some\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an unprivileged user may try with a card's daemon. A program of its own, for it runs as another user.
+"""Attempts of an unprivileged user on a NIC's daemon: a program of its own, for it runs as that user.
 
     attacker.py VERB SOCKET MAGIC ADDRESS OTHER [NUMBER]
 

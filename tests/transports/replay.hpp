@@ -7,7 +7,7 @@
 #include "conformance.hpp"
 #include "visitor.hpp"
 
-#include "plan/lower.hpp"
+#include "plan/schedule.hpp"
 
 #include <tollbar/detail/runner.hpp>
 
@@ -17,6 +17,8 @@
 #include <utility>
 
 namespace tollbar::testing {
+
+using namespace detail;
 
 /// Messages on their way between ranks.
 class Wire {
@@ -86,7 +88,7 @@ private:
 /// all is delivered and a step is still not met, nothing more will come before another rank does something.
 class ReplayTransport {
 public:
-    using Step = LoweredStep;
+    using Step = Operation;
     using Sync = NativeSync;
 
     ReplayTransport() = default;
@@ -116,7 +118,7 @@ public:
     }
 
     void progress() const { wire_->deliver_all(); }
-    Patience patience(const Step&) const noexcept { return {0, 0}; }
+    WaitBudget budget(const Step&) const noexcept { return {0, 0}; }
 
     template <class Deadline>
     bool sleep(const Step&, Episode, Stopwatch&, Deadline) const noexcept {
@@ -133,7 +135,7 @@ private:
 class Replayed {
 public:
     Replayed(Wire& wire, std::vector<Episode>& arrived, const Plan& plan, Rank self)
-        : arrived_(&arrived), steps_(Lowering(plan, Player::last).steps(self)), self_(self),
+        : arrived_(&arrived), steps_(Lowering(plan, Player::last).operations(self)), self_(self),
           runner_(steps_.data(), static_cast<std::uint32_t>(steps_.size()), 0, ReplayTransport(wire)) {}
 
     void arrive() {
@@ -164,13 +166,13 @@ public:
 
 private:
     std::vector<Episode>* arrived_;
-    std::vector<LoweredStep> steps_;  // stay where they are when the rank is moved
+    std::vector<Operation> steps_;  // stay where they are when the rank is moved
     Rank self_;
     Runner<ReplayTransport> runner_;
 };
 
 /// A call that would wait goes on whenever somebody else does something.
-class Replay : public Company {
+class Replay : public Harness {
 public:
     explicit Replay(
         const Plan& plan, Wire::Script script = [](const Wire::Message&) { return Wire::Fate{}; })

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 
@@ -20,7 +21,7 @@ using Nature = std::function<double(std::size_t candidate, std::size_t rank)>;
 struct Outcome {
     std::size_t winner;
     double spent_us;
-    std::vector<Heat> heats;
+    std::vector<Batch> batches;
     double median_us;
 };
 
@@ -29,24 +30,24 @@ Outcome run(std::size_t candidates, double budget_us, std::string_view objective
             const Nature& nature) {
     Contest contest(candidates, budget_us, objective);
     double clock_us = 0;
-    std::vector<Heat> heats;
+    std::vector<Batch> batches;
     for (;;) {
-        const Heat heat = contest.next(clock_us, ranks);
-        if (heat.winner >= 0) {
-            const auto winner = static_cast<std::size_t>(heat.winner);
-            return {winner, clock_us, heats, contest.median_us(winner)};
+        const Batch batch = contest.next(clock_us, ranks);
+        if (batch.winner >= 0) {
+            const auto winner = static_cast<std::size_t>(batch.winner);
+            return {winner, clock_us, batches, contest.median_us(winner)};
         }
-        heats.push_back(heat);
-        std::vector<double> samples(ranks * heat.runs());
+        batches.push_back(batch);
+        std::vector<double> samples(ranks * batch.runs());
         std::size_t run = 0;
-        for (std::uint32_t round = 0; round < heat.rounds; ++round)
-            for (const std::size_t candidate : heat.turns(round)) {
+        for (std::uint32_t round = 0; round < batch.rounds; ++round)
+            for (const std::size_t candidate : batch.turns(round)) {
                 for (std::size_t rank = 0; rank < ranks; ++rank)
-                    samples[rank * heat.runs() + run] = nature(candidate, rank);
-                clock_us += samples[run] * (heat.episodes + 1);
+                    samples[rank * batch.runs() + run] = nature(candidate, rank);
+                clock_us += samples[run] * (batch.episodes + 1);
                 ++run;
             }
-        contest.record(heat, samples, ranks);
+        contest.record(batch, samples, ranks);
     }
 }
 
@@ -119,40 +120,40 @@ TEST_CASE("the budget is kept where it allows one look at each") {
     for (const double budget : {1000.0, 20000.0, 2e6}) {
         const Outcome outcome = run(3, budget, "latency", 4, steady({10, 10.5, 10.7}));
         CHECK(outcome.spent_us <= budget);
-        CHECK(outcome.heats.size() > 1);
+        CHECK(outcome.batches.size() > 1);
     }
 }
 
 TEST_CASE("where one look takes the whole budget it is the only one") {
     const Outcome outcome = run(3, 1000, "latency", 16, steady({5000, 9000, 4000}));
-    CHECK(outcome.heats.size() == 1);
+    CHECK(outcome.batches.size() == 1);
     CHECK(outcome.winner == 2);
 }
 
 TEST_CASE("what is decided is not measured on") { CHECK(run(2, 2e6, "latency", 4, steady({5, 50})).spent_us < 2000); }
 
 TEST_CASE("without a budget, or without a rival, the model's choice is taken unseen") {
-    CHECK(run(3, 0, "latency", 4, steady({10, 5, 20})).heats.empty());
+    CHECK(run(3, 0, "latency", 4, steady({10, 5, 20})).batches.empty());
     CHECK(run(3, 0, "latency", 4, steady({10, 5, 20})).winner == 0);
-    CHECK(run(1, 20000, "latency", 4, steady({10})).heats.empty());
+    CHECK(run(1, 20000, "latency", 4, steady({10})).batches.empty());
 }
 
 TEST_CASE("the hopeless are left out after the first look") {
     const Outcome outcome = run(3, 20000, "latency", 4, steady({10, 100, 10.8}));
-    REQUIRE(outcome.heats.size() > 1);
-    CHECK(outcome.heats[0].entered == 0b111);
-    CHECK(outcome.heats[1].entered == 0b101);
+    REQUIRE(outcome.batches.size() > 1);
+    CHECK(outcome.batches[0].entered == 0b111);
+    CHECK(outcome.batches[1].entered == 0b101);
 }
 
 TEST_CASE("short episodes are timed many at a time, leaving one at a time") {
-    CHECK(run(2, 20000, "latency", 2, steady({0.05, 0.05})).heats.at(1).episodes >= 100);
-    CHECK(run(2, 20000, "skew", 2, steady({0.05, 0.05})).heats.at(1).episodes == 1);
+    CHECK(run(2, 20000, "latency", 2, steady({0.05, 0.05})).batches.at(1).episodes >= 100);
+    CHECK(run(2, 20000, "skew", 2, steady({0.05, 0.05})).batches.at(1).episodes == 1);
 }
 
 TEST_CASE("every candidate opens a round in its turn") {
-    const Heat heat{.entered = 0b1011, .rounds = 3, .episodes = 1};
-    CHECK(heat.turns(0) == std::vector<std::size_t>{0, 1, 3});
-    CHECK(heat.turns(1) == std::vector<std::size_t>{1, 3, 0});
-    CHECK(heat.turns(2) == std::vector<std::size_t>{3, 0, 1});
-    CHECK(heat.runs() == 9);
+    const Batch batch{.entered = 0b1011, .rounds = 3, .episodes = 1};
+    CHECK(batch.turns(0) == std::vector<std::size_t>{0, 1, 3});
+    CHECK(batch.turns(1) == std::vector<std::size_t>{1, 3, 0});
+    CHECK(batch.turns(2) == std::vector<std::size_t>{3, 0, 1});
+    CHECK(batch.runs() == 9);
 }

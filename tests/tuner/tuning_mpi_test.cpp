@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is stored for communicators is found again, beside what others store, and never at their cost.
-#include <tollbar/detail/tuning.hpp>
 
 #include "child.hpp"
 #include "temporary.hpp"
+
+#include "tuner/tuning.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tuning file is read as it is written, and what is wrong with it is named.
 #include <tollbar/algorithms.hpp>
-#include <tollbar/detail/tuning.hpp>
 #include <tollbar/verify.hpp>
 
 #include "child.hpp"
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
+#include "tuner/tuning.hpp"
 #include "temporary.hpp"
 
 #include <doctest/doctest.h>
@@ -18,6 +18,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 
@@ -149,7 +150,8 @@ TEST_CASE("a damaged file is reported once and counts as empty") {
 
     const TemporaryFile binary(std::string("\0\1\2\xff", 4));
     CHECK(choice_in_child(binary.path()).times_said("line 1: expected 'tollbar-tuning 1'") == 1);
-    CHECK(choice_in_child("/").times_said("line 1: expected 'tollbar-tuning 1'") == 1);  // a folder
+    CHECK(choice_in_child("/").times_said("tollbar: /: is no file") == 1);
+    CHECK(choice_in_child("/dev/zero").times_said("tollbar: /dev/zero: is no file") == 1);  // it never ends
 }
 
 TEST_CASE("a missing file counts as empty and is nothing to speak of") {
@@ -160,7 +162,7 @@ namespace {
 
 constexpr bool pinned = true;
 
-/// The plan of ranks whose process has a CPU for each and clusters of so many cores; with "*" where they take seats.
+/// The plan of ranks whose process has a CPU for each and clusters of so many cores; with "*" where they take slots.
 std::string untuned(Rank ranks, bool are_pinned, const std::vector<std::uint32_t>& cores, bool caches = true,
                     std::uint32_t threads = 1) {
     Clusters clusters{.all = {}, .caches = caches};

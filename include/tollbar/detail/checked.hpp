@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-namespace tollbar {
+#pragma GCC visibility push(default)
+namespace tollbar::detail {
 
 #ifdef TOLLBAR_CHECKED
 constexpr bool checked = true;
@@ -17,9 +18,13 @@ constexpr bool checked = false;
 /// Ends the program with a line on stderr: arrive(times) where the phase expects `room` more.
 [[noreturn]] void refuse_arrivals(std::int64_t times, std::int64_t room) noexcept;
 
+/// Ends the program with a line on stderr: a barrier cannot expect so many arrivals a phase, but 0 to `most`.
+[[noreturn]] void refuse_expected(std::int64_t expected, std::int64_t most) noexcept;
+
 /// Ends the program unless a phase that expects `room` more arrivals may be given `times`.
 inline void expect_room(std::int64_t times, std::int64_t room) noexcept {
     if (times < 1 || times > room) refuse_arrivals(times, room);
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail
+#pragma GCC visibility pop

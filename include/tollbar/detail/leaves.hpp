@@ -11,28 +11,30 @@
 #include <cstdint>
 #include <memory>
 
-namespace tollbar {
+#pragma GCC visibility push(default)
+namespace tollbar::detail {
 
-/// Any number of threads without ranks, on many cores. Each phase has a place for every arrival that it expects. An
-/// arrival takes one at the leaf of its CPU's neighbours, or next door where all are taken; whoever takes a leaf's last
-/// place goes on to the root, and the last one there releases all leaves, each by one store.
+/// Any number of threads without ranks, on many cores. Each phase has a ticket for every arrival that it expects. An
+/// arrival takes one at the leaf of its CPU's neighbours, or next door where all are taken; the arrival with a leaf's
+/// last ticket goes on to the root, and the last one there releases all leaves, each by one store.
 ///
 ///     Leaves<NativeSync> leaves(threads, 8);
-///     const std::uint64_t place = leaves.arrive(1, completion);
-///     leaves.wait(place, patience, Never{});
+///     const std::uint64_t ticket = leaves.arrive(1, completion);
+///     leaves.wait(ticket, budget, Never{});
 ///
-/// A leaf's word counts the phase in its high part and the places taken in its low part. The word itself says which
-/// phase a place is of, and a store that opens the next phase forgets those who came in vain, so nobody has to be right
-/// about the phase beforehand and nothing is ever taken back. Memory: 256 bytes a leaf, 128 a middle node, 384 itself.
+/// A leaf's word counts the phase in its high part and the tickets taken in its low part. The result
+/// of fetch_add tells which phase an arrival belongs to. The store that opens the next phase overwrites the count, so
+/// surplus additions need no undo. Memory: 256 bytes a leaf, 128 a middle node, 384 itself.
 template <class Sync>
 class Leaves {
 public:
     /// More children than that have a level of nodes between them and the root.
     static constexpr std::uint32_t most_children = 4;
 
-    /// `expected` arrivals a phase, `places` at a leaf: both at least 1. Allocates; throws std::bad_alloc.
-    Leaves(std::uint64_t expected, std::uint32_t places)
-        : expected_(expected), places_(places), leaves_(static_cast<std::uint32_t>((expected + places - 1) / places)),
+    /// `expected` arrivals a phase, `tickets` at a leaf: both at least 1. Allocates; throws std::bad_alloc.
+    Leaves(std::uint64_t expected, std::uint32_t tickets)
+        : expected_(expected), tickets_(tickets),
+          leaves_(static_cast<std::uint32_t>((expected + tickets - 1) / tickets)),
           middles_(leaves_ > most_children ? (leaves_ + most_children - 1) / most_children : 0),
           leaf_(std::make_unique<Leaf[]>(leaves_)),
           middle_(middles_ == 0 ? nullptr : std::make_unique<Node[]>(middles_)) {
@@ -45,23 +47,23 @@ public:
 
     std::uint64_t expected() const noexcept { return expected_; }
 
-    /// Arrives `times` (at least 1, at most what the phase still expects) and returns the place for wait(): the value
+    /// Arrives `times` (at least 1, at most what the phase still expects) and returns the ticket for wait(): the value
     /// that the leaf's word has to reach, and in its low part the leaf. The last arrival of a phase runs `complete`,
-    /// then releases. Does not wait for anybody's arrival: only who finds no place near may have to wait for a
+    /// then releases. Waits for no arrival: only a caller that finds no slot free may have to wait for a
     /// release that is under way.
     /// Memory order: as Turnstile::arrive().
     template <class Complete>
     std::uint64_t arrive(std::uint64_t times, Complete&& complete) noexcept {
-        const std::uint32_t home = Sync::vicinity() % leaves_;
+        const std::uint32_t home = Sync::cluster() % leaves_;
         for (std::uint32_t tried = 0, at = home;; at = at + 1 == leaves_ ? 0 : at + 1) {
-            // Neighbours are known to be full once they have been looked at; the first leaf mostly has a place.
-            if (tried++ == 0 || taken(leaf_[at].word.load(std::memory_order_relaxed)) < places_) {
-                const std::uint64_t wanted = std::min<std::uint64_t>(times, places_);
+            // Neighbours are known to be full once they have been looked at; the first leaf mostly has a ticket.
+            if (tried++ == 0 || taken(leaf_[at].word.load(std::memory_order_relaxed)) < tickets_) {
+                const std::uint64_t wanted = std::min<std::uint64_t>(times, tickets_);
                 const std::uint64_t before = leaf_[at].word.fetch_add(wanted, std::memory_order_seq_cst);
-                const std::uint64_t got = std::min(wanted, places_ - std::min(taken(before), places_));
+                const std::uint64_t got = std::min(wanted, tickets_ - std::min(taken(before), tickets_));
                 const std::uint64_t phase = before / stride;
                 times -= got;
-                if (got != 0 && taken(before) + got == places_) filled(at, phase, complete);
+                if (got != 0 && taken(before) + got == tickets_) filled(at, phase, complete);
                 if (times == 0) return (phase + 1) * stride + at;
             }
             if (tried > leaves_) Sync::yield();
@@ -76,30 +78,37 @@ public:
         arrive(1, complete);
     }
 
-    /// Whether the phase of that place is over. Memory order: acquire of all arrivals and the completion.
-    bool reached(std::uint64_t place) const noexcept {
-        return leaf_[leaf_of(place)].word.load(std::memory_order_acquire) >= target_of(place);
+    /// Whether the phase of that ticket is over. Memory order: acquire of all arrivals and the completion.
+    bool reached(std::uint64_t ticket) const noexcept {
+        return leaf_[leaf_of(ticket)].word.load(std::memory_order_acquire) >= target_of(ticket);
     }
 
     /// Waits until it is over; false when the deadline passed first, and may then be called again.
     /// Memory order: as reached().
     template <class Deadline>
-    bool wait(std::uint64_t place, Patience patience, Deadline deadline) const noexcept {
-        Leaf& leaf = leaf_[leaf_of(place)];
-        patience.spinning = &leaf.spinning;
-        return tollbar::wait<Sync>(
-            AwaitedWord<Sync>{leaf.word, target_of(place), leaf.sleepers, place / stride, Waking{}}, patience,
-            deadline);
+    bool wait(std::uint64_t ticket, BasicWaitBudget<typename Sync::Backoff> budget, Deadline deadline) const noexcept {
+        budget.spinning = &spinning(ticket);
+        return detail::wait<Sync>(AwaitedEnd<Leaves>{*this, ticket}, budget, deadline);
+    }
+
+    /// Whether spinning pays for those who wait at that leaf.
+    auto& spinning(std::uint64_t ticket) const noexcept { return leaf_[leaf_of(ticket)].spinning; }
+
+    /// Sleeps until it may be over; false when the deadline passed first. Memory order: none.
+    template <class Deadline>
+    bool sleep(std::uint64_t ticket, Deadline deadline) const noexcept {
+        Leaf& leaf = leaf_[leaf_of(ticket)];
+        return park(leaf.word, target_of(ticket), leaf.sleepers, ticket / stride, Waking{}, deadline);
     }
 
 private:
-    /// What the word grows by in a phase: more than those who may come in vain, of whom there are a few a thread. The
-    /// low half, on which sleepers sleep, comes round after 4096 phases.
+    /// Added to the word per phase; larger than any number of surplus additions in a phase (a few per thread). The low
+    /// half, on which sleepers sleep, comes round after 4096 phases.
     static constexpr std::uint64_t stride = std::uint64_t{1} << 20;
 
     struct alignas(line_bytes) Leaf {
         Word<Sync> word{0};
-        Payoff spinning;  ///< hardly ever written, as the next
+        typename Sync::Backoff spinning;  ///< hardly ever written, as the next
         alignas(line_bytes) Sleepers<Sync> sleepers;
     };
 
@@ -108,14 +117,14 @@ private:
     };
 
     static constexpr std::uint64_t taken(std::uint64_t word) noexcept { return word % stride; }
-    static constexpr std::uint64_t leaf_of(std::uint64_t place) noexcept { return place % stride; }
-    static constexpr std::uint64_t target_of(std::uint64_t place) noexcept { return place - leaf_of(place); }
+    static constexpr std::uint64_t leaf_of(std::uint64_t ticket) noexcept { return ticket % stride; }
+    static constexpr std::uint64_t target_of(std::uint64_t ticket) noexcept { return ticket - leaf_of(ticket); }
 
-    /// Places of a leaf that nobody will ever take when so many have left: those of the last leaves first.
+    /// Slots at `leaf` that stay empty after `gone` threads have dropped; the last leaves lose slots first.
     std::uint64_t missing_at(std::uint32_t leaf, std::uint64_t gone) const noexcept {
-        const std::uint64_t missing = std::uint64_t{leaves_} * places_ - expected_ + gone;
-        const std::uint64_t behind = std::uint64_t{leaves_ - 1 - leaf} * places_;
-        return std::min(missing - std::min(missing, behind), places_);
+        const std::uint64_t missing = std::uint64_t{leaves_} * tickets_ - expected_ + gone;
+        const std::uint64_t behind = std::uint64_t{leaves_ - 1 - leaf} * tickets_;
+        return std::min(missing - std::min(missing, behind), tickets_);
     }
 
     /// How many leaves have the same middle node as this one.
@@ -123,7 +132,7 @@ private:
         return std::min(most_children, leaves_ - middle * most_children);
     }
 
-    /// Goes on to the root for a leaf whose last place was taken; the last one there ends the phase.
+    /// Goes on to the root for a leaf whose last ticket was taken; the last one there ends the phase.
     /// Memory order: release for those who filled other leaves, acquire of all who came before.
     template <class Complete>
     void filled(std::uint32_t leaf, std::uint64_t phase, Complete&& complete) noexcept {
@@ -161,9 +170,9 @@ private:
         for (std::uint32_t leaf = 0; leaf <= own; ++leaf) visit(leaf);
     }
 
-    /// Goes to the root, in the phase that is to begin, for leaves at which nobody is left.
+    /// Goes to the root, in the phase that is to begin, for leaves whose threads have all left.
     void fill_for_the_gone(std::uint64_t gone) noexcept {
-        for (std::uint32_t leaf = leaves_; leaf-- > 0 && missing_at(leaf, gone) == places_;) {
+        for (std::uint32_t leaf = leaves_; leaf-- > 0 && missing_at(leaf, gone) == tickets_;) {
             const bool first = leaf % most_children == 0;
             if (middles_ != 0) middle_[leaf / most_children].word.fetch_add(1, std::memory_order_relaxed);
             if (middles_ == 0 || first) root_.word.fetch_add(1, std::memory_order_relaxed);
@@ -172,7 +181,7 @@ private:
 
     // Never written: stays in everybody's cache.
     std::uint64_t expected_;
-    std::uint64_t places_;
+    std::uint64_t tickets_;
     std::uint32_t leaves_;
     std::uint32_t middles_;
     std::unique_ptr<Leaf[]> leaf_;
@@ -182,11 +191,12 @@ private:
     Node root_;
 };
 
-/// Fewer arrivals a phase are one word's wherever they come from.
+/// Barriers of fewer threads always use one word.
 inline constexpr std::uint64_t fewest_for_leaves = 5;
 
-/// Leaves for so many arrivals a phase on this machine; none where one word is right: not more arrivals than cores that
-/// share a cache (10 where many do), or more than CPUs that this process may use. None without memory.
+/// Returns leaves for `expected` threads, or nullptr where one word is faster: where there are not more threads than
+/// cores that share a cache (10 where many do), or more than CPUs that this process may use. Without memory: nullptr.
 std::unique_ptr<Leaves<NativeSync>> leaves_for(std::uint64_t expected) noexcept;
 
-}  // namespace tollbar
+}  // namespace tollbar::detail
+#pragma GCC visibility pop

@@ -9,22 +9,23 @@
 #include <cstdint>
 #include <utility>
 
-namespace tollbar {
+#pragma GCC visibility push(default)
+namespace tollbar::detail {
 
-/// What carries signals. Steps are the transport's own: those of a lowered plan, placed where it finds them.
+/// A carrier of signals. Steps are the transport's own: the operations of a schedule, with words, channels or slots.
 template <class T>
 concept Transport = requires(T transport, const typename T::Step& step, Episode episode, Stopwatch& asleep) {
     typename T::Sync;
     /// An episode begins.
     transport.entered(episode);
-    /// Does a step that nothing stands in the way of: how many steps to go on, 0 when it has to wait.
+    /// Takes a step unless it has to wait. Returns how many steps to go on, 0 when it has to wait.
     { transport.take(step, episode) } -> std::same_as<std::uint32_t>;
     /// Whether a step that had to wait may be taken now. A cheap look.
     { transport.met(step, episode) } -> std::same_as<bool>;
-    /// Keeps going what has to be kept going while somebody waits.
+    /// Keeps going what has to be kept going while the rank waits.
     transport.progress();
-    /// How long to wait in which way before sleep().
-    { transport.patience(step) } -> std::same_as<Patience>;
+    /// Says how long to wait in which way before sleep().
+    { transport.budget(step) } -> std::same_as<BasicWaitBudget<typename T::Sync::Backoff>>;
     /// Sleeps until the step may have been met, or as long as progress() may wait; false when the deadline passed.
     { transport.sleep(step, episode, asleep, Never{}) } -> std::same_as<bool>;
     /// Whether no further step will ever be met.
@@ -76,7 +77,7 @@ public:
     template <class Deadline>
     bool finish(Deadline deadline) noexcept {
         while (!advance()) {
-            const bool in_time = wait<typename T::Sync>(Awaited{*this}, transport_.patience(*next_), deadline);
+            const bool in_time = wait<typename T::Sync>(Awaited{*this}, transport_.budget(*next_), deadline);
             if (!in_time || transport_.gone()) return advance();
         }
         return true;
@@ -105,4 +106,5 @@ private:
     T transport_;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail
+#pragma GCC visibility pop

@@ -9,22 +9,23 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace tollbar {
+#pragma GCC visibility push(default)
+namespace tollbar::detail {
 
 /// Completes nothing.
 struct Nothing {
     constexpr void operator()() const noexcept {}
 };
 
-/// What happens between the last arrival of a phase and its release: nothing, or a closing step in which one
-/// thread runs the completion while the others wait.
+/// The step between the last arrival of a phase and its release: none, or one in which a thread runs the completion
+/// while the others wait.
 enum class Closing : std::uint8_t { none, step };
 
 /// Any number of threads without ranks. Replaces the sense-reversing barrier: nothing is ever reset.
 ///
 ///     Turnstile<NativeSync> turnstile(threads);
 ///     std::uint64_t target = turnstile.arrive(1);
-///     turnstile.wait(target, patience, Never{});
+///     turnstile.wait(target, budget, Never{});
 ///
 /// A phase is over when the word has reached the next multiple of its stride: `expected`, or one more for the
 /// closing step.
@@ -75,14 +76,19 @@ public:
     /// Waits until it is over; false when the deadline passed first, and may then be called again.
     /// Memory order: as reached().
     template <class Deadline>
-    bool wait(std::uint64_t target, Patience patience, Deadline deadline) const noexcept {
-        patience.spinning = &spinning_;
-        return tollbar::wait<Sync>(AwaitedWord<Sync>{word_, target, sleepers_, turn_of(target), Waking{}}, patience,
-                                   deadline);
+    bool wait(std::uint64_t target, BasicWaitBudget<typename Sync::Backoff> budget, Deadline deadline) const noexcept {
+        budget.spinning = &spinning_;
+        return detail::wait<Sync>(AwaitedEnd<Turnstile>{*this, target}, budget, deadline);
     }
 
-    /// Whether a short spin has paid so far.
-    bool spinning_pays() const noexcept { return spinning_.has_paid(); }
+    /// Whether spinning pays for those who wait for `target`.
+    auto& spinning(std::uint64_t) const noexcept { return spinning_; }
+
+    /// Sleeps until it may be over; false when the deadline passed first. Memory order: none.
+    template <class Deadline>
+    bool sleep(std::uint64_t target, Deadline deadline) const noexcept {
+        return park(word_, target, sleepers_, turn_of(target), Waking{}, deadline);
+    }
 
 private:
     /// The number of the phase that ends at `target`.
@@ -150,9 +156,10 @@ private:
     Gone gone_[2];
     typename Sync::template Atomic<bool> anybody_gone_{false};
 
-    mutable Payoff spinning_;
+    mutable typename Sync::Backoff spinning_;
     mutable Sleepers<Sync> sleepers_;
     alignas(line_bytes) Word<Sync> word_;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail
+#pragma GCC visibility pop

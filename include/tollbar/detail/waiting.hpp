@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a participant waits: spin, then yield, then sleep. The one wait loop, what it is told, and how nobody sleeps for
-// ever (docs/design/waiting.md).
+// How a participant waits: it spins or yields, then sleeps. The one wait loop, its limits, and the protocol by which
+// every sleeper is woken (docs/design/waiting.md).
 #pragma once
 
 #include <tollbar/detail/sync.hpp>
+#include <tollbar/detail/wait_policy.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
-namespace tollbar {
+#pragma GCC visibility push(default)
+namespace tollbar::detail {
 
-/// What a user asks for. Spelled auto, spin, yield, park in TOLLBAR_WAIT and everywhere else.
-enum class wait_policy : std::uint8_t {
-    automatic,  ///< spins, yields or sleeps at once: learns what pays where it is
-    spin,       ///< never yields, never sleeps: for machines with a CPU for each participant and no other load
-    yield,      ///< yields without end, never sleeps
-    park,       ///< sleeps at once
-};
-
-/// How long to try each way of waiting before the next.
-struct Patience {
+/// How long to try each way of waiting before the next. A participant that spins does not yield afterwards: where
+/// all have a CPU, a yield can only help a neighbour.
+template <class Backoff>
+struct BasicWaitBudget {
     static constexpr std::uint32_t for_ever = std::numeric_limits<std::uint32_t>::max();
 
-    std::uint32_t spins;         ///< polls with a pause between
-    std::uint32_t yields;        ///< polls with a yield between; afterwards the participant sleeps
-    bool learns = false;         ///< of that, only what pays as far as the process knows
-    Payoff* spinning = nullptr;  ///< what the participant knows itself; none where it never spins
+    std::uint32_t spins;          ///< polls with a pause between
+    std::uint32_t yields;         ///< polls with a yield between, where it does not spin; then the participant sleeps
+    Backoff* spinning = nullptr;  ///< whether spinning has paid for those who wait for the same; none: spins always
 };
 
-/// How the participants of a barrier and the CPUs they may use stand to each other.
-enum class Crowding : std::uint8_t {
-    unknown,  ///< not everybody has joined: be polite
-    roomy,    ///< everybody has a CPU of their own
-    crowded,  ///< somebody has to give way
+using WaitBudget = BasicWaitBudget<detail::Backoff>;
+
+/// Whether so many yields are tried only while they pay, as far as the process knows.
+constexpr bool learns_from(std::uint32_t yields) noexcept { return yields != 0 && yields != WaitBudget::for_ever; }
+
+/// Whether the participants of a barrier have a CPU each.
+enum class Occupancy : std::uint8_t {
+    unknown,         ///< not everybody has joined: be polite
+    exclusive,       ///< everybody has a CPU of their own
+    oversubscribed,  ///< there are more participants than CPUs
 };
 
-/// Yields of one wait at most, where they keep finding fellows. Those that find nobody add up to a wake-up's time
-/// sooner.
+/// Yields of one wait at most, where they keep finding threads to give way to. Yields that find none add up to a
+/// wake-up's time sooner.
 inline constexpr std::uint32_t most_yields = 64;
 
 template <class Sync>
-Patience patience_for(wait_policy policy, Crowding crowding) noexcept {
+BasicWaitBudget<typename Sync::Backoff> wait_budget_for(wait_policy policy, Occupancy occupancy) noexcept {
     switch (policy) {
-        case wait_policy::spin: return {Patience::for_ever, 0};
-        case wait_policy::yield: return {0, Patience::for_ever};
+        case wait_policy::spin: return {WaitBudget::for_ever, 0};
+        case wait_policy::yield: return {0, WaitBudget::for_ever};
         case wait_policy::park: return {0, 0};
         case wait_policy::automatic: break;
     }
-    return {crowding == Crowding::roomy ? Sync::spins_worth_a_wake() : 0, most_yields, true};
+    return {occupancy == Occupancy::exclusive ? Sync::spins_worth_a_wake() : 0, most_yields};
 }
 
 /// The time that a participant has spent asleep in one wait. Most waits are over before the clock is worth a look.
@@ -71,15 +72,15 @@ private:
     Clock::time_point since_{};
 };
 
-/// How long to sleep where nobody wakes the sleeper, or where something else has to get on meanwhile: a small part of
-/// what was waited already. Who waits for long costs little CPU (a look at an MPI takes about 10 us), who waits shortly
-/// is not late.
+/// How long to sleep where nothing wakes the sleeper, or where something else has to get on meanwhile: a small part of
+/// the time waited already. So a long wait costs little CPU (a look at an MPI takes about 10 us), and a short one ends
+/// in time.
 inline Stopwatch::Clock::duration nap_after(Stopwatch::Clock::duration waited) noexcept {
     using namespace std::chrono_literals;
     return std::clamp<Stopwatch::Clock::duration>(waited / 32, 200us, 4ms);
 }
 
-/// How long to poll where nobody wakes the sleeper, before the first nap. A message between hosts takes 10 to 100 us.
+/// How long to poll where nothing wakes the sleeper, before the first nap. A message between hosts takes 10 to 100 us.
 inline constexpr std::chrono::milliseconds worth_polling{2};
 
 /// The sooner of a deadline and the end of a nap that begins now.
@@ -88,51 +89,84 @@ inline Deadline sooner(Deadline deadline, Stopwatch::Clock::duration nap) noexce
     return {std::min(deadline.at, deadline_after(nap).at)};
 }
 
-/// One yield, and what it says of the company. False beside strangers: then the caller had better sleep. Where yields
-/// find nobody they go on: whom nobody wakes has nothing better.
+/// The outcome of polling.
+enum class Polled : std::uint8_t { happened, passed, in_vain };
+
+/// The yields of one wait, and what they say of the CPU's neighbours.
 template <class Sync>
-bool yield_as_learned() noexcept {
-    const Pace& pace = Sync::pace();
-    auto& begun = Sync::company();
-    const std::uint64_t before = Sync::ticks();
-    using Advice = typename Sync::Company::Advice;
-    const auto advice = begun.advice(before, pace);
-    if (advice == Advice::sleep && begun.here()) return false;
+class Observation {
+public:
+    using Advice = typename Sync::Neighbours::Advice;
+
+    Observation() noexcept : begun_(Sync::neighbours()), now_(Sync::ticks()), advice_(begun_.advice(now_, pace_)) {}
+
+    bool neighbours_here() const noexcept { return begun_.here(); }
+    bool sleeps_at_once() const noexcept { return advice_ == Advice::sleep; }
+
+    /// Whether the yields that found no thread to give way to have taken as long as a wake-up.
+    bool alone() const noexcept { return fruitless_ >= pace_.ticks(wake_us); }
+
+    /// After a yield; false where neighbours made it late: then the caller had better sleep.
+    bool yielded() noexcept {
+        const std::uint64_t before = std::exchange(now_, Sync::ticks());
+        const std::uint64_t took = now_ - before;
+        if (took < pace_.fruitless) fruitless_ += took;
+        if (took <= pace_.ticks(late_us)) return true;
+        late_ = true;
+        return !Sync::neighbours().late(now_, took, pace_);
+    }
+
+    /// After the last yield, and what the wait has come to.
+    void finish(Polled polled) noexcept {
+        if (polled == Polled::happened) begun_.helped();
+        if (polled == Polled::in_vain && 2 * fruitless_ > pace_.ticks(wake_us)) begun_.fruitless(now_, pace_);
+        if (!late_ && advice_ == Advice::probe) begun_.gone(now_);
+        if (!late_ && advice_ != Advice::probe) begun_.in_time();
+    }
+
+private:
+    const Pace& pace_ = Sync::pace();
+    typename Sync::Neighbours& begun_;  ///< of the CPU on which the wait began
+    std::uint64_t now_;
+    Advice advice_;
+    std::uint64_t fruitless_ = 0;
+    bool late_ = false;
+};
+
+/// One yield of a participant that nothing wakes; false beside neighbours: then the caller had better sleep. When the
+/// yield finds no other runnable thread, the participant keeps yielding: polling is all it can do.
+template <class Sync>
+bool yield_once() noexcept {
+    Observation<Sync> seen;
+    if (seen.sleeps_at_once() && seen.neighbours_here()) return false;
     Sync::yield();
-    const std::uint64_t now = Sync::ticks();
-    if (now - before > pace.late()) return !Sync::company().late(now, now - before, pace);
-    if (advice == Advice::probe)
-        begun.gone(now, pace);
-    else
-        begun.in_time(pace);
-    return true;
+    const bool goes_on = seen.yielded();
+    seen.finish(Polled::passed);
+    return goes_on;
 }
 
-/// How a transport sleeps where nobody wakes the sleeper: it returns at once for as long as polling is worth it,
-/// yielding unless `patience` spins, then naps, unless `patience` is for ever. False when the deadline passed.
+/// How a transport sleeps where nothing wakes the sleeper: it returns at once for as long as polling is worth it,
+/// yielding unless `budget` spins, then naps, unless `budget` is for ever. False when the deadline passed.
 template <class Sync, class Deadline>
-bool nap(Patience patience, Stopwatch& asleep, Deadline deadline) noexcept {
-    bool in_company = false;
-    if (patience.spins == 0 && patience.learns)
-        in_company = !yield_as_learned<Sync>();
-    else if (patience.spins == 0)
+bool nap(WaitBudget budget, Stopwatch& asleep, Deadline deadline) noexcept {
+    bool naps_at_once = false;
+    if (budget.spins == 0 && learns_from(budget.yields))
+        naps_at_once = !yield_once<Sync>();
+    else if (budget.spins == 0)
         Sync::yield();
-    const bool naps = patience.spins != Patience::for_ever && patience.yields != Patience::for_ever;
-    if (const auto waited = asleep.elapsed(); naps && (in_company || waited > worth_polling))
+    const bool naps = budget.spins != WaitBudget::for_ever && budget.yields != WaitBudget::for_ever;
+    if (const auto waited = asleep.elapsed(); naps && (naps_at_once || waited > worth_polling))
         Sync::nap_until(sooner(deadline, nap_after(waited)));
     return !deadline.passed();
 }
 
-/// What polling has come to.
-enum class Polled : std::uint8_t { happened, passed, in_vain };
-
-/// Polls with a pause between, so many times.
+/// Polls `times`, with a pause after each.
 template <class Sync, class Awaited, class Deadline>
 Polled spin(Awaited& awaited, std::uint32_t times, Deadline deadline) noexcept {
     constexpr std::uint32_t polls_a_look_at_the_clock = 64;
     constexpr std::uint32_t polls_a_turn_of_progress = 1024;
 
-    for (std::uint32_t spins = 0; spins < times || times == Patience::for_ever; ++spins) {
+    for (std::uint32_t spins = 0; spins < times || times == WaitBudget::for_ever; ++spins) {
         if (awaited.happened()) return Polled::happened;
         if (spins % polls_a_turn_of_progress == polls_a_turn_of_progress - 1) awaited.progress();
         if (spins % polls_a_look_at_the_clock == polls_a_look_at_the_clock - 1 && deadline.passed())
@@ -142,12 +176,12 @@ Polled spin(Awaited& awaited, std::uint32_t times, Deadline deadline) noexcept {
     return Polled::in_vain;
 }
 
-/// Polls with a yield between, so many times, or while `goes_on` says so after a yield.
+/// Polls with a yield between, `times` at most, while `goes_on` says so after a yield.
 template <class Sync, class Awaited, class Deadline, class GoesOn>
 Polled yield(Awaited& awaited, std::uint32_t times, Deadline deadline, GoesOn&& goes_on) noexcept {
     constexpr std::uint32_t yields_a_turn_of_progress = 8;
 
-    for (std::uint32_t yields = 0; yields < times || times == Patience::for_ever; ++yields) {
+    for (std::uint32_t yields = 0; yields < times || times == WaitBudget::for_ever; ++yields) {
         if (awaited.happened()) return Polled::happened;
         if (yields % yields_a_turn_of_progress == yields_a_turn_of_progress - 1) awaited.progress();
         if (deadline.passed()) return Polled::passed;
@@ -157,49 +191,45 @@ Polled yield(Awaited& awaited, std::uint32_t times, Deadline deadline, GoesOn&& 
     return Polled::in_vain;
 }
 
-/// Polls as long as it pays, as far as the process knows; and learns. Where everybody has a CPU, a yield after a spin
-/// could only help a stranger.
+/// Yields as long as it pays, as far as the process knows, `times` at most; and learns.
 template <class Sync, class Awaited, class Deadline>
-Polled poll_as_learned(Awaited& awaited, Patience patience, Deadline deadline) noexcept {
-    const Pace& pace = Sync::pace();
-    Payoff* const spinning = patience.spinning;
-    if (patience.spins != 0 && (spinning == nullptr || spinning->has_paid() || spinning->pays(Sync::ticks()))) {
-        const Polled polled = spin<Sync>(awaited, patience.spins, deadline);
-        if (spinning != nullptr && polled == Polled::happened) spinning->paid();
-        if (spinning != nullptr && polled == Polled::in_vain) spinning->failed(Sync::ticks(), pace);
-        return polled;
-    }
-
-    using Advice = typename Sync::Company::Advice;
-    auto& begun = Sync::company();
-    std::uint64_t now = Sync::ticks();
-    const auto advice = begun.advice(now, pace);
-    if (advice == Advice::sleep) return Polled::in_vain;
-    std::uint64_t fruitless = 0;
-    bool late = false;
-    const Polled polled = yield<Sync>(awaited, patience.yields, deadline, [&] {
-        const std::uint64_t before = now;
-        now = Sync::ticks();
-        const std::uint64_t took = now - before;
-        if (took > pace.late()) {
-            late = true;
-            if (Sync::company().late(now, took, pace)) return false;
-        }
-        if (took < pace.fruitless) fruitless += took;
-        return fruitless < pace.wake;
-    });
-    if (polled == Polled::happened) begun.helped();
-    if (polled == Polled::in_vain && 2 * fruitless > pace.wake) begun.fruitless(now, pace);
-    if (late) return polled;
-    if (advice == Advice::probe)
-        begun.gone(now, pace);
-    else
-        begun.in_time(pace);
+Polled yield_while_it_pays(Awaited& awaited, std::uint32_t times, Deadline deadline) noexcept {
+    Observation<Sync> seen;
+    if (seen.sleeps_at_once()) return Polled::in_vain;
+    const Polled polled = yield<Sync>(awaited, times, deadline, [&] { return seen.yielded() && !seen.alone(); });
+    seen.finish(polled);
     return polled;
 }
 
+/// The second half of wait(): yields, `yields` times at most, and then sleeps.
+template <class Sync, class Awaited, class Deadline>
+[[gnu::noinline]] bool give_way(Awaited awaited, std::uint32_t yields, Deadline deadline) noexcept {
+    const Polled polled = learns_from(yields) ? yield_while_it_pays<Sync>(awaited, yields, deadline)
+                                              : yield<Sync>(awaited, yields, deadline, [] { return true; });
+    if (polled != Polled::in_vain) return polled == Polled::happened || awaited.happened();
+    for (Stopwatch asleep; !awaited.happened();) {
+        awaited.progress();
+        if (!awaited.sleep(asleep, deadline)) return awaited.happened();
+    }
+    return true;
+}
+
+/// The part of wait() in which most waits end: spins, and sleeps if that is in vain. Nothing is called and no clock
+/// read before the spin is over. `trusted`: no spin has failed since one paid.
+template <class Sync, class Awaited, class Deadline>
+[[gnu::always_inline]] inline bool spin_and_sleep(Awaited awaited, std::uint32_t spins,
+                                                  typename Sync::Backoff* spinning, bool trusted,
+                                                  Deadline deadline) noexcept {
+    const Polled polled = spin<Sync>(awaited, spins, deadline);
+    if (polled == Polled::happened && !trusted) spinning->paid();
+    if (polled == Polled::happened) return true;
+    if (polled == Polled::passed) return awaited.happened();
+    if (spinning != nullptr) spinning->failed(Sync::ticks(), Sync::pace());
+    return give_way<Sync>(awaited, 0, deadline);
+}
+
 /// The one wait loop. Waits until `awaited` has happened; false when the deadline passed first, and may be called
-/// again. What is awaited has three functions:
+/// again. `awaited` has three functions:
 ///
 ///     bool happened()                     a cheap look, never blocks
 ///     void progress()                     what has to be kept going meanwhile
@@ -207,23 +237,15 @@ Polled poll_as_learned(Awaited& awaited, Patience patience, Deadline deadline) n
 ///
 /// Memory order: that of `happened`.
 template <class Sync, class Awaited, class Deadline>
-bool wait(Awaited&& awaited, Patience patience, Deadline deadline) noexcept {
-    Polled polled = Polled::in_vain;
-    if (patience.learns) {
+bool wait(Awaited&& awaited, BasicWaitBudget<typename Sync::Backoff> budget, Deadline deadline) noexcept {
+    auto* const spinning = budget.spins == WaitBudget::for_ever ? nullptr : budget.spinning;
+    const bool trusted = spinning == nullptr || spinning->has_paid();
+    if (budget.spins == 0 || !trusted) {
         if (awaited.happened()) return true;
-        polled = poll_as_learned<Sync>(awaited, patience, deadline);
-    } else {
-        polled = spin<Sync>(awaited, patience.spins, deadline);
-        if (polled == Polled::in_vain) polled = yield<Sync>(awaited, patience.yields, deadline, [] { return true; });
+        if (budget.spins == 0 || !spinning->pays(Sync::ticks()))
+            return give_way<Sync>(awaited, budget.yields, deadline);
     }
-    if (polled == Polled::happened) return true;
-    if (polled == Polled::passed) return awaited.happened();
-
-    for (Stopwatch asleep; !awaited.happened();) {
-        awaited.progress();
-        if (!awaited.sleep(asleep, deadline)) return awaited.happened();
-    }
-    return true;
+    return spin_and_sleep<Sync>(awaited, budget.spins, spinning, trusted, deadline);
 }
 
 /// A number that only grows.
@@ -233,100 +255,86 @@ using Word = typename Sync::template Atomic<std::uint64_t>;
 /// How wakers and sleepers of a group agree (docs/design/parking.md).
 struct Waking {
     Scope scope = Scope::process;
-    bool parks = true;        ///< false: nobody ever sleeps, wakers need not look
+    bool parks = true;        ///< false: no participant ever sleeps, wakers need not look
     bool asymmetric = false;  ///< true: the waker's fence is free, the sleeper pays with heavy_fence
 };
 
-/// Who sleeps on a word, and how they are woken. Kept apart from the words: it is hardly ever written, so looking at it
-/// costs the waker no cache miss. Several words may share it if no two threads ever sleep on them at the same time.
+/// The sleepers on a word, and how they are woken, in 8 bytes. Several words may share it if no two threads ever sleep
+/// on them at the same time.
 ///
-/// Those who sleep in odd turns and in even ones are told apart: who takes part in every turn never sleeps at the same
-/// time as somebody two turns ahead. A release wakes all of its turn, or a few, each of whom wakes a few: a chain
-/// (docs/design/parking.md).
+/// Sleepers of odd episodes and of even ones are told apart: a thread that takes part in every episode never sleeps at
+/// the same time as one that is two episodes ahead. A release wakes all of its episode.
 template <class Sync>
-class alignas(line_bytes) Sleepers {
+class SleeperCounts {
 public:
     /// Memory order: relaxed; the caller's fence orders it before the last look at the word.
-    void announce(std::uint64_t turn) noexcept { state_.fetch_add(one(turn), std::memory_order_relaxed); }
+    void announce(std::uint64_t episode) noexcept { state_.fetch_add(one(episode), std::memory_order_relaxed); }
 
-    /// Whether the caller, whom a chain may have woken, has to wake others of its turn.
-    /// Memory order: relaxed, but reads the newest state, so that it knows of the chain that has woken it.
-    bool withdraw(std::uint64_t turn) noexcept {
-        const std::uint64_t before = state_.fetch_sub(one(turn), std::memory_order_relaxed);
-        return (before & chained(turn)) != 0 && count(before, turn) > 1;
+    /// Memory order: relaxed; a release that still sees the caller wakes it in vain.
+    void withdraw(std::uint64_t episode) noexcept { state_.fetch_sub(one(episode), std::memory_order_relaxed); }
+
+    /// The state, and 0 when no thread sleeps.
+    std::uint64_t look(std::memory_order order) const noexcept { return state_.load(order); }
+
+    /// Wakes the threads that sleep on `word` for the end of that episode; `seen` is the result of look().
+    void wake(const Word<Sync>& word, std::uint64_t seen, std::uint64_t episode, Scope scope) noexcept {
+        // A thread that sleeps in another episode takes part in some episodes only, or has been faster than the caller.
+        Sync::wake(word, count(seen, episode + 1) == 0 ? mask_of(episode) : Sync::everybody, scope);
     }
 
-    /// The state, and 0 when nobody sleeps.
-    std::uint64_t look(std::memory_order order) const noexcept {
-        const std::uint64_t state = state_.load(order);
-        return (state & counts) == 0 ? 0 : state;
-    }
-
-    /// Wakes those who sleep on `word` for the end of that turn; `seen` is what look() said.
-    void wake(const Word<Sync>& word, std::uint64_t seen, std::uint64_t turn, Scope scope) noexcept {
-        // Somebody who sleeps in another turn takes part in some turns only, or has been faster than we are.
-        const std::uint32_t mask = count(seen, turn + 1) == 0 ? mask_of(turn) : Sync::everybody;
-        bool chain = scope == Scope::process && mask != Sync::everybody && count(seen, turn) > Sync::links;
-        chain = chain && Sync::company().here() && waves_.chain(Sync::ticks(), Sync::pace());
-        if (chain && (seen & chained(turn)) == 0) state_.fetch_or(chained(turn), std::memory_order_relaxed);
-        if (!chain && (seen & chained(turn)) != 0) state_.fetch_and(~chained(turn), std::memory_order_relaxed);
-        Sync::wake(word, mask, scope, chain ? Sync::links : Sync::all);
-    }
-
-    static constexpr std::uint32_t mask_of(std::uint64_t turn) noexcept { return 1U << turn % 2; }
+    static constexpr std::uint32_t mask_of(std::uint64_t episode) noexcept { return 1U << episode % 2; }
 
 private:
-    static constexpr std::uint64_t count_bits = 24;
-    static constexpr std::uint64_t one(std::uint64_t turn) noexcept { return 1ULL << turn % 2 * count_bits; }
-    static constexpr std::uint64_t chained(std::uint64_t turn) noexcept { return 1ULL << (2 * count_bits + turn % 2); }
-    static constexpr std::uint64_t counts = (1ULL << 2 * count_bits) - 1;
-    static constexpr std::uint32_t count(std::uint64_t state, std::uint64_t turn) noexcept {
-        return state >> turn % 2 * count_bits & ((1U << count_bits) - 1);
+    static constexpr std::uint64_t count_bits = 32;
+    static constexpr std::uint64_t one(std::uint64_t episode) noexcept { return 1ULL << episode % 2 * count_bits; }
+    static constexpr std::uint32_t count(std::uint64_t state, std::uint64_t episode) noexcept {
+        return state >> episode % 2 * count_bits & ((1ULL << count_bits) - 1);
     }
 
-    Word<Sync> state_{0};  ///< how many sleep in even and in odd turns, and whether a chain wakes them
-    typename Sync::Waves waves_;
+    Word<Sync> state_{0};  ///< how many sleep in even episodes, and in odd ones
 };
 
-/// The waker's half, after a plain store to `word` that ends `turn`.
+/// The same, kept apart from the words: it is hardly ever written, so looking at it costs the waker no cache miss.
+template <class Sync>
+class alignas(line_bytes) Sleepers : public SleeperCounts<Sync> {};
+
+/// The waker's half, after a plain store to `word` that ends `episode`.
 /// Memory order: the store comes before the look at the sleepers; pairs with park().
 template <class Sync>
-void wake_sleepers(const Word<Sync>& word, Sleepers<Sync>& sleepers, std::uint64_t turn, Waking waking) noexcept {
+void wake_sleepers(const Word<Sync>& word, SleeperCounts<Sync>& sleepers, std::uint64_t episode,
+                   Waking waking) noexcept {
     if (!waking.parks) return;
-    if (waking.asymmetric) {
+    if (waking.asymmetric)
         Sync::light_fence();
-    } else {
+    else
         Sync::full_fence();
-    }
     if (const auto seen = sleepers.look(std::memory_order_relaxed); seen != 0)
-        sleepers.wake(word, seen, turn, waking.scope);
+        sleepers.wake(word, seen, episode, waking.scope);
 }
 
 /// The waker's half, after a sequentially consistent read-modify-write of `word`, which is a fence already.
 /// Memory order: as wake_sleepers().
 template <class Sync>
-void wake_sleepers_after_add(const Word<Sync>& word, Sleepers<Sync>& sleepers, std::uint64_t turn,
+void wake_sleepers_after_add(const Word<Sync>& word, SleeperCounts<Sync>& sleepers, std::uint64_t episode,
                              Waking waking) noexcept {
     if (!waking.parks) return;
     if (const auto seen = sleepers.look(std::memory_order_seq_cst); seen != 0)
-        sleepers.wake(word, seen, turn, waking.scope);
+        sleepers.wake(word, seen, episode, waking.scope);
 }
 
-/// The sleeper's half: announces itself, looks once more, sleeps until `turn` ends, and wakes others where a chain
-/// does that. False when the deadline passed first. A sleeper whose asymmetric fence the kernel refuses may be
-/// overlooked, and only naps.
-/// Memory order: the announcement comes before the last look, pairs with wake_sleepers(). None otherwise: look again.
+/// The sleeper's half: announces itself, looks once more and sleeps until `episode` ends. False when the deadline
+/// passed first. A sleeper whose asymmetric fence the kernel refuses may be overlooked, and only naps. Memory order:
+/// the announcement comes before the last look, pairs with wake_sleepers(). None otherwise: look again.
 template <class Sync, class Deadline>
-bool park(const Word<Sync>& word, std::uint64_t target, Sleepers<Sync>& sleepers, std::uint64_t turn, Waking waking,
-          Deadline deadline) noexcept {
-    sleepers.announce(turn);
+bool park(const Word<Sync>& word, std::uint64_t target, SleeperCounts<Sync>& sleepers, std::uint64_t episode,
+          Waking waking, Deadline deadline) noexcept {
+    sleepers.announce(episode);
     bool is_seen = true;
-    if (waking.asymmetric) {
+    if (waking.asymmetric)
         is_seen = Sync::heavy_fence(waking.scope);
-    } else {
+    else
         Sync::full_fence();
-    }
-    const std::uint32_t mask = Sleepers<Sync>::mask_of(turn);
+    const std::uint32_t mask = SleeperCounts<Sync>::mask_of(episode);
     bool in_time = true;
     for (Stopwatch asleep; in_time;) {
         const std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -338,9 +346,24 @@ bool park(const Word<Sync>& word, std::uint64_t target, Sleepers<Sync>& sleepers
             in_time = !deadline.passed();
         }
     }
-    if (sleepers.withdraw(turn)) Sync::wake(word, mask, waking.scope, Sync::links);
+    sleepers.withdraw(episode);
     return in_time;
 }
+
+/// The end of an episode of a barrier without ranks, for wait().
+template <class Meeting>
+struct AwaitedEnd {
+    bool happened() const noexcept { return meeting.reached(target); }
+    void progress() const noexcept {}
+
+    template <class Deadline>
+    bool sleep(Stopwatch&, Deadline deadline) const noexcept {
+        return meeting.sleep(target, deadline);
+    }
+
+    const Meeting& meeting;
+    std::uint64_t target;
+};
 
 /// A word that is to reach a number, for wait().
 template <class Sync>
@@ -351,14 +374,15 @@ struct AwaitedWord {
 
     template <class Deadline>
     bool sleep(Stopwatch&, Deadline deadline) const noexcept {
-        return park(word, target, sleepers, turn, waking, deadline);
+        return park(word, target, sleepers, episode, waking, deadline);
     }
 
     const Word<Sync>& word;
     std::uint64_t target;
     Sleepers<Sync>& sleepers;
-    std::uint64_t turn;  ///< the number of the one that ends then
+    std::uint64_t episode;  ///< the number of the one that ends then
     Waking waking;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail
+#pragma GCC visibility pop

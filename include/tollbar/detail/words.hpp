@@ -9,9 +9,10 @@
 
 #include <cstdint>
 
-namespace tollbar {
+#pragma GCC visibility push(default)
+namespace tollbar::detail {
 
-/// What a step does to its word.
+/// The effect of a step on its word.
 enum class WordKind : std::uint8_t {
     signal,  ///< write the episode; this thread is the word's only writer in this episode
     await,   ///< wait until the word has reached episode x share
@@ -19,26 +20,26 @@ enum class WordKind : std::uint8_t {
     meet,    ///< add one to the word; all but the last of the episode go on `skip` steps further
 };
 
-/// A step of a rank at its word. Whoever runs a step, by words alone or among others, goes through these functions.
+/// A step of a rank at its word. Every transport that has words, alone or among other steps, calls these functions.
 template <class Sync>
 struct WordStep {
     /// Whether the word has come as far as the episode wants.
     /// Memory order: acquire, pairs with the release of signal() and add().
     bool met(Episode episode) const noexcept { return word->load(std::memory_order_acquire) >= episode * share; }
 
-    /// Tells whoever awaits the word, and wakes those who sleep. Memory order: release, pairs with met().
+    /// Signals the ranks that await the word, and wakes those that sleep. Memory order: release, pairs with met().
     void signal(Episode episode, Waking waking) const noexcept {
         word->store(episode, std::memory_order_release);
         wake_sleepers(*word, *sleepers, episode, waking);
     }
 
-    /// True for the last of the episode. Memory order: release for the others, acquire of all who came before;
-    /// sequentially consistent for wake_sleepers_after_add().
+    /// Adds one; true for the last arrival of the episode. Memory order: release for the others, acquire of all
+    /// arrivals before; sequentially consistent for wake_sleepers_after_add().
     bool add(Episode episode) const noexcept {
         return word->fetch_add(1, std::memory_order_seq_cst) + 1 == episode * share;
     }
 
-    /// Does the step if nothing stands in its way: how many steps to go on, 0 when it has to wait.
+    /// Takes the step unless it has to wait. Returns how many steps to go on, 0 when it has to wait.
     std::uint32_t take(Episode episode, Waking waking) const noexcept {
         switch (kind) {
             case WordKind::await: return met(episode) ? 1 : 0;
@@ -58,11 +59,11 @@ struct WordStep {
     }
 
     Word<Sync>* word;
-    Sleepers<Sync>* sleepers;  ///< those who may sleep on the word
+    Sleepers<Sync>* sleepers;  ///< the ranks that may sleep on the word
     std::uint32_t share;       ///< how much the word grows in an episode
     std::uint32_t skip;
     WordKind kind;
-    bool between_processors;  ///< an await in which nobody on this processor could do better
+    bool between_processors;  ///< an await during which no other rank of this processor could go on
 };
 
 template <class SyncPolicy>
@@ -70,13 +71,13 @@ class Words {
 public:
     using Sync = SyncPolicy;
     using Step = WordStep<Sync>;
-    using CrowdingWord = typename Sync::template Atomic<Crowding>;
+    using OccupancyWord = typename Sync::template Atomic<Occupancy>;
 
     Words() = default;
 
-    /// `crowding` may change at any time and is read before each wait.
-    Words(wait_policy policy, Waking waking, const CrowdingWord& crowding) noexcept
-        : policy_(policy), waking_(waking), crowding_(&crowding) {}
+    /// `occupancy` may change at any time and is read before each wait.
+    Words(wait_policy policy, Waking waking, const OccupancyWord& occupancy) noexcept
+        : policy_(policy), waking_(waking), occupancy_(&occupancy) {}
 
     void entered(Episode) const noexcept {}
     std::uint32_t take(const Step& step, Episode episode) const noexcept { return step.take(episode, waking_); }
@@ -84,13 +85,13 @@ public:
     void progress() const noexcept {}
     static constexpr bool gone() noexcept { return false; }
 
-    Patience patience(const Step& step) noexcept {
-        // While a representative waits for other processors, nobody on its own has anything to do.
-        const Crowding crowding = step.between_processors ? Crowding::roomy
-                                                          : crowding_->load(std::memory_order_relaxed);
-        Patience patience = patience_for<Sync>(policy_, crowding);
-        patience.spinning = &spinning_;
-        return patience;
+    BasicWaitBudget<typename Sync::Backoff> budget(const Step& step) noexcept {
+        // While the player of a processor's role waits for other processors, no rank of its own has anything to do.
+        const Occupancy occupancy = step.between_processors ? Occupancy::exclusive
+                                                            : occupancy_->load(std::memory_order_relaxed);
+        auto budget = wait_budget_for<Sync>(policy_, occupancy);
+        budget.spinning = &spinning_;
+        return budget;
     }
 
     template <class Deadline>
@@ -101,8 +102,9 @@ public:
 private:
     wait_policy policy_ = wait_policy::automatic;
     Waking waking_;
-    const CrowdingWord* crowding_ = nullptr;
-    Payoff spinning_;
+    const OccupancyWord* occupancy_ = nullptr;
+    typename Sync::Backoff spinning_;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail
+#pragma GCC visibility pop

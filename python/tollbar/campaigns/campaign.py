@@ -4,23 +4,21 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tomllib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tollbar.data.schema import Launch
+from tollbar.machine import neutral
 from tollbar.machine.session import Session
 
-LIMIT_S = 120.0
+if TYPE_CHECKING:  # statistics are loaded when something is compared
+    from tollbar.campaigns.evidence import Evidence
 
-#: Everything is measured as it comes: no variable of this user's may tune one of the candidates.
-_FOREIGN = (
-    "TOLLBAR_", "LD_PRELOAD", "OMP_", "GOMP_", "KMP_", "LIBOMP_", "OMPI_", "PMIX_", "PRTE_", "PMI_", "MPIR_",
-    "MPICH_", "HYDRA_", "I_MPI_", "UCX_", "SHMEM_", "SMA_",
-)  # fmt: skip
+LIMIT_S = 120.0
 
 
 class NotHere(FileNotFoundError):
@@ -53,11 +51,15 @@ class Asked:
     workloads: Sequence[str] = ()
     as_printed: bool = False  #: workloads of the NIC paper between as many hosts as in its figures alone
     runs: int = 0  #: of each workload, in all launches together; 0: as many as batch_us has
-    companies: Sequence[str] = ()  #: who else wants the processors, as the measuring programs spell it
+    beside: Sequence[str] = ()  #: who else wants the processors, as the measuring programs spell it
     pinned: Sequence[int] = ()  #: of the ranks, those that are pinned too; empty: all
     turns_ms: int = 0  #: how long turns of one barrier are timed
     neighbours: int = 0  #: endless loops in the same session, which is then not put before others
-    cards: bool = False  #: also barriers that run on the hosts' cards
+    nics: bool = False  #: also barriers that run on the hosts' NICs
+    short: bool = False  #: only what users have today, what stands in for it, and what a group may choose
+    most_launches: int = (
+        0  #: up to so many, until what users have today is told from tollbar's; 0: `launches`
+    )
 
 
 def amounts(bench: str, amount: str = "usual") -> dict[str, Any]:
@@ -80,9 +82,13 @@ class Campaign:
 
     kind: str
     first = True  #: whether its session is put before all others, where that is permitted
+    pair = ("std::barrier", "tollbar::barrier")  #: what users have today, and what stands in for it
+
+    ratio = "ratio"  #: the function of data.statistics that compares those
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
+        self._evidence: dict[Hashable, Evidence] = {}
         self.tuning = Path("tuning")  #: where the library finds and stores choices meanwhile
 
     @property
@@ -104,6 +110,27 @@ class Campaign:
         """How many rounds that program makes where a pass has so many."""
         return rounds
 
+    def note(self, situation: Hashable, launch: Launch) -> None:
+        """A launch has ended there."""
+        self.evidence(situation).add(launch)
+
+    def evidence(self, situation: Hashable) -> Evidence:
+        """The evidence of the launches there so far."""
+        from tollbar.campaigns.evidence import Evidence
+        from tollbar.data import statistics
+
+        compare = getattr(statistics, self.ratio)
+        return self._evidence.setdefault(situation, Evidence(*self.pair, compare))
+
+    def goes_beyond(self, situation: Hashable) -> bool:
+        """Whether launches there are now beyond `asked.launches`: no other peer is measured any more."""
+        return bool(self.asked.most_launches) and self.evidence(situation).launches >= self.asked.launches
+
+    def wants_more(self, situation: Any) -> bool:
+        """Whether launches beyond `asked.launches` would let a sentence be said that cannot be said yet."""
+        known = self.evidence(situation)
+        return 0 < known.launches < self.asked.most_launches and not known.narrow
+
     def prepare(self, folder: Path, session: Session) -> None:
         """The run is stored there, in that session."""
         self.tuning = (folder / "tuning").absolute()
@@ -118,8 +145,7 @@ class Campaign:
 
     def environment(self) -> dict[str, str]:
         """What a measuring program finds in its environment."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
-        return kept | {"TOLLBAR_TUNING": str(self.tuning)}
+        return neutral.environment() | {"TOLLBAR_TUNING": str(self.tuning)}
 
 
 def listed(program: Path, *flags: str) -> set[str]:

@@ -20,7 +20,7 @@ from tollbar.machine import paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
-#: Without --plan: what users have today, and every plan, waiting as it does by default.
+#: Without any names: what users have today, and every plan, waiting as it does by default.
 _PLANS = tuple(each.name for each in tollbar.catalogue() if not each.runs_on)
 _MESSAGES = tuple(each.name for each in tollbar.catalogue() if not each.runs_on and not each.player)
 _CARDS = ("card:pairwise", "card:dissemination", "card:gather", "card:switch")
@@ -36,16 +36,14 @@ class Asked:
 
     ranks: int
     episodes: int
-    late: bool
     stuck_s: float
     names: Sequence[str] = ()  #: of barriers; empty: those above
     load: Path | None = None  #: preloaded into the ranks
     mpis: Sequence[str] = ()
-    threads: int = 2  #: in each rank
+    threads: int = 1  #: in each rank
 
     def flags(self, usual: Sequence[str]) -> list[str]:
         flags = ["--check", str(self.episodes), "--stuck-ms", f"{1e3 * self.stuck_s:.0f}"]
-        flags += ["--late"] if self.late else []
         return [*flags, "--only", ",".join(self.names or usual)]
 
 
@@ -65,6 +63,12 @@ class Launch:
     of: str  #: which MPI, through which door; empty where there is but one
     command: Sequence[str]
     environment: dict[str, str] = field(default_factory=dict)
+
+    def with_a_late_rank(self, episodes: int) -> Launch:
+        """The same with so many episodes, in each of which one rank, in turn, enters after all others."""
+        words = list(self.command)
+        words[words.index("--check") + 1] = str(episodes)
+        return replace(self, command=[*words, "--late"])
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Outcome:
 def launched(launch: Launch) -> Outcome:
     """Runs it to its end. It ends by itself: ranks that are stuck are its business."""
     done = subprocess.run(
-        launch.command, env={**os.environ, **launch.environment}, stdin=subprocess.DEVNULL,
+        launch.command, env={**environment(), **launch.environment}, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, errors="replace", check=False,
     )  # fmt: skip
     records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"record"')]
@@ -154,7 +158,8 @@ def of_processes(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
 @contextlib.contextmanager
 def of_mpi(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
     """MPI_Barrier and MPI_Ibarrier as each MPI has them, and through each door of tollbar's."""
-    found, notes = [], []
+    found: list[Launch] = []
+    notes: list[str] = []
     calls = tuple(name for name in asked.names if name in _MPI)
     for mpi, program in _programs(asked, "bench-mpi", notes):
         doors, missing = mpi_settings.door_settings(mpi)
@@ -163,7 +168,7 @@ def of_mpi(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
         if crowded:
             notes.append(
                 f"the own barriers of {mpi.name} are not checked: its ranks never give their processors "
-                "away, and there are more ranks than processors; --plan MPI_Barrier checks it all the same"
+                "away, and there are more ranks than processors; it is checked by its name all the same"
             )
         else:
             variables = _preloaded(asked)
@@ -179,14 +184,14 @@ def of_mpi(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
 
 @contextlib.contextmanager
 def of_hybrid(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
-    found, notes = [], []
-    usual = hybrid.FEW
-    if asked.ranks * asked.threads <= _cpus():
-        usual = (*hybrid.PEERS, *hybrid.FEW)
-    else:
+    found: list[Launch] = []
+    notes: list[str] = []
+    usual: tuple[str, ...] = (*hybrid.PEERS, *hybrid.FEW)
+    if asked.ranks * asked.threads > _cpus():
+        usual = hybrid.FEW
         notes.append(
             f"{' and '.join(hybrid.PEERS)} are not checked: with fewer processors than threads they take "
-            "a time slice an episode; --plan checks them all the same"
+            "a time slice an episode; by their names they are checked all the same"
         )
     for mpi, program in _programs(asked, "bench-hybrid", notes):
         flags = ["--threads", str(asked.threads), *asked.flags(usual)]
@@ -244,7 +249,11 @@ def _cpus() -> int:
 
 
 def _preloaded(asked: Asked) -> dict[str, str]:
-    if asked.load is None:
-        return {}
-    others = os.environ.get("LD_PRELOAD")
-    return {"LD_PRELOAD": f"{asked.load.resolve()}:{others}" if others else str(asked.load.resolve())}
+    return {"LD_PRELOAD": str(asked.load.resolve())} if asked.load else {}
+
+
+def environment() -> dict[str, str]:
+    """The variables of this process; what steers tollbar or is preloaded is named by arguments instead."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("TOLLBAR_", "LD_PRELOAD"))
+    }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import tollbar
+from tollbar import InvalidArgument
 from tollbar.machine import facts, paths, topology
 from tollbar.models import cores
 
@@ -40,10 +41,10 @@ def by_program(kind: str, cpus: Sequence[int]) -> float:
 
 
 def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> Found:
-    """Raises ValueError where there are not two cores."""
+    """Raises InvalidArgument where there are not two cores."""
     cpus = places or topology.from_kernel("/", os.sched_getaffinity(0))
     if len(cpus) < 2:
-        raise ValueError("two cores are needed, and this process may use one")
+        raise InvalidArgument("two cores are needed, and this process may use one")
     numbers = [cpu for cpu, _ in cpus]
     machine = tollbar.cores_machine("mesh").changed(
         name=facts.processor_model(),

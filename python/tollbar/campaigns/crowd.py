@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench crowd` measures: threads that compute between barriers, on some of the processors.
+"""Campaigns of `tollbar bench threads --cpus`: threads that compute, on some of the processors.
 
 After Markatos et al. 1991: the fewer processors a program has left, and the less it computes between two
 barriers, the more its way of waiting counts.
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tollbar import InvalidArgument
 from tollbar.campaigns import threads
 from tollbar.campaigns.campaign import Asked, Campaign
 from tollbar.machine import paths
@@ -61,13 +62,13 @@ def names() -> set[str]:
 def prepared(asked: Asked) -> Iterator[tuple[Crowds, list[str]]]:
     """The work, and what is left out of it.
 
-    Raises ValueError where nothing is left, FileNotFoundError where the program is not there.
+    Raises InvalidArgument where nothing is left, FileNotFoundError where the program is not there.
     """
     work, combinations = Crowds(asked, paths.program(PROGRAM)), wanted(asked)
     if not combinations:
-        raise ValueError("nothing is left to measure: every number in --ranks fits on its --processors")
+        raise InvalidArgument("nothing is left to measure: every number in --ranks fits on its --processors")
     if not work.situations:
-        raise ValueError(
+        raise InvalidArgument(
             f"nothing is left to measure: computing alone takes more than {asked.longest_ms:g} ms an episode"
         )
     left_out = len(combinations) - len(work.situations)

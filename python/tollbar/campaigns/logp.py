@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import tollbar
+from tollbar import InvalidArgument
 from tollbar.campaigns import mpi_tuning, passes
 from tollbar.campaigns import shmem as shmem_campaign
 from tollbar.campaigns.campaign import Asked, Campaign, until
@@ -131,10 +132,11 @@ class Link:
     def L(self) -> Interval:
         """What the overheads leave of the path; its interval joins the ends of theirs."""
         path, o, o_r = self.path, self.o, self.o_r or self.o
-        ends = (path.low, path.high, o.low, o.high, o_r.low, o_r.high)
+        lows = [each.low for each in (path, o, o_r) if each.low is not None]
+        highs = [each.high for each in (path, o, o_r) if each.high is not None]
         low, high = None, None
-        if None not in ends:
-            low, high = path.low - o.high - o_r.high, path.high - o.low - o_r.low
+        if len(lows) == len(highs) == 3:
+            low, high = lows[0] - highs[1] - highs[2], highs[0] - lows[1] - lows[2]
         count = min(path.count, o.count, o_r.count)
         return _at_least_0(Interval(path.value - o.value - o_r.value, low, high, count))
 
@@ -149,7 +151,7 @@ class Link:
         both = self.o.value + (self.o_r or self.o).value
         part = self.path.value / both if self.overlaps else 1.0
         L = 0.0 if self.overlaps else self.path.value - both
-        o_r = self.o_r and self.o_r.value * part
+        o_r = self.o_r.value * part if self.o_r else None
         return tollbar.LogP(L=L, o=self.o.value * part, g=self.g.value, o_r=o_r)
 
 
@@ -220,13 +222,13 @@ def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int
 def stored(spelling: str, within: Path | None = None) -> Link:
     """The newest measurement of a transport, TRANSPORT[:PROGRAM][:WAY]: `threads`, `mpi`, `mpi:mpich:words`.
 
-    The messages of an MPI and the puts of an OpenSHMEM are meant if no way is named. Raises ValueError that
-    says what there is, or how to measure it.
+    The messages of an MPI and the puts of an OpenSHMEM are meant if no way is named. Raises InvalidArgument
+    that says what there is, or how to measure it.
     """
     transport, *parts = spelling.split(":")
     run = results.chosen(within, f"logp-{transport}") if transport in TRANSPORTS else None
     if run is None:
-        raise ValueError(
+        raise InvalidArgument(
             f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it"
         )
     there = links(results.read(run))
@@ -237,4 +239,4 @@ def stored(spelling: str, within: Path | None = None) -> Link:
     if len(found) == 1:
         return found[0]
     names = ", ".join(f"{transport}:{link.program}:{link.name}" for link in there) or "nothing"
-    raise ValueError(f"'{spelling}' is {'several' if found else 'none'} of what is stored: {names}")
+    raise InvalidArgument(f"'{spelling}' is {'several' if found else 'none'} of what is stored: {names}")

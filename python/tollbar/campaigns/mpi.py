@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import Asked, Campaign, Start, until
-from tollbar.campaigns.mpi_settings import BASIC, DOORS, ON_CARDS, PRELOAD, STOCK, Setting
-from tollbar.machine import card_daemons, mpi_hosts, mpis, paths
+from tollbar.campaigns.mpi_settings import BASIC, COMPONENT, DOORS, ON_CARDS, PRELOAD, STOCK, Setting
+from tollbar.machine import mpi_hosts, mpis, nic_daemons, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 from tollbar.machine.session import Session
 
 #: Without --full: the settings and plans that the targets are about, and what is closest to them.
 FEW_SETTINGS = (STOCK, "linear", BASIC, *DOORS, *ON_CARDS)
+CALLS = ("MPI_Barrier", "MPI_Ibarrier")
 FEW_PLANS = ("dissemination", "mcs", "central+messages", "dissemination+messages")
 #: Other MPIs than Open MPI are measured with these, unless they were asked for.
 OTHERS_RANKS = (4, 8, 16)
@@ -75,9 +76,9 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
     known: dict[Mpi, list[Setting]] = {}
     runnable: dict[Mpi, Path] = {}
     notes = []
-    why_no_cards = _why_no_cards()
-    if asked.hosts > 1 and why_no_cards:
-        notes.append(f"ranks that meet on their hosts' cards are not measured: {why_no_cards}")
+    why_no_nics = _why_no_nics()
+    if asked.hosts > 1 and why_no_nics:
+        notes.append(f"ranks that meet on their hosts' NICs are not measured: {why_no_nics}")
     for mpi in chosen(asked.mpis, asked.full):
         try:
             runnable[mpi] = paths.program(mpi_settings.program_of(mpi))
@@ -87,7 +88,7 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
         own = mpi_settings.own_settings(mpi)
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
-        if asked.hosts > 1 and why_no_cards is None:
+        if asked.hosts > 1 and why_no_nics is None:
             doors += mpi_settings.on_cards(doors)
         known[mpi] = own + doors
     if not runnable:
@@ -103,13 +104,14 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
 def names() -> set[str]:
     """The settings, doors and barriers that can be measured, besides every plan."""
     settings = {each.name for mpi in mpis.installed() for each in mpi_settings.own_settings(mpi)}
-    return settings | {*DOORS, *ON_CARDS, "MPI_Barrier", "MPI_Ibarrier"}
+    settings |= {*DOORS, *ON_CARDS}
+    return settings | {*CALLS} | {f"{call} [{setting}]" for call in CALLS for setting in settings - {STOCK}}
 
 
-def _why_no_cards() -> str | None:
-    """Why the hosts cannot have card daemons; None when they can."""
+def _why_no_nics() -> str | None:
+    """Why the hosts cannot have NIC daemons; None when they can."""
     try:
-        paths.program(card_daemons.DAEMON)
+        paths.program(nic_daemons.DAEMON)
     except FileNotFoundError as error:
         return str(error)
     return None
@@ -119,13 +121,10 @@ class Mpis(Campaign):
     """Ranks of the MPIs that are here, in each of their settings."""
 
     kind = "mpi"
+    pair = ("PMPI_Barrier", "MPI_Barrier")  # with the preload, in one process
 
     def __init__(
-        self,
-        asked: Asked,
-        known: Mapping[Mpi, Sequence[Setting]],
-        runnable: Mapping[Mpi, Path],
-        groups: bool,
+        self, asked: Asked, known: Mapping[Mpi, Sequence[Setting]], runnable: Mapping[Mpi, Path], groups: bool
     ) -> None:
         super().__init__(asked)
         self._known, self._runnable, self._groups = known, runnable, groups
@@ -144,16 +143,20 @@ class Mpis(Campaign):
             Where(mpi, ranks, 1, "cgroups")
             for mpi in self._known
             for ranks in APART_RANKS
-            if self._groups and mpi.family == "openmpi" and self.asked.hosts == 1
+            if self._groups
+            and not self.asked.short
+            and mpi.family == "openmpi"
+            and self.asked.hosts == 1
             and ranks in self.asked.ranks
-        ]  # fmt: skip
+        ]
         return [where for where in found + apart if self.programs(where)]
 
     def _suits(self, mpi: Mpi, ranks: int) -> bool:
         if ranks % self.asked.hosts or mpi.family == "openmpi":
             return ranks % self.asked.hosts == 0
         crowd = ranks <= MOST_SPINNING or mpi.family == "impi"
-        return crowd and (self.asked.full or bool(self.asked.mpis) or ranks in OTHERS_RANKS)
+        every = self.asked.full or self.asked.short or bool(self.asked.mpis)
+        return crowd and (every or ranks in OTHERS_RANKS)
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -171,10 +174,15 @@ class Mpis(Campaign):
 
     def _settings_in(self, where: Where) -> list[Setting]:
         found = [each for each in self._known[where.mpi] if each.suits(where.ranks)]
-        if named := {each.name for each in found} & set(self.asked.only):
-            found = [each for each in found if each.name in named | {STOCK}]
-        elif self.asked.only:
-            found = [each for each in found if each.name == STOCK]
+        if self.asked.short and not self.asked.only:
+            return [each for each in found if each.name == PRELOAD] or found[:1]
+        if self.asked.only:
+            named = {STOCK, *(name.partition(" [")[2].removesuffix("]") or name for name in self.asked.only)}
+            if "MPI_Barrier" in self.asked.only:
+                named |= set(DOORS)
+            elif "MPI_Ibarrier" in self.asked.only:
+                named.add(COMPONENT)  # with the preload it is the MPI's own
+            found = [each for each in found if each.name in named]
         elif not self.asked.full:
             found = [each for each in found if each.name in FEW_SETTINGS]
             if where.mpi.family == "mpich" and PRELOAD in (each.name for each in found):
@@ -207,8 +215,8 @@ class Mpis(Campaign):
         words = [str(self._runnable[situation.mpi]), *flags]
         if setting.name not in ON_CARDS:
             return Start([*command, *words], self.environment())
-        command += [*card_daemons.OWN_CARD, *words]
-        return Start(card_daemons.words(list(self.hosts.addresses()), command), self.environment())
+        command += [*nic_daemons.OWN_NIC, *words]
+        return Start(nic_daemons.words(list(self.hosts.addresses()), command), self.environment())
 
     def _launcher(self, where: Where) -> list[str]:
         options = self.hosts.options(where.mpi, where.ranks // where.hosts)
@@ -219,7 +227,7 @@ class Mpis(Campaign):
 
     def _extent(self, where: Where, setting: Setting) -> list[str]:
         """How much is measured in a launch."""
-        full, about_doors = self.asked.full, setting.name in (STOCK, *DOORS)
+        full, about_doors = self.asked.full, setting.name in (STOCK, *DOORS) and not self.asked.short
         open_mpi = where.mpi.family == "openmpi"
         late = about_doors and where.ranks == LATE_RANKS and where.hosts == 1 and (full or open_mpi)
         set_up = (
@@ -234,16 +242,18 @@ class Mpis(Campaign):
 
     def _only(self, where: Where, setting: Setting) -> list[str]:
         """The barriers of that launch; empty: all there are."""
-        names = ["MPI_Barrier", "MPI_Ibarrier"]
+        settings = {each.name for each in self._known[where.mpi]}
+        asked = [name.partition(" [")[0] for name in self.asked.only]
+        plans = [name for name in asked if name not in CALLS and name not in settings]
+        names = [name for name in CALLS if name in asked] or list(CALLS[:1] if plans else CALLS)
         if where.mpi.family == "mpich" and not self.asked.full:
             names = names[:1]  # it takes its time for each
-        if setting.name == PRELOAD:
-            return [*names, *(f"P{name}" for name in names)]
+        if setting.name == PRELOAD:  # its MPI_Ibarrier is the MPI's
+            return ["MPI_Barrier", "PMPI_Barrier"]
         if setting.name != STOCK or where.apart == "cgroups":
             return names
         if self.asked.only:
-            settings = {each.name for each in self._known[where.mpi]}
-            return names + [name for name in self.asked.only if name not in settings]
+            return names + plans
         if self.asked.full:
             return []
         return names if where.mpi.family != "openmpi" else [*names, *_few_plans(where)]

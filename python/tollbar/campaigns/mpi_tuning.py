@@ -12,14 +12,12 @@ from pathlib import Path
 from tollbar.campaigns import mpi_settings
 from tollbar.data import tuning
 from tollbar.data.tuning import Entry
-from tollbar.machine import mpis, paths
+from tollbar.machine import mpis, neutral, paths
+from tollbar.machine.failure import Failure
 from tollbar.machine.mpis import Mpi
 
 OBJECTIVES = ("latency", "skew", "wait")
 _STARTING_S = 60  # a launch may take that long beside what it measures
-
-#: None of these may steer what is measured: tollbar's own variables, a preload, another job's.
-_FOREIGN = ("TOLLBAR_", "LD_PRELOAD", "OMPI_", "PMIX_", "PRTE_", "MPIR_", "HYDRA_", "I_MPI_", "PMI_")
 
 
 def found(wanted: Sequence[str]) -> list[tuple[Mpi, Path]]:
@@ -59,14 +57,14 @@ def _names(mpi: Mpi) -> tuple[str, ...]:
 def choose(mpi: Mpi, program: Path, ranks: int, budget_ms: int) -> list[Entry]:
     """What the library chooses for so many ranks on this machine, an entry for each objective.
 
-    Raises RuntimeError that says why there is none.
+    Raises Failure that says why there is none.
     """
     with tempfile.TemporaryDirectory(prefix="tollbar-tune-") as folder:
         file = Path(folder) / "tuning"  # an empty one: what is stored already would not be measured again
         command = [*launcher(mpi, ranks), "env", f"TOLLBAR_TUNING={file}"]
         command += [str(program), "--choose", str(budget_ms)]
         limit_s = _STARTING_S + len(OBJECTIVES) * budget_ms / 1000
-        _run(command, environment(), limit_s)
+        _run(command, neutral.environment(), limit_s)
         return [Entry(entry.kind, entry.pairs | {"by": "tune"}) for entry in tuning.read(file)]
 
 
@@ -77,15 +75,10 @@ def _run(command: list[str], environment: dict[str, str], limit_s: float) -> Non
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
     )
     if done.returncode == 124:
-        raise RuntimeError(f"nothing was chosen within {limit_s:.0f} s")
+        raise Failure(f"nothing was chosen within {limit_s:.0f} s")
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip(" -*")]
-        raise RuntimeError(said[0].strip() if said else f"it ended with status {done.returncode}")
-
-
-def environment() -> dict[str, str]:
-    """This process's, without what may steer a measurement."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+        raise Failure(said[0].strip() if said else f"it ended with status {done.returncode}")
 
 
 def launcher(mpi: Mpi, ranks: int) -> list[str]:

@@ -14,13 +14,19 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tollbar.campaigns.campaign import Campaign
 from tollbar.data import results, schema
+from tollbar.data.schema import Launch
 from tollbar.machine import facts as machine
+from tollbar.machine import noise
 from tollbar.machine.session import Finished, Session
 
 FIRST_ROUNDS = 2
+_BEYOND = (
+    3  # as many rounds have launches beyond those that were asked for, where times vary from round to round
+)
 
 
 @dataclass
@@ -31,6 +37,7 @@ class Outcome:
     passes: int = 0
     notes: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)  #: why the machine was not quiet
     unsafe: bool = False  #: somebody left an episode before everybody had entered it
 
 
@@ -39,9 +46,31 @@ Report = Callable[[int, int, str], None]
 
 
 def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) -> Outcome:
-    """Does all of the work and stores it in a new folder in `within`."""
-    known = machine.facts()
+    """Does all of the work and stores it in a new folder in `within`.
+
+    The run is called incomplete until it ends, and what interrupts it gets a note that says so.
+    """
+    known, seen = machine.facts(), noise.look()
     outcome = Outcome(results.new_run(within, work.kind), notes=list(notes))
+    try:
+        _measure(work, outcome, known, report)
+    except BaseException as error:
+        error.add_note(f"{outcome.folder} is incomplete")
+        raise
+    outcome.noise = noise.since(seen)
+    known |= {
+        "load_after": list(os.getloadavg()),
+        "passes": outcome.passes,
+        "notes": outcome.notes,
+        "failures": outcome.failures,
+        "noise": outcome.noise,
+    }
+    results.write_environment(outcome.folder, known)
+    return outcome
+
+
+def _measure(work: Campaign, outcome: Outcome, known: dict[str, Any], report: Report) -> None:
+    """All passes. Adds to `known` what the run is about."""
     neighbours = work.asked.neighbours
     with tempfile.TemporaryDirectory() as scratch, Session(Path(scratch), neighbours, work.first) as session:
         known |= {
@@ -54,44 +83,40 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
             "ranks": list(work.asked.ranks),
             "only": list(work.asked.only),
             "full": work.asked.full,
-            **({"company": _company(neighbours)} if neighbours else {}),
+            **({"neighbours": _words(neighbours)} if neighbours else {}),
             **work.facts(),
             "session": session.autogroup,
         }
-        results.write_environment(outcome.folder, known)
+        results.write_environment(outcome.folder, known | {"incomplete": True})
         work.prepare(outcome.folder, session)
         _run_passes(work, session, outcome, report)
-    known |= {
-        "load_after": list(os.getloadavg()),
-        "passes": outcome.passes,
-        "notes": outcome.notes,
-        "failures": outcome.failures,
-    }
-    results.write_environment(outcome.folder, known)
-    return outcome
 
 
-def _company(neighbours: int) -> str:
+def _words(neighbours: int) -> str:
     return f"{neighbours} neighbour{'s' if neighbours > 1 else ''}"
 
 
 def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Report) -> None:
-    """Stops before a situation that would not end within the budget; the first pass is always whole."""
+    """Stops before a situation that would not end within the budget; the first pass is always whole.
+
+    After `launches` passes come further ones of the situations that want more."""
     chance = random.Random(work.asked.seed)
-    began, total = time.monotonic(), work.asked.launches * len(work.situations)
+    began, group = time.monotonic(), 0
     pace = _Pace(work)
-    rounds, group = min(work.asked.rounds, FIRST_ROUNDS), 0
-    for number in range(work.asked.launches):
-        order = list(work.situations)
-        chance.shuffle(order)
-        for situation in order:
+    rounds, passes = min(work.asked.rounds, FIRST_ROUNDS), work.asked.launches
+    wanted = list(work.situations)
+    while wanted:
+        number = outcome.passes
+        total = group + len(wanted) * max(1, passes - number)
+        chance.shuffle(wanted)
+        for situation in wanted:
             left = work.asked.budget_s - (time.monotonic() - began)
             if number and pace.seconds(situation, rounds) > left:
                 outcome.notes.append(
                     f"the budget of {work.asked.budget_s:.0f} s ended after {number} whole passes"
                 )
                 return
-            where = f"{work.say(situation)}, pass {number + 1} of {work.asked.launches}"
+            where = f"{work.say(situation)}, pass {number + 1}{f' of {passes}' if number < passes else ''}"
             report(group, total, where)
             names = work.programs(situation)
             chance.shuffle(names)
@@ -101,14 +126,17 @@ def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Repo
                 start = work.start(name, situation, turns, seed)
                 finished = session.run(start.command, start.limit_s, start.environment)
                 pace.note(situation, name, finished.seconds / turns)
-                _keep(outcome, finished, group, name, where)
+                if launch := _keep(outcome, finished, group, name, where):
+                    work.note(situation, launch)
             group += 1
         outcome.passes = number + 1
-        passes_left = work.asked.launches - outcome.passes
-        if passes_left:
+        if outcome.passes < passes:
             left = work.asked.budget_s - (time.monotonic() - began)
-            rounds = pace.affordable(left / passes_left)
-    report(group, total, "done")
+            rounds = pace.affordable(left / (passes - outcome.passes))
+        else:
+            wanted = [each for each in work.situations if work.wants_more(each)]
+            rounds = work.asked.rounds * (_BEYOND if work.first else 1)
+    report(group, group, "done")
 
 
 class _Pace:
@@ -133,20 +161,21 @@ class _Pace:
         return 1
 
 
-def _keep(outcome: Outcome, finished: Finished, group: int, program: str, where: str) -> None:
-    """Stores a whole launch. One that failed is noted, and the others go on."""
+def _keep(outcome: Outcome, finished: Finished, group: int, program: str, where: str) -> Launch | None:
+    """Stores a whole launch and gives it. One that failed is noted, and the others go on."""
     if finished.exit_code == 0:
         try:
-            schema.parse_launch(finished.output.splitlines(), f"the output of {program}")
+            launch = schema.parse_launch(finished.output.splitlines(), f"the output of {program}")
         except schema.MalformedRecord as error:
             outcome.failures.append(f"{where}: {error}")
-            return
+            return None
         results.write_launch(outcome.folder, group, program, finished.output)
-        return
+        return launch
     if early := [line for line in finished.output.splitlines() if '"record":"violation"' in line]:
         outcome.unsafe = True
         outcome.failures.append(f"{where}: {program}: NOT A BARRIER, {early[0]}")
-        return
+        return None
     why = "ran past its time limit" if finished.exit_code is None else f"ended with {finished.exit_code}"
     last = finished.errors.strip().splitlines()[-1:] or [""]
     outcome.failures.append(f"{where}: {program} {why}{': ' if last[0] else ''}{last[0]}")
+    return None

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tollbar import _native
 from tollbar.campaigns.campaign import Asked, Campaign, listed
-from tollbar.machine import paths
+from tollbar.machine import cpus, paths
 
 MAIN = "tollbar-bench-threads"
 #: The programs whose runtime fills a process, and the name of the barrier that each of them measures.
 PEERS = {"tollbar-bench-omp-gomp": "libgomp", "tollbar-bench-omp-omp": "libomp"}
+
+
+#: The peer that takes as long as all others together; a short run does without.
+_SLOW = "tollbar-bench-omp-omp"
 
 
 class Situation(NamedTuple):
@@ -54,11 +59,19 @@ FEW = (
 _ROUNDS_OF_MANY = 2
 
 
-def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
+def short(ranks: int, placement: str) -> list[str]:
+    """The barriers of today, those that stand in for them, and plans that a group may run."""
+    plan, wait = _native.default_choice(ranks, cpus.usable().cpus, placement == "pinned")
+    own = ["turnstile+auto", f"{plan}+{wait}", "dissemination+auto"]
+    own += ["combination+auto"] if placement == "pinned" else []
+    return list(dict.fromkeys(["tollbar::barrier", *own, "std::barrier", "pthread_barrier"]))
+
+
+def programs(only: Sequence[str], singles: bool = True) -> tuple[dict[str, Path], list[str]]:
     """The programs to run, and a note for each that is not there; FileNotFoundError without the main one."""
     wanted = [MAIN] if not only or set(only) - set(PEERS.values()) else []
     wanted += [program for program, name in PEERS.items() if not only or name in only]
-    wanted += [] if only else SINGLES
+    wanted += [] if only or not singles else SINGLES
     found, notes = {}, []
     for name in wanted:
         try:
@@ -72,14 +85,17 @@ def programs(only: Sequence[str]) -> tuple[dict[str, Path], list[str]]:
 
 
 def names() -> set[str]:
-    """The barriers that can be measured, besides every plan."""
-    return listed(paths.program(MAIN)) | set(PEERS.values())
+    """The barriers that can be measured, besides every plan; the preload's only where it is asked for."""
+    asked_for = {"pthread_door"} if paths.find_library("libtollbar_pthread.so") else set()
+    return listed(paths.program(MAIN)) | set(PEERS.values()) | asked_for
 
 
 @contextlib.contextmanager
 def prepared(asked: Asked) -> Iterator[tuple[Threads, list[str]]]:
     """The work, and a note for what cannot be had. Raises FileNotFoundError without the main program."""
-    runnable, notes = programs(asked.only)
+    runnable, notes = programs(asked.only, singles=not asked.short)
+    if asked.short and not asked.only:
+        runnable.pop(_SLOW, None)
     yield Threads(asked, runnable), notes
 
 
@@ -105,6 +121,8 @@ class Threads(Campaign):
         return f"{situation.ranks} threads, {situation.placement}"
 
     def programs(self, situation: Situation) -> list[str]:
+        if self.goes_beyond(situation):
+            return [MAIN]
         return [name for name in self._runnable if self._belongs(name, situation)]
 
     def _belongs(self, program: str, situation: Situation) -> bool:
@@ -114,6 +132,10 @@ class Threads(Campaign):
         if program in PEERS and situation.ranks > MANY and not self.asked.only:
             return situation.placement == "free"
         return True
+
+    def wants_more(self, situation: Any) -> bool:
+        """Sentences are about threads that the kernel places, as users' are."""
+        return situation.placement == self.asked.placements[-1] and super().wants_more(situation)
 
     def rounds(self, program: str, situation: Situation, rounds: int) -> int:
         if program in SINGLES:
@@ -131,4 +153,9 @@ class Threads(Campaign):
         flags = ["--budget-ms", f"{1e3 * share:.0f}"] if self.asked.spinners else ["--quick"]
         if only := [each for each in self.asked.only if each not in PEERS.values()]:
             return [*flags, "--only", ",".join(only)]
+        if self.asked.short:
+            hopeless = self.evidence(situation).hopeless
+            left = {*hopeless, "pthread_barrier"} if self.goes_beyond(situation) else hopeless
+            names = [each for each in short(situation.ranks, situation.placement) if each not in left]
+            return [*flags, "--only", ",".join(names)]
         return [*flags, "--only", ",".join(FEW)] if situation.ranks > MANY else flags

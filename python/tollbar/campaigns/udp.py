@@ -16,7 +16,8 @@ from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import LIMIT_S, Asked, Campaign, Start, listed, until
 from tollbar.campaigns.mpi_settings import ON_CARDS, STOCK, Setting
-from tollbar.machine import card_daemons, paths
+from tollbar.machine import nic_daemons, paths
+from tollbar.machine.failure import Failure
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
@@ -24,7 +25,7 @@ PROGRAM = "tollbar-bench-udp"
 #: Without --full: the paper's plan, its rival and two trees; with a processor for each rank also busy.
 FEW = ("pairwise+auto", "dissemination+auto", "mcs+auto", "central+auto", "pairwise+park")
 SPINNING = ("pairwise+spin", "dissemination+spin")
-#: Beside them, where cards are measured.
+#: Beside them, where NICs are measured.
 CARDS = ("card:pairwise+auto", "card:gather+auto", "card:switch+auto", "card:pairwise+park")
 SPINNING_CARDS = ("card:pairwise+spin",)
 #: What the paper compares below MPI, and what it does not have: a count in the switch.
@@ -69,7 +70,7 @@ def on_hosts(count: int) -> Iterator[tuple[Hosts, list[str]]]:
     with contextlib.ExitStack() as stack:
         try:
             hosts, notes = stack.enter_context(Hosts(count)), []
-        except (FileNotFoundError, RuntimeError) as error:
+        except (FileNotFoundError, Failure) as error:
             hosts, notes = Hosts(1), [f"all ranks are on the loopback, not on hosts of their own: {error}"]
         yield hosts, notes
 
@@ -88,12 +89,12 @@ def placement(ranks: int) -> str:
     return "pinned" if ranks <= len(os.sched_getaffinity(0)) else "free"
 
 
-def program_words(hosts: Hosts, ranks: int, cards: bool) -> list[str]:
+def program_words(hosts: Hosts, ranks: int, nics: bool) -> list[str]:
     """Starts the measuring program with a rank on each of so many hosts."""
     command = [str(paths.program(PROGRAM)), "--ranks", str(ranks)]
     if addresses := hosts.addresses():
         command += ["--hosts", ",".join(f"{name}={address}" for name, address in addresses.items())]
-    return [*command, "--cards", "yes"] if cards else command
+    return [*command, "--cards", "yes"] if nics else command
 
 
 def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: int) -> list[str]:
@@ -109,14 +110,14 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
     words = [
         str(mpi.launcher), *options, "-n", str(ranks),
         "env", *(f"{name}={value}" for name, value in setting.variables.items()),
-        *(card_daemons.OWN_CARD if on_cards else ()), str(measuring), "--setting", setting.name,
+        *(nic_daemons.OWN_NIC if on_cards else ()), str(measuring), "--setting", setting.name,
         "--late-ms", "0", "--communicators", "0",
     ]  # fmt: skip
-    return card_daemons.words(list(hosts.addresses())[:ranks], words) if on_cards else words
+    return nic_daemons.words(list(hosts.addresses())[:ranks], words) if on_cards else words
 
 
 def mpi_doors(hosts: Hosts, mpi: Mpi) -> list[Setting]:
-    """The MPI with a door of tollbar's and the paper's plan, by messages (HB) and on the cards (NB).
+    """The MPI with a door of tollbar's and the paper's plan, by messages (HB) and on the NICs (NB).
 
     The door is the component, else the preload. Nothing without hosts.
     """
@@ -133,7 +134,7 @@ class Datagrams(Campaign):
     def __init__(self, asked: Asked, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
         super().__init__(asked)
         self._hosts, self._mpi = hosts, mpi
-        self._doors = mpi_doors(hosts, mpi[0]) if mpi and asked.cards else []
+        self._doors = mpi_doors(hosts, mpi[0]) if mpi and asked.nics else []
 
     @property
     def situations(self) -> list[Where]:
@@ -171,14 +172,14 @@ class Datagrams(Campaign):
         return Start(until(limit_s, [*command, *flags]), self.environment(), limit_s + LIMIT_S - _LIMIT_S)
 
     def _udp(self, situation: Where) -> list[str]:
-        command = program_words(self._hosts, situation.ranks, self.asked.cards)
+        command = program_words(self._hosts, situation.ranks, self.asked.nics)
         only = self.asked.only or (() if self.asked.full else self._few(situation))
         return [*command, "--only", ",".join(only)] if only else command
 
     def _few(self, situation: Where) -> tuple[str, ...]:
         spinning = situation.placement == "pinned"
         hosts = FEW + SPINNING if spinning else FEW
-        if not self.asked.cards:
+        if not self.asked.nics:
             return hosts
         return hosts + CARDS + SPINNING_CARDS if spinning else hosts + CARDS
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench --workload` measures: ranks that compute between barriers, over what work_over has."""
+"""Campaigns of `tollbar bench --compute`: ranks that compute between barriers, over what work_over has."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def prepared(bench: str, asked: Asked) -> Iterator[tuple[Working, list[str]]]:
         with udp_campaign.on_hosts(max(asked.ranks)) as (hosts, notes):
             # A job on many hosts takes long to start.
             own = work_over.OF_MPI if asked.runs else work_over.OF_MPI[:1]
-            over = work_over.over_hosts(hosts, asked.cards, mpi, own)
+            over = work_over.over_hosts(hosts, asked.nics, mpi, own)
             yield Working(asked, over), notes + ([why] if why else [])
 
 

@@ -106,19 +106,19 @@ class OverHosts:
 
     program = "udp"
 
-    def __init__(self, hosts: Hosts, cards: bool) -> None:
+    def __init__(self, hosts: Hosts, nics: bool) -> None:
         self.name = _name(hosts)
-        self._hosts, self._cards = hosts, cards
+        self._hosts, self._nics = hosts, nics
         self._program = paths.program(udp_campaign.PROGRAM)
 
     def placements(self, ranks: int) -> tuple[str, ...]:
         return (udp_campaign.placement(ranks),)
 
     def only(self, asked: Sequence[str]) -> Sequence[str]:
-        return asked or udp_campaign.PAPER + (udp_campaign.PAPER_CARDS if self._cards else ())
+        return asked or udp_campaign.PAPER + (udp_campaign.PAPER_CARDS if self._nics else ())
 
     def command(self, ranks: int) -> list[str]:
-        words = udp_campaign.program_words(self._hosts, ranks, self._cards)
+        words = udp_campaign.program_words(self._hosts, ranks, self._nics)
         return [*words, "--computing", _computing(ranks)]
 
 
@@ -151,12 +151,12 @@ def _computing(ranks: int) -> str:
 
 
 def over_hosts(
-    hosts: Hosts, cards: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI
+    hosts: Hosts, nics: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI
 ) -> list[Over]:
-    """Hosts, and the MPI that is there in these settings of its own; with cards, both on them too."""
-    found: list[Over] = [OverHosts(hosts, cards)]
+    """Hosts, and the MPI that is there in these settings of its own; with NICs, both on them too."""
+    found: list[Over] = [OverHosts(hosts, nics)]
     if mpi:
         settings = [each for each in mpi_settings.own_settings(mpi[0]) if each.name in own]
-        settings += udp_campaign.mpi_doors(hosts, mpi[0]) if cards else []
+        settings += udp_campaign.mpi_doors(hosts, mpi[0]) if nics else []
         found += [OverTcp(hosts, mpi[0], setting) for setting in settings]
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import math
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -16,16 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tollbar
+from tollbar import InvalidArgument
 from tollbar.cli import (
     arguments,
-    bench_company,
+    bench_beside,
+    bench_cores,
     bench_crowd,
-    bench_shmem,
-    bench_targets,
     bench_times,
     bench_work,
     ways,
 )
+from tollbar.cli.bench_effort import EFFORTS, counts, effort, one
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
 from tollbar.cli.watching import Watcher, told
@@ -36,33 +36,10 @@ if TYPE_CHECKING:
 MOST_HOSTS = 64
 
 
-def _numbers(text: str, kind: type, accepts: Callable[[Any], bool], meaning: str) -> tuple[Any, ...]:
-    """What stands between commas, each once."""
-    found = []
-    for part in text.split(","):
-        try:
-            number = kind(part)
-        except ValueError:
-            number = math.nan
-        if not accepts(number):
-            raise argparse.ArgumentTypeError(f"'{part}' is not {meaning}")
-        found.append(number)
-    return tuple(dict.fromkeys(found))
-
-
-def _counts(least: int, most: int, what: str) -> Callable[[str], tuple[int, ...]]:
-    meaning = f"a number of {what} from {least} to {most}"
-    return lambda text: _numbers(text, int, lambda number: least <= number <= most, meaning)
-
-
-def _one(least: float, most: float, kind: type, meaning: str) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        (number, *more) = _numbers(text, kind, lambda number: least <= number <= most, meaning)
-        if more:
-            raise argparse.ArgumentTypeError(f"'{text}' is not {meaning}")
-        return number
-
-    return read
+def _as_programs_name_it(text: str) -> str:
+    """Rows have `mcs (park)` where programs are asked for mcs+park."""
+    name, gap, wait = text.partition(" (")
+    return f"{name}+{wait.removesuffix(')')}" if gap else text
 
 
 def _placements(text: str) -> tuple[str, ...]:
@@ -72,200 +49,186 @@ def _placements(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.split(",")))
 
 
-def _level(text: str) -> str:
-    if text not in ("funneled", "serialized", "multiple"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not one of funneled, serialized, multiple")
-    return text
+_hosts = one(1, MOST_HOSTS, int, f"a number of hosts from 1 to {MOST_HOSTS}")
 
 
-_positive = _one(1, 1e6, int, "a whole number, at least 1")
-_hosts = _one(1, MOST_HOSTS, int, f"a number of hosts from 1 to {MOST_HOSTS}")
-_neighbours = _one(0, 64, int, "a number of neighbours from 0 to 64")
-_seconds = _one(1e-3, 1e6, float, "a number of seconds above 0")
+def workloads(text: str) -> tuple[str, ...]:
+    """The value of --compute. `paper` stands for all workloads of the NIC paper."""
+    if text == "paper":
+        return ("paper",)
+    for part in text.split(","):
+        try:
+            tollbar.parse_workload(part)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"'{part}' is not US or US~SHARE: {error}") from None
+    return tuple(dict.fromkeys(text.split(",")))
 
 
-def _times(text: str) -> tuple[float, ...]:
-    return _numbers(text, float, lambda us: 0 < us <= 1e6, "a time above 0 and up to 1000000 us")
-
-
-def _shares(text: str) -> tuple[float, ...]:
-    return _numbers(text, float, lambda share: 0 <= share <= 1, "a share from 0 to 1")
-
-
-#: Every option by its flag: how it is read (a switch, if it is not), what stands for its value, and its help.
-OPTIONS: dict[str, tuple[Callable[[str], Any] | None, str | None, str]] = {
-    "--placement": (_placements, "pinned,free", "of threads (default: both)"),
-    "--spinners": (None, None, "also barriers that only spin where threads share processors: far slower"),
-    "--all": (None, None, "print every waiting policy that was measured, not only the usual one"),
-    "--mpi": (
-        arguments.names,
-        "NAME[,NAME...]",
-        "openmpi, mpich, impi, openmpi5 (default: one of each)",
+#: Every option by its flag: how it is read, what stands for its value, and its help.
+OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
+    "--compute": (
+        workloads,
+        "US[~S][,...]",
+        "computing before each barrier; 360us, 2100us, 9450us, paper: the applications of the NIC paper",
     ),
-    "--hosts": (_hosts, "N", "over N hosts made of network namespaces, which needs root and a checkout"),
-    "--threads": (_counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
-    "--level": (_level, "LEVEL", "of the MPI: funneled, serialized (default), multiple"),
-    "--processors": (_counts(1, 1024, "processors"), "C[,C...]", "on how many processors"),
-    "--compute-us": (
-        _times,
-        "US[,US...]",
-        "before each barrier; long computing only with --full",
-    ),
-    "--variation": (_shares, "SHARE[,SHARE...]", "by how much computing times vary"),
-    "--company": (
-        bench_company.companies,
+    "--beside": (
+        bench_beside.kinds,
         "WHO[,WHO...]",
-        "alone; neighbour, neighbours: one or two loops in the same session; session, cgroup: one in "
-        "another; quota: of 1.5 CPUs",
+        "alone, neighbour, neighbours, session, cgroup, quota: plain programs beside those; all",
     ),
-    "--between": (
-        bench_company.loads,
-        "US[,US...]",
-        "computing between barriers, US~SHARE for times that vary (default: 0,20~0.5,200~0.5)",
-    ),
-    "--workload": (
-        str,
-        "LIST|paper",
-        "ranks compute between barriers and runs are timed: US, US~SHARE for times that vary, 360us, 2100us, "
-        "9450us; paper: those of the NIC paper (--quick: some of them)",
-    ),
-    "--loops": (
-        _one(1, 1e6, int, "a number of loops from 1 to 1000000"),
-        "N",
-        "with --workload: so many runs of each in all launches together (default: 10,000 as in the paper; "
-        "--quick: as many as compute for 0.02 s)",
-    ),
-    "--targets": (None, None, "print how far this machine is from the project's targets instead"),
-    "--paper": (None, None, "print the paper's summary table with this machine beside it instead"),
-    "--model": (None, None, "measure nothing; print what the paper's experiments cost in the model"),
-    "--neighbours": (
-        _neighbours,
-        "N",
-        "as plain programs beside N endless loops (default: alone, put first)",
-    ),
-    "--launches": (_positive, "L", "processes or jobs a program and situation"),
-    "--rounds": (_positive, "R", "most rounds in a launch"),
-    "--budget": (_seconds, "SECONDS", "stop after this time"),
-    "--only": (
-        arguments.names,
-        "NAME[,NAME...]",
-        "only these; NAME+park, +spin, +yield: one waiting policy",
-    ),
-    "--quick": (None, None, "a first look"),
-    "--full": (None, None, "everything there is: hours"),
-    "--seed": (int, "N", "seed of the shuffling; recorded (default: from the clock)"),
-    "--output": (Path, "DIR", "where to store the run (default: the results folder)"),
+    "--cpus": (counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
+    "--placement": (_placements, "pinned,free", "of threads (default: both)"),
+    "--mpi": (arguments.names, "NAME[,NAME...]", "openmpi, mpich, impi, openmpi5 (default: one of each)"),
+    "--hosts": (_hosts, "N", "over N hosts of network namespaces; needs root"),
+    "--threads": (counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
+    "--level": (str, "", "what is asked of the MPI"),
 }
-#: What stands for an option that is not given; None for all others.
-DEFAULTS: dict[str, Any] = {"--mpi": (), "--only": (), "--hosts": 1, "--level": "serialized"}
+LEVELS = ("funneled", "serialized", "multiple")
 #: What an option is called in campaigns, where that is not its own name.
-_FIELDS = {
-    "placement": "placements", "mpi": "mpis", "variation": "variations", "budget": "budget_s",
-    "company": "companies", "between": "workloads", "loops": "runs",
-}  # fmt: skip
-#: What every bench has.
-COMMON = ("--neighbours", "--launches", "--rounds", "--budget", "--only", "--quick", "--seed", "--output")
+_FIELDS = {"placement": "placements", "mpi": "mpis", "cpus": "processors", "barriers": "only"}
 
 
 @dataclass(frozen=True)
 class Bench:
-    """One sub-verb: what it measures, which options only some have, what users have today."""
+    """One sub-verb: what it measures, which options only some have."""
 
     name: str
     about: str
     ranks: str  #: what --ranks are
-    options: Sequence[str]
-    row: type = bench_times.Timed
+    options: Sequence[str] = ()
+    rows: Sequence[tuple[str, type]] = (("", bench_times.Timed),)  #: by the option that changes them
     campaign: str = ""  #: its module; its own name, if there is none
     most_ranks: int = 4096
-    without: Sequence[str] = ()  #: of what every bench has
 
     def add_parser(self, benches: argparse._SubParsersAction) -> None:
         parser = benches.add_parser(
             self.name,
             help=self.about,
             description=f"Measures {self.about}.",
-            epilog=describe_columns(self.row),
+            epilog="\n\n".join(f"{flag} {describe_columns(row)}".lstrip() for flag, row in self.rows),
         )
         parser.add_argument(
+            "barriers", nargs="*", type=_as_programs_name_it, metavar="BARRIER",
+            help="only these, as rows name them; NAME+park: one policy",
+        )  # fmt: skip
+        parser.add_argument(
             "--ranks",
-            type=_counts(2, self.most_ranks, self.ranks),
+            type=counts(2, self.most_ranks, self.ranks),
             metavar="N[,N...]",
             help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
         )
-        for flag in (*(each for each in COMMON if each not in self.without), *self.options):
+        for flag in self.options:
             reads, metavar, text = OPTIONS[flag]
-            if reads is None:
-                parser.add_argument(flag, action="store_true", help=text)
+            if flag == "--level":
+                parser.add_argument(
+                    flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})"
+                )
             else:
-                parser.add_argument(flag, type=reads, metavar=metavar, default=DEFAULTS.get(flag), help=text)
+                parser.add_argument(flag, type=reads, metavar=metavar, help=text)
+        parser.add_argument(
+            "--effort", type=effort, metavar="|".join(EFFORTS), default=effort("usual"),
+            help="how much is measured (default: usual), and changes of it, as in "
+            "quick,launches=1,rounds=1,budget=10,seed=5",
+        )  # fmt: skip
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)"
+        )
 
     def run(self, args: argparse.Namespace) -> Table:
         from tollbar.campaigns.campaign import NotHere
 
-        if getattr(args, "full", False) and args.quick:
-            raise WrongUse("--full and --quick exclude each other")
-        if getattr(args, "model", False):
-            return bench_shmem.model(args.ranks)
-        workload = getattr(args, "workload", None) is not None
+        how = self._how(args)
         try:
-            folder, unsafe = self._measure_workload(args) if workload else self.measure(args)
+            folder, unsafe = self.measure(args, how)
         except NotHere as error:
             print(f"tollbar bench: {error}", file=sys.stderr)
-            return Table([], self.row)
-        if workload:
+            return Table([], self.rows[0][1])
+        if how == "work":
             return bench_work.table(folder, unsafe)
-        if getattr(args, "targets", False):
-            return bench_targets.table(folder, unsafe)
-        if getattr(args, "paper", False):
-            return bench_shmem.paper(folder, unsafe)
-        if self.name == "crowd":
+        if how == "crowd":
             return bench_crowd.table(folder, unsafe)
-        if self.name == "company":
-            return bench_company.table(folder, unsafe)
-        return bench_times.table(folder, unsafe, every_policy=bool(args.only) or args.all)
+        if how == "neighbours":
+            return bench_beside.table(folder, unsafe)
+        every = bool(args.barriers) or args.effort["name"] == "full"
+        return bench_times.table(folder, unsafe, every_policy=every)
 
-    def _amounts(self, amount: str, bench: str = "") -> dict[str, Any]:
+    def _how(self, args: argparse.Namespace) -> str:
+        """Which campaign the options ask for. Raises WrongUse for options of two."""
+        beside, cpus, compute = (getattr(args, name, None) for name in ("beside", "cpus", "compute"))
+        if beside and cpus:
+            raise WrongUse("--beside and --cpus exclude each other")
+        if self.name == "threads" and beside:
+            return "neighbours"
+        if cpus:
+            if args.placement:
+                raise WrongUse("--cpus and --placement exclude each other")
+            return "crowd"
+        if compute and beside:
+            raise WrongUse("--compute and --beside exclude each other, except for threads")
+        if compute:
+            return "work"
+        return self.campaign or self.name
+
+    def _amounts(self, amount: str, how: str = "") -> dict[str, Any]:
         from tollbar.campaigns.campaign import amounts
 
-        return amounts(bench or self.campaign or self.name, amount)
+        return amounts(how or self.campaign or self.name, amount)
 
-    def _asked(self, args: argparse.Namespace, bench: str = "") -> Asked:
+    def _asked(self, args: argparse.Namespace, how: str) -> Asked:
         """What the arguments say, and the usual, quick or full amount of what they do not say."""
         from tollbar.campaigns.campaign import Asked
 
-        full = getattr(args, "full", False)
-        usual = self._amounts("full" if full else "quick" if args.quick else "usual", bench)
+        amount = args.effort["name"]
         given = {_FIELDS.get(name, name): value for name, value in vars(args).items() if value is not None}
-        given |= {"cards": self.name == "nic"} | ({} if "seed" in given else {"seed": time.time_ns() % 2**31})
+        given |= {"nics": self.name == "nic", "seed": time.time_ns() % 2**31} | args.effort["changed"]
+        given |= {"full": amount == "full", "spinners": amount == "full"}
+        if args.barriers or "launches" in given:
+            given["most_launches"] = 0  # as often as it says
         known = {field.name for field in fields(Asked)}
+        over_hosts = how == "work" and self.name in ("udp", "nic")
+        usual = self._amounts(amount, "work_over_hosts" if over_hosts else how)
         return Asked(**usual | {name: value for name, value in given.items() if name in known})
 
-    def measure(self, args: argparse.Namespace) -> tuple[Path, bool]:
-        asked = self._asked(args)
-        module = import_module(f"tollbar.campaigns.{self.campaign or self.name}")
+    def measure(self, args: argparse.Namespace, how: str) -> tuple[Path, bool]:
+        asked = self._asked(args, how)
+        if how == "work":
+            return self._measure_workload(args, asked)
+        module = import_module(f"tollbar.campaigns.{how}")
         if asked.hosts > 1:
             asked = replace(asked, ranks=args.ranks or (asked.hosts,))
             if uneven := [each for each in asked.ranks if each % asked.hosts]:
                 raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {asked.hosts} hosts")
-        if self.name == "company" and (args.ranks or args.placement):
-            asked = replace(asked, pinned=())
-        if self.name == "crowd":
-            asked = bench_crowd.on_these_processors(asked)
+        if how == "neighbours":
+            asked = replace(asked, workloads=args.compute or asked.workloads)
+            if args.ranks or args.placement:
+                asked = replace(asked, pinned=())
+        elif getattr(args, "beside", None):
+            asked = replace(asked, neighbours=_neighbours(args.beside))
+        if how == "crowd":
+            asked = bench_crowd.on_these_processors(bench_crowd.computing(asked, args.compute))
         if asked.only:
             _check_names(asked, module.names())
         return _run(module.prepared(asked), args.output)
 
-    def _measure_workload(self, args: argparse.Namespace) -> tuple[Path, bool]:
+    def _measure_workload(self, args: argparse.Namespace, asked: Asked) -> tuple[Path, bool]:
         from tollbar.campaigns import work
 
-        asked = self._asked(args, "work_over_hosts" if self.name in ("udp", "nic") else "work")
+        paper = args.compute == ("paper",)
+        quick = args.effort["name"] == "quick"
         asked = replace(
             asked,
-            workloads=bench_work.named(args.workload, args.quick),
-            as_printed=args.workload == "paper" and self.name in ("udp", "nic") and not asked.full,
+            workloads=(work.QUICK if quick else work.WORKLOADS) if paper else args.compute,
+            as_printed=paper and self.name in ("udp", "nic") and not asked.full,
         )
         return _run(work.prepared(self.name, asked), args.output)
+
+
+def _neighbours(beside: Sequence[str]) -> int:
+    """How many loops share the session. Raises WrongUse for neighbours that only threads can have."""
+    known = {"neighbour": 1, "neighbours": 2}
+    if len(beside) > 1 or beside[0] not in known:
+        raise WrongUse(f"--beside {','.join(beside)}: ranks take {' or '.join(known)}")
+    return known[beside[0]]
 
 
 def _check_names(asked: Asked, names: Collection[str]) -> None:
@@ -280,16 +243,16 @@ def _check_names(asked: Asked, names: Collection[str]) -> None:
             known = [] if asked.threads else arguments.CATALOGUE  # those are of one level
             near = difflib.get_close_matches(plain, [*names, *known], n=1)
             why = f"there is no such barrier; did you mean '{near[0]}'?" if near else str(error)
-            raise WrongUse(f"--only {name}: {why}") from None
+            raise WrongUse(f"{name}: {why}") from None
 
 
 def _plan_of(name: str, asked: Asked) -> tollbar.Plan:
-    """The plan between most of the ranks and their threads. Raises ValueError where there is none."""
+    """The plan between most of the ranks and their threads. Raises InvalidArgument where there is none."""
     if not asked.threads:
         return tollbar.plan(name, max(asked.ranks))
     inner, slash, outer = name.partition("/")
     if not slash:
-        raise ValueError("a barrier of two levels is spelled INNER/OUTER, as in turnstile/dissemination")
+        raise InvalidArgument("a barrier of two levels is spelled INNER/OUTER, as in turnstile/dissemination")
     threads = max(asked.threads)
     return tollbar.plan(f"{inner}@{threads}/{outer}", max(asked.ranks) * threads)
 
@@ -301,6 +264,9 @@ def _run(
     from tollbar.campaigns import passes
     from tollbar.campaigns.campaign import NotHere
     from tollbar.data import results
+    from tollbar.machine import noise
+    from tollbar.machine.failure import Failure
+    from tollbar.machine.session import SessionEnded
 
     try:
         with prepared as (work, notes):
@@ -308,12 +274,22 @@ def _run(
                 raise WrongUse(
                     "nothing is left to measure: no installed MPI can be measured with these --ranks"
                 )
+            for line in noise.before(noise.look()):
+                print(f"tollbar bench: {line}: times may be too long", file=sys.stderr)
             with Watcher(work.asked.launches * len(work.situations)) as watcher:
                 return told(passes.measure(work, notes, output or results.folder(), watcher.report))
     except NotHere:
         raise
-    except (FileNotFoundError, RuntimeError, ValueError) as error:
+    except FileNotFoundError as error:
+        if error.errno is not None:  # the operating system's, of a folder
+            raise
         raise WrongUse(error) from None
+    except (Failure, SessionEnded, InvalidArgument) as error:
+        raise WrongUse(error) from None
+    except BaseException as error:  # an interruption, which ends the command
+        for note in getattr(error, "__notes__", ()):
+            print(f"tollbar bench: {note}", file=sys.stderr)
+        raise
 
 
 BENCHES = {
@@ -323,53 +299,48 @@ BENCHES = {
             "threads",
             "barriers between threads, beside those of C++, pthreads, OpenMP, Boost and Concurrency Kit",
             "threads",
-            ("--placement", "--spinners", "--workload", "--all", "--targets"),
-        ),
-        Bench(
-            "crowd",
-            "threads that compute between barriers on too few processors, beside a simulation of them",
-            "threads",
-            ("--processors", "--compute-us", "--variation", "--full"),
-            row=bench_crowd.Crowded,
-        ),
-        Bench(
-            "company",
-            "every way to wait between threads, alone and in company, as a plain program",
-            "threads",
-            ("--placement", "--company", "--between", "--targets", "--full"),
-            row=bench_company.InCompany,
-            without=("--neighbours", "--rounds"),
+            ("--compute", "--beside", "--cpus", "--placement"),
+            rows=(
+                ("", bench_times.Timed),
+                ("--compute", bench_work.Run),
+                ("--beside", bench_beside.Beside),
+                ("--cpus", bench_crowd.Crowded),
+            ),
         ),
         Bench(
             "mpi",
             "barriers between the ranks of an MPI, beside the MPI's own",
             "ranks",
-            ("--mpi", "--hosts", "--workload", "--all", "--targets", "--full"),
+            ("--compute", "--beside", "--mpi", "--hosts"),
+            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
         ),
         Bench(
             "hybrid",
             "barriers between threads inside ranks, beside what users write around MPI_Barrier",
             "ranks",
-            ("--mpi", "--threads", "--level", "--all", "--full"),
+            ("--mpi", "--threads", "--level"),
         ),
         Bench(
             "shmem",
             "split barriers between PEs of an OpenSHMEM, alone and in a sparse exchange of messages",
             "PEs",
-            ("--workload", "--all", "--targets", "--paper", "--model"),
+            ("--compute", "--beside"),
+            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
         ),
         Bench(
             "udp",
             "barriers between hosts over UDP, beside an MPI over TCP; hosts are network namespaces",
             "hosts",
-            ("--workload", "--loops", "--all", "--full"),
+            ("--compute",),
+            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
             most_ranks=MOST_HOSTS,
         ),
         Bench(
             "nic",
             "MPI_Barrier by the hosts' messages and on their network cards, and both without an MPI",
             "hosts",
-            ("--workload", "--loops", "--all", "--full"),
+            ("--compute",),
+            rows=(("", bench_times.Timed), ("--compute", bench_work.Run)),
             campaign="udp",
             most_ranks=MOST_HOSTS,
         ),
@@ -377,19 +348,20 @@ BENCHES = {
 }
 
 
-def measure_in_company(asked: Asked) -> Path:
+def measure_beside(asked: Asked) -> Path:
     """A run of what `tollbar tune` has to know; its folder."""
-    from tollbar.campaigns import company
+    from tollbar.campaigns import neighbours
 
-    return _run(company.prepared(asked, "tune"), None)[0]
+    return _run(neighbours.prepared(asked, "tune"), None)[0]
 
 
 def measure_briefly() -> Path:
-    """Half a minute of threads, for whoever needs some run; its folder."""
+    """A minute of threads at most, for whoever needs some run; its folder."""
     parser = argparse.ArgumentParser()
     BENCHES["threads"].add_parser(parser.add_subparsers())
-    return BENCHES["threads"].measure(parser.parse_args(["threads", "--quick"]))[0]
+    words = ["threads", "--effort", "quick"]
+    return BENCHES["threads"].measure(parser.parse_args(words), "threads")[0]
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "bench", __doc__, "WHAT", BENCHES)
+    ways.add_parser(commands, "bench", __doc__, "WHAT", {**BENCHES, "cores": bench_cores})

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench crowd: barriers where threads outnumber processors, measured and simulated side by side."""
+"""tollbar bench threads --cpus: more threads than processors, measured and simulated side by side."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,21 @@ class Crowded:
     model: str = column("the simulator's barrier and way of waiting", detail=True)
 
 
+def computing(asked: Asked, compute: Sequence[str] | None) -> Asked:
+    """The same with these computing times and variations. Raises WrongUse for what is no time above 0."""
+    if not compute:
+        return asked
+    parts = [each.partition("~") for each in compute]
+    try:
+        times = tuple(dict.fromkeys(float(us) for us, _, _ in parts))
+        shares = tuple(dict.fromkeys(float(share or 0) for _, _, share in parts))
+    except ValueError:
+        raise WrongUse("--compute with --cpus takes US or US~SHARE, no application") from None
+    if min(times) <= 0 or max(times) > 1e6 or len(times) * len(shares) != len(compute):
+        raise WrongUse("--compute with --cpus takes times above 0, each of them with the same shares")
+    return dataclasses.replace(asked, compute_us=times, variations=shares)
+
+
 def on_these_processors(asked: Asked) -> Asked:
     """The same, on no more processors than there are. Raises WrongUse where more were asked for."""
     from tollbar.campaigns.campaign import amounts
@@ -46,7 +62,7 @@ def on_these_processors(asked: Asked) -> Asked:
     usable = cpus.usable().cpus
     fitting = tuple(each for each in asked.processors if each <= usable)
     if fitting != tuple(asked.processors) and list(asked.processors) != amounts("crowd")["processors"]:
-        raise WrongUse(f"--processors {max(asked.processors)}: this process may use {usable}")
+        raise WrongUse(f"--cpus {max(asked.processors)}: this process may use {usable}")
     return dataclasses.replace(asked, processors=fitting)
 
 

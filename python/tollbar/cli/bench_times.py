@@ -26,8 +26,10 @@ class Timed:
     )
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches", detail=True)
     high_us: float | None = column("upper end of it", detail=True)
-    fastest: float = column("loop period over that of the fastest, paired by round")
-    verdict: str = column("fastest; tie: cannot be told from the fastest; slower (95 %, all together)")
+    fastest: float | None = column("loop period over that of the fastest, paired by round")
+    verdict: str = column(
+        "fastest; tie: cannot be told from the fastest; slower (95 %, all together); apart: in no run with it"
+    )
     today: float | None = column("loop period over that of what users have today, paired by round")
     today_low: float | None = column("lower end of its 95 % interval", detail=True)
     today_high: float | None = column("upper end of it", detail=True)
@@ -53,8 +55,8 @@ def table(folder: Path, failed: bool, every_policy: bool = False) -> Table:
     hidden = 0
     if not every_policy:
         usual = ~pl.col("wait").is_in(["park", "spin", "yield"])
-        hidden = found.rows.filter(~usual)["candidate"].n_unique()
-        found = replace(found, rows=found.rows.filter(usual))
+        hidden = found.records.filter(~usual)["candidate"].n_unique()
+        found = replace(found, records=found.records.filter(usual))
     rows = [Timed(**row) for each in times.situations(found) for row in each]
     notes = [*_notes(rows, hidden), f"every sample is in {folder}"]
     return Table(rows, Timed, failed=failed, notes=notes, digits=3)
@@ -65,6 +67,6 @@ def _notes(rows: Sequence[Timed], hidden: int) -> Iterator[str]:
     if today:
         yield f"today: times {' or '.join(today)}"
     if rows and min(row.launches for row in rows) < 2:
-        yield "with one launch nothing can be told from the fastest: --launches 6 gives intervals"
+        yield "with one launch nothing can be told from the fastest: `--effort usual` gives intervals"
     if hidden:
-        yield f"{hidden} barriers under other waiting policies are not shown (--all)"
+        yield f"{hidden} barriers under other waiting policies are not shown (--effort full, or name them)"

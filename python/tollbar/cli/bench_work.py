@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench --workload: what a run takes when ranks compute between barriers, whatever those run over."""
+"""tollbar bench --compute: what a run takes when ranks compute between barriers, whatever those run over."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tollbar
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
     from tollbar.data import workloads
-    from tollbar.data.places import Candidate
+    from tollbar.data.places import Candidate, Situation
     from tollbar.data.samples import Samples
 
 
@@ -37,24 +35,13 @@ class Run:
     efficiency: float = column("the share of the run that is computing")
 
 
-def named(text: str, quick: bool) -> Sequence[str]:
-    """The workloads that were asked for. Raises ValueError that says what is wrong with one."""
-    from tollbar.campaigns import work
-
-    if text == "paper":
-        return work.QUICK if quick else work.WORKLOADS
-    for name in text.split(","):
-        tollbar.parse_workload(name)
-    return text.split(",")
-
-
 def table(folder: Path, failed: bool) -> Table:
     """The runs of workloads that are stored there."""
     from tollbar.data import samples
 
     found = samples.read([folder])
     notes = [f"every run is in {folder}"]
-    return Table(rows(found), Run, failed=failed or found.rows.is_empty(), notes=notes)
+    return Table(rows(found), Run, failed=failed or found.records.is_empty(), notes=notes)
 
 
 def rows(found: Samples) -> list[Run]:
@@ -69,7 +56,7 @@ def rows(found: Samples) -> list[Run]:
     ]
 
 
-def _row(place: workloads.Place, name: str, candidate: Candidate, measured: workloads.Run) -> Run:
+def _row(place: Situation, name: str, candidate: Candidate, measured: workloads.Run) -> Run:
     taken = measured.run
     return Run(
         over=place.over,

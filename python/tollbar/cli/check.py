@@ -9,26 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tollbar
+from tollbar import environment
 from tollbar.cli import arguments, ways
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import track
 from tollbar.cli.table import Table, column, describe_columns
+from tollbar.machine.failure import Failure
 
 if TYPE_CHECKING:
     from tollbar.campaigns import checks
 
-_HOW = """
-Before the barrier each rank writes the episode's number into memory of its own, after it each rank reads
-those of all: a rank that finds an older number has left too early. With --late one rank, chosen in turn,
-enters each episode only when all others have, so that a barrier that lets anybody go without it is seen to
-do so. Nothing but the barrier orders those numbers, and no time decides: --stuck only says when to give up on
-ranks that wait for ever. The check ends with the first barrier that fails: exit code 1, and a line that names
-the episode, who left early and who had not arrived.
+_LATE = 1000  #: episodes in which one rank is late, at most
+_STUCK_S = 10.0
+_MOST_RANKS = 1024
 
-  tollbar check threads --late                         every plan, and what users have today
-  tollbar check mpi --plan MPI_Barrier                 an MPI's own, and behind tollbar's doors
-  tollbar check threads --load ./libmine.so            anybody's, by the functions of tollbar/toll.h
-"""
+_HOW = """
+Each rank writes the episode's number before the barrier and reads everyone's after it: an older number means
+that it has left too early. First one rank, in turn, is late in each of up to 1000 episodes, then all run
+freely. Ranks that are stuck for TOLLBAR_TIMEOUT seconds (10) are given up. Other variables of tollbar and
+LD_PRELOAD do not reach the ranks; those of MPI, OpenMP and OpenSHMEM do, as in programs of your own."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Checked:
     wait: str | None = column("how its ranks wait, or signal, where that is not the default")
     ranks: int = column("how many took part; threads of ranks count")
     episodes: int = column("how many of them it has done")
-    late: bool = column("whether one rank, in turn, was late in each")
+    late: int = column("in how many of these one rank, in turn, was late")
     holds: bool = column("whether no rank left before all had arrived, and all could leave")
     seconds: float | None = column("how long that took; null when it failed")
     fault: str | None = column("the episode, who left early, and who had not arrived")
@@ -54,7 +53,8 @@ class Way:
     usual: int
     episodes: int
     launches: str  #: by which function of tollbar.campaigns.checks
-    others: tuple[str, ...] = ()  #: what --plan may name besides plans
+    others: tuple[str, ...] = ()  #: what may be named besides plans
+    changed: tuple[str, ...] = ()  #: of these, what a preloaded library may change
     has_mpi: bool = False
     has_threads: bool = False
 
@@ -66,90 +66,107 @@ class Way:
             epilog=describe_columns(Checked),
         )
         parser.add_argument(
-            "--ranks", type=_ranks, default=[range(self.usual, self.usual + 1)], metavar="N[,N...]",
-            help=f"how many {self.ranks}, A..B too (default: {self.usual})",
+            "barriers", nargs="*", type=self._named, metavar="PLAN|FILE" if self.loads else "PLAN",
+            help=" ".join(filter(None, (
+                f"plans{', ' * bool(self.others)}{', '.join(self.others[:6])}",
+                "or a library to preload, with " * self.loads
+                + ("the functions of tollbar/toll.h" if self.name == "threads" else "the call") * self.loads,
+                "(default: all)",
+            ))),
         )  # fmt: skip
         parser.add_argument(
-            "--episodes",
-            type=_count,
-            default=self.episodes,
-            metavar="N",
+            "--ranks", type=_ranks, default=[range(self.usual, self.usual + 1)], metavar="P[,P...]",
+            help=f"{self.ranks}; A..B too (default: {self.usual})",
+        )  # fmt: skip
+        parser.add_argument(
+            "--episodes", type=arguments.number(int, 1), default=self.episodes, metavar="N",
             help="of each (default: %(default)s)",
-        )
-        parser.add_argument(
-            "--late", action="store_true", help="one rank, chosen in turn, is late in each episode"
-        )
-        parser.add_argument(
-            "--plan", action="append", default=[], metavar="NAME", type=self._named,
-            help=f"{', or '.join(['a plan', *filter(None, [', '.join(self.others)])])}; may be given again "
-            "(default: all that there are)",
-        )  # fmt: skip
-        parser.add_argument(
-            "--load", type=Path, metavar="FILE",
-            help="preload this library, and check the barrier that it has by the functions of tollbar/toll.h"
-            if self.name == "threads" else "preload this library, so that its barrier is checked",
-        )  # fmt: skip
-        parser.add_argument(
-            "--stuck", type=_seconds, default=10.0, metavar="SECONDS",
-            help="give up when nobody has arrived or left for so long (default: 10)",
         )  # fmt: skip
         if self.has_mpi:
             parser.add_argument(
-                "--mpi", type=arguments.names, default=(), metavar="NAME[,NAME...]",
-                help="openmpi, mpich, impi, or with a version such as openmpi5 (default: one of each)",
+                "--mpi", type=arguments.names, default=(), metavar="NAME,...",
+                help="openmpi, mpich, impi, openmpi5, ... (default: one of each)",
             )  # fmt: skip
         if self.has_threads:
             parser.add_argument(
-                "--threads", type=_count, default=2, metavar="T", help="in each rank (default: 2)"
-            )
+                "--threads", type=arguments.number(int, 1), default=2, metavar="T",
+                help="in each rank (default: 2)",
+            )  # fmt: skip
 
-    def _named(self, text: str) -> str:
-        try:
-            return (
-                text if text in self.others else arguments.plan(text.partition("+")[0], self.others) and text
-            )
-        except argparse.ArgumentError as error:
-            raise argparse.ArgumentTypeError(error.message) from None
+    @property
+    def loads(self) -> bool:
+        return bool(self.changed) or self.name == "threads"
+
+    def _named(self, text: str) -> str | Path:
+        if self.loads and (text.endswith(".so") or Path(text).is_file()):
+            return Path(text)
+        if text not in self.others:
+            arguments.plan(text.partition("+")[0], self.others)
         return text
+
+    def _names(self, barriers: list[str | Path]) -> tuple[list[str], Path | None]:
+        """The barriers that are asked for, and the library to preload."""
+        names = [each for each in barriers if isinstance(each, str)]
+        files = [each for each in barriers if isinstance(each, Path)]
+        if len(files) > 1:
+            raise WrongUse(f"{files[1]}: one library can be preloaded at a time")
+        for file in files:
+            if not file.is_file():
+                raise WrongUse(f"{file}: there is no such file")
+            for name in names:
+                if name not in self.changed:
+                    which = f"; it may change {', '.join(self.changed)}" if self.changed else ""
+                    raise WrongUse(f"{file}: a preloaded library does not change {name}{which}")
+        if files and self.name != "threads":
+            names = names or list(self.changed)
+        return names, files[0] if files else None
 
     def run(self, args: argparse.Namespace) -> Table:
         from tollbar.campaigns import checks
 
-        if args.load is not None and not args.load.is_file():
-            raise WrongUse(f"--load {args.load}: there is no such file")
+        names, load = self._names(args.barriers)
+        limit = environment.value("TOLLBAR_TIMEOUT")
         rows: list[Checked] = []
         notes: list[str] = []
         failed = False
         for ranks in arguments.each(args.ranks):
             asked = checks.Asked(
-                ranks=ranks, episodes=args.episodes, late=args.late, stuck_s=args.stuck, names=args.plan,
-                load=args.load, mpis=getattr(args, "mpi", ()), threads=getattr(args, "threads", 2),
+                ranks=ranks, episodes=args.episodes, stuck_s=float(limit or 0) or _STUCK_S, names=names,
+                load=load, mpis=getattr(args, "mpi", ()), threads=getattr(args, "threads", 1),
             )  # fmt: skip
             try:
                 with getattr(checks, self.launches)(asked) as (launches, said):
                     notes += [note for note in said if note not in notes]
                     for launch in track(launches, f"checking {ranks} {self.ranks}"):
-                        failed |= _add(rows, notes, checks.launched(launch), asked)
-            except (FileNotFoundError, RuntimeError) as error:
+                        failed |= _check(rows, notes, launch, asked)
+            except (FileNotFoundError, Failure) as error:
                 raise WrongUse(error) from None
         if not rows and not failed:
             raise CheckFailed(notes[0] if notes else "nothing was checked")
         return Table(rows, Checked, failed=failed, notes=notes)
 
 
-def _add(rows: list[Checked], notes: list[str], outcome: checks.Outcome, asked: checks.Asked) -> bool:
-    """Puts down what a launch has found. True when a barrier failed, or something else did."""
+def _check(rows: list[Checked], notes: list[str], launch: checks.Launch, asked: checks.Asked) -> bool:
+    """Runs it, first with a late rank, and puts down what is seen. True when a barrier failed."""
     from tollbar.campaigns import checks
 
-    of = outcome.launch.of or None
+    late = checks.launched(launch.with_a_late_rank(min(_LATE, asked.episodes)))
+    passed = {(each["name"], each["wait"], each["ranks"]): each for each in late.passed}
+    outcome = late if late.fault or late.trouble else checks.launched(launch)
+    of = launch.of or None
     notes += [_note(of, each) for each in outcome.skipped if _note(of, each) not in notes]
     for each in outcome.passed:
-        seconds = round(each["elapsed_ns"] / 1e9, 3)
-        rows.append(_row(of, each, each["ranks"], each["episodes"], asked, seconds, None))
+        before = passed.get((each["name"], each["wait"], each["ranks"])) if outcome is not late else None
+        elapsed_ns = each["elapsed_ns"] + (before["elapsed_ns"] if before else 0)
+        waited = before["episodes"] if before else each["episodes"] if outcome is late else 0
+        done = each["episodes"] + (before["episodes"] if before else 0)
+        rows.append(_row(of, each, each["ranks"], done, waited, round(elapsed_ns / 1e9, 3), None))
     if fault := outcome.fault:
-        ranks = asked.ranks * (asked.threads if "hybrid" in outcome.launch.command[-1] else 1)
         words = checks.fault_in_words(fault, asked.stuck_s)
-        rows.append(_row(of, fault, ranks, fault["episode"] - 1, asked, None, words))
+        done = fault["episode"] - 1
+        waited = done if outcome is late else min(_LATE, asked.episodes)
+        total = done if outcome is late else done + waited
+        rows.append(_row(of, fault, asked.ranks * asked.threads, total, waited, None, words))
         where = f"{fault['name']}{f' of {of}' if of else ''} with {asked.ranks} ranks"
         notes.append(f"{where} is no barrier: {words}")
         return True
@@ -159,11 +176,11 @@ def _add(rows: list[Checked], notes: list[str], outcome: checks.Outcome, asked: 
 
 
 def _row(
-    of: str | None, record: dict[str, Any], ranks: int, episodes: int, asked: checks.Asked,
+    of: str | None, record: dict[str, Any], ranks: int, episodes: int, late: int,
     seconds: float | None, fault: str | None,
 ) -> Checked:  # fmt: skip
     wait = None if record["wait"] == "auto" else record["wait"]
-    return Checked(of, record["name"], wait, ranks, episodes, asked.late, fault is None, seconds, fault)
+    return Checked(of, record["name"], wait, ranks, episodes, late, fault is None, seconds, fault)
 
 
 def _note(of: str | None, skipped: dict[str, Any]) -> str:
@@ -172,25 +189,9 @@ def _note(of: str | None, skipped: dict[str, Any]) -> str:
 
 def _ranks(text: str) -> list[range]:
     ranges = arguments.rank_counts(text)
-    if any(each.start < 2 or each.stop > 1025 for each in ranges):
-        raise argparse.ArgumentTypeError(f"'{text}': 2 to 1024 ranks can be checked")
+    if any(each.start < 2 or each.stop > _MOST_RANKS + 1 for each in ranges):
+        raise argparse.ArgumentTypeError(f"'{text}': 2 to {_MOST_RANKS} ranks can be checked")
     return ranges
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number, at least 1")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.001 <= seconds <= 3600:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds, 0.001 to 3600")
-    return seconds
 
 
 _PUBLISHED = tollbar.cores_published if tollbar.native_problem is None else ()
@@ -199,17 +200,21 @@ WAYS = {
     way.name: way
     for way in (
         Way("threads", "barriers between the threads of a process", "threads", 5, 100_000, "of_threads",
-            ("tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp", *_PUBLISHED)),
+            ("tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp", *_PUBLISHED),
+            ("pthread_barrier", "libgomp", "libomp")),
         Way("processes", "barriers between processes of one machine", "processes", 4, 100_000, "of_processes",
-            ("pthread_barrier",)),
+            ("pthread_barrier",), ("pthread_barrier",)),
         Way("mpi", "MPI_Barrier and MPI_Ibarrier, of the MPI itself and through tollbar's doors", "ranks", 4,
-            100_000, "of_mpi", ("MPI_Barrier", "MPI_Ibarrier"), has_mpi=True),
+            100_000, "of_mpi", ("MPI_Barrier", "MPI_Ibarrier"), ("MPI_Barrier", "MPI_Ibarrier"),
+            has_mpi=True),
         Way("hybrid", "barriers between threads inside ranks", "ranks", 2, 10_000, "of_hybrid",
+            ("omp barrier around MPI_Barrier", "pthread_barrier around MPI_Barrier"),
             ("omp barrier around MPI_Barrier", "pthread_barrier around MPI_Barrier"),
             has_mpi=True, has_threads=True),
         Way("shmem", "split barriers of OpenSHMEM, and shmem_barrier_all", "PEs", 4, 10_000, "of_shmem",
-            ("default", "one-shot", "counter", "shmem_barrier_all", "MPI_Ibarrier")),
-        Way("udp", "barriers by datagrams, between sockets of this machine", "ranks", 4, 10_000, "of_udp"),
+            ("default", "one-shot", "counter", "shmem_barrier_all", "MPI_Ibarrier"),
+            ("shmem_barrier_all", "MPI_Ibarrier")),
+        Way("udp", "barriers by frames, between sockets of this machine", "ranks", 4, 10_000, "of_udp"),
         Way("nic", "barriers that network cards run, on hosts made of network namespaces", "hosts", 4, 10_000,
             "of_nic", ("card:pairwise", "card:dissemination", "card:gather", "card:switch")),
     )

@@ -9,80 +9,114 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-from tollbar import __version__, environment
-from tollbar.cli import (
-    bench,
-    check,
-    completion,
-    doctor,
-    logp,
-    nic,
-    plans,
-    price,
-    report,
-    reproduce,
-    run,
-    show,
-    simulate,
-    suggest,
-    tune,
-    verify,
-)
+from tollbar import InvalidArgument, __version__, environment
+from tollbar.cli import suggest
 from tollbar.cli.errors import CommandError
-from tollbar.cli.table import add_format, write
+from tollbar.cli.table import Table, add_format, write
 
-#: Every verb, in the order of `--help`: a module with add_parser(commands), which sets run(args) -> Table.
-#: All of them are imported for any of them, so a module imports what is heavy (numpy, rich) inside run().
-COMMANDS = (
-    plans,
-    show,
-    verify,
-    check,
-    price,
-    logp,
-    simulate,
-    bench,
-    tune,
-    report,
-    reproduce,
-    run,
-    nic,
-    doctor,
-    completion,
-)
+#: Every verb, in the order of `--help`, with its line there: a module with add_parser(commands), which sets
+#: run(args) -> Table. It is imported when it is asked for, and what is heavy (numpy, rich) inside run().
+COMMANDS = {
+    "plans": "lists the barrier algorithms with their parameters, restrictions and papers.",
+    "show": "prints a plan as text, as a drawing (SVG) or as LogGOPSim's GOAL.",
+    "verify": "proves that plans are barriers, for every number of ranks in a range.",
+    "check": "runs barriers, tollbar's or anybody's, and names the first rank that leaves too early.",
+    "price": "computes what each plan costs under LogP, without running it.",
+    "logp": "finds L, o and g, the numbers from which plans are priced, by measuring or fitting.",
+    "simulate": "simulates barriers on machines that are not here.",
+    "bench": "measures the barriers that run here and prints how long each takes, the fastest first.",
+    "tune": "picks the fastest safe barrier for each situation and stores it for the library.",
+    "report": "writes report.html, one page with figures, tables and numbers of stored runs.",
+    "reproduce": "writes the tables and figures of five papers beside models and local measurements.",
+    "run": "runs a program with tollbar's barriers in place of those of its MPI, OpenMP or threads.",
+    "who": "looks at a running program and names the threads or ranks that others wait for.",
+    "nic": "starts, stops and asks the privileged daemon of barriers on network cards.",
+    "doctor": "says what works here, what does not, why, and the one command that mends it.",
+    "completion": "prints what makes bash or zsh complete the command's words.",
+}
+
+#: Verbs that are nothing without the packages of the extra `bench`; of others, some options are.
+_OF_SAMPLES = ("bench", "tune", "report", "reproduce")
 
 _ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."
 
 
-class _Parser(argparse.ArgumentParser):
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Leaves the lines of a description as they are, and puts help beside longer options."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=22)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """`-o, --output FILE` in place of `-o FILE, --output FILE`."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line; argparse alone would print the usage in front of it."""
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        options: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False} | given
+        super().__init__(*args, **options)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            problem = f"invalid choice: '{value}'; {suggest.instead(str(value), action.choices)}"
+            hidden = ("--version", "--help") if isinstance(action, argparse._SubParsersAction) else ()
+            problem = f"invalid choice: '{value}'; {suggest.instead(str(value), action.choices, hidden)}"
             raise argparse.ArgumentError(action, problem)
 
+    def format_usage(self) -> str:
+        return self._usage_line() + "\n"
+
+    def format_help(self) -> str:
+        self.usage = self.usage or self._usage_line().removeprefix("usage: ")
+        return super().format_help()
+
+    def add_subparsers(self, **options: Any) -> Any:
+        return super().add_subparsers(prog=self.prog, **options)
+
+    def _usage_line(self) -> str:
+        """Positionals and what must be given by name; of the rest, that there are options."""
+        if self.usage:
+            return f"usage: {self.usage % {'prog': self.prog}}"
+        words = [self.prog]
+        for action in self._get_positional_actions():
+            name = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest)
+            forms = {"*": "[{} ...]", "?": "[{}]", argparse.PARSER: "{} ...", argparse.REMAINDER: "{}"}
+            words.append(forms.get(str(action.nargs), "{}").format(name))
+        words += [f"{each.option_strings[-1]} {each.metavar}" for each in self._actions
+                  if each.required and each.option_strings]  # fmt: skip
+        return "usage: " + " ".join([*words, "[options]"])
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {_one_line(message)} (see {self.prog} --help)\n")
+        verb = " ".join(self.prog.split()[:2])
+        self.exit(2, f"{verb}: {_one_line(message)} (see {self.prog} --help)\n")
 
 
 def _one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def build_parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="tollbar", description=_ABOUT)
-    parser.add_argument("--version", action="version", version=f"tollbar {__version__}")
+def build_parser(verbs: Collection[str] = tuple(COMMANDS)) -> Parser:
+    """The parser; what `verbs` leaves out is in its help alone, and is not imported."""
+    parser = Parser(prog="tollbar", description=_ABOUT)
+    parser.add_argument("-V", "--version", action="version", version=f"tollbar {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in COMMANDS:
-        module.add_parser(commands)
-    for command in commands.choices.values():
-        command.formatter_class = argparse.RawDescriptionHelpFormatter
-        add_format(command)
+    for name, about in COMMANDS.items():
+        if name not in verbs:
+            commands.add_parser(name, help=about)
+            continue
+        import_module(f"tollbar.cli.{name}").add_parser(commands)
+        if not _ways_of(commands.choices[name]):
+            add_format(commands.choices[name])
     return parser
 
 
@@ -121,24 +155,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(done.code or 0)
     environment.warn_about_unknown_values(sys.stderr)
     try:
+        if args.command in _OF_SAMPLES and (problem := _without_packages()):
+            return _fail(args.command, problem, 2)  # before anything is measured or written
         with _ending_in_order():
             table = args.run(args)
-        write(table, args.format, sys.stdout)
-        sys.stdout.flush()
+        if problem := _write(table, args.format):
+            return _fail(args.command, problem, 2)
     except CommandError as error:
         return _fail(args.command, error, error.exit_code)
-    except BrokenPipeError:  # the reader has seen enough, as in `tollbar plans | head -1`
-        _discard_output()
-        return 0
     except _Ended as ended:
         return _fail(args.command, f"ended by {signal.Signals(ended.number).name}", 128 + ended.number)
     except KeyboardInterrupt:
         return _fail(args.command, "interrupted", 130)
+    except ModuleNotFoundError:
+        if not (problem := _without_packages()):
+            raise
+        return _fail(args.command, problem, 2)
     except OSError as error:
-        if error.filename is None:
-            _discard_output()
-        return _fail(args.command, f"{error.filename or 'the output'}: {error.strerror or error}", 2)
-    except (ValueError, MemoryError) as error:  # the library's own words for a wrong argument
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(args.command, f"{where}{error.strerror or error}", 2)
+    except (InvalidArgument, MemoryError) as error:  # in the library's own words
         return _fail(args.command, error or "not enough memory", 2)
     if args.format == "table":
         for note in table.notes:
@@ -146,16 +182,89 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if table.failed else 0
 
 
+def _without_packages() -> str:
+    """The packages missing of the extra `bench`, and how to get them; empty where none is."""
+    from tollbar.machine import extras
+
+    lacking = extras.missing()
+    return f"this verb needs {', '.join(lacking)}; remedy: {extras.remedy(lacking)}" if lacking else ""
+
+
+def _write(table: Table, form: str) -> str:
+    """Prints the rows; gives what keeps them from being printed. A reader that has seen enough, as in
+    `tollbar plans | head -1`, does not."""
+    try:
+        write(table, form, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        return f"the output: {error.strerror or error}"
+    return ""
+
+
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The arguments. What no parser knows is an option of another verb, or of none."""
-    parser = build_parser()
-    args, unknown = parser.parse_known_args(argv)
-    if unknown:
-        verb = " ".join(["tollbar", args.command, *([args.way] if "way" in args else [])])
-        parser.exit(
-            2, f"tollbar {args.command}: {unknown[0]} is not an option of `{verb}` (see {verb} --help)\n"
-        )
-    return args
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    parser = build_parser([word for word in words if word in COMMANDS][:1])
+    return parser.parse_args(_in_order(parser, words))
+
+
+def _in_order(parser: Parser, words: Sequence[str]) -> list[str]:
+    """The words with options before positionals, so that these may stand apart; argparse takes the first of
+    them for all. Options that stand before a verb of a verb are its own. What is no option of the verb is
+    refused before anything else is."""
+    options: list[str] = []
+    positionals: list[str] = []
+    early: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            return [*options, *early, *positionals, word, *left]
+        ways = _ways_of(parser)
+        if word.startswith("-") and not _negative(word):
+            name, value = word.partition("=")[::2] if word.startswith("--") else (word[:2], word[2:])
+            action = parser._option_string_actions.get(name)
+            takes = left and not value and (_negative(left[0]) or left[0][:1] != "-") and left[0] not in ways
+            if action is None and ways:
+                early += [word, left.pop(0)] if takes else [word]
+            elif action is None:
+                _no_option(parser, name)
+            elif takes and action.nargs is None:
+                options += [f"{word}={left.pop(0)}"] if name.startswith("--") else [word, left.pop(0)]
+            else:
+                options.append(word)
+        elif ways:
+            options.append(word)
+            if word not in ways:
+                return [*options, *left]  # argparse says what there is
+            parser, left, early = ways[word], [*early, *left], []
+        elif any(action.nargs == argparse.REMAINDER for action in parser._actions):
+            return [*options, word, *left]
+        else:
+            positionals.append(word)
+    if early:
+        _no_option(parser, early[0])
+    return [*options, *positionals]
+
+
+def _no_option(parser: Parser, name: str) -> None:
+    near = suggest.instead(name, parser._option_string_actions) if name.startswith("--") else ""
+    guess = f"; {near}" if near.startswith("did you mean") else ""
+    parser.error(f"{name} is not an option of `{parser.prog}`{guess}")
+
+
+def _negative(word: str) -> bool:
+    return word[:1] == "-" and word[1:2] in tuple("0123456789.")
+
+
+def _ways_of(parser: argparse.ArgumentParser) -> Mapping[str, Parser]:
+    """The parsers of a verb's own verbs."""
+    chosen = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
+    return next((each.choices for each in chosen), {})
 
 
 def _discard_output() -> None:

@@ -43,11 +43,12 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse("shtab is missing; remedy: pip install shtab") from None
     parser = build_parser()
     for action in _actions(parser):
-        if action.metavar == "PLAN":
-            action.complete = _PLANS
+        if isinstance(action.metavar, str) and action.metavar.startswith("PLAN"):
+            action.complete = _PLANS  # type: ignore[attr-defined]  # where shtab looks for it
         elif action.type is Path:
-            action.complete = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE
-    text = shtab.complete(parser, args.shell, preamble=_PREAMBLE)
+            file = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE
+            action.complete = file  # type: ignore[attr-defined]  # as above
+    text = shtab.complete(parser, args.shell, preamble=_PREAMBLE[args.shell])
     return Table([Script(args.shell, text)], text=text)
 
 

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,12 @@ from tollbar.cli.errors import WrongUse
 
 BARRIERS = ("centralized", "tree", "combination")
 WAITINGS = ("spin", "smart", "naive")
-ORDERS = ("numbered", "shuffled")
-_PROFILE = ["thread", "compute_us"]
-_EVENTS = ["thread", "event", "value"]
+_ANY = arguments.number(int, 0, what="number")
+_THREADS = arguments.number(int, 1, 1 << 20, "number of threads")
+_PROFILE = {"thread": _ANY, "compute_us": arguments.microseconds}
+_EVENTS: dict[str, arguments.Reader] = {
+    "thread": _ANY, "event": arguments.one_of(("compute", "send", "receive", "barrier")), "value": str,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,119 +47,131 @@ class Described:
     placement: str
     threads: int
     compute_us: float | None
+    varies: bool  #: whether its computing times are drawn by chance
 
 
-def _barrier(text: str) -> str:
-    return arguments.plan(text, BARRIERS)
+def _waiting(text: str) -> str:
+    """A way to wait; `smart:N` yields so often before it sleeps."""
+    name, colon, times = text.partition(":")
+    arguments.one_of(WAITINGS)(name)
+    if colon and (name != "smart" or _ANY(times) < 0):
+        raise argparse.ArgumentTypeError(f"'{text}': smart alone yields N times before it sleeps, as smart:2")
+    return text
+
+
+def _placement(text: str) -> tuple[str, tuple[int, ...]]:
+    """`cyclic`, `block`, or the processor of each thread: the placement `given`."""
+    if text in ("cyclic", "block"):
+        return text, ()
+    try:
+        return "given", tuple(_ANY(part) for part in text.split(","))
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is neither cyclic nor block nor a processor for each thread, such as 0,0,1,1"
+        ) from None
+
+
+def _compute(text: str) -> tuple[tuple[float, float], ...] | Path:
+    """Computing times, or a file of recorded ones."""
+    return Path(text) if Path(text).is_file() else arguments.listed(arguments.computing)(text)
+
+
+#: Values of --application, each with how it is read; all but the last two are options too.
+_KEYS: dict[str, arguments.Reader] = {
+    "ranks": _THREADS, "compute": arguments.computing, "barrier": arguments.plan_of(BARRIERS),
+    "waiting": _waiting, "placement": _placement, "episodes": arguments.number(int, 1, what="number"),
+    "arrival": arguments.microseconds, "cpus": _ANY,
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the application")
-    group.add_argument(
-        "barrier", nargs="*", type=_barrier, default=list(BARRIERS), metavar="BARRIER",
-        help="any PLAN, where the processors are the groups of INNER/OUTER, or a name of the paper: "
-        "centralized (turnstile), tree (mcs), combination (turnstile/mcs) (default: these three)",
+    parser.add_argument(
+        "barrier", nargs="*", type=_KEYS["barrier"], metavar="PLAN",
+        help="or centralized, tree, combination of the paper (default)",
     )  # fmt: skip
-    group.add_argument(
-        "--waiting", type=_waitings, default=WAITINGS, metavar="WAY[,WAY...]",
-        help="spin; smart: yield when another local thread can go on; naive: yield always (default: all)",
+    parser.add_argument("--ranks", type=_THREADS, metavar="T", help="threads (default: 16)")
+    parser.add_argument("--compute", type=_compute, metavar="US,...", help="between barriers (default: 1000)")
+    parser.add_argument("--episodes", type=_KEYS["episodes"], metavar="N", help="default: 60")
+    parser.add_argument(
+        "--waiting", type=arguments.listed(_waiting), metavar="WAY,...",
+        help="spin, smart (or smart:N), naive (default: all)",
     )  # fmt: skip
-    group.add_argument(
-        "--yields", type=int, default=0, metavar="N",
-        help="of smart under a fair kernel: so often a thread yields before it sleeps (default: 0)",
+    parser.add_argument(
+        "--placement", type=_placement, metavar="HOW",
+        help="cyclic (default), block, or each thread's CPU: 0,0,1",
     )  # fmt: skip
-    group.add_argument("--threads", type=int, default=16, metavar="T", help="default: 16")
-    group.add_argument(
-        "--compute-us", type=_times, default=(1000.0,), metavar="US[,US...]",
-        help="computing time between two barriers (default: 1000)",
-    )  # fmt: skip
-    group.add_argument(
-        "--variation", type=float, default=0.0, metavar="SHARE",
-        help="computing times vary uniformly by this share up and down, such as 0.2 (default: 0)",
-    )  # fmt: skip
-    group.add_argument("--barriers", type=int, default=60, metavar="N", help="episodes (default: 60)")
-    group.add_argument(
-        "--placement", type=placement, default=("cyclic", []), metavar="cyclic|block|P,P,...",
-        help="thread i on processor i mod P, neighbours together, or each thread's processor "
-        "(default: cyclic)",
-    )  # fmt: skip
-    group.add_argument(
-        "--order", choices=ORDERS, default="numbered",
-        help="order in which threads of a processor take turns: by number (default), or shuffled by --seed, "
-        "as in a kernel",
-    )  # fmt: skip
-    group.add_argument(
-        "--profile", type=Path, metavar="FILE",
-        help="computing times that were recorded: a CSV file with the columns thread,compute_us, each "
-        "thread's in order, or what a measuring program prints with --profile; with the columns "
-        "thread,event,value also what threads tell each other: compute US, send THREAD, receive THREAD "
-        "(waits as a barrier does), and barrier, which is each thread's last event; takes the place of "
-        "--threads, --compute-us, --variation and --barriers",
-    )  # fmt: skip
-    group.add_argument(
-        "--application", type=_pairs, action="append", default=[], metavar="KEY=VALUE[,...]",
-        help=f"one of several applications, which differs from the options above in {', '.join(_KEYS)} "
-        "(times in microseconds, processors: its partition); may be repeated",
+    parser.add_argument(
+        "--application", type=arguments.pairs(_KEYS), action="append", default=[], metavar="K=VALUE,...",
+        help=f"one of several, with its own {', '.join(_KEYS)}",
     )  # fmt: skip
 
 
 def described(args: argparse.Namespace) -> list[list[Described]]:
-    """For each run without regard to processors, its applications."""
-    profile = read_profile(args.profile) if args.profile else Profile([], [])
-    computing = args.compute_us[:1] if profile.threads else args.compute_us
-    kinds = itertools.product(args.barrier, args.waiting, computing)
+    """For each run without regard to processors, its applications. Raises WrongUse for an option that no
+    application takes."""
+    recorded = isinstance(args.compute, Path)
+    profile = read_profile(args.compute) if recorded else Profile([], [])
+    for key in _KEYS:
+        option = getattr(args, key, None) is not None and key not in ("cpus", "arrival")
+        each_has = [key in pairs for pairs in args.application]
+        if option and each_has and all(each_has) and not recorded:
+            raise WrongUse(f"--{key}: every --application has its own")
+        said_twice = any(each_has) or (option and key != "compute")
+        if recorded and key in ("ranks", "episodes", "compute") and said_twice:
+            raise WrongUse(f"{args.compute} says how many threads compute how long; leave out {key}")
+    computing = [(0.0, 0.0)] if recorded else args.compute or [(1000.0, 0.0)]
+    kinds = itertools.product(args.barrier or BARRIERS, args.waiting or WAITINGS, computing)
+    usual = {"ranks": args.ranks or 16, "episodes": args.episodes or 60,
+             "placement": args.placement or ("cyclic", ()), "arrival": 0.0, "cpus": 0,
+             "order": args.kernel["order"]}  # fmt: skip
     return [
         [
-            _application(args, profile, barrier, waiting, compute_us, pairs)
+            _application(
+                usual | {"barrier": barrier, "waiting": waiting, "compute": compute} | pairs, profile
+            )
             for pairs in args.application or [{}]
         ]
-        for barrier, waiting, compute_us in kinds
+        for barrier, waiting, compute in kinds
     ]
 
 
-def _application(
-    args: argparse.Namespace,
-    profile: Profile,
-    barrier: str,
-    waiting: str,
-    compute_us: float,
-    pairs: Mapping[str, str],
-) -> Described:
-    given = {key: _value(key, text) for key, text in pairs.items()}
-    where, processor_of = given.get("placement", args.placement)
-    barrier, waiting = given.get("barrier", barrier), given.get("waiting", waiting)
-    compute_us = given.get("compute", compute_us)
-    threads = given.get("threads", args.threads)
+def _application(given: Mapping[str, Any], profile: Profile) -> Described:
+    waiting, _, yields = given["waiting"].partition(":")
+    where, processor_of = given["placement"]
+    compute_us, variation = given["compute"]
     application = tollbar.SchedulerApplication(
-        threads=threads,
+        threads=given["ranks"],
         compute_us=compute_us,
-        variation=given.get("variation", args.variation),
-        barriers=given.get("barriers", args.barriers),
-        arrival_us=given.get("arrival", 0.0),
-        barrier=barrier,
+        variation=variation,
+        barriers=given["episodes"],
+        arrival_us=given["arrival"],
+        barrier=given["barrier"],
         waiting=waiting,
         placement=where,
-        order=args.order,
-        processor_of=processor_of,
-        processors=given.get("processors", 0),
-        yields=args.yields if waiting == "smart" else 0,
+        order=given["order"],
+        processor_of=list(processor_of),
+        processors=given["cpus"],
+        yields=int(yields or 0),
         profile_us=profile.times,
         events=profile.events,
     )
-    if profile.threads:
-        return Described(application, barrier, waiting, where, profile.threads, None)
-    return Described(application, barrier, waiting, where, threads, compute_us)
+    threads, computing = (profile.threads, None) if profile.threads else (given["ranks"], compute_us)
+    return Described(
+        application, given["barrier"], given["waiting"], where, threads, computing, variation > 0
+    )
 
 
 def read_profile(path: Path) -> Profile:
     """What threads did, in microseconds. A fault is told with its line and column."""
-    text = path.read_text(encoding="utf-8")
+    text = arguments.read_text(path)
     if text.startswith("{"):
         return Profile(_each(path, _records(path, text)), [])
-    rows = list(csv.reader(text.splitlines()))
-    if rows and rows[0] == _EVENTS:
-        return Profile([], _each(path, _events(path, rows)))
-    return Profile(_each(path, _times_of(path, rows)), [])
+    if "event" in text.partition("\n")[0]:
+        return Profile([], _each(path, _events(path, text)))
+    times: dict[int, list[float]] = {}
+    for _, row in arguments.read_csv(path, text, _PROFILE):
+        times.setdefault(row["thread"], []).append(row["compute_us"])
+    return Profile(_each(path, times), [])
 
 
 def _each(path: Path, found: Mapping[int, list[Any]]) -> list[list[Any]]:
@@ -182,7 +195,7 @@ def _records(path: Path, text: str) -> dict[int, list[float]]:
                 names.add(f"{record['name']}+{record['wait']}")
                 times[int(record["rank"])] = [float(ns) / 1000 for ns in record["computing_ns"]]
         except (ValueError, KeyError, TypeError):
-            raise WrongUse(f"{path}, line {number}: not what a measuring program prints") from None
+            raise WrongUse(f"{path}: line {number}: not what a measuring program prints") from None
     if len(names) > 1:
         raise WrongUse(
             f"{path} has profiles of {', '.join(sorted(names))}; record one, with --only NAME+WAIT"
@@ -190,136 +203,21 @@ def _records(path: Path, text: str) -> dict[int, list[float]]:
     return times
 
 
-def _times_of(path: Path, rows: list[list[str]]) -> dict[int, list[float]]:
-    if not rows or rows[0] != _PROFILE:
-        raise WrongUse(f"{path}, line 1: the columns are {','.join(_PROFILE)} or {','.join(_EVENTS)}")
-    times: dict[int, list[float]] = {}
-    for line, thread, (compute_us,) in _rows(path, rows):
-        times.setdefault(thread, []).append(_finite(compute_us, f"{path}, line {line}, column compute_us"))
-    return times
-
-
-def _events(path: Path, rows: list[list[str]]) -> dict[int, list[tuple[str, float]]]:
+def _events(path: Path, text: str) -> dict[int, list[tuple[str, float]]]:
     events: dict[int, list[tuple[str, float]]] = {}
-    for line, thread, (event, text) in _rows(path, rows):
-        where = f"{path}, line {line}, column"
-        if event == "compute":
-            value = _finite(text, f"{where} value")
-        elif event in ("send", "receive"):
-            value = _thread(text, f"{where} value")
-        elif event == "barrier":
-            if text:
-                raise WrongUse(f"{where} value: a barrier has none, not '{text}'")
-            value = 0
-        else:
-            raise WrongUse(f"{where} event: '{event}' is not one of compute, send, receive, barrier")
-        events.setdefault(thread, []).append((event, value))
+    for line, row in arguments.read_csv(path, text, _EVENTS):
+        try:
+            events.setdefault(row["thread"], []).append((row["event"], _value(row["event"], row["value"])))
+        except argparse.ArgumentTypeError as error:
+            raise WrongUse(f"{path}: line {line}, column value: {error}") from None
     return events
 
 
-def _rows(path: Path, rows: list[list[str]]) -> Iterator[tuple[int, int, list[str]]]:
-    """The number of each line, its thread, and what follows."""
-    for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            raise WrongUse(f"{path}, line {line}: {len(row)} values where {len(rows[0])} are expected")
-        yield line, _thread(row[0], f"{path}, line {line}, column thread"), row[1:]
-
-
-def _thread(text: str, where: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 8):
-        raise WrongUse(f"{where}: '{text}' is not a number from 0")
-    return int(text)
-
-
-def _finite(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise WrongUse(f"{where}: '{text}' is not a time of at least 0")
-    return value
-
-
-def _value(key: str, text: str) -> Any:
-    try:
-        return _KEYS[key](text)
-    except argparse.ArgumentTypeError as error:
-        raise WrongUse(f"--application {key}={text}: {error}") from None
-    except ValueError:
-        raise WrongUse(f"--application {key}={text}: '{text}' is not a number") from None
-
-
-def placement(text: str) -> tuple[str, list[int]]:
-    """`cyclic`, `block`, or the processor of each thread: the placement `given`."""
-    if text in ("cyclic", "block"):
-        return text, []
-    parts = text.split(",")
-    if not all(part.isascii() and part.isdigit() for part in parts):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is neither cyclic nor block nor a processor for each thread, such as 0,0,1,1"
-        )
-    return "given", [int(part) for part in parts]
-
-
-#: What --application may say, each with how it is read.
-_KEYS = {
-    "threads": int, "compute": float, "variation": float, "barriers": int, "arrival": float, "barrier": str,
-    "waiting": str, "placement": placement, "processors": int,
-}  # fmt: skip
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """`key=value,key=value`; a part without = belongs to the value before it, as in barrier=mcs:4,2."""
-    pairs: dict[str, str] = {}
-    key = ""
-    for part in text.split(","):
-        name, equals, value = part.partition("=")
-        if equals:
-            if name not in _KEYS:
-                raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(_KEYS)}")
-            key = name
-            pairs[key] = value
-        elif key:
-            pairs[key] += "," + part
-        else:
-            raise argparse.ArgumentTypeError(
-                f"'{text}' is not KEY=VALUE[,KEY=VALUE...], such as threads=4,compute=500"
-            )
-    return pairs
-
-
-def processors(text: str) -> list[range]:
-    """`P`, `A..B` or a list of both with commas."""
-    try:
-        return arguments.rank_counts(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a number of processors, a range or a list, such as 8, 1..16 or 4,8,12"
-        ) from None
-
-
-def window(text: str) -> tuple[float, float]:
-    """`FROM..UNTIL` in microseconds."""
-    first, dots, last = text.partition("..")
-    try:
-        found = float(first), float(last)
-    except ValueError:
-        found = math.nan, math.nan
-    if not dots or not 0 <= found[0] < found[1] < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' is not FROM..UNTIL in microseconds, such as 0..60000")
-    return found
-
-
-def _waitings(text: str) -> tuple[str, ...]:
-    for part in text.split(","):
-        if part not in WAITINGS:
-            raise argparse.ArgumentTypeError(f"'{part}' is not one of {', '.join(WAITINGS)}")
-    return tuple(dict.fromkeys(text.split(",")))
-
-
-def _times(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a list of times in microseconds") from None
+def _value(event: str, text: str) -> float:
+    if event == "compute":
+        return arguments.microseconds(text)
+    if event != "barrier":
+        return _ANY(text)
+    if text:
+        raise argparse.ArgumentTypeError(f"a barrier has none, not '{text}'")
+    return 0

@@ -7,7 +7,6 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import tollbar
@@ -15,7 +14,9 @@ from tollbar import _native, environment
 from tollbar.cli import doctor_mpi, doctor_shmem, nic_checks
 from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
 from tollbar.cli.table import Table, describe_columns
-from tollbar.machine import cpus, kernel, paths
+from tollbar.data import tuning
+from tollbar.look import helper, processes
+from tollbar.machine import cpus, doors, extras, kernel, openmp, paths
 
 _TOOLS = {"g++": "g++", "clang++": "clang", "cmake": "cmake", "ninja": "ninja-build"}
 
@@ -29,8 +30,6 @@ _PEERS = {
     "libgomp": ("libgomp1", ("usr/lib/*/libgomp.so.1", "usr/lib*/libgomp.so.1")),
     "libomp": ("libomp-14-dev", ("usr/lib/llvm-*/lib/libomp.so*", "usr/lib*/libomp.so*")),
 }
-
-_PACKAGES = ("rich", "numpy", "scipy", "matplotlib", "jinja2", "shtab")
 
 _PROGRAMS = (
     "tollbar-bench-threads",
@@ -47,13 +46,19 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         "doctor", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
     )
+    parser.add_argument(
+        "addresses", nargs="*", metavar="ADDRESS",
+        help="of another host's network card, which must answer as those of barriers do (else exit code 1)",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
+    answers = [nic_checks.answer(address) for address in args.addresses]
     rows = [
         _module(),
         _library(),
+        _pthread(),
         _packages(),
         *_processors(),
         *_calls(),
@@ -61,15 +66,19 @@ def run(args: argparse.Namespace) -> Table:
         *_tools(),
         *_programs(),
         *_peers(Path("/")),
+        *_openmp(Path("/"), doors.THREADS["openmp"]),
         *doctor_mpi.findings(),
         *doctor_shmem.findings(),
+        _looking(),
         _hosts(),
-        *nic_checks.findings(_native.found_nicd_socket()),
+        *nic_checks.findings(_native.found_nicd_socket(), nic_checks.default_interface()),
+        *answers,
         _cache(environment.cache_folder()),
         _tuning(environment.tuning_file()),
         *_variables(),
     ]
-    return Table(rows, failed=any(row.state == BROKEN for row in rows))
+    failed = any(row.state == BROKEN for row in rows) or any(row.state != OK for row in answers)
+    return Table(rows, failed=failed)
 
 
 def _module() -> Finding:
@@ -94,12 +103,21 @@ def _library() -> Finding:
         return Finding("libtollbar", ABSENT, "not built: programs cannot link it", paths.mend())
 
 
+def _pthread() -> Finding:
+    """The library that programs preload which call pthread_barrier_wait."""
+    name = "pthread barriers"
+    if path := paths.find_library("libtollbar_pthread.so"):
+        return Finding(name, OK, f"LD_PRELOAD={path}", None)
+    why = "libtollbar_pthread.so is not built: programs keep glibc's barriers"
+    return Finding(name, ABSENT, why, paths.mend())
+
+
 def _packages() -> Finding:
-    lacking = [name for name in _PACKAGES if find_spec(name) is None]
+    lacking = extras.missing()
     if lacking:
         why = f"{', '.join(lacking)} cannot be imported: no statistics, no report"
-        return Finding("Python packages", WRONG, why, f"pip install {' '.join(lacking)}")
-    return Finding("Python packages", OK, ", ".join(_PACKAGES), None)
+        return Finding("Python packages", ABSENT, why, extras.remedy(lacking))
+    return Finding("Python packages", OK, ", ".join(extras.BENCH), None)
 
 
 def _processors() -> Iterator[Finding]:
@@ -166,6 +184,33 @@ def _peers(root: Path) -> Iterator[Finding]:
             yield Finding(name, ABSENT, why, f"sudo apt-get install -y {package}")
 
 
+def _looking() -> Finding:
+    """The finding about what `tollbar who` stands on."""
+    name = "looking at programs"
+    if remedy := helper.available():
+        return Finding(name, ABSENT, "tollbar-look is not built: no tollbar who", remedy)
+    scope = processes.scope()
+    if os.geteuid() != 0 and scope:
+        why = f"kernel.yama.ptrace_scope is {scope}: tollbar who sees programs only as root"
+        return Finding(name, ABSENT, why, "sudo sysctl kernel.yama.ptrace_scope=0")
+    whose = "of all users" if os.geteuid() == 0 else "of this user"
+    return Finding(name, OK, f"tollbar who may look at programs {whose}", None)
+
+
+def _openmp(root: Path, library: str) -> Iterator[Finding]:
+    """A finding for each runtime of this machine: whether the preload serves it."""
+    door = paths.find_library(library)
+    if door is None:
+        yield Finding("OpenMP programs", ABSENT, f"{library} is not built", paths.mend())
+        return
+    for runtime in ("libgomp", "libomp"):
+        found = (path for pattern in _PEERS[runtime][1] for path in root.glob(pattern))
+        if path := next(found, None):
+            refusal = openmp.refusal(door, path)
+            why = f"{path} keeps its own barriers: {refusal}" if refusal else f"{path} is served by {door}"
+            yield Finding(f"OpenMP on {runtime}", ABSENT if refusal else OK, why, None)
+
+
 def _hosts() -> Finding:
     """What `scripts/hosts` stands on."""
     name = "network namespaces"
@@ -191,29 +236,19 @@ def _cache(folder: Path) -> Finding:
 
 def _tuning(file: Path) -> Finding:
     name = "tuning file"
-    try:
-        problem = tuning_problem(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not file.exists():
         return Finding(name, ABSENT, f"{file} does not exist: the default plan is used", "tollbar tune")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not text"
-        return Finding(name, WRONG, f"{file} cannot be read: {reason}", f"chmod u+rw {file}")
-    if problem:
-        return Finding(name, WRONG, f"{file}: {problem}", f"rm {file} && tollbar tune")
+    if not file.is_file():
+        return Finding(name, WRONG, f"{file} is no file", "unset TOLLBAR_TUNING, or name a file")
+    if not os.access(file, os.R_OK):
+        return Finding(name, WRONG, f"{file} cannot be read", f"chmod u+rw {file}")
+    try:
+        tuning.read(file)
+    except ValueError as error:
+        return Finding(name, WRONG, f"{file}: {error}", f"rm {file} && tollbar tune")
     if not os.access(file, os.W_OK):
         return Finding(name, WRONG, f"{file} is read-only: `tollbar tune` cannot store", f"chmod u+w {file}")
     return Finding(name, OK, str(file), None)
-
-
-def tuning_problem(text: str) -> str | None:
-    """What is wrong with the text of a tuning file; None when nothing is."""
-    lines = text.splitlines()
-    if not lines or lines[0].split() != ["tollbar-tuning", "1"]:
-        return "the first line is not 'tollbar-tuning 1'"
-    for number, line in enumerate(lines[1:], start=2):
-        if not all("=" in word for word in line.split()[1:]):
-            return f"line {number} is not 'threads key=value ...'"
-    return None
 
 
 def _variables() -> Iterator[Finding]:

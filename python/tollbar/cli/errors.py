@@ -3,7 +3,7 @@
 
 
 class CommandError(Exception):
-    """One line for stderr. Raise one of the two below."""
+    """One line for stderr. Raise one of those below."""
 
     exit_code = 2
 
@@ -18,3 +18,15 @@ class CheckFailed(CommandError):
     """What was asked for was tried and failed; exit code 1. With rows to show, use Table(failed=True)."""
 
     exit_code = 1
+
+
+class NotPermitted(CommandError):
+    """The system forbids what was asked for; the line names the setting, and what would help; exit code 3."""
+
+    exit_code = 3
+
+
+class Interrupted(CommandError):
+    """Work that says how far it has come was interrupted; exit code 130."""
+
+    exit_code = 130

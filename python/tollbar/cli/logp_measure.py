@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tollbar.cli import arguments, logp_cores
+from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns, write
 from tollbar.cli.watching import Watcher, told
@@ -18,8 +18,8 @@ from tollbar.cli.watching import Watcher, told
 if TYPE_CHECKING:
     from tollbar.campaigns.logp import Link
 
-LAUNCHES = 6  # the fewest with a 95 % interval for a median
-ROUNDS = 4
+#: Launches, of processes or jobs, and rounds in each; 6 is the fewest with a 95 % interval for a median.
+EFFORTS = {"quick": (1, 1), "usual": (6, 4), "full": (24, 8)}
 BUDGET_S = 60.0
 
 
@@ -38,46 +38,29 @@ class Measured:
 
 def add_parser(ways) -> None:
     parser = ways.add_parser(
-        "measure",
-        help=__doc__.partition(": ")[2],
-        description=__doc__,
-        epilog=describe_columns(Measured) + "\n\nof cores, " + describe_columns(logp_cores.Measured),
+        "measure", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Measured)
     )
     parser.add_argument(
-        "transport", choices=(*arguments.MEASURED, "cores"),
-        help="threads: of one process, by words; mpi: processes, by words and by messages; "
-        "shmem: PEs, by puts and by stores; udp: sockets on the loopback, by frames; "
-        "cores: cache lines between CPUs, for `tollbar simulate cores --machine FILE`",
+        "transport",
+        choices=arguments.MEASURED,
+        metavar="TRANSPORT",
+        help="threads: by words; mpi: words and messages; shmem: puts and stores; udp: on the loopback",
+    )
+    parser.add_argument(
+        "--mpi", type=arguments.names, default=(), metavar="NAME,...",
+        help="which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)",
     )  # fmt: skip
     parser.add_argument(
-        "--mpi",
-        type=arguments.names,
-        default=(),
-        metavar="NAME[,NAME...]",
-        help="which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)",
+        "--effort",
+        choices=tuple(EFFORTS),
+        metavar="HOW",
+        default="usual",
+        help="quick: one launch; usual: six; full: 24",
     )
     parser.add_argument(
-        "--launches",
-        type=_positive,
-        default=LAUNCHES,
-        metavar="L",
-        help=f"processes or jobs a program (default: {LAUNCHES}, the fewest with an interval)",
-    )
-    parser.add_argument(
-        "--rounds", type=_positive, default=ROUNDS, metavar="R", help=f"in a launch (default: {ROUNDS})"
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="DIR",
-        help="where to store the run (default: the results folder); of cores the file (default: cores.json)",
-    )
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 1000):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to 1000")
-    return int(text)
+        "-o", "--output", type=Path, metavar="DIR",
+        help="where to store the run (default: the results folder)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -85,14 +68,13 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar.campaigns.campaign import Asked
     from tollbar.data import results
 
-    if args.transport == "cores":
-        return logp_cores.table(args)
     if args.mpi and args.transport != "mpi":
         raise WrongUse(f"--mpi is not an option of `tollbar logp measure {args.transport}`")
-    asked = Asked((2,), args.launches, BUDGET_S, args.rounds, mpis=args.mpi, seed=time.time_ns() % 2**31)
+    launches, rounds = EFFORTS[args.effort]
+    asked = Asked((2,), launches, BUDGET_S, rounds, mpis=args.mpi, seed=time.time_ns() % 2**31)
     within = args.output or results.folder()
     try:
-        with Watcher(args.launches * max(1, len(args.mpi))) as watcher:
+        with Watcher(launches * max(1, len(args.mpi))) as watcher:
             folder, _ = told(logp_measure.measure(args.transport, asked, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,7 +52,9 @@ def _kernel() -> Finding:
 def capabilities() -> int:
     """Of this process, as bits."""
     text = Path("/proc/self/status").read_text()
-    return int(re.search(r"^CapEff:\s*([0-9a-f]+)", text, re.MULTILINE)[1], 16)
+    bits = re.search(r"^CapEff:\s*([0-9a-f]+)", text, re.MULTILINE)
+    assert bits, "every Linux lists CapEff"
+    return int(bits[1], 16)
 
 
 def _right() -> Finding:
@@ -89,7 +91,7 @@ def _interface(interface: str) -> Finding:
     name = f"interface {interface}"
     folder = Path("/sys/class/net") / interface
     if not folder.exists():
-        others = ", ".join(sorted(set(os.listdir("/sys/class/net")) - {"lo"}))
+        others = ", ".join(sorted(_others()))
         return Finding(
             name, WRONG, f"is not there; there are {others or 'none'}", "tollbar nic up --interface NAME"
         )
@@ -106,3 +108,32 @@ def _interface(interface: str) -> Finding:
     if driver.exists():
         return Finding(name, OK, f"driver {driver.resolve().name}; native mode where it takes XDP", None)
     return Finding(name, OK, "no device behind it: generic mode", None)
+
+
+def answer(address: str) -> Finding:
+    """Whether the card at an address runs its program, and what it sends gets out."""
+    name = f"card {address}"
+    try:
+        took = nic_daemon.echo_us(address)
+    except nic_daemon.DaemonError as error:
+        return Finding(name, WRONG, str(error), "tollbar doctor")
+    if took is not None:
+        return Finding(name, OK, f"its program answered in {took:.0f} us", None)
+    why = "its program does not answer: no daemon there, another network, or its frames are lost"
+    remedy = "on that host: sudo tollbar nic up; in native mode on veth: sudo tollbar nic up --mode generic"
+    return Finding(name, WRONG, why, remedy)
+
+
+def default_interface() -> str | None:
+    """That of the default route; else the only one beside the loopback."""
+    for line in Path("/proc/net/route").read_text().splitlines()[1:]:
+        interface, target = line.split()[:2]
+        if target == "00000000":
+            return interface
+    others = _others()
+    return others[0] if len(others) == 1 else None
+
+
+def _others() -> list[str]:
+    """All interfaces but the loopback, also where /sys is not mounted."""
+    return [name for _, name in socket.if_nameindex() if name != "lo"]

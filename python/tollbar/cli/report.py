@@ -17,7 +17,7 @@ from tollbar.cli.table import Table, column, describe_columns
 if TYPE_CHECKING:
     from tollbar.data.results import Stored
 
-KINDS = ("threads", "company", "crowd", "mpi", "hybrid", "shmem", "udp", "work")
+KINDS = ("threads", "neighbours", "crowd", "mpi", "hybrid", "shmem", "udp")
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,8 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("report", help=__doc__.partition(": ")[2], epilog=describe_columns(Written))
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: report.html")
     parser.add_argument(
-        "--results", type=Path, metavar="DIR",
-        help="a stored run, or a folder of runs, of which the newest of each kind",
-    )  # fmt: skip
-    parser.add_argument(
-        "--tables", action="store_true",
-        help="writes the tables about MPI and OpenSHMEM instead, as Markdown (default: to report.md)",
+        "results", nargs="*", type=Path, metavar="RUN",
+        help="runs, or folders of runs, of which the newest of each kind (default: the results folder)",
     )  # fmt: skip
     parser.add_argument(
         "--machine", type=arguments.names, metavar="NAME|FILE[,...]",
@@ -52,20 +48,25 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> Table:
     from tollbar.data import results
 
-    folders = dict.fromkeys(run for kind in KINDS for run in results.all_chosen(args.results, kind))
-    runs = [run for folder in folders if _has_a_place(run := results.read(folder))]
+    named = args.results or [results.folder()]
+    folders = dict.fromkeys(run for each in named for kind in KINDS for run in results.all_chosen(each, kind))
+    runs = [results.read(folder) for folder in folders]
     if not runs:
-        raise WrongUse(f"{args.results or results.folder()} holds no run; `tollbar bench threads` makes one")
+        raise WrongUse(f"{', '.join(map(str, named))} holds no run; `tollbar bench threads` makes one")
     for empty in (run for run in runs if not run.launches):
         raise WrongUse(f"{empty.folder} holds no launch; run `tollbar bench` again")
-    output = args.output or Path("report.md" if args.tables else "report.html")
-    files = {output: _tables(runs).encode()} if args.tables else _pages(runs, output, args.machine)
+    output = args.output or Path("report.html")
+    files, answer = _pages(runs, output, args.machine)
     for path, content in files.items():
         _write(path, content)
     names = " ".join(run.folder.name for run in runs)
     launches = sum(len(run.launches) for run in runs)
     beside = [f"{path} lies beside it" for path in files if path != output]
-    return Table([Written(str(output), len(files[output]), launches, names)], Written, notes=beside)
+    doubts = [f"{run.folder.name} is incomplete" for run in runs if run.environment.get("incomplete")]
+    noisy = dict.fromkeys(each for run in runs for each in run.environment.get("noise", ()))
+    doubts += [f"the machine was not quiet: {each}" for each in noisy]
+    notes = [*answer, *doubts, *beside]
+    return Table([Written(str(output), len(files[output]), launches, names)], Written, notes=notes)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -75,13 +76,10 @@ def _write(path: Path, content: bytes) -> None:
     os.replace(part, path)
 
 
-def _has_a_place(run: Stored) -> bool:
-    """Of workloads those over hosts have a section; `tollbar reproduce nic` shows all of them."""
-    return run.environment.get("kind") != "work" or "hosts" in run.environment.get("over", ())
-
-
-def _pages(runs: list[Stored], output: Path, machines: Sequence[str] | None) -> dict[Path, bytes]:
-    """The report, the page of the project's targets, and what is too big for a page."""
+def _pages(
+    runs: list[Stored], output: Path, machines: Sequence[str] | None
+) -> tuple[dict[Path, bytes], Sequence[str]]:
+    """The report, and what is too big for a page; the answer in words."""
     from tollbar.report import cores_section
     from tollbar.report import page as report
 
@@ -89,17 +87,8 @@ def _pages(runs: list[Stored], output: Path, machines: Sequence[str] | None) -> 
         made = report.pages(*runs, name=output.name, machines=machines or cores_section.MACHINES)
     except cores_section.NoMachine as error:
         raise WrongUse(f"--machine: {error}") from None
-    files = {output: made.report.encode(), output.with_name(made.names["targets"]): made.targets.encode()}
-    folder = output.with_name(made.names["files"])
+    files = {output: made.report.encode()}
+    folder = output.with_name(made.folder)
     if made.beside:
         folder.mkdir(exist_ok=True)
-    return files | {folder / name: content for name, content in made.beside.items()}
-
-
-def _tables(runs: list[Stored]) -> str:
-    from tollbar.report import sections
-
-    text = sections.markdown(runs)
-    if not text:
-        raise WrongUse("no run of MPI is stored; `tollbar bench mpi` makes one")
-    return text
+    return files | {folder / name: content for name, content in made.beside.items()}, made.answer

@@ -90,19 +90,15 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "-o", "--output", type=Path, metavar="DIR",
         help="where to write (default: reproduce, in the results folder)",
     )  # fmt: skip
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="DIR",
-        help="the folder of stored runs (default: where bench stores them)",
-    )
-    parser.add_argument(
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
         "--no-measured", action="store_true", help="leave out measurements: the same output on every machine"
     )
-    parser.add_argument(
-        "--quick", action="store_true",
+    how.add_argument(
+        "--quick",
+        action="store_true",
         help="first measure what is missing, half a minute to two for each kind of bench that it needs",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 
@@ -113,13 +109,11 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar.papers.stored import Stored
 
     if args.paper in ("errata", "claims"):
-        if args.output or args.results or args.quick or args.no_measured:
+        if args.output or args.quick or args.no_measured:
             raise WrongUse(f"{args.paper} writes and measures nothing; leave out the other options")
         return _computed(args.paper)
-    if args.quick and args.no_measured:
-        raise WrongUse("--quick measures and --no-measured leaves that out; give one of them")
     names = list(PAPERS) if args.paper == "all" else [args.paper]
-    here = Stored(args.results, nothing=args.no_measured)
+    here = Stored(nothing=args.no_measured)
     notes = _measure(here, names) if args.quick else []
     folder = args.output or results.folder() / "reproduce"
     written: list[Written] = []
@@ -153,8 +147,7 @@ def _measure(here: Stored, names: list[str]) -> list[str]:
     with Progress("measuring", total=len(wanted)) as progress:
         for kind in wanted:
             progress.advance(0, COMMANDS[kind])
-            words = [*COMMANDS[kind].split()[1:], "--quick"]
-            words += ["--output", str(here.within)] if here.within else []
+            words = [*COMMANDS[kind].split()[1:], "--effort", "quick"]
             finished = subprocess.run(
                 [sys.executable, "-m", "tollbar", *words], capture_output=True, text=True, check=False
             )
@@ -162,7 +155,7 @@ def _measure(here: Stored, names: list[str]) -> list[str]:
                 raise CheckFailed(finished.stderr.strip().splitlines()[-1])
             if here.missing(kind):
                 last = (finished.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-                notes.append(f"{COMMANDS[kind]} --quick measured nothing: {last}")
+                notes.append(f"{COMMANDS[kind]} --effort quick measured nothing: {last}")
             progress.advance(1)
     return notes
 

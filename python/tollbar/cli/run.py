@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar run: runs an MPI program with tollbar's barriers in place of the MPI's."""
+"""tollbar run: runs a program with tollbar's barriers in place of those of its MPI, OpenMP or threads."""
 
 from __future__ import annotations
 
@@ -7,36 +7,41 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollbar import environment
+from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.machine import doors, launching, mpis, paths
+from tollbar.machine import cpus, doors, launching, mpis, openmp, paths
 
 _ABOUT = """
-The MPI is the one whose library the program is linked with, else that of the launcher (mpirun, mpiexec).
-The door is tollbar's Open MPI component if it was built for that Open MPI, else the library to preload.
-The exit code is the command's. Every TOLLBAR_ variable reaches all ranks, also those on other hosts; there
-tollbar must be installed in the same folder.
+An MPI program (by its library, else by the launcher) gets the Open MPI component where one fits, else a
+preload. Any other gets the preload of its OpenMP runtime, of pthread_barrier_wait, or both where its file
+does not tell; what its waits outside of barriers need is set unless you have (TOLLBAR_VERBOSE=1 says it).
+Every TOLLBAR_ variable reaches all ranks; the exit code is the command's.
 
-  tollbar run -- mpirun -n 4 ./program
   tollbar run --timeout 10 -- mpirun -n 4 ./program   names the ranks that keep a barrier waiting for 10 s
-
-Open MPI starts no more ranks than there are cores unless it is given --oversubscribe, and none as root unless
-it is given --allow-run-as-root: tollbar run -- mpirun --oversubscribe -n 4 ./program
+  tollbar run --timeout 10 -- ./openmp_program        names its threads
 """
+
+#: The name for programs without an MPI.
+THREADS = "threads"
 
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|srun)(\.\w+)?")
 
 
 @dataclass(frozen=True)
 class Opened:
-    mpi: str = column("whose programs are served: openmpi, mpich (Intel MPI too) or abi (the standard's)")
+    mpi: str = column(
+        "whose programs are served: openmpi, mpich (Intel MPI too), abi (the standard's); threads: no MPI"
+    )
     door: str = column("component or preload")
-    library: str = column("the file that is loaded")
+    library: str = column("the file that is loaded, several with a colon between")
     command: str = column("what is run, as a shell takes it")
 
 
@@ -50,25 +55,18 @@ def add_parser(commands) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=_seconds,
+        type=arguments.number(float, arguments.ABOVE_0, what="number of seconds"),
         metavar="S",
         help="name the missing ranks after a barrier has waited so many seconds (sets TOLLBAR_TIMEOUT)",
     )
-    parser.add_argument("--mpi", choices=tuple(doors.PRELOADS), help="the MPI, where it cannot be recognized")
-    parser.add_argument("--door", choices=("component", "preload"), help="the door (default: what fits best)")
+    parser.add_argument(
+        "--door", choices=("component", "preload", *doors.PRELOADS, *doors.THREADS), metavar="DOOR",
+        help="component, preload, or the preload of openmpi, mpich, abi where the MPI cannot be "
+        "recognized, or of openmp, pthread alone (default: what fits best)",
+    )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="print what would be run, and do not run it")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="a launcher or a program")
     parser.set_defaults(run=run)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0")
-    return seconds
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -77,19 +75,29 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse("a command is missing, such as: tollbar run -- mpirun -n 4 ./program")
     launcher = find_launcher(words)
     mpi = mpis.of_launcher(words[launcher]) if launcher is not None else None
-    interface = args.mpi or interface_of(words[0 if launcher is None else launcher + 1 :], mpi)
-    door, library, variables = open_door(interface, mpi, args.door)
+    named = args.door if args.door in doors.PRELOADS else None
+    is_threads = args.door in doors.THREADS or (launcher is None and named is None and has_no_mpi(words))
+    interface = (
+        THREADS
+        if is_threads
+        else named or interface_of(words[0 if launcher is None else launcher + 1 :], mpi)
+    )
+    if is_threads:
+        door, library, variables = "preload", *open_for_threads(words, args.door)
+    else:
+        door, library, variables = open_door(interface, mpi, args.door)
+    say(variables)
     if args.timeout is not None:
         variables["TOLLBAR_TIMEOUT"] = f"{args.timeout:g}"
-    command, environment = pass_on(variables, words, launcher, mpi)
+    command, given = pass_on(variables, words, launcher, mpi)
     if args.dry_run:
-        shown = shlex.join([*(f"{name}={value}" for name, value in environment.items()), *command])
-        return Table([Opened(interface, door, str(library), shown)], text=shown)
+        shown = shlex.join([*(f"{name}={value}" for name, value in given.items()), *command])
+        return Table([Opened(interface, door, library, shown)], text=shown)
     if launcher is not None and mpi is not None and mpi.family == "openmpi":
         explain(words[launcher + 1 :])
     sys.stdout.flush()
     try:
-        os.execvpe(command[0], command, {**os.environ, **environment})
+        os.execvpe(command[0], command, {**os.environ, **given})
     except OSError as error:
         raise WrongUse(f"{command[0]}: {error.strerror}") from None
 
@@ -107,31 +115,71 @@ def find_launcher(words: Sequence[str]) -> int | None:
     return next((at for at, word in enumerate(words) if _LAUNCHER.fullmatch(Path(word).name)), None)
 
 
+def has_no_mpi(words: Sequence[str]) -> bool:
+    """Whether the command is there and none of its words is a program that is linked with an MPI."""
+    return shutil.which(words[0]) is not None and not any(map(mpis.interface_of, words))
+
+
 def interface_of(words: Sequence[str], mpi: mpis.Mpi | None) -> str:
     """The binary interface of the first of the words that is linked with an MPI, else the launcher's."""
-    linked = next(filter(None, map(mpis.interface_of, words)), None)
-    if linked is None and mpi is None:
+    known = ((word, interface) for word in words if (interface := mpis.interface_of(word)))
+    program, linked = next(known, (None, None))
+    if linked is None and mpi is not None:
+        return mpi.interface
+    if linked is None and shutil.which(words[0]) is None:
+        raise WrongUse(f"there is no program {words[0]}")
+    if linked is None:
         raise WrongUse(
-            f"which MPI? no program in the command is linked with one; give --mpi {'|'.join(doors.PRELOADS)}"
+            f"which MPI? no program in the command is linked with one; give --door {'|'.join(doors.PRELOADS)}"
         )
-    return linked or mpi.interface
+    if mpi and {linked, mpi.interface} == {"openmpi", "mpich"}:
+        raise WrongUse(
+            f"{program} is linked with {linked}, and {mpi.launcher.name} starts ranks of {mpi.name}: each "
+            f"would run alone; take the launcher of {linked}"
+        )
+    return linked
 
 
-def open_door(interface: str, mpi: mpis.Mpi | None, wanted: str | None) -> tuple[str, Path, dict[str, str]]:
+def open_for_threads(words: Sequence[str], wanted: str | None) -> tuple[str, dict[str, str]]:
+    """The libraries for a program's threads, and the variables that make it load them and suit the CPUs."""
+    linked = next((found for word in words if (found := openmp.of_program(word))), [])
+    ways = [wanted] if wanted in doors.THREADS else linked or list(doors.THREADS)
+    libraries = doors.of_threads(ways)
+    if not libraries:
+        names = " and ".join(doors.THREADS["pthread" if way == "pthread" else "openmp"] for way in ways)
+        raise WrongUse(f"{names} is not built; remedy: {paths.mend()}")
+    variables = preloaded(libraries)
+    if ways != ["pthread"]:
+        variables |= openmp.settings(os.environ, cpus.usable())
+    return ":".join(map(str, libraries)), variables
+
+
+def preloaded(libraries: Sequence[Path]) -> dict[str, str]:
+    """The variable that loads them in front of what the user has loaded."""
+    others = os.environ.get("LD_PRELOAD")
+    return {"LD_PRELOAD": ":".join([*map(str, libraries), *([others] if others else [])])}
+
+
+def say(variables: Mapping[str, str]) -> None:
+    """Tells what the program's environment gets, where TOLLBAR_VERBOSE asks for it."""
+    if variables and environment.value("TOLLBAR_VERBOSE") in ("1", "2"):
+        set_ = " ".join(f"{name}={value}" for name, value in variables.items())
+        print(f"tollbar run: {set_}", file=sys.stderr)
+
+
+def open_door(interface: str, mpi: mpis.Mpi | None, wanted: str | None) -> tuple[str, str, dict[str, str]]:
     """The door, its library, and the variables that make programs of that interface load it."""
-    component = None
-    if interface == "openmpi" and mpi is not None and wanted != "preload":
+    if interface == "openmpi" and mpi is not None and wanted in (None, "component"):
         component = doors.component(mpi)
-    if component is not None:
-        return "component", component, {doors.COMPONENT_PATH: doors.component_path(mpi, component)}
+        if component is not None:
+            return "component", str(component), {doors.COMPONENT_PATH: doors.component_path(mpi, component)}
     if wanted == "component":
         whose = mpi.name if mpi else "a program without mpirun"
         raise WrongUse(f"there is no {doors.COMPONENT} for {whose}; tollbar run --door preload needs none")
     library = doors.preload(interface)
     if library is None:
         raise WrongUse(f"{doors.PRELOADS[interface]} is not built; remedy: {paths.mend()}")
-    others = os.environ.get("LD_PRELOAD")
-    return "preload", library, {"LD_PRELOAD": f"{library}:{others}" if others else str(library)}
+    return "preload", str(library), preloaded([library])
 
 
 def pass_on(

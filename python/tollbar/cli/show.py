@@ -23,7 +23,7 @@ class Word:
 class Document:
     plan: str = column("the plan's spelling")
     ranks: int = column("number of ranks")
-    kind: str = column("svg or goal")
+    kind: str = column("text, svg or goal")
     file: str | None = column("where it was written with -o")
     document: str | None = column("the text itself, without -o")
 
@@ -33,7 +33,7 @@ def add_parser(commands) -> None:
         "show",
         help=__doc__.partition(": ")[2],
         description=__doc__,
-        epilog=f"--as text, {describe_columns(Word)}\n\n--as svg|goal, {describe_columns(Document)}",
+        epilog=f"--as text, {describe_columns(Word)}\n\n--as svg|goal and -o, {describe_columns(Document)}",
     )
     parser.add_argument(
         "plan", type=arguments.plan, metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination"
@@ -45,33 +45,27 @@ def add_parser(commands) -> None:
         "--as", dest="kind", choices=("text", "svg", "goal"), default="text", help="default: text"
     )
     parser.add_argument(
-        "--logp",
-        type=arguments.logp,
-        default=tollbar.LogP(L=10, o=5, g=3),
-        metavar="L,o,g",
-        help="microseconds that scale the drawing's time (default: 10,5,3)",
+        "-o", "--output", type=Path, metavar="FILE", help="write to FILE; the row says where it is"
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write to FILE, print nothing")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Table:
     plan = tollbar.plan(args.plan, args.ranks)
-    text = _document(plan, args.kind, args.logp)
+    text = _document(plan, args.kind)
     if args.output:
         _write(args.output, text)
-    printed = "" if args.output else text
+        return Table([Document(args.plan, args.ranks, args.kind, str(args.output), None)], text="")
     if args.kind == "text":
         lines = (line.partition(":") for line in text.splitlines())
         words = [Word(int(self) if self.isdigit() else self, word.strip()) for self, _, word in lines]
-        return Table(words, text=printed)
-    file = str(args.output) if args.output else None
-    return Table([Document(args.plan, args.ranks, args.kind, file, printed or None)], text=printed)
+        return Table(words, text=text)
+    return Table([Document(args.plan, args.ranks, args.kind, None, text)], text=text)
 
 
-def _document(plan: tollbar.Plan, kind: str, logp: tollbar.LogP) -> str:
+def _document(plan: tollbar.Plan, kind: str) -> str:
     if kind == "svg":
-        return tollbar.draw_svg(plan, logp)
+        return tollbar.draw_svg(plan, tollbar.LogP(L=10, o=5, g=3))
     return tollbar.to_goal(plan) if kind == "goal" else plan.text
 
 

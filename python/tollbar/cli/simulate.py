@@ -8,9 +8,7 @@ import argparse
 from tollbar.cli import (
     simulate_cluster,
     simulate_cores,
-    simulate_exchange,
     simulate_nic,
-    simulate_quanta,
     simulate_scheduler,
     ways,
 )
@@ -18,11 +16,9 @@ from tollbar.cli import (
 #: Every simulator by the KIND it adds.
 KINDS = {
     "scheduler": simulate_scheduler,
-    "quanta": simulate_quanta,
     "nic": simulate_nic,
     "cluster": simulate_cluster,
     "cores": simulate_cores,
-    "exchange": simulate_exchange,
 }
 
 

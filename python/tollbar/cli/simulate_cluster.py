@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import tollbar
 from tollbar.cli import arguments
-from tollbar.cli.errors import WrongUse
+from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
-from tollbar.cli.simulate_scheduler import Interrupted
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.machine import paths
 from tollbar.models import cluster
@@ -63,10 +62,11 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         help="latency, overhead, gap in microseconds (default: 10,5,3)",
     )  # fmt: skip
     parser.add_argument(
-        "--platform", metavar="FILE",
+        "--platform",
+        metavar="FILE",
         help="a platform file of SimGrid's, or the name of one that comes with tollbar: "
         f"{', '.join(cluster.example_platforms())}; the latency is the platform's, o and g those of --logp",
-    )  # fmt: skip
+    )
 
 
 def run(args: argparse.Namespace) -> Table:

@@ -11,14 +11,30 @@ import argparse
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import tollbar
-from tollbar.cli import arguments, nic_fitted, simulate_nic_asked
-from tollbar.cli.errors import WrongUse
+from tollbar.cli import arguments
+from tollbar.cli.errors import Interrupted
 from tollbar.cli.progress import Progress
-from tollbar.cli.simulate_nic_asked import Work
-from tollbar.cli.simulate_scheduler import Interrupted
 from tollbar.cli.table import Table, column, describe_columns
+
+_PARTS = ("send", "sdma", "xmit", "network", "recv", "rdma", "hrecv")
+_DRAWN_LOOPS = 1000
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of the nodes in a loop."""
+
+    compute_us: tuple[float, ...] = (0.0,)
+    variation: float = 0.0
+    application: str | None = None
+
+    @property
+    def sum_us(self) -> float:
+        return sum(self.compute_us)
 
 
 @dataclass(frozen=True)
@@ -26,7 +42,7 @@ class Comparison:
     """One plan on one card and number of nodes."""
 
     plan: str = column("the plan's spelling")
-    card: str = column("its preset, or parts where --parts describes it")
+    card: str = column("its preset, or parts where its parts were given")
     nodes: int = column("how many")
     steps: int = column("steps of the plan, as the paper counts them")
     application: str | None = column("the synthetic application")
@@ -43,21 +59,6 @@ class Comparison:
     nic_compute_us: float | None = column("the same, NIC-based")
     host_loop_us: float | None = column("the loop C + B at the efficiency, which the paper's Figure 7 plots")
     nic_loop_us: float | None = column("the same, NIC-based")
-    nic_low_us: float | None = column("least nic_us of all parameters that fit what is printed")
-    nic_high_us: float | None = column("greatest")
-    factor_low: float | None = column("least factor of these parameters")
-    factor_high: float | None = column("greatest")
-
-
-@dataclass(frozen=True)
-class Term:
-    """What the printed latencies say of one term."""
-
-    card: str = column("whose latencies these are")
-    term: str = column("a = Send + RDMA + HRecv, b = Network + Recv, H = a + b + SDMA")
-    low: float = column("least value, in microseconds; the factor's limit is a ratio")
-    high: float = column("greatest value")
-    identifiable: bool = column("whether the latencies fix it")
 
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
@@ -65,48 +66,71 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "nic",
         help=__doc__.partition(": ")[2].partition("\n")[0],
         description=__doc__,
-        epilog="\n\n".join(
-            (
-                describe_columns(Comparison),
-                "with --ranges, " + describe_columns(Term),
-                "with --fit, " + describe_columns(nic_fitted.Fitted),
-            )
-        ),
+        epilog=describe_columns(Comparison),
     )
-    simulate_nic_asked.add_arguments(parser)
+    parser.add_argument(
+        "plans", nargs="*", type=arguments.plan, default=["pairwise"], metavar="PLAN",
+        help="default: pairwise, the paper's own",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ranks", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
+        help="nodes; A..B stands for every number between (default: 8)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--card", type=_cards, default=dict.fromkeys(tollbar.nic_cards()), metavar="CARD,...",
+        help=f"{', '.join(tollbar.nic_cards())} (default: both), or your own: PART=US,... of "
+        f"{', '.join(_PARTS)}, each 0 unless it is named",
+    )  # fmt: skip
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--compute", type=arguments.listed(_work), default=(Work(),), metavar="US[~S],...",
+        help="computing before each barrier, S: varying by this share; or the paper's applications "
+        f"{', '.join(tollbar.nic_applications())}, which vary by 0.1 unless ~S says else",
+    )  # fmt: skip
+    how.add_argument(
+        "--efficiency", type=arguments.listed(arguments.number(float, 0, 1, "share")), default=(),
+        metavar="E,...", help="how much must be computed between barriers for these efficiencies",
+    )  # fmt: skip
+
+
+def _cards(text: str) -> dict[str, tollbar.NicCard | None]:
+    """Presets by their names, or one card by its parts."""
+    if "=" not in text:
+        return dict.fromkeys(arguments.listed(arguments.one_of(tollbar.nic_cards()))(text))
+    given = arguments.pairs(dict.fromkeys(_PARTS, arguments.microseconds))(text)
+    try:
+        return {"parts": tollbar.NicCard(**{f"{part}_us": us for part, us in given.items()})}
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _work(text: str) -> Work:
+    name, varies, share = text.partition("~")
+    if name not in tollbar.nic_applications():
+        us, variation = arguments.computing(text)
+        return Work((us,), variation)
+    times, usual = tollbar.parse_workload(name)
+    return Work(tuple(times), arguments.number(float, 0, 1, "share")(share) if varies else usual, name)
 
 
 def run(args: argparse.Namespace) -> Table:
-    simulate_nic_asked.check(args)
-    if args.fit:
-        return nic_fitted.table(args.fit)
-    if args.ranges:
-        return Table(_terms(args.card or tollbar.nic_cards(), args.ratio))
-    work = simulate_nic_asked.work(args)
-    if args.efficiency and work != [Work()]:
-        raise WrongUse("--efficiency asks how much to compute; leave out --compute-us and --application")
-    cards = {"parts": args.parts} if args.parts else dict.fromkeys(args.card or tollbar.nic_cards())
-    cases = list(itertools.product(args.plans, cards, arguments.each(args.nodes), work))
+    cases = list(itertools.product(args.plans, args.card, arguments.each(args.ranks), args.compute))
     rows: list[Comparison] = []
     with Progress("simulating", total=len(cases)) as progress:
         for done, (plan, name, nodes, loop) in enumerate(cases):
             watch = _Watch(f"row {done + 1} of {len(cases)}")
-            rows += _compare(tollbar.plan(plan, nodes), name, cards[name], loop, args, watch)
+            rows += _compare(tollbar.plan(plan, nodes), name, args.card[name], loop, args.efficiency, watch)
             progress.advance(1)
     return Table(rows)
 
 
 def _compare(
     plan: tollbar.Plan, name: str, parts: tollbar.NicCard | None, work: Work,
-    args: argparse.Namespace, watch: _Watch,
+    efficiencies: Sequence[float], watch: _Watch,
 ) -> list[Comparison]:  # fmt: skip
-    def elapsed_us(card: tollbar.NicCard) -> tuple[float, float]:
-        below = card.without_mpi() if args.without_mpi else card
-        host_us = _loop_us(plan, "host", card, work, args, watch)
-        return host_us, _loop_us(plan, "nic", below, work, args, watch)
-
-    host_us, nic_us = elapsed_us(parts or tollbar.nic_card(name))
-    ends = [elapsed_us(tollbar.nic_card(name, share)) for share in (0, 0.5, 1)] if args.interval else []
+    card = parts or tollbar.nic_card(name)
+    host_us = _loop_us(plan, "host", card, work, watch)
+    nic_us = _loop_us(plan, "nic", card, work, watch)
     computed = work.sum_us or None
     return [
         Comparison(
@@ -128,23 +152,19 @@ def _compare(
             nic_compute_us=_at(efficiency, tollbar.nic_compute_us, nic_us),
             host_loop_us=_at(efficiency, tollbar.nic_loop_us, host_us),
             nic_loop_us=_at(efficiency, tollbar.nic_loop_us, nic_us),
-            nic_low_us=min((nic for _, nic in ends), default=None),
-            nic_high_us=max((nic for _, nic in ends), default=None),
-            factor_low=min((_ratio(*end) for end in ends), default=None),
-            factor_high=max((_ratio(*end) for end in ends), default=None),
         )
-        for efficiency in args.efficiency or (None,)
+        for efficiency in efficiencies or (None,)
     ]
 
 
 def _loop_us(
-    plan: tollbar.Plan, where: str, card: tollbar.NicCard, work: Work, args: argparse.Namespace, watch: _Watch
+    plan: tollbar.Plan, where: Literal["host", "nic"], card: tollbar.NicCard, work: Work, watch: _Watch
 ) -> float:
-    loops = args.loops or (simulate_nic_asked.DRAWN_LOOPS if work.variation else 1)
+    loops = _DRAWN_LOOPS if work.variation else 1
     try:
         outcome = tollbar.simulate_nic(
             plan, where, card,
-            compute_us=work.compute_us, variation=work.variation, runs=loops, seed=args.seed, watch=watch,
+            compute_us=work.compute_us, variation=work.variation, runs=loops, seed=_SEED, watch=watch,
         )  # fmt: skip
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {watch.which}: {watch.told}") from None
@@ -170,17 +190,3 @@ def _at(
     efficiency: float | None, formula: Callable[[float, float], float], barrier_us: float
 ) -> float | None:
     return None if efficiency is None else formula(barrier_us, efficiency)
-
-
-def _terms(cards: Sequence[str], ratio: float | None) -> list[Term]:
-    if ratio is None:
-        found = {card: tollbar.nic_card_ranges(card) for card in cards}
-    elif len(cards) == 2:
-        found = {cards[0]: tollbar.nic_card_ranges(*cards, ratio)}
-    else:
-        raise WrongUse("--ratio is between two cards; give --card SLOWER,FASTER")
-    return [
-        Term(card, term, *ranges[term], identifiable=ranges[term][0] == ranges[term][1])
-        for card, ranges in found.items()
-        for term in ("H", "a", "b", "SDMA", "limit_factor")
-    ]

@@ -8,23 +8,21 @@ time is a run of its own.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypedDict, Unpack
 
 import tollbar
 from tollbar.cli import arguments, crowds
-from tollbar.cli.errors import CommandError, WrongUse
+from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.models import quanta
 
-KERNELS = ("paper", "fair", "older-fair")
 POLICIES = ("partition", "coscheduled", "global", "dedicated", "dynamic")
-#: The paper's names, as the catalogue spells them.
-_SPELLED = {"centralized": "turnstile", "tree": "mcs:4,2"}
-_PICTURE_BARRIERS = 6  # so many are in a picture unless its window is given
+_PICTURE_BARRIERS = 6  # so many are in a picture
+_SHORT_RUN = 2000  # stretches of activity; a run that has no more is drawn as a whole
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Crowd:
     barriers: int = column("episodes", detail=True)
     arrival_us: float = column("when it started", detail=True)
     completed_us: float = column("when it finished")
-    per_barrier_us: float = column("elapsed time a barrier, computing and --barrier-us included")
+    per_barrier_us: float = column("elapsed time a barrier, computing and own= included")
     overhead_pct: float | None = column(
         "extra time over computing on its most loaded processor, under global and dynamic on all that it "
         "had; empty when nothing is computed"
@@ -61,7 +59,7 @@ class Crowd:
         "the fewest processors that would take as long (P_M); empty where applications share the machine",
         detail=True,
     )
-    own_us: float = column("what a barrier costs by itself, --barrier-us and --logp together", detail=True)
+    own_us: float = column("what a barrier costs by itself: own= of --kernel", detail=True)
     fewest_processors: int = column("that the application had at a time", detail=True)
     most_processors: int = column("that the application had at a time", detail=True)
     moves: int = column("of its threads to another processor, because partitions changed", detail=True)
@@ -75,144 +73,117 @@ class Run:
     processors: int
 
 
-@dataclass(frozen=True)
-class Times:
-    """Of the machine, in microseconds."""
+_TIME = arguments.microseconds
+_ORDER = arguments.one_of(("numbered", "shuffled"))
+#: Settings of --kernel beside its name, and what is taken otherwise. A fair kernel's quantum is its slice.
+_PAPER = {"switch": 100.0, "quantum": 20000.0, "access": 0.0, "own": 0.0, "move": 0.0, "order": "numbered"}
+_FAIR = {"switch": 1.5, "quantum": None, "tick": 4000.0, "wake": 2.0, "call": 0.0, "own": 0.0,
+         "order": "numbered"}  # fmt: skip
+KERNELS: dict[str, dict[str, Any]] = {"paper": _PAPER, "fair": _FAIR, "older-fair": _FAIR}
 
-    switch_us: float
-    quantum_us: float | None = None  #: None: as Linux has it for so many processors
-    tick_us: float = 4000.0
-    wake_us: float = 2.0
-    call_us: float = 0.0
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: which thread runs when several want a processor, and what that takes, in microseconds."""
+
+    name: str
+    given: dict[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.given.get(key, KERNELS[self.name].get(key, 0.0))
 
     def on(self, processors: int) -> dict[str, float]:
         """The simulator's arguments. Linux 6.18 computes the slice so, in sched_init_granularity."""
         slice_us = 700.0 * min(8, processors).bit_length()
-        return dataclasses.asdict(self) | {
-            "quantum_us": slice_us if self.quantum_us is None else self.quantum_us
-        }
+        times = {key: self[key] for key in KERNELS[self.name] if key not in ("own", "order")}
+        return {f"{key}_us": slice_us if us is None else us for key, us in times.items()}
 
 
-_TIMES = {
-    "paper": Times(switch_us=100.0, quantum_us=20000.0),
-    "fair": Times(switch_us=1.5),
-    "older-fair": Times(switch_us=1.5),
-}
+def _kernel(text: str) -> Kernel:
+    """`NAME` or `NAME,KEY=VALUE,...`."""
+    name, _, rest = text.partition(",")
+    keys = KERNELS[arguments.one_of(tuple(KERNELS))(name)]
+    readers = {key: _ORDER if key == "order" else _TIME for key in keys}
+    return Kernel(name, arguments.pairs(readers)(rest) if rest else {})
 
 
-class Interrupted(CommandError):
-    exit_code = 130
+def _picture(text: str) -> Path:
+    if Path(text).suffix != ".svg":
+        raise argparse.ArgumentTypeError(f"'{text}' must end in .svg")
+    return Path(text)
 
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
     parser = kinds.add_parser(
         "scheduler",
         help=__doc__.partition(": ")[2].partition("\n")[0],
-        description=__doc__,
-        epilog=describe_columns(Crowd),
+        description=__doc__.partition("\n")[0],
+        epilog=f"{describe_columns(Crowd)}\n\n{_KERNELS}",
     )
-    machine = parser.add_argument_group("the machine")
-    machine.add_argument(
-        "--processors", type=crowds.processors, default=[range(8, 9)], metavar="P[,P...]",
-        help="how many, at most one a thread; A..B stands for every number between (default: 8)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--kernel", choices=KERNELS, default="paper",
-        help="paper: turns of a quantum, which end at the same time everywhere (default); fair: earliest "
-        "eligible deadline, as Linux since 6.17, where naive is sched_yield and smart sleeps until it "
-        "is woken; older-fair: Linux 6.6 to 6.16, where a yield costs less",
-    )  # fmt: skip
-    machine.add_argument(
-        "--neighbours", type=int, default=0, metavar="N",
-        help="threads of others that never wait, one a processor from the first on (default: 0)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--quantum-us", type=float, metavar="US",
-        help="length of a quantum (default: 20000); under a fair kernel of a slice (default: that "
-        "of Linux 6.18 for so many processors, 1400 for 2, 2800 for 8 or more)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--switch-us", type=float, metavar="US",
-        help="processor time of a context switch (default: 100; the paper's spinning barriers have 0; "
-        "under a fair kernel 1.5)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--access-us", type=float, default=0.0, metavar="US",
-        help="of the paper's kernel: a word of memory serves one access at a time, each so long, and who "
-        "polls it is always there: arrivals at a counter wait for each other, those at a tree only for their "
-        "siblings (default: 0, memory costs nothing)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--tick-us", type=float, metavar="US",
-        help="of a fair kernel: how often it looks whose slice is used up (default: 4000, HZ=250)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--wake-us", type=float, metavar="US",
-        help="of a fair kernel: processor time of waking a sleeper (default: 2)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--call-us", type=float, metavar="US",
-        help="of a fair kernel: how long until another processor hears that it shall run a woken thread "
-        "(default: 0; in a virtual machine 20)",
-    )  # fmt: skip
-    machine.add_argument(
-        "--policy", choices=POLICIES, default="partition",
-        help="partition: each application has processors of its own (default); coscheduled: turns of a "
-        "quantum on the whole machine; global: one queue for all threads; "
-        "dedicated: one application after the other; dynamic: partitions of equal size, divided anew when an "
-        "application arrives or completes",
-    )  # fmt: skip
-    machine.add_argument(
-        "--move-us", type=float, default=0.0, metavar="US",
-        help="of dynamic: what the next switch to a thread takes longer when it has moved to another "
-        "processor (default: 0)",
-    )  # fmt: skip
     crowds.add_arguments(parser)
     parser.add_argument(
-        "--barrier-us", type=float, default=0.0, metavar="US",
-        help="what a barrier costs by itself, added to the simulated time (the paper's figures 4 and 5 need "
-        "0.625 of a switch; default: 0)",
+        "--cpus", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
+        help="processors; A..B too (default: 8)",
     )  # fmt: skip
     parser.add_argument(
-        "--logp", type=arguments.logp, metavar="L,o,g",
-        help="what signals cost, in us: the price of the barrier's plan is added too, so that a counter "
-        "costs in proportion to its threads and a tree to its levels",
+        "--kernel", type=_kernel, default=Kernel("paper", {}), metavar="NAME,...",
+        help="paper (default), fair, older-fair; fair,switch=2",
     )  # fmt: skip
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="of varying times and shuffled orders (default: 1)"
+        "--neighbours", type=arguments.number(int, 0, 1024, "number of neighbours"), default=0, metavar="N",
+        help="threads of others that never wait, one a processor",
+    )  # fmt: skip
+    parser.add_argument(
+        "--policy", choices=POLICIES, default="partition", metavar="HOW", help=f"{', '.join(POLICIES)}"
     )
+    parser.add_argument("--seed", type=arguments.seed, metavar="N", help="of what is drawn (default: 1)")
     parser.add_argument(
-        "--picture", type=Path, metavar="FILE", help="write what each processor did as an SVG, of one run"
+        "-o", "--output", type=_picture, metavar="FILE", help="also draw what processors did in a run (svg)"
     )
-    parser.add_argument(
-        "--window-us", type=crowds.window, metavar="FROM..UNTIL",
-        help=f"the time that the picture shows (default: about {_PICTURE_BARRIERS} barriers)",
-    )  # fmt: skip
+
+
+_KERNELS = """\
+waiting: smart yields where another local thread can go on; under a fair kernel it sleeps, after N yields
+computing: US~S varies by the share S; a FILE is a recorded program, thread,compute_us or thread,event,value
+runs: each combination of plan, waiting, CPUs and computing; one application unless --application says more
+
+kernels, with times in us:
+  paper       turns of a quantum that end everywhere at once. quantum=20000; switch=100: a context switch;
+              access=0: a word of memory serves one access at a time; move=0: what a thread's next switch
+              takes longer when --policy dynamic has moved it
+  fair        Linux since 6.17: smart sleeps. quantum=: its slice (Linux 6.18's); switch=1.5; tick=4000: how
+              often slices are looked at; wake=2: waking a sleeper; call=0: until it is seen elsewhere
+  older-fair  Linux 6.6 to 6.16, where a yield costs less
+  all         order=numbered or shuffled: which thread of a processor is next; own=0: added to each barrier
+"""
 
 
 def run(args: argparse.Namespace) -> Table:
-    if not 0 <= args.barrier_us < float("inf"):
-        raise WrongUse(f"--barrier-us is a time of at least 0, not {args.barrier_us}")
-    if not 0 <= args.seed < 2**64:
-        raise WrongUse(f"--seed is a number from 0 to 2^64 - 1, not {args.seed}")
-    times = _times(args)
     runs = [
         Run(applications, processors)
-        for applications, processors in itertools.product(
-            crowds.described(args), arguments.each(args.processors)
-        )
+        for applications, processors in itertools.product(crowds.described(args), arguments.each(args.cpus))
     ]
-    if args.picture and len(runs) > 1:
-        raise WrongUse(f"--picture shows one run, these are {len(runs)}; give one value for each option")
+    drawn = args.kernel["order"] == "shuffled" or any(
+        each.varies for run in runs for each in run.applications
+    )
+    if args.seed is not None and not drawn:
+        raise WrongUse("--seed: nothing is drawn; give times that vary, as 20~0.5, or order=shuffled")
+    if args.kernel["move"] and args.policy != "dynamic":
+        raise WrongUse("move=: only --policy dynamic moves threads")
+    alone = not args.neighbours and len(args.application) < 2
+    if alone and args.policy not in ("partition", "global"):
+        raise WrongUse(f"--policy {args.policy}: one application alone has the machine; add --application")
+    if args.placement and args.policy == "global":
+        raise WrongUse("--placement: under --policy global no thread has a processor of its own")
+    if args.output and len(runs) > 1:
+        raise WrongUse(f"-o draws one run, these are {len(runs)}; give one value for each option")
     rows = []
     with Progress("simulating", total=len(runs)) as progress:
         for done, each in enumerate(runs):
-            rows += _rows(
-                each, _simulate(each, args, times, progress, f"run {done + 1} of {len(runs)}"), args
-            )
-    if args.picture:
-        _draw(runs[0], args, times, rows)
-    notes = [f"the picture is {args.picture}"] if args.picture else []
+            rows += _rows(each, _simulate(each, args, progress, f"run {done + 1} of {len(runs)}"), args)
+    if args.output:
+        _draw(runs[0], args, rows)
+    notes = [f"the picture is {args.output}"] if args.output else []
     return Table(rows, notes=notes + _spared(rows))
 
 
@@ -227,20 +198,16 @@ def _spared(rows: list[Crowd]) -> list[str]:
     ]
 
 
-def _times(args: argparse.Namespace) -> Times:
-    given = {
-        field.name: value
-        for field in dataclasses.fields(Times)
-        if (value := getattr(args, field.name)) is not None
-    }
-    of_others = [name for name in ("tick_us", "wake_us", "call_us") if name in given]
-    if args.kernel == "paper" and of_others:
-        raise WrongUse(f"--{of_others[0].replace('_', '-')} is of a fair kernel; say --kernel fair")
-    return dataclasses.replace(_TIMES[args.kernel], **given)
+class _Window(TypedDict, total=False):
+    """The part of a run whose history is kept."""
+
+    from_us: float
+    until_us: float
+    most_spans: int
 
 
 def _simulate(
-    run: Run, args: argparse.Namespace, times: Times, progress: Progress, which: str, **window: float
+    run: Run, args: argparse.Namespace, progress: Progress, which: str, **window: Unpack[_Window]
 ) -> tollbar.SchedulerOutcome:
     told = "it had just begun"
     share = 0.0
@@ -254,9 +221,9 @@ def _simulate(
     try:
         outcome = tollbar.simulate_scheduler(
             [each.application for each in run.applications],
-            processors=run.processors, kernel=args.kernel, neighbours=args.neighbours,
-            policy=args.policy, seed=args.seed, access_us=args.access_us, move_us=args.move_us, watch=watch,
-            **times.on(run.processors), **window,
+            processors=run.processors, kernel=args.kernel.name, neighbours=args.neighbours,
+            policy=args.policy, seed=1 if args.seed is None else args.seed, watch=watch,
+            **args.kernel.on(run.processors), **window,
         )  # fmt: skip
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {which}: {told}") from None
@@ -268,7 +235,7 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
     barriers = sum(each.barriers for each in outcome.applications)
     everything = run.processors * outcome.completed_us or 1.0
     alone = len(run.applications) == 1 and args.neighbours == 0
-    own = [_own_us(described, run.processors, args) for described in run.applications]
+    own_us = args.kernel["own"]
     return [
         Crowd(
             application=number if len(run.applications) > 1 else None,
@@ -290,7 +257,7 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
             switching=outcome.switching_us / everything,
             idle=outcome.idle_us / everything,
             quanta=outcome.quanta,
-            kernel=args.kernel,
+            kernel=args.kernel.name,
             neighbours=args.neighbours,
             waking=outcome.waking_us / everything,
             others=outcome.neighbours_us / everything,
@@ -300,20 +267,10 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
             most_processors=completion.most_processors,
             moves=completion.moves,
         )
-        for number, (described, completion, own_us) in enumerate(
-            zip(run.applications, outcome.applications, own, strict=True)
+        for number, (described, completion) in enumerate(
+            zip(run.applications, outcome.applications, strict=True)
         )
     ]
-
-
-def _own_us(described: crowds.Described, processors: int, args: argparse.Namespace) -> float:
-    """The barrier by itself: all threads arrive at once and have a processor each."""
-    if args.logp is None:
-        return args.barrier_us
-    spelled = _SPELLED.get(described.barrier, described.barrier)
-    if spelled == "combination":
-        spelled = f"combination:{min(processors, described.threads)}"
-    return args.barrier_us + tollbar.price(tollbar.plan(spelled, described.threads), args.logp).last_us
 
 
 def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) -> float | None:
@@ -322,33 +279,35 @@ def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) ->
     return 100 * ((completion.per_barrier_us + barrier_us) / floor_us - 1) if floor_us else None
 
 
-def _draw(run: Run, args: argparse.Namespace, times: Times, rows: list[Crowd]) -> None:
+def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
+    """All of a short run, else its beginning."""
     from tollbar.report import executions
 
-    last_us = max(row.completed_us for row in rows)
-    some_us = _PICTURE_BARRIERS * max(row.per_barrier_us for row in rows)
-    from_us, until_us = args.window_us or (0.0, min(last_us, some_us))
     with Progress("drawing", total=1) as progress:
-        outcome = _simulate(
-            run, args, times, progress, "the picture's run",
-            from_us=from_us, until_us=until_us, most_spans=executions.MOST_SPANS,
-        )  # fmt: skip
-    if not outcome.history:
-        raise WrongUse(f"nothing happens from {from_us:g} to {until_us:g} us; the run ends at {last_us:g} us")
+        last_us = max(row.completed_us for row in rows)
+        outcome = _history(run, args, progress, last_us, _SHORT_RUN)
+        if outcome.history_cut:
+            last_us = min(last_us, _PICTURE_BARRIERS * max(row.per_barrier_us for row in rows))
+            outcome = _history(run, args, progress, last_us, executions.MOST_SPANS)
     if outcome.history_cut:
-        raise WrongUse(
-            f"more than {executions.MOST_SPANS} stretches of activity are too many to draw; "
-            "give a shorter --window-us FROM..UNTIL"
-        )
+        raise WrongUse(f"more than {executions.MOST_SPANS} stretches of activity are too many to draw")
     crowd = "; ".join(f"{each.barrier}, {each.waiting}, {each.threads} threads" for each in run.applications)
     if args.neighbours:
         crowd += f", {args.neighbours} neighbour{'s' * (args.neighbours > 1)}"
     picture = executions.Picture(
         name="execution", title=f"{crowd} on {run.processors} processors", processors=run.processors,
-        from_us=from_us, until_us=until_us, spans=outcome.history, applications=len(run.applications),
-        quantum_us=times.on(run.processors)["quantum_us"] if args.kernel == "paper" else times.tick_us,
-        dashed="a quantum ends" if args.kernel == "paper" else "a tick",
+        from_us=0.0, until_us=last_us, spans=outcome.history, applications=len(run.applications),
+        quantum_us=args.kernel["quantum" if args.kernel.name == "paper" else "tick"],
+        dashed="a quantum ends" if args.kernel.name == "paper" else "a tick",
         completed_us=[completion.completed_us for completion in outcome.applications],
         arrived_us=[completion.arrival_us for completion in outcome.applications],
     )  # fmt: skip
-    args.picture.write_text(executions.alone(picture), encoding="utf-8")
+    args.output.write_text(executions.alone(picture), encoding="utf-8")
+
+
+def _history(
+    run: Run, args: argparse.Namespace, progress: Progress, until_us: float, most: int
+) -> tollbar.SchedulerOutcome:
+    return _simulate(
+        run, args, progress, "the picture's run", from_us=0.0, until_us=until_us, most_spans=most
+    )

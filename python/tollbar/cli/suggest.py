@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def instead(word: str, known: Iterable[str]) -> str:
-    """The end of a line that refuses the word."""
+def instead(word: str, known: Iterable[str], hidden: Iterable[str] = ()) -> str:
+    """The end of a line that refuses the word. `hidden` names may be meant, but are not listed."""
     from difflib import get_close_matches
 
     names = list(known)
-    close = get_close_matches(word, names, n=1)
-    return f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
+    by_small_letters = {name.lower(): name for name in (*hidden, *names)}
+    close = get_close_matches(word.lower(), by_small_letters, n=1)
+    return f"did you mean '{by_small_letters[close[0]]}'?" if close else f"there are {', '.join(names)}"

@@ -72,13 +72,15 @@ def describe_columns(row_type: type) -> str:
 
 def add_format(parser: argparse.ArgumentParser, default: str = "table") -> None:
     """Lets the user say how rows are printed."""
-    parser.add_argument(
-        "--format", choices=FORMATS, default=default, help="how to print the rows (default: table)"
-    )
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--format", choices=FORMATS, default=default, metavar="FORM",
+        help="table (default), csv or json; also --csv, --json",
+    )  # fmt: skip
     for form in FORMATS[1:]:
-        parser.add_argument(
+        group.add_argument(
             f"--{form}", dest="format", action="store_const", const=form, default=default,
-            help=f"the same as --format {form}",
+            help=argparse.SUPPRESS,
         )  # fmt: skip
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tollbar import environment
-from tollbar.cli import tune_mpi, tune_threads
-from tollbar.cli.errors import CheckFailed, WrongUse
+from tollbar.cli import tune_mpi, tune_threads, ways
+from tollbar.cli.errors import CheckFailed
 from tollbar.cli.table import Table, describe_columns
 
 if TYPE_CHECKING:
@@ -19,27 +20,32 @@ if TYPE_CHECKING:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    columns = f"threads: {describe_columns(tune_threads.Tuned)}\n\nmpi: {describe_columns(tune_mpi.TunedMpi)}"
-    parser = commands.add_parser("tune", help=__doc__.partition(": ")[2], epilog=columns)
-    parser.add_argument(
-        "kind", nargs="?", choices=("threads", "mpi"), default="threads",
-        help="threads: from stored measurements; mpi: measures each MPI that is here (default: threads)",
-    )  # fmt: skip
-    tune_threads.add_arguments(parser)
-    tune_mpi.add_arguments(parser)
-    parser.set_defaults(run=run)
+    ways.add_parser(commands, "tune", __doc__, "WHAT", {each.name: each for each in (_THREADS, _MPI)})
 
 
-def run(args: argparse.Namespace) -> Table:
-    path = environment.tuning_file()
-    if args.kind == "threads":
-        entries, table = tune_threads.run(args, _stored(path))
-    elif args.results or args.force:
-        raise WrongUse(
-            f"--{'results' if args.results else 'force'} is for threads; `tollbar tune mpi` measures itself"
-        )
-    else:
-        entries, table = tune_mpi.run(args)
+@dataclass(frozen=True)
+class _Tune:
+    """One sub-verb: threads, from stored measurements; mpi, which measures each MPI that is here."""
+
+    name: str
+    module: ModuleType
+    row: type
+
+    def add_parser(self, kinds: argparse._SubParsersAction) -> None:
+        text = (self.module.__doc__ or "").partition(": ")[2].partition("\n")[0]
+        parser = kinds.add_parser(self.name, help=text, description=text, epilog=describe_columns(self.row))
+        self.module.add_arguments(parser)
+
+    def run(self, args: argparse.Namespace) -> Table:
+        path = environment.tuning_file()
+        return _store(path, *self.module.run(args, _stored(path)))
+
+
+_THREADS = _Tune("threads", tune_threads, tune_threads.Tuned)
+_MPI = _Tune("mpi", tune_mpi, tune_mpi.TunedMpi)
+
+
+def _store(path: Path, entries: list[Entry], table: Table) -> Table:
     if entries:
         store(path, entries)
     return replace(

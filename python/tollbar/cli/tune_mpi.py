@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from tollbar.cli import arguments
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column
+from tollbar.machine.failure import Failure
 
 if TYPE_CHECKING:
     from tollbar.data.tuning import Entry
@@ -34,16 +36,15 @@ class TunedMpi:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    own = parser.add_argument_group("for mpi")
-    own.add_argument(
+    parser.add_argument(
         "--ranks", type=arguments.rank_counts, metavar="P[,P...]",
         help=f"sizes of the jobs (default: {','.join(map(str, RANKS))})",
     )  # fmt: skip
-    own.add_argument(
-        "--mpi", action="append", default=[], metavar="NAME",
-        help="openmpi, mpich, impi, or with a version such as openmpi5; may be given again (default: all)",
+    parser.add_argument(
+        "--mpi", type=arguments.names, default=(), metavar="NAME[,NAME...]",
+        help="openmpi, mpich, impi, or with a version such as openmpi5 (default: all)",
     )  # fmt: skip
-    own.add_argument(
+    parser.add_argument(
         "--budget-ms", type=_milliseconds, default=BUDGET_MS, metavar="MS",
         help="how long to measure for each size and objective; from 200 on every candidate is tried "
         "(default: %(default)s)",
@@ -56,7 +57,7 @@ def _milliseconds(text: str) -> int:
     return int(text)
 
 
-def run(args: argparse.Namespace) -> tuple[list[Entry], Table]:
+def run(args: argparse.Namespace, _: Sequence[Entry]) -> tuple[list[Entry], Table]:
     """The entries to store, and the table that shows them."""
     from tollbar.campaigns import mpi_tuning
 
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> tuple[list[Entry], Table]:
             for ranks in sizes:
                 try:
                     entries += mpi_tuning.choose(mpi, program, ranks, args.budget_ms)
-                except RuntimeError as error:
+                except Failure as error:
                     notes.append(f"{mpi.name}, {ranks} ranks: {error}")
                 progress.advance(label=f"{mpi.name}, {ranks} ranks")
     if not entries:

@@ -2,7 +2,7 @@
 """tollbar tune threads: picks the fastest safe barrier for each situation of a stored run.
 
 A choice rests on a run that measured the usual candidates often enough. One that is stored and rests on more
-launches stays. What is faster alone and loses beside others is not stored (tune_company).
+launches stays. What is faster alone and loses beside others is not stored (tune_beside).
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tollbar.cli import bench, tune_company
+from tollbar.cli import bench, tune_beside
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
-    from tollbar.cli.tune_company import Checked
-    from tollbar.data.places import Here, Place
+    from tollbar.cli.tune_beside import Checked
+    from tollbar.data.places import Measurements, Situation
     from tollbar.data.tuning import Entry
 
 #: Fewer launches of a situation decide nothing.
@@ -37,31 +37,33 @@ class Tuned:
     placement: str = column("pinned to processors, or free")
     plan: str = column("the plan to use, as `tollbar plans` spells it")
     verdict: str = column(
-        "best: faster than every other; tie: as fast as others, and the one the model prefers; "
-        "safe: others are faster alone, and lose in company"
+        "best: faster than every other; tie: as fast as others, and the one the model prefers; safe: "
+        "others are faster alone, and lose beside neighbours; default: nothing is stored, and the library "
+        " goes on with what it does unasked; stored: what is stored already stays"
     )
-    latency_ns: float = column("last entry to last exit, median over launches")
+    latency_ns: float | None = column("last entry to last exit, median over launches")
     runner_up: str | None = column("the next best, or the fastest of those it ties with")
-    by: str = column("what is compared with the next best: latency, or the period of a loop")
+    by: str | None = column("what is compared with the next best: latency, or the period of a loop")
     ratio: float | None = column("that of the next best divided by that of the choice")
     low: float | None = column("lower end of its 95 % interval; empty with a single launch")
     high: float | None = column("upper end of it")
-    launches: int = column("how many launches it rests on")
-    measured: str = column("where it was measured and does not lose: placement and company")
-    kept: int | None = column("how many what is stored rests on, where those are more and it stays")
+    launches: int | None = column("how many launches it rests on")
+    measured: str | None = column("where it was measured and does not lose: placement and neighbours")
+    kept: int | None = column("launches behind the stored choice, where it has more and stays")
+    why: str | None = column("why nothing was stored")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    own = parser.add_argument_group("for threads")
-    own.add_argument(
-        "--results", type=Path, metavar="DIR",
+    parser.add_argument(
+        "results", nargs="?", type=Path, metavar="RUN",
         help="a stored run, or a folder of runs (default: the results folder; of its runs the one with most "
         "launches, the newest of equals; measures briefly if none has the usual candidates)",
     )  # fmt: skip
-    own.add_argument(
-        "--force", action="store_true",
+    parser.add_argument(
+        "--force",
+        action="store_true",
         help="take the newest run whatever it measured, and replace what rests on more launches",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,10 @@ class Basis:
 
     folder: Path
     environment: Mapping[str, Any]
-    founded: Sequence[Here] = ()
-    there: Sequence[Here] = ()
+    founded: Sequence[Measurements] = ()
+    there: Sequence[Measurements] = ()
     ignored: Sequence[str] = ()
+    lacking: Mapping[Situation, str] = field(default_factory=dict)  #: what situations lack to be chosen for
 
 
 def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry], Table]:
@@ -87,6 +90,7 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
         f"from {basis.folder}, measured {began}: "
         f"{sum(launches.values())} launches in {len(launches)} situations",
     )
+    notes += [f"the machine was not quiet: {each}" for each in basis.environment.get("noise", ())]
     before = {entry.situation: entry for entry in stored}
     entries, rows = [], []
     machine = facts.short_id(basis.environment)
@@ -95,21 +99,63 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
         if each.why:
             notes.append(f"{_named(chosen.situation)}: {each.why}")
         if not each.measured:
+            rows.append(_left(chosen.situation, each.why, before))
             continue
         count = launches[chosen.situation]
         made = entry(each, count, machine)
         kept = None if args.force else rests_on_more(before.get(made.situation), made)
-        rows.append(_row(each, count, kept))
-        if kept is None:
-            entries.append(made)
+        row = _row(each, count, kept)
+        if kept is not None:
+            why = f"it rests on {kept} launches; --force replaces it"
+            rows.append(replace(row, verdict="stored", why=why))
+        elif _is_default(each) and made.situation not in before:
+            why = "nothing is faster than it for certain"
+            rows.append(replace(row, verdict="default", measured=None, why=why))
         else:
-            what = f"what is stored rests on {kept} launches and stays; --force replaces it"
-            notes.append(f"{_named(chosen.situation)}: {what}")
-    return entries, Table(rows, Tuned, notes=notes)
+            rows.append(row)
+            entries.append(made)
+    rows += [_left(place, why, before) for place, why in basis.lacking.items()]
+    return entries, Table(rows, Tuned, notes=[*notes, *_told(rows)])
+
+
+def _is_default(each: Checked) -> bool:
+    """Whether it cannot be told from what an untuned group runs."""
+    from tollbar.data import choice
+    from tollbar.data.statistics import Verdict
+
+    usual = choice.untuned(each.choice.situation).label
+    return each.choice.verdict == Verdict.TIE and usual in [other.label for other in each.choice.tied]
+
+
+def _left(place: Situation, why: str, before: Mapping[Any, Entry]) -> Tuned:
+    """The row of a situation for which nothing is chosen: what is stored stays, else the default."""
+    from tollbar.data import choice
+
+    pinned = "yes" if place.placement == "pinned" else "no"
+    known = {
+        tuple(entry.pairs.get(key) for key in ("ranks", "cpus", "pinned")): entry for entry in before.values()
+    }
+    stored = known.get((str(place.ranks), str(place.processors), pinned))
+    plan = stored.pairs["plan"] if stored else choice.untuned(place).name
+    return Tuned(
+        place.ranks, place.processors, place.placement, plan, "stored" if stored else "default",
+        None, None, None, None, None, None, None, None, None, why,
+    )  # fmt: skip
+
+
+def _told(rows: Sequence[Tuned]) -> Iterator[str]:
+    """A line for each reason why nothing was stored, with its situations."""
+    by_why = defaultdict(list)
+    for row in rows:
+        if row.why:
+            by_why[row.verdict, row.why].append(f"{row.ranks} threads {row.placement}")
+    for (verdict, why), places in by_why.items():
+        stays = {"default": "the default stays: ", "stored": "what is stored stays: "}.get(verdict, "")
+        yield f"{', '.join(places)}: {stays}{why}"
 
 
 def _checked(basis: Basis, named: Path | None) -> list[Checked]:
-    """The choices that hold in company, by what was measured there since; here it is measured now."""
+    """The choices that hold beside neighbours, by what was measured there since; here it is measured now."""
     from tollbar.data import choice, results
     from tollbar.machine import facts
 
@@ -117,18 +163,18 @@ def _checked(basis: Basis, named: Path | None) -> list[Checked]:
     began = str(basis.environment.get("began", ""))
     within = results.folder() if named is None or (named / "environment.json").exists() else named
     runs = []
-    for run in (run for kind in ("tune", "company") for run in results.by_age(within, kind)):
+    for run in (run for kind in ("tune", "neighbours") for run in results.by_age(within, kind)):
         told = results.read_environment(run)
         if facts.short_id(told) == machine and str(told.get("began", "")) >= began:
             runs.append(run)
     chosen = [each for each in map(choice.choose, basis.founded) if each]
-    return tune_company.checked(chosen, basis.there, runs, may_measure=machine == here)
+    return tune_beside.checked(chosen, basis.there, runs, may_measure=machine == here)
 
 
 def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
     """The run to take, with lines that say what is ignored."""
-
-    named, ignored = args.results, []
+    named = args.results
+    ignored: list[str] = []
     for folder in _runs(named, args.force):
         basis = _read(folder, args.force, anywhere=named is not None)
         ignored += basis.ignored
@@ -167,8 +213,10 @@ def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
     told = results.read_environment(folder)
     if not force and not anywhere and facts.short_id(told) != facts.short_id(facts.facts()):
         return Basis(folder, told, ignored=[f"{folder.name} is ignored: it was measured on another machine"])
-    if not force and (company := told.get("company", "alone")) != "alone":
-        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it was measured beside {company}"])
+    if not force and told.get("incomplete"):
+        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it is incomplete"])
+    if not force and (neighbours := told.get("neighbours", "alone")) != "alone":
+        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it was measured beside {neighbours}"])
     there = list(places.threads(samples.read([folder])).values())
     if force:
         return Basis(folder, told, [each for each in there if choice.rivals(each)], there)
@@ -182,33 +230,34 @@ def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
         for why, those in lacking.items()
         if why
     ]
-    return Basis(folder, told, lacking[""], there, ignored)
+    left = {each.place: why for why, those in lacking.items() if why for each in those}
+    return Basis(folder, told, lacking[""], there, () if lacking[""] else ignored, left)
 
 
-def lacks(here: Here) -> str:
+def lacks(measured: Measurements) -> str:
     """What the situation lacks to be chosen for; empty when it has the usual candidates and launches."""
     from tollbar.campaigns import threads as campaign
     from tollbar.data import choice
 
-    usual = set(choice.OWN) - ({"plan"} if here.place.ranks > campaign.MANY else set())
-    usual -= {"combination"} if here.place.placement == "free" else set()
-    usual -= {name.partition(":")[0] for name, _ in here.skipped}
-    missing = usual - {candidate.kind for candidate in choice.rivals(here)}
+    usual = set(choice.OWN) - ({"plan"} if measured.place.ranks > campaign.MANY else set())
+    usual -= {"combination"} if measured.place.placement == "free" else set()
+    usual -= {name.partition(":")[0] for name, _ in measured.skipped}
+    missing = usual - {candidate.kind for candidate in choice.rivals(measured)}
     if missing:
         return f"no {' and no '.join(sorted(missing))} was measured"
-    launches = _launches(here)
+    launches = _launches(measured)
     return f"{launches} of {LAUNCHES} launches" if launches < LAUNCHES else ""
 
 
-def _launches(here: Here) -> int:
+def _launches(measured: Measurements) -> int:
     """How often every one of tollbar's own was measured."""
     from tollbar.data import choice
 
-    own = choice.rivals(here)
-    return min((found.count for each in own if (found := here.median(each, "latency_ns"))), default=0)
+    own = choice.rivals(measured)
+    return min((found.count for each in own if (found := measured.median(each, "latency_ns"))), default=0)
 
 
-def _named(situation: Place) -> str:
+def _named(situation: Situation) -> str:
     return f"{situation.ranks} threads {situation.placement}"
 
 
@@ -237,7 +286,7 @@ def entry(each: Checked, launches: int, machine: str) -> Entry:
     chosen = each.choice
     pairs = {
         "ranks": str(chosen.situation.ranks),
-        "cpus": str(chosen.situation.usable),
+        "cpus": str(chosen.situation.processors),
         "pinned": "yes" if chosen.situation.placement == "pinned" else "no",
         "plan": chosen.pick.name,
         "wait": chosen.pick.wait,
@@ -258,7 +307,7 @@ def _row(each: Checked, launches: int, kept: int | None) -> Tuned:
     chosen, ratio = each.choice, each.choice.ratio
     return Tuned(
         chosen.situation.ranks,
-        chosen.situation.usable,
+        chosen.situation.processors,
         chosen.situation.placement,
         chosen.pick.name,
         str(chosen.verdict),
@@ -271,4 +320,5 @@ def _row(each: Checked, launches: int, kept: int | None) -> Tuned:
         launches,
         _where(each),
         kept,
+        None,
     )

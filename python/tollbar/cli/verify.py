@@ -36,41 +36,47 @@ def add_parser(commands) -> None:
         "verify", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Proof)
     )
     parser.add_argument(
-        "plans", nargs="*", type=arguments.plan, metavar="PLAN",
-        help="default: every algorithm of the catalogue",
+        "plans", nargs="*", type=_plan_or_file, metavar="PLAN|FILE",
+        help="a plan, or a file with the words of one as `tollbar show` prints them, one line a rank "
+        "(default: every algorithm of the catalogue)",
     )  # fmt: skip
     parser.add_argument(
-        "--ranks",
-        metavar="A..B",
+        "--ranks", type=_sizes, metavar="A..B",
         help=f"sizes to prove: A, A..B or a list with commas (default: {_DEFAULT_RANKS})",
-    )
-    parser.add_argument(
-        "--words",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a plan written out as `tollbar show` prints it, one line a rank; may be repeated",
-    )
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
+def _plan_or_file(text: str) -> str | Path:
+    """A file is named by a dot or a slash at its beginning, or by its being there."""
+    try:
+        return arguments.plan(text)
+    except argparse.ArgumentError:
+        if Path(text).exists() or text.startswith(("/", ".")) or "." in text:
+            return Path(text)
+        raise
+
+
+def _sizes(text: str) -> tuple[str, Sequence[int]]:
+    return text, arguments.each(arguments.rank_counts(text))
+
+
 def run(args: argparse.Namespace) -> Table:
-    if args.words and not args.plans and args.ranks:
-        raise WrongUse("--words has its own number of ranks, one line each; leave out --ranks or name a PLAN")
-    written = [(str(path), _read(path)) for path in args.words]
-    spelled = args.plans or ([] if args.words else arguments.CATALOGUE)
-    asked = args.ranks or _DEFAULT_RANKS
-    sizes = _sizes(asked) if spelled else []
-    with Progress("proving", total=len(written) + len(spelled) * sum(sizes)) as progress:
+    wanted = args.plans or arguments.CATALOGUE
+    if args.ranks and all(isinstance(each, Path) for each in wanted):
+        raise WrongUse("a FILE has its own number of ranks, one line each; leave out --ranks or name a PLAN")
+    asked, sizes = args.ranks or _sizes(_DEFAULT_RANKS)
+    read = {each: _read(each) for each in wanted if isinstance(each, Path)}
+    with Progress("proving", total=len(read) + (len(wanted) - len(read)) * sum(sizes)) as progress:
         rows = []
-        for name, plan in written:
-            rows.append(_prove(name, str(plan.ranks), [plan]))
-            progress.advance()
-        for spelling in spelled:
-            progress.advance(0, label=f"proving {spelling}")
-            plans = (tollbar.plan(spelling, ranks) for ranks in sizes)
-            rows.append(_prove(spelling, asked, plans, progress.advance))
+        for each in wanted:
+            progress.advance(0, label=f"proving {each}")
+            if isinstance(each, Path):
+                rows.append(_prove(str(each), str(read[each].ranks), [read[each]]))
+                progress.advance()
+            else:
+                plans = (tollbar.plan(each, ranks) for ranks in sizes)
+                rows.append(_prove(each, asked, plans, progress.advance))
     failures = [_failure(row) for row in rows if not row.holds]
     return Table(rows, failed=bool(failures), notes=failures)
 
@@ -105,13 +111,6 @@ def _prove(
             )
         proved += 1
     return Proof(name, asked, proved, True, None, None, None, None, None, operations)
-
-
-def _sizes(asked: str) -> Sequence[int]:
-    try:
-        return arguments.each(arguments.rank_counts(asked))
-    except argparse.ArgumentTypeError as error:
-        raise WrongUse(f"argument --ranks: {error}") from None
 
 
 def _read(path: Path) -> tollbar.Plan:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def told(outcome: Outcome) -> tuple[Path, bool]:
     """Says on stderr what was not available; gives the folder, and whether one was no barrier."""
-    for line in (*outcome.notes, *outcome.failures):
+    doubts = [f"the machine was not quiet: {each}" for each in outcome.noise]
+    for line in (*doubts, *outcome.notes, *outcome.failures):
         print(f"tollbar bench: {line}", file=sys.stderr)
     if not any(outcome.folder.glob("*.jsonl.gz")):
         raise CheckFailed(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import tollbar
 from tollbar import _native
 from tollbar.data import statistics
-from tollbar.data.places import Candidate, Here, Place
+from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.statistics import Interval, Ratio, Verdict
 
 #: What a group can run, the model's favourite kind first. A thread's signal is a cache line that moves:
@@ -30,9 +30,9 @@ _WORTH_A_TIE = 1.1
 class Choice:
     """The candidate to use, and by how much the next best is slower, by the clock that tells them apart."""
 
-    situation: Place
+    situation: Situation
     pick: Candidate
-    verdict: str  #: a Verdict, or safe: others are faster alone, and lose in company
+    verdict: str  #: a Verdict, or safe: others are faster alone, and lose beside neighbours
     latency: Interval
     runner_up: Candidate | None
     ratio: Ratio | None
@@ -44,29 +44,32 @@ class Choice:
 _CLOCKS = {"latency": "latency_ns", "period": "period_ns"}
 
 
-def rivals(here: Here) -> list[Candidate]:
+def rivals(measured: Measurements) -> list[Candidate]:
     """The candidates that may be chosen: threads that are not pinned do not stay at a processor's counter."""
-    own = OWN if here.place.placement == "pinned" else [kind for kind in OWN if kind != "combination"]
+    own = OWN if measured.place.placement == "pinned" else [kind for kind in OWN if kind != "combination"]
     return [
         each
-        for each in here.candidates
-        if each.kind in own and each.wait == "auto" and all(here.median(each, m) for m in _CLOCKS.values())
+        for each in measured.candidates
+        if each.kind in own
+        and each.wait == "auto"
+        and all(measured.median(each, m) for m in _CLOCKS.values())
     ]
 
 
-def untuned(situation: Place) -> Candidate:
+def untuned(situation: Situation) -> Candidate:
     """What a group runs there where nothing is stored."""
-    plan, wait = _native.default_choice(situation.ranks, situation.usable, situation.placement == "pinned")
+    pinned = situation.placement == "pinned"
+    plan, wait = _native.default_choice(situation.ranks, situation.processors, pinned)
     return Candidate(plan, plan if plan in OWN else "plan", wait)
 
 
-def choose(here: Here) -> Choice | None:
+def choose(measured: Measurements) -> Choice | None:
     """The choice for one situation; None where none of tollbar's own was measured."""
-    own = rivals(here)
+    own = rivals(measured)
     if not own:
         return None
     standings = statistics.judge(
-        {each: {clock: here.series(each, m) for clock, m in _CLOCKS.items()} for each in own}
+        {each: {clock: measured.series(each, m) for clock, m in _CLOCKS.items()} for each in own}
     )
     tied = [each.candidate for each in standings if each.verdict is not Verdict.SLOWER]
     eligible = [
@@ -74,17 +77,19 @@ def choose(here: Here) -> Choice | None:
         for each in standings
         if each.candidate in tied and max(found.value for found in each.ratios.values()) <= _WORTH_A_TIE
     ]
-    pick = min(eligible, key=lambda candidate: favour(candidate, here.place.ranks))
+    pick = min(eligible, key=lambda candidate: favour(candidate, measured.place.ranks))
+    latency = measured.median(pick, "latency_ns")
+    assert latency, "rivals have a median by every clock"
     others = [each for each in standings if each.candidate in tied and each.candidate != pick]
     next_best = next(iter(others or standings[1:]), None)
     by = next_best.by if next_best else "latency"
     return Choice(
-        here.place,
+        measured.place,
         pick,
         standings[0].verdict,
-        here.median(pick, "latency_ns"),
+        latency,
         next_best.candidate if next_best else None,
-        here.ratio(next_best.candidate, pick, _CLOCKS[by]) if next_best else None,
+        measured.ratio(next_best.candidate, pick, _CLOCKS[by]) if next_best else None,
         by,
         tied,
     )

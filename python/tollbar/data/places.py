@@ -17,20 +17,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from tollbar.data import statistics, summaries
-from tollbar.data.samples import CANDIDATE, PLACE, ROUND, USUAL_WAITS, Samples
+from tollbar.data import statistics
+from tollbar.data.samples import CANDIDATE, FLOORS, PLACE, ROUND, USUAL_WAITS, Samples, all_values
 from tollbar.data.statistics import Interval, Ratio, Series
+from tollbar.data.summary import floors, interval, over_floor, ratio, rounds, series, summary
 
 #: What tells places apart; all else of a place is the same in it, or does not matter.
 THREADS = ("ranks", "placement")
 PROCESSES = ("over", "hosts", "ranks", "threads", "placement", "apart", "level")
 RANKS = ("ranks",)
-WORK = ("over", "ranks", "placement", "workload")
+WORK = ("over", "ranks", "placement", "computing")
+BESIDE = ("neighbours", "placement", "computing", "ranks")
 
 DOORS = ("component", "preload")
 #: The times that make a candidate one, and those that tables show.
-_MEASURED = ("period_ns", "latency_ns", "alone_latency_ns", "run_ns")
-_FLOORS = ("one_way_ns", "yield_switch_ns")
+_MEASURED = ("period_ns", "latency_ns", "alone_latency_ns", "run_ns", "turn_ns")
 TIMES = {"period": "period_ns", "latency": "latency_ns", "skew": "skew_ns", "span": "span_ns"}
 
 
@@ -46,24 +47,46 @@ class Candidate(NamedTuple):
         return self.name if self.wait in USUAL_WAITS else f"{self.name} ({self.wait})"
 
 
-class Place(NamedTuple):
-    """Where something was measured: the columns of samples.PLACE."""
+class Situation(NamedTuple):
+    """A situation in all its dimensions: the columns of samples.PLACE."""
 
     bench: str = "threads"
     over: str = "threads"
     hosts: int = 1
     ranks: int = 0
     threads: int = 1
-    usable: int = 0
+    processors: int = 0
     placement: str = "free"
     apart: str = "launcher"
-    company: str = "alone"
+    neighbours: str = "alone"
     level: str = "serialized"
-    workload: str = "0"
+    computing: str = "0"
 
     @property
     def crowded(self) -> bool:
-        return self.ranks * self.threads > self.usable
+        return self.ranks * self.threads > self.processors
+
+    @property
+    def compute_us(self) -> float:
+        """The computing of a thread before each episode; of an application nothing is said."""
+        return float(self.computing.partition("~")[0])
+
+    @property
+    def variation(self) -> float:
+        """The share by which that varies."""
+        return float(self.computing.partition("~")[2] or 0)
+
+    @property
+    def work(self) -> str:
+        """The computing in words."""
+        varied = f" ± {self.variation:.0%}".replace("%", " %") if self.variation else ""
+        return f"{self.compute_us:g} µs{varied}"
+
+    @property
+    def of_threads(self) -> str:
+        """A place of threads that compute, as a part of a sentence that names the neighbours."""
+        work = f"{self.work} between" if self.compute_us else "nothing between"
+        return f"{self.ranks} threads {self.placement}, {work}"
 
     @property
     def along(self) -> str:
@@ -80,6 +103,18 @@ class Place(NamedTuple):
         return f"{self.along}, pinned" if self.placement == "pinned" else self.along
 
     @property
+    def turns(self) -> int:
+        """Threads on the processor that has most of them."""
+        return -(-self.ranks // self.processors)
+
+    @property
+    def on_processors(self) -> str:
+        """Crowded threads in words."""
+        shape = f"times vary by {self.variation:.0%}" if self.variation else "equal times"
+        on = "1 processor" if self.processors == 1 else f"{self.processors} processors"
+        return f"{self.ranks} threads on {on}, {shape}"
+
+    @property
     def text(self) -> str:
         """A place of processes in words."""
         inside = f" of {self.threads} threads" if self.threads > 1 else ""
@@ -87,21 +122,21 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Here:
-    """Everything about one place, by candidate (or its label) and metric; beside those of samples.METRICS:
+class Measurements:
+    """Everything about one situation, by candidate (or its label) and metric. Metrics that samples lack:
 
     over_floor: period over the floor of the same round and process; floor: that, of the first program;
     tail: the 99th percentile of a launch's latencies over their median.
     """
 
-    place: Place
+    place: Situation
     found: Samples  #: its rows, a value for each round
-    raw: pl.DataFrame  #: its rows as they were measured
+    raw: pl.DataFrame  #: its records as they were measured
 
     @cached_property
     def candidates(self) -> list[Candidate]:
         """In the order in which they were met."""
-        timed = self.found.rows.filter(pl.col("metric").is_in(_MEASURED), pl.col("name") != "")
+        timed = self.found.records.filter(pl.col("metric").is_in(_MEASURED), pl.col("name") != "")
         rows = timed.select("name", "kind", "wait").unique(maintain_order=True)
         return [Candidate(*row) for row in rows.iter_rows()]
 
@@ -112,12 +147,12 @@ class Here:
 
     @cached_property
     def _medians(self) -> dict[tuple[str, str], Interval]:
-        key = ["candidate", "metric"]
-        return summaries.intervals(summaries.medians(self.found.rows, key), key)
+        rows = summary(self.found, by=()).iter_rows(named=True)
+        return {(row["candidate"], row["metric"]): interval(row) for row in rows}
 
     @cached_property
     def _rounds(self) -> Mapping[Any, pl.DataFrame]:
-        return self.found.rows.partition_by("candidate", "metric", as_dict=True)
+        return self.found.records.partition_by("candidate", "metric", as_dict=True)
 
     def labels(self, metric: str) -> list[str]:
         """Of whom that was measured."""
@@ -148,7 +183,7 @@ class Here:
     def series(self, candidate: Candidate | str | None, metric: str) -> Series:
         """launch -> round -> value."""
         rows = self._rounds.get((_label(candidate), metric))
-        return {} if rows is None else summaries.series(rows)
+        return {} if rows is None else series(rows)
 
     def quantiles(self, candidate: Candidate | str, metric: str, at: Sequence[float]) -> list[float]:
         """Of all rounds, for showing the spread; of nothing where there are none."""
@@ -162,7 +197,7 @@ class Here:
     def latencies(self, candidate: Candidate) -> np.ndarray:
         """Of every episode."""
         rows = self._latencies.get((candidate.label,))
-        return np.array([]) if rows is None else rows["value"].to_numpy()
+        return np.array([]) if rows is None else rows.select(all_values(rows))["value"].to_numpy()
 
     def ratio(
         self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns"
@@ -173,12 +208,13 @@ class Here:
     def ratios(
         self, to: Candidate | str | None, metric: str = "period_ns", of: Iterable[str] | None = None
     ) -> dict[str, Ratio]:
-        """How many times as long everybody takes, or these; see summaries.ratios()."""
-        rows = self.found.rows.filter(pl.col("metric").is_in([metric, *_FLOORS]))
+        """How many times as long everybody takes, or these; see summary()."""
+        rows = self.found.of(metric, *FLOORS)
         if of is not None:
             rows = rows.filter((pl.col("metric") != metric) | pl.col("candidate").is_in([_label(to), *of]))
-        table = summaries.ratios(dataclasses.replace(self.found, rows=rows), metric, _label(to))
-        return summaries.intervals(table, ["candidate"])
+        table = summary(dataclasses.replace(self.found, records=rows), metric, to=_label(to))
+        ratios = {row["candidate"]: ratio(row) for row in table.iter_rows(named=True)}
+        return {label: each for label, each in ratios.items() if each}
 
 
 def _label(candidate: Candidate | str | None) -> str:
@@ -186,79 +222,81 @@ def _label(candidate: Candidate | str | None) -> str:
 
 
 @lru_cache(maxsize=4)  # several tables of a page ask for the same
-def gather(found: Samples, by: tuple[str, ...]) -> dict[Place, Here]:
+def gather(samples: Samples, by: tuple[str, ...]) -> dict[Situation, Measurements]:
     """The places that differ in these columns, in order."""
-    if found.rows.is_empty():
+    if samples.records.is_empty():
         return {}
     rest = [name for name in PLACE if name not in by]
-    raw = found.rows.with_columns(pl.col(name).first().over(by) for name in rest)
-    rows = summaries.rounds(raw, [*PLACE, *CANDIDATE, "metric"])
-    every = dataclasses.replace(found, rows=rows)
+    raw = samples.records.with_columns(pl.col(name).first().over(by) for name in rest)
+    rows = rounds(raw, [*PLACE, *CANDIDATE, "metric"])
+    every = dataclasses.replace(samples, records=rows)
     rows = pl.concat([rows.select(raw.columns), *_added(every, raw)])
     of_raw, of_rounds = (each.partition_by(*by, as_dict=True) for each in (raw, rows))
-    of_skipped = found.skipped.partition_by(*by, as_dict=True)
+    of_skipped = samples.skipped.partition_by(*by, as_dict=True)
     there = {}
     for key, each in of_rounds.items():
-        place = Place(*each.select(*PLACE).row(0))
-        skipped = of_skipped.get(key, found.skipped.clear())
-        there[place] = Here(place, dataclasses.replace(found, rows=each, skipped=skipped), of_raw[key])
+        place = Situation(*each.select(*PLACE).row(0))
+        skipped = of_skipped.get(key, samples.skipped.clear())
+        own = dataclasses.replace(samples, records=each, skipped=skipped)
+        there[place] = Measurements(place, own, of_raw[key])
     return dict(sorted(there.items()))
 
 
-def _added(found: Samples, raw: pl.DataFrame) -> Iterable[pl.DataFrame]:
+def _added(samples: Samples, raw: pl.DataFrame) -> Iterable[pl.DataFrame]:
     """The rows of what is computed from several records of a round or launch."""
-    floors = summaries.floors(found)
+    known = floors(samples)
     nobody = {name: pl.lit("") for name in CANDIDATE}
-    if not floors.is_empty():
-        over = summaries.over_floor(found, "period_ns", [*PLACE, *CANDIDATE[1:]])
+    if not known.is_empty():
+        over = over_floor(samples, "period_ns", [*PLACE, *CANDIDATE[1:]])
         yield over.with_columns(metric=pl.lit("over_floor")).select(raw.columns)
-        first = floors.filter(pl.col("program") == pl.col("program").first().over(*PLACE))
+        first = known.filter(pl.col("program") == pl.col("program").first().over(*PLACE))
         yield first.with_columns(**nobody, metric=pl.lit("floor"), value=pl.col("floor")).select(raw.columns)
     latencies, key = raw.filter(pl.col("metric") == "latency_ns"), [*PLACE, *CANDIDATE, "run", "launch"]
     ends = latencies.group_by(*key, *ROUND[2:], maintain_order=True).agg(
-        middle=pl.col("value").median(), tail=pl.col("value").quantile(0.99, "linear")
+        middle=all_values(latencies).median(), tail=all_values(latencies).quantile(0.99, "linear")
     )
     tails = ends.group_by(*key, maintain_order=True).agg(
-        pl.col("program").first(), pl.col("round").first(),
+        pl.col("program").first(),
+        pl.col("round").first(),
         value=pl.col("tail").median() / pl.col("middle").median().clip(1e-3),
-    )  # fmt: skip
+    )
     yield tails.with_columns(metric=pl.lit("tail")).select(raw.columns)
 
 
 @lru_cache(maxsize=4)
-def threads(found: Samples) -> dict[Place, Here]:
+def threads(samples: Samples) -> dict[Situation, Measurements]:
     """The places of threads, pinned first, fewest ranks first."""
-    rows = found.rows.filter(pl.col("apart") == "launcher", pl.col("bench") == "threads")
-    here = gather(dataclasses.replace(found, rows=rows), THREADS)
+    records = samples.records.filter(pl.col("apart") == "launcher", pl.col("bench") == "threads")
+    here = gather(dataclasses.replace(samples, records=records), THREADS)
     return dict(sorted(here.items(), key=lambda item: (item[0].placement != "pinned", item[0].ranks)))
 
 
-def processes(found: Samples) -> dict[Place, Here]:
+def processes(samples: Samples) -> dict[Situation, Measurements]:
     """The places of an MPI's processes."""
-    return gather(found, PROCESSES)
+    return gather(samples, PROCESSES)
 
 
-def by_ranks(found: Samples) -> dict[int, Here]:
+def by_ranks(samples: Samples) -> dict[int, Measurements]:
     """By the number of ranks alone."""
-    return {place.ranks: here for place, here in gather(found, RANKS).items()}
+    return {place.ranks: measured for place, measured in gather(samples, RANKS).items()}
 
 
-def layouts(there: Mapping[Place, Here]) -> dict[tuple[str, str], dict[int, Here]]:
+def layouts(there: Mapping[Situation, Measurements]) -> dict[tuple[str, str], dict[int, Measurements]]:
     """For each MPI and layout the places by ranks, the widest first; pinned where there is both."""
-    found: dict[tuple[str, str], dict[int, Here]] = {}
-    for place, here in there.items():  # in order, so that pinned comes after free
+    found: dict[tuple[str, str], dict[int, Measurements]] = {}
+    for place, measured in there.items():  # in order, so that pinned comes after free
         if place.threads == 1:
-            found.setdefault((place.over, place.along), {})[place.ranks] = here
+            found.setdefault((place.over, place.along), {})[place.ranks] = measured
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
-def names(there: Iterable[Here], start: str = "") -> list[Candidate]:
+def names(there: Iterable[Measurements], start: str = "") -> list[Candidate]:
     """The candidates of that name, or of that name with a parameter, in the order in which they were met."""
-    met = dict.fromkeys(candidate for here in there for candidate in here.candidates)
+    met = dict.fromkeys(candidate for measured in there for candidate in measured.candidates)
     return [each for each in met if not start or each.name == start or each.name.startswith(f"{start}:")]
 
 
-def own_of(here: Here) -> Candidate | None:
+def own_of(measured: Measurements) -> Candidate | None:
     """The MPI's own barrier as it comes; where ranks have threads, with what is usual around it."""
-    own = (here.find("MPI_Barrier"), here.find("PMPI_Barrier"))
-    return next(filter(None, (*own, *(one for one in here.candidates if one.kind == "mpi"))), None)
+    own = (measured.find("MPI_Barrier"), measured.find("PMPI_Barrier"))
+    return next(filter(None, (*own, *(one for one in measured.candidates if one.kind == "mpi"))), None)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,24 @@ from tollbar.data.results import Stored
 
 #: Where something was measured; what stands there for programs that do not say it.
 PLACE: dict[str, int | str] = {
-    "bench": "threads",  # the sub-verb of `tollbar bench`; work: with --workload
+    "bench": "threads",  # the sub-verb of `tollbar bench`; work: with --compute
     "over": "threads",  # what signals travel over: threads, the name of an MPI, shmem, loopback, hosts
     "hosts": 1,
     "ranks": 0,
     "threads": 1,  # of each rank
-    "usable": 0,  # processors that may be used, of a host
+    "processors": 0,  # that may be used, of a host
     "placement": "free",  # or pinned
     "apart": "launcher",  # how processes are apart: launcher, one session, sessions, cgroups
-    "company": "alone",  # who else wants the processors
+    "neighbours": "alone",  # who else wants the processors
     "level": "serialized",  # who may call the MPI, where ranks have threads
-    "workload": "0",  # microseconds of computing before each episode, ~ its variation
+    "computing": "0",  # microseconds of computing before each episode, ~ its variation
+}
+
+#: The field of a record that has each.
+_PRINTED = {name: name for name in PLACE} | {
+    "processors": "usable",
+    "neighbours": "company",
+    "computing": "workload",
 }
 
 #: A barrier as it is shown, and its parts: its name, its waiting policy, its kind (plan, mpi, library, ...).
@@ -85,7 +93,7 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
         .then(_EPISODES["period_ns"])
         .otherwise(pl.col("period_ns").list.mean()),
         "each_period_ns": pl.col("period_ns"),
-        "busy_share": pl.col("cpu_ns") / pl.col("elapsed_ns") / pl.col("usable"),
+        "busy_share": pl.col("cpu_ns") / pl.col("elapsed_ns") / pl.col("processors"),
     },
     "round_trips": {"trip_ns": pl.col("trip_ns")},
     "scheduling": {"quantum_ns": pl.col("quantum_ns"), "sleep_switch_ns": pl.col("sleep_switch_ns")},
@@ -95,14 +103,16 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
 #: Policies that need not be told: the usual one, and where there is none to choose.
 USUAL_WAITS = ("auto", "", "own")
 
-_COLUMNS: dict[str, Any] = {
-    **{name: pl.String if isinstance(usual, str) else pl.Int64 for name, usual in PLACE.items()},
-    **dict.fromkeys(CANDIDATE, pl.String),
-    **dict.fromkeys(ROUND, pl.String) | {"launch": pl.Int64, "round": pl.Int64},
-    "metric": pl.String,
-    "value": pl.Float64,
-}
-_TYPES = {
+_COLUMNS = pl.Schema(
+    {
+        **{name: pl.String if isinstance(usual, str) else pl.Int64 for name, usual in PLACE.items()},
+        **dict.fromkeys(CANDIDATE, pl.String),
+        **dict.fromkeys(ROUND, pl.String) | {"launch": pl.Int64, "round": pl.Int64},
+        "metric": pl.String,
+        "value": pl.Float64,
+    }
+)
+_TYPES: dict[str, type[pl.DataType] | pl.DataType] = {
     "int": pl.Int64,
     "float": pl.Float64,
     "str": pl.String,
@@ -113,21 +123,24 @@ _TYPES = {
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The rows of some runs, what was not measured and why, and what is known of each run by its name."""
+    """The rows of some runs, what was not measured and why, and what is known of each run by its name.
 
-    rows: pl.DataFrame
+    A run has millions of values and thousands of records: select and group `records`, not `rows`.
+    """
+
+    records: pl.DataFrame  #: the columns of `rows`; `value` may be a list, of all values of the record
     skipped: pl.DataFrame  #: the columns of PLACE, name, wait, why
     environments: Mapping[str, Mapping[str, Any]]
     told: Mapping[str, Mapping[str, Any]]  #: what all programs of a run say alike
 
-    def of(self, metric: str) -> pl.DataFrame:
-        """The rows of that metric."""
-        return self.rows.filter(pl.col("metric") == metric)
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """A row for each value."""
+        return _exploded(self.records)
 
-    def of_run(self, run: str) -> Samples:
-        """What that run has."""
-        environments, told = {run: self.environments[run]}, {run: self.told[run]}
-        return Samples(self.rows.filter(run=run), self.skipped, environments, told)
+    def of(self, *metrics: str) -> pl.DataFrame:
+        """The rows of these metrics."""
+        return _exploded(self.records.filter(pl.col("metric").is_in(metrics)))
 
 
 def read(folders: Iterable[Path]) -> Samples:
@@ -145,11 +158,15 @@ def gather(runs: Iterable[Stored]) -> Samples:
     left_out = [each for run in runs for each in _left_out(run)]
     columns = {name: _COLUMNS[name] for name in (*PLACE, "name", "wait")} | {"why": pl.String}
     return Samples(
-        pl.concat(tables) if tables else pl.DataFrame(schema=_COLUMNS),
+        pl.concat(tables) if tables else pl.DataFrame(schema=_COLUMNS | {"value": pl.List(pl.Float64)}),
         pl.DataFrame(left_out, schema=columns).unique(maintain_order=True),
         {run.folder.name: run.environment for run in runs},
         {run.folder.name: _told(run) for run in runs},
     )
+
+
+#: The metrics of which floor_of() takes one.
+FLOORS = ("one_way_ns", "yield_switch_ns")
 
 
 def floor_of(place: Mapping[str, Any]) -> tuple[str, int]:
@@ -159,13 +176,22 @@ def floor_of(place: Mapping[str, Any]) -> tuple[str, int]:
     between two releases every participant must run once.
     """
     participants = place["ranks"] * place["threads"]
-    if participants <= place["usable"]:
+    if participants <= place["processors"]:
         return "one_way_ns", 1
-    return "yield_switch_ns", -(-participants // place["usable"]) - 1
+    return "yield_switch_ns", -(-participants // place["processors"]) - 1
+
+
+def all_values(rows: pl.DataFrame) -> pl.Expr:
+    """All values of a group of these rows, which may be records."""
+    return pl.col("value").explode() if rows.schema["value"] == pl.List else pl.col("value")
+
+
+def _exploded(records: pl.DataFrame) -> pl.DataFrame:
+    return records.explode("value") if records.schema["value"] == pl.List else records
 
 
 def _tables(run: Stored) -> Iterator[pl.DataFrame]:
-    """A table for each kind of record, with what the launches know of it."""
+    """A table of records for each metric, with what the launches know of them."""
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for number, program, launch in run.launches:
         place = _place(run, program, launch.environment)
@@ -187,9 +213,11 @@ def _tables(run: Stored) -> Iterator[pl.DataFrame]:
         )
         for metric, value in METRICS.get(kind, {}).items():
             named = table.with_columns(value.alias("value"), pl.lit(metric).alias("metric")).select(*_COLUMNS)
-            if named.schema["value"] == pl.List(pl.Float64):
-                named = named.explode("value")  # after the other lists are gone: it would repeat them
-            yield named.cast(_COLUMNS).drop_nulls("value")
+            if named.schema["value"] != pl.List(pl.Float64):
+                named = named.with_columns(pl.concat_list(pl.col("value").cast(pl.Float64)))
+            named = named.cast(_COLUMNS | {"value": pl.List(pl.Float64)})
+            known = named.with_columns(pl.col("value").list.drop_nulls())
+            yield known.filter(pl.col("value").list.len() > 0)
 
 
 def _left_out(run: Stored) -> Iterator[dict[str, Any]]:
@@ -210,11 +238,11 @@ def _told(run: Stored) -> dict[str, Any]:
 
 def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]:
     bench = str(run.environment.get("kind") or PLACE["bench"])
-    place = PLACE | {name: told[name] for name in PLACE if told.get(name)}
+    place = PLACE | {name: told[field] for name, field in _PRINTED.items() if told.get(field)}
     over = _over(program, told)
     hosts = place["ranks"] if over == "hosts" else int(place["hosts"])  # a rank on each
-    company = str(run.environment.get("company") or place["company"])
-    return place | {"bench": bench, "over": over, "hosts": hosts, "company": company}
+    neighbours = str(run.environment.get("neighbours") or place["neighbours"])
+    return place | {"bench": bench, "over": over, "hosts": hosts, "neighbours": neighbours}
 
 
 def _over(program: str, told: Mapping[str, Any]) -> str:
@@ -247,5 +275,6 @@ def _special(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a record says itself of the place."""
     if "compute_ns" in record:
         varied = f"~{record['variation']:g}" if record["variation"] else ""
-        return {"workload": f"{record['compute_ns'] / 1e3:g}{varied}"}
-    return {name: record[name] for name in ("apart", "workload", "company") if name in record}
+        return {"computing": f"{record['compute_ns'] / 1e3:g}{varied}"}
+    special = ("apart", "computing", "neighbours")
+    return {name: record[_PRINTED[name]] for name in special if _PRINTED[name] in record}

@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy import stats
 
 LEVEL = 0.95
+#: A number whose interval's ends differ by this factor or more is not stated in a sentence.
+NARROW = 2.0
 RESAMPLES = 2000
 _SEED = 20
 
 #: launch -> round -> value
 Series = Mapping[int, Mapping[int, float]]
+
+Named = TypeVar("Named", bound=Hashable)  #: what a caller names candidates by
 
 
 class Verdict(StrEnum):
@@ -39,6 +44,11 @@ class Interval:
     high: float | None
     count: int
 
+    @property
+    def narrow(self) -> bool:
+        """Whether the ends differ by so little that a sentence may state the number."""
+        return self.low is not None and self.high is not None and self.high < NARROW * self.low
+
     def times(self, factor: float) -> Interval:
         """The same in another unit."""
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
@@ -53,13 +63,13 @@ class Ratio(Interval):
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Generic[Named]):
     """One candidate's ratios to the fastest by each clock, and what may be said about it.
 
     `by` is the clock that tells it from the fastest, or where none does, the first one.
     """
 
-    candidate: Hashable
+    candidate: Named
     ratios: Mapping[str, Ratio]
     verdict: Verdict
     by: str
@@ -101,7 +111,7 @@ def summary(series: Series) -> Interval:
     return median_interval(list(launch_medians(series).values()))
 
 
-def quantiles(values: Sequence[float], at: Sequence[float]) -> list[float]:
+def quantiles(values: Sequence[float] | np.ndarray, at: Sequence[float]) -> list[float]:
     return [float(value) for value in np.quantile(np.asarray(values, dtype=float), at)]
 
 
@@ -119,18 +129,6 @@ def ratio(of: Series, to: Series) -> Ratio:
         if both:
             logs.append(float(np.median([np.log(of[launch][r] / to[launch][r]) for r in both])))
     return ratio_of_logs(logs)
-
-
-def ratio_between(of: Series, to: Series) -> Ratio:
-    """The ratio of two candidates from processes of their own, paired by group of launches.
-
-    Rounds of different processes have nothing in common, so each launch gives its median first. What is
-    compared should be multiples of each process's own floor.
-    """
-    one, other = launch_medians(of), launch_medians(to)
-    return ratio_of_logs(
-        [float(np.log(one[launch] / other[launch])) for launch in sorted(one.keys() & other.keys())]
-    )
 
 
 def ratio_of_logs(logs: Sequence[float]) -> Ratio:
@@ -152,6 +150,31 @@ def ratio_of_logs(logs: Sequence[float]) -> Ratio:
     return Ratio(float(np.exp(middle)), float(low), float(high), count, float(p_value))
 
 
+def ratio_of_means(of: Series, to: Series) -> Ratio:
+    """The ratio of the mean times of two candidates, over the launches that have both.
+
+    Of times that come in modes, as beside others, a median says which mode is the commoner one, and a mean
+    what is waited for in the long run. The interval is a jackknife over launches of the ratio's logarithm
+    (Tukey 1958), read as Student's t.
+    """
+    both = sorted(of.keys() & to.keys())
+    if not both:
+        raise ValueError("the two candidates were never measured together")
+    one, other = (np.array([np.mean(list(each[launch].values())) for launch in both]) for each in (of, to))
+    count, middle = len(both), float(np.log(one.mean() / other.mean()))
+    if count == 1:
+        return Ratio(float(np.exp(middle)), None, None, 1, 1.0)
+    without = np.log((one.sum() - one) / (other.sum() - other))
+    error = float(np.sqrt((count - 1) * np.mean((without - without.mean()) ** 2)))
+    if error == 0.0:
+        value = float(np.exp(middle))
+        return Ratio(value, value, value, count, float(middle == 0.0))
+    reach = stats.t.ppf((1 + LEVEL) / 2, count - 1) * error
+    low, high = np.exp([middle - reach, middle + reach])
+    p_value = 2 * stats.t.sf(abs(middle) / error, count - 1)
+    return Ratio(float(np.exp(middle)), float(low), float(high), count, float(p_value))
+
+
 def _standard_error(values: np.ndarray) -> float:
     if np.all(values == values[0]):
         return 0.0
@@ -170,7 +193,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def judge(candidates: Mapping[Hashable, Mapping[str, Series]]) -> list[Standing]:
+def judge(candidates: Mapping[Named, Mapping[str, Series]]) -> list[Standing[Named]]:
     """All candidates of one situation, fastest first, each timed by the same one or several clocks.
 
     The fastest has the smallest geometric mean over the clocks. Another one is slower when a clock tells so
@@ -190,12 +213,12 @@ def judge(candidates: Mapping[Hashable, Mapping[str, Series]]) -> list[Standing]
     return [first, *sorted(judged, key=lambda standing: standing.together)]
 
 
-def _ratios(candidates: Mapping[Hashable, Mapping[str, Series]], of: Hashable, to: Hashable) -> Standing:
+def _ratios(candidates: Mapping[Named, Mapping[str, Series]], of: Named, to: Named) -> Standing[Named]:
     ratios = {clock: ratio(series, candidates[to][clock]) for clock, series in candidates[of].items()}
     return Standing(of, ratios, Verdict.TIE, next(iter(ratios)))
 
 
-def _judged(standing: Standing, corrected: Sequence[float]) -> Standing:
+def _judged(standing: Standing[Named], corrected: Sequence[float]) -> Standing[Named]:
     sure = {
         clock: found.value
         for (clock, found), p_value in zip(standing.ratios.items(), corrected, strict=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tollbar import _native
-from tollbar._native import TuningEntry as Entry
+
+Entry = _native.TuningEntry
 
 
 class Written(NamedTuple):

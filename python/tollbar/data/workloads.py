@@ -9,27 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from tollbar.data import places
-from tollbar.data.places import Candidate, Here
+from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
-
-
-class Place(NamedTuple):
-    """What the barriers ran over, and between how many ranks."""
-
-    over: str
-    ranks: int
-    placement: str
 
 
 @dataclass(frozen=True)
 class Run:
     """A workload with one barrier, in nanoseconds; its metrics are those of samples.METRICS["work"]."""
 
-    here: Here
+    here: Measurements
     candidate: Candidate
 
     def _median(self, metric: str) -> Interval:
@@ -70,15 +61,15 @@ class Run:
 Workloads = dict[str, dict[Candidate, Run]]
 
 
-def gather(found: Samples) -> dict[Place, Workloads]:
+def gather(samples: Samples) -> dict[Situation, Workloads]:
     """Everything that was measured of workloads, by place; workloads in the order in which they were met."""
-    order = found.rows["workload"].unique(maintain_order=True).to_list()
-    there: dict[Place, Workloads] = {}
-    for place, here in places.gather(found, places.WORK).items():
+    order = samples.records["computing"].unique(maintain_order=True).to_list()
+    there: dict[Situation, Workloads] = {}
+    for place, here in places.gather(samples, places.WORK).items():
         runs = {each: Run(here, each) for each in here.candidates if here.median(each, "run_ns")}
         if runs:
-            where = Place(place.over, place.ranks, place.placement)
-            there.setdefault(where, {})[place.workload] = runs
+            where = Situation(over=place.over, ranks=place.ranks, placement=place.placement)
+            there.setdefault(where, {})[place.computing] = runs
     return {
         where: dict(sorted(by.items(), key=lambda item: order.index(item[0]))) for where, by in there.items()
     }

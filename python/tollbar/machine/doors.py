@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that make a program's MPI use tollbar: which of them serves which MPI, and where they lie."""
+"""The libraries by which programs as they are use tollbar: which serves which MPI or way of threads, and
+where they lie."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from tollbar.machine import paths
@@ -19,6 +21,12 @@ PRELOADS = {
     "abi": "libtollbar_mpi_abi.so",
 }
 
+#: The preloads for threads, by what they meet at.
+THREADS = {
+    "pthread": "libtollbar_pthread.so",
+    "openmp": "libtollbar_openmp.so",
+}
+
 #: The environment variable by which an Open MPI finds components.
 COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
 
@@ -26,6 +34,12 @@ COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
 def preload(interface: str) -> Path | None:
     """The library to preload into programs of that binary interface; None when it is not built."""
     return paths.find_library(PRELOADS[interface])
+
+
+def of_threads(ways: Iterable[str]) -> list[Path]:
+    """The libraries to preload for threads that meet in those ways, of those that are built."""
+    wanted = dict.fromkeys("pthread" if way == "pthread" else "openmp" for way in ways)
+    return [path for door in wanted if (path := paths.find_library(THREADS[door]))]
 
 
 def component(mpi: Mpi) -> Path | None:

@@ -42,7 +42,7 @@ def _quota() -> str | None:
     for folder in (f"/sys/fs/cgroup{own}", "/sys/fs/cgroup"):
         if quota := _first_line(f"{folder}/cpu.max"):
             return quota
-    quota, period = (_first_line(f"/sys/fs/cgroup/cpu/cpu.cfs_{each}_us") for each in ("quota", "period"))
+    quota, period = (_first_line(f"/sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in ("quota", "period"))
     return f"{quota} {period}" if quota and period else None
 
 

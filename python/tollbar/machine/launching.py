@@ -14,12 +14,12 @@ from pathlib import Path
 _ROOT_ALLOWED = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 #: Options and variables that say how many ranks a host takes; then nothing is known here.
-_SLOTS_TOLD = re.compile(
+_SLOTS_OPTION = re.compile(
     r"--?(?:oversubscribe|use-hwthread-cpus|host|H|hostfile|default-hostfile|machinefile|rankfile|rf|app)|:"
     r"|.*\b(?:oversubscribe|hwtcpus|hwthread)\b.*",
     re.IGNORECASE,
 )
-_SLOTS_SET = re.compile(
+_SLOTS_VARIABLE = re.compile(
     r"(?:OMPI_MCA_rmaps_base_oversubscribe|OMPI_MCA_orte_default_hostfile|(?:OMPI|PRTE)_MCA_rmaps_default_mapping_policy"
     r"|PRTE_MCA_\w*hostfile|SLURM_JOB_ID|PBS_JOBID|LSB_JOBID|PE_HOSTFILE)"
 )
@@ -40,8 +40,8 @@ def refused_as_root(options: Sequence[str], variables: Mapping[str, str], user: 
 def too_few_slots(options: Sequence[str], variables: Mapping[str, str], cores: int) -> str | None:
     """Why Open MPI will find too few slots, and what to add; None where it will not, or nobody knows."""
     ranks = _ranks_asked(options)
-    told = any(map(_SLOTS_TOLD.fullmatch, options)) or any(map(_SLOTS_SET.fullmatch, variables))
-    if told or ranks is None or cores == 0 or ranks <= cores:
+    slots_set = any(map(_SLOTS_OPTION.fullmatch, options)) or any(map(_SLOTS_VARIABLE.fullmatch, variables))
+    if slots_set or ranks is None or cores == 0 or ranks <= cores:
         return None
     return (
         f"Open MPI starts one rank a core, and there are {cores} for {ranks} ranks; "

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from tollbar.machine import paths
+from tollbar.machine.failure import Failure
 from tollbar.machine.mpis import Mpi
 
 
@@ -57,7 +58,7 @@ class Hosts:
             [self._script, "--id", self._id, *words], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no hosts")
+            raise Failure(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no hosts")
         return done.stdout
 
 

@@ -64,10 +64,10 @@ def of_launcher(word: str | Path) -> Mpi | None:
     path = shutil.which(word)
     if path is None:
         return None
-    said = _output([path, "--version"])
+    version_text = _output([path, "--version"])
     for family, pattern in _SAYS.items():
-        if found := pattern.search(said):
-            return Mpi(family, found[1], Path(path))
+        if version := pattern.search(version_text):
+            return Mpi(family, version[1], Path(path))
     return None
 
 
@@ -82,12 +82,12 @@ def interface_of(program: str | Path) -> str | None:
 
 def installed() -> list[Mpi]:
     """Every MPI that can be found, each once."""
-    found: dict[tuple[str, str], Mpi] = {}
+    mpis: dict[tuple[str, str], Mpi] = {}
     for path in _launchers():
         mpi = of_launcher(path)
         if mpi is not None:
-            found.setdefault((mpi.family, mpi.version), mpi)
-    return list(found.values())
+            mpis.setdefault((mpi.family, mpi.version), mpi)
+    return list(mpis.values())
 
 
 def wheels_folder() -> Path | None:
@@ -98,10 +98,10 @@ def wheels_folder() -> Path | None:
 
 def _launchers() -> Iterator[Path]:
     seen = set()
-    named = [Path(path) for name in _ON_PATH if (path := shutil.which(name))]
-    wheels = wheels_folder()
-    named += [wheels / name for name in _OF_WHEELS] if wheels else []
-    for path in named:
+    candidates = [Path(path) for path in map(shutil.which, _ON_PATH) if path]
+    if wheels := wheels_folder():
+        candidates += [wheels / name for name in _OF_WHEELS]
+    for path in candidates:
         if path.exists() and (real := path.resolve()) not in seen:
             seen.add(real)
             yield path

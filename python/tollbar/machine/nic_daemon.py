@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Talks with the daemon that runs barriers on the network card, and with cards themselves."""
+"""Talks with the daemon that runs barriers on the network card, and with NICs themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DaemonError(Exception):
     """One line that says what is wrong."""
 
 
-def _asked(path: str, verb: Literal["status", "stop"]) -> str:
+def _answer(path: str, verb: Literal["status", "stop"]) -> str:
     try:
         return _native.ask_nicd(path, verb)
     except RuntimeError as error:
@@ -26,13 +26,13 @@ def _asked(path: str, verb: Literal["status", "stop"]) -> str:
 
 
 def status(path: str) -> dict[str, Any]:
-    """What the daemon says of its card and groups. Raises DaemonError."""
-    return json.loads(_asked(path, "status"))
+    """The state of the daemon, its NIC and its groups, in its words. Raises DaemonError."""
+    return json.loads(_answer(path, "status"))
 
 
 def stop(path: str) -> None:
     """Ends the daemon and waits until it is gone. Raises DaemonError."""
-    _asked(path, "stop")
+    _answer(path, "stop")
     until = time.monotonic() + 5
     while os.path.exists(path) and time.monotonic() < until:
         time.sleep(0.01)
@@ -54,10 +54,12 @@ def start(interface: str, mode: str, path: str, options: list[str]) -> int:
         text=True,
         start_new_session=True,
     )
+    assert process.stdout is not None  # both are pipes, asked for above
+    assert process.stderr is not None
     if process.stdout.readline().strip() != "ready":
-        said = process.stderr.read().strip()
+        complaint = process.stderr.read().strip()
         process.wait()
-        raise DaemonError(said.removeprefix("tollbar-nicd: ") or "the daemon ended at once")
+        raise DaemonError(complaint.removeprefix("tollbar-nicd: ") or "the daemon ended at once")
     process.stdout.close()
     process.stderr.close()
     process.returncode = 0  # it outlives this program; nobody waits for it
@@ -65,12 +67,12 @@ def start(interface: str, mode: str, path: str, options: list[str]) -> int:
 
 
 def echo_us(address: str) -> float | None:
-    """How long a card takes to answer, microseconds; None when it does not. Raises DaemonError."""
+    """How long a NIC takes to answer, microseconds; None when it does not. Raises DaemonError."""
     try:
         command = [str(paths.program("tollbar-nicd")), "--echo", address]
     except FileNotFoundError as error:
         raise DaemonError(str(error)) from None
-    asked = subprocess.run(command, capture_output=True, text=True, check=False)
-    if said := asked.stderr.strip():
-        raise DaemonError(said.removeprefix("tollbar-nicd: "))
-    return float(asked.stdout) if asked.returncode == 0 else None
+    echo = subprocess.run(command, capture_output=True, text=True, check=False)
+    if complaint := echo.stderr.strip():
+        raise DaemonError(complaint.removeprefix("tollbar-nicd: "))
+    return float(echo.stdout) if echo.returncode == 0 else None

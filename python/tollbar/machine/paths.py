@@ -11,7 +11,9 @@ from tollbar import environment
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 #: Where libraries are in a build, and in the installed package.
-_LIBRARIES_OF_BUILD = ("", "lib", "openmpi", "src/doors/pmpi", "src/doors/shmem")
+_LIBRARIES_OF_BUILD = (
+    "", "lib", "openmpi", "src/doors/pmpi", "src/doors/shmem", "src/doors/openmp", "src/doors/pthread",
+)  # fmt: skip
 _LIBRARIES_OF_PACKAGE = ("lib", "lib/tollbar/openmpi")
 
 

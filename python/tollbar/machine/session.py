@@ -35,6 +35,13 @@ class Finished:
     errors: str
 
 
+class SessionEnded(RuntimeError):
+    """The session's leader has ended by itself, as one that the kernel ends for want of memory."""
+
+    def __init__(self) -> None:
+        super().__init__("the process that starts the measuring programs has ended")
+
+
 class Session:
     """A context in which commands run in a new session.
 
@@ -51,15 +58,18 @@ class Session:
     def __enter__(self) -> Session:
         self._leader: Any = subprocess.Popen(
             [sys.executable, "-I", "-S", __file__, *self._words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
         self.autogroup: str = self._answer()["autogroup"]
         return self
 
     def run(
         self, command: Sequence[str], limit_s: float, environment: Mapping[str, str] | None = None
     ) -> Finished:
-        """Runs one command to its end, or ends it when `limit_s` seconds are over."""
+        """Runs one command to its end, or ends it when `limit_s` seconds are over. Raises SessionEnded."""
         wanted = {
             "command": list(command),
             "limit_s": limit_s,
@@ -67,8 +77,11 @@ class Session:
             "output": str(self._output),
             "errors": str(self._errors),
         }
-        self._leader.stdin.write(json.dumps(wanted) + "\n")
-        self._leader.stdin.flush()
+        try:
+            self._leader.stdin.write(json.dumps(wanted) + "\n")
+            self._leader.stdin.flush()
+        except BrokenPipeError:
+            raise SessionEnded from None
         answer = self._answer()
         output, errors = (
             path.read_text(encoding="utf-8", errors="replace") for path in (self._output, self._errors)
@@ -78,14 +91,15 @@ class Session:
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._leader.pid, signal.SIGTERM)  # the leader and, interrupted, what it was running
-        self._leader.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # of a request that the leader did not live to read
+            self._leader.stdin.close()
         self._leader.stdout.close()
         self._leader.wait()
 
     def _answer(self) -> dict[str, Any]:
         line = self._leader.stdout.readline()
         if not line:
-            raise OSError("the process that starts the measuring programs has ended")
+            raise SessionEnded
         return json.loads(line)
 
 
@@ -131,9 +145,14 @@ def _execute(wanted: Mapping[str, Any]) -> dict[str, Any]:
     with open(wanted["output"], "wb") as output, open(wanted["errors"], "wb") as errors:
         try:
             exit_code = subprocess.run(
-                wanted["command"], stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
-                env=wanted["environment"], timeout=wanted["limit_s"], check=False,
-            ).returncode  # fmt: skip
+                wanted["command"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                env=wanted["environment"],
+                timeout=wanted["limit_s"],
+                check=False,
+            ).returncode
         except subprocess.TimeoutExpired:
             exit_code = None
         except OSError as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Barriers between the ranks of a cluster that SimGrid simulates: its platform, its settings, and a run.
 
-The program tollbar-simulate-cluster has the transport of every MPI inside; here it is told its network.
+The program tollbar-simulate-cluster has the transport of every MPI inside; this module gives it a network.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def logp_platform(ranks: int, latency_us: float) -> str:
 
 def settings(logp: tollbar.LogP, platform: str) -> dict[str, Any]:
     """SimGrid's settings for messages of its overheads; those of the platform's own <config> are left out."""
-    of = {"os": logp.o_s, "ois": logp.o_s, "or": logp.o_r}
-    overhead = {f"smpi/{each}": f"0:{us / 1e6!r}:0" for each, us in of.items()}
+    overheads_us = {"os": logp.o_s, "ois": logp.o_s, "or": logp.o_r}
+    overhead = {f"smpi/{name}": f"0:{us / 1e6!r}:0" for name, us in overheads_us.items()}
     own = set(_configured(platform))
     return {name: value for name, value in {**_SETTINGS, **overhead}.items() if name not in own}
 
@@ -147,9 +147,13 @@ def _run(command: Sequence[object], folder: Path, watch: Watch | None) -> Simula
         tempfile.TemporaryFile("w+", errors="replace") as complaints,
         subprocess.Popen(
             [*map(str, command)],
-            cwd=folder, stdout=subprocess.PIPE, stderr=complaints, text=True, encoding="utf-8",
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            encoding="utf-8",
         ) as job,
-    ):  # fmt: skip
+    ):
         try:
             assert job.stdout is not None
             for line in job.stdout:
@@ -178,9 +182,9 @@ def _episode(record: dict[str, Any]) -> Episode:
     return Episode(record["plan"], **times, cpu_s=record["cpu_s"], memory_mb=record["memory_mb"])
 
 
-def _complaint(said: str, status: int) -> str:
+def _complaint(stderr: str, status: int) -> str:
     """SimGrid's message, without time stamps, places in its source and what it prints besides."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     critical = [line for line in lines if "/CRITICAL]" in line]
     if critical:
         return critical[-1].partition("/CRITICAL]")[2].strip()

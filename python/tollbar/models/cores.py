@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines whose caches are simulated: built in, or measured with `tollbar logp measure cores` and stored.
+"""Machines whose caches are simulated: built in, or measured with `tollbar bench cores` and stored.
 
 A file is JSON: `"tollbar": "cores 1"`, a name, [cluster, socket] of each core, the numbers of
 tollbar.CoresMachine, and under "measured" what they were taken from.
@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tollbar
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from tollbar import InvalidArgument
 
 #: What the first line of a file says it is.
 FORMAT = "cores 1"
@@ -34,22 +32,22 @@ LEAST_BUSY = 0.2
 
 
 def machine(spelling: str) -> tollbar.CoresMachine:
-    """A machine that is built in, or one from a file. Raises ValueError that says what there is."""
+    """A machine that is built in, or one from a file. Raises InvalidArgument that says what there is."""
     if spelling in tollbar.cores_machines:
         return tollbar.cores_machine(spelling)
     path = Path(spelling)
     if not path.is_file():
         known = ", ".join(tollbar.cores_machines)
-        raise ValueError(f"there is no machine and no file '{spelling}'; there are {known}")
+        raise InvalidArgument(f"there is no machine and no file '{spelling}'; there are {known}")
     try:
         return from_json(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{path} is no machine of `tollbar logp measure cores`: {error}") from None
+        raise InvalidArgument(f"{path} is no machine of `tollbar bench cores`: {error}") from None
 
 
 def from_json(data: Mapping[str, Any]) -> tollbar.CoresMachine:
     if data.get("tollbar") != FORMAT:
-        raise ValueError(f'it does not say "tollbar": "{FORMAT}"')
+        raise InvalidArgument(f'it does not say "tollbar": "{FORMAT}"')
     return tollbar.cores_machine("mesh").changed(
         name=str(data["name"]),
         cores=[(int(cluster), int(socket)) for cluster, socket in data["cores"]],
@@ -67,11 +65,6 @@ def to_json(machine: tollbar.CoresMachine, measured: Mapping[str, Any]) -> dict[
         "cores": [list(place) for place in machine.cores],
         "measured": dict(measured),
     }
-
-
-def with_cores(machine: tollbar.CoresMachine, cores: Sequence[tuple[int, int]]) -> tollbar.CoresMachine:
-    """The same caches around other cores."""
-    return machine.changed(cores=list(cores))
 
 
 def line_ns_for(machine: tollbar.CoresMachine, key: str, pair: tuple[int, int], one_way_ns: float) -> float:
@@ -98,10 +91,10 @@ def logp(machine: tollbar.CoresMachine, ranks: int, adding: int = 0) -> tollbar.
     """What a cache line costs between the farthest of the first `ranks` cores, in microseconds.
 
     g is an access to a line of one's own, or what an addition takes where `adding` cores add to one word at
-    once. Raises ValueError where the machine has fewer cores.
+    once. Raises InvalidArgument where the machine has fewer cores.
     """
     if ranks > len(machine.cores):
-        raise ValueError(f"{machine.name} has {len(machine.cores)} cores, not {ranks}")
+        raise InvalidArgument(f"{machine.name} has {len(machine.cores)} cores, not {ranks}")
     own_ns = machine.numbers["add_ns"]
     g_ns = tollbar.cores_contended_add_ns(machine, adding) if adding > 1 else own_ns
     line_ns = tollbar.cores_one_way_ns(machine, 0, ranks - 1) if ranks > 1 else own_ns
@@ -114,31 +107,3 @@ def sharers(plan: tollbar.Plan) -> int:
         itertools.takewhile(lambda step: step.startswith("?"), plan.program(role)) for role in plan.roles
     )
     return max((len(list(word)) for word in words), default=0)
-
-
-def figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Figure:
-    """Every barrier's time over the number of cores, both axes logarithmic."""
-    from matplotlib.figure import Figure  # slow to load, and a table needs none of it
-
-    drawn = Figure(figsize=(8, 5), layout="constrained")
-    axes = drawn.subplots()
-    for number, (barrier, times) in enumerate(curves.items()):
-        dashes = ("-", "--", ":", "-.")[number // 10 % 4]
-        axes.plot(
-            list(times),
-            list(times.values()),
-            color=f"C{number % 10}",
-            linestyle=dashes,
-            marker=".",
-            label=barrier,
-        )
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.xaxis.set_major_formatter("{x:.0f}")
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("cores")
-    axes.set_ylabel("µs, simulated")
-    axes.set_title(title)
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, ncols=2, fontsize=8)
-    return drawn

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From which number of ranks on which plan is the cheapest under LogP, and the curves behind the answer.
+"""From which number of ranks on which plan is the cheapest under LogP.
 
 curves = crossovers.curves(plans, crossovers.sizes(2, 10**6), logp)
-crossovers.figure(curves, logp).savefig("prices.svg")
 crossovers.stretches(curves, logp)      # "from 2 to 11 ranks central", ...
 """
 
@@ -10,12 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import tollbar
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EVERY_UP_TO = 64  # beyond it powers of two, and
 HALVES_UP_TO = 1 << 16  # the numbers half way between them: the larger ones take a second and more to price
@@ -65,13 +61,13 @@ def curves(
     priced: Callable[[int], object] = lambda ranks: None,
 ) -> dict[str, dict[int, Cost]]:
     """Prices every plan at every size; calls `priced` after each."""
-    found: dict[str, dict[int, Cost]] = {plan: {} for plan in plans}
+    curves: dict[str, dict[int, Cost]] = {plan: {} for plan in plans}
     for ranks in at:
-        for plan, costs in found.items():
+        for plan, costs in curves.items():
             price = tollbar.price(tollbar.plan(plan, ranks), logp, receive)
             costs[ranks] = Cost(price.last_us, price.first_us, price.mean_us, price.messages)
             priced(ranks)
-    return found
+    return curves
 
 
 def stretches(
@@ -81,7 +77,7 @@ def stretches(
     place is found by halving, as if it changed once there. Of plans that cost the same the one with the
     fewest messages is taken, then the one named first."""
     parts = _parts(curves)
-    found = []
+    result = []
     begin = next(iter(next(iter(curves.values()))))
     for number, (at, cheapest) in enumerate(parts):
         plan = _simplest(cheapest, curves, at[-1])
@@ -90,10 +86,10 @@ def stretches(
             after, others = parts[number + 1]
             last = _change(plan, _simplest(others, curves, after[-1]), at[-1], after[0], logp, receive) - 1
         runner_up, ratio = _runner_up(plan, cheapest, curves, at[-1])
-        also = tuple(each for each in cheapest if each != plan)
-        found.append(Stretch(plan, begin, last, also, runner_up, ratio, at[-1]))
+        also = tuple(other for other in cheapest if other != plan)
+        result.append(Stretch(plan, begin, last, also, runner_up, ratio, at[-1]))
         begin = last + 1
-    return found
+    return result
 
 
 def _parts(curves: Curves) -> list[tuple[list[int], list[str]]]:
@@ -117,10 +113,10 @@ def _simplest(plans: Sequence[str], curves: Curves, ranks: int) -> str:
 def _runner_up(
     plan: str, cheapest: Sequence[str], curves: Curves, ranks: int
 ) -> tuple[str | None, float | None]:
-    others = [each for each in curves if each not in cheapest]
+    others = [other for other in curves if other not in cheapest]
     if not others:
         return None, None
-    second = min(others, key=lambda each: curves[each][ranks].last_us)
+    second = min(others, key=lambda other: curves[other][ranks].last_us)
     least_us = curves[plan][ranks].last_us
     return second, curves[second][ranks].last_us / least_us if least_us else None
 
@@ -142,32 +138,12 @@ def _change(
     return high
 
 
-def sentence(found: Sequence[Stretch]) -> str:
+def sentence(stretches: Sequence[Stretch]) -> str:
     """The advice in words."""
-    if len(found) == 1:
-        return f"From {found[0].first} to {found[0].last} ranks take {found[0].plan}."
-    first, *between, last = found
+    first, *between = stretches
+    if not between:
+        return f"From {first.first} to {first.last} ranks take {first.plan}."
+    *between, last = between
     words = [f"Below {first.last + 1} ranks take {first.plan}"]
-    words += [f"then up to {each.last} {each.plan}" for each in between]
+    words += [f"then up to {stretch.last} {stretch.plan}" for stretch in between]
     return ", ".join([*words, f"from {last.first} on {last.plan}."])
-
-
-def figure(curves: Curves, logp: tollbar.LogP) -> Figure:
-    """Every plan's price over the number of ranks, both axes logarithmic."""
-    from matplotlib.figure import Figure  # slow to load, and a table needs none of it
-
-    drawn = Figure(figsize=(8, 5), layout="constrained")
-    axes = drawn.subplots()
-    for number, (plan, costs) in enumerate(curves.items()):
-        dashes = ("-", "--", ":", "-.")[number // 10 % 4]
-        us = [cost.last_us for cost in costs.values()]
-        axes.plot(list(costs), us, color=f"C{number % 10}", linestyle=dashes, label=plan)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.xaxis.set_major_formatter("{x:.0f}")
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("ranks")
-    axes.set_ylabel(f"µs with L, o, g = {logp.L:g}, {logp.o:g}, {logp.g:g}")
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, ncols=2)
-    return drawn

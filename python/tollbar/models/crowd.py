@@ -18,10 +18,11 @@ import numpy as np
 import polars as pl
 
 import tollbar
-from tollbar.data import places, statistics, summaries
-from tollbar.data.places import Candidate, Here
+from tollbar.data import places, statistics
+from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
+from tollbar.data.summary import rounds
 
 #: Model and machine agree when one takes at most so many times as long as the other.
 AGREE = 1.25
@@ -42,25 +43,6 @@ _SLEEPERS = ("pthread_barrier",)
 _BARRIERS = 60  # simulated, as in the paper
 ORDERS = 7  # in which threads take turns: a kernel goes by who came first, so several are simulated
 _FOREIGN_LOAD = 0.1  # of the processors' time that the threads should have had
-
-
-class Place(NamedTuple):
-    """A program on processors; along a curve its computing time changes."""
-
-    ranks: int
-    processors: int
-    variation: float
-
-    @property
-    def turns(self) -> int:
-        """Threads on the processor that has most of them."""
-        return -(-self.ranks // self.processors)
-
-    @property
-    def text(self) -> str:
-        shape = f"times vary by {self.variation:.0%}" if self.variation else "equal times"
-        on = "1 processor" if self.processors == 1 else f"{self.processors} processors"
-        return f"{self.ranks} threads on {on}, {shape}"
 
 
 class Model(NamedTuple):
@@ -95,27 +77,21 @@ class Simulated:
 class Point:
     """One candidate at one computing time, measured and simulated."""
 
-    place: Place
+    place: Situation  #: with no computing time, which changes along a curve
     candidate: Candidate
     compute_us: float
-    here: Here
+    measured: Measurements
     simulated: Simulated
 
     def _median(self, metric: str) -> Interval:
-        found = self.here.median(self.candidate, metric)
-        assert found is not None
-        return found
+        median = self.measured.median(self.candidate, metric)
+        assert median is not None
+        return median
 
     @property
     def period(self) -> Interval:
         """In microseconds."""
         return self._median("period_ns").times(1e-3)
-
-    @property
-    def launches_us(self) -> list[float]:
-        """The period in each launch."""
-        series = self.here.series(self.candidate, "period_ns")
-        return [ns / 1e3 for ns in statistics.launch_medians(series).values()]
 
     @property
     def alone_us(self) -> float:
@@ -158,46 +134,44 @@ class Crowds:
     points: list[Point]
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[Situation]:
         return list(dict.fromkeys(point.place for point in self.points))
 
-    def curves(self, place: Place) -> dict[Candidate, list[Point]]:
-        found: dict[Candidate, list[Point]] = {}
+    def curves(self, place: Situation) -> dict[Candidate, list[Point]]:
+        curves: dict[Candidate, list[Point]] = {}
         for point in self.points:
             if point.place == place:
-                found.setdefault(point.candidate, []).append(point)
-        return found
+                curves.setdefault(point.candidate, []).append(point)
+        return curves
 
 
 #: What tells situations of crowds apart.
-_BY = ("ranks", "usable", "workload")
+_BY = ("ranks", "processors", "computing")
 
 
-def gather(found: Samples) -> Crowds | None:
+def gather(samples: Samples) -> Crowds | None:
     """The points of a run; None where there are none of crowds."""
-    if found.of("sleep_switch_ns").is_empty():
+    if samples.of("sleep_switch_ns").is_empty():
         return None
-    scheduler = _scheduler(found)
-    of_crowds = found.rows.filter(pl.col("metric").is_in(["period_ns", "switches", "busy_share"]))
+    scheduler = _scheduler(samples)
+    of_crowds = samples.of("period_ns", "switches", "busy_share")
     points = []
-    for situation, here in places.gather(dataclasses.replace(found, rows=of_crowds), _BY).items():
-        compute_us, _, share = situation.workload.partition("~")
-        place = Place(situation.ranks, situation.usable, float(share or 0))
-        points += [_point(place, each, float(compute_us), here, scheduler) for each in here.candidates]
-    return Crowds(scheduler, sorted(points, key=lambda each: (each.place, each.candidate, each.compute_us)))
+    for situation, measured in places.gather(dataclasses.replace(samples, records=of_crowds), _BY).items():
+        compute_us = situation.compute_us
+        along = situation._replace(computing=f"0~{situation.variation:g}" if situation.variation else "0")
+        for candidate in measured.candidates:
+            simulated = _simulated(along, candidate, compute_us, scheduler)
+            points.append(Point(along, candidate, compute_us, measured, simulated))
+    return Crowds(
+        scheduler, sorted(points, key=lambda point: (point.place, point.candidate, point.compute_us))
+    )
 
 
-def _point(place: Place, candidate: Candidate, us: float, here: Here, scheduler: Scheduler) -> Point:
-    return Point(place, candidate, us, here, _simulated(place, candidate, us, scheduler))
-
-
-def _scheduler(found: Samples) -> Scheduler:
+def _scheduler(samples: Samples) -> Scheduler:
     """Medians; a stretch that foreign work cut short pulls a mean, not a median."""
-    rounds = summaries.rounds(found.rows.filter(pl.col("value") > 0), ["metric"])
-    known = [
-        (rounds.filter(metric=metric)["value"] / 1e3).to_list()
-        for metric in ("quantum_ns", "yield_switch_ns", "sleep_switch_ns")
-    ]
+    metrics = ("quantum_ns", "yield_switch_ns", "sleep_switch_ns")
+    each = rounds(samples.of(*metrics).filter(pl.col("value") > 0), ["metric"])
+    known = [(each.filter(metric=metric)["value"] / 1e3).to_list() for metric in metrics]
     if not known[0]:
         raise ValueError("no launch saw a quantum end: the machine was too busy, or its quanta too long")
     return Scheduler(*map(statistics.median_interval, known))
@@ -208,20 +182,25 @@ def model_of(candidate: Candidate) -> Model:
     return Model(_SHAPES.get(candidate.name, candidate.name), waiting)
 
 
-def _simulated(place: Place, candidate: Candidate, compute_us: float, scheduler: Scheduler) -> Simulated:
+def _simulated(place: Situation, candidate: Candidate, compute_us: float, scheduler: Scheduler) -> Simulated:
     model = model_of(candidate)
     return _simulate(place, model, compute_us, scheduler.quantum_us.value, scheduler.switch_us(model))
 
 
 @cache  # several candidates have one model
 def _simulate(
-    place: Place, model: Model, compute_us: float, quantum_us: float, switch_us: float
+    place: Situation, model: Model, compute_us: float, quantum_us: float, switch_us: float
 ) -> Simulated:
     """Medians over orders; a machine has one of them in each visit."""
     program = tollbar.SchedulerApplication(
-        threads=place.ranks, compute_us=compute_us, variation=place.variation, barriers=_BARRIERS,
-        barrier=model.barrier, waiting=model.waiting, order="shuffled",
-    )  # fmt: skip
+        threads=place.ranks,
+        compute_us=compute_us,
+        variation=place.variation,
+        barriers=_BARRIERS,
+        barrier=model.barrier,
+        waiting=model.waiting,
+        order="shuffled",
+    )
     outcomes = [
         tollbar.simulate_scheduler(
             [program], processors=place.processors, quantum_us=quantum_us, switch_us=switch_us, seed=seed
@@ -229,9 +208,9 @@ def _simulate(
         for seed in range(ORDERS)
     ]
     return Simulated(
-        float(np.median([each.applications[0].per_barrier_us for each in outcomes])),
-        float(np.median([each.switches / _BARRIERS for each in outcomes])),
-        float(np.median([1 - each.idle_us / (place.processors * each.completed_us) for each in outcomes])),
+        float(np.median([run.applications[0].per_barrier_us for run in outcomes])),
+        float(np.median([run.switches / _BARRIERS for run in outcomes])),
+        float(np.median([1 - run.idle_us / (place.processors * run.completed_us) for run in outcomes])),
     )
 
 
@@ -252,12 +231,12 @@ def why_not(point: Point, scheduler: Scheduler) -> str:
     extra_us = point.period.value - simulated.period_us
     if more * switch_us / point.place.processors > extra_us / 2:
         return counts
-    each_us = extra_us / point.place.turns
-    return f"a barrier costs each thread {each_us:.3g} µs, for which the model has nothing; {counts}"
+    thread_us = extra_us / point.place.turns
+    return f"a barrier costs each thread {thread_us:.3g} µs, for which the model has nothing; {counts}"
 
 
-def standings(points: Iterable[Point]) -> list[statistics.Standing]:
+def standings(points: Iterable[Point]) -> list[statistics.Standing[Candidate]]:
     """The candidates of one situation and computing time, fastest first."""
     return statistics.judge(
-        {point.candidate: {"period": point.here.series(point.candidate, "period_ns")} for point in points}
+        {point.candidate: {"period": point.measured.series(point.candidate, "period_ns")} for point in points}
     )

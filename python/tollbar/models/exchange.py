@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from tollbar import InvalidArgument
 from tollbar.models import shmem, shmem_published
 from tollbar.models.shmem_published import ITERATIONS, PES, PES_A_NODE
 
@@ -51,9 +52,9 @@ def letters(pes: int) -> int:
 
 @cache
 def exchange(pes: int = PES, pes_a_node: int = PES_A_NODE, iterations: int = 4, seed: int = 1) -> Exchange:
-    """Simulates so many iterations. Raises ValueError below 2 PEs, and below 1 a node or iteration."""
+    """Simulates so many iterations. Raises InvalidArgument below 2 PEs, and below 1 a node or iteration."""
     if pes < 2 or pes_a_node < 1 or iterations < 1:
-        raise ValueError(f"{pes} PEs, {pes_a_node} a node, {iterations} iterations: 2, 1 and 1 at least")
+        raise InvalidArgument(f"{pes} PEs, {pes_a_node} a node, {iterations} iterations: 2, 1 and 1 at least")
     chance = random.Random(seed)
     sent = fetched = 0.0
     for _ in range(iterations):
@@ -110,9 +111,9 @@ def table(pes: int = PES, pes_a_node: int = PES_A_NODE) -> list[Modelled]:
     """Every experiment. The processor of a PE fetches letters and moves its barrier on, so both times add."""
     published = shmem_published.published() if (pes, pes_a_node) == (PES, PES_A_NODE) else {}
     rest_us = exchange(pes, pes_a_node).all_us
-    found = []
+    rows = []
     for experiment, signal in shmem.SIGNALS.items():
         alone = shmem.barrier_us(signal, pes, pes_a_node)
         seconds = (rest_us + alone) * ITERATIONS / 1e6
-        found.append(Modelled(experiment, alone, seconds, published.get(experiment)))
-    return found
+        rows.append(Modelled(experiment, alone, seconds, published.get(experiment)))
+    return rows

@@ -49,7 +49,7 @@ def _parameter(index: int, name: str, meaning: str) -> Quantity:
     return Quantity(name, meaning, lambda values: float(values[index]))
 
 
-#: By the name that the command takes.
+#: By the names of their parameters.
 MODELS = {
     "t": Model(
         (_parameter(0, "t", "one message on the longest path, with L = o = g = t/3"),),
@@ -75,29 +75,6 @@ MODELS = {
         (
             Quantity("2o+L", "one message on the longest path", lambda v: float(2 * v[1] + v[0])),
             Quantity("max(o,g)", "what each further message costs a rank", lambda v: float(max(v[1], v[2]))),
-        ),
-    ),
-    "L,o_s,o_r,g": Model(
-        (
-            _parameter(0, "L", "latency"),
-            _parameter(1, "o_s", "a sender's overhead"),
-            _parameter(2, "o_r", "a receiver's overhead"),
-            _parameter(3, "g", "gap"),
-        ),
-        lambda values: tollbar.LogP(values[0], values[1], values[3], values[2]),
-        (
-            (1 / 3, 1 / 3, 1 / 3, 1 / 3),
-            (1.0, 0.0, 0.0, 0.0),
-            (0.0, 0.7, 0.3, 0.0),
-            (0.0, 0.3, 0.7, 0.0),
-            (1.0, 0.0, 0.0, 0.6),
-            (0.5, 0.1, 0.4, 0.6),
-            (0.5, 0.4, 0.1, 0.2),
-        ),
-        (
-            Quantity("o_s+L+o_r", "one message on the longest path", lambda v: float(v[0] + v[1] + v[2])),
-            Quantity("f_s", "max(o_s, g): a further send", lambda v: float(max(v[1], v[3]))),
-            Quantity("f_r", "max(o_r, g): a further receive", lambda v: float(max(v[2], v[3]))),
         ),
     ),
 }
@@ -183,14 +160,14 @@ def occupancy_alone(rows: Sequence[Measured], path_us: float) -> tuple[float, fl
     largest relative residual that is left."""
     prices = Prices(rows, MODELS["t,f"])
     highest = float(np.max(prices.us))
-    found = optimize.minimize_scalar(
+    minimum = optimize.minimize_scalar(
         lambda f: float(np.sum(prices.residuals(np.array([path_us, f])) ** 2)),
         bounds=(0, highest),
         method="bounded",
         options={"xatol": 1e-6 * highest},
     )
-    left = prices.residuals(np.array([path_us, found.x]))
-    return float(found.x), float(np.max(np.abs(left)))
+    left = prices.residuals(np.array([path_us, minimum.x]))
+    return float(minimum.x), float(np.max(np.abs(left)))
 
 
 def _search(prices: Prices, model: Model) -> list[Values]:
@@ -203,10 +180,10 @@ def _search(prices: Prices, model: Model) -> list[Values]:
         start = np.array(shape)
         ratio = prices(start) / prices.us
         start = start * (np.sum(ratio) / np.sum(ratio**2)) if np.any(ratio) else start
-        found = optimize.least_squares(
+        end = optimize.least_squares(
             prices.residuals, start, bounds=(0, np.inf), x_scale=float(np.max(start)), xtol=1e-12, ftol=1e-12
         )
-        ends.append((float(found.cost), found.x))
+        ends.append((float(end.cost), end.x))
     least = min(cost for cost, _ in ends)
     good = [values for cost, values in ends if cost <= least * (1 + 1e-6) + _SAME**2]
     # An end of the search may lie a hair above a parameter's bound.
@@ -228,13 +205,13 @@ def _slopes(function: Callable[[Values], Values], values: Values, scale: float) 
 def _farthest(prices: Prices, best: Values, direction: Values, scale: float) -> Values:
     """The last parameters in that direction with the same prices; _FAR scales away if there is no last."""
     unit = scale * direction / np.max(np.abs(direction))
-    here = prices.residuals(best)
+    residuals = prices.residuals(best)
 
     def same(steps: float) -> bool:
         values = best + steps * unit
         if np.min(values) < -1e-9 * scale:
             return False
-        return bool(np.max(np.abs(prices.residuals(np.maximum(values, 0)) - here)) <= _SAME)
+        return bool(np.max(np.abs(prices.residuals(np.maximum(values, 0)) - residuals)) <= _SAME)
 
     good, bad = 0.0, 1e-3
     while bad < _FAR and same(bad):

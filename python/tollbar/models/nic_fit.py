@@ -31,10 +31,6 @@ class Term:
     low_us: float
     high_us: float
 
-    @property
-    def identifiable(self) -> bool:
-        return self.low_us == self.high_us
-
 
 @dataclass(frozen=True)
 class Fit:
@@ -49,9 +45,14 @@ class Fit:
         """The same, all of whose parts take so many times as long."""
         fixed_us, step_us, sdma_us = (times * self.terms[name].us for name in ("a", "b", "SDMA"))
         return tollbar.NicCard(
-            send_us=fixed_us / 3, sdma_us=sdma_us, xmit_us=step_us / 2, network_us=step_us / 2,
-            recv_us=step_us / 2, rdma_us=fixed_us / 3, hrecv_us=fixed_us / 3,
-        )  # fmt: skip
+            send_us=fixed_us / 3,
+            sdma_us=sdma_us,
+            xmit_us=step_us / 2,
+            network_us=step_us / 2,
+            recv_us=step_us / 2,
+            rdma_us=fixed_us / 3,
+            hrecv_us=fixed_us / 3,
+        )
 
 
 def fit(points: Sequence[Point]) -> Fit:
@@ -62,8 +63,8 @@ def fit(points: Sequence[Point]) -> Fit:
     host = [[s / point.host_us] * 3 for s, point in zip(steps, points, strict=True)]
     nic = [[1 / point.nic_us, s / point.nic_us, 0] for s, point in zip(steps, points, strict=True)]
     (fixed_us, step_us, sdma_us), _ = nnls(np.array(host + nic), np.ones(2 * len(points)))
-    found = {"H": fixed_us + step_us + sdma_us, "a": fixed_us, "b": step_us, "SDMA": sdma_us}
-    return Fit({name: Term(float(us), float(us), float(us)) for name, us in found.items()})
+    terms_us = {"H": fixed_us + step_us + sdma_us, "a": fixed_us, "b": step_us, "SDMA": sdma_us}
+    return Fit({name: Term(float(us), float(us), float(us)) for name, us in terms_us.items()})
 
 
 def _bounded(points: Sequence[Point]) -> Fit:

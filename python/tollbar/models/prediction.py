@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a barrier should take by the LogP model, from measured L, o and g or from one measured point.
 
-Hoefler et al. ("the LogP paper") draw a prediction beside each measurement; so does the report.
+Hoefler et al. ("the LogP paper") draw a prediction beside each measurement.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import tollbar
@@ -66,17 +66,3 @@ def fitted(points: Iterable[tuple[int, float]], processors: int | None) -> Model
 def _messages(ranks: int) -> int:
     """Of dissemination."""
     return ranks * math.ceil(math.log2(ranks))
-
-
-def measured(latency_ns: float, overhead_ns: float, gap_ns: float, processors: int | None) -> Model:
-    """The model with parameters that were measured on their own, by messages and not by barriers."""
-    times = (
-        f"{name} = {ns / 1e3:.3g}" for name, ns in zip("Log", (latency_ns, overhead_ns, gap_ns), strict=True)
-    )
-    return Model(latency_ns, overhead_ns, gap_ns, processors, f"{', '.join(times)} µs, as measured")
-
-
-def curve(model: Model, spelling: str, ranks: Sequence[int]) -> tuple[list[int], list[float]]:
-    """The predictions for these numbers of ranks, where the plan has one."""
-    found = [(each, ns) for each in ranks if (ns := model.predict(spelling, each)) is not None]
-    return [each for each, _ in found], [ns for _, ns in found]

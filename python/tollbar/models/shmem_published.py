@@ -49,4 +49,4 @@ OTHERS = (
 
 def published() -> dict[str, float]:
     """Seconds by experiment, in the paper's order."""
-    return {each.name: each.seconds for each in EXPERIMENTS if each.seconds is not None}
+    return {row.name: row.seconds for row in EXPERIMENTS if row.seconds is not None}

@@ -39,20 +39,20 @@ def all_claims() -> list[Claim]:
     """In the order of the papers; those of a paper that are refuted by an erratum come last."""
     refuted = [
         Claim(
-            each.paper,
-            each.where,
-            f"{each.about}: {each.printed}",
+            erratum.paper,
+            erratum.where,
+            f"{erratum.about}: {erratum.printed}",
             REFUTED,
-            f"what follows is {each.computed}",
+            f"what follows is {erratum.computed}",
         )
-        for each in errata.all_errata()
-        if each.printed != each.computed
+        for erratum in errata.all_errata()
+        if erratum.printed != erratum.computed
     ]
-    found = []
+    claims = []
     for paper, make in _MAKERS.items():
-        found += [Claim(paper, *row) for row in make()]
-        found += [claim for claim in refuted if claim.paper == paper]
-    return found
+        claims += [Claim(paper, *row) for row in make()]
+        claims += [claim for claim in refuted if claim.paper == paper]
+    return claims
 
 
 def counted(claims: Sequence[Claim], paper: str) -> dict[Verdict, int]:

@@ -25,12 +25,12 @@ def _messages(plan: str, ranks: int) -> int:
     return tollbar.price(tollbar.plan(plan, ranks), _UNIT).messages
 
 
-def _told(figure: str, plan: str, x: int) -> float:
+def _printed(figure: str, plan: str, x: int) -> float:
     return printed(threads_and_nodes.NAME, figure, plan, x).value
 
 
 def openmp_mpi() -> Iterator[Row]:
-    two, eight = _told("Figure 7", SENSE, 2), _told("Figure 7", SENSE, 8)
+    two, eight = _printed("Figure 7", SENSE, 2), _printed("Figure 7", SENSE, 8)
     yield (
         "3.1.1",
         "the sense-reversing barrier's time is linearly proportional to the threads",
@@ -44,14 +44,14 @@ def openmp_mpi() -> Iterator[Row]:
         UNDECIDABLE,
         "three numbers are printed, and the one beyond 8 threads is called a spurious spike",
     )
-    mcs = _told("Figure 10", "mcs", 10)
+    mcs = _printed("Figure 10", "mcs", 10)
     yield (
         "3.1.1, 4",
         "the sense-reversing barrier has the lowest time of all barriers",
         decided(eight < mcs),
         f"at 8 threads it takes {eight} us; the MCS tree between nodes takes at most {mcs} us up to 12 nodes",
     )
-    mcs_8 = _told("Figure 8", "mcs", 8)
+    mcs_8 = _printed("Figure 8", "mcs", 8)
     shared = on_caches.spread(on_caches.ONE_LINE, on_caches.OWN_LINES, range(2, 17, 2))
     besides = [
         times
@@ -81,8 +81,9 @@ def openmp_mpi() -> Iterator[Row]:
         f"flags that share a line, {both[0]:.2f} to {both[1]:.2f} times. What is printed beyond the "
         f"counter's time grows with the power {one_machine.excess_power():.1f} of the threads",
     )
-    delays = {each: on_caches.spread(each, SENSE, range(8, 17, 4)) for each in on_caches.FIXED}
-    grown = [on_caches.spread(each, on_caches.DOUBLING, range(8, 17, 4)) for each in on_caches.FIXED[:2]]
+    sizes = range(8, 17, 4)
+    delays = {fixed: on_caches.spread(fixed, SENSE, sizes) for fixed in on_caches.FIXED}
+    doubling = [on_caches.spread(fixed, on_caches.DOUBLING, sizes) for fixed in on_caches.FIXED[:2]]
     yield (
         "3.1.3",
         "a fixed delay before the sense variable makes the centralized barrier faster, more than one that "
@@ -90,12 +91,12 @@ def openmp_mpi() -> Iterator[Row]:
         UNDECIDABLE,
         "it is proposed and not measured; on simulated caches of three machines, 8 to 16 threads, it takes "
         + ", ".join(
-            f"{low:.2f} to {high:.2f} times as long with {each.partition(':')[2].removesuffix('ns')} ns"
-            for each, (low, high) in delays.items()
+            f"{low:.2f} to {high:.2f} times as long with {fixed.partition(':')[2].removesuffix('ns')} ns"
+            for fixed, (low, high) in delays.items()
         )
-        + f", and with the first two {min(low for low, _ in grown):.2f} to "
-        f"{max(high for _, high in grown):.2f} times as long as with one that doubles; but for the longest "
-        "delay that is less than the model's error",
+        + f", and with the first two {min(low for low, _ in doubling):.2f} to "
+        f"{max(high for _, high in doubling):.2f} times as long as with one that doubles; but for the "
+        "longest delay that is less than the model's error",
     )
     crossing = next(
         n for n in range(2, 65) if all(_units("mcs", m) < _units("central", m) for m in range(n, 65))
@@ -106,7 +107,7 @@ def openmp_mpi() -> Iterator[Row]:
         decided(crossing > 1),
         f"by price with L = o = g from {crossing} ranks on",
     )
-    ratio = mcs / _told("Figure 10", "mcs", 2)
+    ratio = mcs / _printed("Figure 10", "mcs", 2)
     yield (
         "3.2.1",
         "the MCS tree between nodes follows log4 N",
@@ -136,7 +137,7 @@ def openmp_mpi() -> Iterator[Row]:
         decided(fewer == [*range(3, 13)]),
         f"2 (N - 1) from {fewer[0]} to {fewer[-1]} nodes; at 2 both have {_messages('mcs', 2)}",
     )
-    grown = _told("Figure 11", "dissemination", 12) / _told("Figure 11", "dissemination", 2)
+    grown = _printed("Figure 11", "dissemination", 12) / _printed("Figure 11", "dissemination", 2)
     rounds = _units("dissemination", 12) / _units("dissemination", 2)
     yield (
         "3.2.2",
@@ -147,14 +148,14 @@ def openmp_mpi() -> Iterator[Row]:
     )
     share, off = one_machine.share_pct(), one_machine.off_pct("Figure 12", contended=True)
     one = {
-        plan: _units(plan, 12) / 3 * _told("Figure 11", "dissemination", 2)
+        plan: _units(plan, 12) / 3 * _printed("Figure 11", "dissemination", 2)
         for plan in ("mcs", "dissemination")
     }
     yield (
         "3.2.3",
         "with many nodes the MCS tree has the lower latency",
         UNDECIDABLE,
-        f"it has in print, below 4 against {_told('Figure 11', 'dissemination', 12)} us at 12 nodes; with "
+        f"it has in print, below 4 against {_printed('Figure 11', 'dissemination', 12)} us at 12 nodes; with "
         "one set of "
         f"parameters for both, L = o = g through dissemination at 2 nodes, it costs {one['mcs']:.2f} against "
         f"{one['dissemination']:.2f} us. It needs contention: from {100 * one_machine.needed():.0f} % of a "
@@ -228,7 +229,7 @@ def logp_claims() -> Iterator[Row]:
     table = {
         (name, n): printed(logp.NAME, "Table 1", name, n).value for name in logp.PLANS for n in (128, 256)
     }
-    best = {min(logp.PLANS, key=lambda name, n=n: table[name, n]) for n in (128, 256)}
+    best = {min((table[name, n], name) for name in logp.PLANS)[1] for n in (128, 256)}
     yield (
         "4.5, 5",
         "dissemination delivers the best results",

@@ -25,7 +25,7 @@ def split_shmem() -> Iterator[Row]:
         "Non-blocking AMO",
         "AMOs that are not waited for are slower",
         decided(min(rest.values()) > wide),
-        f"{wide} s against {', '.join(f'{each} s' for each in rest.values())}, in print",
+        f"{wide} s against {', '.join(f'{seconds} s' for seconds in rest.values())}, in print",
     )
     yield (
         "Barriers without AMOs",
@@ -60,15 +60,15 @@ def split_shmem() -> Iterator[Row]:
 
 def nic_claims() -> Iterator[Row]:
     factors = {card: [nic.factor(card, n) for n in (2, 4, 8, 16)] for card in nic.NODES}
-    rising = all(sorted(each) == each for each in factors.values())
-    told = "; ".join(
-        f"{card} {', '.join(f'{each:.2f}' for each in found)}" for card, found in factors.items()
+    rising = all(sorted(of_nodes) == of_nodes for of_nodes in factors.values())
+    by_card = "; ".join(
+        f"{card} {', '.join(f'{factor:.2f}' for factor in of_nodes)}" for card, of_nodes in factors.items()
     )
     yield (
         "4.2",
         "the factor of improvement increases with the number of nodes",
         decided(rising),
-        f"by the model at 2, 4, 8 and 16 nodes: {told}",
+        f"by the model at 2, 4, 8 and 16 nodes: {by_card}",
     )
     all_sizes = min(nic.factor(card, n) for card, most in nic.NODES.items() for n in range(2, most + 1))
     yield (
@@ -124,7 +124,7 @@ def nic_claims() -> Iterator[Row]:
         "applications that communicate more gain more",
         decided(apps["360us"] > apps["2100us"] > apps["9450us"]),
         "without variation the model has factors of "
-        + ", ".join(f"{each:.2f} ({name})" for name, each in apps.items()),
+        + ", ".join(f"{factor:.2f} ({name})" for name, factor in apps.items()),
     )
     grown = {n: nic.factor("lanai4.3", n) for n in (16, 1024)}
     yield (

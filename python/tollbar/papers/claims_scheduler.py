@@ -76,9 +76,9 @@ def _spinning() -> Iterator[Row]:
         f"at 19.99 ms a tree is {near:.3f} quanta behind",
     )
     places = [(multiple, accesses) for multiple in (1, 2) for accesses in (4, 8, 12, 14)]
-    counter, tree = ([model.below_ms(barrier, *at) for at in places] for barrier in _SPINNING)
+    counter_ms, tree_ms = ([model.below_ms(barrier, *at) for at in places] for barrier in _SPINNING)
     free = [[model.below_ms(barrier, *at, access_us=0) for at in places] for barrier in _SPINNING]
-    ahead = [slow - fast for slow, fast in zip(counter, tree, strict=True)]
+    ahead = [slow - fast for slow, fast in zip(counter_ms, tree_ms, strict=True)]
     behind_free = [slow - fast for fast, slow in zip(*free, strict=True)]
     yield (
         "beside Figure 1",
@@ -92,8 +92,8 @@ def _spinning() -> Iterator[Row]:
     yield (
         "beside Figure 2",
         "its linear time and its contention make a centralized barrier slower than its simulation",
-        decided(all(new > old for new, old in zip(counter, free[0], strict=True))),
-        f"at those places it takes {min(counter):.1f} to {max(counter):.1f} ms in place of "
+        decided(all(new > old for new, old in zip(counter_ms, free[0], strict=True))),
+        f"at those places it takes {min(counter_ms):.1f} to {max(counter_ms):.1f} ms in place of "
         f"{min(free[0]):.1f} to {max(free[0]):.1f}; how far from a quantum that happens is in proportion to "
         "the access, of which the paper prints no time",
     )
@@ -101,8 +101,8 @@ def _spinning() -> Iterator[Row]:
     yield (
         "3.3",
         "a tree takes ceil(log4 P) ceil(T / Q) quanta",
-        decided(all(abs(found - 2 * ceil(ms / model.QUANTUM_MS)) < 0.05 for ms, found in levels.items())),
-        ", ".join(f"{found:.2f} at {ms:g} ms" for ms, found in levels.items()),
+        decided(all(abs(taken - 2 * ceil(ms / model.QUANTUM_MS)) < 0.05 for ms, taken in levels.items())),
+        ", ".join(f"{taken:.2f} at {ms:g} ms" for ms, taken in levels.items()),
     )
 
 
@@ -176,13 +176,13 @@ def _blocking() -> Iterator[Row]:
 def _balance() -> Iterator[Row]:
     shares = (0, 0.25, 0.5)
     over = {way: [partitions.uneven_pct(share, way) for share in shares] for way in model.POLICIES}
-    told = {way: ", ".join(f"{pct:.1f}" for pct in found) for way, found in over.items()}
+    text = {way: ", ".join(f"{pct:.1f}" for pct in percents) for way, percents in over.items()}
     yield (
         "4.1",
         "threads that compute equally long are the worst case for a partition",
-        decided(all(sorted(found, reverse=True) == found for found in over.values())),
+        decided(all(sorted(percents, reverse=True) == percents for percents in over.values())),
         "with times that vary by 0, 25 and 50 % combination barriers on 8 processors at 10 switches have an "
-        f"overhead of {told['smart']} % with a yield to a thread that can go on, and {told['naive']} % with "
+        f"overhead of {text['smart']} % with a yield to a thread that can go on, and {text['naive']} % with "
         "that of section 3.4",
     )
 
@@ -212,8 +212,8 @@ def _processors() -> Iterator[Row]:
         f"{time[15]:.3f} and {time[8]:.3f} computing times a barrier",
     )
     lost = {threads: partitions.come_and_go(threads).applications[0] for threads in (1, 2, 4, 8)}
-    took = [each.per_barrier_us / 1000 / _GAUSS_MS for each in lost.values()]
-    left = ", ".join(f"{each.fewest_processors}" for each in lost.values())
+    took = [application.per_barrier_us / 1000 / _GAUSS_MS for application in lost.values()]
+    left = ", ".join(f"{application.fewest_processors}" for application in lost.values())
     yield (
         "5",
         "an application that loses a processor may lose several more and take no longer",

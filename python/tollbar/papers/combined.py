@@ -9,16 +9,15 @@ has one machine for both levels, fitted to all its points: contention.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from functools import cache
 
-from tollbar.data.places import Here, Place
+from tollbar.data.places import Measurements, Situation
 from tollbar.models import contention
 from tollbar.models.logp_fit import Measured
-from tollbar.papers import one_machine
+from tollbar.papers import one_machine, pictures
 from tollbar.papers.exhibit import Exhibit, Point, printed
 from tollbar.papers.stored import Stored
-from tollbar.report import curves, plots
 
 NAME = "openmp-mpi"
 NODES, THREADS = range(2, 9), range(2, 13)
@@ -54,9 +53,9 @@ def highest(*, contended: bool) -> list[int]:
     return [nodes for nodes, us in times.items() if us > max(times.values()) * (1 - 1e-9)]
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
-    measured = _measured(here)
-    missing = here.missing("hybrid")
+def exhibits(runs: Stored) -> list[Exhibit]:
+    measured = _measured(runs)
+    missing = runs.missing("hybrid")
     over_nodes = [
         Point(f"{threads} threads a node", nodes, model=model_us(nodes, threads))
         for threads in _CURVES["13a"]
@@ -68,17 +67,21 @@ def exhibits(here: Stored) -> list[Exhibit]:
         for threads in THREADS
     ]
     turned = [
-        Point(f"{p.x:g} ranks, {p.series.partition(', ')[2]}", float(p.series.split()[0]),
-              measured=p.measured, predicted=p.predicted)
+        Point(
+            f"{p.x:g} ranks, {p.series.partition(', ')[2]}",
+            float(p.series.split()[0]),
+            measured=p.measured,
+            predicted=p.predicted,
+        )
         for p in measured
-    ]  # fmt: skip
+    ]
     all_pairs = [
         Point(f"{threads} threads a node", nodes, model=model_us(nodes, threads))
         for threads in THREADS
         for nodes in NODES
     ]
     sentence = _sentence(measured)
-    found = [
+    result = [
         Exhibit(NAME, number, f"{_TITLE}: {what}", x, "us", points, sentence, missing=missing, drawing=drawn)
         for number, what, x, points, drawn in (
             ("Figure 13a", "against nodes", "nodes", [*over_nodes, *measured], None),
@@ -86,12 +89,20 @@ def exhibits(here: Stored) -> list[Exhibit]:
             ("Figure 14", "both, by the model", "nodes", [*all_pairs, *measured], _model_map()),
         )
     ]
-    if drawing := _measured_map(here):
-        found.append(
-            Exhibit(NAME, "Figure 14 here", f"{_TITLE}: both, as measured", "ranks", "us", measured, sentence,
-                    drawing=drawing)
-        )  # fmt: skip
-    return found
+    if drawing := _measured_map(runs):
+        result.append(
+            Exhibit(
+                NAME,
+                "Figure 14 here",
+                f"{_TITLE}: both, as measured",
+                "ranks",
+                "us",
+                measured,
+                sentence,
+                drawing=drawing,
+            )
+        )
+    return result
 
 
 def _sentence(measured: list[Point]) -> str:
@@ -112,23 +123,27 @@ def _others() -> str:
     return f"{', '.join(few)} and {last}"
 
 
-def _measured(here: Stored) -> list[Point]:
+def _measured(runs: Stored) -> list[Point]:
     """Each with the price on the machine that fits all points of its MPI, where there are three or more."""
     points: list[Point] = []
-    for mpi in dict.fromkeys(place.over for place in here.hybrid):
-        rows = list(_rows((place, each) for place, each in here.hybrid.items() if place.over == mpi))
+    for mpi in dict.fromkeys(place.over for place in runs.hybrid):
+        rows = list(_rows(_of_mpi(runs, mpi)))
         machine = contention.fit([row for _, row in rows], contended=True) if len(rows) > 2 else None
         for place, row in rows:
-            foretold = machine.price_us(row.plan, row.ranks) if machine else None
+            predicted_us = machine.price_us(row.plan, row.ranks) if machine else None
             series = f"{place.threads} threads a rank, {place.over}"
-            points.append(Point(series, place.ranks, measured=row.us, predicted=foretold))
+            points.append(Point(series, place.ranks, measured=row.us, predicted=predicted_us))
     return points
 
 
-def _rows(there: Iterable[tuple[Place, Here]]) -> Iterable[tuple[Place, Measured]]:
-    for place, each in there:
-        name = next((met.name for wanted in _MEASURED if (met := each.find(wanted))), None)
-        taken = each.time_ns(each.find(name)) if name else None
+def _of_mpi(runs: Stored, mpi: str) -> dict[Situation, Measurements]:
+    return {place: measurements for place, measurements in runs.hybrid.items() if place.over == mpi}
+
+
+def _rows(hybrid: Mapping[Situation, Measurements]) -> Iterator[tuple[Situation, Measured]]:
+    for place, measurements in hybrid.items():
+        name = next((known.name for wanted in _MEASURED if (known := measurements.find(wanted))), None)
+        taken = measurements.time_ns(measurements.find(name)) if name else None
         if name and taken is not None:
             plan = name.replace("/", f"@{place.threads}/")
             yield place, Measured(plan, place.ranks * place.threads, taken / 1e3)
@@ -136,19 +151,19 @@ def _rows(there: Iterable[tuple[Place, Here]]) -> Iterable[tuple[Place, Measured
 
 def _model_map() -> str:
     values = {(t, n): 1e3 * model_us(n, t) for t in THREADS for n in NODES}
-    grid = plots.Grid([*THREADS], [*NODES], values)
-    return plots.heat_map("reproduced 14 model", grid, "threads a node, model", "nodes")
+    return pictures.heat_map("reproduced 14 model", values, "threads a node, model", "nodes")
 
 
-def _measured_map(here: Stored) -> str | None:
+def _measured_map(runs: Stored) -> str | None:
     """Of the MPI that was measured with most pairs of ranks and threads."""
     grids = []
-    for mpi in dict.fromkeys(place.over for place in here.hybrid):
-        places = {place: each for place, each in here.hybrid.items() if place.over == mpi}
-        one = next((met for name in _MEASURED for each in places.values() if (met := each.find(name))), None)
-        if one and (grid := curves.grid(places, one)):
-            grids.append((mpi, grid))
+    for mpi in dict.fromkeys(place.over for place in runs.hybrid):
+        places = _of_mpi(runs, mpi)
+        known = (measurements.find(name) for name in _MEASURED for measurements in places.values())
+        if candidate := next(filter(None, known), None):
+            times = {(place.threads, place.ranks): one.time_ns(candidate) for place, one in places.items()}
+            grids.append((mpi, {pair: ns for pair, ns in times.items() if ns is not None}))
     if not grids:
         return None
-    mpi, grid = max(grids, key=lambda found: len(found[1].values))
-    return plots.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")
+    mpi, grid = max(grids, key=lambda pair: len(pair[1]))
+    return pictures.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")

@@ -54,14 +54,14 @@ def _openmp_mpi() -> Iterator[_Row]:
     steps = [n for n in range(2, 12) if _exact("dissemination", n + 1) > _exact("dissemination", n)]
     yield "3.2.2", "dissemination has a step after so many nodes", "4, 7, 11", ", ".join(map(str, steps))
     for threads in (2, 8):
-        told = one_machine.printed_ratio(threads)
+        printed_ratio = one_machine.printed_ratio(threads)
         same = one_machine.ratio("Figure 9", threads, contended=False)
         about = f"MCS tree over the counter, {threads} threads, one machine"
-        yield "Figure 9", about, f"{told:.2f}", f"{same:.2f}"
+        yield "Figure 9", about, f"{printed_ratio:.2f}", f"{same:.2f}"
     for threads in (2, 8):
         about = f"MCS tree over the counter, {threads} threads, additions in each other's way"
-        told, same = one_machine.printed_ratio(threads), one_machine.word_ratio(threads)
-        yield "Figure 9", about, f"{told:.2f}", f"{same:.2f}"
+        printed_ratio, same = one_machine.printed_ratio(threads), one_machine.word_ratio(threads)
+        yield "Figure 9", about, f"{printed_ratio:.2f}", f"{same:.2f}"
     # The text has no number of the tree at 12 nodes, but that it is less than 4 us.
     below = 4 / printed(openmp_mpi.NAME, "Figure 12", "dissemination", 12).value
     same = one_machine.ratio("Figure 12", 12, contended=False)
@@ -186,9 +186,9 @@ def _split_shmem() -> Iterator[_Row]:
         "yes",
         "yes" if verdict.holds else "no",
     )
-    told = shmem_published.published()
+    seconds = shmem_published.published()
     puts, counters = (
-        1e6 * told[name] / shmem_published.ITERATIONS for name in ("64-bit Puts", "32-bit AMOs")
+        1e6 * seconds[name] / shmem_published.ITERATIONS for name in ("64-bit Puts", "32-bit AMOs")
     )
     yield (
         "Barriers in SGI SHMEM",
@@ -221,9 +221,9 @@ def _nic() -> Iterator[_Row]:
     claimed = printed(nic.NAME, "Figure 10b", "largest factor", "any").value
     best = max(nic_work.additive(card, "360us") for card in nic.NODES)
     yield "4.5", "largest factor of an application", f"{claimed}", f"{best:.2f}"
-    nodes = f"{', '.join(map(str, nic_work.NODES_OVER[:-1]))} and {nic_work.NODES_OVER[-1]}"
-    factors = ", ".join(f"{each:.2f}" for each in nic_work.over_nodes("lanai7.2"))
-    yield "4.5", f"lanai7.2: factor of {nic_work.SHORTEST} on {nodes} nodes", f"up to {claimed}", factors
+    all_nodes = f"{', '.join(map(str, nic_work.NODES_OVER[:-1]))} and {nic_work.NODES_OVER[-1]}"
+    factors = ", ".join(f"{factor:.2f}" for factor in nic_work.over_nodes("lanai7.2"))
+    yield "4.5", f"lanai7.2: factor of {nic_work.SHORTEST} on {all_nodes} nodes", f"up to {claimed}", factors
     for name in nic.NODES:
         low, high = tollbar.nic_card_ranges(name)["a"]
         yield "2.3", f"{name}: Send + RDMA + HRecv, us", "one value", f"{low:.1f} to {high:.1f}"

@@ -57,7 +57,7 @@ def measured_point(
         measured=taken.value / 1e3,
         low=_us(taken.low),
         high=_us(taken.high),
-        counted=counted and counted.value / 1e3,
+        counted=None if counted is None else counted.value / 1e3,
         predicted=predicted_us,
     )
 
@@ -93,8 +93,8 @@ class Exhibit:
 
     def worst(self) -> float | None:
         """The largest difference of the model from what is printed, in percent."""
-        found = [abs(point.difference_pct) for point in self.points if point.difference_pct is not None]
-        return max(found, default=None)
+        differences = [abs(point.difference_pct) for point in self.points if point.difference_pct is not None]
+        return max(differences, default=None)
 
     @property
     def told(self) -> str:
@@ -130,18 +130,18 @@ def curve(series: str, xs: Iterable[X], model: Callable[..., float]) -> list[Poi
 
 def with_published(points: Iterable[Point], paper: str, number: str) -> list[Point]:
     """The points with what the paper prints; a printed value where there is no point makes one."""
-    found = list(points)
+    joined = list(points)
     for value in values_of(paper, number):
-        places = (n for n, p in enumerate(found) if p.series == value.series and same(p.x, value.x))
+        places = (n for n, p in enumerate(joined) if p.series == value.series and same(p.x, value.x))
         index = next(places, None)
         alone = Point(value.series, value.x, published=value.value, source=value.source, bound=value.bound)
         if index is None:
-            found.append(alone)
+            joined.append(alone)
         else:
-            found[index] = replace(
-                found[index], published=value.value, source=value.source, bound=value.bound
+            joined[index] = replace(
+                joined[index], published=value.value, source=value.source, bound=value.bound
             )
-    return found
+    return joined
 
 
 def printed(paper: str, number: str, series: str, x: X) -> Value:

@@ -9,7 +9,7 @@ from functools import cache
 import tollbar
 from tollbar.campaigns.mpi_settings import BASIC
 from tollbar.data import places
-from tollbar.data.places import Candidate, Here
+from tollbar.data.places import Candidate, Measurements
 from tollbar.models import logp_fit
 from tollbar.models.logp_fit import Fit, Measured
 from tollbar.models.prediction import Model
@@ -18,7 +18,6 @@ from tollbar.papers.exhibit import Exhibit, Point, measured_point, with_publishe
 from tollbar.papers.pictures import drawing
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import COMMANDS, Stored
-from tollbar.report import curves
 
 NAME = "logp"
 CENTRAL = "central counter"
@@ -66,7 +65,7 @@ def mildest_us(plan: str, ranks: int) -> float:
     return tollbar.price(tollbar.plan(plan, ranks), fitted("t").logp).last_us
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
+def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         *logp_drawings.exhibits(),
         drawing(NAME, "Figure 5", "central", 6, "everybody tells rank 0, rank 0 tells everybody"),
@@ -74,90 +73,91 @@ def exhibits(here: Stored) -> list[Exhibit]:
         drawing(NAME, "Figure 7", "bst", 8, "its lower half is the broadcast that releases trees"),
         drawing(NAME, "Figure 9", "tournament", 8, "the lower rank of a pair wins"),
         drawing(NAME, "Figure 11", "dissemination", 8, "every rank is told something in every round"),
-        _figure(here, "Figure 4", "Central counter", (CENTRAL,)),
-        _combining(here),
-        _figure(here, "Figure 10", "Tournament", ("tournament",)),
-        _figure(here, "Figure 12", "Dissemination", ("dissemination",)),
-        _figure(here, "Figure 13", "All of them up to 64 nodes", tuple(PLANS)),
-        _table(here),
+        _figure(runs, "Figure 4", "Central counter", (CENTRAL,)),
+        _combining(runs),
+        _figure(runs, "Figure 10", "Tournament", ("tournament",)),
+        _figure(runs, "Figure 12", "Dissemination", ("dissemination",)),
+        _figure(runs, "Figure 13", "All of them up to 64 nodes", tuple(PLANS)),
+        _table(runs),
     ]
 
 
-def _figure(here: Stored, number: str, title: str, names: Sequence[str]) -> Exhibit:
-    where, found = here.mpi
-    model, points = curves.model_of(found), []
+def _figure(runs: Stored, number: str, title: str, names: Sequence[str]) -> Exhibit:
+    where, by_ranks = runs.mpi
+    model, points = stored.model_of(by_ranks), []
     for name in names:
         priced = [Point(name, ranks, model=price_us(plan_of(name, ranks), ranks)) for ranks in _SIZES]
-        points += stored.merged(priced, _measured(found, name, PLANS[name], model))
+        points += stored.merged(priced, _measured(by_ranks, name, PLANS[name], model))
     if len(names) == 1:
-        points += _in_a_loop(found, names[0])
+        points += _in_a_loop(by_ranks, names[0])
     last = {point.series: point for point in points if point.x == _SIZES[-1] and point.series in PLANS}
     order = sorted(last.values(), key=lambda point: point.model or 0)
-    told = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
-    sentence = f"At {_SIZES[-1]} nodes the parameters fitted to Table 1 give {told}."
+    prices = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
+    sentence = f"At {_SIZES[-1]} nodes the parameters fitted to Table 1 give {prices}."
     title += f" (measured: {where})" if where else ""
-    return Exhibit(NAME, number, title, "nodes", "us", points, sentence, missing=here.missing("mpi"))
+    return Exhibit(NAME, number, title, "nodes", "us", points, sentence, missing=runs.missing("mpi"))
 
 
-def _candidate(found: Mapping[int, Here], name: str) -> Candidate | None:
+def _candidate(by_ranks: Mapping[int, Measurements], name: str) -> Candidate | None:
     """The plan by messages, as the paper's component has it.
 
     For Open MPI its coll/basic, which is the barrier that the paper means, or what this MPI has in its place.
     """
     if name == OPEN_MPI:
-        basic = stored.candidate(found, f"MPI_Barrier [{BASIC}]", "auto")
-        return basic or next(filter(None, map(places.own_of, found.values())), None)
+        basic = stored.candidate(by_ranks, f"MPI_Barrier [{BASIC}]", "auto")
+        return basic or next(filter(None, map(places.own_of, by_ranks.values())), None)
     plan = PLANS[name]
     shorter = plan.removesuffix(":4")  # the default is called by its name alone
-    return stored.candidate(found, plan, "messages", "words") or stored.candidate(
-        found, shorter, "messages", "words"
+    return stored.candidate(by_ranks, plan, "messages", "words") or stored.candidate(
+        by_ranks, shorter, "messages", "words"
     )
 
 
-def _measured(found: Mapping[int, Here], name: str, plan: str, model: Model | None) -> list[Point]:
-    one = _candidate(found, name)
-    if name != OPEN_MPI or one is None or BASIC not in one.name:
-        return stored.measured(found, one, name, None if name == OPEN_MPI else model, plan, _COUNTED)
-    few = {ranks: here for ranks, here in found.items() if ranks <= CROSSOVER}
-    many = {ranks: here for ranks, here in found.items() if ranks > CROSSOVER}
+def _measured(by_ranks: Mapping[int, Measurements], name: str, plan: str, model: Model | None) -> list[Point]:
+    candidate = _candidate(by_ranks, name)
+    if name != OPEN_MPI or candidate is None or BASIC not in candidate.name:
+        return stored.measured(by_ranks, candidate, name, None if name == OPEN_MPI else model, plan, _COUNTED)
+    few = {ranks: measurements for ranks, measurements in by_ranks.items() if ranks <= CROSSOVER}
+    many = {ranks: measurements for ranks, measurements in by_ranks.items() if ranks > CROSSOVER}
     return [
-        *stored.measured(few, one, name, model, plan_of(name, CROSSOVER), _COUNTED),
-        *stored.measured(many, one, name, model, plan, _COUNTED),
+        *stored.measured(few, candidate, name, model, plan_of(name, CROSSOVER), _COUNTED),
+        *stored.measured(many, candidate, name, model, plan, _COUNTED),
     ]
 
 
-def _in_a_loop(found: Mapping[int, Here], name: str) -> list[Point]:
+def _in_a_loop(by_ranks: Mapping[int, Measurements], name: str) -> list[Point]:
     """The mean over a loop of barriers, which is what the Pallas benchmarks print and the paper shows."""
-    series, one = f"{name}, mean of a loop", _candidate(found, name)
+    series, candidate = f"{name}, mean of a loop", _candidate(by_ranks, name)
     priced = [
         Point(
-            series, ranks,
+            series,
+            ranks,
             model=tollbar.loop_period_us(tollbar.plan(plan_of(name, ranks), ranks), fitted().logp),
         )
         for ranks in _SIZES
-    ]  # fmt: skip
+    ]
     timed = [
         measured_point(series, ranks, taken, None)
-        for ranks, here in sorted(found.items())
-        if (taken := here.median(one, _COUNTED))
+        for ranks, measurements in sorted(by_ranks.items())
+        if (taken := measurements.median(candidate, _COUNTED))
     ]
     return stored.merged(priced, timed)
 
 
-def _combining(here: Stored) -> Exhibit:
-    _, found = here.mpi
+def _combining(runs: Stored) -> Exhibit:
+    _, by_ranks = runs.mpi
     points = []
     for group in _GROUPS:
         plan, series = f"combining:{group}", f"n = {group}"
         priced = [Point(series, ranks, model=price_us(plan, ranks)) for ranks in _SIZES]
-        one = stored.candidate(found, plan, "messages", "words")
-        points += stored.merged(priced, stored.measured(found, one, series, None, plan, _COUNTED))
+        candidate = stored.candidate(by_ranks, plan, "messages", "words")
+        points += stored.merged(priced, stored.measured(by_ranks, candidate, series, None, plan, _COUNTED))
     best = best_groups(64)
     points.append(Point("best n", "64", model=float(best[0])))
     points = with_published(points, NAME, "Figure 8")
     others = {ranks: best_groups(ranks) for ranks in (32, 48, 64)}
-    told = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
-    sentence = f"The cheapest groups with the parameters fitted to Table 1, {told}; the paper states n = 4."
+    best_n = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
+    sentence = f"The cheapest groups with the parameters fitted to Table 1, {best_n}; the paper states n = 4."
     return Exhibit(
         NAME,
         "Figure 8",
@@ -166,7 +166,7 @@ def _combining(here: Stored) -> Exhibit:
         "us",
         points,
         sentence,
-        missing=here.missing("mpi"),
+        missing=runs.missing("mpi"),
         aside=("best n",),
     )
 
@@ -177,12 +177,12 @@ def best_groups(ranks: int) -> list[int]:
     return [n for n, price in prices.items() if price == min(prices.values())]
 
 
-def _table(here: Stored) -> Exhibit:
-    _, found = here.mpi
+def _table(runs: Stored) -> Exhibit:
+    _, by_ranks = runs.mpi
     points = []
     for name, plan in PLANS.items():
         priced = [Point(name, ranks, model=price_us(plan, ranks)) for ranks in (128, 256)]
-        timed = _measured(found, name, plan, curves.model_of(found))
+        timed = _measured(by_ranks, name, plan, stored.model_of(by_ranks))
         points += stored.merged(priced, [point for point in timed if point.x in (128, 256)])
     points = with_published(points, NAME, "Table 1")
     off = {

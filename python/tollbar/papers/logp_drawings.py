@@ -52,28 +52,41 @@ def _parameters() -> Exhibit:
     points = [Point(name, what, model=us) for name, (us, what) in _PARAMETERS.items()]
     last = tollbar.price(plan, _APART).last_us
     return Exhibit(
-        _PAPER, "Figure 1", "The parameters of LogP", "what it is", "us", points,
+        _PAPER,
+        "Figure 1",
+        "The parameters of LogP",
+        "what it is",
+        "us",
+        points,
         f"Rank 0 sends two messages g apart; the second is received after g + o_s + L + o_r = {last:g} us.",
         drawing=tollbar.draw_svg(plan, _APART),
-    )  # fmt: skip
+    )
 
 
 def _architecture() -> Exhibit:
     return Exhibit(
-        _PAPER, "Figure 2", "Where a barrier lives in Open MPI", "what it does", "",
+        _PAPER,
+        "Figure 2",
+        "Where a barrier lives in Open MPI",
+        "what it does",
+        "",
         [Point(name, what) for name, what in (*_TIERS, *_FRAMEWORKS)],
         "tollbar is a component of the framework coll, as the paper's is; its messages are those of the pml.",
         drawing=_boxes([*([tier] for tier in _TIERS), _FRAMEWORKS]),
-    )  # fmt: skip
+    )
 
 
 def _life() -> Exhibit:
     return Exhibit(
-        _PAPER, "Figure 3", "The life of a component", "what tollbar's does", "",
+        _PAPER,
+        "Figure 3",
+        "The life of a component",
+        "what tollbar's does",
+        "",
         [Point(stage, what) for stage, what in _LIFE],
         "A communicator has one module of the component for as long as it lives.",
         drawing=_boxes([[stage] for stage in _LIFE]),
-    )  # fmt: skip
+    )
 
 
 def _boxes(rows: Sequence[Sequence[tuple[str, str]]]) -> str:

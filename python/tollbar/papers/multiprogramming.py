@@ -9,7 +9,7 @@ from functools import cache
 
 import tollbar
 from tollbar.models import quanta
-from tollbar.papers import multiprogramming_here, multiprogramming_partitions
+from tollbar.papers import multiprogramming_measured, multiprogramming_partitions
 from tollbar.papers.exhibit import Exhibit, Point, at, with_published
 from tollbar.papers.stored import Stored
 from tollbar.report import executions
@@ -28,7 +28,6 @@ _SPUN, _BLOCKED = 500, 60  # barriers a run: theirs, and enough where nothing de
 COMPUTE_MS = (0.5, 1, 2, 4, 6, 8, 9.9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 26, 30, 34, 38)
 _SWITCHES = (0.25, 0.5, 1, 2, 4, 7, 10, 14, 20, 30, 50)
 _PROCESSORS = tuple(range(1, 17))
-_STEPS_AT = (16, 8, 6, 4, 3, 2)
 
 
 #: So long a word of memory serves one thread; the paper prints no such time.
@@ -92,32 +91,53 @@ def quanta_of_pair(one: int, other: int) -> float:
     for processor, thread in enumerate((t for t in range(THREADS) if t not in (one, other)), start=1):
         processor_of[thread] = processor
     application = tollbar.SchedulerApplication(
-        threads=THREADS, compute_us=1000, barrier="tree", waiting="spin", barriers=_SPUN,
-        placement="given", processor_of=processor_of,
-    )  # fmt: skip
+        threads=THREADS,
+        compute_us=1000,
+        barrier="tree",
+        waiting="spin",
+        barriers=_SPUN,
+        placement="given",
+        processor_of=processor_of,
+    )
     outcome = tollbar.simulate_scheduler(
         [application], processors=THREADS - 1, quantum_us=1000 * QUANTUM_MS, switch_us=0
     )
     return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
+#: All with 1 ms of computing between barriers, a quantum of 20 ms and switches of 0.1 ms.
+_HISTORIES = {
+    "A tree that spins: three barriers take six quanta": ("tree", "spin", 120000.0),
+    "A tree that yields: two switches a barrier and processor, and waits between them": (
+        "tree",
+        "smart",
+        12000.0,
+    ),
+    "A combination barrier that yields: one switch a barrier and processor": (
+        "combination",
+        "smart",
+        12000.0,
+    ),
+}
+
+
+def exhibits(runs: Stored) -> list[Exhibit]:
     return [
-        _spinning(here, "Figure 1", "Tree against centralized spinning barriers, measured by the paper"),
-        _spinning(here, "Figure 2", "Tree against centralized spinning barriers, simulated"),
+        _spinning(runs, "Figure 1", "Tree against centralized spinning barriers, measured by the paper"),
+        _spinning(runs, "Figure 2", "Tree against centralized spinning barriers, simulated"),
         _near_multiples(),
-        _blocking(here),
-        _overhead(here, "Figure 4", "tree"),
-        _overhead(here, "Figure 5", "combination"),
+        _blocking(runs),
+        _overhead(runs, "Figure 4", "tree"),
+        _overhead(runs, "Figure 5", "combination"),
         _fewer(),
-        _processors(here),
+        _processors(runs),
         _appendix(),
         *_histories(),
         multiprogramming_partitions.history(),
     ]
 
 
-def _spinning(here: Stored, number: str, title: str) -> Exhibit:
+def _spinning(runs: Stored, number: str, title: str) -> Exhibit:
     points = [
         Point(barrier, compute_ms, model=per_barrier_ms(barrier, "spin", compute_ms, 15))
         for barrier in ("centralized", "tree")
@@ -131,7 +151,7 @@ def _spinning(here: Stored, number: str, title: str) -> Exhibit:
         f"tree {quanta['tree']:.3f}; at 12 ms the centralized one takes {twelve:.4g} ms, which is "
         f"Q (2R - 1) / R with R = 2 and not T (2R - 1) / R = {12 * 3 / 2:.3g} ms."
     )
-    points += multiprogramming_here.times(here, ("centralized", "tree"), ("spin",))
+    points += multiprogramming_measured.times(runs, ("centralized", "tree"), ("spin",))
     return Exhibit(
         NAME,
         number,
@@ -142,7 +162,7 @@ def _spinning(here: Stored, number: str, title: str) -> Exhibit:
         sentence,
         log_x=False,
         log_y=False,
-        missing=here.missing("crowd"),
+        missing=runs.missing("crowd"),
     )
 
 
@@ -154,15 +174,15 @@ def _near_multiples() -> Exhibit:
         for barrier in ("centralized", "tree")
         for x in _BELOW
     ]
-    told = {
+    times = {
         (barrier, access_us): " and ".join(f"{below_ms(barrier, m, 10, access_us):.1f}" for m in (1, 2))
         for barrier in ("centralized", "tree")
         for access_us in (0, ACCESS_US)
     }
     sentence = (
-        f"Where an access takes {ACCESS_US:g} us, a tree takes {told['tree', ACCESS_US]} ms at 10 accesses "
-        f"below one and two quanta, and a centralized barrier {told['centralized', ACCESS_US]} ms; where "
-        f"accesses are free, {told['tree', 0]} against {told['centralized', 0]} ms. The place is in "
+        f"Where an access takes {ACCESS_US:g} us, a tree takes {times['tree', ACCESS_US]} ms at 10 accesses "
+        f"below one and two quanta, and a centralized barrier {times['centralized', ACCESS_US]} ms; where "
+        f"accesses are free, {times['tree', 0]} against {times['centralized', 0]} ms. The place is in "
         "proportion to the access."
     )
     return Exhibit(
@@ -178,7 +198,7 @@ def _near_multiples() -> Exhibit:
     )
 
 
-def _blocking(here: Stored) -> Exhibit:
+def _blocking(runs: Stored) -> Exhibit:
     points = [
         Point(f"{way}ing tree", compute_ms, model=per_barrier_ms("tree", waiting, compute_ms, 15))
         for way, waiting in (("spinn", "spin"), ("block", POLICY["Figure 3"]))
@@ -186,9 +206,9 @@ def _blocking(here: Stored) -> Exhibit:
     ]
     points = with_published(points, NAME, "Figure 3")
     over = {t: (at(points, "blocking tree", t).model or 0) / (2 * t) for t in (0.5, 2, 19)}
-    told = ", ".join(f"{ratio:.3f} at {t:g} ms" for t, ratio in over.items())
-    sentence = f"Blocking has no steps: its time over twice the computing time is {told}."
-    points += multiprogramming_here.times(here, ("tree",), ("spin", "park"))
+    ratios = ", ".join(f"{ratio:.3f} at {t:g} ms" for t, ratio in over.items())
+    sentence = f"Blocking has no steps: its time over twice the computing time is {ratios}."
+    points += multiprogramming_measured.times(runs, ("tree",), ("spin", "park"))
     return Exhibit(
         NAME,
         "Figure 3",
@@ -199,22 +219,22 @@ def _blocking(here: Stored) -> Exhibit:
         sentence,
         log_x=False,
         log_y=False,
-        missing=here.missing("crowd"),
+        missing=runs.missing("crowd"),
     )
 
 
 def _other(policy: str) -> str:
-    return next(each for each in POLICIES if each != policy)
+    return next(other for other in POLICIES if other != policy)
 
 
-def _overhead(here: Stored, number: str, barrier: str) -> Exhibit:
+def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
     """The barrier's own name is the policy that the figure needs; the other one stands beside it."""
     policy = POLICY[number]
     other = f"{barrier}, {_other(policy)} yield"
     points = [Point(barrier, x, model=overhead_pct(barrier, x, policy)) for x in _SWITCHES]
     points += [Point(other, x, model=overhead_pct(barrier, x, _other(policy))) for x in _SWITCHES]
     points = with_published(points, NAME, number)
-    told, otherwise = (
+    overheads, other_overheads = (
         ", ".join(f"{at(points, series, x).model:.3g} % at {x:g}" for x in (0.5, 4, 20))
         for series in (barrier, other)
     )
@@ -223,10 +243,10 @@ def _overhead(here: Stored, number: str, barrier: str) -> Exhibit:
         "smart": "a yield to a thread that can go on, which section 3.4 does not describe,",
     }[policy]
     sentence = (
-        f"Threads placed i mod P, a barrier of {BARRIER_SWITCHES} switches and {why} give {told} switches of "
-        f"computing; the {_other(policy)} yield gives {otherwise}."
+        f"Threads placed i mod P, a barrier of {BARRIER_SWITCHES} switches and {why} give {overheads} "
+        f"switches of computing; the {_other(policy)} yield gives {other_overheads}."
     )
-    points += multiprogramming_here.overhead(here, barrier)
+    points += multiprogramming_measured.overhead(runs, barrier)
     return Exhibit(
         NAME,
         number,
@@ -236,14 +256,14 @@ def _overhead(here: Stored, number: str, barrier: str) -> Exhibit:
         points,
         sentence,
         log_y=False,
-        missing=here.missing("crowd"),
+        missing=runs.missing("crowd"),
     )
 
 
 def furthest_from_eight(waiting: str, switches: float) -> float:
     """The overhead of a tree on 4, 2 or 1 processors over that on 8, or the inverse: the largest of all."""
     eight, *fewer = (overhead_pct("tree", switches, waiting, processors) for processors in (8, 4, 2, 1))
-    return max(max(each / eight, eight / each) for each in fewer)
+    return max(max(pct / eight, eight / pct) for pct in fewer)
 
 
 def _fewer() -> Exhibit:
@@ -255,14 +275,14 @@ def _fewer() -> Exhibit:
         for x in _SWITCHES
     ]
     points = with_published(points, NAME, "Section 4.1")
-    told = {
+    overheads = {
         waiting: ", ".join(f"{at(points, f'{waiting} yield on {p}', 4).model:.1f}" for p in (8, 4, 2, 1))
         for waiting in POLICIES
     }
     sentence = (
-        f"At 4 switches of computing 8, 4, 2 and 1 processors have an overhead of {told['naive']} % with the "
-        f"yield of section 3.4, so the text is right that they are similar; with a yield to a thread that "
-        f"can go on they have {told['smart']} %."
+        "At 4 switches of computing 8, 4, 2 and 1 processors have an overhead of "
+        f"{overheads['naive']} % with the yield of section 3.4, so the text is right that they are similar; "
+        f"with a yield to a thread that can go on they have {overheads['smart']} %."
     )
     return Exhibit(
         NAME,
@@ -276,7 +296,7 @@ def _fewer() -> Exhibit:
     )
 
 
-def _processors(here: Stored) -> Exhibit:
+def _processors(runs: Stored) -> Exhibit:
     compute_ms = 45.0  # the Gaussian elimination of the text, 450 switches
     points = [
         Point(
@@ -293,7 +313,7 @@ def _processors(here: Stored) -> Exhibit:
     points.append(
         Point("gain of seven more processors", 8, model=100 * (1 - _of(points, 15) / _of(points, 8)))
     )
-    points = with_published(points, NAME, "Figure 6") + multiprogramming_here.processors(here)
+    points = with_published(points, NAME, "Figure 6") + multiprogramming_measured.processors(runs)
     steps = [p for p in _PROCESSORS[1:] if _of(points, p - 1) > 1.05 * _of(points, p)]
     sentence = (
         f"Taking a processor away costs more than 5 % at {', '.join(map(str, reversed(steps)))} processors "
@@ -309,7 +329,7 @@ def _processors(here: Stored) -> Exhibit:
         sentence,
         log_x=False,
         log_y=False,
-        missing=here.missing("crowd"),
+        missing=runs.missing("crowd"),
         aside=("gain of a fourth processor", "gain of seven more processors"),
     )
 
@@ -321,7 +341,7 @@ def _of(points: Sequence[Point], processors: int) -> float:
 def _appendix() -> Exhibit:
     """The recurrence of the appendix and its closed form, beside the simulator."""
     points = []
-    for compute_ms in (each for each in COMPUTE_MS if QUANTUM_MS / 2 < each < QUANTUM_MS):
+    for compute_ms in (ms for ms in COMPUTE_MS if QUANTUM_MS / 2 < ms < QUANTUM_MS):
         ratio = Fraction(QUANTUM_MS) / Fraction(str(compute_ms))
         taken = quanta.quanta_for(_SPUN, ratio) + 1
         simulated = per_barrier_ms("centralized", "spin", compute_ms, THREADS - 1)
@@ -334,7 +354,7 @@ def _appendix() -> Exhibit:
     ways = [
         [p.model or 0 for p in points if p.series == s] for s in ("recurrence", "Q (2R - 1) / R", "simulated")
     ]
-    apart = max(max(each) / min(each) - 1 for each in zip(*ways, strict=True))
+    apart = max(max(ms) / min(ms) - 1 for ms in zip(*ways, strict=True))
     sentence = (
         f"R barriers take 2R - 1 quanta, with R = ceil(1 / (Q / T - 1)): from half a quantum of computing to "
         f"a whole one recurrence, closed form and simulator differ by {100 * apart:.2g} % at most."
@@ -356,6 +376,16 @@ def _appendix() -> Exhibit:
 def _histories() -> list[Exhibit]:
     """The simulator of section 3.1 draws a graphical history of an execution."""
     return [
-        Exhibit(NAME, f"History {number}", caption, "", "", [], f"{caption}.", drawing=svg)
-        for number, (caption, svg, _) in enumerate(executions.examples(), start=1)
+        Exhibit(NAME, f"History {number}", title, "", "", [], f"{title}.", drawing=_history(*drawn))
+        for number, (title, drawn) in enumerate(_HISTORIES.items(), start=1)
     ]
+
+
+def _history(barrier: str, waiting: str, until_us: float) -> str:
+    outcome = tollbar.simulate_scheduler(
+        [tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)], until_us=until_us
+    )
+    title = f"{barrier}, {waiting}, 16 threads on 8 processors"
+    return executions.draw(
+        executions.Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, 20000, outcome.history)
+    )

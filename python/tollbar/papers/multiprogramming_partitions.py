@@ -20,9 +20,13 @@ _GAUSS_US = 45000.0  # between the barriers of a Gaussian elimination
 def uneven_pct(variation: float, waiting: str) -> float:
     """The overhead of combination barriers on 8 processors at 10 switches where computing times vary."""
     application = tollbar.SchedulerApplication(
-        threads=_THREADS, compute_us=10 * _SWITCH_US, variation=variation, barrier="combination",
-        waiting=waiting, barriers=600,
-    )  # fmt: skip
+        threads=_THREADS,
+        compute_us=10 * _SWITCH_US,
+        variation=variation,
+        barrier="combination",
+        waiting=waiting,
+        barriers=600,
+    )
     few, many = (
         tollbar.simulate_scheduler([application], processors=p).applications[0].per_barrier_us
         for p in (_THREADS // 2, _THREADS)
@@ -30,16 +34,20 @@ def uneven_pct(variation: float, waiting: str) -> float:
     return 100 * (few / 2 / many - 1)
 
 
-def come_and_go(threads: int, **window: float) -> tollbar.SchedulerOutcome:
+def come_and_go(threads: int) -> tollbar.SchedulerOutcome:
     """16 threads on 16 processors; a program of so many threads arrives when they are half through."""
     programs = [
         tollbar.SchedulerApplication(
-            threads=number, compute_us=_GAUSS_US, barriers=60, barrier="combination", waiting="smart",
+            threads=number,
+            compute_us=_GAUSS_US,
+            barriers=60,
+            barrier="combination",
+            waiting="smart",
             arrival_us=arrival_us,
         )
         for number, arrival_us in ((_THREADS, 0.0), (threads, 30 * _GAUSS_US))
-    ]  # fmt: skip
-    return tollbar.simulate_scheduler(programs, processors=_THREADS, policy="dynamic", **window)
+    ]
+    return tollbar.simulate_scheduler(programs, processors=_THREADS, policy="dynamic")
 
 
 @cache
@@ -52,10 +60,8 @@ def two_programs_ms(policy: str, switches: float, waiting: str) -> float:
         waiting=waiting,
         barriers=600,
     )
-    outcome = tollbar.simulate_scheduler(
-        [application, application], processors=_THREADS, policy=policy
-    )  # fmt: skip
-    return max(each.per_barrier_us for each in outcome.applications) / 1000
+    outcome = tollbar.simulate_scheduler([application, application], processors=_THREADS, policy=policy)
+    return max(program.per_barrier_us for program in outcome.applications) / 1000
 
 
 def history() -> Exhibit:
@@ -63,11 +69,15 @@ def history() -> Exhibit:
     until_us = 130000.0
     programs = [
         tollbar.SchedulerApplication(
-            threads=8, compute_us=10000, barriers=6, barrier="combination", waiting="smart",
+            threads=8,
+            compute_us=10000,
+            barriers=6,
+            barrier="combination",
+            waiting="smart",
             arrival_us=arrival_us,
         )
         for arrival_us in (0.0, 25000.0)
-    ]  # fmt: skip
+    ]
     outcome = tollbar.simulate_scheduler(programs, processors=8, policy="dynamic", until_us=until_us)
     first, second = outcome.applications
     caption = (
@@ -75,11 +85,17 @@ def history() -> Exhibit:
         f"when another program arrives; {second.moves} of its threads move when the first is done"
     )
     picture = executions.Picture(
-        name="execution-dynamic", title="two programs of 8 threads on 8 processors", processors=8, from_us=0,
-        until_us=until_us, quantum_us=20000, spans=outcome.history, applications=2,
-        arrived_us=[each.arrival_us for each in outcome.applications],
-        completed_us=[each.completed_us for each in outcome.applications],
-    )  # fmt: skip
+        name="execution-dynamic",
+        title="two programs of 8 threads on 8 processors",
+        processors=8,
+        from_us=0,
+        until_us=until_us,
+        quantum_us=20000,
+        spans=outcome.history,
+        applications=2,
+        arrived_us=[program.arrival_us for program in outcome.applications],
+        completed_us=[program.completed_us for program in outcome.applications],
+    )
     return Exhibit(
         "multiprogramming", "History 4", caption, "", "", [], f"{caption}.", drawing=executions.draw(picture)
     )

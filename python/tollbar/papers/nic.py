@@ -7,9 +7,10 @@ Figures 8 to 10, whose nodes compute for times that vary, are in nic_work.py.
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 import tollbar
-from tollbar.papers import nic_here, nic_hosts
+from tollbar.papers import nic_hosts, nic_ranks
 from tollbar.papers.exhibit import Exhibit, Point, at, printed, with_published
 from tollbar.papers.nic_work import exhibits as of_work
 from tollbar.papers.pictures import drawing, time_line
@@ -19,7 +20,7 @@ NAME = "nic"
 PLAN = "pairwise"
 #: The nodes that each card was measured with.
 NODES = {"lanai4.3": 16, "lanai7.2": 8}
-WHERE = {"HB": "host", "NB": "nic"}
+WHERE: dict[str, Literal["host", "nic"]] = {"HB": "host", "NB": "nic"}
 EFFICIENCIES = {"Figure 7a": 0.25, "Figure 7b": 0.5, "Figure 7c": 0.75, "Figure 7d": 0.9}
 PROJECTED = (1024, 65536)
 _GM = "GM level"
@@ -45,18 +46,18 @@ def gm_factor(card: str) -> float:
     return host / nic
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
+def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         drawing(NAME, "Figure 1", PLAN, 4, "the same four messages, between hosts or between cards"),
         _time_lines(),
-        _mpi_overhead(here),
-        _latencies(here, "Figure 4a", powers=True),
-        _factors(here, "Figure 4b", powers=True),
-        _latencies(here, "Figure 5a", powers=False),
-        _factors(here, "Figure 5b", powers=False),
-        _fine(here),
-        *(_efficiency(here, number, efficiency) for number, efficiency in EFFICIENCIES.items()),
-        *of_work(here),
+        _mpi_overhead(runs),
+        _latencies(runs, "Figure 4a", powers=True),
+        _factors(runs, "Figure 4b", powers=True),
+        _latencies(runs, "Figure 5a", powers=False),
+        _factors(runs, "Figure 5b", powers=False),
+        _fine(runs),
+        *(_efficiency(runs, number, efficiency) for number, efficiency in EFFICIENCIES.items()),
+        *of_work(runs),
         _projection(),
     ]
 
@@ -76,10 +77,10 @@ def _time_lines() -> Exhibit:
         for barrier, spans in histories.items()
         for span in spans
     ]
-    spans = {barrier: len(found) // 2 for barrier, found in histories.items()}
+    units = {barrier: len(spans) // 2 for barrier, spans in histories.items()}
     sentence = (
-        f"Host-based, a step occupies {spans['HB']} units of a node, NIC-based a barrier of one step "
-        f"{spans['NB']}: SDMA is gone. How the sums are split among the units is not in the paper."
+        f"Host-based, a step occupies {units['HB']} units of a node, NIC-based a barrier of one step "
+        f"{units['NB']}: SDMA is gone. How the sums are split among the units is not in the paper."
     )
     return Exhibit(
         NAME,
@@ -93,7 +94,7 @@ def _time_lines() -> Exhibit:
     )
 
 
-def _mpi_overhead(here: Stored) -> Exhibit:
+def _mpi_overhead(runs: Stored) -> Exhibit:
     points = []
     for card, most in NODES.items():
         for level, mpi in (("MPI", True), ("GM", False)):
@@ -103,8 +104,8 @@ def _mpi_overhead(here: Stored) -> Exhibit:
             ]
         added = latency_us(card, "NB", most) - latency_us(card, "NB", most, mpi=False)
         points.append(Point(f"overhead {card}", most, model=added))
-    points = [*with_published(points, NAME, "Figure 3"), *nic_hosts.levels(here)]
-    told = " and ".join(
+    points = [*with_published(points, NAME, "Figure 3"), *nic_hosts.levels(runs)]
+    latencies = " and ".join(
         f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}"
         for card, most in NODES.items()
     )
@@ -115,20 +116,20 @@ def _mpi_overhead(here: Stored) -> Exhibit:
         "nodes",
         "us",
         points,
-        f"Below MPI a NIC-based barrier takes {told}.",
-        missing=here.missing("udp"),
+        f"Below MPI a NIC-based barrier takes {latencies}.",
+        missing=runs.missing("udp"),
         aside=tuple(f"overhead {card}" for card in NODES),
     )
 
 
-def _latencies(here: Stored, number: str, powers: bool) -> Exhibit:
+def _latencies(runs: Stored, number: str, powers: bool) -> Exhibit:
     points = [
         Point(f"{barrier} {card}", n, model=latency_us(card, barrier, n))
         for card in NODES
         for barrier in WHERE
         for n in _sizes(card, powers)
     ]
-    points = [*with_published(points, NAME, number), *nic_hosts.latencies(here, powers)]
+    points = [*with_published(points, NAME, number), *nic_hosts.latencies(runs, powers)]
     seven, eight = (latency_us("lanai4.3", "NB", n) for n in (7, 8))
     sentence = (
         "The parameters reproduce the four printed latencies, which fix them."
@@ -144,15 +145,15 @@ def _latencies(here: Stored, number: str, powers: bool) -> Exhibit:
         "us",
         points,
         sentence,
-        missing=here.missing("udp"),
+        missing=runs.missing("udp"),
     )
 
 
-def _factors(here: Stored, number: str, powers: bool) -> Exhibit:
+def _factors(runs: Stored, number: str, powers: bool) -> Exhibit:
     points = [Point(card, n, model=factor(card, n)) for card in NODES for n in _sizes(card, powers)]
     if powers:
         largest = max(map(gm_factor, NODES))
-        points.append(Point(_GM, "any", model=largest, measured=nic_hosts.largest_below_mpi(here)))
+        points.append(Point(_GM, "any", model=largest, measured=nic_hosts.largest_below_mpi(runs)))
     points = with_published(points, NAME, number)
     if powers:
         host, nic = (printed(NAME, "Figure 4a", f"{b} lanai4.3", 16).value for b in WHERE)
@@ -172,29 +173,29 @@ def _factors(here: Stored, number: str, powers: bool) -> Exhibit:
         "Host-based over NIC-based",
         "nodes",
         "times",
-        [*points, *nic_hosts.factors(here, powers)],
+        [*points, *nic_hosts.factors(runs, powers)],
         sentence,
         log_y=False,
-        missing=here.missing("udp"),
+        missing=runs.missing("udp"),
         aside=(_GM,),
     )
 
 
-def _fine(here: Stored) -> Exhibit:
+def _fine(runs: Stored) -> Exhibit:
     points = [
         Point(f"{barrier} {card}", us, model=us + latency_us(card, barrier, 8))
         for card in NODES
         for barrier in WHERE
         for us in FINE_US
     ]
-    points = [*with_published(points, NAME, "Figure 6"), *nic_hosts.fine(here), *nic_here.fine(here)]
+    points = [*with_published(points, NAME, "Figure 6"), *nic_hosts.fine(runs), *nic_ranks.fine(runs)]
     flat = {card: printed(NAME, "Figure 6", f"flat spot {card}", 8).value for card in NODES}
-    told = " and ".join(
+    overlaps = " and ".join(
         f"{latency_us(card, 'HB', NODES[card]) - implied_us(card, 'HB'):.1f} us ({card})" for card in NODES
     )
     sentence = (
         f"The model adds computing and barrier and has no flat spot; the paper sees {flat['lanai4.3']:g} and "
-        f"{flat['lanai7.2']:g} us of overlap, its efficiencies imply {told}."
+        f"{flat['lanai7.2']:g} us of overlap, its efficiencies imply {overlaps}."
     )
     return Exhibit(
         NAME,
@@ -205,7 +206,7 @@ def _fine(here: Stored) -> Exhibit:
         points,
         sentence,
         log_y=False,
-        missing=here.missing("work"),
+        missing=runs.missing("work"),
         aside=tuple(f"flat spot {card}" for card in NODES),
     )
 
@@ -217,7 +218,7 @@ def implied_us(card: str, barrier: str) -> float:
     )
 
 
-def _efficiency(here: Stored, number: str, efficiency: float) -> Exhibit:
+def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
     points = []
     for card, most in NODES.items():
         for barrier in WHERE:
@@ -247,13 +248,13 @@ def _efficiency(here: Stored, number: str, efficiency: float) -> Exhibit:
                     else p
                     for p in points
                 ]
-    points += nic_hosts.efficiency(here, efficiency) + nic_here.efficiency(here, efficiency)
-    told = ", ".join(
+    points += nic_hosts.efficiency(runs, efficiency) + nic_ranks.efficiency(runs, efficiency)
+    implied = ", ".join(
         f"{barrier} {card} {implied_us(card, barrier):.2f}" for card in NODES for barrier in WHERE
     )
     sentence = f"C / (C + B) = {efficiency} needs C = {efficiency / (1 - efficiency):.3g} B. "
     sentence += (
-        f"What is printed is the whole loop B / (1 - e) of barriers of {told} us."
+        f"What is printed is the whole loop B / (1 - e) of barriers of {implied} us."
         if number in ("Figure 7b", "Figure 7d")
         else "The paper prints no number of it."
     )
@@ -265,12 +266,12 @@ def _efficiency(here: Stored, number: str, efficiency: float) -> Exhibit:
         "us",
         points,
         sentence,
-        missing=here.missing("work"),
+        missing=runs.missing("work"),
     )
 
 
 def _projection() -> Exhibit:
-    points, told = [], []
+    points, ranges = [], []
     for card in NODES:
         for n in (16, 64, 256, *PROJECTED):
             shares = [latency_us(card, "NB", n, share) for share in (0, 1)]
@@ -283,11 +284,11 @@ def _projection() -> Exhibit:
                 Point(f"factor {card} (greatest)", n, model=max(factors)),
             ]
             if n in PROJECTED:
-                told.append(
+                ranges.append(
                     f"{card} on {n} nodes {min(shares):.4g} to {max(shares):.4g} us, a factor "
                     f"of {min(factors):.3g} to {max(factors):.3g}"
                 )
-    sentence = f"All parameters that fit what is printed give: {'; '.join(told)}."
+    sentence = f"All parameters that fit what is printed give: {'; '.join(ranges)}."
     return Exhibit(
         NAME, "Projection", "More nodes than anybody measured", "nodes", "us; factors", points, sentence
     )

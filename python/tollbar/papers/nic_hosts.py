@@ -14,64 +14,64 @@ import tollbar
 from tollbar.campaigns.work import FINE
 from tollbar.data.statistics import Ratio
 from tollbar.data.workloads import Run, Workloads
+from tollbar.papers import nic_measured
 from tollbar.papers.exhibit import Point, X, measured_point
+from tollbar.papers.nic_measured import CARD, GM_CARD, GM_HOST, HOST, LEVELS, OWN
 from tollbar.papers.stored import Stored
-from tollbar.report import nic_measured
-from tollbar.report.nic_measured import CARD, GM_CARD, GM_HOST, HOST, LEVELS, OWN
 
 _WAYS = (HOST, CARD, OWN, GM_HOST, GM_CARD)
 #: HB over NB, by level.
 _OVER = {"HB over NB": LEVELS[0], "HB over NB, GM level": LEVELS[1]}
 
 
-def latencies(here: Stored, powers: bool) -> list[Point]:
+def latencies(runs: Stored, powers: bool) -> list[Point]:
     """Barriers back to back."""
     return [
-        measured_point(way, number, taken, _foretold(here, way, number, "0"))
+        measured_point(way, number, taken, _predicted_us(runs, way, number, "0"))
         for way in _WAYS
-        for number, taken in here.hosts.summary(way).items()
+        for number, taken in runs.hosts.summary(way).items()
         if not powers or number & (number - 1) == 0
     ]
 
 
-def levels(here: Stored) -> list[Point]:
+def levels(runs: Stored) -> list[Point]:
     """Barriers on the card, called as a library and by MPI_Barrier."""
     return [
-        measured_point(f"{level} NB", number, taken, _foretold(here, way, number, "0"))
+        measured_point(f"{level} NB", number, taken, _predicted_us(runs, way, number, "0"))
         for level, way in (("GM", GM_CARD), ("MPI", CARD))
-        for number, taken in here.hosts.summary(way).items()
+        for number, taken in runs.hosts.summary(way).items()
     ]
 
 
-def factors(here: Stored, powers: bool) -> list[Point]:
+def factors(runs: Stored, powers: bool) -> list[Point]:
     """HB over NB."""
     return [
-        _factor(text, number, each, _ratio(here, number, "0", level))
+        _factor(text, number, ratio, _ratio(runs, number, "0", level))
         for text, level in _OVER.items()
-        for number, each in here.hosts.factor(level[1]).items()
+        for number, ratio in runs.hosts.factor(level[1]).items()
         if not powers or number & (number - 1) == 0
     ]
 
 
-def largest_below_mpi(here: Stored) -> float | None:
+def largest_below_mpi(runs: Stored) -> float | None:
     """Of the factors at the GM level."""
-    return max((each.value for each in here.hosts.factor(GM_CARD).values()), default=None)
+    return max((ratio.value for ratio in runs.hosts.factor(GM_CARD).values()), default=None)
 
 
-def fine(here: Stored) -> list[Point]:
+def fine(runs: Stored) -> list[Point]:
     """Loops of computing that does not vary."""
-    return _runs(here, 8, {name: float(name) for name in FINE if float(name)})
+    return _runs(runs, 8, {name: float(name) for name in FINE if float(name)})
 
 
-def efficiency(here: Stored, wanted: float) -> list[Point]:
+def efficiency(runs: Stored, wanted: float) -> list[Point]:
     """The loop, and the computing in it, of that efficiency."""
     points = []
-    for number, found in nic_measured.of_work(here.work).items():
+    for number, by_name in nic_measured.of_work(runs.work).items():
         for way in _WAYS:
-            needed = nic_measured.needed(found, way, wanted)
+            needed = nic_measured.needed(by_name, way, wanted)
             if needed is None:
                 continue
-            barrier_us = here.hosts.modelled_us(way, number)
+            barrier_us = runs.hosts.modelled_us(way, number)
             loop_us, compute_us = (
                 (tollbar.nic_loop_us(barrier_us, wanted), tollbar.nic_compute_us(barrier_us, wanted))
                 if barrier_us is not None
@@ -83,68 +83,72 @@ def efficiency(here: Stored, wanted: float) -> list[Point]:
     return points
 
 
-def varying(here: Stored, share: float) -> list[Point]:
-    names = [name for name in _names(here) if name.endswith(f"~{share:g}") and _us(name) is not None]
-    return _runs(here, 16, {name: _us(name) for name in names})
+def varying(runs: Stored, share: float) -> list[Point]:
+    names = [name for name in _names(runs) if name.endswith(f"~{share:g}") and _us(name) is not None]
+    return _runs(runs, 16, {name: _us(name) for name in names})
 
 
-def difference(here: Stored) -> list[Point]:
+def difference(runs: Stored) -> list[Point]:
     """HB less NB."""
-    (number, found), points = here.work_near(16), []
+    (number, by_name), points = runs.work_near(16), []
     for level, text in zip(LEVELS, ("", ", GM level"), strict=True):
-        for name in found:
-            host, card = (nic_measured.run_of(found, name, way) for way in level)
+        for name in by_name:
+            host, card = (nic_measured.run_of(by_name, name, way) for way in level)
             us = _us(name)
             if not host or not card or us is None or name in FINE:
                 continue
-            foretold = [_foretold(here, way, number, name) for way in level]
-            less = None if None in foretold else foretold[0] - foretold[1]
+            host_us, card_us = (_predicted_us(runs, way, number, name) for way in level)
+            less = None if host_us is None or card_us is None else host_us - card_us
             points.append(
-                Point(f"{float(name.partition('~')[2] or 0):.0%}{text}, {number} hosts", us,
-                      measured=(host.run.value - card.run.value) / 1e3, predicted=less)
-            )  # fmt: skip
+                Point(
+                    f"{float(name.partition('~')[2] or 0):.0%}{text}, {number} hosts",
+                    us,
+                    measured=(host.run.value - card.run.value) / 1e3,
+                    predicted=less,
+                )
+            )
     return points
 
 
-def applications(here: Stored) -> list[Point]:
-    return _runs(here, 8, {name: name for name in _names(here) if _us(name) is None})
+def applications(runs: Stored) -> list[Point]:
+    return _runs(runs, 8, {name: name for name in _names(runs) if _us(name) is None})
 
 
-def gains(here: Stored) -> list[Point]:
+def gains(runs: Stored) -> list[Point]:
     """HB over NB, of the applications."""
-    number, found = here.work_near(8)
+    number, by_name = runs.work_near(8)
     return [
-        _factor(f"{text}, {number} hosts", name, gain, _ratio(here, number, name, level))
+        _factor(f"{text}, {number} hosts", name, gain, _ratio(runs, number, name, level))
         for text, level in _OVER.items()
-        for name in found
-        if _us(name) is None and (gain := nic_measured.gain(found, name, level))
+        for name in by_name
+        if _us(name) is None and (gain := nic_measured.gain(by_name, name, level))
     ]
 
 
-def gains_over(here: Stored, name: str) -> list[Point]:
+def gains_over(runs: Stored, name: str) -> list[Point]:
     """HB over NB of one application, by the number of hosts."""
     return [
-        _factor(text, number, gain, _ratio(here, number, name, level))
+        _factor(text, number, gain, _ratio(runs, number, name, level))
         for text, level in _OVER.items()
-        for number, found in nic_measured.of_work(here.work).items()
-        if (gain := nic_measured.gain(found, name, level))
+        for number, by_name in nic_measured.of_work(runs.work).items()
+        if (gain := nic_measured.gain(by_name, name, level))
     ]
 
 
-def shares(here: Stored) -> list[Point]:
+def shares(runs: Stored) -> list[Point]:
     """The share of an application's run that is computing."""
-    number, found = here.work_near(8)
+    number, by_name = runs.work_near(8)
     points = []
-    for way, name, run in _measured(found):
+    for way, name, run in _measured(by_name):
         if _us(name) is None:
-            foretold = _foretold(here, way, number, name)
-            share = None if foretold is None else run.computing_ns / 1e3 / foretold
+            predicted_us = _predicted_us(runs, way, number, name)
+            share = None if predicted_us is None else run.computing_ns / 1e3 / predicted_us
             points.append(Point(f"{way}, {number} hosts", name, measured=run.efficiency, predicted=share))
     return points
 
 
-def _names(here: Stored) -> list[str]:
-    return list(dict.fromkeys(name for found in nic_measured.of_work(here.work).values() for name in found))
+def _names(runs: Stored) -> list[str]:
+    return list(dict.fromkeys(name for names in nic_measured.of_work(runs.work).values() for name in names))
 
 
 def _us(name: str) -> float | None:
@@ -153,30 +157,33 @@ def _us(name: str) -> float | None:
     return None if text.endswith("us") else float(text)
 
 
-def _measured(found: Workloads) -> list[tuple[str, str, Run]]:
+def _measured(by_name: Workloads) -> list[tuple[str, str, Run]]:
     return [
-        (way, name, run) for way in _WAYS for name in found if (run := nic_measured.run_of(found, name, way))
+        (way, name, run)
+        for way in _WAYS
+        for name in by_name
+        if (run := nic_measured.run_of(by_name, name, way))
     ]
 
 
-def _runs(here: Stored, wanted: int, places: Mapping[str, X | None]) -> list[Point]:
+def _runs(runs: Stored, wanted: int, places: Mapping[str, X | None]) -> list[Point]:
     """These workloads, each at its place, between the paper's number of hosts or the nearest to it."""
-    number, found = here.work_near(wanted)
+    number, by_name = runs.work_near(wanted)
     return [
-        measured_point(f"{way}, {number} hosts", place, run.run, _foretold(here, way, number, name))
-        for way, name, run in _measured(found)
+        measured_point(f"{way}, {number} hosts", place, run.run, _predicted_us(runs, way, number, name))
+        for way, name, run in _measured(by_name)
         if (place := places.get(name)) is not None
     ]
 
 
-def _foretold(here: Stored, way: str, number: int, workload: str) -> float | None:
-    return here.hosts.modelled_run_us(way, number, workload)
+def _predicted_us(runs: Stored, way: str, number: int, workload: str) -> float | None:
+    return runs.hosts.modelled_run_us(way, number, workload)
 
 
-def _factor(series: str, x: X, taken: Ratio, foretold: float | None) -> Point:
-    return Point(series, x, measured=taken.value, low=taken.low, high=taken.high, predicted=foretold)
+def _factor(series: str, x: X, taken: Ratio, predicted_us: float | None) -> Point:
+    return Point(series, x, measured=taken.value, low=taken.low, high=taken.high, predicted=predicted_us)
 
 
-def _ratio(here: Stored, number: int, workload: str, level: tuple[str, str]) -> float | None:
-    host, card = (_foretold(here, way, number, workload) for way in level)
+def _ratio(runs: Stored, number: int, workload: str, level: tuple[str, str]) -> float | None:
+    host, card = (_predicted_us(runs, way, number, workload) for way in level)
     return host / card if host and card else None

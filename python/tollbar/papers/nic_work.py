@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 import tollbar
-from tollbar.papers import nic_here, nic_hosts
+from tollbar.papers import nic_hosts, nic_ranks
 from tollbar.papers.exhibit import Exhibit, Point, with_published
 from tollbar.papers.stored import Stored
 
 NAME = "nic"
 _CARDS = {"lanai4.3": 16, "lanai7.2": 8}
-_WHERE = {"HB": "host", "NB": "nic"}
+_WHERE: dict[str, Literal["host", "nic"]] = {"HB": "host", "NB": "nic"}
 COMPUTE_US = (64, 128, 256, 512, 1024, 2048, 4096)
 VARIATIONS = (0, 0.05, 0.1, 0.2, 0.5)
 APPLICATION_NODES = 8
@@ -37,11 +38,11 @@ def run_us(card: str, barrier: str, nodes: int, workload: str) -> float:
     return outcome.last_us / runs
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
-    return [_varying(here), _difference(here), *_applications(here), _over_nodes(here)]
+def exhibits(runs: Stored) -> list[Exhibit]:
+    return [_varying(runs), _difference(runs), *_applications(runs), _over_nodes(runs)]
 
 
-def _varying(here: Stored) -> Exhibit:
+def _varying(runs: Stored) -> Exhibit:
     points = [
         Point(f"{barrier} lanai4.3", us, model=run_us("lanai4.3", barrier, 16, f"{us}~0.2"))
         for barrier in _WHERE
@@ -62,13 +63,13 @@ def _varying(here: Stored) -> Exhibit:
         "Loop of computing that varies by 20 % and a barrier, 16 nodes",
         "us of computing",
         "us a loop",
-        [*points, *nic_hosts.varying(here, 0.2), *nic_here.varying(here, 0.2)],
+        [*points, *nic_hosts.varying(runs, 0.2), *nic_ranks.varying(runs, 0.2)],
         sentence,
-        missing=here.missing("work"),
+        missing=runs.missing("work"),
     )
 
 
-def _difference(here: Stored) -> Exhibit:
+def _difference(runs: Stored) -> Exhibit:
     points = []
     for share in VARIATIONS:
         for us in COMPUTE_US:
@@ -87,14 +88,14 @@ def _difference(here: Stored) -> Exhibit:
         "Host-based less NIC-based, 16 nodes",
         "us of computing",
         "us",
-        [*points, *nic_hosts.difference(here), *nic_here.difference(here, VARIATIONS)],
+        [*points, *nic_hosts.difference(runs), *nic_ranks.difference(runs, VARIATIONS)],
         sentence,
         log_y=False,
-        missing=here.missing("work"),
+        missing=runs.missing("work"),
     )
 
 
-def _applications(here: Stored) -> list[Exhibit]:
+def _applications(runs: Stored) -> list[Exhibit]:
     names = sorted(tollbar.nic_applications(), key=lambda name: sum(tollbar.nic_applications()[name]))
     times = {
         (card, barrier, name): run_us(card, barrier, APPLICATION_NODES, name)
@@ -121,31 +122,41 @@ def _applications(here: Stored) -> list[Exhibit]:
         for (card, barrier, name), us in times.items()
     ]
     stated = next(point.published for point in gains if point.published)
-    said = (
+    largest_text = (
         f"The model's largest factor, of {largest.series} with {largest.x}, is {largest.model:.3g}; the "
         f"stated {stated} cannot come from the printed latencies."
     )
     best = max(shares, key=lambda point: point.model or 0)
     title = f"Synthetic applications on {APPLICATION_NODES} nodes"
-    missing = here.missing("work")
+    missing = runs.missing("work")
     first, last = names[0], names[-1]
     short_us, long_us = (times["lanai7.2", "NB", name] for name in (first, last))
     spans = f"{short_us:.4g} us for {first} and {long_us:.5g} us for {last}"
     efficient = (
         f"The most efficient is {best.series} with {best.x}: {best.model:.1%} of the time is computing."
     )
-    taken += nic_hosts.applications(here) + nic_here.applications(here)
-    gains += nic_hosts.gains(here) + nic_here.gains(here)
-    shares += nic_hosts.shares(here) + nic_here.shares(here)
+    taken += nic_hosts.applications(runs) + nic_ranks.applications(runs)
+    gains += nic_hosts.gains(runs) + nic_ranks.gains(runs)
+    shares += nic_hosts.shares(runs) + nic_ranks.shares(runs)
     return [
-        Exhibit(NAME, number, f"{title}: {what}", "computing", y, points, text, log_y=what == "time",
-                missing=missing, aside=aside)
+        Exhibit(
+            NAME,
+            number,
+            f"{title}: {what}",
+            "computing",
+            y,
+            points,
+            text,
+            log_y=what == "time",
+            missing=missing,
+            aside=aside,
+        )
         for number, what, y, points, text, aside in (
             ("Figure 10a", "time", "us a run", taken, f"NIC-based on lanai7.2 a run takes {spans}.", ()),
-            ("Figure 10b", "factor", "times", gains, said, ("largest factor",)),
+            ("Figure 10b", "factor", "times", gains, largest_text, ("largest factor",)),
             ("Figure 10c", "efficiency", "share", shares, efficient, ()),
         )
-    ]  # fmt: skip
+    ]
 
 
 def over_nodes(card: str) -> list[float]:
@@ -153,7 +164,7 @@ def over_nodes(card: str) -> list[float]:
     return [run_us(card, "HB", nodes, SHORTEST) / run_us(card, "NB", nodes, SHORTEST) for nodes in NODES_OVER]
 
 
-def _over_nodes(here: Stored) -> Exhibit:
+def _over_nodes(runs: Stored) -> Exhibit:
     """Figure 10 has one number of nodes for each card; the factor depends on it."""
     name = SHORTEST
     points = [
@@ -161,10 +172,12 @@ def _over_nodes(here: Stored) -> Exhibit:
         for card in _CARDS
         for nodes, factor in zip(NODES_OVER, over_nodes(card), strict=True)
     ]
-    told = "; ".join(f"{card} {', '.join(f'{each:.2f}' for each in over_nodes(card))}" for card in _CARDS)
-    sentence = f"The factor of {name} on {', '.join(map(str, NODES_OVER))} nodes: {told}."
+    factors = "; ".join(
+        f"{card} {', '.join(f'{factor:.2f}' for factor in over_nodes(card))}" for card in _CARDS
+    )
+    sentence = f"The factor of {name} on {', '.join(map(str, NODES_OVER))} nodes: {factors}."
     title = f"Factor of {name} against nodes"
-    points += nic_hosts.gains_over(here, name)
+    points += nic_hosts.gains_over(runs, name)
     return Exhibit(NAME, "Figure 10 over nodes", title, "nodes", "times", points, sentence, log_y=False)
 
 

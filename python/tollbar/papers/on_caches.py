@@ -28,43 +28,55 @@ PHASE, PHASE_OWN_LINES = "mcs_phase:one_line", "mcs_phase:own_lines"
 
 def times(barrier: str, other: str, threads: int, machine: str = one_machine.CACHES) -> float:
     """One barrier over another on simulated caches."""
-    one, two = (one_machine.simulated_us(each, threads, machine) for each in (barrier, other))
+    one, two = (one_machine.simulated_us(name, threads, machine) for name in (barrier, other))
     return one / two
 
 
 def spread(barrier: str, other: str, sizes: Sequence[int]) -> tuple[float, float]:
     """The least and the most of that, on all machines, between so many threads."""
-    found = [times(barrier, other, n, machine) for machine in MACHINES for n in sizes]
-    return min(found), max(found)
+    ratios = [times(barrier, other, n, machine) for machine in MACHINES for n in sizes]
+    return min(ratios), max(ratios)
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
+def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         _exhibit(
-            here, "Figure 7", "Sense-reversing barrier: critical section and delays",
-            ("turnstile", SENSE, CRITICAL, *FIXED, DOUBLING), ((CRITICAL, SENSE), (FIXED[0], SENSE)),
+            runs,
+            "Figure 7",
+            "Sense-reversing barrier: critical section and delays",
+            ("turnstile", SENSE, CRITICAL, *FIXED, DOUBLING),
+            ((CRITICAL, SENSE), (FIXED[0], SENSE)),
         ),
         _exhibit(
-            here, "Figure 8", "MCS tree: where its flags lie, and what Algorithm 2 has besides",
-            ("mcs", ONE_LINE, OWN_LINES, PHASE, PHASE_OWN_LINES), ((ONE_LINE, OWN_LINES), (PHASE, ONE_LINE)),
+            runs,
+            "Figure 8",
+            "MCS tree: where its flags lie, and what Algorithm 2 has besides",
+            ("mcs", ONE_LINE, OWN_LINES, PHASE, PHASE_OWN_LINES),
+            ((ONE_LINE, OWN_LINES), (PHASE, ONE_LINE)),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _exhibit(
-    here: Stored, number: str, title: str, barriers: Sequence[str], compared: Sequence[tuple[str, str]]
+    runs: Stored, number: str, title: str, barriers: Sequence[str], compared: Sequence[tuple[str, str]]
 ) -> Exhibit:
     points = []
     for barrier in barriers:
         simulated = [Point(barrier, n, model=one_machine.simulated_us(barrier, n)) for n in _THREADS]
-        one = stored.candidate(here.threads, barrier, "auto")
-        timed = stored.measured(here.threads, one, barrier, None, barrier, "inside_ns")
+        candidate = stored.candidate(runs.threads, barrier, "auto")
+        timed = stored.measured(runs.threads, candidate, barrier, None, barrier, "inside_ns")
         points += stored.merged(simulated, timed)
-    sentences = [_sentence(points, one, other) for one, other in compared]
+    sentences = [_sentence(points, barrier, other) for barrier, other in compared]
     return Exhibit(
-        NAME, f"{number} on caches", title, "threads", "us", with_published(points, NAME, number),
-        " ".join(sentences), missing=here.missing("threads"),
-    )  # fmt: skip
+        NAME,
+        f"{number} on caches",
+        title,
+        "threads",
+        "us",
+        with_published(points, NAME, number),
+        " ".join(sentences),
+        missing=runs.missing("threads"),
+    )
 
 
 def _sentence(points: Sequence[Point], one: str, other: str) -> str:

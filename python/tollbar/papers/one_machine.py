@@ -8,6 +8,7 @@ are then of two machines.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from math import log
 
@@ -34,9 +35,9 @@ CACHES = "skylake"
 def rows(number: str) -> tuple[Measured, ...]:
     """What is printed of a figure, but for what is called a spike."""
     return tuple(
-        Measured(_PLANS.get(each.series, each.series), int(each.x), each.value)
-        for each in values_of(NAME, number)
-        if not (number == "Figure 9" and each.x == _SPIKE)
+        Measured(_PLANS.get(value.series, value.series), int(value.x), value.value)
+        for value in values_of(NAME, number)
+        if not (number == "Figure 9" and value.x == _SPIKE)
     )
 
 
@@ -99,18 +100,16 @@ def _points(number: str, sizes: Sequence[int]) -> list[Point]:
         machine = fitted(number, contended=contended)
         for plan in dict.fromkeys(row.plan for row in rows(number)):
             series = f"{plan}, messages in each other's way" if contended else plan
-            known = {
-                each.x: each
-                for each in values_of(NAME, number)
-                if _PLANS.get(each.series, each.series) == plan
+            printed_at = {
+                value.x: value
+                for value in values_of(NAME, number)
+                if _PLANS.get(value.series, value.series) == plan
             }
             for n in sizes:
-                told = known.get(n)
-                points.append(
-                    Point(
-                        series, n, told and told.value, machine.price_us(plan, n), source=told and told.source
-                    )
-                )
+                point = Point(series, n, model=machine.price_us(plan, n))
+                if value := printed_at.get(n):
+                    point = replace(point, published=value.value, source=value.source)
+                points.append(point)
     return points
 
 

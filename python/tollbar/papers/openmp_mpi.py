@@ -16,7 +16,6 @@ from tollbar.papers.exhibit import Exhibit, Point, printed, with_published
 from tollbar.papers.pictures import drawing
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import Stored
-from tollbar.report import curves
 
 NAME = "openmp-mpi"
 _THREADS = (2, 3, 4, 6, 8, 10, 11, 12, 14, 16)
@@ -30,7 +29,7 @@ _COUNTERS = ("sense_reversing", "turnstile")
 _COUNTED = "inside_ns"
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
+def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         drawing(NAME, "Figure 1", "central", 4, "who comes last releases the others: one counter, one flag"),
         drawing(NAME, "Figure 2", "mcs", 8, "up to four children a thread tell it", "arrival"),
@@ -38,15 +37,15 @@ def exhibits(here: Stored) -> list[Exhibit]:
         drawing(NAME, "Figure 4", "mcs", 12, "the same tree between processes", "arrival"),
         drawing(NAME, "Figure 5", "mcs", 12, "the same tree between processes", "wake-up"),
         drawing(NAME, "Figure 6", "dissemination", 8, "in round k to rank x + 2^k"),
-        _threads(here, "Figure 7", "Sense-reversing barrier between threads", _COUNTERS),
-        _threads(here, "Figure 8", "MCS tree between threads", ("mcs",)),
-        _threads(here, "Figure 9", "Both barriers between threads", (*_COUNTERS, "mcs")),
-        _processes(here, "Figure 10", "MCS tree between processes", ("mcs",)),
-        _processes(here, "Figure 11", "Dissemination between processes", ("dissemination",)),
-        _processes(here, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
-        *combined.exhibits(here),
+        _threads(runs, "Figure 7", "Sense-reversing barrier between threads", _COUNTERS),
+        _threads(runs, "Figure 8", "MCS tree between threads", ("mcs",)),
+        _threads(runs, "Figure 9", "Both barriers between threads", (*_COUNTERS, "mcs")),
+        _processes(runs, "Figure 10", "MCS tree between processes", ("mcs",)),
+        _processes(runs, "Figure 11", "Dissemination between processes", ("dissemination",)),
+        _processes(runs, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
+        *combined.exhibits(runs),
         *one_machine.exhibits(),
-        *on_caches.exhibits(here),
+        *on_caches.exhibits(runs),
     ]
 
 
@@ -61,38 +60,39 @@ def _model(number: str, series: str, plan: str, sizes: Sequence[int]) -> list[Po
     ]
 
 
-def _threads(here: Stored, number: str, title: str, barriers: Sequence[str]) -> Exhibit:
-    found, points = here.threads, []
-    model = curves.model_of(found)
-    known = {value.series for value in values_of(NAME, number)}
+def _threads(runs: Stored, number: str, title: str, barriers: Sequence[str]) -> Exhibit:
+    by_ranks, points = runs.threads, []
+    model = stored.model_of(by_ranks)
+    printed_series = {value.series for value in values_of(NAME, number)}
     for barrier in barriers:
         plan = _PRICED_AS[barrier]
-        one = stored.candidate(found, barrier, "auto")
+        candidate = stored.candidate(by_ranks, barrier, "auto")
         points += stored.merged(
-            _model(number, barrier, plan, _THREADS) if barrier in known else [],
-            stored.measured(found, one, barrier, model, plan, _COUNTED),
+            _model(number, barrier, plan, _THREADS) if barrier in printed_series else [],
+            stored.measured(by_ranks, candidate, barrier, model, plan, _COUNTED),
         )
-    return _exhibit(number, title, "threads", points, barriers, here.missing("threads"))
+    return _exhibit(number, title, "threads", points, barriers, runs.missing("threads"))
 
 
-def _processes(here: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
-    where, found = here.mpi
-    model, points = curves.model_of(found), []
+def _processes(runs: Stored, number: str, title: str, plans: Sequence[str]) -> Exhibit:
+    where, by_ranks = runs.mpi
+    model, points = stored.model_of(by_ranks), []
     for plan in plans:
-        one = stored.candidate(found, plan, "messages", "words", "auto")
+        candidate = stored.candidate(by_ranks, plan, "messages", "words", "auto")
         points += stored.merged(
-            _model(number, plan, plan, _NODES), stored.measured(found, one, plan, model, plan, _COUNTED)
+            _model(number, plan, plan, _NODES),
+            stored.measured(by_ranks, candidate, plan, model, plan, _COUNTED),
         )
     title += f" (measured: {where})" if where else ""
-    return _exhibit(number, title, "nodes", points, plans, here.missing("mpi"))
+    return _exhibit(number, title, "nodes", points, plans, runs.missing("mpi"))
 
 
 def _exhibit(
     number: str, title: str, x: str, points: list[Point], plans: Sequence[str], missing: str | None
 ) -> Exhibit:
     points = with_published(points, NAME, number)
-    told = {point.series for point in points if point.published is not None}
-    sentences = [_sentence(points, plan, x) for plan in plans if plan in told]
+    printed_series = {point.series for point in points if point.published is not None}
+    sentences = [_sentence(points, plan, x) for plan in plans if plan in printed_series]
     return Exhibit(NAME, number, title, x, "us", points, " ".join(sentences), missing=missing)
 
 

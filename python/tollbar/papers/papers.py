@@ -10,5 +10,5 @@ from tollbar.papers.exhibit import Exhibit
 from tollbar.papers.stored import Stored
 
 MAKERS: dict[str, Callable[[Stored], list[Exhibit]]] = {
-    each.NAME: each.exhibits for each in (openmp_mpi, logp, multiprogramming, split_shmem, nic)
+    paper.NAME: paper.exhibits for paper in (openmp_mpi, logp, multiprogramming, split_shmem, nic)
 }

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import tollbar
 from tollbar.papers.exhibit import Exhibit, Point
-from tollbar.report import plots
+from tollbar.report import charts, plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import RcKeyType
 
 _SIZE = (5.4, 3.7)
 _LEGEND_PT = 7.5
@@ -73,10 +79,10 @@ def stands_alone(svg: str) -> bool:
     return svg.startswith("<svg xmlns")
 
 
-def time_line(name: str, histories: dict[str, Sequence[tollbar.NicSpan]]) -> str:
+def time_line(name: str, histories: Mapping[str, Sequence[tollbar.NicSpan]]) -> str:
     """What every unit of every node does: a lane a node and a place where the barrier runs."""
     lanes = [(where, rank) for where, spans in histories.items() for rank in sorted({s.rank for s in spans})]
-    with matplotlib.rc_context(plots.STYLE | {"svg.hashsalt": name, "axes.grid": False}):
+    with matplotlib.rc_context(_style(name) | {"axes.grid": False}):
         figure = Figure(figsize=(9.6, 1.1 + _LANE * len(lanes)))
         axes = figure.subplots()
         for where, spans in histories.items():
@@ -104,6 +110,36 @@ def time_line(name: str, histories: dict[str, Sequence[tollbar.NicSpan]]) -> str
         return _finished(figure, name)
 
 
+def heat_map(name: str, times: Mapping[tuple[int, int], float], xlabel: str, ylabel: str) -> str:
+    """A cell for each pair, with its time in it: the slower, the fuller its colour, on a log scale."""
+    with matplotlib.rc_context(_style(name) | {"axes.grid": False}):
+        figure = Figure(figsize=(5.4, 3.5))
+        axes = figure.subplots()
+        axes.set_axisbelow(True)
+        columns, rows = (sorted(set(numbers)) for numbers in zip(*times, strict=True))
+        least, most = np.log(min(times.values())), np.log(max(times.values()))
+        for (x, y), value in times.items():
+            at = columns.index(x) - 0.5, rows.index(y) - 0.5
+            warmth = (np.log(value) - least) / (most - least) if most > least else 0.0
+            axes.add_patch(
+                Rectangle(at, 1, 1, facecolor=plots.series(0), alpha=0.04 + 0.5 * warmth, linewidth=0)
+            )
+            axes.text(at[0] + 0.5, at[1] + 0.5, charts.time_text(value), ha="center", va="center", fontsize=9)
+        for axis, ticks in ((axes.xaxis, columns), (axes.yaxis, rows)):
+            axis.set_ticks(range(len(ticks)), [str(each) for each in ticks])
+        axes.set_xlim(-0.5, len(columns) - 0.5)
+        axes.set_ylim(-0.5, len(rows) - 0.5)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        figure.subplots_adjust(left=0.13, right=0.985, top=0.975, bottom=0.15)
+        return _finished(figure, f"time by {xlabel} and {ylabel}")
+
+
+def _style(salt: str) -> dict[RcKeyType, Any]:
+    """The page's style; equal salts give equal names inside a picture."""
+    return cast("dict[RcKeyType, Any]", plots.STYLE | {"svg.hashsalt": salt})
+
+
 def _values(point: Point) -> bool:
     return any(value is not None for value in (point.published, point.model, point.measured, point.predicted))
 
@@ -112,7 +148,7 @@ def _curves(exhibit: Exhibit, shown: Sequence[Point]) -> str:
     names = list(dict.fromkeys(point.series for point in shown))
     words = [point.x for point in shown if isinstance(point.x, str)]
     places = {word: index for index, word in enumerate(dict.fromkeys(words))}
-    with matplotlib.rc_context(plots.STYLE | {"svg.hashsalt": f"{exhibit.paper} {exhibit.number}"}):
+    with matplotlib.rc_context(_style(f"{exhibit.paper} {exhibit.number}")):
         figure = Figure(figsize=_SIZE)
         axes = figure.subplots()
         for number, name in enumerate(names):
@@ -145,10 +181,10 @@ def _all(point: Point) -> list[float]:
     return [value for value in every if value is not None]
 
 
-def _series(axes, points: Sequence[Point], name: str, number: int, places: dict[str, int]) -> None:
+def _series(axes: Axes, points: Sequence[Point], name: str, number: int, places: Mapping[str, int]) -> None:
     """Model: a line. Printed: rings. Measured: squares. What the model gives for this machine: dotted."""
-    colour = plots.series(number % plots.COLOURS)
-    ways = {
+    colour = plots.series(number % charts.COLOURS)
+    ways: dict[str, dict[str, Any]] = {
         "model": {"linestyle": "-", "label": name},
         "published": {
             "linestyle": "",
@@ -162,7 +198,7 @@ def _series(axes, points: Sequence[Point], name: str, number: int, places: dict[
     }
     for way, style in ways.items():
         known = [
-            (places.get(point.x, point.x), value)
+            (places[point.x] if isinstance(point.x, str) else point.x, value)
             for point in points
             if (value := getattr(point, way)) is not None
         ]

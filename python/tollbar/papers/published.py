@@ -37,18 +37,18 @@ def _file() -> dict:
 
 def papers() -> dict[str, Paper]:
     """The five papers, by the name that the command takes."""
-    return {name: Paper(name, each["authors"], each["title"]) for name, each in _file().items()}
+    return {name: Paper(name, about["authors"], about["title"]) for name, about in _file().items()}
 
 
 @cache
 def values() -> tuple[Value, ...]:
     """Every printed number. Those of the split-mode paper stand with the experiments that repeat them."""
-    found = [Value(name, **each) for name, paper in _file().items() for each in paper.get("value", ())]
-    found += [
+    printed = [Value(name, **row) for name, paper in _file().items() for row in paper.get("value", ())]
+    printed += [
         Value("split-shmem", "Table 1", "time", experiment, seconds, "s", "slide Summary Performance")
         for experiment, seconds in shmem_published.published().items()
     ]
-    return tuple(found)
+    return tuple(printed)
 
 
 def values_of(paper: str, exhibit: str) -> list[Value]:

@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from tollbar.models import exchange, shmem_published
-from tollbar.papers import stored
+from tollbar.papers import shmem_tables, stored
 from tollbar.papers.exhibit import Exhibit, Point, with_published
 from tollbar.papers.stored import Stored
-from tollbar.report import shmem_tables
 
 NAME = "split-shmem"
 
 
-def exhibits(here: Stored) -> list[Exhibit]:
-    points = [Point("time", each.experiment, model=each.seconds) for each in exchange.table()]
+def exhibits(runs: Stored) -> list[Exhibit]:
+    points = [Point("time", row.experiment, model=row.seconds) for row in exchange.table()]
     points = with_published(points, NAME, "Table 1")
-    for row in shmem_tables.rows(here.shmem):
+    for row in shmem_tables.rows(runs.shmem):
         if row.seconds is not None:
             taken, series = row.seconds, f"{row.pes} PEs here"
             points.append(
@@ -37,10 +36,10 @@ def exhibits(here: Stored) -> list[Exhibit]:
             "s",
             points,
             sentence,
-            missing=here.missing("shmem"),
+            missing=runs.missing("shmem"),
             log_y=False,
         ),
-        _over_pes(here),
+        _over_pes(runs),
     ]
 
 
@@ -49,14 +48,16 @@ _KINDS = ("64-bit Puts", "MPI_Ibarrier()", "64-bit AMOs", "32-bit AMOs")
 _PES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 
 
-def _over_pes(here: Stored) -> Exhibit:
+def _over_pes(runs: Stored) -> Exhibit:
     """The same table against the number of PEs; the paper has one number of them."""
     points = []
     for pes in _PES:
-        for each in exchange.table(pes):
-            if each.experiment in _KINDS:
-                points.append(Point(each.experiment, pes, model=each.seconds, published=each.published_s))
-    for row in shmem_tables.rows(here.shmem):
+        points += [
+            Point(row.experiment, pes, model=row.seconds, published=row.published_s)
+            for row in exchange.table(pes)
+            if row.experiment in _KINDS
+        ]
+    for row in shmem_tables.rows(runs.shmem):
         if row.seconds is not None and row.experiment.name in _KINDS:
             taken = row.seconds
             points.append(
@@ -76,5 +77,5 @@ def _over_pes(here: Stored) -> Exhibit:
         "s",
         stored.merged(points),
         sentence,
-        missing=here.missing("shmem"),
+        missing=runs.missing("shmem"),
     )

@@ -9,22 +9,22 @@ from functools import cached_property
 from pathlib import Path
 
 from tollbar.data import places, results, samples, workloads
-from tollbar.data.places import Candidate, Here, Place
+from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
-from tollbar.models import crowd
+from tollbar.models import crowd, prediction
 from tollbar.models.prediction import Model
+from tollbar.papers import nic_measured
 from tollbar.papers.exhibit import Point, X, measured_point
-from tollbar.report import nic_measured
 
 #: The command that measures what an exhibit lacks.
 COMMANDS = {
     "threads": "tollbar bench threads",
     "mpi": "tollbar bench mpi",
     "hybrid": "tollbar bench hybrid",
-    "crowd": "tollbar bench crowd",
+    "crowd": "tollbar bench threads --cpus 1,2",
     "shmem": "tollbar bench shmem",
     "udp": "tollbar bench nic",
-    "work": "tollbar bench nic --workload paper",
+    "work": "tollbar bench nic --compute paper",
 }
 
 
@@ -44,20 +44,21 @@ class Stored:
         return samples.read([] if folder is None else [folder])
 
     @cached_property
-    def threads(self) -> dict[int, Here]:
+    def threads(self) -> dict[int, Measurements]:
         """By number of threads: pinned where there is both."""
-        found = sorted(places.threads(self.samples("threads")).items(), key=lambda item: item[0].placement)
-        return {place.ranks: here for place, here in found}
+        threads = places.threads(self.samples("threads"))
+        by_placement = sorted(threads.items(), key=lambda item: item[0].placement)
+        return {place.ranks: measurements for place, measurements in by_placement}
 
     @cached_property
-    def mpi(self) -> tuple[str, dict[int, Here]]:
+    def mpi(self) -> tuple[str, dict[int, Measurements]]:
         """The MPI that was measured with most numbers of ranks, and what was measured by ranks."""
-        for (mpi, layout), found in places.layouts(places.processes(self.samples("mpi"))).items():
-            return f"{mpi}, {layout}", found
+        for (mpi, layout), by_ranks in places.layouts(places.processes(self.samples("mpi"))).items():
+            return f"{mpi}, {layout}", by_ranks
         return "", {}
 
     @cached_property
-    def hybrid(self) -> Mapping[Place, Here]:
+    def hybrid(self) -> Mapping[Situation, Measurements]:
         return places.processes(self.samples("hybrid"))
 
     @cached_property
@@ -65,7 +66,7 @@ class Stored:
         return crowd.gather(self.samples("crowd"))
 
     @cached_property
-    def shmem(self) -> dict[int, Here]:
+    def shmem(self) -> dict[int, Measurements]:
         return places.by_ranks(self.samples("shmem"))
 
     @cached_property
@@ -74,20 +75,20 @@ class Stored:
         return nic_measured.of_hosts(self.samples("udp"))
 
     @cached_property
-    def work(self) -> dict[workloads.Place, workloads.Workloads]:
+    def work(self) -> dict[Situation, workloads.Workloads]:
         """Of several runs, over threads, MPIs, PEs and hosts, the newest that has a place."""
         folders = [] if self.nothing else results.by_age(self.within or results.folder(), "work")
-        found: dict[workloads.Place, workloads.Workloads] = {}
+        by_place: dict[Situation, workloads.Workloads] = {}
         for folder in folders:
-            found |= workloads.gather(samples.read([folder]))
+            by_place |= workloads.gather(samples.read([folder]))
             self.used["work"] = folder
-        return found
+        return by_place
 
     def work_near(self, wanted: int) -> tuple[int, workloads.Workloads]:
         """The workloads between the paper's number of hosts or the nearest to it, if there are any."""
-        found = nic_measured.of_work(self.work)
-        number = min(found, key=lambda hosts: abs(hosts - wanted), default=wanted)
-        return number, found.get(number, {})
+        by_hosts = nic_measured.of_work(self.work)
+        number = min(by_hosts, key=lambda hosts: abs(hosts - wanted), default=wanted)
+        return number, by_hosts.get(number, {})
 
     def missing(self, kind: str) -> str | None:
         """The command that would measure that kind; None where something is stored."""
@@ -96,7 +97,7 @@ class Stored:
 
 
 def measured(
-    found: Mapping[int, Here],
+    by_ranks: Mapping[int, Measurements],
     candidate: Candidate | None,
     series: str,
     model: Model | None,
@@ -110,38 +111,49 @@ def measured(
     There is no prediction for the points of dissemination that the model was fitted to.
     """
     points = []
-    fitted = _fitted(found, model) if model and plan == "dissemination" else ()
-    for ranks, here in sorted(found.items()):
-        if taken := here.median(candidate, here.time(candidate)):
-            foretold = model.predict(plan, ranks) if model and ranks not in fitted else None
-            foretold_us = None if foretold is None else foretold / 1e3
-            as_paper = here.median(candidate, counted)
-            points.append(measured_point(series, ranks, taken, foretold_us, as_paper))
+    fitted = _fitted(by_ranks, model) if model and plan == "dissemination" else ()
+    for ranks, measurements in sorted(by_ranks.items()):
+        if taken := measurements.median(candidate, measurements.time(candidate)):
+            predicted_ns = model.predict(plan, ranks) if model and ranks not in fitted else None
+            predicted_us = None if predicted_ns is None else predicted_ns / 1e3
+            as_paper = measurements.median(candidate, counted)
+            points.append(measured_point(series, ranks, taken, predicted_us, as_paper))
     return points
 
 
-def _fitted(found: Mapping[int, Here], model: Model) -> set[int]:
+def model_of(by_ranks: Mapping[int, Measurements]) -> Model | None:
+    """The LogP model of these participants, fitted to dissemination's first points."""
+    points = []
+    for ranks, measurements in by_ranks.items():
+        known = measurements.find("dissemination", "messages") or measurements.find("dissemination")
+        taken_ns = measurements.time_ns(known)
+        points += [] if taken_ns is None else [(ranks, taken_ns)]
+    usable = max((measurements.place.processors for measurements in by_ranks.values()), default=None)
+    return prediction.fitted(points, usable)
+
+
+def _fitted(by_ranks: Mapping[int, Measurements], model: Model) -> set[int]:
     """The fewest ranks, and the fewest that share processors."""
-    shared = [ranks for ranks in found if model.processors and ranks > model.processors]
-    return {min(found), min(shared, default=min(found))}
+    shared = [ranks for ranks in by_ranks if model.processors and ranks > model.processors]
+    return {min(by_ranks), min(shared, default=min(by_ranks))}
 
 
-def candidate(found: Mapping[int, Here], name: str, *waits: str) -> Candidate | None:
+def candidate(by_ranks: Mapping[int, Measurements], name: str, *waits: str) -> Candidate | None:
     """That barrier, by the first of these ways of waiting that was measured."""
     for wait in waits:
-        for each in found.values():
-            if met := each.find(name, wait):
-                return met
+        for measurements in by_ranks.values():
+            if measured_candidate := measurements.find(name, wait):
+                return measured_candidate
     return None
 
 
 def merged(*groups: list[Point]) -> list[Point]:
     """Points of one series and place as one: what is known of it from each group."""
-    found: dict[tuple[str, X], Point] = {}
+    by_place: dict[tuple[str, X], Point] = {}
     for point in (point for group in groups for point in group):
         key = point.series, point.x
-        if key in found:
+        if key in by_place:
             known = {name: value for name, value in vars(point).items() if value is not None}
-            point = Point(**(vars(found[key]) | known))
-        found[key] = point
-    return list(found.values())
+            point = Point(**(vars(by_place[key]) | known))
+        by_place[key] = point
+    return list(by_place.values())

@@ -142,13 +142,14 @@ class _Styles:
 
 
 def _points(line: Line, notes: Sequence[str]) -> list[list[Any]]:
-    lows = line.low if line.low is not None else [None] * len(line.x)
-    highs = line.high if line.high is not None else [None] * len(line.x)
+    unknown = [None] * len(line.x)
+    lows: Sequence[float | None] = line.low if line.low is not None else unknown
+    highs: Sequence[float | None] = line.high if line.high is not None else unknown
     found: list[list[Any]] = []
     for number, (x, y, low, high) in enumerate(zip(line.x, line.middle, lows, highs, strict=True)):
         if not (math.isfinite(x) and math.isfinite(y)):
             continue
-        point = [_short(x), _short(y)]
+        point: list[float | None] = [_short(x), _short(y)]
         if low is not None and high is not None:
             point += [_short(low), _short(high)]
         elif notes:

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from markupsafe import Markup
-
 import tollbar
 from tollbar.models import cores
-from tollbar.report import plots
-from tollbar.report.curves import Figure
-from tollbar.report.plots import Line
+from tollbar.report.charts import Line
+from tollbar.report.figures import Figure
 
 MACHINES = ("epyc", "mesh")
 
@@ -64,9 +61,7 @@ def _simulated(spelling: str) -> Simulated:
         for number, (barrier, middle) in enumerate(times.items())
     ]
     name = f"cores-{machine.name}"
-    drawn = plots.against(name, lines, "simulated time of an episode", xlabel="simulated cores")
-    figure = Figure(
-        name, f"Simulated, not measured: {machine.name}, one barrier after another", Markup(drawn)
-    )
+    caption = f"Simulated, not measured: {machine.name}, one barrier after another"
+    figure = Figure(name, caption, lines, "simulated cores", "simulated time of an episode")
     file = "" if spelling in tollbar.cores_machines else Path(spelling).name
     return Simulated(machine.name, file, machine.numbers, sizes, times, figure)

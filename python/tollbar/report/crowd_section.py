@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says of runs of `tollbar bench crowd`: figures, where the model holds, what to use."""
+"""The report's section on runs of `bench threads --cpus`: where the model holds, what to use."""
 
 from __future__ import annotations
 
@@ -8,23 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollbar.data import statistics
-from tollbar.data.places import Candidate
+from tollbar.data.places import Candidate, Situation
 from tollbar.data.samples import Samples
 from tollbar.models import crowd
-from tollbar.models.crowd import AGREE, Crowds, Place, Point
-from tollbar.report import candidates, curves, plots
-from tollbar.report.curves import Figure
-from tollbar.report.mpi_figures import machine_text
-from tollbar.report.plots import Line, time_text
+from tollbar.models.crowd import AGREE, Crowds, Point
+from tollbar.report.charts import time_text
 from tollbar.report.tables import times_text
 
-#: What a figure shows: the three barriers of the paper as they wait, and what users have.
-_SHOWN = (
-    ("turnstile", "spin"), ("mcs", "spin"), ("mcs", "yield"), ("mcs", "park"), ("combination", "park"),
-    ("combination", "auto"), ("turnstile", "auto"), ("std::barrier", "auto"), ("pthread_barrier", "auto"),
-)  # fmt: skip
-_LEAST_PCT = 0.1  # what is less is drawn as that: the axis is logarithmic
 _SIMPLEST = ("turnstile", "barrier", "combination", "plan")  # of tollbar's own kinds
 _NEAR = 1.1
 _PEERS = ("std::barrier", "pthread_barrier")
@@ -34,7 +24,7 @@ _PEERS = ("std::barrier", "pthread_barrier")
 class Agreement:
     """How far one candidate follows its model in one place."""
 
-    place: Place
+    place: Situation
     candidate: Candidate
     model: str
     points: int
@@ -52,11 +42,10 @@ class Verdict:
     to be said: `auto` before other ways of waiting, one word before several.
     """
 
-    place: Place
+    place: Situation
     take: Candidate
     mean: float  #: geometric mean over computing times: its period over that of the fastest
     worst: float
-    best_at: tuple[float, ...]  #: computing times at which nothing is known to be faster
     peers: dict[str, float]  #: of each, the greatest ratio to the fastest
     spinning: float | None  #: the least bad of what only spins, at its worst
 
@@ -70,7 +59,6 @@ class Section:
 
     crowds: Crowds
     summary: list[str]
-    figures: list[Figure]
     agreements: list[Agreement]
     verdicts: list[Verdict]
 
@@ -84,7 +72,6 @@ def section(run: Samples) -> Section | None:
     return Section(
         crowds,
         sentences(crowds, found),
-        figures(machine_text(next(iter(run.environments.values()))), crowds),
         found,
         verdicts(crowds),
     )
@@ -100,7 +87,7 @@ def agreements(crowds: Crowds) -> list[Agreement]:
 
 
 def _agreement(
-    place: Place, candidate: Candidate, points: Sequence[Point], scheduler: crowd.Scheduler
+    place: Situation, candidate: Candidate, points: Sequence[Point], scheduler: crowd.Scheduler
 ) -> Agreement:
     from_us = None
     for point in reversed(points):
@@ -124,7 +111,7 @@ def sentences(crowds: Crowds, found: Sequence[Agreement]) -> list[str]:
         starts = [each.from_us for each in here]
         known = [start for start in starts if start is not None]
         text = (
-            f"{place.text}: model and machine agree within a factor of {AGREE:g} "
+            f"{place.on_processors}: model and machine agree within a factor of {AGREE:g} "
             f"at {agreeing} of {points} points"
         )
         if len(known) == len(starts):
@@ -133,15 +120,11 @@ def sentences(crowds: Crowds, found: Sequence[Agreement]) -> list[str]:
             text += (
                 f", all from {time_text(everywhere * 1e3)} of computing on" if everywhere > times[0] else ""
             )
-        if worst := max(
-            (each for each in here if each.worst),
-            key=lambda each: abs(np.log(each.worst.ratio)),
-            default=None,
-        ):
-            far = worst.worst
+        if parted := [(each, each.worst) for each in here if each.worst]:
+            most, far = max(parted, key=lambda pair: abs(np.log(pair[1].ratio)))
             text += (
-                f"; {worst.candidate.label} parts most, {times_text(far.ratio)} times the model "
-                f"at {time_text(far.compute_us * 1e3)}: {worst.why}"
+                f"; {most.candidate.label} parts most, {times_text(far.ratio)} times the model "
+                f"at {time_text(far.compute_us * 1e3)}: {most.why}"
             )
         said.append(text)
     return said
@@ -152,14 +135,11 @@ def verdicts(crowds: Crowds) -> list[Verdict]:
     return [found for place in crowds.places if (found := _verdict(place, crowds))]
 
 
-def _verdict(place: Place, crowds: Crowds) -> Verdict | None:
+def _verdict(place: Situation, crowds: Crowds) -> Verdict | None:
     ratios: dict[Candidate, dict[float, float]] = {}
-    best: dict[Candidate, list[float]] = {}
     for compute_us, points in _by_time(place, crowds):
         for standing in crowd.standings(points):
             ratios.setdefault(standing.candidate, {})[compute_us] = standing.ratio.value
-            if standing.verdict is not statistics.Verdict.SLOWER:
-                best.setdefault(standing.candidate, []).append(compute_us)
     times = max(map(len, ratios.values()))
     safe = {
         each: _mean(found)
@@ -172,7 +152,7 @@ def _verdict(place: Place, crowds: Crowds) -> Verdict | None:
     take = min(near, key=lambda each: (each.wait != "auto", _SIMPLEST.index(each.kind), safe[each]))
     worst = {each: max(found.values()) for each, found in ratios.items()}
     return Verdict(
-        place, take, safe[take], worst[take], tuple(best.get(take, ())),
+        place, take, safe[take], worst[take],
         {each.name: worst[each] for each in ratios if each.name in _PEERS},
         min((worst[each] for each in ratios if each.wait == "spin"), default=None),
     )  # fmt: skip
@@ -181,7 +161,7 @@ def _verdict(place: Place, crowds: Crowds) -> Verdict | None:
 def verdict_text(verdict: Verdict) -> str:
     """What to take, and what the others cost, in a sentence."""
     text = (
-        f"{verdict.place.text}: take {verdict.take.label}, in the mean over computing times "
+        f"{verdict.place.on_processors}: take {verdict.take.label}, in the mean over computing times "
         f"{times_text(verdict.mean)} times the fastest, at most {times_text(verdict.worst)} times"
     )
     others = [f"{name} takes up to {times_text(worst)} times" for name, worst in verdict.peers.items()]
@@ -190,7 +170,7 @@ def verdict_text(verdict: Verdict) -> str:
     return f"{text}; {', '.join(others)}" if others else text
 
 
-def _by_time(place: Place, crowds: Crowds) -> Iterator[tuple[float, list[Point]]]:
+def _by_time(place: Situation, crowds: Crowds) -> Iterator[tuple[float, list[Point]]]:
     here = [point for point in crowds.points if point.place == place]
     for compute_us in sorted({point.compute_us for point in here}):
         yield compute_us, [point for point in here if point.compute_us == compute_us]
@@ -198,44 +178,3 @@ def _by_time(place: Place, crowds: Crowds) -> Iterator[tuple[float, list[Point]]
 
 def _mean(ratios: dict[float, float]) -> float:
     return float(np.exp(np.mean(np.log(list(ratios.values())))))
-
-
-def figures(machine: str, crowds: Crowds) -> list[Figure]:
-    """For each place the overhead over the computing time in switches, measured and simulated."""
-    caption = (
-        "what an episode takes beyond the computing; measured: solid, the band holds all launches; simulated "
-        f"with this machine's quantum and switches: dotted; less than {_LEAST_PCT:g} % is drawn as that"
-    )
-    made = []
-    for place in crowds.places:
-        lines = [line for each in _lines(place, crowds) for line in each]
-        name = f"crowd-{place.ranks}-{place.processors}-{round(100 * place.variation)}"
-        if lines and len(lines[0].x) > 1:
-            text = f"{place.text}: {caption}. {machine}."
-            x = "computing between barriers / switch"
-            scales = {"xscale": "log10", "yscale": "log", "spread": "all launches"}
-            made += curves.drawn(name, text, lines, plots.over_plain, x, "overhead, %", **scales)
-    return made
-
-
-def _lines(place: Place, crowds: Crowds) -> Iterator[tuple[Line, Line]]:
-    measured = {(each.name, each.wait): points for each, points in crowds.curves(place).items()}
-    shown = [measured[key] for key in _SHOWN if key in measured]
-    colours = candidates.colours(points[0].candidate.label for points in shown)
-    switch_us = crowds.scheduler.yield_us.value
-    for points in shown:
-        label = points[0].candidate.label
-        x = [point.compute_us / switch_us for point in points]
-        low, high = zip(*map(_spread, points), strict=True)
-        middle = [max(point.overhead_pct, _LEAST_PCT) for point in points]
-        model = [max(point.simulated_overhead_pct, _LEAST_PCT) for point in points]
-        yield (
-            Line(label, x, middle, low, high, colours[label]),
-            Line("_", x, model, colour=colours[label], predicted=True),
-        )
-
-
-def _spread(point: Point) -> tuple[float, float]:
-    ends = min(point.launches_us), max(point.launches_us)
-    low, high = (max(100 * (end / point.alone_us - 1), _LEAST_PCT) for end in ends)
-    return low, high

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -40,20 +39,6 @@ _ALONE = """
   --series-4: #b795f0; --series-8: #a7b0bb; } }
 svg { background: var(--paper); }
 """
-
-
-#: All with 1 ms of computing between barriers, a quantum of 20 ms and switches of 0.1 ms.
-_EXAMPLES: dict[str, dict[str, Any]] = {
-    "A tree that spins: three barriers take six quanta": {
-        "barrier": "tree", "waiting": "spin", "until_us": 120000,
-    },
-    "A tree that yields: two switches a barrier and processor, and waits between them": {
-        "barrier": "tree", "waiting": "smart", "until_us": 12000,
-    },
-    "A combination barrier that yields: one switch a barrier and processor": {
-        "barrier": "combination", "waiting": "smart", "until_us": 12000,
-    },
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -122,33 +107,6 @@ def alone(picture: Picture) -> str:
     )
 
 
-def examples() -> list[tuple[str, str, str]]:
-    """What a page can show of the difference: each picture's caption, its SVG, and the table behind it."""
-    return [(caption, *_example(**crowd)) for caption, crowd in _EXAMPLES.items()]
-
-
-def _example(barrier: str, waiting: str, until_us: float) -> tuple[str, str]:
-    history = tollbar.simulate_scheduler(
-        [tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)], until_us=until_us
-    ).history
-    title = f"{barrier}, {waiting}, 16 threads on 8 processors"
-    picture = Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, 20000, history)
-    return draw(picture), charts.behind(_shares(picture))
-
-
-def _shares(picture: Picture) -> str:
-    """How each processor spends the time of the picture."""
-    spent = {processor: dict.fromkeys(picture.colours, 0.0) for processor in range(picture.processors)}
-    for span in picture.spans:
-        spent[span.processor][span.activity] += min(span.until_us, picture.until_us) - span.from_us
-    window = picture.until_us - picture.from_us
-    cells = [
-        [str(processor), *(f"{time / window:.0%}" for time in times.values())]
-        for processor, times in spent.items()
-    ]
-    return charts.table(["processor", *picture.colours], cells)
-
-
 def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
     """Draws every span and gives the words for each: what a pointer that rests on it is told."""
     titles = {}
@@ -161,7 +119,7 @@ def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
         )  # fmt: skip
         shape.set_gid(f"span-{number}")
         axes.add_patch(shape)
-        when = f"{plots.time_text(length * 1000)} from {span.from_us / 1000:.6g} ms"
+        when = f"{charts.time_text(length * 1000)} from {span.from_us / 1000:.6g} ms"
         titles[f"span-{number}"] = f"processor {span.processor}: {_who_does_what(span, picture)}, {when}"
         if length > labelled and span.activity in ("computing", "spinning"):
             middle = (span.from_us + span.until_us) / 2, span.processor

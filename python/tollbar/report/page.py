@@ -18,29 +18,27 @@ import jinja2
 from markupsafe import Markup
 
 from tollbar.data import choice, places, samples, schema, statistics
-from tollbar.data.places import Here, Place
+from tollbar.data.places import Measurements, Situation
 from tollbar.data.results import Stored
-from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
 from tollbar.report import (
+    beside_section,
     candidates,
     charts,
-    company_section,
     cores_section,
     crowd_section,
     curves,
-    executions,
-    nic_section,
-    plots,
     sections,
     tables,
-    targets,
     today,
 )
 from tollbar.report.charts import time_text
+from tollbar.report.figures import Figure
 
 MOST_BYTES = 1_500_000  #: of a page, for a phone
 _FEWEST_POINTS = 3
+#: Kinds of which one run is shown.
+_SHOWN = {"crowd": slice(1), "shmem": slice(-1, None), "udp": slice(-1, None)}
 _DOWNLOADS = Markup("<!-- downloads -->")  # take the room that is left
 _WHERE = ("group", "program", "placement", "ranks")
 _EPISODES = (
@@ -51,12 +49,12 @@ _EPISODES = (
 
 @dataclasses.dataclass(frozen=True)
 class Pages:
-    """The report, the page about the project's targets, and files that are too big to stand in a page."""
+    """The report, and files that are too big to stand in it."""
 
     report: str
-    targets: str
     beside: Mapping[str, bytes]
-    names: Mapping[str, str]  #: of the report, of the page about targets, of the folder with those files
+    folder: str  #: of those files
+    answer: Sequence[str]  #: the sentences of the first screen, for a terminal
 
 
 class LeftOut:
@@ -105,21 +103,21 @@ def pages(
     of_kind: dict[str, list[Stored]] = defaultdict(list)
     for each in runs:
         of_kind[kind_of(each)].append(each)
-    found = {kind: samples.gather(each) for kind, each in of_kind.items()}
+    found = {kind: samples.gather(each[_SHOWN.get(kind, slice(None))]) for kind, each in of_kind.items()}
     of_threads = found.get("threads") or samples.gather([])
     there = places.threads(of_threads)
     choices = [chosen for each in there.values() if (chosen := choice.choose(each)) is not None]
-    first = today.first(of_threads, found.get("mpi"), choices)
+    first = today.first(of_threads, found.get("mpi"), choices, found.get("neighbours"))
     left_out = LeftOut(first.left_out)
     stem = name.rpartition(".")[0] or name
-    names = {"report": name, "targets": f"{stem}-targets.html", "files": f"{stem}-files"}
+    folder = f"{stem}-files"
     told = {
         "run": runs[0],
         "machine": defaultdict(lambda: None, runs[0].environment),  # an interrupted run knows less of itself
-        "names": names,
+        "folder": folder,
         "of_ranks": sections.processes(found.get("mpi")),
         "of_threads": sections.processes(found.get("hybrid")),
-        "shmem": sections.shmem(_newest(of_kind["shmem"])),
+        "shmem": sections.shmem(found.get("shmem")),
         "left_out": left_out,
     }
     environment = _environment(left_out)
@@ -137,17 +135,15 @@ def pages(
         heat={placement: tables.heat(there, placement, choices) for placement in ("pinned", "free")},
         crowded=tables.crowded(there),
         uneven=uneven(there),
-        executions=[tuple(map(Markup, each)) for each in executions.examples()] if there else [],
-        everything=tables.everything(there),
-        company=company_section.of(found["company"]) if "company" in found else None,
+        everything=tables.everything(there.values()),
+        beside=beside_section.of(found["neighbours"]) if "neighbours" in found else None,
         cores=cores_section.of(machines),
-        crowd=crowd_section.section(samples.gather(of_kind["crowd"][:1])) if "crowd" in found else None,
-        udp=sections.udp(_newest(of_kind["udp"])),
-        nic=nic_section.of(_newest(of_kind["udp"]), found.get("work")),
+        crowd=crowd_section.section(found["crowd"]) if "crowd" in found else None,
+        udp=sections.udp(found.get("udp")),
         launches=tables.launches(there),
         versions={
             name: value
-            for name, value in samples.gather(runs[:1]).told[runs[0].folder.name].items()
+            for name, value in found[kind_of(runs[0])].told.get(runs[0].folder.name, {}).items()
             if name not in runs[0].environment
         },
         downloads=_DOWNLOADS,
@@ -155,13 +151,9 @@ def pages(
     files = [
         file for each in runs for file in downloads(each, "" if each is runs[0] else f"{each.folder.name}-")
     ]
-    links, beside = _links(files, MOST_BYTES - len(text.encode()), names["files"])
+    links, beside = _links(files, MOST_BYTES - len(text.encode()), folder)
     text = text.replace(_DOWNLOADS, environment.get_template("downloads.html.j2").render(files=links, **told))
-    reached = targets.evaluate(of_threads) if there else []
-    in_company = targets.evaluate(found["company"]) if "company" in found else []
-    template = environment.get_template("targets.html.j2")
-    about_targets = template.render(told, targets=reached, in_company=in_company)
-    return Pages(text, about_targets, beside, names)
+    return Pages(text, beside, folder, first.answer)
 
 
 def _interval(found: Interval | None) -> str:
@@ -180,11 +172,7 @@ def _environment(left_out: LeftOut) -> jinja2.Environment:
     return environment
 
 
-def _newest(runs: Sequence[Stored]) -> Samples | None:
-    return samples.gather(runs[-1:]) if runs else None
-
-
-def figures(there: Mapping[Place, Here]) -> dict[str, Markup]:
+def figures(there: Mapping[Situation, Measurements]) -> dict[str, Markup]:
     """Every figure by name; an empty one where its candidates were not measured."""
     placed = {
         placement: {place.ranks: here for place, here in there.items() if place.placement == placement}
@@ -201,13 +189,9 @@ def figures(there: Mapping[Place, Here]) -> dict[str, Markup]:
     )
     users = [each for name in ("tollbar::barrier", *candidates.PEERS) for each in find(name, None)]
     turnstile, mcs, combination = find("turnstile"), find("mcs"), find("combination")
-    central = [*find("sense_reversing"), *turnstile]
     near = [*turnstile, *combination, *mcs, *users]
     waits = [each for wait in ("auto", "yield", "park") for each in find("turnstile", wait)]
-    made = {
-        name: _figure(name, curves.in_placements(placed, some), "latency")
-        for name, some in (("fig7", central), ("fig8", mcs), ("fig9", central + mcs))
-    }
+    made = {}
     for placement, along in placed.items():
         crowded = {ranks: here for ranks, here in along.items() if here.place.crowded}
         busy = curves.several(crowded, [*waits, *combination, *users], "period_ns")
@@ -220,28 +204,25 @@ def figures(there: Mapping[Place, Here]) -> dict[str, Markup]:
             ("skew", curves.several(along, near, "skew_ns"), "exit skew"),
             ("crowded", busy + bound, "loop period"),
         ):
-            made[f"{name}-{placement}"] = _figure(f"{name}-{placement}", lines, ylabel)
+            unit = "" if name == "floor" else "ns"
+            figure = Figure(f"{name}-{placement}", "", lines, "threads", ylabel, unit)
+            made[figure.name] = figure.chart
     return made
 
 
-def _figure(name: str, lines: Sequence[plots.Line], ylabel: str) -> Markup:
-    times = ylabel != "times the floor"
-    return Markup(plots.against(name, lines, ylabel, times) if lines else "")
-
-
-def uneven(there: Mapping[Place, Here]) -> list[tuple[Place, Markup]]:
+def uneven(there: Mapping[Situation, Measurements]) -> list[tuple[Situation, Markup]]:
     """Distributions of uneven episodes: the smallest situation with and without processors to spare."""
-    shown: dict[tuple[str, bool], tuple[Place, Markup]] = {}
-    for place, here in there.items():
+    shown: dict[tuple[str, bool], tuple[Situation, Markup]] = {}
+    for place, measured in there.items():
         key = place.placement, place.crowded
-        if key not in shown and (found := curves.modes(here)):
+        if key not in shown and (found := curves.modes(measured)):
             name = f"modes-{place.placement}-{place.ranks}"
             shown[key] = place, Markup(charts.distribution(name, found, "latency"))
     return list(shown.values())
 
 
 def kind_of(run: Stored) -> str:
-    """What was measured: threads, company, crowd, mpi, hybrid, shmem, udp, work."""
+    """The kind that was measured: threads, neighbours, crowd, mpi, hybrid, shmem, udp."""
     return str(run.environment.get("kind") or "threads")
 
 
@@ -250,10 +231,8 @@ def downloads(run: Stored, prefix: str = "") -> list[File]:
     tables_of = [
         ("batches.csv", "every timed batch", lambda each: records_csv(each, "batch")),
         ("episodes.csv", "quantiles of the stamped episodes", episodes_csv),
-    ]  # fmt: skip
-    if kind_of(run) == "work":
-        tables_of = [("work.csv", "every run of a workload", lambda each: records_csv(each, "work"))]
-    if kind_of(run) == "company":
+    ]
+    if kind_of(run) == "neighbours":
         turns = (
             "turns.csv",
             "every timed round of turns",

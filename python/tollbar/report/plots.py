@@ -5,18 +5,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
-import matplotlib
-import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from tollbar.report import charts
-from tollbar.report.charts import COLOURS, Line, time_text
+from tollbar.report.charts import COLOURS
 
 # Colours that no figure uses stand for the page's own ones, and are put in after drawing.
 _INK, MUTED, _GRID = "#010101", "#010102", "#010103"
@@ -24,8 +19,8 @@ _SERIES = [f"#0102{number:02x}" for number in range(COLOURS)]
 _PAGE = {_INK: "var(--ink)", MUTED: "var(--muted)", _GRID: "var(--grid)"} | {
     colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)
 }
-_SIZE = (5.4, 3.5)
-STYLE = {
+#: Any: releases of matplotlib type the names of its settings differently.
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.size": 11,
     "axes.edgecolor": MUTED,
@@ -47,68 +42,6 @@ STYLE = {
 }
 
 
-Scale = Literal["linear", "log", "log10"]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A value for each pair (x, y); None where nothing was measured."""
-
-    x: Sequence[int]
-    y: Sequence[int]
-    values: Mapping[tuple[int, int], float]
-
-
-def against(
-    name: str, lines: Sequence[Line], ylabel: str, times: bool = True, xlabel: str = "threads"
-) -> str:
-    """Curves over a number of participants, both axes logarithmic; `name` is the chart's own."""
-    y = {"scale": "log", "unit": "ns" if times else "", "label": ylabel}
-    return charts.curves(name, lines, {"scale": "log2", "unit": "", "label": xlabel}, y)
-
-
-def over_plain(
-    name: str, lines: Sequence[Line], xlabel: str, ylabel: str, xscale: Scale = "linear",
-    yscale: Scale = "linear", spread: str = charts.ROUNDS,
-) -> str:  # fmt: skip
-    """Curves in plain numbers. A linear y axis begins at 0; a logarithmic x axis has its ticks at points, or
-    with log10 at round numbers. `spread`: what a range holds."""
-    scales = {"linear": "linear", "log": "log2", "log10": "log"}
-    x = {"scale": scales[xscale], "unit": "", "label": xlabel}
-    return charts.curves(name, lines, x, {"scale": yscale, "unit": "", "label": ylabel}, spread)
-
-
-def heat_map(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
-    """A cell for each pair, with its time in it: the slower, the fuller its colour, on a log scale."""
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name, "axes.grid": False}):
-        figure, axes = _empty()
-        least, most = np.log(min(grid.values.values())), np.log(max(grid.values.values()))
-        for (x, y), value in grid.values.items():
-            at = grid.x.index(x) - 0.5, grid.y.index(y) - 0.5
-            warmth = (np.log(value) - least) / (most - least) if most > least else 0.0
-            axes.add_patch(Rectangle(at, 1, 1, facecolor=_SERIES[0], alpha=0.04 + 0.5 * warmth, linewidth=0))
-            axes.text(at[0] + 0.5, at[1] + 0.5, time_text(value), ha="center", va="center", fontsize=9)
-        for axis, ticks in ((axes.xaxis, grid.x), (axes.yaxis, grid.y)):
-            axis.set_ticks(range(len(ticks)), [str(each) for each in ticks])
-        axes.set_xlim(-0.5, len(grid.x) - 0.5)
-        axes.set_ylim(-0.5, len(grid.y) - 0.5)
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
-        figure.subplots_adjust(left=0.13, right=0.985, top=0.975, bottom=0.15)
-        return as_text(figure, f"time by {xlabel} and {ylabel}")
-
-
-def heat_figure(name: str, grid: Grid, xlabel: str, ylabel: str) -> str:
-    """The heat map and the table behind it."""
-    cells = [
-        [str(y), *(time_text(grid.values[x, y]) if (x, y) in grid.values else "" for x in grid.x)]
-        for y in grid.y
-    ]
-    heads = [f"{ylabel}, {xlabel}", *map(str, grid.x)]
-    picture = f'<div data-points="{len(grid.values)}">{heat_map(name, grid, xlabel, ylabel)}</div>'
-    return picture + charts.behind(charts.table(heads, cells))
-
-
 def series(number: int) -> str:
     """The colour of a page's series, for whoever draws a figure of another shape."""
     return _SERIES[number]
@@ -121,15 +54,6 @@ def as_text(figure: Figure, name: str, titles: Mapping[str, str] | None = None) 
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     svg = _for_page(text.getvalue(), titles or {})
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(name, quote=True)}"', 1)
-
-
-def _empty() -> tuple[Figure, Any]:
-    figure = Figure(figsize=_SIZE)
-    figure.patch.set_alpha(0)
-    axes = figure.subplots()
-    axes.patch.set_alpha(0)
-    axes.set_axisbelow(True)
-    return figure, axes
 
 
 def _for_page(svg: str, titles: Mapping[str, str]) -> str:

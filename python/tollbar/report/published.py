@@ -15,13 +15,13 @@ from typing import Any
 
 import matplotlib
 import polars as pl
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from tollbar.data import results, samples, summaries
+from tollbar.data import results, samples
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
-from tollbar.report import company_section, mpi_figures, tables, times
-from tollbar.report.plots import time_text
+from tollbar.data.summary import rounds
+from tollbar.report import beside_section, tables, times
+from tollbar.report.charts import Line, time_text
+from tollbar.report.figures import Figure
 
 ROWS, ABOUT = "rows.parquet", "runs.json"
 #: What tables are made of; all else is kept for whoever asks the file.
@@ -35,19 +35,19 @@ _OF_THREADS = (
     "boost::barrier", "libgomp", "libomp",
 )  # fmt: skip
 _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")
-_ALONE = (pl.col("bench") == "threads") & (pl.col("company") == "alone")
+_ALONE = (pl.col("bench") == "threads") & (pl.col("neighbours") == "alone")
 
 
-#: Of `tollbar bench company`, where such a run is stored.
-_IN_COMPANY = (
-    "## Between threads, in company\n\n"
-    "`tollbar bench company` measures plain programs: nothing puts them before others.\n"
+#: The run of `tollbar bench threads --beside`, where one is stored.
+_BESIDE = (
+    "## Between threads, beside neighbours\n\n"
+    "`tollbar bench threads --beside` measures plain programs: nothing puts them before others.\n"
     "A cell is a number of threads, pinned or free, with an amount of computing between two barriers; "
     "a turn is that computing and one barrier.\n"
     "The numbers are a turn over that of the best way to wait in the cell: the fastest of "
     "`tollbar::barrier` told to spin, yield or park, and of what users have today.\n"
     "Less than 1 is faster than the best of those.\n\n"
-    "The median over the cells of each company, and in brackets the worst cell:\n\n"
+    "The median over the situations beside each kind of neighbours, and in brackets the worst cell:\n\n"
 )
 
 
@@ -69,11 +69,9 @@ def add(runs: Iterable[Path], folder: Path) -> Samples:
 def write(runs: Iterable[Path], folder: Path) -> Samples:
     """Stores the rounds of these runs there, and what is known of their machines; gives what was stored."""
     found = samples.read(runs)
-    rows = summaries.rounds(
-        found.rows.filter(pl.col("metric").is_in(_METRICS)), [*PLACE, *CANDIDATE, "metric"]
-    )
+    rows = rounds(found.records.filter(pl.col("metric").is_in(_METRICS)), [*PLACE, *CANDIDATE, "metric"])
     about = {name: _without_paths(facts) for name, facts in found.environments.items()}
-    _store(rows.select(found.rows.columns), about, folder)
+    _store(rows.select(found.records.columns), about, folder)
     return read(folder)
 
 
@@ -92,22 +90,22 @@ def read(folder: Path) -> Samples:
     """What write() stored. Raises FileNotFoundError where nothing is."""
     rows = pl.read_parquet(folder / ROWS)
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    return dataclasses.replace(samples.read([]), rows=rows, environments=about)
+    return dataclasses.replace(samples.read([]), records=rows, environments=about)
 
 
 def texts(found: Samples) -> dict[str, str]:
     """What stands between the marks of the pages, by the name of the mark."""
     by_bench = {
-        bench: _of(found, (pl.col("bench") == bench) & (pl.col("company") == "alone"))
+        bench: _of(found, (pl.col("bench") == bench) & (pl.col("neighbours") == "alone"))
         for bench in ("threads", "mpi", "hybrid", "shmem", "udp")
     }
-    beside = _of(found, (pl.col("bench") == "threads") & (pl.col("company") != "alone"))
-    cells = company_section.markdown(found)
+    beside = _of(found, (pl.col("bench") == "threads") & (pl.col("neighbours") != "alone"))
+    cells = beside_section.markdown(found)
     return {
         "machine": _machines(found),
         "threads": _table(by_bench["threads"]),
-        "company": _table(beside),
-        "cells": f"{_IN_COMPANY}{cells}\n" if cells else "",
+        "beside": _table(beside),
+        "cells": f"{_BESIDE}{cells}\n" if cells else "",
         **{bench: _table(each) for bench, each in by_bench.items() if bench != "threads"},
         "summary": _summary(by_bench),
     }
@@ -126,7 +124,7 @@ def fill(page: str, found: Mapping[str, str]) -> str:
 def _of(found: Samples, where: pl.Expr) -> Samples:
     usual = ~pl.col("wait").is_in(["park", "spin", "yield"])
     shown = (pl.col("bench") != "threads") | pl.col("candidate").is_in([*_OF_THREADS, ""])
-    return dataclasses.replace(found, rows=found.rows.filter(where & usual & shown))
+    return dataclasses.replace(found, records=found.records.filter(where & usual & shown))
 
 
 def _machines(found: Samples) -> str:
@@ -134,7 +132,7 @@ def _machines(found: Samples) -> str:
     runs: dict[str, list[str]] = {}
     for name, facts in found.environments.items():
         load = facts.get("load") or [None]
-        told = f"{mpi_figures.machine_text(facts)}, {facts.get('kernel', 'an unknown kernel')}"
+        told = f"{tables.machine_text(facts)}, {facts.get('kernel', 'an unknown kernel')}"
         when = f"`{name}` (load {load[0]:.2g} when it began)" if load[0] is not None else f"`{name}`"
         runs.setdefault(told, []).append(when)
     return "".join(f"{machine}: {', '.join(names)}.\n" for machine, names in runs.items()) + "\n"
@@ -157,7 +155,7 @@ def _table(found: Samples) -> str:
             *([str(row["threads"] or 1)] if threads else []), row["barrier"],
             time_text(row["median_us"] * 1e3) if row["median_us"] else "",
             f"{time_text(row['period_us'] * 1e3)}{_between(row['low_us'], row['high_us'], _us)}",
-            f"{tables.times_text(row['fastest'])}{_unless_slower(row['verdict'])}",
+            _fastest(row),
             _today(row),
         ]
         for row in rows
@@ -174,8 +172,9 @@ def _today(row: Mapping[str, Any]) -> str:
     return f"{tables.times_text(row['today'])}{ends}{_tie(row)}"
 
 
-def _unless_slower(verdict: str) -> str:
-    return "" if verdict == "slower" else f", {verdict}"
+def _fastest(row: Mapping[str, Any]) -> str:
+    verdict = "" if row["verdict"] == "slower" else row["verdict"]
+    return ", ".join(filter(None, (tables.times_text(row["fastest"]), verdict)))
 
 
 def _tie(row: Mapping[str, Any]) -> str:
@@ -212,30 +211,20 @@ def _summary(by_bench: Mapping[str, Samples]) -> str:
 
 def _faster(row: Mapping[str, Any]) -> str:
     """How many times as long what users have today takes."""
-    ends = [None if end is None else 1 / end for end in (row["today_high"], row["today_low"])]
-    return f"{tables.times_text(1 / row['today'])}{_between(*ends, tables.times_text)}{_tie(row)}"
+    low, high = (None if end is None else 1 / end for end in (row["today_high"], row["today_low"]))
+    return f"{tables.times_text(1 / row['today'])}{_between(low, high, tables.times_text)}{_tie(row)}"
 
 
 def picture(found: Samples) -> str:
     """Loop periods over the number of threads: what users have today, and tollbar's, as SVG text."""
     rows = [row for row in _rows(_of(found, _ALONE)) if row["where"] == "free" and row["threads"] is None]
+    lines = []
+    for name in _DRAWN:
+        known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in rows if row["barrier"] == name)
+        x, y = (list(column) for column in zip(*known, strict=True))
+        lines.append(Line(name, x, y))
+    text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "results", "font.size": 11}):
-        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
-        axes = figure.subplots()
-        for name in _DRAWN:
-            line = sorted((row["ranks"], row["period_us"]) for row in rows if row["barrier"] == name)
-            own = name.startswith("tollbar")
-            axes.plot(*zip(*line, strict=True), marker="o", linewidth=3 if own else 1.4, label=name)
-        ticks = sorted({row["ranks"] for row in rows})
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(ticks, [str(each) for each in ticks])
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: time_text(us * 1e3)))
-        axes.set_xlabel("threads")
-        axes.set_ylabel("loop period")
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
+        drawn = Figure("results", "", lines, "threads", "loop period").picture()
+        drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
     return text.getvalue()

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollbar.data import places, samples
-from tollbar.data.places import Here
+from tollbar.data import places
+from tollbar.data.places import Measurements, Situation
 from tollbar.data.results import Stored
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
-from tollbar.models import exchange as shmem_model
-from tollbar.report import curves, mpi_figures, mpi_tables, plots, shmem_tables, tables, targets
-from tollbar.report.curves import Figure
-from tollbar.report.target import Target
+from tollbar.report import curves, figures, mpi_tables, tables
+from tollbar.report.charts import COLOURS
+from tollbar.report.figures import Figure
 
 KINDS = {"mpi": "Between ranks", "hybrid": "Between threads of ranks", "shmem": "Between PEs"}
 _SPLIT = (
@@ -26,103 +26,135 @@ _SPLIT = (
 
 @dataclass(frozen=True)
 class Section:
-    """A table, figures, the targets of which something can be said, and every number of each place."""
+    """A table, figures, and every number of each place."""
 
     rows: Sequence[Any]
     figures: list[Figure]
-    targets: list[Target] = field(default_factory=list)
-    everything: list[tuple[Here, list[dict[str, Any]]]] = field(default_factory=list)
+    everything: list[tuple[Measurements, list[dict[str, Any]]]] = field(default_factory=list)
     more: dict[str, Any] = field(default_factory=dict)  #: what only one of them has
 
 
-def processes(found: Samples | None) -> Section | None:
+def processes(samples: Samples | None) -> Section | None:
     """Barriers between ranks, or between threads of ranks, of runs over different numbers of hosts."""
-    if found is None:
+    if samples is None:
         return None
-    there = places.processes(found)
-    figures = mpi_figures.of(found)
-    return Section(mpi_tables.rows(there), figures, reached(found), tables.everything(there))
+    there = places.processes(samples)
+    return Section(mpi_tables.rows(there), _by_ranks(there), tables.everything(there.values()))
 
 
-def reached(found: Samples) -> list[Target]:
-    """The targets that something can be said about, a run after the other: each is on hosts of its own."""
-    runs = found.rows["run"].unique(maintain_order=True).to_list()
-    some = [each for run in runs for each in targets.evaluate(found.of_run(run))]
-    return [each for each in some if each.value is not None]
+def _by_ranks(there: Mapping[Situation, Measurements]) -> list[Figure]:
+    """Everything without a parameter over the ranks: a figure for each MPI and layout of several sizes."""
+    made = []
+    for (mpi, layout), along in places.layouts(there).items():
+        some = [each for each in places.names(along.values()) if ":" not in each.name]
+        some.sort(key=lambda each: (each.kind not in ("mpi", "door"), each.wait))
+        for start in range(0, len(some) if len(along) > 1 else 0, COLOURS):
+            lines = curves.several(along, some[start : start + COLOURS])
+            name = "-".join(re.findall("[a-z0-9]+", f"ranks {mpi} {layout} {start // COLOURS + 1}".lower()))
+            text = f"Everything measured over {mpi}, {layout}"
+            made.append(Figure(name, text, lines, "ranks", "latency"))
+    return figures.drawn(*made)
 
 
-def shmem(found: Samples | None) -> Section | None:
-    """The split-mode paper's table; None where there is nothing."""
-    there = places.by_ranks(found) if found else {}
-    if not found or not there:
+def shmem(samples: Samples | None) -> Section | None:
+    """The exchange and the barrier alone, by PEs; None where there is nothing."""
+    there = places.by_ranks(samples) if samples else {}
+    if not samples or not there:
         return None
-    modelled = {each.experiment: each.seconds for each in shmem_model.table()}
     exchange, period = (curves.several(there, _SPLIT, name, 2) for name in ("exchange_ns", "period_ns"))
     period += curves.floor(there, "floor") if len(there) > 1 else []
     iteration, beside = "An iteration of the exchange", "Post and wait, back to back"
     return Section(
-        [(each, modelled.get(each.name), rows) for each, rows in shmem_tables.by_experiment(there).items()],
-        [
-            *curves.drawn("shmem-exchange", iteration, exchange, plots.against, "time", xlabel="PEs"),
-            *curves.drawn("shmem-period", beside, period, plots.against, "time", xlabel="PEs"),
-        ],
-        reached(found),
+        _shmem_rows(there),
+        figures.drawn(
+            Figure("shmem-exchange", iteration, exchange, "PEs", "time"),
+            Figure("shmem-period", beside, period, "PEs", "time"),
+        ),
         more={
-            "library": targets.library(found),
+            "library": next((told["mpi"] for told in samples.told.values() if "mpi" in told), "an OpenSHMEM"),
             "pes": list(there),
             "beside": _beside(there.values()),
-            "skipped": {name: why for here in there.values() for (name, _), why in here.skipped.items()},
+            "skipped": {
+                name: why for measured in there.values() for (name, _), why in measured.skipped.items()
+            },
         },
-    )  # fmt: skip
+    )
 
 
-def _beside(there: Iterable[Here]) -> list[tuple[str, Interval | None, Interval | None]]:
+def _shmem_rows(there: Mapping[int, Measurements]) -> list[tuple[str, list[tuple[Any, Any, Any]]]]:
+    """For each barrier and number of PEs the exchange, its ratio to MPI_Ibarrier's, and post and wait."""
+    labels = dict.fromkeys(
+        label
+        for metric in ("exchange_ns", "period_ns")
+        for measured in there.values()
+        for label in measured.labels(metric)
+    )
+    return [
+        (
+            label,
+            [
+                (
+                    measured.median(label, "exchange_ns"),
+                    measured.ratio(label, "MPI_Ibarrier", "exchange_ns"),
+                    measured.median(label, "period_ns"),
+                )
+                for measured in there.values()
+            ],
+        )
+        for label in labels
+    ]
+
+
+def _beside(there: Iterable[Measurements]) -> list[tuple[str, Interval | None, Interval | None]]:
     """Each barrier with a PE away after its post, and while the others compute."""
     found: dict[str, dict[str, Interval]] = {}
-    for here in there:
+    for measured in there:
         for metric in ("released_ns", "free_share"):
-            for label in here.labels(metric):
-                found.setdefault(label, {}).setdefault(metric, here.median(label, metric))
+            for label in measured.labels(metric):
+                if median := measured.median(label, metric):
+                    found.setdefault(label, {}).setdefault(metric, median)
     return [(label, each.get("released_ns"), each.get("free_share")) for label, each in found.items()]
 
 
-def udp(found: Samples | None) -> Section | None:
+def udp(samples: Samples | None) -> Section | None:
     """Every barrier by hosts, the curves, and every number."""
-    if found is None:
+    if samples is None:
         return None
-    there = places.by_ranks(found)
-    told = next(iter(found.environments.values()))
+    there = places.by_ranks(samples)
+    told = next(iter(samples.environments.values()))
     met = sorted(places.names(there.values()), key=lambda each: (each.kind == "mpi", each.label))
     periods, cpu = (curves.several(there, met, name, 2) for name in ("period_ns", "cpu_ns"))
     text = "A barrier, back to back"
     cpu_text = "CPU time of all ranks for a barrier"
     return Section(
         udp_rows(there),
-        [
-            *curves.drawn("udp-period", text, periods, plots.against, "time", xlabel="hosts"),
-            *curves.drawn("udp-cpu", cpu_text, cpu, plots.against, "time", xlabel="hosts"),
-        ],
-        everything=tables.everything(there),
+        figures.drawn(
+            Figure("udp-period", text, periods, "hosts", "time"),
+            Figure("udp-cpu", cpu_text, cpu, "hosts", "time"),
+        ),
+        everything=tables.everything(there.values()),
         more={
             "network": "each a network namespace linked to a bridge"
             if told.get("network") == "namespaces"
             else "all on this machine's loopback",
             "mpi": next(iter(told.get("mpis") or {}), None),
         },
-    )  # fmt: skip
+    )
 
 
-def udp_rows(there: Mapping[int, Here]) -> list[dict[str, Any]]:
+def udp_rows(there: Mapping[int, Measurements]) -> list[dict[str, Any]]:
     """By hosts, the fastest first: how many times as long an MPI takes as it comes, and its best one here."""
     found = []
-    for ranks, here in there.items():
-        rows = [row for row in tables.rows_of(here) if row["period"]]
+    for ranks, measured in there.items():
+        rows = [row for row in tables.rows_of(measured) if row["period"]]
         rows.sort(key=lambda row: row["period"].value)
-        default = here.find("MPI_Barrier")
+        default = measured.find("MPI_Barrier")
         best = next((row["candidate"] for row in rows if row["candidate"].kind == "mpi"), None)
         for row in rows:
             ours = row["candidate"] if row["candidate"].kind != "mpi" else None
-            of_default, of_best = (here.ratio(mpi, ours) if mpi and ours else None for mpi in (default, best))
+            of_default, of_best = (
+                measured.ratio(mpi, ours) if mpi and ours else None for mpi in (default, best)
+            )
             found.append(row | {"ranks": ranks, "of_default": of_default, "of_best": of_best, "best": best})
     return found
 
@@ -131,24 +163,4 @@ def machine(run: Stored) -> str:
     """The machine of a run, in words."""
     facts = run.environment
     more = [facts.get("kernel"), facts.get("began") and f"measured {facts['began']}", run.folder.name]
-    return ", ".join([mpi_figures.machine_text(facts), *filter(None, more)])
-
-
-def markdown(runs: Iterable[Stored]) -> str:
-    """The tables of these runs for a page, each under its machine; empty where there are none."""
-    parts = []
-    for kind in KINDS:
-        for run in (run for run in runs if run.environment.get("kind") == kind):
-            found = samples.gather([run])
-            if table := _table(kind, found):
-                parts.append(f"{KINDS[kind]}: {machine(run)}.\n\n{table}")
-            if some := reached(found):
-                parts.append(f"Targets:\n\n{mpi_tables.targets_markdown(some)}")
-    return "\n".join(parts)
-
-
-def _table(kind: str, found: Samples) -> str:
-    if kind == "shmem":
-        return shmem_tables.markdown(places.by_ranks(found))
-    rows = mpi_tables.rows(places.processes(found))
-    return mpi_tables.markdown(rows) if rows else ""
+    return ", ".join([tables.machine_text(facts), *filter(None, more)])

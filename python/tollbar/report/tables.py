@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tollbar.data import places, statistics, summaries
+from tollbar.data import places, statistics
 from tollbar.data.choice import Choice
-from tollbar.data.places import Candidate, Here, Place
+from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
+from tollbar.data.summary import interval, medians, ratio, summary
 from tollbar.report.candidates import PEERS
 
-Places = Mapping[Place, Here]
+Places = Mapping[Situation, Measurements]
 
 #: How processes are apart: all in one session, each in one of its own, each in a control group of its own.
 TOGETHER, APART = "one session", ("sessions", "cgroups")
@@ -39,7 +40,9 @@ def interval_text(found: statistics.Interval | None) -> str:
 
 def wild(found: statistics.Interval | None) -> bool:
     """Whether an interval spans 1 by orders of magnitude: the ratio says nothing."""
-    return found is not None and found.low is not None and found.low <= 0.1 and found.high >= 10
+    if found is None or found.low is None or found.high is None:
+        return False
+    return found.low <= 0.1 and found.high >= 10
 
 
 def advice(choices: Sequence[Choice]) -> list[tuple[str, list[tuple[str, str, str]]]]:
@@ -90,10 +93,10 @@ def _reason(stretch: Sequence[Choice]) -> str:
 def short(there: Places) -> list[tuple[str, str]]:
     """How many times as long loops over what users have today take than over tollbar::barrier, in words."""
     found: dict[str, list[float]] = {}
-    for here in there.values():
-        for name, ratio in here.ratios("tollbar::barrier", of=PEERS).items():
-            if name in PEERS and not wild(ratio):
-                found.setdefault(name, []).append(ratio.value)
+    for measured in there.values():
+        for name, taken in measured.ratios("tollbar::barrier", of=PEERS).items():
+            if name in PEERS and not wild(taken):
+                found.setdefault(name, []).append(taken.value)
     return [
         (name, f"{times_text(min(found[name]))} to {times_text(max(found[name]))}")
         for name in PEERS
@@ -101,29 +104,39 @@ def short(there: Places) -> list[tuple[str, str]]:
     ]
 
 
-def apart(found: Samples) -> list[dict[str, Any]]:
+def apart(samples: Samples) -> list[dict[str, Any]]:
     """Loop periods between processes in one session, and how many times as long they take apart."""
-    rows = found.of("period_ns").filter(pl.col("apart").is_in([TOGETHER, *APART]), bench="threads")
-    rows = rows.with_columns(candidate=pl.col("apart"))
+    rows = samples.of("period_ns").filter(pl.col("apart").is_in([TOGETHER, *APART]), bench="threads")
+    records = rows.with_columns(candidate=pl.col("apart"))
     key = ["ranks", "name"]
-    periods = summaries.medians(rows.filter(candidate=TOGETHER), key).sort("ranks", "value")
-    table = summaries.ratios(dataclasses.replace(found, rows=rows), "period_ns", TOGETHER, key)
-    ratios = summaries.intervals(table, [*key, "candidate"])
+    table = summary(dataclasses.replace(samples, records=records), "period_ns", by=key, to=TOGETHER)
+    every = {tuple(row[name] for name in (*key, "candidate")): row for row in table.iter_rows(named=True)}
+    together = sorted(
+        (row for row in every.values() if row["candidate"] == TOGETHER),
+        key=lambda row: (row["ranks"], row["value"]),
+    )
     return [
-        row | {"ratios": [ratios.get((row["ranks"], row["name"], how)) for how in APART]}
-        for row in periods.select(*key, period="value").iter_rows(named=True)
+        {
+            "ranks": row["ranks"],
+            "name": row["name"],
+            "period": row["value"],
+            "ratios": [
+                ratio(of) if (of := every.get((row["ranks"], row["name"], how))) else None for how in APART
+            ],
+        }
+        for row in together
     ]
 
 
-def waits(found: Samples) -> list[tuple[str, statistics.Interval]]:
+def waits(samples: Samples) -> list[tuple[str, statistics.Interval]]:
     """CPU time of all waiters over the time waited, least first."""
-    table = summaries.medians(found.of("waiters_share"), ["name"]).sort("value")
-    return list(summaries.intervals(table, ["name"]).items())
+    table = medians(samples.of("waiters_share"), ["name"]).sort("value")
+    return [(row["name"], interval(row)) for row in table.iter_rows(named=True)]
 
 
-def gains(here: Here, pick: Candidate) -> dict[str, statistics.Ratio | None]:
+def gains(measured: Measurements, pick: Candidate) -> dict[str, statistics.Ratio | None]:
     """How many times as long a loop over each peer takes."""
-    found = here.ratios(pick, of=PEERS)
+    found = measured.ratios(pick, of=PEERS)
     return {name: found.get(name) for name in PEERS}
 
 
@@ -135,8 +148,8 @@ def heat(there: Places, placement: str, choices: Sequence[Choice]) -> dict[str, 
     """
     chosen = {each.situation: each for each in choices if each.situation.placement == placement}
     columns = {
-        place: _together(here, chosen.get(place))
-        for place, here in there.items()
+        place: _together(measured, chosen.get(place))
+        for place, measured in there.items()
         if place.placement == placement
     }
     rows = []
@@ -150,14 +163,14 @@ def heat(there: Places, placement: str, choices: Sequence[Choice]) -> dict[str, 
     return {"ranks": [place.ranks for place in columns], "rows": [row[1:] for row in rows]}
 
 
-def _together(here: Here, chosen: Choice | None) -> dict[str, float]:
+def _together(measured: Measurements, chosen: Choice | None) -> dict[str, float]:
     """The geometric mean of both clocks' ratios to the recommended one, or to the fastest without one."""
-    usual = [each.label for each in here.candidates if each.wait == "auto"]
-    stamped = [label for label in usual if here.median(label, "latency_ns")]
+    usual = [each.label for each in measured.candidates if each.wait == "auto"]
+    stamped = [label for label in usual if measured.median(label, "latency_ns")]
     if not stamped:
         return {}
     to = chosen.pick.label if chosen else stamped[0]
-    clocks = [here.ratios(to, metric, of=stamped) for metric in ("latency_ns", "period_ns")]
+    clocks = [measured.ratios(to, metric, of=stamped) for metric in ("latency_ns", "period_ns")]
     logs = {label: [np.log(ratios[label].value) for ratios in clocks if label in ratios] for label in stamped}
     ratios = {label: float(np.exp(np.mean(each))) for label, each in logs.items() if each}
     return ratios if chosen else {label: ratio / min(ratios.values()) for label, ratio in ratios.items()}
@@ -177,15 +190,15 @@ def _warmth(ratio: float | None) -> int | None:
 def crowded(there: Places) -> list[dict[str, Any]]:
     """Candidates where threads outnumber processors: distance to the bound, switches, tail."""
     return [
-        {"place": place, "fewest": place.ranks - place.usable, "bound_ns": here.floor.value} | row
-        for place, here in there.items()
-        if place.crowded and here.floor
-        for row in sorted(rows_of(here), key=lambda row: row["period"].value if row["period"] else 0.0)
+        {"place": place, "fewest": place.ranks - place.processors, "bound_ns": measured.floor.value} | row
+        for place, measured in there.items()
+        if place.crowded and measured.floor
+        for row in sorted(rows_of(measured), key=lambda row: row["period"].value if row["period"] else 0.0)
         if row["candidate"].kind != "plan" and row["over_floor"]
     ]
 
 
-def rows_of(here: Here) -> list[dict[str, Any]]:
+def rows_of(measured: Measurements) -> list[dict[str, Any]]:
     """Everything about each candidate: medians with their intervals, and quantiles of all its episodes."""
     metrics = places.TIMES | {
         "switches": "switches",
@@ -194,27 +207,38 @@ def rows_of(here: Here) -> list[dict[str, Any]]:
         "tail": "tail",
     }
     rows = []
-    for candidate in here.candidates:
-        values = here.latencies(candidate)
+    for candidate in measured.candidates:
+        values = measured.latencies(candidate)
         p95, p99 = statistics.quantiles(values, (0.95, 0.99)) if len(values) else (None, None)
-        medians = {name: here.median(candidate, metric) for name, metric in metrics.items()}
+        medians = {name: measured.median(candidate, metric) for name, metric in metrics.items()}
         rows.append({"candidate": candidate, "p95": p95, "p99": p99} | medians)
     return rows
 
 
-def everything(there: Places) -> list[tuple[Here, list[dict[str, Any]]]]:
+def everything(there: Iterable[Measurements]) -> list[tuple[Measurements, list[dict[str, Any]]]]:
     """Every candidate of every place, shortest latency first; what has no stamped episodes comes last."""
     return [
-        (here, sorted(rows_of(here), key=lambda row: row["latency"].value if row["latency"] else np.inf))
-        for here in there.values()
+        (
+            measured,
+            sorted(rows_of(measured), key=lambda row: row["latency"].value if row["latency"] else np.inf),
+        )
+        for measured in there
     ]
 
 
 def launches(there: Places) -> tuple[int, int]:
     """The fewest and the most launches that a candidate had in a situation."""
-    found = [here.median(each, "period_ns") for here in there.values() for each in here.candidates]
+    found = [
+        measured.median(each, "period_ns") for measured in there.values() for each in measured.candidates
+    ]
     counts = [each.count if each else 0 for each in found]
     return min(counts, default=0), max(counts, default=0)
+
+
+def machine_text(facts: Mapping[str, Any]) -> str:
+    """The machine of a run, in a few words."""
+    usable = facts.get("usable") or []
+    return f"{facts.get('model') or 'unknown processor'}, {len(usable)} usable processors"
 
 
 def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -222,13 +246,3 @@ def markdown_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     columns = zip(names, *rows, strict=True)
     kept = [(name, "---", *cells) for name, *cells in columns if any(cells)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in zip(*kept, strict=True))
-
-
-def ends(found: statistics.Interval | None) -> tuple[float | None, ...]:
-    """The median and the ends of its interval."""
-    return (found.value, found.low, found.high) if found else (None, None, None)
-
-
-def digits(value: float | None) -> str:
-    """A number for a CSV file."""
-    return "" if value is None else f"{value:.5g}"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first screen of the report: what users have today against tollbar, in a chart and a sentence each.
 
-Charts, sentences and advice come from the same loop periods and the same ratios, so they agree.
+Charts, sentences and advice come from the same loop periods and the same ratios, so they agree. A ratio whose
+interval's ends differ by a factor of two or more stands in no sentence.
 """
 
 from __future__ import annotations
@@ -14,22 +15,28 @@ from dataclasses import dataclass
 import polars as pl
 from markupsafe import Markup, escape
 
-from tollbar.data import summaries
+from tollbar.data import statistics
 from tollbar.data.choice import Choice
-from tollbar.data.samples import Samples
+from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
+from tollbar.data.summary import SITUATION, medians, ratio, series, summary
 from tollbar.report import charts
 from tollbar.report.charts import Line
-from tollbar.report.tables import times_text, wild
+from tollbar.report.tables import times_text
 
 OURS = "tollbar::barrier"
 #: The standard's barrier first: the sentence is about it where it was measured.
 TODAY = ("std::barrier", "pthread_barrier", "libgomp", "libomp")
 MPI_OWN = "MPI_Barrier"
+#: The same in a process in which tollbar is preloaded, where both take turns.
+MPI_BESIDE = "PMPI_Barrier"
 DOORS = {"MPI_Barrier [preload]": "tollbar preloaded", "MPI_Barrier [component]": "tollbar's component"}
 
 _PLACE = ["over", "placement", "ranks"]
 _MOST_ROWS = 9  # of MPI: a phone shows them all
+_IN_SENTENCES = (2, 4, 8)  # numbers of threads or ranks, where they were measured
+_PLACEMENTS = ("free", "pinned")
+_NEIGHBOUR = "1 neighbour"
 _PERIOD = {"scale": "log", "unit": "ns", "label": "loop period, less is better"}
 
 Key = tuple[str, str, int, str]  #: the values of _PLACE and the candidate
@@ -56,9 +63,9 @@ class Advice:
 
 def told(found: Interval) -> Markup:
     """A ratio and its interval, in words."""
+    assert found.low is not None, "a ratio that is stated has an interval"
+    assert found.high is not None, "a ratio that is stated has an interval"
     value = Markup("<strong>{} \u00d7</strong>").format(times_text(found.value))
-    if found.low is None:
-        return value + " (one launch: no interval)"
     tie = ", a tie" if found.low <= 1 <= found.high else ""
     return value + f" ({times_text(found.low)} to {times_text(found.high)}{tie})"
 
@@ -69,29 +76,42 @@ class First:
 
     threads: Sequence[Panel]
     mpi: Panel | None
+    mpis: Sequence[Markup]  #: a sentence for each MPI; the first one's is the panel's
+    beside: Markup | None  #: beside a neighbour; None where nothing was measured there
     advice: Sequence[Advice]
-    left_out: int  #: ratios whose interval says nothing
+    left_out: int  #: ratios that are not known well enough to be stated
+
+    @property
+    def answer(self) -> list[str]:
+        """The sentences as plain text, for a terminal."""
+        said = [panel.sentence for panel in self.threads[:1]]
+        said += [self.beside] if self.beside else []
+        return [each.striptags() for each in (*said, *self.mpis)]
 
 
-def first(of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice]) -> First:
+def first(
+    of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice], in_company: Samples | None = None
+) -> First:
     """What there are samples for; `choices` are what `tollbar tune` stores."""
     threads, processes = _alone(of_threads), _alone(of_mpi or of_threads)
     users = threads.filter(pl.col("candidate").is_in([OURS, *TODAY]))
-    calls = processes.filter(pl.col("candidate").is_in([MPI_OWN, *DOORS]))
+    calls = processes.filter(pl.col("candidate").is_in([MPI_OWN, MPI_BESIDE, *DOORS]))
     all_ratios = _ratios(of_threads, threads, OURS)
     all_doors = _door_ratios(of_mpi, calls) if of_mpi else {door: {} for door in DOORS}
-    ratios, doors = _sane(all_ratios), {door: _sane(each) for door, each in all_doors.items()}
-    compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and wild(each)]
+    ratios, doors = _narrow(all_ratios), {door: _narrow(each) for door, each in all_doors.items()}
+    compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
     panels = [
         Panel(placement, Markup(_over_threads(users.filter(pl.col("placement") == placement), placement)),
-              _of_threads(ratios, placement, int(users["usable"].max())))
+              _of_threads({key: each for key, each in all_ratios.items() if key[1] == placement}))
         for placement in _by_launches(users)
     ]  # fmt: skip
-    mpi = None
+    mpi, said = None, []
     if of_mpi and not calls.is_empty():
-        mpi = Panel("mpi", Markup(_over_mpis(calls)), _of_mpis(doors, int(calls["usable"].max())))
+        said = _of_mpis(all_doors)
+        mpi = Panel("mpi", Markup(_over_mpis(calls)), said[0])
     dropped = sum(len(all_doors[door]) - len(doors[door]) for door in DOORS)
-    return First(panels, mpi, _advice(ratios, doors, choices), len(compared) + dropped)
+    beside = _beside(in_company) if in_company else None
+    return First(panels, mpi, said, beside, _advice(ratios, doors, choices), len(compared) + dropped)
 
 
 def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choice]) -> list[Advice]:
@@ -111,14 +131,14 @@ def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choic
     return made
 
 
-def _sane(ratios: Ratios) -> Ratios:
-    return {key: each for key, each in ratios.items() if not wild(each)}
+def _narrow(ratios: Ratios) -> Ratios:
+    return {key: each for key, each in ratios.items() if each.narrow}
 
 
-def _alone(found: Samples) -> pl.DataFrame:
+def _alone(samples: Samples) -> pl.DataFrame:
     """Loop periods on one host, with nobody else and no computing between."""
-    return found.of("period_ns").filter(
-        pl.col("apart") == "launcher", pl.col("hosts") == 1, pl.col("workload") == "0"
+    return samples.of("period_ns").filter(
+        pl.col("apart") == "launcher", pl.col("hosts") == 1, pl.col("computing") == "0"
     )
 
 
@@ -132,33 +152,34 @@ def _by_launches(rows: pl.DataFrame) -> list[str]:
     return sorted(known, key=lambda each: known[each], reverse=True)
 
 
-def _ratios(found: Samples, rows: pl.DataFrame, to: str) -> Ratios:
+def _ratios(samples: Samples, rows: pl.DataFrame, to: str) -> Ratios:
     """How many times as long each candidate takes as `to`, by place and candidate."""
     if rows.filter(pl.col("candidate") == to).is_empty():
         return {}
-    floors = found.rows.filter(pl.col("metric") != "period_ns")
-    there = floors.join(rows.select(summaries.SITUATION).unique(), on=summaries.SITUATION, how="semi")
+    floors = samples.of(*FLOORS)
+    there = floors.join(rows.select(SITUATION).unique(), on=SITUATION, how="semi")
     kept = pl.concat([rows, there.select(rows.columns)])
-    table = summaries.ratios(dataclasses.replace(found, rows=kept), "period_ns", to)
-    return summaries.intervals(table, [*_PLACE, "candidate"])
+    table = summary(dataclasses.replace(samples, records=kept), "period_ns", to=to)
+    ratios = {
+        tuple(row[name] for name in (*_PLACE, "candidate")): ratio(row) for row in table.iter_rows(named=True)
+    }
+    return {key: each for key, each in ratios.items() if each}
 
 
-def _door_ratios(found: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
+def _door_ratios(samples: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
     """For each door that was measured, how many times as long the MPI's own takes."""
-    ratios = {}
+    ratios: dict[str, Ratios] = {}
     for door in DOORS:
-        there = _ratios(found, rows, door) if door in rows["candidate"] else {}
-        ratios[door] = {key: each for key, each in there.items() if key[-1] == MPI_OWN}
+        there = _ratios(samples, rows, door) if door in rows["candidate"] else {}
+        own = {(*key[:-1], MPI_OWN): each for key, each in there.items() if key[-1] == MPI_OWN}
+        beside = {(*key[:-1], MPI_OWN): each for key, each in there.items() if key[-1] == MPI_BESIDE}
+        ratios[door] = own | beside  # in one process, by turns, tells most
     return ratios
 
 
 def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[Line], list[list[str]]]:
     """A line for each name that was measured, with intervals, and what is told of each point."""
-    medians = summaries.medians(rows, ["candidate", along])
-    apart = summaries.rounds(rows, ["candidate", along]).group_by("candidate", along, "run", "launch")
-    launches = apart.agg(pl.col("value").median()).group_by("candidate", along)
-    ends = launches.agg(pl.col("value").min().alias("least"), pl.col("value").max().alias("most"))
-    table = medians.join(ends, on=["candidate", along]).sort(along)
+    table = medians(rows, ["candidate", along]).sort(along)
     lines, notes = [], []
     for name in names:
         mine = table.filter(pl.col("candidate") == name)
@@ -187,7 +208,7 @@ def _over_threads(rows: pl.DataFrame, name: str) -> str:
 def _over_mpis(rows: pl.DataFrame) -> str:
     places = rows.select("over", "ranks", "placement").unique().sort("over", "ranks", "placement")
     if len(places) > _MOST_ROWS:
-        most, usable = max(2, _MOST_ROWS // places["over"].n_unique()), int(rows["usable"].max())
+        most, usable = max(2, _MOST_ROWS // places["over"].n_unique()), max(rows["processors"].to_list())
         places = pl.concat(
             [_some(each, most, usable) for _, each in places.group_by("over", maintain_order=True)]
         )
@@ -209,70 +230,88 @@ def _some(places: pl.DataFrame, most: int, usable: int) -> pl.DataFrame:
     return places[sorted(order[:most])]
 
 
-def _of_threads(ratios: Ratios, placement: str, usable: int) -> Markup:
-    """The standard's barrier, and the best of the others, at as many threads as processors or next to it."""
-    here = {key: each for key, each in ratios.items() if key[1] == placement and key[-1] in TODAY}
-    if not here:
-        return Markup("Nothing was measured often enough to be compared with {}.").format(_code(OURS))
-    ranks = _nearest({key[2] for key in here}, usable)
-    by_name = {key[-1]: each for key, each in here.items() if key[2] == ranks}
-    first = next(name for name in TODAY if name in by_name)
-    said = Markup("With {} threads a loop over {} takes {} as long as one over {}").format(
-        ranks, _code(first), told(by_name[first]), _code(OURS)
-    )
-    others = {name: each for name, each in by_name.items() if name != first}
-    if others:
-        best = min(others, key=lambda name: others[name].value)
-        said += Markup("; over {}, the fastest of the others, {}").format(_code(best), told(others[best]))
-    return said + "."
+def _of_threads(ratios: Ratios) -> Markup:
+    """The first peer that was measured, at each number of threads."""
+    first = next((name for name in TODAY if any(key[-1] == name for key in ratios)), None)
+    if first is None:
+        return Markup("Nothing was measured that could be compared with {}.").format(_code(OURS))
+    subject = Markup("a loop over {}").format(_code(first))
+    known = {key[2]: each for key, each in ratios.items() if key[-1] == first}
+    return _said(known, "threads", subject, Markup("as long as one over {}").format(_code(OURS)))
 
 
-def _of_mpis(doors: Mapping[str, Ratios], usable: int) -> Markup:
-    """Each MPI at as many ranks as processors, or next to it, with the better of its doors."""
-    best = _at_best(doors)
-    by_way: dict[tuple[int, str], list[tuple[str, Markup]]] = {}
-    for over in sorted({key[0] for key in best}):
-        ranks = _nearest({key[2] for key in best if key[0] == over}, usable)
-        door, ratio = next(each for key, each in best.items() if key[0] == over and key[2] == ranks)
-        by_way.setdefault((ranks, door), []).append((over, told(ratio)))
-    if not by_way:
-        text = Markup("{} was not measured often enough to be compared with tollbar behind it.")
-        return text.format(_code(MPI_OWN))
+def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
+    """Each MPI at each number of ranks, by the door that is faster in the mean."""
     said = []
-    for (ranks, door), ratios in by_way.items():
-        (over, first), *others = ratios
-        start = Markup("with {} ranks") if said else Markup("With {} ranks, {} as it comes takes")
-        start = start.format(ranks, _code(MPI_OWN))
-        text = start + Markup(" {} as long as with {} on {}").format(first, DOORS[door], over)
-        said.append(
-            Markup(", ").join([text, *(Markup("{} on {}").format(ratio, over) for over, ratio in others)])
+    for over, door in _doors(doors).items():
+        known = {key[2]: each for key, each in doors[door].items() if key[0] == over}
+        subject = Markup("{} of {}").format(_code(MPI_OWN), over)
+        said.append(_said(known, "ranks", subject, f"as long as with {DOORS[door]}"))
+    lacks = Markup("{} was not measured often enough to be compared with tollbar behind it.")
+    return said or [lacks.format(_code(MPI_OWN))]
+
+
+def _beside(samples: Samples) -> Markup | None:
+    """The standard's barrier beside a busy neighbour, where threads move and do nothing else."""
+    turns = samples.of("turn_ns").filter(
+        pl.col("neighbours") == _NEIGHBOUR,
+        pl.col("computing") == "0",
+        pl.col("candidate").is_in([OURS, TODAY[0]]),
+    )
+    for placement in _PLACEMENTS:
+        known = {}
+        for (ranks,), rows in turns.filter(pl.col("placement") == placement).group_by("ranks"):
+            of, to = (series(rows.filter(pl.col("candidate") == name)) for name in (TODAY[0], OURS))
+            if of.keys() & to.keys():
+                known[ranks] = statistics.ratio_of_means(of, to)
+        if known:
+            subject = Markup("beside a busy neighbour a turn of {}").format(_code(TODAY[0]))
+            than = Markup("as long as one of {}, in the mean").format(_code(OURS))
+            return _said(known, "threads", subject, than)
+    return None
+
+
+def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) -> Markup:
+    """The ratio at some numbers of participants, and at which it is not known well enough to be stated."""
+    shown = sorted(known.keys() & set(_IN_SENTENCES)) or sorted(known)[:3]
+    sure = [count for count in shown if known[count].narrow]
+    wide = [count for count in shown if not known[count].narrow]
+    if not sure:
+        return Markup("With {} {} {} was not measured often enough to be compared.").format(
+            _and(wide), what, subject
         )
-    return Markup("; ").join(said) + "."
+    ratios = _and([told(known[count]) for count in sure])
+    said = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
+    said += Markup(" {}").format(than) if than else ""
+    return said + (Markup("; with {} it is not known well enough.").format(_and(wide)) if wide else ".")
 
 
-def _at_best(doors: Mapping[str, Ratios]) -> dict[tuple[str, str, int], tuple[str, Interval]]:
-    """For each place the door that is the most times faster."""
-    best: dict[tuple[str, str, int], tuple[str, Interval]] = {}
-    for door, ratios in doors.items():
-        for key, ratio in ratios.items():
-            if key[:-1] not in best or ratio.value > best[key[:-1]][1].value:
-                best[key[:-1]] = door, ratio
-    return dict(sorted(best.items()))
+def _and(parts: Sequence[object]) -> Markup:
+    """As `2, 4 and 8`."""
+    *most, last = (Markup("{}").format(part) for part in parts)
+    return Markup(" and ").join([Markup(", ").join(most), last]) if most else last
+
+
+def _doors(doors: Mapping[str, Ratios]) -> dict[str, str]:
+    """For each MPI the door that is the most times faster in the mean over its places."""
+    best = {}
+    for over in sorted({key[0] for ratios in doors.values() for key in ratios}):
+        mine = {door: [r for key, r in ratios.items() if key[0] == over] for door, ratios in doors.items()}
+        means = {d: sum(math.log(r.value) for r in there) / len(there) for d, there in mine.items() if there}
+        best[over] = max(means, key=means.__getitem__)
+    return best
 
 
 def _best_doors(doors: Mapping[str, Ratios]) -> list[Markup]:
-    """For each MPI the door that is faster in the mean over its places, and where it is not faster."""
-    made = []
-    for over in sorted({key[0] for ratios in doors.values() for key in ratios}):
-        mine = {door: {k: r for k, r in ratios.items() if k[0] == over} for door, ratios in doors.items()}
-        means = {
-            d: sum(math.log(r.value) for r in there.values()) / len(there)
-            for d, there in mine.items()
-            if there
-        }
-        door = max(means, key=lambda each: means[each])
-        made.append(Markup("{}, {}: {}").format(over, DOORS[door], _summary(mine[door], "ranks")))
-    return made
+    """For each MPI its better door, and where it is not faster."""
+    return [
+        Markup("{}, {}: {}").format(
+            over,
+            DOORS[door],
+            _summary({key: each for key, each in doors[door].items() if key[0] == over}, "ranks"),
+        )
+        for over, door in _doors(doors).items()
+    ]
 
 
 def _summary(ratios: Ratios, what: str) -> Markup:
@@ -280,10 +319,9 @@ def _summary(ratios: Ratios, what: str) -> Markup:
     kinds = {
         "faster": lambda each: each.low is not None and each.low > 1,
         "slower": lambda each: each.low is not None and each.high < 1,
-        "faster in the only launch": lambda each: each.low is None and each.value >= 1,
-        "slower in the only launch": lambda each: each.low is None and each.value < 1,
     }
-    parts, certain = [], set()
+    parts: list[Markup] = []
+    certain: set[Key] = set()
     for kind, belongs in kinds.items():
         if mine := {key: each for key, each in ratios.items() if belongs(each)}:
             factors = sorted(max(each.value, 1 / each.value) for each in mine.values())

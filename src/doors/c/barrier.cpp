@@ -3,7 +3,7 @@
 #include <tollbar/barrier.hpp>
 #include <tollbar/tollbar.h>
 
-#include "runtime/error.hpp"
+#include "base/error.hpp"
 
 #include <bit>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <string>
 #include <variant>
 
-using namespace tollbar::runtime;
+using namespace tollbar::detail::c_door;
 
 namespace {
 
@@ -51,7 +51,7 @@ struct tollbar_barrier {
 
 namespace {
 
-/// What `action` makes of the C++ barrier behind `barrier`; EINVAL for NULL.
+/// The result of `action` on the C++ barrier behind `barrier`; EINVAL for NULL.
 template <class Barrier, class Action>
 int with(Barrier* barrier, Action action) noexcept {
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
@@ -61,7 +61,7 @@ int with(Barrier* barrier, Action action) noexcept {
 
 }  // namespace
 
-int tollbar_barrier_init(tollbar_barrier** barrier, size_t count, tollbar_completion completion, void* context) {
+int tollbar_barrier_create(size_t count, tollbar_completion completion, void* context, tollbar_barrier** barrier) {
     return guarded([&] {
         if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
         if (count < 1 || count > TOLLBAR_BARRIER_MAX)
@@ -72,7 +72,10 @@ int tollbar_barrier_init(tollbar_barrier** barrier, size_t count, tollbar_comple
     });
 }
 
-void tollbar_barrier_destroy(tollbar_barrier* barrier) { delete barrier; }
+int tollbar_barrier_destroy(tollbar_barrier* barrier) {
+    delete barrier;
+    return 0;
+}
 
 int tollbar_barrier_arrive(tollbar_barrier* barrier, size_t times, tollbar_token* token) {
     return with(barrier, [&](auto& inner) {
@@ -109,7 +112,7 @@ int tollbar_barrier_wait(const tollbar_barrier* barrier, tollbar_token token) {
     });
 }
 
-int tollbar_barrier_try_wait(const tollbar_barrier* barrier, tollbar_token token) {
+int tollbar_barrier_test(const tollbar_barrier* barrier, tollbar_token token) {
     return with(barrier, [&](const auto& inner) {
         return inner.try_wait(to_cxx<std::remove_cvref_t<decltype(inner)>>(token)) ? 0 : EAGAIN;
     });

@@ -3,7 +3,8 @@
 #include <tollbar/participant.hpp>
 #include <tollbar/tollbar.h>
 
-#include "runtime/error.hpp"
+#include "base/c_door.hpp"
+#include "base/report.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +12,7 @@
 #include <memory>
 #include <string>
 
-using namespace tollbar::runtime;
+using namespace tollbar::detail::c_door;
 
 struct tollbar_group {
     explicit tollbar_group(tollbar::group made) : group(std::move(made)), plan(group.plan()) {}
@@ -22,16 +23,13 @@ struct tollbar_group {
 
 struct tollbar_participant {
     tollbar::participant participant;
+    Waited waited{};
 };
 
 namespace {
 
 constexpr const char* no_group = "group is NULL";
 
-static_assert(TOLLBAR_WAIT_AUTO == static_cast<int>(tollbar::wait_policy::automatic));
-static_assert(TOLLBAR_WAIT_SPIN == static_cast<int>(tollbar::wait_policy::spin));
-static_assert(TOLLBAR_WAIT_YIELD == static_cast<int>(tollbar::wait_policy::yield));
-static_assert(TOLLBAR_WAIT_PARK == static_cast<int>(tollbar::wait_policy::park));
 static_assert(TOLLBAR_NEVER_JOINED == static_cast<int>(tollbar::absent::state::never_joined));
 static_assert(TOLLBAR_LEFT == static_cast<int>(tollbar::absent::state::left));
 static_assert(TOLLBAR_RUNNING == static_cast<int>(tollbar::absent::state::running));
@@ -39,41 +37,21 @@ static_assert(TOLLBAR_DEAD == static_cast<int>(tollbar::absent::state::dead));
 
 tollbar::group_options to_cxx(const tollbar_group_options* options) {
     if (options == nullptr) return {};
-    const int wait = options->wait;
-    if (wait < TOLLBAR_WAIT_AUTO || wait > TOLLBAR_WAIT_PARK)
-        throw std::invalid_argument("wait is one of TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not " +
-                                    std::to_string(wait));
-    return {.plan = options->plan == nullptr ? "" : options->plan,
-            .wait = static_cast<tollbar::wait_policy>(wait),
+    return {.plan = text_or_empty(options->plan),
+            .wait = policy_of(options->wait),
             .scope = options->shared == 0 ? tollbar::Scope::process : tollbar::Scope::shared};
 }
 
-tollbar_absent to_c(const tollbar::absent& one) {
-    return {.rank = one.rank,
-            .where = static_cast<tollbar_absence>(one.where),
-            .process = one.process,
-            .thread = one.thread,
-            .behind = one.behind};
-}
-
-/// The first `capacity` of them; true when all fit.
-bool write_missing(const std::vector<tollbar::absent>& all, tollbar_absent* missing, size_t capacity, size_t* count) {
-    const size_t fitting = std::min(capacity, all.size());
-    std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), missing,
-                   [](const tollbar::absent& one) { return to_c(one); });
-    if (count != nullptr) *count = all.size();
-    return fitting == all.size();
-}
-
-std::string to_text(const std::vector<tollbar::absent>& all) {
-    std::string text;
-    for (const tollbar::absent& one : all) text += (text.empty() ? "" : "; ") + tollbar::to_text(one);
-    return text;
+std::vector<tollbar_missing> to_c(const std::vector<tollbar::absent>& all, std::int64_t waited_ns) {
+    std::vector<tollbar_missing> list;
+    list.reserve(all.size());
+    for (const tollbar::absent& one : all) list.push_back(shared_member(one, waited_ns));
+    return list;
 }
 
 }  // namespace
 
-int tollbar_group_create(tollbar_group** group, uint32_t ranks, const tollbar_group_options* options) {
+int tollbar_group_create(uint32_t ranks, const tollbar_group_options* options, tollbar_group** group) {
     return guarded([&] {
         if (group == nullptr) return fail(EINVAL, no_group);
         *group = new tollbar_group(tollbar::group(ranks, to_cxx(options)));
@@ -81,7 +59,7 @@ int tollbar_group_create(tollbar_group** group, uint32_t ranks, const tollbar_gr
     });
 }
 
-int tollbar_group_open(tollbar_group** group, const char* name, uint32_t ranks, const tollbar_group_options* options) {
+int tollbar_group_open(const char* name, uint32_t ranks, const tollbar_group_options* options, tollbar_group** group) {
     return guarded([&] {
         if (group == nullptr) return fail(EINVAL, no_group);
         if (name == nullptr) return fail(EINVAL, "name is NULL");
@@ -90,38 +68,34 @@ int tollbar_group_open(tollbar_group** group, const char* name, uint32_t ranks, 
     });
 }
 
-void tollbar_group_close(tollbar_group* group) {
+int tollbar_group_destroy(tollbar_group* group) {
     const KeptErrno kept;
     delete group;
+    return 0;
 }
 
 uint32_t tollbar_group_ranks(const tollbar_group* group) { return group == nullptr ? 0 : group->group.ranks(); }
 
 const char* tollbar_group_plan(const tollbar_group* group) { return group == nullptr ? nullptr : group->plan.c_str(); }
 
-int tollbar_group_missing(const tollbar_group* group, tollbar_absent* missing, size_t capacity, size_t* count) {
-    return guarded([&] {
-        if (group == nullptr) return fail(EINVAL, no_group);
-        if (count == nullptr || (missing == nullptr && capacity != 0)) return fail(EINVAL, "missing or count is NULL");
-        const auto all = group->group.missing();
-        if (write_missing(all, missing, capacity, count)) return 0;
-        return fail(ENOSPC,
-                    std::to_string(all.size()) + " ranks are missing, there is room for " + std::to_string(capacity));
-    });
+int tollbar_group_missing(const tollbar_group* group, tollbar_missing* missing, size_t capacity, size_t* count) {
+    if (group == nullptr) return fail(EINVAL, no_group);
+    return write_missing(missing, capacity, count, [&] { return to_c(group->group.missing(), 0); });
 }
 
 int tollbar_group_join(tollbar_group* group, uint32_t rank, tollbar_participant** participant) {
     return guarded([&] {
         if (group == nullptr) return fail(EINVAL, no_group);
         if (participant == nullptr) return fail(EINVAL, no_participant);
-        *participant = new tollbar_participant{group->group.join(rank)};
+        *participant = new tollbar_participant{.participant = group->group.join(rank)};
         return 0;
     });
 }
 
-void tollbar_participant_leave(tollbar_participant* participant) {
+int tollbar_participant_leave(tollbar_participant* participant) {
     const KeptErrno kept;
     delete participant;
+    return 0;
 }
 
 int tollbar_participant_arrive(tollbar_participant* participant) {
@@ -147,17 +121,24 @@ int tollbar_participant_arrive_and_wait(tollbar_participant* participant) {
     return 0;
 }
 
-int tollbar_participant_wait_for(tollbar_participant* participant, int64_t nanoseconds, tollbar_absent* missing,
-                                 size_t capacity, size_t* count) {
+int tollbar_participant_wait_for(tollbar_participant* participant, int64_t nanoseconds) {
     return guarded([&] {
         if (participant == nullptr) return fail(EINVAL, no_participant);
-        if (missing == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
+        participant->waited.begin(participant->participant.episode());
         const auto result = participant->participant.wait_for(std::chrono::nanoseconds(nanoseconds));
         if (result) return 0;
-        write_missing(result.missing, missing, capacity, count);
-        if (result.missing.empty())
-            return fail(ETIMEDOUT, "time ran out; all ranks have arrived, but a signal has not been passed on yet");
-        return fail(ETIMEDOUT, to_text(result.missing));
+        if (result.missing.empty()) return fail(ETIMEDOUT, only_signals_missing);
+        return fail(ETIMEDOUT,
+                    tollbar::detail::joined(result.missing, "; ", [](const auto& one) { return to_text(one); }));
+    });
+}
+
+int tollbar_participant_missing(const tollbar_participant* participant, tollbar_missing* missing, size_t capacity,
+                                size_t* count) {
+    if (participant == nullptr) return fail(EINVAL, no_participant);
+    return write_missing(missing, capacity, count, [&] {
+        const tollbar::participant& self = participant->participant;
+        return to_c(self.missing(), participant->waited.ns(self.episode()));
     });
 }
 

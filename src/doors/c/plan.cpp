@@ -6,14 +6,14 @@
 #include <tollbar/tollbar.h>
 #include <tollbar/verify.hpp>
 
-#include "runtime/error.hpp"
+#include "base/error.hpp"
 
 #include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-using namespace tollbar::runtime;
+using namespace tollbar::detail::c_door;
 
 struct tollbar_plan {
     tollbar::Plan plan;
@@ -36,7 +36,7 @@ tollbar::Receive to_cxx(int receive) {
 
 }  // namespace
 
-int tollbar_plan_make(tollbar_plan** plan, const char* spelling, uint32_t ranks) {
+int tollbar_plan_create(const char* spelling, uint32_t ranks, tollbar_plan** plan) {
     return guarded([&] {
         if (plan == nullptr) return fail(EINVAL, no_plan);
         if (spelling == nullptr) return fail(EINVAL, "spelling is NULL");
@@ -45,7 +45,7 @@ int tollbar_plan_make(tollbar_plan** plan, const char* spelling, uint32_t ranks)
     });
 }
 
-int tollbar_plan_parse(tollbar_plan** plan, const char* words) {
+int tollbar_plan_parse(const char* words, tollbar_plan** plan) {
     return guarded([&] {
         if (plan == nullptr) return fail(EINVAL, no_plan);
         if (words == nullptr) return fail(EINVAL, "words is NULL");
@@ -54,7 +54,10 @@ int tollbar_plan_parse(tollbar_plan** plan, const char* words) {
     });
 }
 
-void tollbar_plan_destroy(tollbar_plan* plan) { delete plan; }
+int tollbar_plan_destroy(tollbar_plan* plan) {
+    delete plan;
+    return 0;
+}
 
 uint32_t tollbar_plan_ranks(const tollbar_plan* plan) { return plan == nullptr ? 0 : plan->plan.ranks(); }
 

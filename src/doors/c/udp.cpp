@@ -5,7 +5,8 @@
 #include <tollbar/udp.hpp>
 
 #include "algorithms/defaults.hpp"
-#include "runtime/error.hpp"
+#include "base/c_door.hpp"
+#include "base/report.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,112 +15,119 @@
 #include <string>
 #include <vector>
 
-using namespace tollbar::runtime;
+using namespace tollbar::detail::c_door;
 
-struct tollbar_udp_place {
-    explicit tollbar_udp_place(const char* text) : place(text), address(place.address()) {}
+struct tollbar_udp_endpoint {
+    explicit tollbar_udp_endpoint(const char* text) : place(text), address(place.address()) {}
 
-    tollbar::udp_place place;
+    tollbar::udp_endpoint place;
     std::string address;
 };
 
 struct tollbar_udp {
     tollbar::udp_participant participant;
+    std::vector<std::string> addresses;
+    Waited waited{};
 };
 
 namespace {
 
-tollbar::wait_policy policy_of(int wait) {
-    if (wait < TOLLBAR_WAIT_AUTO || wait > TOLLBAR_WAIT_PARK)
-        throw std::invalid_argument("wait is one of TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not " +
-                                    std::to_string(wait));
-    return static_cast<tollbar::wait_policy>(wait);
+constexpr const char* no_member = "member is NULL";
+
+/// Does `action` with the member; EINVAL for NULL.
+template <class Action>
+int with(tollbar_udp* member, Action action) noexcept {
+    if (member == nullptr) return fail(EINVAL, no_member);
+    const KeptErrno kept;
+    return action(member->participant);
 }
 
 tollbar::Plan plan_of(const char* spelling, uint32_t ranks) {
-    return tollbar::make_plan(spelling == nullptr || *spelling == '\0' ? tollbar::defaults::by_messages : spelling,
-                              ranks);
-}
-
-std::string to_text(const std::vector<tollbar::Rank>& ranks) {
-    std::string text;
-    for (const tollbar::Rank rank : ranks) text += (text.empty() ? "rank " : ", ") + std::to_string(rank);
-    return text + (ranks.size() == 1 ? " has not arrived" : " have not arrived");
+    return tollbar::make_plan(
+        spelling == nullptr || *spelling == '\0' ? tollbar::detail::defaults::by_messages : spelling, ranks);
 }
 
 }  // namespace
 
-int tollbar_udp_place_open(tollbar_udp_place** place, const char* address) {
+int tollbar_udp_endpoint_create(const char* address, tollbar_udp_endpoint** endpoint) {
     return guarded([&] {
-        if (place == nullptr || address == nullptr) return fail(EINVAL, "place or address is NULL");
-        *place = new tollbar_udp_place(address);
+        if (endpoint == nullptr || address == nullptr) return fail(EINVAL, "endpoint or address is NULL");
+        *endpoint = new tollbar_udp_endpoint(address);
         return 0;
     });
 }
 
-const char* tollbar_udp_place_address(const tollbar_udp_place* place) {
-    return place == nullptr ? nullptr : place->address.c_str();
+const char* tollbar_udp_endpoint_address(const tollbar_udp_endpoint* endpoint) {
+    return endpoint == nullptr ? nullptr : endpoint->address.c_str();
 }
 
-void tollbar_udp_place_close(tollbar_udp_place* place) {
+int tollbar_udp_endpoint_destroy(tollbar_udp_endpoint* endpoint) {
     const KeptErrno kept;
-    delete place;
+    delete endpoint;
+    return 0;
 }
 
-int tollbar_udp_join(tollbar_udp** self, tollbar_udp_place* place, uint32_t rank, uint32_t ranks,
-                     const char* const* addresses, const tollbar_udp_options* options) {
+int tollbar_udp_join(tollbar_udp_endpoint* endpoint, const tollbar_udp_group* group, const tollbar_udp_options* options,
+                     tollbar_udp** member) {
     return guarded([&] {
-        if (self == nullptr || place == nullptr || addresses == nullptr || options == nullptr)
-            return fail(EINVAL, "self, place, addresses or options is NULL");
-        const std::unique_ptr<tollbar_udp_place> used(place);
-        const tollbar::Plan plan = plan_of(options->plan, ranks);
-        if (std::any_of(addresses, addresses + ranks, [](const char* each) { return each == nullptr; }))
-            return fail(EINVAL, "an address is NULL");
-        const std::vector<std::string> all(addresses, addresses + ranks);
-        const tollbar::udp_options how{.key = options->key,
-                                       .key_high = options->key_high,
-                                       .group = options->group,
-                                       .wait = policy_of(options->wait)};
-        *self = new tollbar_udp{tollbar::udp_participant(std::move(place->place), plan, rank, all, how)};
+        if (endpoint == nullptr || group == nullptr || group->addresses == nullptr || member == nullptr)
+            return fail(EINVAL, "endpoint, group, its addresses or member is NULL");
+        const std::unique_ptr<tollbar_udp_endpoint> used(endpoint);
+        const tollbar_udp_options wanted = options == nullptr ? tollbar_udp_options{} : *options;
+        const tollbar::Plan plan = plan_of(wanted.plan, group->ranks);
+        const char* const* end = group->addresses + group->ranks;
+        if (std::find(group->addresses, end, nullptr) != end) return fail(EINVAL, "an address is NULL");
+        std::vector<std::string> addresses(group->addresses, end);
+        const auto [low, high] = halves_of(group->key);
+        const tollbar::udp_options how{
+            .key = low, .key_high = high, .group = group->id, .wait = policy_of(wanted.wait)};
+        tollbar::udp_participant self(std::move(used->place), plan, group->rank, addresses, how);
+        *member = new tollbar_udp{.participant = std::move(self), .addresses = std::move(addresses)};
         return 0;
     });
 }
 
-void tollbar_udp_leave(tollbar_udp* self) {
+int tollbar_udp_leave(tollbar_udp* member) {
     const KeptErrno kept;
-    delete self;
-}
-
-int tollbar_udp_arrive(tollbar_udp* self) {
-    if (self == nullptr) return fail(EINVAL, no_participant);
-    const KeptErrno kept;
-    self->participant.arrive();
+    delete member;
     return 0;
 }
 
-int tollbar_udp_test(tollbar_udp* self) {
-    if (self == nullptr) return fail(EINVAL, no_participant);
-    const KeptErrno kept;
-    return self->participant.test() ? 0 : EAGAIN;
+int tollbar_udp_arrive(tollbar_udp* member) {
+    return with(member, [](auto& self) { return self.arrive(), 0; });
 }
 
-int tollbar_udp_wait(tollbar_udp* self) {
-    if (self == nullptr) return fail(EINVAL, no_participant);
-    const KeptErrno kept;
-    self->participant.wait();
-    return 0;
+int tollbar_udp_test(tollbar_udp* member) {
+    return with(member, [](auto& self) { return self.test() ? 0 : EAGAIN; });
 }
 
-int tollbar_udp_wait_for(tollbar_udp* self, int64_t nanoseconds, uint32_t* missing, size_t capacity, size_t* count) {
+int tollbar_udp_wait(tollbar_udp* member) {
+    return with(member, [](auto& self) { return self.wait(), 0; });
+}
+
+int tollbar_udp_arrive_and_wait(tollbar_udp* member) {
+    return with(member, [](auto& self) { return self.arrive_and_wait(), 0; });
+}
+
+int tollbar_udp_wait_for(tollbar_udp* member, int64_t nanoseconds) {
     return guarded([&] {
-        if (self == nullptr) return fail(EINVAL, no_participant);
-        if (missing == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
-        const auto result = self->participant.wait_for(std::chrono::nanoseconds(nanoseconds));
+        if (member == nullptr) return fail(EINVAL, no_member);
+        member->waited.begin(member->participant.episode());
+        const auto result = member->participant.wait_for(std::chrono::nanoseconds(nanoseconds));
         if (result) return 0;
-        std::copy_n(result.missing.begin(), std::min(capacity, result.missing.size()), missing);
-        if (count != nullptr) *count = result.missing.size();
-        if (result.missing.empty())
-            return fail(ETIMEDOUT, "time ran out; all ranks have arrived, but a signal has not been passed on yet");
-        return fail(ETIMEDOUT, to_text(result.missing));
+        if (result.missing.empty()) return fail(ETIMEDOUT, only_signals_missing);
+        return fail(ETIMEDOUT, "rank " + tollbar::detail::listed(result.missing) +
+                                   (result.missing.size() == 1 ? " has not arrived" : " have not arrived"));
+    });
+}
+
+int tollbar_udp_missing(const tollbar_udp* member, tollbar_missing* missing, size_t capacity, size_t* count) {
+    if (member == nullptr) return fail(EINVAL, no_member);
+    return write_missing(missing, capacity, count, [&] {
+        const std::int64_t waited_ns = member->waited.ns(member->participant.episode());
+        std::vector<tollbar_missing> list;
+        for (const tollbar::Rank rank : member->participant.missing())
+            list.push_back(unknown_member(rank, waited_ns, member->addresses[rank]));
+        return list;
     });
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ door to ranked barriers: decides what a group runs, and makes or opens its memory.
 #include <tollbar/algorithms.hpp>
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/participant.hpp>
-#include <tollbar/detail/tuning.hpp>
 
 #include "algorithms/processors.hpp"
-#include "runtime/environment.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/say.h"
 #include "transports/words/segment.hpp"
+#include "tuner/tuning.hpp"
 
-#include <mutex>
 #include <stdexcept>
 
 namespace tollbar {
+
+using namespace detail;
 
 namespace {
 
@@ -43,15 +44,14 @@ std::string plan_from_environment(Rank ranks, std::uint32_t cpus) {
     return fault.empty() ? plan : "";
 }
 
-/// What was tuned for the situation if it can be run, else the default.
+/// The choice that was tuned for the situation if it can be run, else the default.
 Choice choice_for(const Situation& situation) {
-    static std::once_flag said;
     const auto tuned = tuned_choice(situation);
     const std::string fault = tuned ? fault_of(tuned->plan, situation.ranks, situation.cpus) : "";
     if (tuned && fault.empty()) return *tuned;
     if (tuned)
-        std::call_once(
-            said, [&] { tollbar_say("%s: %s; choosing a plan", environment::tuning_file().c_str(), fault.c_str()); });
+        tollbar_say_once("tuned plan of a group", "%s: %s; choosing a plan", environment::tuning_file().c_str(),
+                         fault.c_str());
     return default_choice(situation);
 }
 
@@ -65,7 +65,7 @@ Choice choose(Rank ranks, std::uint32_t cpus, const group_options& options) {
     return choice;
 }
 
-/// What the user said in the program, else in TOLLBAR_WAIT, else what was chosen.
+/// The policy that the program names, else TOLLBAR_WAIT's, else the one that was chosen.
 wait_policy policy_for(const group_options& options, const Choice& choice) {
     if (options.wait != wait_policy::automatic) return options.wait;
     const wait_policy from_environment = environment::wait();
@@ -73,7 +73,7 @@ wait_policy policy_for(const group_options& options, const Choice& choice) {
     return wait_policy_named(choice.wait).value_or(wait_policy::automatic);
 }
 
-/// A cluster's ranks have a CPU each, so whoever plays its role keeps nobody from one.
+/// A cluster's ranks have a CPU each, so the player of its role keeps no other rank from one.
 RolesAre roles_in(const Choice& choice) {
     return choice.groups == 0 && roles_are_processors(choice.plan) ? RolesAre::processors : RolesAre::groups;
 }
@@ -86,7 +86,7 @@ Blueprint blueprint_for(Rank ranks, const group_options& options, Scope scope) {
             .ranks = ranks,
             .wait = policy_for(options, choice),
             .scope = scope,
-            .seating = {.groups = choice.groups, .neighbours = choice.neighbours}};
+            .slot_groups = {.groups = choice.groups, .neighbours = choice.neighbours}};
 }
 
 /// Says what the group runs, where that is wanted.

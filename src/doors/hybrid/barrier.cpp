@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of mpi.h: who may go outside, what is put together, one call each.
+// The C functions of mpi.h: each checks its caller, and calls the team of threads and the part of the rank.
 #include "team.hpp"
-#include "node_crowding.hpp"
+#include "node_occupancy.hpp"
 #include "setup.hpp"
 
 #include "algorithms/defaults.hpp"
 #include "communicator/spelling.hpp"
-#include "runtime/environment.hpp"
-#include "runtime/error.hpp"
-#include "runtime/vicinity.hpp"
+#include "base/environment.hpp"
+#include "base/report.hpp"
+#include "waiting/topology.hpp"
 
 #include <tollbar/mpi.h>
 
@@ -18,18 +18,19 @@
 #include <string>
 
 using namespace tollbar;
-using namespace tollbar::hybrid;
-using runtime::fail;
-using runtime::guarded;
-using runtime::refusal_of;
+using namespace tollbar::detail;
+using namespace tollbar::detail::hybrid;
+using c_door::fail;
+using c_door::guarded;
+using c_door::refusal_of;
 
 namespace {
 
 /// One word serves threads that share a cache, and those that have to take turns anyway.
 std::string inner_plan(const char* spelling, unsigned threads) {
     if (spelling != nullptr && *spelling != '\0') return spelling;
-    const bool one_word = threads <= vicinities().one_word || threads > masked_cpus();
-    return one_word ? std::string(defaults::on_a_node) : defaults::at_counters_of(vicinities().cores);
+    const bool one_word = threads <= topology().one_word || threads > masked_cpus();
+    return one_word ? std::string(defaults::on_a_node) : defaults::at_counters_of(topology().cores);
 }
 
 std::unique_ptr<Team> make_team(unsigned threads, const char* inner, int level) {
@@ -57,13 +58,12 @@ void check_outer(const char* outer, Rank ranks) {
 struct tollbar_mpi_barrier {
     tollbar_mpi_barrier(MPI_Comm comm, unsigned threads, const tollbar_mpi_barrier_options& options, int thread_level)
         : part(comm), level(thread_level) {
-        agree_on(refusal_of([&] {
-                     team = make_team(threads, options.inner, level);
-                     check_outer(options.outer, static_cast<Rank>(ranks_of(comm)));
-                     inner = inner_plan(options.inner, threads);
-                     name = name_of_communicator(comm);
-                 }),
-                 part.comm());
+        part.agree_on(refusal_of([&] {
+            team = make_team(threads, options.inner, level);
+            check_outer(options.outer, static_cast<Rank>(ranks_of(comm)));
+            inner = inner_plan(options.inner, threads);
+            name = name_of_communicator(comm);
+        }));
         part.join(options.outer, name.c_str());
         node.emplace(part.node());
         tollbar_mpi_set_spinning(part.participant(), TOLLBAR_SPINNING_NEVER);  // until more is known
@@ -78,7 +78,7 @@ struct tollbar_mpi_barrier {
     int level;
     std::string inner;
     std::string name;
-    std::optional<NodeCrowding> node;
+    std::optional<NodeOccupancy> node;
     std::unique_ptr<Team> team;
 };
 
@@ -117,6 +117,17 @@ int enter(tollbar_mpi_barrier* barrier, unsigned thread, const void* call_site,
     return 0;
 }
 
+std::string in_words(const std::vector<tollbar_missing>& missing) {
+    if (missing.empty()) return "time ran out; all threads of this rank have arrived, but the ranks have not met yet";
+    return listed(missing,
+                  [](const tollbar_missing& one) {
+                      const std::string rank = "rank " + std::to_string(one.rank);
+                      return one.thread_number < 0 ? rank
+                                                   : "thread " + std::to_string(one.thread_number) + " of " + rank;
+                  }) +
+           (missing.size() == 1 ? " has not arrived" : " have not arrived");
+}
+
 int end_of_episode(const ThreadParticipant& participant) noexcept {
     const int error = participant.failed();
     if (error == EPIPE)
@@ -137,7 +148,10 @@ int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mp
     });
 }
 
-void tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier) { delete barrier; }
+int tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier) {
+    delete barrier;
+    return 0;
+}
 
 int tollbar_mpi_barrier_arrive_and_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
     const int error = enter(barrier, thread, __builtin_return_address(0), &ThreadParticipant::enter_and_finish);
@@ -163,6 +177,21 @@ int tollbar_mpi_barrier_wait(tollbar_mpi_barrier* barrier, unsigned thread) {
     return end_of_episode(participant);
 }
 
+int tollbar_mpi_barrier_wait_for(tollbar_mpi_barrier* barrier, unsigned thread, int64_t nanoseconds) {
+    if (!has(barrier, thread)) return no_such_thread(barrier, thread);
+    ThreadParticipant& participant = barrier->team->thread(thread);
+    if (participant.episode() == 0) return fail(EINVAL, "wait without arrive");
+    if (participant.finish_until(deadline_after(std::chrono::nanoseconds(nanoseconds))))
+        return end_of_episode(participant);
+    return guarded([&] { return fail(ETIMEDOUT, in_words(participant.missing())); });
+}
+
+int tollbar_mpi_barrier_missing(const tollbar_mpi_barrier* barrier, unsigned thread, tollbar_missing* missing,
+                                size_t capacity, size_t* count) {
+    if (!has(barrier, thread)) return no_such_thread(barrier, thread);
+    return c_door::write_missing(missing, capacity, count, [&] { return barrier->team->thread(thread).missing(); });
+}
+
 const char* tollbar_mpi_barrier_inner(const tollbar_mpi_barrier* barrier) {
     return barrier == nullptr ? nullptr : barrier->inner.c_str();
 }
@@ -176,4 +205,4 @@ tollbar_mpi_messenger tollbar_mpi_barrier_messenger(const tollbar_mpi_barrier* b
     return first ? TOLLBAR_MPI_FIRST_THREAD : TOLLBAR_MPI_LAST_TO_ARRIVE;
 }
 
-const char* tollbar_mpi_last_error(void) { return runtime::last_error(); }
+const char* tollbar_mpi_last_error(void) { return c_door::last_error(); }

@@ -2,18 +2,15 @@
 // Asks the MPI what it allows, and has all ranks give up together where one cannot go on.
 #include "setup.hpp"
 
-#include "host.h"
-
-#include "runtime/error.hpp"
+#include "base/error.hpp"
+#include "communicator/set_up.hpp"
+#include "transports/mpi/host_mpi.h"
 #include "transports/mpi/pmpi_p2p.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
-#include <vector>
 
-namespace tollbar::hybrid {
+namespace tollbar::detail::hybrid {
 
 void demand(int code, const char* what) {
     if (code != MPI_SUCCESS) throw Refusal{EIO, std::string("the MPI refused ") + what};
@@ -62,29 +59,20 @@ int level_that_lets_talk(MPI_Comm comm) {
     return level;
 }
 
-void agree_on(const Refusal& mine, MPI_Comm comm) {
-    struct Lowest {
-        std::int32_t error;
-        std::int32_t rank;
-    } lowest{};
-    const int rank = rank_in(comm);
-    std::vector<std::int32_t> errors(static_cast<std::size_t>(rank == 0 ? ranks_of(comm) : 1));
-    const std::int32_t error = mine.error;
-    demand(PMPI_Gather(&error, sizeof error, MPI_BYTE, errors.data(), sizeof error, MPI_BYTE, 0, comm), "a gather");
-    const auto found = std::ranges::find_if(errors, [](std::int32_t one) { return one != 0; });
-    if (found != errors.end()) lowest = {*found, static_cast<std::int32_t>(found - errors.begin())};
-    demand(PMPI_Bcast(&lowest, sizeof lowest, MPI_BYTE, 0, comm), "a broadcast");
-    if (lowest.error == 0) return;
-    std::array<char, 400> line{};
-    runtime::write_text(mine.line, line.data(), line.size());
-    demand(PMPI_Bcast(line.data(), static_cast<int>(line.size()), MPI_BYTE, lowest.rank, comm), "a broadcast");
-    throw Refusal{lowest.error, "rank " + std::to_string(lowest.rank) + ": " + line.data()};
+RankPart::RankPart(MPI_Comm of) {
+    demand(PMPI_Comm_dup(of, &comm_), "to duplicate the communicator");
+    const int code = tollbar_pmpi_p2p_open(comm_, &p2p_);
+    if (code != MPI_SUCCESS) PMPI_Comm_free(&comm_);
+    demand(code, "the communicator");
 }
 
-RankPart::RankPart(MPI_Comm of) { demand(PMPI_Comm_dup(of, &comm_), "to duplicate the communicator"); }
+void RankPart::agree_on(const Refusal& mine) const {
+    const mpi::SetUp::Failure failure = mpi::SetUp(p2p_, "", 0).first_failure(mine);
+    if (failure.error != 0)
+        throw Refusal{failure.error, "rank " + std::to_string(failure.rank) + ": " + failure.line.data()};
+}
 
 void RankPart::join(const char* outer, const char* name) {
-    demand(tollbar_pmpi_p2p_open(comm_, &p2p_), "the communicator");
     tollbar_mpi_options options{};
     options.plan = outer;
     options.name = name;
@@ -97,7 +85,7 @@ void RankPart::join(const char* outer, const char* name) {
 
 RankPart::~RankPart() {
     tollbar_mpi_leave(participant_);
-    if (p2p_.state != nullptr) tollbar_pmpi_p2p_close(&p2p_);
+    tollbar_pmpi_p2p_close(&p2p_);
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (finalized == 0) PMPI_Comm_free(&comm_);
@@ -110,4 +98,4 @@ MPI_Comm RankPart::node() const {
     return node;
 }
 
-}  // namespace tollbar::hybrid
+}  // namespace tollbar::detail::hybrid

@@ -4,21 +4,19 @@
 
 #include "algorithms/defaults.hpp"
 #include "algorithms/processors.hpp"
-#include "runtime/environment.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/report.hpp"
 
 #include <tollbar/algorithms.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <numeric>
 #include <utility>
 
-namespace tollbar::hybrid {
+namespace tollbar::detail::hybrid {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using mpi::Composite;
 
 /// A plan for one rank more: everybody runs `inner` to its end, then thread 0 plays a role that meets that rank and
@@ -64,10 +62,10 @@ TeamPlan team_plan(std::string_view spelling, Rank threads, Messenger allowed) {
 
 void ThreadParticipant::open() {
     const Segment& segment = team_.segment_;
-    steps_ = team_.placing_.steps(thread_, segment.steps(thread_), nullptr, this);
+    steps_ = team_.schedule_.steps(thread_, segment.steps(thread_), nullptr, this);
     if (thread_ == 0 && team_.threads() > 1 && team_.messenger() == Messenger::first_thread)
-        progress_.emplace(*team_.ranks_.p2p, segment.wait(), team_.crowding_);
-    const Composite::Parts parts{.words = {segment.wait(), segment.waking(), team_.crowding_},
+        progress_.emplace(*team_.ranks_.p2p, segment.wait(), team_.occupancy_);
+    const Composite::Parts parts{.words = {segment.wait(), segment.waking(), team_.occupancy_},
                                  .messages = progress_ ? &*progress_ : nullptr,
                                  .outer = this};
     runner_ = {steps_.data(), static_cast<std::uint32_t>(steps_.size()), 0, Composite(parts)};
@@ -82,6 +80,7 @@ void ThreadParticipant::begin(const void* call_site) noexcept {
     call_site_ = call_site;
     inside_ = true;
     blocks_ = false;
+    outside_ = false;
     runner_.start();
     arrived_->store(runner_.episode(), std::memory_order_relaxed);  // for reports, which order nothing
 }
@@ -101,13 +100,34 @@ bool ThreadParticipant::advance() noexcept {
 void ThreadParticipant::finish() noexcept {
     inside_ = false;
     blocks_ = true;
-    if (!team_.timeout_) {
-        runner_.finish(Never{});
-        return;
+    wait_reporting(
+        team_.timeout_, [this](auto deadline) { return runner_.finish(deadline); },
+        [this](auto waited) { return team_.report(thread_, runner_.episode(), waited), true; });
+}
+
+bool ThreadParticipant::finish_until(Deadline deadline) noexcept {
+    waited_.begin(runner_.episode());
+    timed_ = true;
+    inside_ = !runner_.finish(deadline);
+    timed_ = false;
+    return !inside_;
+}
+
+std::vector<tollbar_missing> ThreadParticipant::missing() const {
+    std::vector<tollbar_missing> list;
+    if (runner_.finished()) return list;
+    const std::int64_t waited_ns = waited_.ns(runner_.episode());
+    for (const absent& one : team_.segment_.missing(runner_.episode())) {
+        list.push_back(c_door::shared_member(one, waited_ns));
+        list.back().rank = team_.ranks_.p2p->rank;
+        list.back().thread_number = static_cast<std::int32_t>(one.rank);
     }
-    const auto since = Clock::now();
-    while (!runner_.finish(deadline_after(*team_.timeout_)))
-        team_.report(thread_, runner_.episode(), Clock::now() - since);
+    if (!list.empty() || !outside_) return list;
+    const tollbar_mpi_participant* const ranks = team_.ranks_.participant;
+    list.resize(tollbar_mpi_list_missing(ranks, nullptr, 0));
+    list.resize(std::min(list.size(), tollbar_mpi_list_missing(ranks, list.data(), list.size())));
+    for (tollbar_missing& one : list) one.waited_ns = waited_ns;
+    return list;
 }
 
 /// Memory order: none of its own; the words that release the threads say it to them.
@@ -116,7 +136,7 @@ int ThreadParticipant::failed() const noexcept {
     return from != 0 && runner_.episode() >= from ? team_.failure_.load(std::memory_order_relaxed) : 0;
 }
 
-/// What has failed is over as well: the others have to be told.
+/// A failed episode is over as well: the other threads have to be released.
 mpi::OuterBarrier::State ThreadParticipant::ended(int error) noexcept {
     if (error != 0 && team_.fails_from_.load(std::memory_order_relaxed) == 0) {
         team_.failure_.store(error, std::memory_order_relaxed);
@@ -127,6 +147,7 @@ mpi::OuterBarrier::State ThreadParticipant::ended(int error) noexcept {
 
 mpi::OuterBarrier::State ThreadParticipant::arrive() noexcept {
     team_.ranks_.meanwhile();
+    outside_ = true;
     if (blocks_) return ended(tollbar_mpi_arrive_and_wait(team_.ranks_.participant, call_site_));
     tollbar_mpi_arrive(team_.ranks_.participant, call_site_);
     return State::under_way;
@@ -138,14 +159,18 @@ mpi::OuterBarrier::State ThreadParticipant::test() noexcept {
     return ended(tollbar_mpi_failed(ranks, runner_.episode()));
 }
 
-/// Until its end: the ranks have their own way to wait, and report by themselves.
-mpi::OuterBarrier::State ThreadParticipant::wait_until(Deadline) noexcept {
-    return ended(tollbar_mpi_wait(team_.ranks_.participant, runner_.episode()));
+/// Waits until the end, but in finish_until(): the ranks have their own way to wait, and report by themselves.
+mpi::OuterBarrier::State ThreadParticipant::wait_until(Deadline deadline) noexcept {
+    tollbar_mpi_participant* const ranks = team_.ranks_.participant;
+    if (!timed_) return ended(tollbar_mpi_wait(ranks, runner_.episode()));
+    const std::chrono::duration<double> left = deadline.at - std::chrono::steady_clock::now();
+    tollbar_mpi_wait_for(ranks, runner_.episode(), left.count());
+    return test();
 }
 
 Team::Team(std::string_view spelling, Rank threads, Messenger allowed)
-    : plan_(team_plan(spelling, threads, allowed)), placing_(plan_.plan, plan_.player, up_to(threads)),
-      segment_({.layout = placing_.layout(roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups),
+    : plan_(team_plan(spelling, threads, allowed)), schedule_(plan_.plan, plan_.player, up_to(threads)),
+      segment_({.layout = schedule_.layout(roles_are_processors(spelling) ? RolesAre::processors : RolesAre::groups),
                 .plan = std::string(spelling),
                 .ranks = threads,
                 .wait = environment::wait(),
@@ -167,22 +192,18 @@ std::vector<Standing> Team::standings() const {
     return all;
 }
 
-void Team::report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const noexcept {
-    try {
-        // One line a rank: from its lowest thread that has arrived. Once all have, the messenger reports the ranks.
-        for (Rank thread = 0; thread < waiting; ++thread)
-            if (segment_.record(thread).arrived.load(std::memory_order_relaxed) >= episode) return;
-        std::string line;
-        for (const absent& one : segment_.missing(episode)) {
-            line += (line.empty() ? "thread " : ", thread ") + std::to_string(one.rank);
-            if (one.thread != 0) line += " (thread ID " + std::to_string(one.thread) + ")";
-        }
-        if (line.empty()) return;
-        tollbar_report("%s, barrier %llu: thread %u has waited %.1f s for %s", name_.c_str(),
-                       static_cast<unsigned long long>(episode), static_cast<unsigned>(waiting), waited.count(),
-                       line.c_str());
-    } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
-    }
+void Team::report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {
+    // One line a rank: from its lowest thread that has arrived. Once all have, the messenger reports the ranks.
+    for (Rank thread = 0; thread < waiting; ++thread)
+        if (segment_.record(thread).arrived.load(std::memory_order_relaxed) >= episode) return;
+    const std::string threads = listed(segment_.missing(episode), [](const absent& one) {
+        const std::string id = one.thread == 0 ? "" : " (thread ID " + std::to_string(one.thread) + ")";
+        return "thread " + std::to_string(one.rank) + id;
+    });
+    if (threads.empty()) return;
+    tollbar_report("%s, barrier %llu: thread %u has waited %.1f s for %s", name_.c_str(),
+                   static_cast<unsigned long long>(episode), static_cast<unsigned>(waiting), waited.count(),
+                   threads.c_str());
 }
 
-}  // namespace tollbar::hybrid
+}  // namespace tollbar::detail::hybrid

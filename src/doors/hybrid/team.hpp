@@ -3,7 +3,8 @@
 #pragma once
 
 #include "communicator/participant.h"
-#include "communicator/placing.hpp"
+#include "base/c_door.hpp"
+#include "communicator/local_schedule.hpp"
 #include "transports/words/segment.hpp"
 
 #include <atomic>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tollbar::hybrid {
+namespace tollbar::detail::hybrid {
 
 /// Which thread meets the other ranks.
 enum class Messenger : std::uint8_t {
@@ -23,7 +24,7 @@ enum class Messenger : std::uint8_t {
     last_to_arrive,  ///< whoever plays the role of the plan's turning member
 };
 
-/// What the threads of a rank do; the last rank of the plan is no thread but all other ranks of the job.
+/// The plan of the threads of a rank; its last rank is no thread but all other ranks of the job.
 struct TeamPlan {
     Plan plan;
     Player player;
@@ -31,8 +32,8 @@ struct TeamPlan {
 };
 
 /// Any spelling of a group's plan. At its turning member the ranks meet between gather and release; a plan that has
-/// none runs to its end, then thread 0 goes outside and releases the others. Where `allowed` is first_thread that is
-/// always thread 0.
+/// none runs to its end, then thread 0 goes outside and releases the others. If `allowed` is first_thread, thread 0
+/// always goes outside.
 /// Throws std::invalid_argument that says what was wrong and what is accepted.
 TeamPlan team_plan(std::string_view spelling, Rank threads, Messenger allowed);
 
@@ -71,8 +72,15 @@ public:
     /// Waits for the rest of the episode. Memory order: as advance().
     void finish() noexcept;
 
-    /// Where the episode that is over for this thread has failed, because the ranks have not been through it, what
-    /// tollbar_mpi_failed said; else 0.
+    /// As finish(), until then; false when the episode is not over. Memory order: as advance().
+    bool finish_until(Deadline deadline) noexcept;
+
+    /// The threads of this rank that have not arrived in this thread's episode; once all have, and for the messenger,
+    /// the ranks.
+    std::vector<tollbar_missing> missing() const;
+
+    /// 0, or the error of tollbar_mpi_failed where the episode that is over for this thread has failed, because the
+    /// ranks have not been through it.
     int failed() const noexcept;
 
 private:
@@ -90,12 +98,15 @@ private:
     Runner<mpi::Composite> runner_;
     std::atomic<Episode>* arrived_ = nullptr;
     const void* call_site_ = nullptr;
+    c_door::Waited waited_;
     bool inside_ = false;
+    bool timed_ = false;    ///< in finish_until()
+    bool outside_ = false;  ///< until the end of the episode: this thread has arrived for its rank
     bool blocks_ = false;  ///< until the end of the episode: then it waits for the other ranks as soon as it meets them
 };
 
 /// The barrier of the ranks as the threads of one of them use it: one thread at a time, perhaps another one in each
-/// episode; the plan of the threads orders one after the other. What is pointed at outlives the team.
+/// episode; the plan of the threads orders one after the other. The objects behind the pointers outlive the team.
 struct Ranks {
     const tollbar_p2p* p2p;
     tollbar_mpi_participant* participant;
@@ -115,21 +126,21 @@ public:
     Messenger messenger() const noexcept { return plan_.messenger; }
     ThreadParticipant& thread(Rank thread) noexcept { return *threads_[thread]; }
 
-    /// Where the threads said they may run; complete once all of them have joined.
+    /// The CPUs that each thread may use; complete once all of them have joined.
     std::vector<Standing> standings() const;
 
-    /// What is known of all threads of all ranks of this node.
-    void tell(Crowding crowding) noexcept { crowding_.store(crowding, std::memory_order_relaxed); }
+    /// The occupancy of all threads of all ranks of this node, once it is known.
+    void tell(Occupancy occupancy) noexcept { occupancy_.store(occupancy, std::memory_order_relaxed); }
 
 private:
     friend ThreadParticipant;
 
-    void report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const noexcept;
+    void report(Rank waiting, Episode episode, std::chrono::duration<double> waited) const;
 
     TeamPlan plan_;
-    mpi::Placing placing_;
+    mpi::LocalSchedule schedule_;
     Segment segment_;
-    std::atomic<Crowding> crowding_{Crowding::unknown};
+    std::atomic<Occupancy> occupancy_{Occupancy::unknown};
     std::vector<std::unique_ptr<ThreadParticipant>> threads_;
     Ranks ranks_{};
     std::atomic<Episode> fails_from_{0};  ///< the first episode that the ranks were not through; 0: none
@@ -138,4 +149,4 @@ private:
     std::optional<std::chrono::duration<double>> timeout_;
 };
 
-}  // namespace tollbar::hybrid
+}  // namespace tollbar::detail::hybrid

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // include/tollbar/nic.h: one call of nic::GroupTransport each.
-#include "nicd/client/group.hpp"
-#include "nicd/client/talk.hpp"
-#include "runtime/environment.hpp"
-#include "runtime/error.hpp"
-#include "runtime/say.h"
+#include "base/c_door.hpp"
+#include "base/environment.hpp"
+#include "base/say.h"
+#include "membership/group.hpp"
+#include "membership/talk.hpp"
 
 #include <tollbar/nic.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <stdexcept>
@@ -18,24 +17,41 @@
 
 #include <arpa/inet.h>
 
-using tollbar::runtime::fail;
-using tollbar::runtime::guarded;
+using namespace tollbar::detail::c_door;
 
-/// What the handle points to.
 struct tollbar_nic {
-    std::unique_ptr<tollbar::nic::GroupTransport> transport;
+    std::unique_ptr<tollbar::detail::nic::GroupTransport> transport;
+    std::vector<std::string> hosts;
+    tollbar::Episode episode = 0;
+    Waited waited{};
 };
 
 namespace {
 
-constexpr const char* no_member = "member is NULL";
+/// Does `action` with the member; EINVAL for NULL.
+template <class Action>
+int with(tollbar_nic* member, Action action) noexcept {
+    if (member == nullptr) return fail(EINVAL, "member is NULL");
+    const KeptErrno kept;
+    return action(*member);
+}
 
-int gone(const tollbar_nic& member) {
+/// The fault where nothing runs the group any more; else `error`.
+int gone_or(int error, const tollbar_nic& member) noexcept {
+    if (!member.transport->gone()) return error;
     return guarded([&] {
-        const tollbar::nic::Fault fault = member.transport->fault();
-        return fail(fault.error, fault.line.c_str());
+        const tollbar::detail::nic::Fault fault = member.transport->fault();
+        return fail(fault.error, fault.line);
     });
 }
+
+int arrive(tollbar_nic& member) noexcept {
+    if (!member.transport->test()) return fail(EBUSY, "the previous episode is not over: test or wait first");
+    ++member.episode;
+    return member.transport->arrive() ? 0 : gone_or(EPIPE, member);
+}
+
+int wait(tollbar_nic& member) noexcept { return member.transport->wait() ? 0 : gone_or(EPIPE, member); }
 
 std::uint32_t address_of(const char* host, tollbar::Rank rank) {
     in_addr number{};
@@ -45,26 +61,23 @@ std::uint32_t address_of(const char* host, tollbar::Rank rank) {
     return number.s_addr;
 }
 
-tollbar::nic::Group group_of(const tollbar_nic_group& group) {
-    tollbar::nic::Group made{
-        .key = {group.key, group.key_high}, .id = group.id, .rank = group.rank, .ranks = group.ranks, .addresses = {}};
-    if (group.ranks < 2 || group.ranks > tollbar::nic::most_ranks) return made;  // needs none, or will be refused
+tollbar::detail::nic::Group group_of(const tollbar_nic_group& group) {
+    const auto [low, high] = halves_of(group.key);
+    tollbar::detail::nic::Group made{
+        .key = {low, high}, .id = group.id, .rank = group.rank, .ranks = group.ranks, .addresses = {}};
+    if (group.ranks < 2 || group.ranks > tollbar::detail::nic::most_ranks)
+        return made;  // needs none, or will be refused
     for (tollbar::Rank rank = 0; rank < group.ranks; ++rank)
         made.addresses.push_back(address_of(group.hosts[rank], rank));
     return made;
 }
 
-std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
-
-tollbar::nic::GroupOptions options_of(const tollbar_nic_options& options) {
-    tollbar::nic::GroupOptions made{.plan = text_or_empty(options.plan),
-                                    .daemon = text_or_empty(options.daemon),
-                                    .wait = std::nullopt,
-                                    .only_nic = options.only_card != 0};
-    if (const std::string wait = text_or_empty(options.wait); !wait.empty()) {
-        made.wait = tollbar::wait_policy_named(wait);
-        if (!made.wait) throw std::invalid_argument("wait is auto, spin, yield or park, not " + wait);
-    }
+tollbar::detail::nic::GroupOptions options_of(const tollbar_nic_options& options) {
+    tollbar::detail::nic::GroupOptions made{.plan = text_or_empty(options.plan),
+                                            .daemon = text_or_empty(options.daemon),
+                                            .wait = policy_of(options.wait),
+                                            .only_nic = options.only_nic != 0};
+    if (made.wait == tollbar::wait_policy::automatic) made.wait.reset();
     return made;
 }
 
@@ -74,54 +87,59 @@ int tollbar_nic_join(const tollbar_nic_group* group, const tollbar_nic_options* 
     if (group == nullptr || member == nullptr || (group->hosts == nullptr && group->ranks != 0))
         return fail(EINVAL, "group, its hosts or member is NULL");
     return guarded([&] {
-        const auto how = options == nullptr ? tollbar::nic::GroupOptions() : options_of(*options);
-        *member = new tollbar_nic{tollbar::nic::join_group(group_of(*group), how)};
-        const auto& transport = *(*member)->transport;
-        if (group->rank == 0 && std::string_view(transport.name()) == "card" && tollbar::environment::verbosity() > 0)
+        const auto how = options == nullptr ? tollbar::detail::nic::GroupOptions() : options_of(*options);
+        const tollbar::detail::nic::Group wanted = group_of(*group);
+        auto made = std::make_unique<tollbar_nic>();
+        if (!wanted.addresses.empty()) made->hosts.assign(group->hosts, group->hosts + group->ranks);
+        made->transport = tollbar::detail::nic::join_group(wanted, how);
+        const auto& transport = *made->transport;
+        if (group->rank == 0 && std::string_view(transport.name()) == "nic" &&
+            tollbar::detail::environment::verbosity() > 0)
             tollbar_say("group %u (%u ranks): card:%s", static_cast<unsigned>(group->id),
                         static_cast<unsigned>(group->ranks), transport.plan().c_str());
+        *member = made.release();
         return 0;
     });
 }
 
-void tollbar_nic_leave(tollbar_nic* member) { delete member; }
-
-int tollbar_nic_arrive(tollbar_nic* member) {
-    if (member == nullptr) return fail(EINVAL, no_member);
-    if (!member->transport->test()) return fail(EBUSY, "the previous episode is not over: test or wait first");
-    return member->transport->arrive() ? 0 : gone(*member);
+int tollbar_nic_leave(tollbar_nic* member) {
+    const KeptErrno kept;
+    delete member;
+    return 0;
 }
+
+int tollbar_nic_arrive(tollbar_nic* member) { return with(member, arrive); }
 
 int tollbar_nic_test(tollbar_nic* member) {
-    if (member == nullptr) return fail(EINVAL, no_member);
-    if (member->transport->test()) return 0;
-    return member->transport->gone() ? gone(*member) : EAGAIN;
+    return with(member, [](tollbar_nic& self) { return self.transport->test() ? 0 : gone_or(EAGAIN, self); });
 }
 
-int tollbar_nic_wait(tollbar_nic* member) {
-    if (member == nullptr) return fail(EINVAL, no_member);
-    return member->transport->wait() ? 0 : gone(*member);
-}
+int tollbar_nic_wait(tollbar_nic* member) { return with(member, wait); }
 
 int tollbar_nic_wait_for(tollbar_nic* member, int64_t nanoseconds) {
-    if (member == nullptr) return fail(EINVAL, no_member);
-    if (member->transport->finish(tollbar::deadline_after(std::chrono::nanoseconds(nanoseconds)))) return 0;
-    return member->transport->gone() ? gone(*member) : ETIMEDOUT;
+    return with(member, [&](tollbar_nic& self) {
+        self.waited.begin(self.episode);
+        if (self.transport->finish(tollbar::detail::deadline_after(std::chrono::nanoseconds(nanoseconds)))) return 0;
+        const int error = gone_or(ETIMEDOUT, self);
+        return error == ETIMEDOUT ? fail(error, "time ran out before the episode was over") : error;
+    });
 }
 
 int tollbar_nic_arrive_and_wait(tollbar_nic* member) {
-    const int arrived = tollbar_nic_arrive(member);
-    return arrived != 0 ? arrived : tollbar_nic_wait(member);
+    return with(member, [](tollbar_nic& self) {
+        const int error = arrive(self);
+        return error != 0 ? error : wait(self);
+    });
 }
 
-int tollbar_nic_missing(tollbar_nic* member, uint32_t* ranks, size_t capacity, size_t* count) {
-    if (member == nullptr || count == nullptr || (ranks == nullptr && capacity != 0))
-        return fail(EINVAL, "member, ranks or count is NULL");
-    return guarded([&] {
-        const std::vector<tollbar::Rank> missing = member->transport->missing();
-        std::copy_n(missing.begin(), std::min(capacity, missing.size()), ranks);
-        *count = missing.size();
-        return 0;
+int tollbar_nic_missing(tollbar_nic* member, tollbar_missing* missing, size_t capacity, size_t* count) {
+    return with(member, [&](tollbar_nic& self) {
+        return write_missing(missing, capacity, count, [&] {
+            std::vector<tollbar_missing> list;
+            for (const tollbar::Rank rank : self.transport->missing())
+                list.push_back(unknown_member(rank, self.waited.ns(self.episode), self.hosts[rank]));
+            return list;
+        });
     });
 }
 

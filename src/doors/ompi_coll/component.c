@@ -6,8 +6,8 @@
 #include "parameters.h"
 #include "request.h"
 
-#include "runtime/environment.h"
-#include "runtime/say.h"
+#include "base/environment.h"
+#include "base/say.h"
 
 #include <ompi/communicator/communicator.h>
 
@@ -51,19 +51,18 @@ static void destruct(tollbar_module* module) {
 
 OBJ_CLASS_INSTANCE(tollbar_module, mca_coll_base_module_t, construct, destruct);
 
-/* Collective: the ranks meet, which is a barrier if it works. What comes of it is the same on every rank; or the result
- * is an error, and they have not met. */
+/* Collective: the ranks meet, which is a barrier if it works. The stage afterwards is the same on every rank; where the
+ * result is an error, the ranks have not met. */
 static int meet(tollbar_module* module, uint32_t barriers) {
     tollbar_mpi_leave(module->row.participant);
     module->row.participant = NULL;
     const struct tollbar_p2p p2p = tollbar_pml_p2p(&module->messages, module->comm);
     module->options.name = module->comm->c_name;
     module->options.mpi = running;
+    module->options.otherwise = "the MPI's own barrier is used";
     module->options.barriers_before = barriers;
     module->options.call_site = barriers != 0 && module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
     const int failed = tollbar_mpi_join(&p2p, &module->options, &module->row.participant);
-    if (failed && p2p.rank == 0 && tollbar_verbosity() >= 1)
-        tollbar_say("%s: %s; the MPI's own barrier is used", module->comm->c_name, strerror(failed));
     module->stage = failed ? TOLLBAR_DECLINED : TOLLBAR_MET;
     return tollbar_result(&module->messages, failed == EIO);
 }
@@ -190,7 +189,7 @@ static int register_parameters(void) {
 
 /* In MPI_Init, before Open MPI's exchange. */
 static int open_component(void) {
-    tollbar_tell_everybody(tollbar_parameters_priority());
+    tollbar_publish_priority(tollbar_parameters_priority());
     return OMPI_SUCCESS;
 }
 

@@ -22,13 +22,13 @@ enum tollbar_stage {
 struct tollbar_module {
     mca_coll_base_module_t super;
     struct ompi_communicator_t* comm;
-    /* The requests pending. Its participant is that of the ranks that have met; else, once there was an MPI_Ibarrier,
-     * which may not wait for them, one that has met nobody. */
+    /* The requests pending. Its participant is that of the ranks that have met. Before that an MPI_Ibarrier, which may
+     * not wait for the ranks, makes one that has met nobody. */
     struct tollbar_row row;
     struct tollbar_pml_state messages; /* of the participant */
     enum tollbar_stage stage;
 
-    /* Who had the barrier before us. */
+    /* The owner of the barrier before us. */
     mca_coll_base_module_barrier_fn_t barrier;
     mca_coll_base_module_t* barrier_module;
     mca_coll_base_module_barrier_init_fn_t barrier_init;
@@ -43,8 +43,8 @@ struct tollbar_module {
 OBJ_CLASS_DECLARATION(tollbar_module);
 typedef struct tollbar_module tollbar_module;
 
-/* What a call returns of which a participant with those messages says that it failed (0: it did not); Open MPI hands it
- * to the communicator's error handler. */
+/* Maps a participant's error (0: none) to Open MPI's return code; Open MPI hands that to the communicator's error
+ * handler. */
 static inline int tollbar_result(const struct tollbar_pml_state* messages, int failed) {
     if (!failed) return OMPI_SUCCESS;
     return messages->error != MPI_SUCCESS ? messages->error : MPI_ERR_OTHER;

@@ -14,8 +14,8 @@ int tollbar_parameters_register(const mca_base_component_t* component);
 /* The priority that is set now, between 0 and 100. */
 int tollbar_parameters_priority(void);
 
-/* What is set now, for one communicator; without a time-out of its own the one of TOLLBAR_TIMEOUT. A value that is not
- * accepted is named on stderr once, and the default taken. The caller frees `plan`. */
+/* The options that are set now, for one communicator; without a time-out of its own the one of TOLLBAR_TIMEOUT. A value
+ * that is not accepted is named on stderr once, and the default taken. The caller frees `plan`. */
 struct tollbar_mpi_options tollbar_parameters_options(void);
 
 #endif

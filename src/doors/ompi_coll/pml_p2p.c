@@ -3,7 +3,9 @@
  * idle persistent request would keep its communicator alive after MPI_Comm_free. */
 #include "pml_p2p.h"
 
+#include <ompi/communicator/communicator.h>
 #include <ompi/errhandler/errcode-internal.h>
+#include <ompi/group/group.h>
 #include <ompi/mca/pml/pml.h>
 #include <opal/runtime/opal_progress.h>
 
@@ -77,6 +79,13 @@ static void progress(void* state) {
     opal_progress();
 }
 
+static int world_rank(void* state, uint32_t rank) {
+    const struct tollbar_pml_state* self = state;
+    int here = (int)rank, there = MPI_UNDEFINED;
+    ompi_group_translate_ranks(self->comm->c_local_group, 1, &here, ompi_mpi_comm_world.comm.c_local_group, &there);
+    return there == MPI_UNDEFINED ? -1 : there;
+}
+
 struct tollbar_p2p tollbar_pml_p2p(struct tollbar_pml_state* state, struct ompi_communicator_t* comm) {
     *state = (struct tollbar_pml_state){comm, MPI_SUCCESS};
     return (struct tollbar_p2p){
@@ -89,5 +98,6 @@ struct tollbar_p2p tollbar_pml_p2p(struct tollbar_pml_state* state, struct ompi_
         .close = close_channel,
         .error = error_met,
         .progress = progress,
+        .world_rank = world_rank,
     };
 }

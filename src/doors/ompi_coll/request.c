@@ -27,7 +27,7 @@ static struct tollbar_row* row_of(tollbar_request* request) {
     return request->own.participant != NULL ? &request->own : &request->module->row;
 }
 
-/* Somebody may be told, and free the request at once. */
+/* Another thread may find the request complete, and free it at once. */
 static void complete(struct tollbar_pending* pending) {
     tollbar_request* request = (tollbar_request*)((char*)pending - offsetof(tollbar_request, pending));
     request->super.req_status.MPI_ERROR = tollbar_result(
@@ -249,7 +249,6 @@ void tollbar_requests_open(void) {
     before = ompi_request_functions;
     ompi_request_functions.req_wait = wait_one;
     ompi_request_functions.req_wait_all = wait_all;
-    tollbar_threaded = 1; /* a lock of atomic words is right in every program */
     tollbar_pending_watch(watch, stop_watching);
 }
 

@@ -8,12 +8,11 @@
  * rank 0 finds the objection, or the rank finds rank 0 and does what that says. */
 #include "everybody.h"
 
-#include "family.h"
-#include "next.h"
+#include "names.h"
 
 #include "communicator/participant.h"
-#include "runtime/environment.h"
-#include "runtime/say.h"
+#include "base/environment.h"
+#include "base/say.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ enum { patience_s = 5 }; /* ranks leave MPI_Init at about the same time */
 static const char* const decision = "decision";
 static const char* const objection = "objection";
 
-/* A spawned job whose launcher gives it no name cannot be told from the one that spawned it. */
+/* A spawned job whose launcher gives it no name has the same name as the one that spawned it. */
 static int job_has_a_name(void) {
     char job[200];
     MPI_Comm parent = MPI_COMM_NULL;
@@ -51,8 +50,9 @@ static struct notice name_of(int rank) {
     return notice_of(number);
 }
 
-/* What is not found is an error to an MPI, which it is not to end the program for. Intel MPI does so by the standard
- * ABI whatever MPI_ERRORS_RETURN says, hence a handler; after that MPICH 5 returns MPI_SUCCESS. */
+/* An MPI reports a name that it does not find as an error, which must not end the program. MPI_ERRORS_RETURN is not
+ * enough: Intel MPI ends the program by the standard ABI even so. Hence a handler; with one, MPICH 5 returns
+ * MPI_SUCCESS. */
 static int refused;
 
 static void note(MPI_Comm* comm, int* code, ...) {
@@ -67,7 +67,7 @@ static int publish(struct notice notice, const char* text) {
 
 static void take_back(struct notice notice, const char* text) { PMPI_Unpublish_name(notice.name, MPI_INFO_NULL, text); }
 
-/* Whether it is published; `says` then tells if it says that. */
+/* Returns whether it is published, and in `says` whether it says that. */
 static int find(struct notice notice, const char* that, int* says) {
     char text[MPI_MAX_PORT_NAME] = "";
     refused = 0;
@@ -90,7 +90,7 @@ static int await(struct notice notice, const char* that, int* says) {
     return find(notice, that, says);
 }
 
-static void say_who_is_not(const char* who) {
+static void say_that_is_not_here(const char* who) {
     if (tollbar_verbosity() >= 1)
         tollbar_say(
             "%s has no libtollbar_mpi_%s.so, another one, or a tool that takes other calls: MPI's own barriers are "
@@ -107,7 +107,7 @@ static int decide(int ranks, const char* mine) {
         if (!says) snprintf(who, sizeof who, "rank %d", rank);
     }
     const int yes = says && !find(notice_of(objection), "", &objects);
-    if (!yes) say_who_is_not(who);
+    if (!yes) say_that_is_not_here(who);
     return publish(notice_of(decision), yes ? "yes" : "no") && yes;
 }
 
@@ -117,7 +117,7 @@ static int learn(void) {
     if (!await(name_of(0), "", &yes)) {
         const int first = publish(notice_of(objection), "no");
         if (!find(name_of(0), "", &yes)) {
-            if (first) say_who_is_not("rank 0");
+            if (first) say_that_is_not_here("rank 0");
             return 0;
         }
     }
@@ -129,12 +129,12 @@ static char mine[80]; /* what this rank publishes: the same on all ranks that do
 
 static int ask(int able) {
     int rank = 0, ranks = 1;
-    char names[tollbar_names_size];
+    char letters[tollbar_letters_size];
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks < 2 || !able || !job_has_a_name()) return 0;
-    tollbar_names_that_come_here(names);
-    snprintf(mine, sizeof mine, "%s-%s:%s", tollbar_family, TOLLBAR_VERSION, names);
+    tollbar_names_that_come_here(letters);
+    snprintf(mine, sizeof mine, "%s-%s:%s", tollbar_family, TOLLBAR_VERSION, letters);
     if (!publish(name_of(rank), mine)) {
         if (rank == 0)
             tollbar_say(

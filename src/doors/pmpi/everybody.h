@@ -10,7 +10,7 @@
  * with `able` zero, or where the MPI does not keep names. Waits for a few seconds where a rank does not ask. */
 int tollbar_everybody_is_here(int able);
 
-/* Where the answer was yes, once every rank has it: nothing stays with the launcher. */
+/* After the answer yes, once every rank has it: nothing stays with the launcher. */
 void tollbar_everybody_knows(void);
 
 /* Whether all ranks of the communicator are of this rank's MPI_COMM_WORLD. Local; all ranks of the communicator get the

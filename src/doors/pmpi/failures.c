@@ -2,7 +2,7 @@
  * Open MPI 5's extension, where the job was started with it (mpirun --with-ft ulfm). */
 #include "failures.h"
 
-#include "family.h"
+#include "transports/mpi/family.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,155 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The C names of the calls that tollbar does. Where the library does not fit, or the communicator is left to the MPI,
- * each goes on as next.h says. */
-#include "hooks.h"
+ * One function for each call that comes here: by its C name and, where the Fortran of an MPI does not come by the C
+ * name, by the names that CMakeLists.txt has the linker give to the functions called tollbar_fortran_... A call goes on
+ * to the next definition of its name, see names.h; a barrier only where the library does not fit this MPI, or the
+ * communicator is left to the MPI. Memory order: as the MPI's. */
+#include "attached.h"
 
-#include "communicator.h"
 #include "failures.h"
-#include "family.h"
-#include "host_mpi.h"
-#include "next.h"
-#include "persistent.h"
-#include "request.h"
+#include "names.h"
+
+#include "transports/mpi/host_mpi.h"
 
 #include <stdint.h>
 
-/* Where handles come by value they are words: in the wrong MPI they are of another size, and are passed on whole. Open
- * MPI 4 has Barrier_init as an extension, and an MPI may lack it. */
+#ifdef TOLLBAR_STANDARD_ABI /* it converts Fortran's handles by another name */
+#    define PMPI_Comm_f2c PMPI_Comm_fromint
+#endif
+
+/* A handle by value is a word: in the wrong MPI it is of another size, and passed on whole. */
 typedef uintptr_t word;
 int tollbar_hook_barrier(word comm) __asm__("MPI_Barrier");
-int tollbar_hook_ibarrier(word comm, void* request) __asm__("MPI_Ibarrier");
-int tollbar_hook_barrier_init(word comm, word info, void* request) __asm__("MPI_Barrier_init");
-int tollbar_hook_extension(word comm, word info, void* request) __asm__("MPIX_Barrier_init")
-    __attribute__((alias("MPI_Barrier_init")));
 
-/* The result of a call that fails with that code. */
-static int failed(MPI_Comm comm, int code) {
-    PMPI_Comm_call_errhandler(comm, code);
-    return code;
+static int cross(struct tollbar_attached* attached, MPI_Comm comm, const void* call_site) {
+    const struct tollbar_joined* joined = &attached->joined;
+    const int revoked = joined->may_be_revoked ? tollbar_is_revoked(comm) : MPI_SUCCESS;
+    if (revoked != MPI_SUCCESS) return revoked;
+    const int failed = tollbar_mpi_arrive_and_wait(joined->participant, call_site);
+    return failed == 0 ? MPI_SUCCESS : tollbar_code_of(joined, failed);
 }
 
+/* Nonzero when tollbar has done it, with the MPI error code to return. */
 static inline int barrier(MPI_Comm comm, const void* call_site, int* code) {
     struct tollbar_first first = {.call_site = call_site};
-    struct tollbar_communicator* communicator = tollbar_communicator_of(comm, 1, &first);
+    struct tollbar_attached* attached = tollbar_attached_to(comm, &first);
+    if (attached == NULL && first.error == MPI_SUCCESS) return 0;
     *code = first.error;
-    if (first.error != MPI_SUCCESS) failed(comm, first.error);
-    if (communicator == NULL || first.error != MPI_SUCCESS) return first.error != MPI_SUCCESS;
-    ++communicator->barriers;
-    if (first.met) return 1;
-    struct tollbar_joined* joined = &communicator->joined;
-    int error = 0;
-    if (joined->may_be_revoked && (*code = tollbar_is_revoked(comm)) != MPI_SUCCESS) return failed(comm, *code), 1;
-    if (tollbar_row_is_pending(&joined->row))
-        tollbar_barrier_after_pending(joined, call_site);
-    else
-        error = tollbar_mpi_arrive_and_wait(joined->row.participant, call_site);
-    *code = error == 0 ? MPI_SUCCESS : failed(comm, tollbar_code_of(joined, error));
-    return 1;
-}
-
-int tollbar_barrier(MPI_Comm comm, const void* call_site, int* code) { return barrier(comm, call_site, code); }
-
-/* The first collective barrier of a communicator makes what it needs, and blocks for it; this call may not, so that
- * before it the MPI does this one. Every rank calls the two in the same order, so all do the same. */
-int tollbar_ibarrier(MPI_Comm comm, const void* call_site, MPI_Request* request, int* code) {
-    struct tollbar_communicator* communicator = tollbar_communicator_of(comm, 0, NULL);
-    if (communicator != NULL && communicator->joined.splits_phases) {
-        ++communicator->ibarriers;
-        *code = tollbar_request_start(&communicator->joined, call_site, request);
-        return 1;
+    if (attached != NULL) {
+        ++attached->barriers;
+        if (!first.met) *code = cross(attached, comm, call_site);
     }
-    communicator = tollbar_mpi_forgets_pending && tollbar_failures() == NULL ? tollbar_record_of(comm) : NULL;
-    if (communicator == NULL || !tollbar_requests_can_be_had()) return 0;
-    *code = tollbar_request_pass(&communicator->joined, comm, request);
+    if (*code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, *code);
     return 1;
-}
-
-/* May wait for the others, as the standard lets it, and so makes what the first barrier of a communicator makes. */
-int tollbar_barrier_init(MPI_Comm comm, MPI_Request* request, int* code) {
-    struct tollbar_first first = {0};
-    struct tollbar_communicator* communicator = tollbar_communicator_of(comm, 1, &first);
-    *code = first.error;
-    if (first.error != MPI_SUCCESS) return failed(comm, first.error), 1;
-    const int ours = communicator != NULL && communicator->joined.persists &&
-                     tollbar_persistent_init(comm, &communicator->joined, request, code);
-    tollbar_release_freed();
-    return ours;
-}
-
-/* Kept only where its end is seen here. */
-void tollbar_barrier_init_is_passed(MPI_Comm comm, MPI_Request request) {
-    const int forgets = tollbar_mpi_forgets_pending && tollbar_failures() == NULL &&
-                        tollbar_persistent_calls_come_here();
-    const struct tollbar_communicator* communicator = forgets ? tollbar_record_of(comm) : NULL;
-    if (communicator != NULL) tollbar_persistent_pass(&communicator->joined, request);
-}
-
-int tollbar_start(int count, MPI_Request* requests, const void* call_site) {
-    /* Open MPI 4 starts once more what is under way, and then one of the two never ends. */
-    for (int i = 0; i < count && tollbar_any_handles(); ++i)
-        if (tollbar_persistent_under_way(requests[i])) return MPI_ERR_REQUEST;
-    /* The MPI first: it refuses what else is not to be started. */
-    const int code = count == 1 ? tollbar_next()->start(requests) : tollbar_next()->startall(count, requests);
-    if (code != MPI_SUCCESS) return code;
-    for (int i = 0; i < count && tollbar_any_handles(); ++i) tollbar_persistent_start(requests[i], call_site);
-    return code;
-}
-
-void tollbar_request_is_freed(MPI_Request request) {
-    if (!tollbar_any_handles()) return;
-    tollbar_persistent_free(request);
-    tollbar_release_freed();
 }
 
 int tollbar_hook_barrier(word comm) {
     int code;
     if (tollbar_fits() && barrier((MPI_Comm)comm, __builtin_return_address(0), &code)) return code;
-    return tollbar_next()->barrier(comm);
+    return ((int (*)(word))tollbar_next(tollbar_of_barrier))(comm);
 }
 
-int tollbar_hook_ibarrier(word comm, void* request) {
-    int code;
-    if (tollbar_fits() && tollbar_ibarrier((MPI_Comm)comm, __builtin_return_address(0), request, &code)) return code;
-    return tollbar_next()->ibarrier(comm, request);
-}
-
-int tollbar_hook_barrier_init(word comm, word info, void* request) {
-    int code;
-    if (tollbar_fits() && tollbar_barrier_init((MPI_Comm)comm, request, &code)) return code;
-    const struct tollbar_calls* next = tollbar_next();
-    if (next->barrier_init == NULL) return MPI_ERR_UNSUPPORTED_OPERATION;
-    code = next->barrier_init(comm, info, request);
-    if (code == MPI_SUCCESS && tollbar_fits())
-        tollbar_barrier_init_is_passed((MPI_Comm)comm, *(const MPI_Request*)request);
-    return code;
-}
-
-int MPI_Start(MPI_Request* request) {
-    if (!tollbar_any_handles()) return tollbar_next()->start(request);
-    return tollbar_start(1, request, __builtin_return_address(0));
-}
-
-int MPI_Startall(int count, MPI_Request* requests) {
-    if (!tollbar_any_handles()) return tollbar_next()->startall(count, requests);
-    return tollbar_start(count, requests, __builtin_return_address(0));
-}
-
-int MPI_Request_free(MPI_Request* request) {
-    if (tollbar_any_handles()) tollbar_request_is_freed(*request);
-    return tollbar_next()->request_free(request);
-}
-
-static int freed(MPI_Comm* comm, int (*by)(MPI_Comm*)) {
+static int freed(MPI_Comm* comm, enum tollbar_name name) {
     struct tollbar_freeing freeing;
     tollbar_begin_freeing(&freeing, comm);
-    const int code = by(comm);
+    const int code = ((int (*)(MPI_Comm*))tollbar_next(name))(comm);
     tollbar_end_freeing(&freeing);
     return code;
 }
 
-int MPI_Comm_free(MPI_Comm* comm) { return freed(comm, tollbar_next()->comm_free); }
+int MPI_Comm_free(MPI_Comm* comm) { return freed(comm, tollbar_of_comm_free); }
 
-int MPI_Comm_disconnect(MPI_Comm* comm) { return freed(comm, tollbar_next()->comm_disconnect); }
+int MPI_Comm_disconnect(MPI_Comm* comm) { return freed(comm, tollbar_of_comm_disconnect); }
 
 static int opened(int code) {
     if (code == MPI_SUCCESS) tollbar_open();
@@ -157,11 +66,57 @@ static int opened(int code) {
 }
 
 int MPI_Init(int* argc, char*** argv) {
-    tollbar_find_fit();
-    return opened(tollbar_next()->init(argc, argv));
+    return opened(((int (*)(int*, char***))tollbar_next(tollbar_of_init))(argc, argv));
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    tollbar_find_fit();
-    return opened(tollbar_next()->init_thread(argc, argv, required, provided));
+    int (*next)(int*, char***, int, int*) = (int (*)(int*, char***, int, int*))tollbar_next(tollbar_of_init_thread);
+    return opened(next(argc, argv, required, provided));
+}
+
+/* All arguments of Fortran are addresses, and a function that takes fewer does not look at the rest. `error`, the last
+ * one, may be NULL. Nonzero when there is a next definition. */
+static int go_on(enum tollbar_name name, void* first, void* second, void* third) {
+    void (*next)(void*, void*, void*) = (void (*)(void*, void*, void*))tollbar_next(name);
+    if (next != NULL) next(first, second, third);
+    return next != NULL;
+}
+
+/* A library in the wrong MPI speaks up from the start, one in the right one does what its C name does. */
+static void init(enum tollbar_name name, void* first, void* second, void* third) {
+    if (go_on(name, first, second, third)) tollbar_open();
+}
+
+void tollbar_fortran_init(int* error) { init(tollbar_of_fortran_init, error, NULL, NULL); }
+
+void tollbar_fortran_init_f08(int* error) { init(tollbar_of_fortran_init_f08, error, NULL, NULL); }
+
+void tollbar_fortran_init_thread(int* required, int* provided, int* error) {
+    init(tollbar_of_fortran_init_thread, required, provided, error);
+}
+
+void tollbar_fortran_init_thread_f08(int* required, int* provided, int* error) {
+    init(tollbar_of_fortran_init_thread_f08, required, provided, error);
+}
+
+void tollbar_fortran_barrier(int* comm, int* error) {
+    int code;
+    if (!tollbar_fits() || !barrier(PMPI_Comm_f2c(*comm), __builtin_return_address(0), &code))
+        go_on(tollbar_of_fortran_barrier, comm, error, NULL);
+    else if (error != NULL)
+        *error = code;
+}
+
+static void free_comm(enum tollbar_name name, int* comm, int* error) {
+    struct tollbar_freeing freeing;
+    const MPI_Comm handle = tollbar_fits() ? PMPI_Comm_f2c(*comm) : (MPI_Comm)0;
+    tollbar_begin_freeing(&freeing, &handle);
+    go_on(name, comm, error, NULL);
+    tollbar_end_freeing(&freeing);
+}
+
+void tollbar_fortran_comm_free(int* comm, int* error) { free_comm(tollbar_of_fortran_comm_free, comm, error); }
+
+void tollbar_fortran_comm_disconnect(int* comm, int* error) {
+    free_comm(tollbar_of_fortran_comm_disconnect, comm, error);
 }

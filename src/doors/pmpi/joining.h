@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the ranks of a communicator meet for the first time, and by whose messages. */
+ * How the ranks of a communicator meet for the first time, and which communicator carries their messages. */
 #ifndef TOLLBAR_DOORS_PMPI_JOINING_H
 #define TOLLBAR_DOORS_PMPI_JOINING_H
 
-#include "request.h"
+#include "communicator/participant.h"
+
+#include <mpi.h>
+
+/* A communicator's participant, with all that it runs by. */
+struct tollbar_joined {
+    tollbar_mpi_participant* participant; /* NULL when not joined, or left */
+    struct tollbar_p2p p2p;
+    MPI_Comm messages; /* our own, of the same ranks; null when the private communicator carries its messages */
+    int may_be_revoked;
+};
 
 /* The first barrier of a communicator, as far as its caller knows. */
 struct tollbar_first {
@@ -18,17 +28,12 @@ void tollbar_open_private_comm(int level);
 /* At MPI_Finalize. */
 void tollbar_close_private_comm(void);
 
-/* Collective; local where a rank is of another MPI_COMM_WORLD and may not have this library. Afterwards every rank of
- * the communicator has a participant, or none has and the MPI does its barriers. Where they have one this was a
- * barrier: the program's first, unless `first` has no call site. Returns MPI_SUCCESS, or the MPI's code on a rank that
- * could not talk to the others. */
-int tollbar_join(MPI_Comm comm, struct tollbar_joined* self, const struct tollbar_first* first);
+/* In the first barrier of a communicator; collective, but local where a rank is of another MPI_COMM_WORLD and may not
+ * have this library. Afterwards every rank of the communicator has a participant, and this was the barrier; or none has
+ * and the MPI does its barriers. Returns MPI_SUCCESS, or the MPI's code on a rank that could not talk to the others. */
+int tollbar_join(MPI_Comm comm, struct tollbar_joined* self, const void* call_site);
 
-/* Collective, on a communicator that has joined. Gives its ranks another participant, whose episodes are its own, or
- * none on any rank. The communicator has to be kept as long as that is. Returns as tollbar_join(). */
-int tollbar_join_again(MPI_Comm comm, const struct tollbar_joined* joined, struct tollbar_joined* self);
-
-/* The code of MPI of what a participant's call returned (0: nothing failed). */
+/* The MPI's code for the error that a participant's call returned. */
 int tollbar_code_of(const struct tollbar_joined* self, int failed);
 
 /* Local: the user's communicator goes, perhaps before its barriers. */

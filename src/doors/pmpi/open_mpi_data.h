@@ -19,11 +19,8 @@ enum {
     tollbar_errors_return,
     tollbar_info_null,
     tollbar_byte,
-    tollbar_character,
     tollbar_integer,
-    tollbar_two_integers,
     tollbar_op_max,
-    tollbar_op_minloc,
     tollbar_objects
 };
 
@@ -42,10 +39,7 @@ extern void* tollbar_open_mpi_data[tollbar_objects];
 #define ompi_mpi_errors_return (*(struct ompi_predefined_errhandler_t*)tollbar_open_mpi_data[tollbar_errors_return])
 #define ompi_mpi_info_null (*(struct ompi_predefined_info_t*)tollbar_open_mpi_data[tollbar_info_null])
 #define ompi_mpi_byte (*(struct ompi_predefined_datatype_t*)tollbar_open_mpi_data[tollbar_byte])
-#define ompi_mpi_char (*(struct ompi_predefined_datatype_t*)tollbar_open_mpi_data[tollbar_character])
 #define ompi_mpi_int (*(struct ompi_predefined_datatype_t*)tollbar_open_mpi_data[tollbar_integer])
-#define ompi_mpi_2int (*(struct ompi_predefined_datatype_t*)tollbar_open_mpi_data[tollbar_two_integers])
 #define ompi_mpi_op_max (*(struct ompi_predefined_op_t*)tollbar_open_mpi_data[tollbar_op_max])
-#define ompi_mpi_op_minloc (*(struct ompi_predefined_op_t*)tollbar_open_mpi_data[tollbar_op_minloc])
 
 #endif

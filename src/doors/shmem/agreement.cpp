@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every PE puts its facts to every other; what follows from them is the same on all.
+// Every PE puts its facts to every other, and all PEs derive the same barrier from them.
 #include "agreement.hpp"
 
 #include "choice.hpp"
 
-#include "runtime/error.hpp"
+#include "base/c_door.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,16 +13,16 @@
 #include <memory>
 #include <span>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
-using runtime::Refusal;
+using c_door::Refusal;
 
 namespace {
 
-/// What a PE tells the others of itself.
+/// The facts of one PE, which it puts to all others.
 struct PeFacts {
     int error;
-    int signals;  ///< that it wants
+    int wanted_signals;
     char shared;  ///< the memory of all PEs of the group lies in its own
     unsigned tag;
     Rank size;            ///< of its group; 0 outside
@@ -52,20 +52,21 @@ SymmetricMemory allocate(std::size_t bytes) {
 /// Throws where the caller's arguments are wrong. `symmetric` is any symmetric address.
 PeFacts facts_of(const Agreement& own, const tollbar_shmem_options& options, const void* symmetric) {
     const std::string named = named_plan(options, own.members.size());
+    c_door::policy_of(options.wait);
     if (!own.members.self) return {};
     PeFacts facts{};
-    facts.signals = options.signals;
+    facts.wanted_signals = options.signals;
     facts.tag = options.tag;
     facts.size = own.members.size();
     facts.first = own.members.pes.front();
     facts.group = own.members.hash();
     facts.explicit_plan = named.empty() ? 0 : 1;
     facts.shared = shares_memory(own.members.pes, symmetric) ? 1 : 0;
-    const SignalKind& signals = own.signals != nullptr ? *own.signals : signals_of(options, facts.shared != 0);
+    const Signals signals = signals_of(options, facts.shared != 0);
     const std::string plan = named.empty()
                                  ? default_plan(signals, facts.shared != 0, facts.size, crowded_here(symmetric))
                                  : named;
-    if (!runtime::write_text(plan, facts.plan.data(), facts.plan.size()))
+    if (!c_door::write_text(plan, facts.plan.data(), facts.plan.size()))
         throw Refusal{EINVAL, "the plan's spelling is too long: " + plan};
     facts.slots = slots_needed(plan, facts.size);
     return facts;
@@ -82,7 +83,7 @@ const char* plan_of_group(std::span<const PeFacts> all, const PeFacts& facts) {
 void demand_same(std::span<const PeFacts> all, std::size_t one, std::size_t other) {
     const PeFacts &a = all[one], &b = all[other];
     std::string what;
-    if (a.signals != b.signals) what = "kinds of signals";
+    if (a.wanted_signals != b.wanted_signals) what = "kinds of signals";
     if (a.tag != b.tag) what = "tags";
     if (a.explicit_plan && b.explicit_plan && std::strcmp(a.plan.data(), b.plan.data()) != 0)
         what = std::string("plans (") + a.plan.data() + ", " + b.plan.data() + ")";
@@ -113,31 +114,30 @@ void demand_agreement(std::span<const PeFacts> all) {
 
 }  // namespace
 
-Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals) {
+Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& options) {
     const auto count = static_cast<std::size_t>(shmem_n_pes()), self = static_cast<std::size_t>(shmem_my_pe());
     SymmetricMemory table = allocate(count * sizeof(PeFacts));
     const std::span all(static_cast<PeFacts*>(table.get()), count);
     Agreement agreement;
     PeFacts mine{};
-    const Refusal refusal = runtime::refusal_of([&] {
+    const Refusal refusal = c_door::refusal_of([&] {
         agreement.members = members_of(group);
         demand_engine(options);
-        agreement.signals = signals;
         mine = facts_of(agreement, options, table.get());
     });
     mine.error = refusal.error;
-    runtime::write_text(refusal.line, mine.line.data(), mine.line.size());
+    c_door::write_text(refusal.line, mine.line.data(), mine.line.size());
     for (int pe = 0; pe < shmem_n_pes(); ++pe) shmem_putmem(&all[self], &mine, sizeof mine, pe);
     shmem_barrier_all();
     demand_agreement(all);
     if (agreement.members.self) agreement.spelling = plan_of_group(all, mine);
     agreement.shared = std::ranges::all_of(
         all, [&](const PeFacts& other) { return other.group != mine.group || other.shared != 0; });
-    if (signals == nullptr) agreement.signals = &signals_of(options, agreement.shared);
+    agreement.signals = signals_of(options, agreement.shared);
     const std::uint32_t slots = std::ranges::max(all, {}, &PeFacts::slots).slots;
     table.reset();
     agreement.block = Block(allocate(Block::bytes_for(slots)).release(), slots);
     return agreement;
 }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

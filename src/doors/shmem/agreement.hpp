@@ -5,23 +5,23 @@
 
 #include "group.hpp"
 
-#include "transports/shmem/signals.hpp"
+#include "transports/shmem/transport.hpp"
 
 #include <string>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
-/// What a barrier is made of.
+/// The parts of a barrier.
 struct Agreement {
     Members members;
-    const SignalKind* signals = nullptr;
+    Signals signals = Signals::puts;
     bool shared = false;  ///< each PE's memory lies in that of every other
     std::string spelling{};
     Block block{};
 };
 
-/// Collective over all PEs: those of this PE's group, their plan, and memory that is zero on all. `signals` null: those
-/// that the options name. Throws a Refusal, on every PE alike.
-Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals);
+/// Collective over all PEs: the members of this PE's group, their signals and plan, and memory that is zero on all.
+/// Throws a Refusal, on every PE alike.
+Agreement agree(const tollbar_shmem_group* group, const tollbar_shmem_options& options);
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes and unmakes barriers, and tells what they are.
+// Makes and destroys barriers, and describes them.
 #include "barrier.hpp"
 
 #include "choice.hpp"
 #include "registry.hpp"
 
-#include "runtime/environment.hpp"
-#include "runtime/error.hpp"
-#include "runtime/process.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/process.hpp"
+#include "base/say.h"
 
 #include <tollbar/algorithms.hpp>
 
@@ -18,25 +17,24 @@
 #include <unistd.h>
 
 using namespace tollbar;
-using namespace tollbar::shmem;
-using runtime::fail;
-using runtime::guarded;
-using runtime::Refusal;
-
-namespace tollbar::shmem {
+using namespace tollbar::detail;
+using namespace tollbar::detail::shmem;
+using c_door::fail;
+using c_door::guarded;
+using c_door::Refusal;
 
 namespace {
 
-/// What tells the barriers of one block apart: group and tag in the upper half of the signature, plan in the lower.
+/// Tells the barriers of one block apart: group and tag in the upper half of the signature, plan in the lower.
 std::uint64_t identity_of(const Agreement& agreement, unsigned tag, std::uint64_t number) {
-    const auto signals = static_cast<std::uint64_t>(agreement.signals->number) << 1 | (agreement.shared ? 1 : 0);
+    const auto signals = static_cast<std::uint64_t>(agreement.signals) << 1 | (agreement.shared ? 1 : 0);
     const std::uint64_t who = hash_of(&number, sizeof number, agreement.members.hash() ^ tag);
     const std::uint64_t what = hash_of(agreement.spelling.data(), agreement.spelling.size(), signals);
     const Signature signature = signature_of(who, what);
     return ((who ^ what) >> 32) << 32 | signature;
 }
 
-/// Of a barrier made by create or, with number 0, by create_in.
+/// Makes one of create's barriers or, with number 0, one of create_in's.
 tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_shmem_options& options,
                                     std::uint64_t number) {
     int level = SHMEM_THREAD_SINGLE;
@@ -51,11 +49,13 @@ tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_sh
     if (*members.self == 0 && environment::verbosity() > 0)
         tollbar_say("barrier of %u PEs: %s", static_cast<unsigned>(members.size()), spelling.c_str());
     barrier->identity = identity_of(agreement, options.tag, number);
-    const Crowding crowding = crowded_here(block.words()) ? Crowding::crowded : Crowding::roomy;
-    ShmemTransport transport(block, members.pes, *signals, shared, static_cast<Signature>(barrier->identity),
-                             patience_for<NativeSync>(environment::wait(), crowding), 0);
+    const Occupancy occupancy = crowded_here(block.words()) ? Occupancy::oversubscribed : Occupancy::exclusive;
+    const wait_policy named = c_door::policy_of(options.wait);
+    const wait_policy wait = named == wait_policy::automatic ? environment::wait() : named;
+    ShmemTransport transport(block, members.pes, signals, shared, static_cast<Signature>(barrier->identity),
+                             wait_budget_for<NativeSync>(wait, occupancy), 0);
     barrier->plan = make_plan(spelling, members.size());
-    const std::vector<shmem::Step> placed = place(*barrier->plan, *members.self);
+    const std::vector<shmem::Step> placed = steps_of(*barrier->plan, *members.self);
     barrier->steps = transport.locate(placed);
     barrier->one_shot = is_one_shot(placed);
     barrier->runner.emplace(barrier->steps.data(), static_cast<std::uint32_t>(barrier->steps.size()), Episode{0},
@@ -69,7 +69,7 @@ tollbar_shmem_barrier* make_barrier(const Agreement& agreement, const tollbar_sh
 std::uint64_t created = 0;
 
 std::string choose_plan(const tollbar_shmem_options& options, bool shared, Rank pes, bool crowded) {
-    const SignalKind& signals = signals_of(options, shared);
+    const Signals signals = signals_of(options, shared);
     const std::string named = named_plan(options, pes);
     return named.empty() ? default_plan(signals, shared, pes, crowded) : named;
 }
@@ -96,20 +96,13 @@ void demand_symmetric(void* memory, std::size_t bytes, const Members& members) {
 
 }  // namespace
 
-int create(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals,
-           tollbar_shmem_barrier** barrier) {
-    if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
-    return guarded([&] {
-        const Agreement agreement = agree(group, options, signals);
-        *barrier = make_barrier(agreement, options, ++created);
-    });
-}
-
-}  // namespace tollbar::shmem
-
 int tollbar_shmem_barrier_create(const tollbar_shmem_group* group, const tollbar_shmem_options* options,
                                  tollbar_shmem_barrier** barrier) {
-    return create(group, given(options), nullptr, barrier);
+    if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
+    return guarded([&] {
+        const tollbar_shmem_options wanted = given(options);
+        *barrier = make_barrier(agree(group, wanted), wanted, ++created);
+    });
 }
 
 size_t tollbar_shmem_barrier_bytes(const tollbar_shmem_group* group, const tollbar_shmem_options* options) {
@@ -136,7 +129,7 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
         const bool shared = shares_memory(members.pes, memory);
         const std::string plan = choose_plan(wanted, shared, members.size(), crowded_here(memory));
         const Block block(memory, slots_needed(plan, members.size()));
-        *barrier = make_barrier({members, &signals_of(wanted, shared), shared, plan, block}, wanted, 0);
+        *barrier = make_barrier({members, signals_of(wanted, shared), shared, plan, block}, wanted, 0);
     });
 }
 
@@ -167,11 +160,11 @@ const char* tollbar_shmem_barrier_plan(const tollbar_shmem_barrier* barrier) {
 }
 
 tollbar_shmem_signals tollbar_shmem_barrier_signals(const tollbar_shmem_barrier* barrier) {
-    return barrier == nullptr ? TOLLBAR_SHMEM_AUTO : static_cast<tollbar_shmem_signals>(barrier->signals->number);
+    return barrier == nullptr ? TOLLBAR_SHMEM_AUTO : static_cast<tollbar_shmem_signals>(barrier->signals);
 }
 
 uint64_t tollbar_shmem_barrier_episode(const tollbar_shmem_barrier* barrier) {
     return barrier == nullptr || !barrier->runner ? 0 : barrier->runner->episode();
 }
 
-const char* tollbar_shmem_last_error(void) { return runtime::last_error(); }
+const char* tollbar_shmem_last_error(void) { return c_door::last_error(); }

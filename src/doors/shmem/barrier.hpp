@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tollbar_shmem_barrier is: who meets, what runs, and what its caller was told.
+// One PE's part in a barrier: its group, the plan that it runs, and the state of its episode.
 #pragma once
 
 #include "agreement.hpp"
 #include "caller_lock.hpp"
 
+#include "base/c_door.hpp"
 #include "transports/shmem/transport.hpp"
 
 #include <tollbar/detail/runner.hpp>
@@ -14,9 +15,9 @@
 #include <string>
 #include <vector>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
-/// While a PE waits in one barrier it keeps its others going, and finds out what is wrong.
+/// Keeps a PE's other barriers going while it waits in one, and finds out what is wrong.
 class BarrierTransport : public ShmemTransport {
 public:
     BarrierTransport(ShmemTransport transport, tollbar_shmem_barrier& barrier)
@@ -30,10 +31,10 @@ private:
     std::uint32_t turns_ = 0;
 };
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem
 
 /// One PE's part. Outside the group it has neither plan nor runner.
-struct tollbar_shmem_barrier : tollbar::shmem::Agreement {
+struct tollbar_shmem_barrier : tollbar::detail::shmem::Agreement {
     tollbar_shmem_barrier(const Agreement& agreement, bool any_thread) : Agreement(agreement), lock(any_thread) {}
 
     bool sync_only = false;
@@ -41,23 +42,19 @@ struct tollbar_shmem_barrier : tollbar::shmem::Agreement {
     bool owns_memory = false;    ///< made by create: destroy frees collectively
     std::uint64_t identity = 0;  ///< the low half is the signature
     std::optional<tollbar::Plan> plan;
-    std::vector<tollbar::shmem::ShmemTransport::Step> steps;
+    std::vector<tollbar::detail::shmem::ShmemTransport::Step> steps;
     bool one_shot = true;
-    std::optional<tollbar::Runner<tollbar::shmem::BarrierTransport>> runner;
-    tollbar::shmem::CallerLock lock;
-    bool open = false;  ///< posted, and nobody was told yet that it is over
+    std::optional<tollbar::detail::Runner<tollbar::detail::shmem::BarrierTransport>> runner;
+    tollbar::detail::shmem::CallerLock lock;
+    tollbar::detail::c_door::Waited waited;
+    bool open = false;  ///< posted, and no call has reported the end yet
     int fault = 0;      ///< EPROTO or EBADMSG, once seen
     std::string what;   ///< the line for that
     std::uint32_t tests = 0;
 };
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 inline bool BarrierTransport::gone() const noexcept { return barrier_->fault != 0; }
 
-/// tollbar_shmem_barrier_create; with `signals` by that kind of signals instead of the one that the options name, which
-/// is how experiments bring their own.
-int create(const tollbar_shmem_group* group, const tollbar_shmem_options& options, const SignalKind* signals,
-           tollbar_shmem_barrier** barrier);
-
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which thread may use a barrier: one at a time, by the rules of the thread level. Breaking them is noticed.
+// The thread that may use a barrier: one at a time, by the rules of the thread level; a violation is noticed.
 #pragma once
 
 #include <tollbar/detail/sync.hpp>
@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 /// Held by the thread whose call is at work in a barrier.
 ///
@@ -50,8 +50,8 @@ private:
     static constexpr std::uint8_t nobody = 0, caller = 1, uncalled = 2;
 
     static const void* this_thread() noexcept {
-        static thread_local char place;
-        return &place;
+        static thread_local char own;
+        return &own;
     }
 
     const bool any_thread_;
@@ -59,4 +59,4 @@ private:
     std::atomic<std::uint8_t> inside_{nobody};
 };
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Post, test and wait: who may call, what is open, and what the caller is told.
+// Post, test and wait: checks the caller and the state of the episode, and says when the episode is over.
 #include "barrier.hpp"
 #include "missing.hpp"
 #include "registry.hpp"
 
-#include "runtime/environment.hpp"
-#include "runtime/error.hpp"
+#include "base/c_door.hpp"
+#include "base/environment.hpp"
+#include "base/report.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 
 using namespace tollbar;
-using namespace tollbar::shmem;
-using runtime::fail;
-using runtime::guarded;
-using runtime::Refusal;
+using namespace tollbar::detail;
+using namespace tollbar::detail::shmem;
+using c_door::fail;
+using c_door::guarded;
+using c_door::Refusal;
 
 namespace {
 
@@ -45,7 +46,7 @@ int post_inside(tollbar_shmem_barrier& barrier, const shmem_ctx_t* contexts, std
         for (std::size_t i = 0; i < count; ++i) shmem_ctx_quiet(contexts[i]);
     }
     // Stores to this PE's own memory come before what tells the others; pairs with the acquire of
-    // ShmemTransport::told().
+    // ShmemTransport::signalled().
     std::atomic_thread_fence(std::memory_order_release);
     barrier.open = true;
     barrier.runner->start();
@@ -60,7 +61,7 @@ int close(tollbar_shmem_barrier& barrier) noexcept {
     return 0;
 }
 
-/// What can be said without waiting; `call` is for the refusal.
+/// The result of a call that does not wait; `call` is for the refusal.
 int look(tollbar_shmem_barrier& barrier, const char* call) noexcept {
     if (!barrier.open) return barrier.runner->episode() == 0 ? refuse(EINVAL, call, "") : TOLLBAR_SHMEM_IDLE;
     return barrier.fault != 0 || barrier.runner->advance() ? close(barrier) : EAGAIN;
@@ -77,30 +78,15 @@ int test_inside(tollbar_shmem_barrier& barrier) noexcept {
 int wait_inside(tollbar_shmem_barrier& barrier) noexcept {
     const int error = look(barrier, "wait before the first post of ");
     if (error != EAGAIN) return error == TOLLBAR_SHMEM_IDLE ? 0 : error;
-    static const auto timeout = environment::timeout();
-    if (timeout) {
-        const auto since = Clock::now();
-        while (barrier.fault == 0 && !barrier.runner->finish(deadline_after(*timeout))) {
+    static const Timeout timeout = environment::timeout();
+    wait_reporting(
+        timeout, [&](auto deadline) { return barrier.runner->finish(deadline); },
+        [&](auto waited) {
             examine(barrier);
-            if (barrier.fault == 0) report(barrier, Clock::now() - since);
-        }
-    } else {
-        barrier.runner->finish(Never{});
-    }
+            if (barrier.fault == 0) report(barrier, waited);
+            return barrier.fault == 0;
+        });
     return close(barrier);
-}
-
-void write(const std::vector<int>& pes, int* missing, std::size_t capacity, std::size_t* count) noexcept {
-    std::copy_n(pes.begin(), std::min(pes.size(), capacity), missing);
-    if (count != nullptr) *count = pes.size();
-}
-
-int complete(tollbar_shmem_req* request, int (*call)(tollbar_shmem_barrier*)) noexcept {
-    if (request == nullptr) return fail(EINVAL, "request is NULL");
-    if (*request == TOLLBAR_SHMEM_REQ_INVALID) return 0;
-    if (const int error = call(*request); error != 0 && error != TOLLBAR_SHMEM_IDLE) return error;
-    *request = TOLLBAR_SHMEM_REQ_INVALID;
-    return 0;
 }
 
 }  // namespace
@@ -127,25 +113,16 @@ int tollbar_shmem_barrier_test(tollbar_shmem_barrier* barrier) { return inside(b
 
 int tollbar_shmem_barrier_wait(tollbar_shmem_barrier* barrier) { return inside(barrier, wait_inside); }
 
-int tollbar_shmem_barrier_wait_until(tollbar_shmem_barrier* barrier, int64_t deadline_ns, int* missing_pes,
-                                     size_t capacity, size_t* count) {
+int tollbar_shmem_barrier_wait_for(tollbar_shmem_barrier* barrier, int64_t nanoseconds) {
     return inside(barrier, [&](tollbar_shmem_barrier& own) {
-        if (missing_pes == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
         if (!own.open) return wait_inside(own);
-        const Clock::time_point at{std::chrono::nanoseconds(deadline_ns)};
-        if (own.fault == 0 && own.runner->finish(Deadline{at})) return close(own);
+        own.waited.begin(own.runner->episode());
+        if (own.fault == 0 && own.runner->finish(deadline_after(std::chrono::nanoseconds(nanoseconds))))
+            return close(own);
         examine(own);
         if (own.fault != 0) return close(own);
-        return guarded([&] {
-            const std::vector<int> pes = missing(own);
-            write(pes, missing_pes, capacity, count);
-            throw Refusal{ETIMEDOUT, missing_in_words(own, pes)};
-        });
+        return guarded([&] { throw Refusal{ETIMEDOUT, in_words(missing(own))}; });
     });
-}
-
-int64_t tollbar_shmem_now(void) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
 }
 
 int tollbar_shmem_barrier_post_and_wait(tollbar_shmem_barrier* barrier) {
@@ -155,21 +132,9 @@ int tollbar_shmem_barrier_post_and_wait(tollbar_shmem_barrier* barrier) {
     });
 }
 
-int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, int* missing_pes, size_t capacity, size_t* count) {
+int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, tollbar_missing* missing, size_t capacity,
+                                  size_t* count) {
     return inside(barrier, [&](tollbar_shmem_barrier& own) {
-        if (missing_pes == nullptr && capacity != 0) return fail(EINVAL, "missing is NULL");
-        return guarded([&] { write(missing(own), missing_pes, capacity, count); });
+        return c_door::write_missing(missing, capacity, count, [&] { return shmem::missing(own); });
     });
 }
-
-int tollbar_shmem_barrier_nb(tollbar_shmem_barrier* barrier, tollbar_shmem_req* request) {
-    if (request == nullptr) return fail(EINVAL, "request is NULL");
-    *request = TOLLBAR_SHMEM_REQ_INVALID;
-    const int error = tollbar_shmem_barrier_post(barrier);
-    if (error == 0) *request = barrier;
-    return error;
-}
-
-int tollbar_shmem_req_test(tollbar_shmem_req* request) { return complete(request, tollbar_shmem_barrier_test); }
-
-int tollbar_shmem_req_wait(tollbar_shmem_req* request) { return complete(request, tollbar_shmem_barrier_wait); }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks spellings, and has a rule for who names none.
+// Checks spellings, and chooses a plan for callers that name none.
 #include "choice.hpp"
 
 #include "algorithms/defaults.hpp"
-#include "runtime/environment.hpp"
-#include "runtime/error.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
 #include "transports/shmem/open_mpi.hpp"
 
 #include <tollbar/algorithms.hpp>
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/price.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <stdexcept>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 namespace {
 
@@ -49,15 +51,22 @@ std::string cheapest(Rank pes) {
 
 void demand_engine(const tollbar_shmem_options& options) {
     if (options.engine != 0 && !progress_can_be_joined())
-        throw runtime::Refusal{ENOTSUP, "engine: this OpenSHMEM has no progress that can be joined (Open MPI has)"};
+        throw c_door::Refusal{ENOTSUP, "engine: this OpenSHMEM has no progress that can be joined (Open MPI has)"};
 }
 
-const SignalKind& signals_of(const tollbar_shmem_options& options, bool shared) {
-    if (options.signals == TOLLBAR_SHMEM_AUTO) return shared ? by_stores : by_puts;
-    for (const SignalKind* kind : {&by_puts, &by_stores})
-        if (kind->number == options.signals) return *kind;
-    throw std::invalid_argument("signals is TOLLBAR_SHMEM_AUTO, TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not " +
-                                std::to_string(options.signals));
+Signals signals_of(const tollbar_shmem_options& options, bool shared) {
+    std::uint32_t number;  // C may have stored any number
+    static_assert(sizeof number == sizeof options.signals);
+    std::memcpy(&number, &options.signals, sizeof number);
+    switch (number) {
+        case TOLLBAR_SHMEM_AUTO: return shared ? Signals::stores : Signals::puts;
+        case TOLLBAR_SHMEM_PUTS: return Signals::puts;
+        case TOLLBAR_SHMEM_STORES: return Signals::stores;
+        default:
+            throw std::invalid_argument(
+                "signals is TOLLBAR_SHMEM_AUTO, TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not " +
+                std::to_string(number));
+    }
 }
 
 std::string named_plan(const tollbar_shmem_options& options, Rank pes) {
@@ -70,7 +79,7 @@ bool shares_memory(const std::vector<int>& pes, const void* symmetric) {
     return std::ranges::all_of(pes, [&](int pe) { return shmem_ptr(symmetric, pe) != nullptr; });
 }
 
-std::string default_plan(const SignalKind& signals, bool shared, Rank pes, bool crowded) {
+std::string default_plan(Signals signals, bool shared, Rank pes, bool crowded) {
     if (std::string named = environment::plan(); !named.empty()) {
         try {
             demand_plan(named, pes);
@@ -82,7 +91,7 @@ std::string default_plan(const SignalKind& signals, bool shared, Rank pes, bool 
     if (pes == 1) return std::string(defaults::by_messages);
     if (pes < counter_from) return defaults::in_ways(pes - 1);
     const bool one_shot = pes <= one_shot_up_to || crowded;
-    return one_shot && (shared || &signals == &by_puts) ? std::string(defaults::at_one_counter) : cheapest(pes);
+    return one_shot && (shared || signals == Signals::puts) ? std::string(defaults::at_one_counter) : cheapest(pes);
 }
 
 std::uint32_t slots_needed(const std::string& spelling, Rank pes) { return slots_of(make_plan(spelling, pes)); }
@@ -95,4 +104,4 @@ bool crowded_here(const void* symmetric) {
     return static_cast<std::uint32_t>(here <= 1 ? all : here) > masked_cpus();
 }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a barrier runs: the caller's plan, the environment's, or one for the number of PEs.
+// The plan of a barrier: the caller's, the environment's, or one for the number of PEs.
 #pragma once
 
-#include "transports/shmem/placement.hpp"
-#include "transports/shmem/signals.hpp"
+#include "transports/shmem/transport.hpp"
 
 #include <tollbar/plan.hpp>
 #include <tollbar/shmem.h>
@@ -11,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 /// The caller's plan; "" when it names none. Throws std::invalid_argument when it is none for that many PEs.
 std::string named_plan(const tollbar_shmem_options& options, Rank pes);
@@ -21,19 +20,20 @@ bool shares_memory(const std::vector<int>& pes, const void* symmetric);
 
 /// TOLLBAR_PLAN, else one for the number of PEs, which share memory or not. A wrong TOLLBAR_PLAN is reported once a
 /// process and then ignored.
-std::string default_plan(const SignalKind& signals, bool shared, Rank pes, bool crowded);
+std::string default_plan(Signals signals, bool shared, Rank pes, bool crowded);
 
 /// Throws a Refusal (ENOTSUP) where the options want an engine and there is none.
 void demand_engine(const tollbar_shmem_options& options);
 
-/// What the options want, where PEs share their memory or not. Throws std::invalid_argument.
-const SignalKind& signals_of(const tollbar_shmem_options& options, bool shared);
+/// The signals that the options name or, with TOLLBAR_SHMEM_AUTO, that suit PEs which share their memory or not. Throws
+/// std::invalid_argument.
+Signals signals_of(const tollbar_shmem_options& options, bool shared);
 
 /// How many slots a PE needs. The spelling has no fault.
 std::uint32_t slots_needed(const std::string& spelling, Rank pes);
 
-/// Whether the PEs that share this one's memory are more than its CPUs. Where no memory is shared all are taken to be
-/// here: to give way needlessly costs less than to spin in another's way. `symmetric` is any symmetric address.
+/// Whether the PEs that share this one's memory are more than its CPUs. All PEs are taken to be here where no memory is
+/// shared: to give way needlessly costs less than to spin in another's way. `symmetric` is any symmetric address.
 bool crowded_here(const void* symmetric);
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

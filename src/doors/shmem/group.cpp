@@ -2,18 +2,19 @@
 // Lists the PEs and refuses those that do not exist or are named twice.
 #include "group.hpp"
 
-#include "runtime/error.hpp"
+#include "base/error.hpp"
+#include "base/fnv.hpp"
 
 #include <algorithm>
 #include <cerrno>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
-using runtime::Refusal;
+using c_door::Refusal;
 
 namespace {
 
-std::vector<int> listed(const tollbar_shmem_group& group) {
+std::vector<int> pes_of(const tollbar_shmem_group& group) {
     if (group.size < 1) throw Refusal{EINVAL, "a group has at least 1 PE, not " + std::to_string(group.size)};
     if (group.pes != nullptr) return {group.pes, group.pes + group.size};
     if (group.stride < 1) throw Refusal{EINVAL, "the stride is 1 or more, not " + std::to_string(group.stride)};
@@ -33,19 +34,14 @@ bool names_nothing(const tollbar_shmem_group* group) {
 }  // namespace
 
 std::uint64_t hash_of(const void* text, std::size_t bytes, std::uint64_t seed) noexcept {
-    // FNV-1a: of std::hash nobody promises that two programs agree.
-    constexpr std::uint64_t offset = 0xcbf29ce484222325, prime = 0x100000001b3;
-    std::uint64_t hash = seed ^ offset;
-    for (const auto* byte = static_cast<const unsigned char*>(text); bytes != 0; ++byte, --bytes)
-        hash = (hash ^ *byte) * prime;
-    return hash;
+    return fnv1a({static_cast<const std::byte*>(text), bytes}, seed ^ fnv_start);
 }
 
 std::uint64_t Members::hash() const noexcept { return hash_of(pes.data(), pes.size() * sizeof pes.front(), 0); }
 
 Members members_of(const tollbar_shmem_group* group) {
     const tollbar_shmem_group all{.pes = nullptr, .start = 0, .stride = 1, .size = shmem_n_pes()};
-    Members members{.pes = listed(names_nothing(group) ? all : *group), .self = std::nullopt};
+    Members members{.pes = pes_of(names_nothing(group) ? all : *group), .self = std::nullopt};
     for (const int pe : members.pes)
         if (pe < 0 || pe >= shmem_n_pes())
             throw Refusal{ESRCH, "the group names a PE that does not exist (" + std::to_string(pe) +
@@ -59,4 +55,4 @@ Members members_of(const tollbar_shmem_group* group) {
     return members;
 }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who meets: the PEs that a caller names, checked.
+// The PEs of a barrier as the caller names them, checked.
 #pragma once
 
 #include <tollbar/plan.hpp>
@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 struct Members {
     std::vector<int> pes;
-    std::optional<Rank> self;  ///< this PE's place among them, if it is one
+    std::optional<Rank> self;  ///< this PE's index among them, if it is one
 
     Rank size() const noexcept { return static_cast<Rank>(pes.size()); }
     std::uint64_t hash() const noexcept;
@@ -32,4 +32,4 @@ Members members_of(const tollbar_shmem_group* group);
 /// Spreads the bits of `text` and `seed`, the same way on every PE.
 std::uint64_t hash_of(const void* text, std::size_t bytes, std::uint64_t seed) noexcept;
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what other PEs' blocks say of them where their memory can be read, and else goes by the plan.
+// Reads other PEs' blocks where their memory can be read, and else goes by the plan.
 #include "missing.hpp"
 
-#include "runtime/process.hpp"
-#include "runtime/say.h"
-
-#include <tollbar/unheard.hpp>
+#include "analysis/unheard.hpp"
+#include "base/process.hpp"
+#include "base/report.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <exception>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 namespace {
 
@@ -20,28 +19,40 @@ std::uint64_t* words_at(const tollbar_shmem_barrier& barrier, int pe) {
     return static_cast<std::uint64_t*>(shmem_ptr(barrier.block.words(), pe));
 }
 
-/// Of whom the plan has no proof yet.
+/// The PEs of which the plan has no proof yet.
 std::vector<int> unheard_pes(const tollbar_shmem_barrier& barrier) {
     std::vector<int> pes;
     const Rank self = *barrier.members.self;
     for (const Rank rank : unheard(*barrier.plan, self, barrier.steps[barrier.runner->steps_done()].done)) {
-        // Of those who tell this PE themselves some may have, out of turn.
-        const bool has_told = std::ranges::any_of(barrier.steps, [&](const ShmemTransport::Step& step) {
-            return step.kind == Step::Kind::told && step.peer == rank && barrier.runner->transport().told(step);
+        // A PE that signals this one itself may have done so out of turn.
+        const bool has_signalled = std::ranges::any_of(barrier.steps, [&](const ShmemTransport::Step& step) {
+            return step.kind == Step::Kind::await && step.peer == rank && barrier.runner->transport().signalled(step);
         });
-        if (!has_told) pes.push_back(barrier.members.pes[rank]);
+        if (!has_signalled) pes.push_back(barrier.members.pes[rank]);
     }
     return pes;
 }
 
-std::string in_words(const tollbar_shmem_barrier& barrier, int pe) {
-    std::string text = pe_text(pe);
+/// The PE with what its block says of it, where that can be read.
+tollbar_missing described(const tollbar_shmem_barrier& barrier, int pe) {
+    const Episode episode = barrier.runner->episode();
+    tollbar_missing one = c_door::unknown_member(static_cast<Rank>(pe), barrier.waited.ns(episode), "");
     std::uint64_t* words = words_at(barrier, pe);
-    if (words == nullptr) return text;
+    if (words == nullptr) return one;
     const Block::Owner owner = Block::owner(words);
-    if (owner.process == 0) return text + " (which has not made this barrier)";
-    const bool runs = is_running(static_cast<pid_t>(owner.process), owner.start);
-    return text + " (process " + std::to_string(owner.process) + (runs ? ")" : ", dead)");
+    one.process = static_cast<std::int64_t>(owner.process);
+    one.state = owner.process == 0                                           ? TOLLBAR_NEVER_JOINED
+                : is_running(static_cast<pid_t>(owner.process), owner.start) ? TOLLBAR_RUNNING
+                                                                             : TOLLBAR_DEAD;
+    if (owner.process != 0) one.behind = episode - Block::entered(words);
+    return one;
+}
+
+std::string in_words(const tollbar_missing& one) {
+    std::string text = pe_text(one.rank);
+    if (one.state == TOLLBAR_UNKNOWN) return text;
+    if (one.state == TOLLBAR_NEVER_JOINED) return text + " (which has not made this barrier)";
+    return text + " (process " + std::to_string(one.process) + (one.state == TOLLBAR_DEAD ? ", dead)" : ")");
 }
 
 void set_fault(tollbar_shmem_barrier& barrier, int error, const std::string& line) {
@@ -82,7 +93,7 @@ void examine_slots(tollbar_shmem_barrier& barrier) {
     }
     std::string who = "some PE";
     for (const ShmemTransport::Step& step : barrier.steps)
-        if (step.kind == Step::Kind::told && step.slot == fault->slot && !is_role(step.peer))
+        if (step.kind == Step::Kind::await && step.slot == fault->slot && !is_role(step.peer))
             who = pe_text(barrier.members.pes[step.peer]);
     set_fault(barrier, EBADMSG,
               who + " claims an episode that it cannot have reached (" +
@@ -93,7 +104,7 @@ void examine_slots(tollbar_shmem_barrier& barrier) {
 
 }  // namespace
 
-std::vector<int> missing(const tollbar_shmem_barrier& barrier) {
+std::vector<tollbar_missing> missing(const tollbar_shmem_barrier& barrier) {
     if (!barrier.open || barrier.runner->finished()) return {};
     std::vector<int> pes = unheard_pes(barrier);
     std::erase_if(pes, [&](int pe) {
@@ -101,28 +112,23 @@ std::vector<int> missing(const tollbar_shmem_barrier& barrier) {
                static_cast<std::int64_t>(Block::entered(words_at(barrier, pe)) - barrier.runner->episode()) >= 0;
     });
     std::ranges::sort(pes);
-    return pes;
+    std::vector<tollbar_missing> list;
+    list.reserve(pes.size());
+    for (const int pe : pes) list.push_back(described(barrier, pe));
+    return list;
 }
 
-std::string missing_in_words(const tollbar_shmem_barrier& barrier, const std::vector<int>& pes) {
-    if (pes.empty()) return "all PEs have posted, but some of them neither test nor wait and so pass no signals on";
-    constexpr std::size_t shown = 16;
-    std::string text;
-    const std::size_t count = std::min(pes.size(), shown);
-    for (std::size_t i = 0; i < count; ++i)
-        text += (i == 0 ? "" : i + 1 == pes.size() ? " and " : ", ") + in_words(barrier, pes[i]);
-    if (pes.size() > shown) text += " and " + std::to_string(pes.size() - shown) + " more";
-    return text + (pes.size() == 1 ? " has not posted" : " have not posted");
+std::string in_words(const std::vector<tollbar_missing>& missing) {
+    if (missing.empty()) return "all PEs have posted, but some of them neither test nor wait and so pass no signals on";
+    return listed(missing, [](const tollbar_missing& one) { return in_words(one); }) +
+           (missing.size() == 1 ? " has not posted" : " have not posted");
 }
 
-void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> waited) noexcept {
-    try {
-        tollbar_report("barrier of %u PEs (%s), episode %llu: PE %d has waited %.1f s: %s",
-                       static_cast<unsigned>(barrier.members.size()), barrier.spelling.c_str(),
-                       static_cast<unsigned long long>(barrier.runner->episode()), shmem_my_pe(), waited.count(),
-                       missing_in_words(barrier, missing(barrier)).c_str());
-    } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
-    }
+void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> waited) {
+    tollbar_report("barrier of %u PEs (%s), episode %llu: PE %d has waited %.1f s: %s",
+                   static_cast<unsigned>(barrier.members.size()), barrier.spelling.c_str(),
+                   static_cast<unsigned long long>(barrier.runner->episode()), shmem_my_pe(), waited.count(),
+                   in_words(missing(barrier)).c_str());
 }
 
 void examine(tollbar_shmem_barrier& barrier) noexcept {
@@ -136,4 +142,4 @@ void examine(tollbar_shmem_barrier& barrier) noexcept {
     }
 }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has not posted, and who made another barrier of the same memory.
+// The PEs that have not posted, and those that made another barrier of the same memory.
 #pragma once
 
 #include "barrier.hpp"
@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 /// The PEs that have not posted in the open episode, as far as this PE can tell, in ascending order.
-std::vector<int> missing(const tollbar_shmem_barrier& barrier);
+std::vector<tollbar_missing> missing(const tollbar_shmem_barrier& barrier);
 
 /// "PE 3 has not posted", "PE 3 (process 4711, dead) and PE 5 have not posted".
-std::string missing_in_words(const tollbar_shmem_barrier& barrier, const std::vector<int>& pes);
+std::string in_words(const std::vector<tollbar_missing>& missing);
 
 /// One line on stderr from a PE that waits.
-void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> waited) noexcept;
+void report(const tollbar_shmem_barrier& barrier, std::chrono::duration<double> waited);
 
-/// Looks at the slots and at the peers' blocks for what can not be; sets barrier.fault and says what.
+/// Looks for impossible values in the slots and the peers' blocks; sets barrier.fault and its line.
 void examine(tollbar_shmem_barrier& barrier) noexcept;
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

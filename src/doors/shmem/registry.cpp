@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the list. Who finds it in use goes on without advancing anybody: there will be another turn soon.
+// Keeps the list. A call that finds it in use goes on without advancing any barrier: there will be another turn soon.
 #include "registry.hpp"
 
 #include "barrier.hpp"
 
-#include "runtime/say.h"
+#include "base/say.h"
 #include "transports/shmem/open_mpi.hpp"
 
 #include <algorithm>
 #include <vector>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 namespace {
 
@@ -70,4 +70,4 @@ void unregister_barrier(tollbar_shmem_barrier& barrier) noexcept {
 
 void advance_others() noexcept { advance(needs_calls); }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

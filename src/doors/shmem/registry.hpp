@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// All barriers of this PE: one that waits for a barrier advances the others too, and one whose program ends inside an
-// episode is told.
+// All barriers of this PE: a wait for one of them advances the others too, and a program that ends inside an episode is
+// told.
 #pragma once
 
 #include <tollbar/shmem.h>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 /// Until unregister_barrier() other barriers' calls advance this one, and with `engine` the OpenSHMEM's progress.
 void register_barrier(tollbar_shmem_barrier& barrier);
@@ -14,4 +14,4 @@ void unregister_barrier(tollbar_shmem_barrier& barrier) noexcept;
 /// Advances all open barriers that are in no call and whose PEs need each other after their posts.
 void advance_others() noexcept;
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -34,8 +34,8 @@ std::string path_of(std::uint64_t id) {
     return std::string(folder) + name;
 }
 
-std::string path_of(Arena::Place place) {
-    return "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
+std::string path_of(Arena::Descriptor file) {
+    return "/proc/" + std::to_string(file.process) + "/fd/" + std::to_string(file.number);
 }
 
 /// Throws unless the path leads to shared memory: elsewhere a process of that number may be another one.
@@ -118,7 +118,7 @@ Arena::Block& Arena::block(Offset offset) {
 
 Arena::Arena(std::uint64_t id, File file) : id_(id), file_(std::move(file)), header_(map(file_, 0, Header::bytes())) {}
 
-Arena::Place Arena::place() const noexcept { return {.process = getpid(), .descriptor = file_.number()}; }
+Arena::Descriptor Arena::descriptor() const noexcept { return {.process = getpid(), .number = file_.number()}; }
 
 std::shared_ptr<Arena> Arena::make(std::uint64_t id) {
     File file(::open(folder.data(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
@@ -150,8 +150,8 @@ std::shared_ptr<Arena> Arena::opened(std::uint64_t id, const char* path) {
     return arena;
 }
 
-std::shared_ptr<Arena> Arena::open(std::uint64_t id, Place place) {
-    const std::string path = path_of(place);
+std::shared_ptr<Arena> Arena::open(std::uint64_t id, Descriptor file) {
+    const std::string path = path_of(file);
     refuse_other_files(path);
     return opened(id, path.c_str());
 }
@@ -160,7 +160,7 @@ std::shared_ptr<Arena> Arena::open(std::uint64_t id) { return opened(id, path_of
 
 void Arena::link() const {
     const std::string path = path_of(id_);
-    if (linkat(AT_FDCWD, path_of(place()).c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    if (linkat(AT_FDCWD, path_of(descriptor()).c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0)
         throw_errno("cannot name " + path);
 }
 
@@ -226,7 +226,7 @@ Offset Arena::take(std::size_t bytes, std::uint32_t users) {
     return made;
 }
 
-/// Whoever gives a block back has used it, so that it is mapped.
+/// A rank that gives a block back has used it, so that it is mapped.
 void Arena::give_back(Offset offset) noexcept {
     Block& block = this->block(offset);
     if (block.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -259,4 +259,4 @@ bool Arena::look_up(std::uint64_t ticket, Offset& block) noexcept {
     return false;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -3,7 +3,7 @@
 
 #include <system_error>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
 Messages::~Messages() {
     for (const auto* channels : {&sends_, &receives_})
@@ -41,4 +41,4 @@ std::uint32_t Messages::take(const Step& step, Episode episode) noexcept {
     return lost_ ? 0 : 1;
 }
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

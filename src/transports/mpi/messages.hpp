@@ -11,33 +11,33 @@
 #include <cstdint>
 #include <vector>
 
-namespace tollbar::mpi {
+namespace tollbar::detail::mpi {
 
-/// What a rank does with a channel in an episode.
+/// A rank's use of a channel in an episode.
 struct MessageStep {
     enum class Kind : std::uint8_t {
         send,
         receive,
-        leave,  ///< await that what was sent has left
+        leave,  ///< await that the sent message has left
     };
 
     Kind kind;
     tollbar_channel* channel;
 };
 
-/// The transport, for Runner. Receives are posted when an episode starts, so that messages find them; what is under
-/// way in between is one message a channel.
+/// The transport, for Runner. Receives are posted when an episode starts, so that messages find them; a channel has at
+/// most one message under way.
 ///
-/// An episode is not over before what was sent in it has left: over a connection that is still being made it would
-/// stay here until this rank calls the MPI again, and who awaits it with it. So a program ends with leaving().
+/// An episode is not over before its messages have left: over a connection that is still being made a message would
+/// stay here, and its receiver wait, until this rank calls the MPI again. So a program ends with leaving().
 class Messages {
 public:
     using Step = MessageStep;
     using Sync = NativeSync;
 
-    /// `p2p` is copied; its state outlives this. `crowding` may change at any time.
-    Messages(const tollbar_p2p& p2p, wait_policy policy, const std::atomic<Crowding>& crowding) noexcept
-        : p2p_(p2p), policy_(policy), crowding_(&crowding) {}
+    /// `p2p` is copied; its state outlives this. `occupancy` may change at any time.
+    Messages(const tollbar_p2p& p2p, wait_policy policy, const std::atomic<Occupancy>& occupancy) noexcept
+        : p2p_(p2p), policy_(policy), occupancy_(&occupancy) {}
     Messages(Messages&& other) noexcept = default;
     Messages& operator=(Messages&&) = delete;
     ~Messages();
@@ -49,7 +49,7 @@ public:
     /// A step for each channel that sends.
     std::vector<Step> leaving() const;
 
-    /// A whole word, and what it sends has left. Throws as open().
+    /// The steps of a whole program, and leaving(). Throws as open().
     std::vector<Step> steps(const Program& program);
 
     void entered(Episode) noexcept {
@@ -76,27 +76,27 @@ public:
     bool gone() const noexcept { return lost_; }
 
     /// A look at a message goes with a turn of progress, which is what sleep() is called for.
-    static constexpr Patience patience(const Step&) noexcept { return {.spins = 0, .yields = 0}; }
+    static constexpr WaitBudget budget(const Step&) noexcept { return {.spins = 0, .yields = 0}; }
 
-    /// Nobody wakes who awaits a message: it naps once it has looked for a while.
+    /// A rank that awaits a message is woken by nobody: it naps once it has looked for a while.
     template <class Deadline>
     bool sleep(const Step&, Episode, Stopwatch& asleep, Deadline deadline) const noexcept {
-        const Crowding crowding = crowding_->load(std::memory_order_relaxed);
-        return nap<Sync>(patience_for<Sync>(policy_, crowding), asleep, deadline);
+        const Occupancy occupancy = occupancy_->load(std::memory_order_relaxed);
+        return nap<Sync>(wait_budget_for<Sync>(policy_, occupancy), asleep, deadline);
     }
 
     /// From the next wait on.
-    void set_crowding(const std::atomic<Crowding>& crowding) noexcept { crowding_ = &crowding; }
+    void set_occupancy(const std::atomic<Occupancy>& occupancy) noexcept { occupancy_ = &occupancy; }
 
 private:
     void start(tollbar_channel* channel) noexcept;
 
     tollbar_p2p p2p_;
     wait_policy policy_;
-    const std::atomic<Crowding>* crowding_;
+    const std::atomic<Occupancy>* occupancy_;
     bool lost_ = false;
     std::vector<tollbar_channel*> sends_;
     std::vector<tollbar_channel*> receives_;
 };
 
-}  // namespace tollbar::mpi
+}  // namespace tollbar::detail::mpi

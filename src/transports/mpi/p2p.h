@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a barrier between processes asks of an MPI: messages, empty ones but to set up with, and progress.
+ * The calls that a barrier between processes makes of an MPI: messages, empty ones but to set up with, and progress.
  * Plain C, because Open MPI's own headers are; one object a communicator, filled in by a door. */
 #ifndef TOLLBAR_TRANSPORTS_MPI_P2P_H
 #define TOLLBAR_TRANSPORTS_MPI_P2P_H
@@ -41,6 +41,10 @@ struct tollbar_p2p {
 
     /* Lets the MPI go on with everything else it has to do. Never blocks. */
     void (*progress)(void* state);
+
+    /* The number of a rank in MPI_COMM_WORLD; negative where it has none, as in a spawned job. For reports; NULL:
+     * nobody knows. Never blocks. */
+    int (*world_rank)(void* state, uint32_t rank);
 };
 
 #ifdef __cplusplus

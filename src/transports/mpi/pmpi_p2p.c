@@ -41,7 +41,22 @@ static int noted(struct pmpi_state* self, int code) {
     return code;
 }
 
-/* What the private communicator calls a rank of comm. */
+/* A process of an MPI session may have no MPI_COMM_WORLD, and asking for its group would end the program. */
+static int world_rank(void* state, uint32_t rank) {
+    const struct pmpi_state* self = state;
+    int has_world = 0, here = (int)rank, there = MPI_UNDEFINED;
+    MPI_Group group, world;
+    PMPI_Initialized(&has_world);
+    if (!has_world || PMPI_Comm_group(self->comm, &group) != MPI_SUCCESS) return -1;
+    if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        PMPI_Group_translate_ranks(group, 1, &here, world, &there);
+        PMPI_Group_free(&world);
+    }
+    PMPI_Group_free(&group);
+    return there == MPI_UNDEFINED ? -1 : there;
+}
+
+/* The number of a rank of comm in the private communicator. */
 static int address(const struct pmpi_state* self, int rank) {
     int there = rank;
     if (self->shared) PMPI_Group_translate_ranks(self->group, 1, &rank, self->private_group, &there);
@@ -71,8 +86,8 @@ static int start(void* state, tollbar_channel* channel) {
     return refused;
 }
 
-/* Memory order: acquire of what the sender did before it started the message, when it was a receive and is over. What
- * the MPI reports an error for was not delivered, though it is under way no more. */
+/* Memory order: acquire of what the sender did before it started the message, when it was a receive and is over. A
+ * message with an error was not delivered, though it is under way no more. */
 static int done(void* state, tollbar_channel* channel) {
     int over = 0;
     if (channel->failed) return -1;
@@ -164,6 +179,7 @@ static int open_p2p(MPI_Comm comm, MPI_Comm private_comm, int shared, struct tol
         .close = close_channel,
         .error = error_met,
         .progress = progress,
+        .world_rank = world_rank,
     };
     if (refused != MPI_SUCCESS) tollbar_pmpi_p2p_close(p2p);
     return refused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers are written out in full, checksum included: a card only copies them.
+// Headers are written out in full, checksum included: a NIC only copies them.
 #include "descriptor.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include <netinet/in.h>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
@@ -31,16 +31,13 @@ std::uint16_t ip_checksum(const toll_header& header) {
 }
 
 void set_program(toll_group& group, std::span<const toll_step> steps, Rank self, const FindEndpoint& directory) {
-    if (steps.size() > toll_nic_steps)
-        throw std::invalid_argument("rank " + std::to_string(self) + " has " + std::to_string(steps.size()) +
-                                    " steps, a card runs up to " + std::to_string(toll_nic_steps));
     const Endpoint here = directory(self);
-    group.program = {.steps = static_cast<toll_u32>(steps.size()), .tells = 0, .awaits = 0};
+    group.program = {.steps = static_cast<toll_u32>(steps.size()), .signals = 0, .awaits = 0};
     for (std::size_t s = 0; s < steps.size(); ++s) {
         toll_nic_step& step = group.steps[s];
         step.step = steps[s];
         if (steps[s].to != TOLLBAR_NOBODY) {
-            group.program.tells |= 1U << s;
+            group.program.signals |= 1U << s;
             step.to = header(here, directory(steps[s].to), toll_port, toll_port);
         }
         if (steps[s].from != TOLLBAR_NOBODY) {
@@ -81,50 +78,49 @@ std::vector<Rank> known_ranks(std::span<const toll_step> steps, Rank self, Rank 
     return {known.begin(), known.end()};
 }
 
-toll_group describe(const Membership& membership, toll_shape shape, std::span<const toll_step> steps,
-                    const FindEndpoint& directory) {
-    toll_group group{};
-    group.who = membership.who;
-    group.drawn = membership.drawn;
-    group.by_drawn = toll_sealing(&group.who, membership.drawn, group.who.digest);
-    if (membership.rank == 0) {
-        group.incarnation = membership.drawn;
-        group.sealing = group.by_drawn;
-    }
-    group.rank = membership.rank;
-    group.ranks = membership.ranks;
-    group.shape = shape;
-    group.root = 0;
-    group.interface = membership.interface;
-    group.slot = membership.slot;
-    group.members = std::min<Rank>(membership.ranks, toll_counted);
+std::string nic_limit(Rank rank, Rank ranks, std::size_t steps) {
+    if (steps > toll_nic_steps)
+        return "rank " + std::to_string(rank) + " has " + std::to_string(steps) + " steps, a NIC runs up to " +
+               std::to_string(toll_nic_steps);
+    if (steps == 0 && ranks > toll_counted)
+        return "a NIC counts up to " + std::to_string(toll_counted) + " members, not " + std::to_string(ranks);
+    return "";
+}
 
-    const Endpoint here = directory(membership.rank);
-    const Endpoint peer = directory(membership.rank == 0 ? 1 : 0);
-    group.note = header(peer, here, toll_port, membership.port);
+toll_member member_of(const toll_identity& who, Rank rank, Rank ranks, std::uint64_t drawn, toll_shape shape) {
+    toll_member self{};
+    toll_become(&self, &who, drawn, rank, ranks, std::min<Rank>(ranks, toll_counted), shape);
+    return self;
+}
+
+toll_group describe(const toll_member& self, std::uint64_t before, const Slot& slot, std::span<const toll_step> steps,
+                    const FindEndpoint& directory) {
+    const std::string limit = nic_limit(self.rank, self.ranks, steps.size());
+    if (!limit.empty()) throw std::invalid_argument(limit);
+    toll_group group{};
+    group.self = self;
+    group.interface = slot.interface;
+    group.slot = slot.number;
+
+    const Rank other = self.rank == 0 ? 1 : 0;
+    const Endpoint here = directory(self.rank);
     constexpr Endpoint everybody{.hardware = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, .address = INADDR_BROADCAST};
+    group.note = header(directory(other), here, toll_port, slot.port);
     group.broadcast = header(here, everybody, toll_port, toll_port);
-    group.admits = header(here, directory(membership.rank == 0 ? 0 : toll_admits_of(membership.rank)), toll_port,
-                          toll_port);
-    for (Rank rank = 0; rank < group.members; ++rank)
+    group.admits = header(here, directory(self.rank == 0 ? 0 : toll_admits_of(self.rank)), toll_port, toll_port);
+    for (Rank rank = 0; rank < self.members; ++rank)
         group.member[rank] = header(here, directory(rank), toll_port, toll_port);
 
-    if (shape == toll_plan) {
-        set_program(group, steps, membership.rank, directory);
-    } else {
-        if (membership.ranks > toll_counted)
-            throw std::invalid_argument("a card counts up to " + std::to_string(toll_counted) + " members, not " +
-                                        std::to_string(membership.ranks));
-        group.program = {.steps = 1, .tells = 0, .awaits = 1};
-        for (toll_nic_step& step : group.steps) step.step = {TOLLBAR_NOBODY, TOLLBAR_NOBODY, 0, 0};
-    }
+    group.program = {.steps = 1, .signals = 0, .awaits = 1};
+    for (toll_nic_step& step : group.steps) step.step = {TOLLBAR_NOBODY, TOLLBAR_NOBODY, 0, 0};
+    if (!steps.empty()) set_program(group, steps, self.rank, directory);
 
-    group.state.at = toll_place(membership.before, group.program.steps);
-    std::ranges::fill(group.state.told, membership.before);
-    std::ranges::fill(group.state.counted, membership.before << 32);
-    group.state.released = membership.before;
-    std::ranges::fill(group.heard, membership.before);
+    group.state.at = toll_at(before, group.program.steps);
+    std::ranges::fill(group.state.signalled, before);
+    std::ranges::fill(group.state.counted, before << 32);
+    group.state.released = before;
+    std::ranges::fill(group.entered, before);
     return group;
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a card is told of a group: a plan's steps and the network addresses of those it has to do with, as the card's
-// programs read them.
+// A group as a NIC's programs read it: a plan's steps and the network addresses of the ranks that they are about.
 #pragma once
 
 #include "group.h"
@@ -11,41 +10,43 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
-/// Where frames to a card go.
+/// The address of a NIC.
 struct Endpoint {
     std::array<std::uint8_t, 6> hardware;
     std::uint32_t address;  ///< IPv4, network byte order
 };
 
-/// One member's place in a group.
-struct Membership {
-    toll_identity who;
-    Rank rank;
-    Rank ranks;
-    std::uint64_t before;     ///< the episode before the first
-    std::uint64_t drawn;      ///< random, not 0: rank 0's is the group's incarnation
+/// A member's part of a NIC.
+struct Slot {
     std::uint32_t interface;  ///< index
-    std::uint32_t slot;
+    std::uint32_t number;
     std::uint16_t port;  ///< of the member's own socket, where wake-ups go
 };
 
-/// Finds the card of a rank.
+/// Finds the NIC of a rank.
 using FindEndpoint = std::function<Endpoint(Rank)>;
 
-/// The ranks that `describe` asks the directory for, ascending: the member itself, the peers of its steps, who admits
-/// it, and the first toll_counted ranks.
+/// The ranks that `describe` asks the directory for, ascending: the member itself, the peers of its steps, the rank
+/// that admits it, and the first toll_counted ranks.
 std::vector<Rank> known_ranks(std::span<const toll_step> steps, Rank self, Rank ranks);
 
-/// The descriptor of a plan, of which it takes the member's own steps, or, without steps, of a gather at rank 0's card
-/// or in the switch. Throws std::invalid_argument when a card has not enough steps, or cannot count so many.
-toll_group describe(const Membership& membership, toll_shape shape, std::span<const toll_step> steps,
+/// Why a NIC does not run that many steps of a rank or, without steps, count that many ranks; "" when it does.
+std::string nic_limit(Rank rank, Rank ranks, std::size_t steps);
+
+/// The member as which a process begins; see toll_become().
+toll_member member_of(const toll_identity& who, Rank rank, Rank ranks, std::uint64_t drawn, toll_shape shape);
+
+/// The descriptor of a plan, of which it takes the member's own steps, or, without steps, of a gather at rank 0's NIC
+/// or in the switch. `before` is the episode before the first. Throws std::invalid_argument for a nic_limit().
+toll_group describe(const toll_member& self, std::uint64_t before, const Slot& slot, std::span<const toll_step> steps,
                     const FindEndpoint& directory);
 
-/// The header of a frame between two cards, or to a socket.
+/// The header of a frame between two NICs, or to a socket.
 toll_header header(const Endpoint& from, const Endpoint& to, std::uint16_t from_port, std::uint16_t to_port);
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where a card finds a group, and what becomes of a packet. */
+ * The maps in which a NIC finds a group and its own addresses, and the fate of a packet. */
 #ifndef TOLLBAR_TRANSPORTS_NIC_GROUPS_BPF_H
 #define TOLLBAR_TRANSPORTS_NIC_GROUPS_BPF_H
 
@@ -21,7 +21,7 @@ struct {
     __array(values, struct group_map);
 } groups SEC(".maps");
 
-/* By name. A map of numbers: one of maps would keep whoever changes it waiting for all processors. */
+/* By name. A map of numbers: a change to one of maps waits for all processors. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, toll_groups);
@@ -43,6 +43,14 @@ struct {
     __type(key, toll_u32);
     __array(values, struct host_map);
 } hosts SEC(".maps");
+
+/* The interface's addresses, kept by the daemon. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, toll_u32);
+    __type(value, toll_u8);
+} own SEC(".maps");
 
 TOLL_INLINE struct toll_group* group_of(const struct toll_frame* frame) {
     const toll_u64 name = frame->name;
@@ -66,9 +74,16 @@ TOLL_INLINE int answered(void) {
     return XDP_TX;
 }
 
-TOLL_INLINE int dropped(enum toll_statistic why) {
+TOLL_INLINE int dropped(toll_u32 why) {
     count(why);
     return XDP_DROP;
+}
+
+/* Whether a packet goes from one host to this one: an answer that comes from many hosts' address comes from nobody. */
+TOLL_INLINE int is_between_two(const struct packet* packet) {
+    const toll_u32 asked = packet->to;
+
+    return !((packet->target[0] | packet->origin[0]) & 1) && bpf_map_lookup_elem(&own, &asked);
 }
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a packet of a group can be made into. */
+ * The messages into which a packet of a group can be made, and how a NIC sends what it owes when its group has moved
+ * on. */
 #ifndef TOLLBAR_TRANSPORTS_NIC_MESSAGES_BPF_H
 #define TOLLBAR_TRANSPORTS_NIC_MESSAGES_BPF_H
 
-#include "packet.bpf.h"
+#include "groups.bpf.h"
 
 /* The interface's own address now, kept by the daemon. */
 toll_u8 own_hardware[8];
@@ -13,11 +14,13 @@ TOLL_INLINE void address_to(struct packet* packet, const struct toll_header* hea
     __builtin_memcpy(packet->origin, own_hardware, 6);
 }
 
-/* Whether there is a header towards that rank. */
-TOLL_INLINE int is_member(const struct toll_group* group, toll_u32 source) { return source < group->members; }
+/* The header towards a rank below self.members. */
+TOLL_INLINE struct toll_header* towards(struct toll_group* group, toll_u32 member) {
+    return &group->member[member & (toll_counted - 1)];
+}
 
-/* Where a peer is now: its hardware may be another than when this member joined, and a host without a card has a port
- * that only its frames show. Called for frames to this member alone, which nobody else gets and could repeat. */
+/* The address of a peer now: its hardware may be another than when this member joined, and a host without a NIC has a
+ * port that only its frames show. Called for frames to this member alone, which nobody else gets and could repeat. */
 TOLL_INLINE void learn(struct toll_header* header, const struct packet* packet) {
     struct packet* known = (struct packet*)header;
 
@@ -29,62 +32,64 @@ TOLL_INLINE void learn(struct toll_header* header, const struct packet* packet) 
 }
 
 /* In this use of the group. */
-TOLL_INLINE void speak(struct packet* packet, const struct toll_group* group, toll_u32 destination, enum toll_kind kind,
+TOLL_INLINE void write(struct packet* packet, const struct toll_group* group, toll_u32 destination, enum toll_kind kind,
                        toll_u16 step, toll_u64 episode) {
-    frame_of(packet)->incarnation = toll_load(&group->incarnation);
-    write_frame(packet, &group->sealing, group->rank, destination, kind, step, toll_net64(episode));
+    frame_of(packet)->incarnation = toll_load(&group->self.incarnation);
+    write_frame(packet, &group->self.sealing, group->self.rank, destination, kind, step, episode);
 }
 
-/* As somebody who is not admitted yet. */
-TOLL_INLINE void speak_before(struct packet* packet, const struct toll_group* group, toll_u32 destination,
-                              enum toll_kind kind, toll_u64 episode) {
-    frame_of(packet)->incarnation = group->drawn;
-    write_frame(packet, &group->by_drawn, group->rank, destination, kind, toll_before_admission, toll_net64(episode));
+/* As a member that is not admitted yet. */
+TOLL_INLINE void write_before(struct packet* packet, const struct toll_group* group, toll_u32 destination,
+                              enum toll_kind kind, toll_u16 step, toll_u64 episode) {
+    frame_of(packet)->incarnation = group->self.drawn;
+    frame_of(packet)->digest = group->self.who.digest;
+    write_frame(packet, &group->self.by_drawn, group->self.rank, destination, kind, step, episode);
 }
 
-/* The packet becomes the message that a step tells. */
-TOLL_INLINE void tell(struct packet* packet, const struct toll_group* group, toll_u32 step, toll_u64 episode) {
-    const struct toll_nic_step* told = &group->steps[step & toll_step_mask];
+/* The packet becomes the message of a step. */
+TOLL_INLINE void signal(struct packet* packet, const struct toll_group* group, toll_u32 step, toll_u64 episode) {
+    const struct toll_nic_step* ours = &group->steps[step & toll_step_mask];
 
-    address_to(packet, &told->to);
-    speak(packet, group, told->step.to, toll_signal, told->step.to_step, episode);
+    address_to(packet, &ours->to);
+    write(packet, group, ours->step.to, toll_signal, ours->step.to_step, episode);
 }
 
-/* The packet asks again for what a step awaits. */
+/* The packet asks again for the signal that a step awaits. */
 TOLL_INLINE void pull(struct packet* packet, const struct toll_group* group, toll_u32 step, toll_u64 episode) {
-    const struct toll_nic_step* awaited = &group->steps[step & toll_step_mask];
+    const struct toll_nic_step* ours = &group->steps[step & toll_step_mask];
 
-    address_to(packet, &awaited->from);
-    speak(packet, group, awaited->step.from, toll_pull, awaited->step.from_step, episode);
+    address_to(packet, &ours->from);
+    write(packet, group, ours->step.from, toll_pull, ours->step.from_step, episode);
 }
 
-/* The packet goes to another member, whatever step this is. */
-TOLL_INLINE void say(struct packet* packet, const struct toll_group* group, toll_u32 member, enum toll_kind kind,
-                     toll_u64 episode) {
-    address_to(packet, &group->member[member & (toll_counted - 1)]);
-    speak(packet, group, member, kind, 0, episode);
+/* The packet goes to a member, whatever step this is. */
+TOLL_INLINE void send(struct packet* packet, struct toll_group* group, toll_u32 member, enum toll_kind kind,
+                      toll_u16 step, toll_u64 episode) {
+    address_to(packet, towards(group, member));
+    write(packet, group, member, kind, step, episode);
 }
 
 /* The packet asks to be admitted. */
-TOLL_INLINE void enrol(struct packet* packet, const struct toll_group* group) {
+TOLL_INLINE void join(struct packet* packet, const struct toll_group* group) {
     address_to(packet, &group->admits);
-    speak_before(packet, group, toll_admits_of(group->rank), toll_join, 0);
+    write_before(packet, group, toll_admits_of(group->self.rank), toll_join, 0, 0);
 }
 
 enum urgency { in_time, overdue };
 
-/* To whoever counts. A switch is told of how many; a card is asked to look for who is absent once this is overdue. */
-TOLL_INLINE void gather(struct packet* packet, const struct toll_group* group, enum urgency urgency, toll_u64 episode) {
-    const int by_switch = group->shape == toll_switch;
+/* To the switch or to rank 0's NIC, which count. A switch gets the number of ranks; a NIC is asked to look for a
+ * missing one once this is overdue. */
+TOLL_INLINE void gather(struct packet* packet, struct toll_group* group, enum urgency urgency, toll_u64 episode) {
+    const int by_switch = group->self.shape == toll_switch;
 
-    address_to(packet, by_switch ? &group->broadcast : &group->member[group->root & (toll_counted - 1)]);
-    speak(packet, group, by_switch ? toll_the_switch : group->root, toll_gather, by_switch ? group->ranks : urgency,
+    address_to(packet, by_switch ? &group->broadcast : towards(group, 0));
+    write(packet, group, by_switch ? toll_the_switch : 0, toll_gather, by_switch ? group->self.ranks : urgency,
           episode);
 }
 
 TOLL_INLINE void release(struct packet* packet, const struct toll_group* group, toll_u64 episode) {
     address_to(packet, &group->broadcast);
-    speak(packet, group, toll_everybody, toll_release, 0, episode);
+    write(packet, group, toll_everybody, toll_release, 0, episode);
 }
 
 TOLL_INLINE void note(struct packet* packet, const struct toll_group* group) {
@@ -93,15 +98,53 @@ TOLL_INLINE void note(struct packet* packet, const struct toll_group* group) {
     count(toll_noted);
 }
 
-/* The lowest member that is not counted in; its own card tells whether it has entered. */
+/* The lowest member that is not counted in; its own NIC knows whether it has entered. */
 TOLL_INLINE toll_u32 uncounted(const struct toll_group* group, toll_u64 episode) {
     for (toll_u32 member = 0; member < toll_counted; ++member) {
         const toll_u64 word = toll_load(&group->state.counted[member >> 5]);
 
-        if (member >= group->ranks) break;
+        if (member >= group->self.ranks) break;
         if ((toll_u32)(word >> 32) != (toll_u32)episode || !(word >> (member & 31) & 1)) return member;
     }
-    return group->rank;
+    return group->self.rank;
+}
+
+/* In the step of a frame that `receive` leaves to `proceed`. */
+enum continuation { without_release, with_release };
+
+/* Only bounds the loops over steps that are due. */
+#define EACH_STEP(step) for (toll_u32 step = 0; step < toll_nic_steps; ++step)
+
+TOLL_INLINE int leave_to_proceed(struct packet* packet, const struct toll_group* group, enum continuation how,
+                                 toll_u64 episode, toll_u32 due) {
+    frame_of(packet)->incarnation = toll_load(&group->self.incarnation);
+    write_frame(packet, &group->self.sealing, due >> 16, due & 0xffff, toll_continue, how, episode);
+    count(toll_continued);
+    return XDP_PASS;
+}
+
+TOLL_INLINE toll_u32 due_in(const struct toll_frame* frame) {
+    return (toll_u32)toll_net16(frame->source) << 16 | toll_net16(frame->destination);
+}
+
+/* Sends what is due: at once where that is one message or one wake-up, through `proceed` where it is more. */
+TOLL_INLINE int emit(struct packet* packet, const struct toll_group* group, toll_u32 due, toll_u64 episode) {
+    const int wakes = due & TOLL_OVER && owner_sleeps(group, episode);
+    const toll_u32 steps = due & ~TOLL_OVER;
+
+    if (!steps) {
+        if (!wakes) return XDP_DROP;
+        note(packet, group);
+        return XDP_PASS;
+    }
+    if (!wakes && !(steps & (steps - 1))) {
+        EACH_STEP(step) {
+            if (!(steps >> step & 1)) continue;
+            signal(packet, group, step, episode);
+            return answered();
+        }
+    }
+    return leave_to_proceed(packet, group, without_release, episode, steps | (wakes ? TOLL_OVER : 0));
 }
 
 #endif

@@ -1,131 +1,124 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A card that runs barriers: `receive` handles every frame before the host sees it, `arrive` handles what the host
- * sends, `proceed` sends what one frame cannot carry. Which peers are told and awaited is data: see group.h. */
-#include "admission.bpf.h"
-#include "echo.bpf.h"
+ * A NIC that runs barriers: `receive` handles every frame before the host sees it, `arrive` handles what the host
+ * sends, `proceed` sends what one frame cannot carry. The meaning of frames is in wire/protocol.h, and the program that
+ * the NIC runs is data in group.h. */
+#include "messages.bpf.h"
 
-TOLL_INLINE int go_on(struct packet* packet, struct toll_group* group, toll_u64 proof) {
-    toll_u64 episode = proof;
-    const toll_u32 due = toll_advance(&group->state, &group->program, proof, &episode);
-
-    return emit(packet, group, due, episode);
-}
-
-TOLL_INLINE int told(struct packet* packet, struct toll_group* group, toll_u32 step, toll_u64 episode) {
-    toll_word* const newest = &group->state.told[step & toll_step_mask];
-
-    if (toll_newer(episode, toll_load(newest)))
-        toll_record(newest, episode);
-    else
-        count(toll_known);
-    return go_on(packet, group, episode);
-}
-
-/* A peer awaits what a step of this member tells. */
-TOLL_INLINE int pulled(struct packet* packet, struct toll_group* group, toll_u32 step, toll_u64 episode) {
-    toll_u64 after = episode, place = toll_load(&group->state.at);
-    toll_u32 due;
-
-    if (group->shape != toll_plan) { /* the card that counts wants to know */
-        if (toll_newer(episode, toll_episode_of(place))) return XDP_DROP;
-        gather(packet, group, in_time, episode);
-        return answered();
-    }
-    if (!toll_newer(toll_place(episode, step), place)) {
-        tell(packet, group, step, episode);
-        return answered();
-    }
-    due = toll_advance(&group->state, &group->program, episode, &after);
-    if (due) return emit(packet, group, due, after);
-
-    /* Not so far yet. If a message to this member was lost, its own host may be too busy to notice. */
-    place = toll_load(&group->state.at);
-    step = toll_step_of(place);
-    if (toll_episode_of(place) != episode || step >= group->program.steps) return XDP_DROP;
-    if (!(group->program.awaits >> (step & toll_step_mask) & 1)) return XDP_DROP;
-    pull(packet, group, step, episode);
-    return answered();
-}
-
-/* At the card that counts. */
-TOLL_INLINE int gathered(struct packet* packet, struct toll_group* group, toll_u32 source, toll_u64 episode) {
+/* At the NIC that counts. */
+TOLL_INLINE int count_in(struct packet* packet, struct toll_group* group, toll_u32 source, toll_u64 episode) {
     struct toll_state* state = &group->state;
+    const toll_u64 released = toll_load(&state->released);
+    const int overdue_there = frame_of(packet)->step != toll_net16(in_time);
     toll_u64 over = episode;
     toll_u32 due, absent;
 
-    if (toll_newer(episode, toll_load(&state->released) + 1)) return dropped(toll_untimely);
-    if (!toll_newer(episode, toll_load(&state->released))) {
-        say(packet, group, source, toll_release, toll_load(&state->released));
+    if (toll_newer(episode, released + 1)) return dropped(toll_untimely);
+    if (!toll_newer(episode, released)) {
+        send(packet, group, source, toll_release, 0, released);
         return answered();
     }
-    if (toll_count(state, group->ranks, source, episode)) {
-        toll_record(&state->told[0], episode);
+    if (toll_count(state, group->self.ranks, source, episode)) {
+        toll_record(&state->signalled[0], episode);
         due = toll_advance(state, &group->program, episode, &over);
-        if (due & TOLL_OVER && owner_sleeps(group, episode)) {
-            count(toll_continued);
-            leave_to_proceed(packet, group, with_release, episode, TOLL_OVER);
-            return XDP_PASS;
-        }
+        if (due & TOLL_OVER && owner_sleeps(group, episode))
+            return leave_to_proceed(packet, group, with_release, episode, TOLL_OVER);
         release(packet, group, episode);
         return answered();
     }
-    if (frame_of(packet)->step == toll_net16(in_time)) return XDP_DROP;
+    if (!overdue_there) return XDP_DROP;
     absent = uncounted(group, episode);
-    if (absent == group->rank || absent == source) return XDP_DROP;
-    say(packet, group, absent, toll_pull, episode);
+    if (absent == group->self.rank || absent == source) return XDP_DROP;
+    send(packet, group, absent, toll_pull, 0, episode);
     return answered();
 }
 
-/* Handles a sound frame of this use of a known group; its source must agree with the plan. */
-TOLL_INLINE int handle(struct packet* packet, struct toll_group* group) {
-    const struct toll_frame* frame = frame_of(packet);
-    const toll_u32 source = toll_net16(frame->source), destination = toll_net16(frame->destination),
-                   step = toll_net16(frame->step);
-    const toll_u64 episode = toll_net64(frame->episode), now = toll_episode_of(toll_load(&group->state.at));
-    struct toll_nic_step* ours = &group->steps[step & toll_step_mask];
-
-    if (destination != group->rank && (frame->kind != toll_release || destination != toll_everybody))
-        return dropped(toll_forged);
-    if (toll_newer(episode, now + 1)) return dropped(toll_untimely);
-    switch (frame->kind) {
-        case toll_signal:
-            if (step >= group->program.steps || source != ours->step.from) break;
-            learn(&ours->from, packet);
-            return told(packet, group, step, episode);
-        case toll_pull:
-            if (group->shape == toll_plan) {
-                if (step >= group->program.steps || source != ours->step.to) break;
-                learn(&ours->to, packet);
-            } else if (source != group->root) {
-                break;
-            }
-            return pulled(packet, group, step, episode);
-        case toll_gather:
-            if (group->shape != toll_star || group->rank != group->root || !is_member(group, source)) break;
-            learn(&group->member[source & (toll_counted - 1)], packet);
-            return gathered(packet, group, source, episode);
-        case toll_release:
-            if (source != (group->shape == toll_switch ? toll_the_switch : group->root)) break;
-            if (group->shape == toll_plan || toll_newer(episode, now)) break;
-            return told(packet, group, 0, episode);
-        case toll_ask:
-            if (!is_member(group, source)) break;
-            learn(&group->member[source & (toll_counted - 1)], packet);
-            say(packet, group, source, toll_here, now);
-            return answered();
-        case toll_here:
-            if (!is_member(group, source)) break;
-            here(group, source, episode);
-            return XDP_DROP;
-        case toll_leave: /* from a host without a card */
-            if (!is_member(group, source)) break;
-            return go_on(packet, group, episode + 1);
-        default: break;
-    }
-    return dropped(toll_forged);
+/* Another rank's word that it has entered. */
+TOLL_INLINE void note_presence(struct toll_group* group, toll_u32 source, toll_u64 episode) {
+    toll_record(&group->entered[source & (toll_counted - 1)], episode);
+    toll_record(&group->answers, toll_load(&group->answers) + 1); /* two at once may count as one */
 }
 
-/* Anybody may ask whether a card works: the one answer that needs no group and no key. */
+/* The header towards the source of a sound frame, as far as this member keeps one. */
+TOLL_INLINE struct toll_header* source_of(struct toll_group* group, const struct toll_frame* frame,
+                                          enum toll_verdict verdict) {
+    struct toll_nic_step* ours = &group->steps[toll_net16(frame->step) & toll_step_mask];
+
+    if (verdict == toll_to_answer || verdict == toll_to_count) return towards(group, toll_net16(frame->source));
+    switch (frame->kind) {
+        case toll_signal: return &ours->from;
+        case toll_pull: return group->self.shape == toll_plan ? &ours->to : 0;
+        case toll_call:
+        case toll_offer:
+        case toll_welcome: return &group->admits;
+        default: return 0;
+    }
+}
+
+/* Advances as far as the awaits allow, and sends what is due then. */
+TOLL_INLINE int go_on(struct packet* packet, struct toll_group* group, const struct toll_reply* reply) {
+    toll_u64 episode = reply->proof;
+    toll_u32 due;
+
+    if (reply->verdict == toll_to_begin) {
+        due = toll_begin_at(&group->self, toll_net64(reply->episode), &group->state, &group->program, &episode);
+        if (group->self.shape != toll_plan) {
+            if (toll_step_of(toll_load(&group->state.at)) >= group->program.steps) return XDP_DROP;
+            gather(packet, group, in_time, episode);
+            return answered();
+        }
+    } else {
+        due = toll_advance(&group->state, &group->program, reply->proof, &episode);
+    }
+    if (!due && reply->verdict == toll_not_yet) {
+        /* If a message to this member was lost, its own host may be too busy to notice. */
+        const toll_u64 at = toll_load(&group->state.at);
+        const toll_u32 step = toll_step_of(at);
+
+        if (toll_episode_of(at) != reply->proof || step >= group->program.steps) return XDP_DROP;
+        if (!(group->program.awaits >> (step & toll_step_mask) & 1)) return XDP_DROP;
+        pull(packet, group, step, reply->proof);
+        return answered();
+    }
+    return emit(packet, group, due, episode);
+}
+
+TOLL_INLINE int hear(struct packet* packet, struct toll_group* group) {
+    const struct toll_frame* frame = frame_of(packet);
+    const toll_u32 source = toll_net16(frame->source), step = toll_net16(frame->step);
+    const struct toll_step* ours = &group->steps[step & toll_step_mask].step;
+    const int has_step = step < group->program.steps;
+    const struct toll_subject subject = {
+        has_step ? ours->from : TOLLBAR_NOBODY, has_step ? ours->to : TOLLBAR_NOBODY,
+        &group->state.signalled[step & toll_step_mask],
+        &group->admitted[toll_admitted_as(group->self.rank, source) & (toll_admits - 1)]};
+    const struct toll_reply reply = toll_hear(&group->self, frame, toll_now_at(toll_load(&group->state.at)), subject);
+    struct toll_header* known;
+
+    if (reply.verdict <= toll_stale) return dropped(reply.verdict);
+    if (reply.verdict == toll_misaddressed) return dropped(toll_forged);
+    count(toll_frames);
+    known = source_of(group, frame, reply.verdict);
+    if (known) learn(known, packet);
+    switch (reply.verdict) {
+        case toll_unheeded: return XDP_DROP;
+        case toll_to_repeat: signal(packet, group, step, reply.episode); return answered();
+        case toll_to_answer: send(packet, group, source, reply.kind, reply.step, reply.episode); return answered();
+        case toll_to_count: return count_in(packet, group, source, reply.proof);
+        case toll_to_gather: gather(packet, group, in_time, reply.episode); return answered();
+        case toll_to_join: join(packet, group); return answered();
+        case toll_to_reply:
+            turn_round(packet);
+            write_frame(packet, &reply.sealing, group->self.rank, source, reply.kind, reply.step, reply.episode);
+            return answered();
+        case toll_present: note_presence(group, source, toll_net64(frame->episode)); return XDP_DROP;
+        case toll_known: count(toll_repeated); break;
+        default: break;
+    }
+    if (frame->kind == toll_here) note_presence(group, source, reply.proof);
+    return go_on(packet, group, &reply);
+}
+
+/* Anybody may ask whether a NIC works: the one answer that needs no group and no key. */
 TOLL_INLINE int echo(struct packet* packet) {
     if (!is_between_two(packet)) return dropped(toll_forged);
     turn_round(packet);
@@ -138,7 +131,6 @@ int receive(struct xdp_md* context) {
     void *data, *end;
     struct packet* packet;
     struct toll_group* group;
-    toll_u64 incarnation;
     int whole;
 
     TOLL_BOUNDS(context, data, end, struct xdp_md);
@@ -149,12 +141,8 @@ int receive(struct xdp_md* context) {
     if (frame_of(packet)->name == 0 && frame_of(packet)->kind == toll_ask) return echo(packet);
     group = group_of(frame_of(packet));
     if (!group) return dropped(toll_strange);
-    if (frame_of(packet)->group != group->who.group) return dropped(toll_altered);
-    incarnation = toll_load(&group->incarnation);
-    if (!is_of_use(group, frame_of(packet), incarnation)) return introduced(packet, group, incarnation);
-    if (frame_of(packet)->mac != mac_of(&group->sealing, frame_of(packet))) return dropped(toll_altered);
-    count(toll_frames);
-    return handle(packet, group);
+    if (frame_of(packet)->group != group->self.who.group) return dropped(toll_altered);
+    return hear(packet, group);
 }
 
 /* One more packet like this one, with what is in it now; the packet's addresses hold no more afterwards. */
@@ -183,7 +171,7 @@ int proceed(struct __sk_buff* context) {
 
     if (!packet || !whole || frame_of(packet)->kind != toll_continue) return TC_ACT_UNSPEC;
     group = group_of(frame_of(packet));
-    if (!group || frame_of(packet)->mac != mac_of(&group->sealing, frame_of(packet))) return TC_ACT_SHOT;
+    if (!group || frame_of(packet)->mac != toll_mac_of(&group->self.sealing, frame_of(packet))) return TC_ACT_SHOT;
     due = due_in(frame_of(packet));
     episode = toll_net64(frame_of(packet)->episode);
     if (frame_of(packet)->step == toll_net16(with_release)) {
@@ -194,7 +182,7 @@ int proceed(struct __sk_buff* context) {
         if (!(due >> step & 1)) continue;
         packet = packet_of(context, &whole);
         if (!packet) return TC_ACT_SHOT;
-        tell(packet, group, step, episode);
+        signal(packet, group, step, episode);
         due &= ~(1U << step);
         if (!due) {
             context->mark = toll_mark;
@@ -210,36 +198,36 @@ int proceed(struct __sk_buff* context) {
 }
 
 /* The host's part is posted as a frame: it leaves as the last of the messages that are due, or not at all. */
-TOLL_INLINE int entered(struct __sk_buff* context, struct packet* packet, struct toll_group* group, toll_u64 episode) {
+TOLL_INLINE int enter(struct __sk_buff* context, struct packet* packet, struct toll_group* group, toll_u64 episode) {
     struct toll_state* state = &group->state;
     toll_u64 now = episode;
     toll_u32 due;
 
     if (!toll_enter(state, &group->program, episode)) return TC_ACT_SHOT;
     count(toll_arrivals);
-    if (!toll_load(&group->incarnation)) { /* what is due is told by whoever is admitted: see begin() */
-        enrol(packet, group);
+    if (!toll_load(&group->self.incarnation)) { /* what is due is sent on admission: see toll_begin_at() */
+        join(packet, group);
         return TC_ACT_OK;
     }
-    if (group->shape == toll_switch || (group->shape == toll_star && group->rank != group->root)) {
-        gather(packet, group, in_time, episode);
-        return TC_ACT_OK;
-    }
-    if (group->shape == toll_star) {
-        if (!toll_count(state, group->ranks, group->rank, episode)) return TC_ACT_SHOT;
-        toll_record(&state->told[0], episode);
+    if (group->self.shape != toll_plan) {
+        if (group->self.shape == toll_switch || group->self.rank != 0) {
+            gather(packet, group, in_time, episode);
+            return TC_ACT_OK;
+        }
+        if (!toll_count(state, group->self.ranks, 0, episode)) return TC_ACT_SHOT;
+        toll_record(&state->signalled[0], episode);
         toll_advance(state, &group->program, episode, &now);
         release(packet, group, episode);
         return TC_ACT_OK;
     }
-    due = (group->program.tells & 1) | toll_advance(state, &group->program, episode, &now);
+    due = (group->program.signals & 1) | toll_advance(state, &group->program, episode, &now);
     due &= ~TOLL_OVER;
     EACH_STEP(step) {
         if (!(due >> step & 1)) continue;
         int whole;
         packet = packet_of(context, &whole);
         if (!packet) break;
-        tell(packet, group, step, episode);
+        signal(packet, group, step, episode);
         due &= ~(1U << step);
         if (!due) return TC_ACT_OK;
         send_copy(context, group);
@@ -248,52 +236,51 @@ TOLL_INLINE int entered(struct __sk_buff* context, struct packet* packet, struct
 }
 
 /* The host has waited for long. */
-TOLL_INLINE int awaited(struct packet* packet, struct toll_group* group, toll_u64 episode) {
-    const toll_u64 place = toll_load(&group->state.at);
-    const toll_u32 step = toll_step_of(place);
+TOLL_INLINE int ask_again(struct packet* packet, struct toll_group* group, toll_u64 episode) {
+    const toll_u64 at = toll_load(&group->state.at);
+    const toll_u32 step = toll_step_of(at);
     toll_u32 absent;
 
-    if (toll_episode_of(place) != episode || step >= group->program.steps) return TC_ACT_SHOT;
-    if (!toll_load(&group->incarnation)) {
-        enrol(packet, group);
-    } else if (group->shape == toll_plan) {
+    if (toll_episode_of(at) != episode || step >= group->program.steps) return TC_ACT_SHOT;
+    if (!toll_load(&group->self.incarnation)) {
+        join(packet, group);
+    } else if (group->self.shape == toll_plan) {
         pull(packet, group, step, episode);
-    } else if (group->shape == toll_star && group->rank == group->root) {
+    } else if (group->self.shape == toll_star && group->self.rank == 0) {
         absent = uncounted(group, episode);
-        if (absent == group->rank) return TC_ACT_SHOT;
-        say(packet, group, absent, toll_pull, episode);
+        if (absent == 0) return TC_ACT_SHOT;
+        send(packet, group, absent, toll_pull, 0, episode);
     } else {
         gather(packet, group, overdue, episode);
     }
     return TC_ACT_OK;
 }
 
-/* The host wants to know who has entered. */
-TOLL_INLINE int asked(struct packet* packet, struct toll_group* group, toll_u32 member, toll_u64 episode) {
-    if (!is_member(group, member)) return TC_ACT_SHOT;
-    if (toll_load(&group->incarnation)) {
-        say(packet, group, member, toll_ask, episode);
-    } else {
-        address_to(packet, &group->member[member & (toll_counted - 1)]);
-        speak_before(packet, group, member, toll_ask, episode);
-    }
+/* The host wants to know whether a member has entered. */
+TOLL_INLINE int ask(struct packet* packet, struct toll_group* group, toll_u32 member, toll_u64 episode) {
+    if (member >= group->self.members) return TC_ACT_SHOT;
+    address_to(packet, towards(group, member));
+    if (toll_load(&group->self.incarnation))
+        write(packet, group, member, toll_ask, 0, episode);
+    else
+        write_before(packet, group, member, toll_ask, toll_before_admission, episode);
     return TC_ACT_OK;
 }
 
 /* The host has joined: it asks to be admitted, and offers that to others. */
-TOLL_INLINE int enrolled(struct packet* packet, struct toll_group* group, toll_u32 member) {
-    const int admitted = toll_load(&group->incarnation) != 0;
+TOLL_INLINE int enrol(struct packet* packet, struct toll_group* group, toll_u32 member) {
+    const int admitted = toll_load(&group->self.incarnation) != 0;
 
-    if (admitted == (member == group->rank) || !is_member(group, member)) return TC_ACT_SHOT;
+    if (admitted == (member == group->self.rank) || member >= group->self.members) return TC_ACT_SHOT;
     if (admitted)
-        say(packet, group, member, toll_call, 0);
+        send(packet, group, member, toll_call, 0, 0);
     else
-        enrol(packet, group);
+        join(packet, group);
     return TC_ACT_OK;
 }
 
-/* What the host says to its card is sealed by the number that this member drew. Everything else passes: others cannot
- * seal, so what they send is dropped where it arrives. */
+/* A host's frames to its NIC are sealed by the number that this member drew. Everything else passes: others cannot
+ * seal, so their frames are dropped on arrival. */
 SEC("tc")
 int arrive(struct __sk_buff* context) {
     int whole;
@@ -305,8 +292,8 @@ int arrive(struct __sk_buff* context) {
     if (!packet || !whole || context->mark == toll_mark || frame_of(packet)->kind < toll_arrive) return TC_ACT_UNSPEC;
     group = group_of(frame_of(packet));
     if (!group) return TC_ACT_UNSPEC;
-    if (frame_of(packet)->incarnation != group->drawn || frame_of(packet)->digest != group->who.digest ||
-        frame_of(packet)->mac != mac_of(&group->by_drawn, frame_of(packet))) {
+    if (frame_of(packet)->incarnation != group->self.drawn || frame_of(packet)->digest != group->self.who.digest ||
+        frame_of(packet)->mac != toll_mac_of(&group->self.by_drawn, frame_of(packet))) {
         count(toll_altered);
         return TC_ACT_SHOT;
     }
@@ -314,10 +301,10 @@ int arrive(struct __sk_buff* context) {
     member = toll_net16(frame_of(packet)->destination);
     context->mark = toll_mark;
     switch (frame_of(packet)->kind) {
-        case toll_arrive: return entered(context, packet, group, episode);
-        case toll_timeout: return awaited(packet, group, episode);
-        case toll_who: return asked(packet, group, member, episode);
-        case toll_enrol: return enrolled(packet, group, member);
+        case toll_arrive: return enter(context, packet, group, episode);
+        case toll_timeout: return ask_again(packet, group, episode);
+        case toll_who: return ask(packet, group, member, episode);
+        case toll_enrol: return enrol(packet, group, member);
         default: break;
     }
     count(toll_forged);

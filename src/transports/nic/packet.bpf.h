@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Frames as the card's programs read and write them: 98 bytes, always. */
+ * Frames as the NIC's programs read and write them: 98 bytes, always. */
 #ifndef TOLLBAR_TRANSPORTS_NIC_PACKET_BPF_H
 #define TOLLBAR_TRANSPORTS_NIC_PACKET_BPF_H
 
@@ -9,8 +9,6 @@
 #include <bpf/bpf_helpers.h>
 
 #include "group.h"
-
-#define TOLL_INLINE static inline __attribute__((always_inline))
 
 struct packet {
     toll_u8 target[6];
@@ -42,9 +40,8 @@ struct {
     __type(value, toll_u64);
 } statistics SEC(".maps");
 
-TOLL_INLINE void count(enum toll_statistic what) {
-    const toll_u32 index = what;
-    toll_u64* counter = bpf_map_lookup_elem(&statistics, &index);
+TOLL_INLINE void count(toll_u32 what) {
+    toll_u64* counter = bpf_map_lookup_elem(&statistics, &what);
 
     if (counter) ++*counter;
 }
@@ -61,7 +58,7 @@ TOLL_INLINE void count(enum toll_statistic what) {
 
 TOLL_INLINE struct toll_frame* frame_of(struct packet* packet) { return (void*)packet + toll_header_bytes; }
 
-/* A barrier's packet, or NULL. `whole` tells whether all of it is there and nothing else. */
+/* A barrier's packet, or NULL. `whole`: all of it is there and nothing else. */
 TOLL_INLINE struct packet* packet_at(void* data, void* end, int* whole) {
     struct packet* packet = data;
 
@@ -78,31 +75,22 @@ TOLL_INLINE struct packet* packet_at(void* data, void* end, int* whole) {
 
 TOLL_INLINE toll_u32 address_of(const struct toll_header* header) { return ((const struct packet*)header)->to; }
 
-/* In words as wide as they come; processors that have card programs do not mind where these lie. */
+/* In words as wide as they come; processors that run NICs' programs do not mind where these lie. */
 TOLL_INLINE void write_header(struct packet* packet, const struct toll_header* header) {
     for (int i = 0; i < toll_header_bytes / 8; ++i) ((toll_u64*)packet)[i] = ((const toll_u64*)header)[i];
     ((toll_u16*)packet)[toll_header_bytes / 2 - 1] = ((const toll_u16*)header)[toll_header_bytes / 2 - 1];
 }
 
-/* A function of its own: the verifier looks at it once, not on every path that leads to it. */
-__attribute__((noinline)) toll_u64 toll_sealed(const struct toll_sip* sealing, toll_u64 episode, toll_u64 tail) {
-    return sealing ? toll_mac(sealing, episode, tail) : 0;
-}
-
-TOLL_INLINE toll_u64 mac_of(const struct toll_sip* sealing, const struct toll_frame* frame) {
-    return toll_sealed(sealing, frame->episode, toll_tail(frame));
-}
-
-/* All but the group's name and number, which stay; `episode` as it is in a frame. */
+/* All but the group's name and number, which stay. */
 TOLL_INLINE void write_frame(struct packet* packet, const struct toll_sip* sealing, toll_u32 source,
                              toll_u32 destination, enum toll_kind kind, toll_u16 step, toll_u64 episode) {
     struct toll_frame* frame = frame_of(packet);
-
     const toll_u64 tail = toll_tail_of(source, destination, step, kind);
 
+    episode = toll_net64(episode);
     frame->episode = episode;
     __builtin_memcpy((toll_u8*)frame + __builtin_offsetof(struct toll_frame, source), &tail, sizeof tail);
-    frame->mac = toll_sealed(sealing, episode, tail);
+    frame->mac = toll_mac(sealing, episode, tail);
 }
 
 /* The packet goes back where it came from. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A switch that counts: on each of its ports, frames that say "I have entered" end here, and when all members of a
- * group have said so every port is told. Everything else passes. A group needs no set-up: its first sound frame makes
- * it. What the switch forgets, also all of it, comes back with the next frame of each member. */
+ * group have said so every port gets a release. Everything else passes. A group needs no set-up: its first sound frame
+ * makes it. Anything the switch forgets, also all of it, comes back with the next frame of each member. */
 #include "packet.bpf.h"
 
 enum { toll_ports = 64 };
 
-/* Of which the groups' keys are made; set before the programs are loaded. */
+/* The groups' keys are made of it; set before the programs are loaded. */
 const volatile struct toll_key switch_key;
 
 struct {
@@ -36,7 +36,7 @@ __attribute__((noinline)) int make_tally(const struct toll_use* use, toll_u32 gr
 
 TOLL_INLINE void release(struct packet* packet, const struct toll_tally* tally, toll_u64 episode) {
     for (int i = 0; i < 6; ++i) packet->origin[i] = 0x02; /* a locally administered address; a broadcast has none */
-    write_frame(packet, &tally->sealing, toll_the_switch, toll_everybody, toll_release, 0, toll_net64(episode));
+    write_frame(packet, &tally->sealing, toll_the_switch, toll_everybody, toll_release, 0, episode);
 }
 
 /* The tally of a frame that is sound, made for the first one. */
@@ -46,13 +46,13 @@ TOLL_INLINE struct toll_tally* tally_of(const struct toll_frame* frame, toll_u64
     struct toll_tally fresh = {.members = toll_net16(frame->step)};
 
     if (!tally) {
-        if (!make_tally(&use, frame->group, &fresh) || frame->mac != mac_of(&fresh.sealing, frame)) return 0;
+        if (!make_tally(&use, frame->group, &fresh) || frame->mac != toll_mac_of(&fresh.sealing, frame)) return 0;
         fresh.state.counted[0] = fresh.state.counted[1] = (episode - 1) << 32;
         fresh.state.released = episode - 1;
         bpf_map_update_elem(&tallies, &use, &fresh, BPF_NOEXIST); /* another port may be first */
         tally = bpf_map_lookup_elem(&tallies, &use);
     }
-    return tally && frame->mac == mac_of(&tally->sealing, frame) ? tally : 0;
+    return tally && frame->mac == toll_mac_of(&tally->sealing, frame) ? tally : 0;
 }
 
 TOLL_INLINE int tally(struct xdp_md* context) {
@@ -68,7 +68,7 @@ TOLL_INLINE int tally(struct xdp_md* context) {
     packet = packet_at(data, end, &whole);
     if (!packet || !whole || (void*)(packet + 1) > end) return XDP_PASS;
     frame = frame_of(packet);
-    if (frame->kind != toll_gather || packet->target[0] != 0xff) return XDP_PASS; /* a card counts that one */
+    if (frame->kind != toll_gather || packet->target[0] != 0xff) return XDP_PASS; /* a NIC counts that one */
     source = toll_net16(frame->source);
     episode = toll_net64(frame->episode);
     tally = tally_of(frame, episode);
@@ -82,7 +82,7 @@ TOLL_INLINE int tally(struct xdp_md* context) {
         return XDP_DROP;
     }
     count(toll_frames);
-    /* Who has entered this one has left the one before: so it is over, whatever this switch has seen of it. */
+    /* A member that has entered this episode has left the one before: so it is over, whatever this switch has seen. */
     toll_record(&tally->state.released, episode - 1);
     if (!toll_newer(episode, toll_load(&tally->state.released))) {
         __builtin_memcpy(packet->target, packet->origin, 6);

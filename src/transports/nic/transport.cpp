@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything the host says to its network card is a frame that the card's program takes on the way out.
+// Each of the host's messages to its NIC is a frame that the NIC's program takes on the way out.
 #include "transport.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-namespace tollbar::nic {
+namespace tollbar::detail::nic {
 
 namespace {
 
@@ -32,13 +32,11 @@ struct Answers {
     toll_u64 enough;
 };
 
-/// Whose address a posted frame bears: any other member's.
+/// The member whose address a posted frame bears: any other one.
 constexpr Rank addressee(Rank self) { return self == 0 ? 1 : 0; }
 
-constexpr std::size_t to_port_at = 36;  // in a header
-
-/// Of the kind that each network has for itself (RFC 2365), with nobody in it: what is posted is for the program on the
-/// way out alone. Unlike a member's address it needs no neighbour that answers.
+/// An address of the kind that each network has for itself (RFC 2365), with nobody in it: a post is for the program on
+/// the way out alone. Unlike a member's address it needs no neighbour that answers.
 constexpr const char* nobodys_address = "239.255.116.108";
 
 /// Sends to nobody, through that interface.
@@ -56,13 +54,13 @@ File posting_socket(std::uint32_t interface) {
         setsockopt(made.number(), IPPROTO_IP, IP_MULTICAST_LOOP, &off, sizeof off) != 0 ||
         setsockopt(made.number(), IPPROTO_IP, IP_MULTICAST_IF, &through, sizeof through) != 0 ||
         connect(made.number(), reinterpret_cast<const sockaddr*>(&nobody), sizeof nobody) != 0)
-        throw_errno("a socket for what the network card is told");
+        throw_errno("a socket for messages to the NIC");
     return made;
 }
 
-constexpr auto again = 1ms;     // waits before the network card asks again; doubles while nothing moves
+constexpr auto again = 1ms;     // waits before the NIC asks again; doubles while nothing moves
 constexpr auto rarest = 64ms;   // up to that
-constexpr auto answers = 20ms;  // waits for those who are asked whether they have arrived
+constexpr auto answers = 20ms;  // waits for the ranks that are asked whether they have arrived
 
 }  // namespace
 
@@ -73,7 +71,8 @@ NicTransport::NicTransport(GroupFiles files, File socket, wait_policy policy)
     sockaddr_in peer{};
     peer.sin_family = AF_INET;
     peer.sin_port = htons(toll_port);
-    std::memcpy(&peer.sin_addr, group_->member[addressee(group_->rank)].bytes + 30, sizeof peer.sin_addr);
+    std::memcpy(&peer.sin_addr, group_->member[addressee(group_->self.rank)].bytes + toll_address_at,
+                sizeof peer.sin_addr);
     if (connect(socket_.number(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) != 0)
         throw_errno("a route to the members of the group");
     posts_ = posting_socket(group_->interface);
@@ -81,13 +80,13 @@ NicTransport::NicTransport(GroupFiles files, File socket, wait_policy policy)
     enrol();
 }
 
-/// Asks to be admitted, or lets those who wait for that know that they can be. What is lost is asked again.
+/// Asks to be admitted, or lets waiting ranks know that they can be. A lost frame is sent again.
 void NicTransport::enrol() noexcept {
     if (!admitted()) {
-        post(toll_enrol, group_->rank);
+        post(toll_enrol, group_->self.rank);
         return;
     }
-    for (Rank rank = 1; rank < std::min<Rank>(group_->ranks, toll_admits + 1); ++rank) post(toll_enrol, rank);
+    for (Rank rank = 1; rank < std::min<Rank>(group_->self.ranks, toll_admits + 1); ++rank) post(toll_enrol, rank);
 }
 
 void NicTransport::open_direct() noexcept {
@@ -104,14 +103,14 @@ bool NicTransport::post(toll_kind kind, Rank to) noexcept {
         std::array<std::uint8_t, toll_header_bytes> header;
         toll_frame frame;
     } __attribute__((packed)) packet;
-    toll_frame frame = toll_unsealed(&group_->who, group_->drawn, static_cast<toll_u8>(kind), 0, group_->rank, to,
-                                     episode_);
-    frame.mac = toll_mac_of(&group_->by_drawn, &frame);
+    toll_frame frame = toll_unsealed(&group_->self.who, group_->self.drawn, static_cast<toll_u8>(kind), 0,
+                                     group_->self.rank, to, episode_);
+    frame.mac = toll_mac_of(&group_->self.by_drawn, &frame);
     if (!direct_) return send(posts_.number(), &frame, sizeof frame, MSG_DONTWAIT) == sizeof frame;
-    std::ranges::copy(std::span(group_->member[addressee(group_->rank)].bytes), packet.header.begin());
-    packet.header[to_port_at] = toll_port >>
-                                8;  // a peer without a card shows another, which the program would not take
-    packet.header[to_port_at + 1] = toll_port & 0xff;
+    std::ranges::copy(std::span(group_->member[addressee(group_->self.rank)].bytes), packet.header.begin());
+    // A peer without a NIC shows another port, which the program would not take.
+    packet.header[toll_port_at] = toll_port >> 8;
+    packet.header[toll_port_at + 1] = toll_port & 0xff;
     packet.frame = frame;
     return send(direct_.number(), &packet, sizeof packet, MSG_DONTWAIT) == sizeof packet;
 }
@@ -122,16 +121,16 @@ void NicTransport::enter() noexcept {
 }
 
 bool NicTransport::over() const noexcept {
-    const toll_u64 place = toll_load(&group_->state.at);
-    const bool over = place == toll_place(episode_, group_->program.steps);
+    const toll_u64 at = toll_load(&group_->state.at);
+    const bool over = at == toll_at(episode_, group_->program.steps);
     if (over) std::atomic_thread_fence(std::memory_order_acquire);  // after the program's ordered move of the word
     return over;
 }
 
 void NicTransport::progress() noexcept {
-    const toll_u64 place = toll_load(&group_->state.at);
-    if (!overdue_.passed(place)) return;
-    post(toll_episode_of(place) == episode_ ? toll_timeout : toll_arrive);
+    const toll_u64 at = toll_load(&group_->state.at);
+    if (!overdue_.passed(at)) return;
+    post(toll_episode_of(at) == episode_ ? toll_timeout : toll_arrive);
     gone_ = !served() || (refusal() != toll_not_refused && !admitted());
 }
 
@@ -151,13 +150,13 @@ void NicTransport::sleep_until(Deadline deadline) noexcept {
 
 std::vector<Rank> NicTransport::silent() const {
     std::vector<Rank> found;
-    for (Rank rank = 0; rank < group_->members; ++rank)
-        if (rank != group_->rank && toll_newer(episode_, toll_load(&group_->heard[rank]))) found.push_back(rank);
+    for (Rank rank = 0; rank < group_->self.members; ++rank)
+        if (rank != group_->self.rank && toll_newer(episode_, toll_load(&group_->entered[rank]))) found.push_back(rank);
     return found;
 }
 
 std::vector<Rank> NicTransport::missing() {
-    if (group_->ranks > group_->members) {
+    if (group_->self.ranks > group_->self.members) {
         const toll_u32 step = toll_step_of(toll_load(&group_->state.at));
         if (step >= group_->program.steps) return {};
         return {group_->steps[step].step.from};
@@ -165,9 +164,9 @@ std::vector<Rank> NicTransport::missing() {
     const std::vector<Rank> asked = silent();
     const toll_u64 before = toll_load(&group_->answers);
     for (const Rank rank : asked) post(toll_who, rank);
-    wait<Sync>(Answers{&group_->answers, before + asked.size()}, {.spins = 0, .yields = Patience::for_ever},
+    wait<Sync>(Answers{&group_->answers, before + asked.size()}, {.spins = 0, .yields = WaitBudget::for_ever},
                deadline_after(answers));
     return over() ? std::vector<Rank>() : silent();
 }
 
-}  // namespace tollbar::nic
+}  // namespace tollbar::detail::nic

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symmetric memory of one barrier: who it is, how far this PE is, a counter, and the slots of both phases.
+// The symmetric memory of one barrier: its identity, the progress of this PE, a counter, and the slots of both
+// parities.
 #pragma once
 
 #include "slots.hpp"
@@ -8,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 /// A view of such memory: of this PE's, and by address of every other's.
 class Block {
@@ -17,14 +18,14 @@ public:
     Block(void* memory, std::uint32_t slots) noexcept : words_(static_cast<std::uint64_t*>(memory)), slots_(slots) {}
 
     static constexpr std::size_t bytes_for(std::uint32_t slots) noexcept {
-        return (line + line + phases * width(slots)) * sizeof(std::uint64_t);
+        return (line + line + parities * width(slots)) * sizeof(std::uint64_t);
     }
 
     std::uint64_t* words() const noexcept { return words_; }
     std::uint32_t slots() const noexcept { return slots_; }
     std::uint64_t* counter() const noexcept { return words_ + line; }
-    std::uint64_t* slot(unsigned phase, std::uint32_t index) const noexcept {
-        return words_ + 2 * line + phase * width(slots_) + index;
+    std::uint64_t* slot(unsigned parity, std::uint32_t index) const noexcept {
+        return words_ + 2 * line + parity * width(slots_) + index;
     }
 
     /// The process whose block it is; 0 for none.
@@ -36,7 +37,7 @@ public:
     /// For others' reports, which order nothing.
     void enter(Episode episode) const noexcept { at(words_, 1).store(episode, std::memory_order_relaxed); }
 
-    /// Says whose block this is. `identity` 0: nobody's.
+    /// Writes the owner of this block. `identity` 0: nobody.
     void name(std::uint64_t identity, Episode episode, Owner owner) const noexcept {
         enter(episode);
         at(words_, 2).store(owner.process, std::memory_order_relaxed);
@@ -47,7 +48,7 @@ public:
     /// Not 0 while the PE whose block it is may be asleep at one of its slots.
     std::uint64_t* asleep() const noexcept { return words_ + 4; }
 
-    // What name() and enter() said, in this PE's memory or in a peer's as shmem_ptr gives it.
+    // The values that name() and enter() wrote, in this PE's memory or in a peer's as shmem_ptr gives it.
     static std::uint64_t identity(std::uint64_t* words) noexcept {
         return at(words, 0).load(std::memory_order_acquire);
     }
@@ -68,4 +69,4 @@ private:
     std::uint32_t slots_ = 0;
 };
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <tuple>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 namespace {
 
@@ -51,4 +51,4 @@ void leave_progress(Advance advance) noexcept {
     if (auto* leave = found<int(Advance)>("opal_progress_unregister"); leave != nullptr) leave(advance);
 }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

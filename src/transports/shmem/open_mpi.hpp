@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is Open MPI's own, found at run time: its progress function, which its shmem_test does not call, and a crash.
+// Open MPI's own functions, found at run time: its progress, which its shmem_test does not call, and a crash.
 #pragma once
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 /// Makes the OpenSHMEM answer other PEs. In Open MPI, whose shmem_test only compares; elsewhere shmem_test does it.
 void make_progress() noexcept;
@@ -15,4 +15,4 @@ bool progress_can_be_joined() noexcept;
 void join_progress(int (*advance)()) noexcept;
 void leave_progress(int (*advance)()) noexcept;
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

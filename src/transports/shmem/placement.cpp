@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each member of a plan slots at a PE: a rank at its own, a role at the PE of its first member, who plays it. A
+// Each member of a plan has slots at a PE: a rank at its own, a role at the PE of its first member, which plays it. A
 // role that only gathers and releases is a counter there, but no release, because others cannot poll a remote word
-// cheaply: whoever counts last tells the others by their slots.
+// cheaply: the PE that counts last signals the others by their slots.
 #include "placement.hpp"
 
-#include "plan/lower.hpp"
+#include "plan/schedule.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 namespace {
 
@@ -26,9 +26,7 @@ public:
     Rank home(Rank member) { return lowering_.first_player(member); }
 
     /// Whether a role only gathers and releases.
-    bool only_counts(Rank member) {
-        return is_role(member) && plan_.program(member).size() == 2 * lowering_.members(member).size();
-    }
+    bool only_counts(Rank member) { return is_role(member) && lowering_.only_counts(member); }
 
     /// The slots of a member's own.
     std::uint32_t slots(Rank member) { return only_counts(member) ? 0 : awaits(plan_.program(member)); }
@@ -38,7 +36,7 @@ private:
         return static_cast<std::uint32_t>(std::ranges::count_if(word, is_await));
     }
 
-    /// Where `member` awaits `peer`.
+    /// The slot by which `member` awaits `peer`.
     std::uint32_t slot(Rank member, Rank peer) {
         const Program word = plan_.program(member);
         std::uint32_t before = awaits({word.begin(), std::ranges::find(word, await(peer))});
@@ -53,22 +51,22 @@ private:
         steps_.push_back(step);
     }
 
-    void tell(Rank to, Rank from) { add({.kind = Kind::tell, .peer = home(to), .slot = slot(to, from)}); }
-    void told(Rank to, Rank from) { add({.kind = Kind::told, .peer = from, .slot = slot(to, from)}); }
+    void send(Rank to, Rank from) { add({.kind = Kind::signal, .peer = home(to), .slot = slot(to, from)}); }
+    void expect(Rank to, Rank from) { add({.kind = Kind::await, .peer = from, .slot = slot(to, from)}); }
 
-    void tell_others(Rank self, Rank role) {
+    void signal_others(Rank self, Rank role) {
         for (const Rank member : lowering_.members(role))
-            if (home(member) != self) tell(member, role);
+            if (home(member) != self) send(member, role);
     }
 
     void meet_at(Rank self, Rank role, Rank member) {
         const std::size_t met = steps_.size();
         const auto share = static_cast<std::uint32_t>(lowering_.members(role).size());
         add({.kind = Kind::meet, .peer = home(role), .share = share});
-        tell_others(self, role);
+        signal_others(self, role);
         add({.kind = Kind::flush, .skip = 1});  // the last has nobody to hear
         steps_[met].skip = static_cast<std::uint32_t>(steps_.size() - met - 1);
-        told(member, role);
+        expect(member, role);
     }
 
     const Plan& plan_;
@@ -78,20 +76,20 @@ private:
 };
 
 std::vector<Step> Placing::steps(Rank self) {
-    for (const LoweredStep& step : lowering_.steps(self)) {
-        using enum LoweredStep::Kind;
+    for (const Operation& step : lowering_.operations(self)) {
+        using enum Operation::Kind;
         const Rank role = step.role;
         done_ = step.done;
         switch (step.kind) {
-            case signal: tell(step.to, step.from); break;
-            case await: told(step.to, step.from); break;
-            case count: only_counts(role) ? meet_at(self, role, step.from) : tell(role, step.from); break;
+            case signal: send(step.to, step.from); break;
+            case await: expect(step.to, step.from); break;
+            case count: only_counts(role) ? meet_at(self, role, step.from) : send(role, step.from); break;
             case counted:
                 for (const Rank member : lowering_.members(role))
-                    if (!only_counts(role) && home(member) != self) told(role, member);
+                    if (!only_counts(role) && home(member) != self) expect(role, member);
                 break;
-            case release: tell_others(self, role); break;
-            case released: told(step.from, role); break;
+            case release: signal_others(self, role); break;
+            case released: expect(step.from, role); break;
             case meet: break;  // nobody's, where the first member plays
         }
     }
@@ -100,7 +98,7 @@ std::vector<Step> Placing::steps(Rank self) {
 
 }  // namespace
 
-std::vector<Step> place(const Plan& plan, Rank self) { return Placing(plan).steps(self); }
+std::vector<Step> steps_of(const Plan& plan, Rank self) { return Placing(plan).steps(self); }
 
 std::uint32_t slots_of(const Plan& plan) {
     Placing placing(plan);
@@ -116,8 +114,8 @@ std::uint32_t slots_of(const Plan& plan) {
 }
 
 bool is_one_shot(const std::vector<Step>& steps) noexcept {
-    const auto is_for_others = [](const Step& step) { return step.kind == Kind::tell || step.kind == Kind::meet; };
-    return std::none_of(std::ranges::find(steps, Kind::told, &Step::kind), steps.end(), is_for_others);
+    const auto is_for_others = [](const Step& step) { return step.kind == Kind::signal || step.kind == Kind::meet; };
+    return std::none_of(std::ranges::find(steps, Kind::await, &Step::kind), steps.end(), is_for_others);
 }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

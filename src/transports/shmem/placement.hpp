@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the steps of a plan take place in symmetric memory: which slot of which PE, and which counter.
+// The steps of a plan in symmetric memory: which slot of which PE each one uses, and which counter.
 #pragma once
 
 #include <tollbar/plan.hpp>
@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <vector>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
-/// What a PE does next in an episode.
+/// One step of a PE in an episode.
 struct Step {
     enum class Kind : std::uint8_t {
-        tell,      ///< tell `peer` by that slot of its own
-        told,      ///< await that own slot, which `peer` (or the player of that role) tells
-        meet,      ///< count up at `peer`; who is not the last of `share` goes on `skip` steps further
-        flush,     ///< complete what was sent, then go on `skip` steps further
-        clean_up,  ///< make what was told ready for later episodes: no step of a plan's, but of some transports
-        wake       ///< wake those whom the `share` steps before have told, then go on `skip` steps further: likewise
+        signal,  ///< signal `peer` by that slot of its own
+        await,   ///< await that own slot, by which `peer` (or the player of that role) signals
+        meet,    ///< count up at `peer`; a PE that is not the last of `share` goes on `skip` steps further
+        flush,   ///< complete what was sent, then go on `skip` steps further
+        wake  ///< wake the PEs that the `share` steps before have signalled, then go on `skip` steps further: no step
+              ///< of a plan's, but of the transport
     };
 
     Kind kind;
@@ -29,7 +29,7 @@ struct Step {
 };
 
 /// The steps of rank `self`. Throws std::invalid_argument as Lowering does.
-std::vector<Step> place(const Plan& plan, Rank self);
+std::vector<Step> steps_of(const Plan& plan, Rank self);
 
 /// The most slots that a PE needs. Throws std::invalid_argument when one needs more than one counter.
 std::uint32_t slots_of(const Plan& plan);
@@ -37,4 +37,4 @@ std::uint32_t slots_of(const Plan& plan);
 /// Whether all that a PE does for others comes before its first await: once it has posted nobody needs it.
 bool is_one_shot(const std::vector<Step>& steps) noexcept;
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -9,29 +9,28 @@
 #include <type_traits>
 #include <utility>
 
-namespace tollbar::shmem {
+namespace tollbar::detail::shmem {
 
 // Not every OpenSHMEM has the atomics by the names of fixed width.
 static_assert(std::is_same_v<unsigned long, std::uint64_t>);
 
-ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, const SignalKind& signals, bool shared,
-                               Signature signature, Patience patience, Episode before)
-    : block_(block), pes_(pes.begin(), pes.end()), stores_(&signals == &by_stores), shared_(stores_ && shared),
-      signaller_(signals.make == nullptr ? nullptr : signals.make(block)), signature_(signature), patience_(patience),
-      before_(before),
+ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, Signals signals, bool shared, Signature signature,
+                               WaitBudget budget, Episode before)
+    : block_(block), pes_(pes.begin(), pes.end()), stores_(signals == Signals::stores), shared_(stores_ && shared),
+      signature_(signature), budget_(budget), before_(before),
       near_(std::ranges::all_of(pes, [&](int pe) { return shmem_ptr(block.words(), pe) != nullptr; })) {}
 
 ShmemTransport::Step ShmemTransport::located(const shmem::Step& placed) const {
     Step step{placed};
     if (!is_role(placed.peer)) step.pe = pes_[placed.peer];
     Block there = block_;
-    const bool tells = placed.kind == Step::Kind::tell;
-    if ((tells && stores_) || (placed.kind == Step::Kind::meet && shared_))
+    const bool signals = placed.kind == Step::Kind::signal;
+    if ((signals && stores_) || (placed.kind == Step::Kind::meet && shared_))
         if (void* words = shmem_ptr(block_.words(), step.pe); words != nullptr) {
             there = Block(words, block_.slots());
             step.stores = true;
         }
-    for (unsigned phase = 0; phase < phases; ++phase) step.words[phase] = there.slot(phase, placed.slot);
+    for (unsigned parity = 0; parity < parities; ++parity) step.words[parity] = there.slot(parity, placed.slot);
     if (placed.kind == Step::Kind::meet) step.words = {there.counter()};
     step.asleep = there.asleep();
     return step;
@@ -39,22 +38,21 @@ ShmemTransport::Step ShmemTransport::located(const shmem::Step& placed) const {
 
 std::vector<ShmemTransport::Step> ShmemTransport::locate(const std::vector<shmem::Step>& placed) const {
     std::vector<Step> steps;
-    std::uint32_t told = 0;  // by the steps just before
+    std::uint32_t signalled = 0;  // by the steps just before
     const auto wake = [&](std::uint32_t skip) {
-        steps.push_back({{.kind = Step::Kind::wake, .share = std::exchange(told, 0), .skip = skip}});
+        steps.push_back({{.kind = Step::Kind::wake, .share = std::exchange(signalled, 0), .skip = skip}});
         steps.back().done = std::prev(steps.end(), 2)->done;
     };
     for (const shmem::Step& one : placed) {
-        if (shared_ && told != 0 && one.kind != Step::Kind::tell) {
+        if (shared_ && signalled != 0 && one.kind != Step::Kind::signal) {
             const bool flushes = one.kind == Step::Kind::flush;  // what is stored is complete
             wake(flushes ? one.skip : 0);
             if (flushes) continue;
         }
         steps.push_back(located(one));
-        if (one.kind == Step::Kind::tell) ++told;
+        if (one.kind == Step::Kind::signal) ++signalled;
     }
-    if (shared_ && told != 0) wake(0);
-    if (signaller_ != nullptr) steps.push_back({{.kind = Step::Kind::clean_up}});
+    if (shared_ && signalled != 0) wake(0);
     return steps;
 }
 
@@ -70,7 +68,7 @@ std::uint32_t ShmemTransport::meet(const Step& step) noexcept {
 
 namespace {
 
-/// A word of symmetric memory as the kernel is told of it.
+/// A word of symmetric memory as the kernel is to see it.
 const std::atomic<std::uint64_t>& word_at(const std::uint64_t* word) noexcept {
     static_assert(sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
     return *reinterpret_cast<const std::atomic<std::uint64_t>*>(word);
@@ -78,37 +76,36 @@ const std::atomic<std::uint64_t>& word_at(const std::uint64_t* word) noexcept {
 
 }  // namespace
 
-// The announcement comes before the last look, the store of who tells before its look at the announcement: one of the
-// two sees the other. Where the memory is shared in a way that the kernel does not wake by, the deadline ends the
-// sleep.
+// A sleeper announces itself before its last look; a PE that signals stores before it looks at the announcement: one of
+// the two sees the other. The deadline ends the sleep where the memory is shared in a way that the kernel does not wake
+// by.
 void ShmemTransport::park(const Step& step, Deadline deadline) noexcept {
     const std::atomic_ref asleep(*block_.asleep());
     asleep.store(1, std::memory_order_relaxed);
     Sync::full_fence();
-    const std::uint64_t seen = word_at(step.words[phase_]).load(std::memory_order_relaxed);
-    if (seen != word_) Sync::sleep_on(word_at(step.words[phase_]), seen, Sync::everybody, Scope::shared, deadline);
+    const std::uint64_t seen = word_at(step.words[parity_]).load(std::memory_order_relaxed);
+    if (seen != word_) Sync::sleep_on(word_at(step.words[parity_]), seen, Sync::everybody, Scope::shared, deadline);
     asleep.store(0, std::memory_order_relaxed);
 }
 
 void ShmemTransport::wake(const Step& step) noexcept {
     Sync::full_fence();
-    for (const Step* told = &step - step.share; told != &step; ++told)
-        if (told->stores && std::atomic_ref(*told->asleep).load(std::memory_order_relaxed) != 0)
-            Sync::wake(word_at(told->words[phase_]), Sync::everybody, Scope::shared, Sync::all);
+    for (const Step* sent = &step - step.share; sent != &step; ++sent)
+        if (sent->stores && std::atomic_ref(*sent->asleep).load(std::memory_order_relaxed) != 0)
+            Sync::wake(word_at(sent->words[parity_]), Sync::everybody, Scope::shared);
 }
 
 void ShmemTransport::progress() const noexcept { make_progress(); }
 
 std::optional<ShmemTransport::Fault> ShmemTransport::fault() const noexcept {
     if (overcount_ != 0) return Fault{Reading::impossible, overcount_, Fault::no_slot};
-    if (signaller_ != nullptr) return std::nullopt;
-    for (unsigned phase = 0; phase < phases; ++phase)
+    for (unsigned parity = 0; parity < parities; ++parity)
         for (std::uint32_t slot = 0; slot < block_.slots(); ++slot) {
-            const std::uint64_t word = std::atomic_ref(*block_.slot(phase, slot)).load(std::memory_order_acquire);
-            const Reading reading = read_slot(word, phase, signature_, episode_);
+            const std::uint64_t word = std::atomic_ref(*block_.slot(parity, slot)).load(std::memory_order_acquire);
+            const Reading reading = read_slot(word, parity, signature_, episode_);
             if (reading == Reading::foreign || reading == Reading::impossible) return Fault{reading, word, slot};
         }
     return std::nullopt;
 }
 
-}  // namespace tollbar::shmem
+}  // namespace tollbar::detail::shmem

@@ -8,7 +8,7 @@
 
 #include <csignal>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 AnsweringRunner::AnsweringRunner(const UdpIdentity& identity, std::vector<toll_step> steps, Episode before,
                                  wait_policy policy, const UdpTiming& timing, std::unique_ptr<Datagrams> network,
@@ -81,7 +81,7 @@ void AnsweringRunner::answer_now_and_then(const std::stop_token& stop) noexcept 
         never.wait_for(lock, stop, nap, [] { return false; });
         nap = std::min(2 * nap, timing_.rarest);
         const std::unique_lock inside(inside_, std::try_to_lock);
-        if (!inside) continue;  // whoever is in a call answers
+        if (!inside) continue;  // the thread inside the call answers
         UdpTransport& transport = runner_.transport();
         const auto asked = transport.protocol().questions();
         transport.take_in([this] { return runner_.advance(), false; });  // all that is there: others ask after the end
@@ -114,7 +114,7 @@ void AnsweringRunner::linger() noexcept {
         network_->sleep({say_at});
         runner_.transport().take_in([] { return false; });
     }
-    protocol.leave();  // again, for those who wait for nothing else and did not hear it
+    protocol.leave();  // again, for ranks that wait for nothing else and have not received it
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// Runs episodes. One thread at a time; a second one, its own, takes in and answers now and then while that is outside
 /// of all calls, lest a rank that computes for a second holds up one that has lost a frame.
@@ -21,7 +21,7 @@ public:
                     const UdpTiming& timing, std::unique_ptr<Datagrams> network,
                     WhenRefused when_refused = WhenRefused::wait_on);
 
-    /// Answers those who still need this rank for the last episode, until all have left or none asks any more.
+    /// Answers ranks that still need this one for the last episode, until all have left or none asks any more.
     /// An episode that is not over is given up.
     ~AnsweringRunner();
 
@@ -57,8 +57,8 @@ private:
     std::vector<toll_step> steps_;
     Runner<UdpTransport> runner_;
     bool entered_ = false;
-    mutable std::mutex inside_;  ///< held by whoever is in a call, or answers
+    mutable std::mutex inside_;  ///< held inside a call, and to answer
     std::jthread answering_;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -12,7 +12,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -23,6 +23,14 @@ std::uint64_t key_of(const UdpAddress& address) noexcept {
 }
 
 }  // namespace
+
+UdpAddress udp_address(std::uint32_t address, std::uint16_t port) noexcept {
+    UdpAddress made{};
+    made.sin_family = AF_INET;
+    made.sin_addr.s_addr = address;
+    made.sin_port = htons(port);
+    return made;
+}
 
 UdpAddress udp_address(const std::string& text) {
     const std::size_t colon = text.rfind(':');
@@ -99,4 +107,4 @@ std::optional<Datagrams::Received> UdpDatagrams::receive(std::span<std::byte> bu
 
 void UdpDatagrams::sleep(Deadline deadline) noexcept { sleep_until_readable(socket_, deadline); }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a barrier over a network asks of it: datagrams between ranks that may be lost, doubled, overtaken or altered.
+// A network as a barrier needs it: datagrams between ranks that may be lost, doubled, overtaken or altered.
 #pragma once
 
-#include "runtime/files.hpp"
+#include "base/files.hpp"
 
 #include <tollbar/plan.hpp>
 #include <tollbar/detail/sync.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,7 +17,7 @@
 
 #include <netinet/in.h>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// One rank's view of the network. One thread at a time.
 class Datagrams {
@@ -28,7 +29,7 @@ public:
 
     struct Received {
         std::size_t size;  ///< of the datagram, also when it was longer than the buffer
-        Rank from;         ///< whose address it came from; ranks() when nobody's
+        Rank from;         ///< its address's; ranks() for the address of none
     };
 
     /// The next datagram, if there is one.
@@ -44,6 +45,9 @@ public:
 /// An IPv4 address and port.
 using UdpAddress = sockaddr_in;
 
+/// An address from an IPv4 address in network byte order, and a port.
+UdpAddress udp_address(std::uint32_t address, std::uint16_t port) noexcept;
+
 /// "10.0.0.3:7777", or a host's name in front of the colon. Throws std::invalid_argument.
 UdpAddress udp_address(const std::string& text);
 
@@ -56,7 +60,7 @@ void refuse_mixed_loopback(const std::vector<UdpAddress>& addresses);
 /// A UDP socket that never blocks, bound to that address; port 0 takes any. Throws std::system_error.
 File udp_socket(const UdpAddress& address);
 
-/// Where a socket is bound, with the port it got. Throws std::system_error.
+/// The address that a socket is bound to, with the port it got. Throws std::system_error.
 UdpAddress address_of(const File& socket);
 
 /// Datagrams over one socket to ranks at known addresses.
@@ -75,4 +79,4 @@ private:
     std::unordered_map<std::uint64_t, Rank> ranks_;  ///< by address and port
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

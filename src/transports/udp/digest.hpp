@@ -3,23 +3,23 @@
 #pragma once
 
 #include "datagrams.hpp"
-#include "runtime/siphash.h"
+#include "wire/siphash.h"
 
 #include <tollbar/plan.hpp>
 
 #include <cstdint>
 #include <string>
 
-namespace tollbar {
+namespace tollbar::detail {
 
-/// Of a text and a list of hosts, in their order. No secret: it keeps mistakes out, and the MAC keeps it as it is.
+/// The digest of a text and a list of hosts, in their order. No secret: it keeps mistakes out, and the MAC protects it.
 inline std::uint64_t digest_of(std::string text, const std::vector<UdpAddress>& hosts) {
     text += '\n' + std::to_string(hosts.size());
     for (const UdpAddress& host : hosts) text += ' ' + to_text(host);
     return toll_siphash({0, 0}, text.data(), text.size());
 }
 
-/// Of a plan and its ranks' addresses.
+/// The digest of a plan and its ranks' addresses.
 inline std::uint64_t digest_of(const Plan& plan, const std::vector<UdpAddress>& hosts) {
     std::uint64_t digest = digest_of(plan.name(), hosts);
     const auto mix = [&](const Program& program) {
@@ -30,4 +30,4 @@ inline std::uint64_t digest_of(const Plan& plan, const std::vector<UdpAddress>& 
     return digest;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -5,14 +5,16 @@
 #include "answering.hpp"
 #include "digest.hpp"
 
-#include "runtime/environment.hpp"
-#include "runtime/late.hpp"
-#include "runtime/random.hpp"
-#include "runtime/steps.hpp"
+#include "base/environment.hpp"
+#include "base/report.hpp"
+#include "base/random.hpp"
+#include "wire/steps.hpp"
 
 #include <stdexcept>
 
 namespace tollbar {
+
+using namespace detail;
 
 namespace {
 
@@ -36,20 +38,20 @@ void check(const Plan& plan, Rank self, std::size_t addresses) {
 
 }  // namespace
 
-struct udp_place::Hidden {
+struct udp_endpoint::Hidden {
     explicit Hidden(const std::string& address) : socket(udp_socket(udp_address(address))) {}
 
     File socket;
 };
 
-udp_place::udp_place(const std::string& address) : hidden_(std::make_unique<Hidden>(address)) {}
-udp_place::udp_place(udp_place&&) noexcept = default;
-udp_place& udp_place::operator=(udp_place&&) noexcept = default;
-udp_place::~udp_place() = default;
+udp_endpoint::udp_endpoint(const std::string& address) : hidden_(std::make_unique<Hidden>(address)) {}
+udp_endpoint::udp_endpoint(udp_endpoint&&) noexcept = default;
+udp_endpoint& udp_endpoint::operator=(udp_endpoint&&) noexcept = default;
+udp_endpoint::~udp_endpoint() = default;
 
-std::string udp_place::address() const { return to_text(address_of(hidden_->socket)); }
+std::string udp_endpoint::address() const { return to_text(address_of(hidden_->socket)); }
 
-udp_participant::udp_participant(udp_place place, const Plan& plan, Rank self,
+udp_participant::udp_participant(udp_endpoint endpoint, const Plan& plan, Rank self,
                                  const std::vector<std::string>& addresses, const udp_options& options) {
     check(plan, self, addresses.size());
     const wait_policy wait = options.wait == wait_policy::automatic ? environment::wait() : options.wait;
@@ -62,7 +64,7 @@ udp_participant::udp_participant(udp_place place, const Plan& plan, Rank self,
                     .digest = digest_of(plan, hosts),
                     .drawn = random_number()},
         compile_steps(plan, self), Episode{0}, wait, UdpTiming{.again = options.again, .linger = options.linger},
-        std::make_unique<UdpDatagrams>(std::move(place.hidden_->socket), hosts));
+        std::make_unique<UdpDatagrams>(std::move(endpoint.hidden_->socket), hosts));
 }
 
 udp_participant::udp_participant(udp_participant&&) noexcept = default;
@@ -78,7 +80,7 @@ void udp_participant::arrive() noexcept { runner_->arrive(); }
 
 bool udp_participant::test() noexcept { return runner_->test(); }
 
-void udp_participant::wait() noexcept { wait_and_report(*runner_); }
+void udp_participant::wait() noexcept { wait_reporting(*runner_); }
 
 udp_wait_result udp_participant::wait_until_deadline(Deadline deadline) {
     const bool done = runner_->finish(deadline);
@@ -94,7 +96,7 @@ Episode udp_participant::episode() const noexcept { return runner_->episode(); }
 udp_traffic udp_participant::traffic() const noexcept {
     const UdpCounts counts = runner_->counts();
     return {
-        .sent = counts.sent, .received = counts.heard + counts.known + counts.dropped(), .dropped = counts.dropped()};
+        .sent = counts.sent, .received = counts.news + counts.known + counts.dropped(), .dropped = counts.dropped()};
 }
 
 }  // namespace tollbar

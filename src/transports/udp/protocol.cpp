@@ -1,280 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which frames are believed, what they prove, and how each question is answered.
+// A host's half of wire/protocol.h: what it keeps of a frame that is believed, and how each verdict is carried out.
 #include "protocol.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace tollbar {
+namespace tollbar::detail {
 
-Protocol::Protocol(const UdpIdentity& identity, std::span<const toll_step> steps, Episode before, Datagrams& network)
-    : identity_(identity), who_(toll_identity_of(identity.key, identity.group, identity.digest)),
-      admitted_(toll_admits), steps_(steps), network_(&network), episode_(before), all_entered_(before), told_(0),
-      heard_(steps_.size(), before), peers_(identity.ranks, Peer{.entered = before}) {
-    for (const toll_step& step : steps_) {
-        if (step.to != TOLLBAR_NOBODY) peers_[step.to].channel = peers_[step.to].told = true;
-        if (step.from != TOLLBAR_NOBODY) peers_[step.from].channel = true;
-    }
-    if (identity.self == 0) begin(identity.drawn);
+std::string UdpRefusal::text() const {
+    const std::string who = "rank " + std::to_string(other);
+    if (why == toll_other_plan)
+        return who + " has another plan, number of ranks or order of hosts: nobody leaves until all have the same";
+    return who +
+           " belongs to an earlier use of this group, or a second process has its rank: leave, and have all ranks join "
+           "another group (another number or key)";
 }
 
-void Protocol::begin(std::uint64_t incarnation) noexcept {
-    incarnation_ = incarnation;
-    sealing_ = toll_sealing(&who_, incarnation, who_.digest);
+Protocol::Protocol(const UdpIdentity& identity, std::span<const toll_step> steps, Episode before, Datagrams& network)
+    : steps_(steps), network_(&network), now_{before, 0}, proof_(before), signalled_(steps.size(), before),
+      admitted_(toll_admits), peers_(identity.ranks, Peer{.entered = before}) {
+    const toll_identity who = toll_identity_of(identity.key, identity.group, identity.digest);
+    toll_become(&self_, &who, identity.drawn, identity.self, identity.ranks, identity.ranks, toll_plan);
+    for (const toll_step& step : steps_) {
+        if (step.to != TOLLBAR_NOBODY) peers_[step.to].channel = peers_[step.to].signalled = true;
+        if (step.from != TOLLBAR_NOBODY) peers_[step.from].channel = true;
+    }
 }
 
 void Protocol::introduce() noexcept {
-    if (!admitted()) return send_under(identity_.drawn, who_.digest, toll_admits_of(identity_.self), toll_join, 0, 0);
-    for (Rank rank = identity_.self * toll_admits + 1;
-         rank < identity_.ranks && toll_admitted_as(identity_.self, rank) < toll_admits; ++rank)
-        if (admitted_[toll_admitted_as(identity_.self, rank)] == 0) send(rank, toll_call, 0, 0);
+    if (!admitted()) return send_before(toll_admits_of(self_.rank), toll_join, 0, 0);
+    for (Rank rank = self_.rank * toll_admits + 1;
+         rank < self_.ranks && toll_admitted_as(self_.rank, rank) < toll_admits; ++rank)
+        if (admitted_[toll_admitted_as(self_.rank, rank)] == 0) send(rank, toll_call, 0, 0);
 }
 
 void Protocol::enter(Episode episode) noexcept {
-    if (toll_newer(episode_, all_entered_)) all_entered_ = episode_;  // the episode before is over
-    episode_ = episode;
-    told_ = 0;
+    if (toll_newer(episode, proof_)) proof_ = episode;  // this rank itself: the episode before is over
+    now_ = {episode, 0};
     awaited_ = 0;
     if (!admitted()) introduce();
 }
 
-bool Protocol::tell_and_await(const toll_step& step) noexcept {
+bool Protocol::signal_and_await(const toll_step& step) noexcept {
     awaited_ = number_of(step);
-    if (told_ <= awaited_ && step.to != TOLLBAR_NOBODY) tell(awaited_, episode_);
-    told_ = awaited_ + 1;
+    if (now_.signalled <= awaited_ && step.to != TOLLBAR_NOBODY) signal(awaited_, now_.episode);
+    now_.signalled = static_cast<toll_u32>(awaited_) + 1;
     return met(step);
 }
 
+bool Protocol::is_frame_of_group(const toll_frame& frame, Rank from) noexcept {
+    if (frame.magic != toll_net32(toll_magic) || frame.bytes != toll_signed) return ++counts_.malformed, false;
+    if (frame.group != self_.who.group) return ++counts_.other_group, false;
+    if (frame.name != self_.who.name) return ++counts_.other_job, false;
+    if (toll_net16(frame.source) != from) return ++counts_.other_source, false;
+    return true;
+}
+
+toll_subject Protocol::subject_of(const toll_frame& frame) noexcept {
+    const toll_u16 step = toll_net16(frame.step);
+    const bool ours = step < steps_.size();
+    return {.from = ours ? steps_[step].from : TOLLBAR_NOBODY,
+            .to = ours ? steps_[step].to : TOLLBAR_NOBODY,
+            .signalled = ours ? &signalled_[step] : nullptr,
+            .admitted = &admitted_[toll_admitted_as(self_.rank, toll_net16(frame.source)) % toll_admits]};
+}
+
 void Protocol::hear(std::span<const std::byte> datagram, Rank from) noexcept {
-    if (datagram.size() != sizeof(toll_frame)) {
-        ++counts_.malformed;
-        return;
-    }
     toll_frame frame;
-    std::memcpy(&frame, datagram.data(), sizeof frame);
-    if (!is_sound(frame, from)) return;
-    network_->proved(from);
-    const Said said{.kind = frame.kind,
-                    .step = toll_net16(frame.step),
-                    .source = toll_net16(frame.source),
-                    .episode = toll_net64(frame.episode)};
-    if (hear_before_admission(frame, said)) return;
-    if (!is_of_this_use(frame)) {
-        ++counts_.other_use;
-        return;
-    }
-    if (!fits_plan(said)) {
-        ++counts_.off_plan;
-        return;
-    }
-    // Who has entered e has left e-1, and so has this rank entered e-1. A source that has left has entered no more
-    // than this rank. Below, only what a source says in e-1 that this rank has not left, or asks, can matter.
-    const auto ahead = static_cast<toll_s64>(said.episode - episode_);
-    if (ahead < -1 || ahead > (said.kind == toll_leave ? 0 : 1)) {
-        ++counts_.off_time;
-        return;
-    }
-    believe(said);
-    answer(said);
-}
-
-bool Protocol::is_sound(const toll_frame& frame, Rank from) noexcept {
-    if (frame.magic != toll_net32(toll_magic) || frame.bytes != toll_signed) {
+    if (datagram.size() != sizeof frame) {
         ++counts_.malformed;
-    } else if (frame.group != who_.group) {
-        ++counts_.other_group;
-    } else if (frame.name != who_.name) {
-        ++counts_.other_job;
-    } else {
-        const toll_sip sealing = is_of_this_use(frame) ? sealing_
-                                                       : toll_sealing(&who_, frame.incarnation, frame.digest);
-        const Rank source = toll_net16(frame.source);
-        if (frame.mac != toll_mac_of(&sealing, &frame)) {
-            ++counts_.damaged;
-        } else if (source != from || source >= identity_.ranks || source == identity_.self ||
-                   toll_net16(frame.destination) != identity_.self) {
-            ++counts_.other_source;
-        } else {
-            return true;
-        }
+        return;
     }
-    return false;
-}
-
-/// What is said between those of whom one has not been admitted, and of who has entered.
-bool Protocol::hear_before_admission(const toll_frame& frame, const Said& said) noexcept {
-    const bool mine = frame.incarnation == identity_.drawn && frame.digest == who_.digest;
-    switch (said.kind) {
-        case toll_join:
-            ++counts_.heard;
+    std::memcpy(&frame, datagram.data(), sizeof frame);
+    if (!is_frame_of_group(frame, from)) return;
+    const toll_reply reply = toll_hear(&self_, &frame, now_, subject_of(frame));
+    if (reply.verdict != toll_altered && reply.verdict != toll_misaddressed) network_->proved(from);
+    switch (reply.verdict) {
+        case toll_altered: ++counts_.damaged; return;
+        case toll_forged: ++counts_.off_plan; return;
+        case toll_untimely: ++counts_.off_time; return;
+        case toll_stale: ++counts_.other_use; return;
+        case toll_misaddressed: ++counts_.other_source; return;
+        default: break;
+    }
+    if (reply.verdict < toll_unheeded) return note(frame, reply);
+    ++counts_.news;
+    switch (reply.verdict) {
+        case toll_to_join: return introduce();
+        case toll_to_begin: return begin(toll_net64(reply.episode));
+        case toll_to_reply:
             ++questions_;
-            admit(frame, said.source);
-            return true;
-        case toll_call:
-            ++counts_.heard;
-            if (!admitted() && said.source == toll_admits_of(identity_.self)) introduce();
-            return true;
-        case toll_offer:
-        case toll_welcome:
-        case toll_refuse:
-            if (admitted() || !mine || said.source != toll_admits_of(identity_.self)) {
-                ++counts_.other_use;
-                return true;
-            }
-            ++counts_.heard;
-            if (said.kind == toll_offer) {
-                send_under(identity_.drawn, who_.digest, said.source, toll_join, 0, said.episode);
-                return true;
-            }
-            if (said.kind == toll_refuse) {
-                refusal_ = {static_cast<toll_refusal>(said.step), said.source};
-                return true;
-            }
-            begin(frame.episode);
-            ++news_;
-            for (std::size_t step = 0; step < steps_.size(); ++step) {
-                if (step < told_ && steps_[step].to != TOLLBAR_NOBODY) tell(step, episode_);
-                if (told_ != 0 && step >= awaited_ && steps_[step].from != TOLLBAR_NOBODY && !met(steps_[step]))
-                    send(steps_[step].from, toll_pull, steps_[step].from_step, episode_);
-            }
-            introduce();
-            return true;
-        case toll_ask:
-            if (is_of_this_use(frame) && said.step == 0) return false;
-            if (frame.digest != who_.digest || (admitted() && said.step != toll_before_admission)) return false;
-            ++counts_.heard;
-            ++questions_;
-            send_under(frame.incarnation, frame.digest, said.source, toll_here, toll_before_admission, episode_);
-            return true;
-        case toll_here:
-            if (said.step != toll_before_admission || !(is_of_this_use(frame) || mine)) return false;
-            believe_presence(said);
-            return true;
-        default: return false;
+            return send_sealed(reply.sealing, frame.incarnation, frame.digest, from, reply.kind, reply.step,
+                               reply.episode);
+        default: return;
     }
 }
 
-/// Once for each rank: whoever comes as the same rank again would pass the episodes that the first has entered. And
-/// only who answers with this incarnation: a question from an earlier use of the group may come late.
-void Protocol::admit(const toll_frame& frame, Rank other) noexcept {
-    const Rank place = toll_admitted_as(identity_.self, other);
-    if (place >= toll_admits) return;
-    const auto refuse = [&](toll_refusal why) {
-        if (admitted()) refusal_ = {why, other};  // before, it would be taken for what keeps this rank out
-        send_under(frame.incarnation, frame.digest, other, toll_refuse, static_cast<toll_u16>(why), 0);
-    };
-    if (frame.digest != who_.digest) return refuse(toll_other_plan);
-    if (!admitted()) return;
-    if (frame.episode != incarnation_)
-        return send_under(frame.incarnation, frame.digest, other, toll_offer, 0, toll_net64(incarnation_));
-    if (admitted_[place] == 0) admitted_[place] = frame.incarnation;
-    if (admitted_[place] != frame.incarnation) return refuse(toll_used_before);
-    send_under(frame.incarnation, frame.digest, other, toll_welcome, 0, toll_net64(incarnation_));
+/// The signals of this episode are sent now, and those of other ranks, dropped until now, are asked for again.
+void Protocol::begin(std::uint64_t incarnation) noexcept {
+    toll_begin(&self_, incarnation);
+    ++news_;
+    for (std::size_t step = 0; step < steps_.size(); ++step) {
+        if (step < now_.signalled && steps_[step].to != TOLLBAR_NOBODY) signal(step, now_.episode);
+        if (now_.signalled != 0 && step >= awaited_ && steps_[step].from != TOLLBAR_NOBODY && !met(steps_[step]))
+            send(steps_[step].from, toll_pull, steps_[step].from_step, now_.episode);
+    }
+    introduce();
 }
 
-/// It says who has arrived, and proves nothing: it may come from another use of the group.
-void Protocol::believe_presence(const Said& said) noexcept {
-    Peer& peer = peers_[said.source];
-    const bool new_to_us = toll_newer(said.episode, peer.entered) && !toll_newer(said.episode, episode_);
-    if (new_to_us) peer.entered = said.episode;
-    ++(new_to_us ? counts_.heard : counts_.known);
-}
-
-bool Protocol::fits_plan(const Said& said) const noexcept {
-    const bool a_step = said.step < steps_.size();
-    switch (said.kind) {
-        case toll_signal: return a_step && steps_[said.step].from == said.source;
-        case toll_pull: return a_step && steps_[said.step].to == said.source;
-        case toll_ask:
-        case toll_here:
-        case toll_leave: return said.step == 0;
-        default: return false;  // cards speak of these among themselves
-    }
-}
-
-void Protocol::believe(const Said& said) noexcept {
-    const Episode proved = said.kind == toll_leave ? said.episode : said.episode - 1;
-    bool news = toll_newer(proved, all_entered_) != 0;
-    bool awaited = news;
-    if (news) all_entered_ = proved;
-    Peer& peer = peers_[said.source];
-    if (toll_newer(said.episode, peer.entered)) {
-        peer.entered = said.episode;
-        news = true;
-    }
-    if (said.kind == toll_leave && !peer.gone) peer.gone = news = true;
-    if (said.kind == toll_signal && toll_newer(said.episode, heard_[said.step])) {
-        heard_[said.step] = said.episode;
-        news = awaited = true;
-    }
+void Protocol::note(const toll_frame& frame, const toll_reply& reply) noexcept {
+    const Rank source = toll_net16(frame.source);
+    const Episode entered = toll_net64(frame.episode);
+    Peer& peer = peers_[source];
+    const bool asks = frame.kind == toll_pull || frame.kind == toll_ask;
+    const bool proves = reply.verdict != toll_present && toll_newer(reply.proof, proof_);
+    const bool awaited = proves || (frame.kind == toll_signal && reply.verdict == toll_believed);
+    const bool leaves = frame.kind == toll_leave && !peer.gone;
+    const bool news = awaited || leaves || toll_newer(entered, peer.entered);
+    if (proves) proof_ = reply.proof;
+    if (toll_newer(entered, peer.entered)) peer.entered = entered;
+    if (leaves) peer.gone = true;
     if (awaited) ++news_;
-    ++(news || asks(said) ? counts_.heard : counts_.known);
-}
-
-void Protocol::answer(const Said& said) noexcept {
-    if (!asks(said)) return;
+    ++(news || asks ? counts_.news : counts_.known);
+    if (!asks) return;
     ++questions_;
-    if (said.kind == toll_ask) return send(said.source, toll_here, 0, episode_);
-    const Episode newest = said.step < told_ ? episode_ : episode_ - 1;
-    if (!toll_newer(said.episode, newest)) tell(said.step, newest);
+    if (reply.verdict == toll_to_answer) send(source, static_cast<toll_kind>(reply.kind), reply.step, reply.episode);
+    if (reply.verdict == toll_to_repeat) signal(toll_net16(frame.step), reply.episode);
 }
 
 void Protocol::pull() noexcept {
-    introduce();  // a card does not know where this rank listens
+    introduce();  // a NIC does not know where this rank listens
     if (!admitted()) return;
-    send(steps_[awaited_].from, toll_pull, steps_[awaited_].from_step, episode_);
+    send(steps_[awaited_].from, toll_pull, steps_[awaited_].from_step, now_.episode);
 }
 
 void Protocol::ask(std::size_t most) noexcept {
-    for (Rank looked = 0; looked < identity_.ranks && most > 0; ++looked) {
-        asked_ = (asked_ + 1) % identity_.ranks;
-        if (asked_ == identity_.self || !toll_newer(episode_, peers_[asked_].entered)) continue;
+    for (Rank looked = 0; looked < self_.ranks && most > 0; ++looked) {
+        asked_ = (asked_ + 1) % self_.ranks;
+        if (asked_ == self_.rank || !toll_newer(now_.episode, peers_[asked_].entered)) continue;
         if (admitted())
-            send(asked_, toll_ask, 0, episode_);
+            send(asked_, toll_ask, 0, now_.episode);
         else
-            send_under(identity_.drawn, who_.digest, asked_, toll_ask, toll_before_admission, episode_);
+            send_before(asked_, toll_ask, toll_before_admission, now_.episode);
         --most;
     }
 }
 
 std::vector<Rank> Protocol::missing() const {
     std::vector<Rank> missing;
-    if (!toll_newer(episode_, all_entered_)) return missing;
-    for (Rank rank = 0; rank < identity_.ranks; ++rank)
-        if (rank != identity_.self && toll_newer(episode_, peers_[rank].entered)) missing.push_back(rank);
+    if (toll_newer(proof_, now_.episode)) return missing;
+    for (Rank rank = 0; rank < self_.ranks; ++rank)
+        if (rank != self_.rank && toll_newer(now_.episode, peers_[rank].entered)) missing.push_back(rank);
     return missing;
 }
 
 void Protocol::leave() noexcept {
-    for (Rank rank = 0; rank < identity_.ranks; ++rank)
-        if (peers_[rank].channel) send(rank, toll_leave, 0, episode_);
+    for (Rank rank = 0; rank < self_.ranks; ++rank)
+        if (peers_[rank].channel) send(rank, toll_leave, 0, now_.episode);
 }
 
 bool Protocol::needed() const noexcept {
-    return std::ranges::any_of(peers_, [](const Peer& peer) { return peer.told && !peer.gone; });
+    return std::ranges::any_of(peers_, [](const Peer& peer) { return peer.signalled && !peer.gone; });
 }
 
-void Protocol::tell(std::size_t step, Episode episode) noexcept {
+void Protocol::signal(std::size_t step, Episode episode) noexcept {
     send(steps_[step].to, toll_signal, steps_[step].to_step, episode);
 }
 
 void Protocol::send(Rank to, toll_kind kind, toll_u16 step, Episode episode) noexcept {
-    if (!admitted()) return;  // told again once it is
-    toll_frame frame = toll_unsealed(&who_, incarnation_, static_cast<toll_u8>(kind), step, identity_.self, to,
-                                     episode);
-    frame.mac = toll_mac_of(&sealing_, &frame);
-    ++counts_.sent;
-    network_->send(to, std::as_bytes(std::span(&frame, 1)));
+    if (!admitted()) return;  // sent again once it is
+    send_sealed(self_.sealing, incarnation(), self_.who.digest, to, kind, step, episode);
 }
 
-void Protocol::send_under(toll_u64 incarnation, toll_u64 digest, Rank to, toll_kind kind, toll_u16 step,
-                          Episode episode) noexcept {
-    toll_frame frame = toll_unsealed(&who_, incarnation, static_cast<toll_u8>(kind), step, identity_.self, to, episode);
+void Protocol::send_before(Rank to, toll_kind kind, toll_u16 step, Episode episode) noexcept {
+    send_sealed(self_.by_drawn, self_.drawn, self_.who.digest, to, kind, step, episode);
+}
+
+void Protocol::send_sealed(const toll_sip& sealing, toll_u64 incarnation, toll_u64 digest, Rank to, unsigned kind,
+                           toll_u16 step, Episode episode) noexcept {
+    toll_frame frame = toll_unsealed(&self_.who, incarnation, static_cast<toll_u8>(kind), step, self_.rank, to,
+                                     episode);
     frame.digest = digest;
-    const toll_sip sealing = toll_sealing(&who_, incarnation, digest);
     frame.mac = toll_mac_of(&sealing, &frame);
     ++counts_.sent;
     network_->send(to, std::as_bytes(std::span(&frame, 1)));
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seeking.hpp"
 
-#include "runtime/frame.h"
+#include "wire/frame.h"
 
 #include <cerrno>
 #include <cstring>
@@ -10,21 +10,13 @@
 
 #include <sys/socket.h>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
-/// Those of net.ipv4.ip_local_port_range, which a firewall has to let in anyway for wake-ups.
+/// The ports of net.ipv4.ip_local_port_range, which a firewall has to let in anyway for wake-ups.
 constexpr std::uint16_t first_port = 32768;
 constexpr std::uint16_t last_port = 60999;
-
-UdpAddress place(std::uint32_t address, std::uint16_t port) noexcept {
-    UdpAddress made{};
-    made.sin_family = AF_INET;
-    made.sin_addr.s_addr = address;
-    made.sin_port = port;
-    return made;
-}
 
 }  // namespace
 
@@ -46,12 +38,12 @@ SeekingDatagrams::SeekingDatagrams(const toll_key& key, std::uint32_t group, Ran
     : key_(key), group_(group) {
     for (const std::uint32_t address : addresses) {
         if (!ranks_.emplace(address, static_cast<Rank>(peers_.size())).second)
-            throw std::invalid_argument("two ranks have the address " + to_text(place(address, 0)));
+            throw std::invalid_argument("two ranks have the address " + to_text(udp_address(address, 0)));
         peers_.push_back({.address = address});
     }
     for (const std::uint16_t port : ports(key, group, self)) {
         try {
-            socket_ = udp_socket(place(addresses[self], htons(port)));
+            socket_ = udp_socket(udp_address(addresses[self], port));
             return;
         } catch (const std::system_error& error) {
             if (error.code().value() != EADDRINUSE) throw;
@@ -62,7 +54,7 @@ SeekingDatagrams::SeekingDatagrams(const toll_key& key, std::uint32_t group, Ran
 }
 
 void SeekingDatagrams::send_to(const Peer& peer, std::uint16_t port, std::span<const std::byte> datagram) noexcept {
-    const UdpAddress to = place(peer.address, port);
+    const UdpAddress to = udp_address(peer.address, port);
     sendto(socket_.number(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
            reinterpret_cast<const sockaddr*>(&to), sizeof to);
 }
@@ -70,8 +62,8 @@ void SeekingDatagrams::send_to(const Peer& peer, std::uint16_t port, std::span<c
 void SeekingDatagrams::send(Rank to, std::span<const std::byte> datagram) noexcept {
     const Peer& peer = peers_[to];
     if (peer.port != 0) return send_to(peer, peer.port, datagram);
-    send_to(peer, htons(toll_port), datagram);
-    for (const std::uint16_t port : ports(key_, group_, to)) send_to(peer, htons(port), datagram);
+    send_to(peer, toll_port, datagram);
+    for (const std::uint16_t port : ports(key_, group_, to)) send_to(peer, port, datagram);
 }
 
 std::optional<Datagrams::Received> SeekingDatagrams::receive(std::span<std::byte> buffer) noexcept {
@@ -80,7 +72,7 @@ std::optional<Datagrams::Received> SeekingDatagrams::receive(std::span<std::byte
     const ssize_t got = recvfrom(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT | MSG_TRUNC,
                                  reinterpret_cast<sockaddr*>(&from), &size);
     if (got < 0) return std::nullopt;
-    latest_ = from.sin_port;
+    latest_ = ntohs(from.sin_port);
     const auto known = ranks_.find(from.sin_addr.s_addr);
     const auto nobody = static_cast<Rank>(peers_.size());
     return Received{static_cast<std::size_t>(got), known == ranks_.end() ? nobody : known->second};
@@ -92,4 +84,4 @@ void SeekingDatagrams::proved(Rank from) noexcept {
 
 void SeekingDatagrams::sleep(Deadline deadline) noexcept { sleep_until_readable(socket_, deadline); }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -3,16 +3,16 @@
 #pragma once
 
 #include "datagrams.hpp"
-#include "runtime/siphash.h"
+#include "wire/siphash.h"
 
 #include <array>
 #include <cstdint>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// A member has one of a few ports that its group's key, number and its rank choose, so that nobody without the key
-/// knows which to take away; or it is a network card, which has toll_port. To a member that has not been heard of a
-/// datagram goes to all of these; from then on to where it was heard from.
+/// knows which to take away; or it is a NIC, which has toll_port. A datagram to a member that has sent
+/// none yet goes to all of these; later ones go where its own came from.
 class SeekingDatagrams final : public Datagrams {
 public:
     static constexpr unsigned tries = 4;
@@ -26,13 +26,13 @@ public:
     void proved(Rank from) noexcept override;
     void sleep(Deadline deadline) noexcept override;
 
-    /// Of that rank, in the order in which it tries them; host byte order.
+    /// The ports of that rank, in the order in which it tries them; host byte order.
     static std::array<std::uint16_t, tries> ports(const toll_key& key, std::uint32_t group, Rank rank) noexcept;
 
 private:
     struct Peer {
         std::uint32_t address;
-        std::uint16_t port = 0;  ///< where it was heard from, network byte order; 0: not yet
+        std::uint16_t port = 0;  ///< that its datagrams come from; 0: none yet
     };
 
     void send_to(const Peer& peer, std::uint16_t port, std::span<const std::byte> datagram) noexcept;
@@ -45,4 +45,4 @@ private:
     std::uint16_t latest_ = 0;                       ///< the port that the latest datagram came from
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans over datagrams, as the runner wants it: a signal is a frame, hearing is looking at the socket, and what is late
-// is asked for again.
+// Plans over datagrams, as the runner wants it: a signal is a frame, to receive is to look at the socket, and a late
+// frame is asked for again.
 #pragma once
 
 #include "protocol.hpp"
 
-#include "runtime/overdue.hpp"
-#include "runtime/refused.hpp"
-#include "runtime/say.h"
+#include "wire/overdue.hpp"
+#include "base/say.h"
 
 #include <tollbar/detail/waiting.hpp>
 
@@ -18,19 +17,19 @@
 #include <new>
 #include <span>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// How long things take.
 struct UdpTiming {
     std::chrono::nanoseconds again{1000000};  ///< waits for a frame before it asks for it; twice that the next time
     std::chrono::nanoseconds rarest{
-        32000000};  ///< but never longer than this; also how often somebody answers while it computes
+        32000000};  ///< but never longer than this; also how often a rank answers while it computes
     std::chrono::nanoseconds linger{500000000};  ///< nobody asks for so long before a rank that others may need goes
 };
 
-/// What a rank does that is kept out of its group.
+/// The behaviour of a rank that is kept out of its group.
 enum class WhenRefused : std::uint8_t {
-    wait_on,  ///< says why once, and asks again: it cannot tell its caller
+    wait_on,  ///< says why once, and asks again: its caller takes no error
     give_up,  ///< is gone()
 };
 
@@ -52,7 +51,7 @@ public:
         overdue_.reset();
     }
 
-    std::uint32_t take(const Step& step, Episode) noexcept { return protocol_.tell_and_await(step) ? 1 : 0; }
+    std::uint32_t take(const Step& step, Episode) noexcept { return protocol_.signal_and_await(step) ? 1 : 0; }
 
     /// Takes in what is there, up to the frame that meets the step.
     bool met(const Step& step, Episode) noexcept {
@@ -62,17 +61,17 @@ public:
     /// Asks for the awaited frame if it is late.
     void progress() noexcept {
         constexpr std::size_t most_asked = 64;  // enough to name the missing, too few for a storm
-        constexpr int worth_a_roll_call = 8;    // times longer than a frame is waited for: somebody is late
+        constexpr int worth_a_roll_call = 8;    // times longer than a frame is waited for: a rank is late
         if (!overdue_.passed(protocol_.news())) return;
         say_refusal();
         protocol_.pull();
         if (overdue_.grown() >= worth_a_roll_call) protocol_.ask(most_asked);
     }
 
-    Patience patience(const Step&) const noexcept {
+    WaitBudget budget(const Step&) const noexcept {
         // About as long as the sleep and the wake-up that they may save (docs/design/udp.md).
-        if (policy_ == wait_policy::automatic) return {.spins = 0, .yields = 16, .learns = true};
-        return patience_for<Sync>(policy_, Crowding::unknown);
+        if (policy_ == wait_policy::automatic) return {.spins = 0, .yields = 16};
+        return wait_budget_for<Sync>(policy_, Occupancy::unknown);
     }
 
     template <class Deadline>
@@ -87,7 +86,7 @@ public:
     /// Takes in what is there, as long as `enough` is false after each; whether it became true.
     template <class Enough>
     bool take_in(Enough&& enough) noexcept {
-        constexpr int most = 64;                               // before the clock is looked at, whoever sends how many
+        constexpr int most = 64;                               // before the clock is read, however many there are
         std::array<std::byte, 2 * sizeof(toll_frame)> buffer;  // what is longer than a frame must be seen to be
         for (int taken = 0; taken < most; ++taken) {
             const auto received = network_->receive(buffer);
@@ -101,11 +100,11 @@ public:
 
 private:
     void say_refusal() noexcept {
-        const UdpRefusal& refusal = protocol_.refusal();
+        const UdpRefusal refusal = protocol_.refusal();
         if (said_ || gone_ || refusal.why == toll_not_refused) return;
         said_ = true;
         try {
-            tollbar_say("%s", text_of_refusal(refusal.why, refusal.other).c_str());
+            tollbar_say("%s", refusal.text().c_str());
         } catch (const std::bad_alloc&) {
         }
     }
@@ -119,4 +118,4 @@ private:
     bool gone_ = false;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers words and sleepers in the order in which steps first need them.
+// Numbers words and sleepers in the order in which operations first need them.
 #include "layout.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
-using Kind = LoweredStep::Kind;
-
-std::uint64_t pair_of(Rank low, Rank high) { return std::uint64_t{low} << 32 | high; }
-
-/// The lines of a role are keyed like channels from the role to itself, which no plan has.
-std::uint64_t counter_of(Rank role) { return pair_of(role, role); }
-std::uint64_t release_of(Rank role) { return pair_of(role, role) | std::uint64_t{1} << 63; }
-
-bool is_channel(Kind kind) { return kind == Kind::signal || kind == Kind::await; }
+using Kind = Operation::Kind;
 
 WordKind word_kind(Kind kind) {
     switch (kind) {
@@ -33,47 +26,60 @@ WordKind word_kind(Kind kind) {
     return WordKind::await;
 }
 
+/// Numbers keys in the order in which they are first asked for.
+class Numbers {
+public:
+    std::uint32_t operator[](std::uint64_t key) { return numbers_.try_emplace(key, size()).first->second; }
+    std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(numbers_.size()); }
+
+private:
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+};
+
+/// Gives operations their words: one a channel, one or two a role. The two directions between a pair of members share a
+/// line, because the member that answers then owns the line already (docs/design/words.md).
+struct Placement {
+    RolesAre roles;
+    Numbers lines = {};
+    Numbers sleepers = {};
+
+    PlacedStep place(const Operation& operation) {
+        const bool is_of_channel = operation.is_of_channel(), ascends = operation.from < operation.to;
+        const bool for_a_role = is_role(operation.from) || (is_of_channel && is_role(operation.to));
+        Operation first_way = operation;
+        if (is_of_channel && !ascends) std::swap(first_way.from, first_way.to);
+        const std::uint32_t line = lines[first_way.meeting_point()];
+        return {.word = Layout::word_in(line, is_of_channel && !ascends ? 1 : 0),
+                .sleepers = sleepers[is_of_channel ? operation.to : operation.meeting_point()],
+                .share = operation.share,
+                .skip = operation.skip,
+                .kind = word_kind(operation.kind),
+                .between_processors = roles == RolesAre::processors && for_a_role};
+    }
+};
+
 }  // namespace
 
-std::uint32_t Layout::word_in(std::uint32_t line, std::uint32_t place) {
+std::uint32_t Layout::word_in(std::uint32_t line, std::uint32_t offset) {
     if (line >= most_lines)
         throw std::invalid_argument("the plan has more than " + std::to_string(most_lines) +
                                     " channels between ranks that share memory");
-    return line * words_a_line + place;
+    return line * words_a_line + offset;
 }
 
-PlacedStep WordPlacement::place(const LoweredStep& step) {
-    const bool for_a_role = is_role(step.from) || (is_channel(step.kind) && is_role(step.to));
-    PlacedStep placed{.word = 0,
-                      .sleepers = 0,
-                      .share = step.share,
-                      .skip = step.skip,
-                      .kind = word_kind(step.kind),
-                      .between_processors = roles_ == RolesAre::processors && for_a_role};
-    if (is_channel(step.kind)) {
-        const auto [low, high] = std::minmax(step.from, step.to);
-        placed.word = Layout::word_in(number_of(pair_of(low, high), lines_), step.from < step.to ? 0 : 1);
-        placed.sleepers = number_of(step.to, sleepers_);
-        return placed;
-    }
-    const bool released = step.kind == Kind::release || step.kind == Kind::released;
-    const std::uint64_t key = released ? release_of(step.role) : counter_of(step.role);
-    placed.word = Layout::word_in(number_of(key, lines_), 0);
-    placed.sleepers = number_of(key, sleepers_);
-    return placed;
-}
-
-Layout lay_out(const Plan& plan, Player player, RolesAre roles) {
-    Lowering lowering(plan, player);
-    WordPlacement placement(roles);
+Layout lay_out(const Schedule& schedule, RolesAre roles, const AtWords& at_words) {
+    Placement placement{.roles = roles};
     Layout layout{.lines = 0, .sleepers = 0, .first = {0}, .steps = {}};
-    for (Rank self = 0; self < plan.ranks(); ++self) {
-        for (const LoweredStep& step : lowering.steps(self)) layout.steps.push_back(placement.place(step));
+    for (Rank i = 0; i + 1 < schedule.first.size(); ++i) {
+        for (const Operation& operation : schedule.of(i))
+            if (!at_words || at_words(operation)) layout.steps.push_back(placement.place(operation));
         layout.first.push_back(static_cast<std::uint32_t>(layout.steps.size()));
     }
-    layout.lines = placement.lines();
-    layout.sleepers = placement.sleepers();
+    layout.lines = placement.lines.size();
+    layout.sleepers = placement.sleepers.size();
     return layout;
 }
 
-}  // namespace tollbar
+Layout lay_out(const Plan& plan, Player player, RolesAre roles) { return lay_out(lower(plan, player), roles); }
+
+}  // namespace tollbar::detail

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the words of a group lie in memory and what each rank does to them: programs with places instead of
-// peers. A pure value; the same in private memory, in a shared segment and under the model checker.
+// The words of a group in memory, and what each rank does to them: a schedule with words instead of peers. A pure
+// value; the same in private memory, in a shared segment and under the model checker.
 #pragma once
 
-#include "plan/lower.hpp"
+#include "plan/schedule.hpp"
 
 #include <tollbar/detail/words.hpp>
 #include <tollbar/plan.hpp>
 
 #include <cstdint>
-#include <unordered_map>
+#include <functional>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 /// A WordStep before the words have addresses.
 struct PlacedStep {
-    std::uint32_t word;  ///< line x words_a_line + place in the line
+    std::uint32_t word;  ///< line x words_a_line + offset in the line
     std::uint32_t sleepers;
     std::uint32_t share;
     std::uint32_t skip;
@@ -28,8 +28,9 @@ struct Layout {
     static constexpr std::uint32_t words_a_line = line_bytes / sizeof(std::uint64_t);
     static constexpr std::uint32_t most_lines = UINT32_MAX / words_a_line;
 
-    /// A place in a line. Throws std::invalid_argument when there are more lines than words can be numbered in.
-    static std::uint32_t word_in(std::uint32_t line, std::uint32_t place);
+    /// The word at an offset in a line. Throws std::invalid_argument when there are more lines than words can be
+    /// numbered in.
+    static std::uint32_t word_in(std::uint32_t line, std::uint32_t offset);
 
     std::uint32_t lines = 0;
     std::uint32_t sleepers = 0;
@@ -37,38 +38,20 @@ struct Layout {
     std::vector<PlacedStep> steps;
 };
 
-/// What the roles of a plan stand for.
+/// The meaning of a plan's roles.
 enum class RolesAre : std::uint8_t {
-    groups,      ///< of ranks that live anywhere
-    processors,  ///< whoever plays one is the only rank there that has not to wait for others of the processor
+    groups,      ///< ranks that live anywhere
+    processors,  ///< the ranks of a processor: the player is the only one of them that waits for no other of them
 };
 
-/// Gives lowered steps their words: one a channel, one or two a role. The two directions between a pair of members
-/// share a line, because whoever answers then owns the line already (docs/design/words.md). Ranks place the steps that
-/// they share in the same order, or one places all.
-class WordPlacement {
-public:
-    explicit WordPlacement(RolesAre roles = RolesAre::groups) noexcept : roles_(roles) {}
+/// Whether an operation of a schedule is done at a word.
+using AtWords = std::function<bool(const Operation& operation)>;
 
-    PlacedStep place(const LoweredStep& step);
+/// The words of a schedule: of its operations that are done at words, which are all by default. Throws
+/// std::invalid_argument when there are too many lines.
+Layout lay_out(const Schedule& schedule, RolesAre roles = RolesAre::groups, const AtWords& at_words = nullptr);
 
-    std::uint32_t lines() const noexcept { return static_cast<std::uint32_t>(lines_.size()); }
-    std::uint32_t sleepers() const noexcept { return static_cast<std::uint32_t>(sleepers_.size()); }
-
-private:
-    /// By key, in the order in which they were first asked for.
-    using Numbers = std::unordered_map<std::uint64_t, std::uint32_t>;
-
-    static std::uint32_t number_of(std::uint64_t key, Numbers& numbers) {
-        return numbers.try_emplace(key, numbers.size()).first->second;
-    }
-
-    RolesAre roles_;
-    Numbers lines_;
-    Numbers sleepers_;
-};
-
-/// The words of a plan. Throws std::invalid_argument as Lowering does.
+/// The words of a plan. Throws std::invalid_argument as lower() does.
 Layout lay_out(const Plan& plan, Player player = Player::last, RolesAre roles = RolesAre::groups);
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

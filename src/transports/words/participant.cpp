@@ -4,21 +4,23 @@
 
 #include "segment.hpp"
 
-#include "runtime/environment.hpp"
-#include "runtime/say.h"
+#include "base/environment.hpp"
+#include "base/report.hpp"
+#include "base/say.h"
 
 #include <cstdlib>
-#include <exception>
 #include <unistd.h>
 #include <utility>
 
 namespace tollbar {
 
+using namespace detail;
+
 participant::participant(std::shared_ptr<Segment> segment, Rank rank) : rank_(rank), segment_(std::move(segment)) {
     segment_->demand_rank(rank);
     segment_->take_rank(rank);
     try {
-        steps_ = segment_->steps(segment_->seat_of(rank));
+        steps_ = segment_->steps(segment_->slot_of(rank));
     } catch (...) {
         segment_->give_up_rank(rank, Segment::Leaving::between_episodes);
         throw;
@@ -59,17 +61,10 @@ void participant::expect(bool sound, const char* misuse) const noexcept {
 }
 
 void participant::finish() noexcept {
-    static const auto timeout = environment::timeout();
-    if (!timeout) {
-        runner_.finish(Never{});
-        return;
-    }
-    for (auto waited = *timeout; !runner_.finish(deadline_after(*timeout)); waited += *timeout) {
-        try {
-            segment_->report_missing(rank_, runner_.episode(), waited);
-        } catch (const std::exception&) {  // no memory for the report: go on waiting, that matters more
-        }
-    }
+    static const Timeout timeout = environment::timeout();
+    wait_reporting(
+        timeout, [this](auto deadline) { return runner_.finish(deadline); },
+        [this](auto waited) { return segment_->report_missing(rank_, runner_.episode(), waited), true; });
 }
 
 wait_result participant::wait_until_deadline(Deadline deadline) {

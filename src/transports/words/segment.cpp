@@ -2,12 +2,12 @@
 // Lays out, fills and checks the memory of a group, and hands out its ranks.
 #include "segment.hpp"
 
-#include <tollbar/detail/clusters.hpp>
-
-#include "runtime/error.hpp"
-#include "runtime/files.hpp"
-#include "runtime/process.hpp"
-#include "runtime/say.h"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/fnv.hpp"
+#include "base/process.hpp"
+#include "base/report.hpp"
+#include "waiting/clusters.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,21 +18,15 @@
 #include <unistd.h>
 #include <utility>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
 constexpr std::string_view signature = "tollbar group 3\n";
 constexpr std::size_t longest_plan = 255;
 
-// What RankRecord::process says besides the number of a process.
+// RankRecord::process holds this in place of a process's number when the rank was given up inside an episode.
 constexpr pid_t left_inside = -1;
-
-/// Fowler, Noll, Vo: FNV-1a. Finds damage, not malice.
-std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t sum = 0xcbf2'9ce4'8422'2325) {
-    for (const std::byte byte : bytes) sum = (sum ^ std::to_integer<std::uint64_t>(byte)) * 0x100'0000'01b3;
-    return sum;
-}
 
 std::size_t in_lines(std::size_t bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
 
@@ -47,7 +41,7 @@ std::uint64_t own_start() {
 
 }  // namespace
 
-/// The beginning of a segment. The first part is written once, before anybody else sees it.
+/// The beginning of a segment. The first part is written once, before other processes see it.
 struct Segment::Header {
     char signature[16];
     std::uint64_t checksum;  ///< of all that is written once
@@ -59,20 +53,28 @@ struct Segment::Header {
     Episode start;
     wait_policy wait;
     Waking waking;
-    Seating seating;
+    SlotGroups slot_groups;
     char plan[longest_plan + 1];
 
     alignas(line_bytes) std::atomic<std::uint32_t> joined;
-    std::atomic<Crowding> crowding;
+    std::atomic<Occupancy> occupancy;
 
-    // Where the parts lie, in bytes from the beginning.
+    void set_sizes(const Blueprint& blueprint) {
+        ranks = blueprint.ranks;
+        lines = blueprint.layout.lines;
+        sleepers = blueprint.layout.sleepers;
+        steps = static_cast<std::uint32_t>(blueprint.layout.steps.size());
+        slot_groups = blueprint.slot_groups;
+    }
+
+    // Offsets of the parts, in bytes from the beginning.
     std::size_t records() const { return in_lines(sizeof(Header)); }
     std::size_t sleepers_at() const { return records() + ranks * sizeof(RankRecord); }
-    std::size_t seats_at() const { return sleepers_at() + sleepers * sizeof(Sleepers<NativeSync>); }
-    std::size_t words() const { return in_lines(seats_at() + seats() * sizeof(Seat)); }
+    std::size_t slots_at() const { return sleepers_at() + sleepers * sizeof(Sleepers<NativeSync>); }
+    std::size_t words() const { return in_lines(slots_at() + slots() * sizeof(Slot)); }
     std::size_t first() const { return words() + std::size_t{lines} * line_bytes; }
     std::size_t program() const { return in_lines(first() + (ranks + std::size_t{1}) * sizeof(std::uint32_t)); }
-    Rank seats() const { return seating.groups == 0 ? 0 : ranks; }
+    Rank slots() const { return slot_groups.groups == 0 ? 0 : ranks; }
     std::size_t end() const { return in_lines(program() + steps * sizeof(PlacedStep)); }
 
     template <class T>
@@ -80,18 +82,19 @@ struct Segment::Header {
         return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(this) + offset);
     }
 
-    /// What the checksum should be. For a header whose sizes are sound.
+    /// The checksum of a header whose sizes are sound.
     std::uint64_t sum() {
         const auto* begin = at<const std::byte>(0);
-        const std::uint64_t header = tollbar::checksum(
-            {at<const std::byte>(offsetof(Header, bytes)), begin + offsetof(Header, joined)});
-        return tollbar::checksum({begin + first(), begin + end()}, header);
+        const std::uint64_t header = fnv1a({begin + offsetof(Header, bytes), begin + offsetof(Header, joined)});
+        return fnv1a({begin + first(), begin + end()}, header);
     }
 
     bool sound(std::size_t size) {
-        if (size < sizeof(Header) || std::string_view(signature, sizeof signature) != tollbar::signature) return false;
+        if (size < sizeof(Header) || std::string_view(signature, sizeof signature) != tollbar::detail::signature)
+            return false;
         if (bytes != size || ranks == 0 || ranks > max_ranks || end() != size || checksum != sum()) return false;
-        if (seats() > 0 && (seating.groups > ranks || seating.group_of(ranks - 1) >= seating.groups)) return false;
+        if (slots() > 0 && (slot_groups.groups > ranks || slot_groups.group_of(ranks - 1) >= slot_groups.groups))
+            return false;
         const auto* begins = at<std::uint32_t>(first());
         const auto* placed = at<PlacedStep>(program());
         if (begins[0] != 0 || begins[ranks] != steps || !std::is_sorted(begins, begins + ranks + 1)) return false;
@@ -106,7 +109,7 @@ struct Segment::Header {
 
 namespace {
 
-/// Waiters that will usually find a CPU pay for the wakers; when crowded nobody should pay for membarrier.
+/// Waiters that will usually find a CPU pay for the wakers; when crowded no thread should pay for membarrier.
 bool asymmetric(const Blueprint& blueprint) {
     return blueprint.may_use_membarrier && blueprint.wait == wait_policy::automatic &&
            blueprint.ranks <= std::min(usable_cpus(), quota_cpus()) && NativeSync::register_for_heavy_fence();
@@ -118,24 +121,16 @@ std::size_t Segment::bytes_for(const Blueprint& blueprint) {
     if (blueprint.plan.size() > longest_plan)
         throw std::invalid_argument("a plan's spelling has at most " + std::to_string(longest_plan) + " characters");
     Header header{};
-    header.ranks = blueprint.ranks;
-    header.lines = blueprint.layout.lines;
-    header.sleepers = blueprint.layout.sleepers;
-    header.steps = static_cast<std::uint32_t>(blueprint.layout.steps.size());
-    header.seating = blueprint.seating;
+    header.set_sizes(blueprint);
     return header.end();
 }
 
 void Segment::build(const Blueprint& blueprint) {
     const Layout& layout = blueprint.layout;
     Header& header = *new (memory_) Header{};
+    header.set_sizes(blueprint);
     std::ranges::copy(signature, header.signature);
-    header.bytes = bytes_;
-    header.ranks = blueprint.ranks;
-    header.lines = layout.lines;
-    header.sleepers = layout.sleepers;
-    header.steps = static_cast<std::uint32_t>(layout.steps.size());
-    header.seating = blueprint.seating;
+    header.bytes = header.end();
     header.start = blueprint.start;
     header.wait = blueprint.wait;
     const bool parks = blueprint.wait == wait_policy::automatic || blueprint.wait == wait_policy::park;
@@ -147,7 +142,7 @@ void Segment::build(const Blueprint& blueprint) {
             ->arrived.store(header.start, std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < header.sleepers; ++i)
         new (header.at<Sleepers<NativeSync>>(header.sleepers_at()) + i) Sleepers<NativeSync>;
-    for (Rank seat = 0; seat < header.seats(); ++seat) new (header.at<Seat>(header.seats_at()) + seat) Seat;
+    for (Rank slot = 0; slot < header.slots(); ++slot) new (header.at<Slot>(header.slots_at()) + slot) Slot;
     auto* words = header.at<Word<NativeSync>>(header.words());
     for (std::uint32_t i = 0; i < header.lines * Layout::words_a_line; ++i) new (words + i) Word<NativeSync>{0};
     for (const PlacedStep& step : layout.steps)
@@ -157,41 +152,36 @@ void Segment::build(const Blueprint& blueprint) {
     if (!name_.empty()) header.checksum = header.sum();  // others open it by name alone
 }
 
-Segment::Segment(const Blueprint& blueprint) : bytes_(bytes_for(blueprint)) {
+Segment::Segment(const Blueprint& blueprint) {
     const int sharing = blueprint.scope == Scope::shared ? MAP_SHARED : MAP_PRIVATE;
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw_errno("cannot get " + std::to_string(bytes_) + " bytes for a group");
-    memory_ = static_cast<std::byte*>(memory);
+    const std::size_t bytes = bytes_for(blueprint);
+    mapping_ = Mapping(bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1,
+                       "cannot get " + std::to_string(bytes) + " bytes for a group");
+    memory_ = mapping_.memory();
     build(blueprint);
 }
 
 Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_plan) : name_(name) {
-    bytes_ = bytes_for(blueprint);
-    file_.open(name, signature, bytes_, [&](std::byte* memory) {
+    file_.open(name, signature, bytes_for(blueprint), [&](std::byte* memory) {
         memory_ = memory;
         build(blueprint);
     });
-    memory_ = file_.map(bytes_);
-    const auto refuse = [&](const std::string& why) {
-        munmap(memory_, bytes_);
-        throw OtherSegment(what() + " " + why);
-    };
-    if (bytes_ < sizeof(Header) || !header().sound(bytes_)) refuse("is damaged, or another version of tollbar made it");
+    mapping_ = file_.map();
+    memory_ = mapping_.memory();
+    const auto refuse = [&](const std::string& why) { throw OtherSegment(what() + " " + why); };
+    if (!is_sound(memory_, mapping_.bytes())) refuse("is damaged, or another version of tollbar made it");
     if (header().ranks != blueprint.ranks)
         refuse("has " + std::to_string(header().ranks) + " ranks, not " + std::to_string(blueprint.ranks));
     if (!any_plan && header().plan != blueprint.plan)
         refuse("runs '" + std::string(header().plan) + "', not '" + blueprint.plan + "'");
 }
 
-Segment::Segment(std::byte* memory, const Blueprint& blueprint)
-    : memory_(memory), bytes_(bytes_for(blueprint)), mapped_here_(false) {
-    build(blueprint);
-}
+Segment::Segment(std::byte* memory, const Blueprint& blueprint) : memory_(memory) { build(blueprint); }
 
-Segment::Segment(std::byte* memory) : memory_(memory), mapped_here_(false) { bytes_ = header().bytes; }
+Segment::Segment(std::byte* memory) : memory_(memory) {}
 
-Segment::~Segment() {
-    if (mapped_here_) munmap(memory_, bytes_);
+bool Segment::is_sound(std::byte* memory, std::size_t bytes) {
+    return bytes >= sizeof(Header) && std::launder(reinterpret_cast<Header*>(memory))->sound(bytes);
 }
 
 Segment::Header& Segment::header() const noexcept { return *std::launder(reinterpret_cast<Header*>(memory_)); }
@@ -208,7 +198,7 @@ wait_policy Segment::wait() const noexcept { return header().wait; }
 
 Waking Segment::waking() const noexcept { return header().waking; }
 
-const std::atomic<Crowding>& Segment::crowding() const noexcept { return header().crowding; }
+const std::atomic<Occupancy>& Segment::occupancy() const noexcept { return header().occupancy; }
 
 RankRecord& Segment::record(Rank rank) const noexcept { return header().at<RankRecord>(header().records())[rank]; }
 
@@ -231,29 +221,29 @@ void Segment::take_rank(Rank rank, const Standing& standing) {
     record.thread.store(gettid(), std::memory_order_relaxed);
     record.last_process.store(getpid(), std::memory_order_relaxed);
     record.standing.set(standing);
-    if (header().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks()) judge_crowding();
+    if (header().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks()) judge_occupancy();
 }
 
 void Segment::give_up_rank(Rank rank, Leaving leaving) noexcept {
     RankRecord& record = this->record(rank);
-    header().joined.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the second look in judge_crowding()
-    header().crowding.store(Crowding::unknown, std::memory_order_seq_cst);
-    record.process_start.store(0, std::memory_order_relaxed);  // so that nobody takes it for the next holder's
+    header().joined.fetch_sub(1, std::memory_order_seq_cst);  // pairs with the second look in judge_occupancy()
+    header().occupancy.store(Occupancy::unknown, std::memory_order_seq_cst);
+    record.process_start.store(0, std::memory_order_relaxed);  // so that it is not taken for the next holder's
     record.process.store(leaving == Leaving::between_episodes ? 0 : left_inside, std::memory_order_release);
 }
 
-void Segment::judge_crowding() noexcept {
-    auto verdict = Crowding::crowded;
+void Segment::judge_occupancy() noexcept {
+    auto verdict = Occupancy::oversubscribed;
     try {
-        std::vector<Standing> everybody;
-        for (Rank rank = 0; rank < ranks(); ++rank) everybody.push_back(record(rank).standing.get());
-        verdict = crowding_of(everybody);
-    } catch (const std::bad_alloc&) {  // then nobody spins
+        std::vector<Standing> all;
+        for (Rank rank = 0; rank < ranks(); ++rank) all.push_back(record(rank).standing.get());
+        verdict = occupancy_of(all);
+    } catch (const std::bad_alloc&) {  // then no rank spins
     }
-    header().crowding.store(verdict, std::memory_order_seq_cst);
-    // Somebody may have left meanwhile.
+    header().occupancy.store(verdict, std::memory_order_seq_cst);
+    // A rank may have left meanwhile.
     if (header().joined.load(std::memory_order_seq_cst) != ranks())
-        header().crowding.store(Crowding::unknown, std::memory_order_relaxed);
+        header().occupancy.store(Occupancy::unknown, std::memory_order_relaxed);
 }
 
 void Segment::demand_rank(Rank rank) const {
@@ -262,11 +252,11 @@ void Segment::demand_rank(Rank rank) const {
                                     std::to_string(rank));
 }
 
-Rank Segment::seat_of(Rank rank) const noexcept {
+Rank Segment::slot_of(Rank rank) const noexcept {
     Header& header = this->header();
-    if (header.seats() == 0) return rank;
-    return take_seat({header.at<Seat>(header.seats_at()), header.seats()}, header.seating, rank, NativeSync::vicinity(),
-                     usable_clusters());
+    if (header.slots() == 0) return rank;
+    return take_slot({header.at<Slot>(header.slots_at()), header.slots()}, header.slot_groups, rank,
+                     NativeSync::cluster(), usable_clusters());
 }
 
 std::vector<WordStep<NativeSync>> Segment::steps(Rank rank) const {
@@ -292,12 +282,11 @@ Runner<Words<NativeSync>> Segment::runner(Rank rank, std::span<const WordStep<Na
     return {steps.data(),
             static_cast<std::uint32_t>(steps.size()),
             record(rank).arrived.load(std::memory_order_relaxed),
-            {wait(), waking(), crowding()}};
+            {wait(), waking(), occupancy()}};
 }
 
 void Segment::report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const {
-    std::string line;
-    for (const absent& one : missing(episode)) line += (line.empty() ? "" : "; ") + to_text(one);
+    std::string line = joined(missing(episode), "; ", [](const absent& one) { return to_text(one); });
     if (line.empty()) line = "all ranks have arrived, but a signal that this rank awaits has not been passed on yet";
     tollbar_report("%s (%u ranks, %s): rank %u has waited %.1f s in episode %llu: %s", what().c_str(),
                    static_cast<unsigned>(ranks()), header().plan, static_cast<unsigned>(waiting), waited.count(),
@@ -339,4 +328,4 @@ std::vector<absent> Segment::missing(Episode episode) const {
     return missing;
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

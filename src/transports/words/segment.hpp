@@ -4,10 +4,10 @@
 #pragma once
 
 #include "layout.hpp"
-#include "seats.hpp"
+#include "slots.hpp"
 #include "shared_file.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/participant.hpp>
 
 #include <array>
@@ -17,9 +17,9 @@
 #include <string>
 #include <tuple>
 
-namespace tollbar {
+namespace tollbar::detail {
 
-/// What a group is made of.
+/// The specification of a group.
 struct Blueprint {
     Layout layout;
     std::string plan;  ///< as spelled by the user
@@ -27,11 +27,11 @@ struct Blueprint {
     wait_policy wait = wait_policy::automatic;
     Scope scope = Scope::process;
     Episode start = 0;  ///< the episode before the first; other than 0 in tests of wrap-around
-    Seating seating = {};
+    SlotGroups slot_groups = {};
     bool may_use_membarrier = true;  ///< its first use by a process takes about 20 ms
 };
 
-/// A Standing that may be read while its owner writes it: whoever reads may get a mixture, and judges again later.
+/// A Standing that may be read while its owner writes it: a reader may get a mixture, and judges again later.
 class SharedStanding {
 public:
     void set(const Standing& standing) noexcept {
@@ -48,17 +48,17 @@ private:
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<decltype(CpuSet::bits)>> cpus_{};
 };
 
-/// One rank's entry: who has it and how far it has come.
+/// One rank's entry: its holder, and how far that has come.
 struct alignas(line_bytes) RankRecord {
     std::atomic<Episode> arrived{0};        ///< the latest episode its holder has entered
     std::atomic<std::uint64_t> entered{0};  ///< the address it entered from, in its own process; 0: unknown
 
     alignas(line_bytes) std::atomic<pid_t> process{0};  ///< 0: free; negative: see segment.cpp
     std::atomic<pid_t> thread{0};
-    std::atomic<pid_t> last_process{0};           ///< whoever had it last; 0: nobody yet
+    std::atomic<pid_t> last_process{0};           ///< its latest holder; 0: none yet
     std::atomic<std::uint64_t> process_start{0};  ///< tells a process from a later one of the same number; 0: unknown
-    std::atomic<Rank> known_as{0};                ///< where some of many ranks share this memory: which one this is
-    std::atomic<bool> gave_up{false};             ///< its holder cannot end an episode any more, and nobody else can
+    std::atomic<Rank> known_as{0};                ///< its number among all ranks, of which some share this memory
+    std::atomic<bool> gave_up{false};             ///< its holder cannot end an episode any more, nor can others
     SharedStanding standing;
 };
 
@@ -70,7 +70,7 @@ public:
     /// Makes or opens the memory of a named group. Throws as group::open.
     Segment(std::string_view name, const Blueprint& blueprint, bool any_plan);
 
-    /// Makes the memory of a group inside memory that somebody else shares: bytes_for(blueprint) from `memory` on.
+    /// Makes the memory of a group inside memory that the caller shares: bytes_for(blueprint) from `memory` on.
     Segment(std::byte* memory, const Blueprint& blueprint);
 
     /// Uses what another process has made there.
@@ -78,7 +78,9 @@ public:
 
     static std::size_t bytes_for(const Blueprint& blueprint);
 
-    ~Segment();
+    /// Whether a whole segment of this version lies in those bytes.
+    static bool is_sound(std::byte* memory, std::size_t bytes);
+
     Segment(const Segment&) = delete;
     Segment& operator=(const Segment&) = delete;
 
@@ -88,50 +90,49 @@ public:
     Episode start() const noexcept;
     wait_policy wait() const noexcept;
     Waking waking() const noexcept;
-    const std::atomic<Crowding>& crowding() const noexcept;
+    const std::atomic<Occupancy>& occupancy() const noexcept;
     RankRecord& record(Rank rank) const noexcept;
 
-    /// Takes the rank for the calling thread. Throws std::invalid_argument when it is not to be had.
+    /// Takes the rank for the calling thread. Throws std::invalid_argument when the rank cannot be taken.
     void take_rank(Rank rank, const Standing& standing = own_standing());
 
-    /// A rank given up inside an episode cannot be taken again: nobody knows what its holder had yet to do.
+    /// A rank given up inside an episode cannot be taken again: the rest of its holder's steps is lost.
     enum class Leaving : std::uint8_t { between_episodes, inside_one };
     void give_up_rank(Rank rank, Leaving leaving) noexcept;
 
     /// Throws std::invalid_argument for no such rank.
     void demand_rank(Rank rank) const;
 
-    /// Which rank of the plan that rank of the group is, which the caller holds: itself, or by where the caller runs
-    /// when it is asked first.
-    Rank seat_of(Rank rank) const noexcept;
+    /// The rank of the plan that a rank of the group, held by the caller, runs: itself, or one in the cluster on which
+    /// the caller runs at the first call.
+    Rank slot_of(Rank rank) const noexcept;
 
     /// The program of a rank of the plan with the addresses of this mapping. Throws std::invalid_argument for no such
     /// rank.
     std::vector<WordStep<NativeSync>> steps(Rank rank) const;
     Runner<Words<NativeSync>> runner(Rank rank, std::span<const WordStep<NativeSync>> steps) const;
 
-    /// Who has not entered `episode`, or entered it and cannot do its part any more.
+    /// The ranks that have not entered `episode`, or entered it and cannot do their part any more.
     std::vector<absent> missing(Episode episode) const;
 
-    /// One line on stderr: who has waited how long for whom.
+    /// Prints one line on stderr: how long the rank has waited, and for which ranks.
     void report_missing(Rank waiting, Episode episode, std::chrono::duration<double> waited) const;
 
-    /// The latest episode anybody has entered.
+    /// The latest episode that any rank has entered.
     Episode latest() const noexcept;
 
 private:
     struct Header;
 
     void build(const Blueprint& blueprint);
-    void judge_crowding() noexcept;
+    void judge_occupancy() noexcept;
     absent::state state_of(const RankRecord& record) const noexcept;
     Header& header() const noexcept;
 
     SharedFile file_;  ///< of a named group
     std::string name_;
+    Mapping mapping_;  ///< none where the caller shares the memory
     std::byte* memory_ = nullptr;
-    std::size_t bytes_ = 0;
-    bool mapped_here_ = true;
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

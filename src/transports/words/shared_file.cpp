@@ -2,8 +2,8 @@
 // Opens, fills and removes shared files; every step may race with other processes that do the same.
 #include "shared_file.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/kept_errno.hpp"
+#include "base/error.hpp"
+#include "base/kept_errno.hpp"
 
 #include <array>
 #include <cerrno>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace tollbar {
+namespace tollbar::detail {
 
 namespace {
 
@@ -96,7 +96,7 @@ private:
 
     /// Without a descriptor to be had the child shares its parent's lock.
     static void before() {
-        const runtime::KeptErrno kept;
+        const c_door::KeptErrno kept;
         mutex().lock();
         for (SharedFile* file : files()) {
             if (file->holder_ != getpid()) continue;
@@ -108,13 +108,13 @@ private:
     }
 
     static void in_parent() {
-        const runtime::KeptErrno kept;
+        const c_door::KeptErrno kept;
         for (SharedFile* file : files()) File().swap(file->of_child_);
         mutex().unlock();
     }
 
     static void in_child() {
-        const runtime::KeptErrno kept;
+        const c_door::KeptErrno kept;
         for (SharedFile* file : files()) {
             if (!file->of_child_) continue;
             file->file_.swap(file->of_child_);
@@ -128,7 +128,7 @@ private:
 SharedFile::~SharedFile() {
     if (holder_ == 0) return;
     Forking::remove(*this);
-    // Whoever gets the exclusive lock was the last; those who come now see the path lead elsewhere and try again.
+    // The process that gets the exclusive lock was the last; later ones see the path lead elsewhere and try again.
     if (holder_ == getpid() && lock(file_.number(), LOCK_EX | LOCK_NB) && still_linked(file_.number(), path_))
         unlink(path_.c_str());
 }
@@ -157,15 +157,12 @@ bool SharedFile::open_used(std::string_view signature) {
 }
 
 bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& fill) {
-    // Without a name until it is complete and locked: whoever dies in between leaves nothing behind.
+    // The file has no name until it is complete and locked: a process that dies in between leaves nothing behind.
     file_ = File(::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!file_) throw_errno("cannot make " + path_);
     if (const int error = reserve(file_.number(), 0, bytes); error != 0)
         throw_errno("cannot get " + std::to_string(bytes) + " bytes for " + path_, error);
-    std::size_t mapped = 0;
-    std::byte* memory = map(mapped);
-    fill(memory);
-    munmap(memory, mapped);
+    fill(map().memory());
     if (!lock(file_.number(), LOCK_SH)) throw_errno("cannot lock " + path_);
     if (linkat(AT_FDCWD, proc_path(file_.number()).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)
         return true;
@@ -173,13 +170,11 @@ bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& 
     return false;
 }
 
-std::byte* SharedFile::map(std::size_t& bytes) const {
+Mapping SharedFile::map() const {
     struct stat file {};
     if (fstat(file_.number(), &file) != 0) throw_errno("cannot inspect " + path_);
-    bytes = static_cast<std::size_t>(file.st_size);
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
-    if (memory == MAP_FAILED) throw_errno("cannot map " + path_);
-    return static_cast<std::byte*>(memory);
+    return {static_cast<std::size_t>(file.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(),
+            "cannot map " + path_};
 }
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A named piece of shared memory that knows whether anybody still uses it.
+// A named piece of shared memory that knows whether any process still uses it.
 #pragma once
 
-#include "runtime/files.hpp"
+#include "base/files.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -10,11 +10,11 @@
 #include <string_view>
 #include <sys/types.h>
 
-namespace tollbar {
+namespace tollbar::detail {
 
-/// A file in /dev/shm, one per user and name. Whoever uses it holds a shared flock(2) on it; the kernel lets go
-/// of that lock when a process dies however it dies, so a file nobody holds is a left-over. A child after fork(2) is
-/// one of those who use it, with a lock of its own, until it ends, lets go or executes another program.
+/// A file in /dev/shm, one per user and name. Each process that uses it holds a shared flock(2) on it; the kernel lets
+/// go of that lock however the process dies, so a file without a lock is a left-over. A child after fork(2) uses the
+/// file too, with a lock of its own, until it ends, lets go or executes another program.
 class SharedFile {
 public:
     SharedFile() = default;
@@ -24,8 +24,8 @@ public:
     /// Lets go; the last to do so removes the file.
     ~SharedFile();
 
-    /// Opens the file of that name. When nobody uses it, it is first made anew: `bytes` long, all zero, then
-    /// filled by `fill`, which writes `signature` at the beginning; nobody can observe it half done.
+    /// Opens the file of that name. When no process uses it, it is first made anew: `bytes` long, all zero, then
+    /// filled by `fill`, which writes `signature` at the beginning; no other process can observe it half done.
     ///
     /// Throws std::invalid_argument for a bad name, another user's file or one that does not begin with
     /// `signature`, std::system_error when it cannot be had.
@@ -33,7 +33,7 @@ public:
               const std::function<void(std::byte*)>& fill);
 
     /// Maps the file.
-    std::byte* map(std::size_t& bytes) const;
+    Mapping map() const;
 
 private:
     friend class Forking;
@@ -47,4 +47,4 @@ private:
     pid_t holder_ = 0;  ///< a child that was made without pthread_atfork's handlers leaves its parent's lock alone
 };
 
-}  // namespace tollbar
+}  // namespace tollbar::detail

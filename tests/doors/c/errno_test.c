@@ -22,10 +22,10 @@ enum { soon = 2000000, sleeps = 20 };
 static void barriers_keep_errno(void) {
     tollbar_barrier* barrier;
     tollbar_token token;
-    KEEPS(tollbar_barrier_init(&barrier, 2, NULL, NULL));
-    KEEPS(tollbar_barrier_init(&barrier, 0, NULL, NULL));
+    KEEPS(tollbar_barrier_create(2, NULL, NULL, &barrier));
+    KEEPS(tollbar_barrier_create(0, NULL, NULL, &barrier));
     KEEPS(tollbar_barrier_arrive(barrier, 1, &token));
-    KEEPS(tollbar_barrier_try_wait(barrier, token));
+    KEEPS(tollbar_barrier_test(barrier, token));
     for (int i = 0; i < sleeps; ++i) KEEPS(tollbar_barrier_wait_for(barrier, token, soon));
     KEEPS(tollbar_barrier_arrive(barrier, 3, NULL));
     KEEPS(tollbar_barrier_destroy(barrier));
@@ -54,8 +54,8 @@ static void waits_that_sleep_keep_errno(void) {
     pthread_t other;
     tollbar_group* group;
     tollbar_group_options parks = {.wait = TOLLBAR_WAIT_PARK};
-    CHECK(tollbar_barrier_init(&meeting.barrier, 2, NULL, NULL) == 0);
-    KEEPS(tollbar_group_create(&group, 2, &parks));
+    CHECK(tollbar_barrier_create(2, NULL, NULL, &meeting.barrier) == 0);
+    KEEPS(tollbar_group_create(2, &parks, &group));
     for (unsigned rank = 0; rank < 2; ++rank) KEEPS(tollbar_group_join(group, rank, &meeting.participants[rank]));
     pthread_create(&other, NULL, second, &meeting);
     for (int i = 0; i < sleeps; ++i) {
@@ -66,55 +66,59 @@ static void waits_that_sleep_keep_errno(void) {
     }
     pthread_join(other, NULL);
     KEEPS(tollbar_participant_arrive(meeting.participants[0]));
-    KEEPS(tollbar_participant_wait_for(meeting.participants[0], soon, NULL, 0, NULL));
+    KEEPS(tollbar_participant_wait_for(meeting.participants[0], soon));
     for (unsigned rank = 0; rank < 2; ++rank) KEEPS(tollbar_participant_leave(meeting.participants[rank]));
-    KEEPS(tollbar_group_close(group));
+    KEEPS(tollbar_group_destroy(group));
     tollbar_barrier_destroy(meeting.barrier);
 }
 
 static void groups_of_processes_keep_errno(void) {
     tollbar_group *group, *again;
     tollbar_participant *self, *other;
-    tollbar_absent absent[3];
+    tollbar_missing missing[3];
     size_t count;
     char name[64];
     snprintf(name, sizeof name, "tollbar-errno-%d", (int)getpid());
-    KEEPS(tollbar_group_open(&group, name, 3, NULL));
-    KEEPS(tollbar_group_open(&again, name, 3, NULL));
-    KEEPS(tollbar_group_close(again));
-    KEEPS(tollbar_group_open(&again, name, 4, NULL));
-    KEEPS(tollbar_group_open(&again, "no/such/name", 4, NULL));
+    KEEPS(tollbar_group_open(name, 3, NULL, &group));
+    KEEPS(tollbar_group_open(name, 3, NULL, &again));
+    KEEPS(tollbar_group_destroy(again));
+    KEEPS(tollbar_group_open(name, 4, NULL, &again));
+    KEEPS(tollbar_group_open("no/such/name", 4, NULL, &again));
     KEEPS(tollbar_group_join(group, 0, &self));
     KEEPS(tollbar_group_join(group, 0, &other));
     KEEPS(tollbar_participant_arrive(self));
-    for (int i = 0; i < 3; ++i) KEEPS(tollbar_participant_wait_for(self, soon, absent, 3, &count));
-    KEEPS(tollbar_group_missing(group, absent, 3, &count));
+    for (int i = 0; i < 3; ++i) KEEPS(tollbar_participant_wait_for(self, soon));
+    KEEPS(tollbar_participant_missing(self, missing, 3, &count));
+    KEEPS(tollbar_group_missing(group, missing, 3, &count));
     KEEPS(tollbar_participant_leave(self));
-    KEEPS(tollbar_group_close(group));
+    KEEPS(tollbar_group_destroy(group));
 }
 
 static void plans_keep_errno(void) {
     tollbar_plan* plan;
-    KEEPS(tollbar_plan_make(&plan, "mcs", 300));
+    KEEPS(tollbar_plan_create("mcs", 300, &plan));
     KEEPS(tollbar_plan_destroy(plan));
-    KEEPS(tollbar_plan_make(&plan, "no such plan", 3));
-    CHECK_FAILS(tollbar_plan_make(&plan, "no such plan", 3), EINVAL, "no such plan");
+    KEEPS(tollbar_plan_create("no such plan", 3, &plan));
+    CHECK_FAILS(tollbar_plan_create("no such plan", 3, &plan), EINVAL, "no such plan");
 }
 
 static void members_over_udp_keep_errno(void) {
-    tollbar_udp_place* places[2];
+    tollbar_udp_endpoint* endpoints[2];
     tollbar_udp* selves[2];
     const char* addresses[2];
-    const tollbar_udp_options options = {.key = 1, .wait = TOLLBAR_WAIT_PARK};
-    uint32_t missing[2];
+    const tollbar_udp_options options = {.wait = TOLLBAR_WAIT_PARK};
+    tollbar_missing missing[2];
     size_t count;
-    for (int rank = 0; rank < 2; ++rank) KEEPS(tollbar_udp_place_open(&places[rank], "127.0.0.1:0"));
-    for (int rank = 0; rank < 2; ++rank) addresses[rank] = strdup(tollbar_udp_place_address(places[rank]));
-    for (uint32_t rank = 0; rank < 2; ++rank)
-        KEEPS(tollbar_udp_join(&selves[rank], places[rank], rank, 2, addresses, &options));
+    for (int rank = 0; rank < 2; ++rank) KEEPS(tollbar_udp_endpoint_create("127.0.0.1:0", &endpoints[rank]));
+    for (int rank = 0; rank < 2; ++rank) addresses[rank] = strdup(tollbar_udp_endpoint_address(endpoints[rank]));
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+        const tollbar_udp_group two = {.key = {1}, .rank = rank, .ranks = 2, .addresses = addresses};
+        KEEPS(tollbar_udp_join(endpoints[rank], &two, &options, &selves[rank]));
+    }
     KEEPS(tollbar_udp_arrive(selves[0]));
     KEEPS(tollbar_udp_test(selves[0]));
-    KEEPS(tollbar_udp_wait_for(selves[0], soon, missing, 2, &count));
+    KEEPS(tollbar_udp_wait_for(selves[0], soon));
+    KEEPS(tollbar_udp_missing(selves[0], missing, 2, &count));
     KEEPS(tollbar_udp_arrive(selves[1]));
     KEEPS(tollbar_udp_wait(selves[0]));
     KEEPS(tollbar_udp_wait(selves[1]));

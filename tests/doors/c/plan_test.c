@@ -10,7 +10,7 @@ static tollbar_plan* plan;
 static void the_word_of_a_rank_is_written_out(void) {
     char text[32];
     size_t length = 0;
-    CHECK(tollbar_plan_make(&plan, "dissemination", 4) == 0);
+    CHECK(tollbar_plan_create("dissemination", 4, &plan) == 0);
     CHECK(tollbar_plan_ranks(plan) == 4);
     CHECK(tollbar_plan_program(plan, 0, text, sizeof text, &length) == 0);
     CHECK(strcmp(text, "!1 ?3 !2 ?2") == 0 && length == 11);
@@ -29,7 +29,7 @@ static void the_word_of_a_rank_is_written_out(void) {
 
 static void a_role_has_a_word_too(void) {
     char text[32];
-    CHECK(tollbar_plan_make(&plan, "turnstile", 3) == 0);
+    CHECK(tollbar_plan_create("turnstile", 3, &plan) == 0);
     CHECK(tollbar_plan_ranks(plan) == 3 && tollbar_plan_roles(plan) == 1);
     CHECK(tollbar_plan_program(plan, 2, text, sizeof text, NULL) == 0 && strcmp(text, "!a ?a") == 0);
     CHECK(tollbar_plan_program(plan, TOLLBAR_ROLE(0), text, sizeof text, NULL) == 0);
@@ -42,12 +42,12 @@ static void a_role_has_a_word_too(void) {
 static void a_proof_says_which_rank_can_leave_too_early(void) {
     char text[128];
     int holds = -1;
-    CHECK(tollbar_plan_make(&plan, "mcs", 100) == 0);
+    CHECK(tollbar_plan_create("mcs", 100, &plan) == 0);
     CHECK(tollbar_plan_verify(plan, &holds, text, sizeof text) == 0 && holds == 1);
     CHECK(tollbar_plan_verify(plan, &holds, NULL, 0) == 0 && holds == 1);
     tollbar_plan_destroy(plan);
 
-    CHECK(tollbar_plan_parse(&plan, "0: !1 ?1\n1: !0 ?0 !2\n2: ?1\n") == 0);
+    CHECK(tollbar_plan_parse("0: !1 ?1\n1: !0 ?0 !2\n2: ?1\n", &plan) == 0);
     CHECK(tollbar_plan_ranks(plan) == 3);
     CHECK(tollbar_plan_verify(plan, &holds, text, sizeof text) == 0 && holds == 0);
     CHECK(strcmp(text, "rank 0 can leave although rank 2 has not entered") == 0);
@@ -62,7 +62,7 @@ static void a_price_is_in_microseconds(void) {
     const tollbar_logp logp = {.L = 5, .o = 1, .g = 1};
     const tollbar_late late = {.rank = 1, .by_us = 100};
     tollbar_price price = {0};
-    CHECK(tollbar_plan_make(&plan, "dissemination", 2) == 0);
+    CHECK(tollbar_plan_create("dissemination", 2, &plan) == 0);
     CHECK(tollbar_plan_price(plan, logp, TOLLBAR_RECEIVE_AT_AWAIT, NULL, 0, &price) == 0);
     CHECK(price.messages == 2);
     CHECK(fabs(price.last_us - 7) < 1e-9 && fabs(price.first_us - 7) < 1e-9 && fabs(price.mean_us - 7) < 1e-9);
@@ -84,14 +84,14 @@ static void a_price_is_in_microseconds(void) {
 
 static void wrong_spellings_are_named(void) {
     tollbar_plan* untouched = NULL;
-    CHECK_FAILS(tollbar_plan_make(&untouched, "fastest", 4), EINVAL, "there is no algorithm 'fastest'");
-    CHECK_FAILS(tollbar_plan_make(&untouched, "mcs:0,2", 4), EINVAL, "mcs:0,2");
-    CHECK_FAILS(tollbar_plan_make(&untouched, "mcs", 0), EINVAL, "0");
-    CHECK_FAILS(tollbar_plan_make(&untouched, NULL, 4), EINVAL, "spelling is NULL");
-    CHECK_FAILS(tollbar_plan_make(NULL, "mcs", 4), EINVAL, "plan is NULL");
-    CHECK_FAILS(tollbar_plan_parse(&untouched, "0: !1 what\n1: ?0\n"), EINVAL, "what");
-    CHECK_FAILS(tollbar_plan_parse(&untouched, NULL), EINVAL, "words is NULL");
-    CHECK_FAILS(tollbar_plan_parse(NULL, "0:"), EINVAL, "plan is NULL");
+    CHECK_FAILS(tollbar_plan_create("fastest", 4, &untouched), EINVAL, "there is no algorithm 'fastest'");
+    CHECK_FAILS(tollbar_plan_create("mcs:0,2", 4, &untouched), EINVAL, "mcs:0,2");
+    CHECK_FAILS(tollbar_plan_create("mcs", 0, &untouched), EINVAL, "0");
+    CHECK_FAILS(tollbar_plan_create(NULL, 4, &untouched), EINVAL, "spelling is NULL");
+    CHECK_FAILS(tollbar_plan_create("mcs", 4, NULL), EINVAL, "plan is NULL");
+    CHECK_FAILS(tollbar_plan_parse("0: !1 what\n1: ?0\n", &untouched), EINVAL, "what");
+    CHECK_FAILS(tollbar_plan_parse(NULL, &untouched), EINVAL, "words is NULL");
+    CHECK_FAILS(tollbar_plan_parse("0:", NULL), EINVAL, "plan is NULL");
     CHECK(untouched == NULL);
     CHECK(tollbar_plan_ranks(NULL) == 0);
     tollbar_plan_destroy(NULL);

@@ -14,6 +14,14 @@
 #include <thread>
 #include <vector>
 
+struct tollbar::detail::BarrierOverLeaves {
+    template <class Completion>
+    static auto make(std::unique_ptr<Leaves<NativeSync>> leaves, std::ptrdiff_t expected, Completion completion) {
+        using Made = tollbar::barrier<Completion>;
+        return std::unique_ptr<Made>(new Made(std::move(leaves), expected, std::move(completion)));
+    }
+};
+
 namespace {
 
 struct Standard {
@@ -36,16 +44,14 @@ struct Ours {
 struct Leaved {
     template <class Completion>
     static auto make(std::ptrdiff_t expected, Completion completion) {
-        return std::make_unique<tollbar::barrier<Completion>>(leaves(expected), expected, std::move(completion));
+        return tollbar::detail::BarrierOverLeaves::make(leaves(expected), expected, std::move(completion));
     }
-    static auto make(std::ptrdiff_t expected) {
-        return std::make_unique<tollbar::barrier<>>(leaves(expected), expected);
-    }
+    static auto make(std::ptrdiff_t expected) { return make(expected, tollbar::detail::Nothing{}); }
 
 private:
-    static std::unique_ptr<tollbar::Leaves<tollbar::NativeSync>> leaves(std::ptrdiff_t expected) {
+    static std::unique_ptr<tollbar::detail::Leaves<tollbar::detail::NativeSync>> leaves(std::ptrdiff_t expected) {
         if (expected == 0) return nullptr;
-        return std::make_unique<tollbar::Leaves<tollbar::NativeSync>>(expected, 2);
+        return std::make_unique<tollbar::detail::Leaves<tollbar::detail::NativeSync>>(expected, 2);
     }
 };
 

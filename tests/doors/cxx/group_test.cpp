@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group runs what its options, the environment and the tuning file say, in this order; what they say wrongly is
 // named once.
-#include <tollbar/detail/crowding.hpp>
+#include "tuner/tuning.hpp"
+
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/participant.hpp>
-#include <tollbar/detail/tuning.hpp>
 
 #include "child.hpp"
 
@@ -18,6 +19,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 namespace {

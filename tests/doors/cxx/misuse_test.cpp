@@ -83,6 +83,11 @@ TEST_SUITE("checked builds" * doctest::skip(!checked)) {
                     "barrier: arrive(-1) where the phase expects 2 more");
     }
 
+    TEST_CASE("a barrier that cannot be is named") {
+        check_named(in_child([] { tollbar::barrier barrier(-1); }),
+                    "barrier: expects -1 arrivals a phase, where 0 to 2147483647 are possible");
+    }
+
     TEST_CASE("arriving from inside the completion is named") {
         const Outcome outcome = in_child([] {
             tollbar::barrier<void (*)()>* self = nullptr;

@@ -22,7 +22,7 @@ int main(int count, const char* const* arguments) {
     pthread_t other;
     tollbar_participant* self;
     words = arguments;
-    if (count != 3 || tollbar_group_create(&group, 2, NULL) != 0 || tollbar_group_join(group, 0, &self) != 0) return 1;
+    if (count != 3 || tollbar_group_create(2, NULL, &group) != 0 || tollbar_group_join(group, 0, &self) != 0) return 1;
     tollbar_participant_arrive(self); /* before the other one can: its wait is not over at once */
     pthread_create(&other, NULL, late, NULL);
     tollbar_participant_wait(self);

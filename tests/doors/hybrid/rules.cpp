@@ -51,13 +51,22 @@ void refuses_misuse(const Job& job) {
     expect(tollbar_mpi_barrier_arrive(nullptr, 0), EINVAL, "barrier is NULL");
     expect(tollbar_mpi_barrier_arrive_and_wait(barrier, 1), EINVAL, "threads 0..0, no thread 1");
     expect(tollbar_mpi_barrier_test(barrier, 0), EINVAL, "test without arrive");
+    tollbar_missing missing{};
+    std::size_t count = 99;
     expect(tollbar_mpi_barrier_wait(barrier, 0), EINVAL, "wait without arrive");
+    expect(tollbar_mpi_barrier_wait_for(barrier, 0, 0), EINVAL, "wait without arrive");
+    expect(tollbar_mpi_barrier_wait_for(nullptr, 0, 0), EINVAL, "barrier is NULL");
+    expect(tollbar_mpi_barrier_missing(barrier, 1, &missing, 1, &count), EINVAL, "no thread 1");
+    expect(tollbar_mpi_barrier_missing(barrier, 0, &missing, 1, nullptr), EINVAL, "count is NULL");
+    expect(tollbar_mpi_barrier_missing(barrier, 0, &missing, 1, &count), 0, "");
+    job.expect(count == 0, "nobody is missing outside of an episode");
     expect(tollbar_mpi_barrier_arrive(barrier, 0), 0, "");
     expect(tollbar_mpi_barrier_arrive(barrier, 0), EINVAL, "arrive twice");
     expect(tollbar_mpi_barrier_wait(barrier, 0), 0, "");
     expect(tollbar_mpi_barrier_test(barrier, 0), 0, "");
-    tollbar_mpi_barrier_destroy(barrier);
-    tollbar_mpi_barrier_destroy(nullptr);
+    expect(tollbar_mpi_barrier_wait_for(barrier, 0, 0), 0, "");
+    job.expect(tollbar_mpi_barrier_destroy(barrier) == 0, "the barrier is destroyed");
+    job.expect(tollbar_mpi_barrier_destroy(nullptr) == 0, "NULL is allowed");
     job.expect(tollbar_mpi_barrier_inner(nullptr) == nullptr, "NULL has no inner plan");
     job.expect(tollbar_mpi_barrier_outer(nullptr) == nullptr, "NULL has no outer plan");
 }
@@ -82,6 +91,40 @@ void keeps_to_the_level(const Job& job) {
     in_threads(2, [&](unsigned thread) {
         for (int i = 0; i < 10; ++i)
             job.expect(tollbar_mpi_barrier_arrive_and_wait(barrier, thread) == 0, "both threads pass");
+    });
+    tollbar_mpi_barrier_destroy(barrier);
+}
+
+/// First the threads of the messenger's rank are missing, then the last rank; each comes once it has been listed.
+void names_the_missing(const Job& job, unsigned threads) {
+    const Everywhere<std::atomic<int>> listed(job, 2);
+    tollbar_mpi_barrier* barrier = nullptr;
+    job.expect(make(MPI_COMM_WORLD, threads, "mcs", nullptr, &barrier) == 0, "the barrier is made");
+    const auto is_listed = [&](std::size_t what) {
+        until([&] { return listed[what].load(std::memory_order_acquire) == 1; });
+    };
+    const auto list_until = [&](unsigned rank, int thread, std::size_t number) {
+        std::vector<tollbar_missing> list(8);
+        std::size_t count = 0;
+        do {
+            job.expect_error(tollbar_mpi_barrier_wait_for(barrier, 0, 1000000), ETIMEDOUT, "", "");
+            job.expect(tollbar_mpi_barrier_missing(barrier, 0, list.data(), list.size(), &count) == 0, "a list");
+        } while (count != number || list[0].rank != rank || list[0].thread_number != thread);
+        job.expect(list[0].waited_ns >= 1000000, "the list tells how long this thread has waited");
+    };
+    in_threads(threads, [&](unsigned thread) {
+        if (job.rank() == job.ranks() - 1) is_listed(1);
+        if (job.rank() == 0 && thread != 0) is_listed(0);
+        if (job.rank() != 0 || thread != 0) {
+            job.expect(tollbar_mpi_barrier_arrive_and_wait(barrier, thread) == 0, "the others pass");
+            return;
+        }
+        job.expect(tollbar_mpi_barrier_arrive(barrier, 0) == 0, "the messenger arrives");
+        if (threads > 1) list_until(0, 1, threads - 1);
+        listed[0].store(1, std::memory_order_release);
+        list_until(job.ranks() - 1, -1, 1);
+        listed[1].store(1, std::memory_order_release);
+        job.expect(tollbar_mpi_barrier_wait(barrier, 0) == 0, "the messenger passes");
     });
     tollbar_mpi_barrier_destroy(barrier);
 }
@@ -155,6 +198,7 @@ int main(int count, char** words) {
     refuses_misuse(job);
     keeps_to_the_level(job);
     serves_several_communicators(job, threads);
+    names_the_missing(job, threads);
     lets_the_mpi_go_on(job, threads);
     is_made_many_times(job, threads);
     if (job.rank() == 0) std::printf("all rules are kept\n");

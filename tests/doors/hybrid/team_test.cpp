@@ -9,7 +9,8 @@
 #include <string>
 
 using namespace tollbar;
-using namespace tollbar::hybrid;
+using namespace tollbar::detail;
+using namespace tollbar::detail::hybrid;
 
 TEST_CASE("the threads and all that is outside make a barrier, whatever the plan inside") {
     for (const char* inside : {"turnstile", "central", "mcs", "tournament", "combining:3", "dissemination", "pairwise",

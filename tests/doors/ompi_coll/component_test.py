@@ -3,101 +3,47 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 import re
-import struct
 import subprocess
-import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tollbar.machine import doors, mpis, paths
+from mpi_jobs import Door, clean_environment, open_door, programs, start
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
-PARAMETERS = (
-    "priority", "plan", "selection", "radix", "budget_ms", "timeout", "objective", "sharing", "network",
-    "verbose",
-)  # fmt: skip
-PAGE = 20 << 20  # more than toll.h's page
+PARAMETERS = ("priority", "plan", "selection", "budget_ms", "timeout", "objective", "network", "verbose")
 
-COMPONENT = paths.find_library(doors.COMPONENT)
-OPENMPI = next((mpi for mpi in mpis.installed() if mpi.family == "openmpi" and mpi.major == 4), None)
-
-pytestmark = [
-    pytest.mark.skipif(OPENMPI is None, reason="no Open MPI 4 is installed"),
-    pytest.mark.skipif(COMPONENT is None, reason="the component is not built (Debian: libopenmpi-dev)"),
-]
-
-
-def environment(component: Path = COMPONENT, **changed: str) -> dict[str, str]:
-    own = {
-        name: value for name, value in os.environ.items() if not name.startswith(("TOLLBAR_", "OMPI_MCA_"))
-    }
-    own |= {doors.COMPONENT_PATH: doors.component_path(OPENMPI, component)}
-    return own | changed
-
-
-def launch(program: Path, ranks: int, *arguments: str, mca: dict[str, object] | None = None) -> list[str]:
-    set_on_line = [word for name, value in (mca or {}).items() for word in ("--mca", name, str(value))]
-    launcher = [str(OPENMPI.launcher), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
-    return [*launcher, *set_on_line, str(program), *arguments]
+__all__ = ["programs", "start"]
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    """Compiles one of the programs beside this file, once."""
-    folder = tmp_path_factory.mktemp("programs")
-
-    def build(name: str) -> Path:
-        made = folder / name
-        if not made.exists():
-            compiler = OPENMPI.launcher.with_name("mpicc.openmpi")
-            compiler = compiler if compiler.exists() else OPENMPI.launcher.with_name("mpicc")
-            source = HERE / f"{name}.c"
-            subprocess.run(
-                [compiler, "-std=gnu11", "-O1", "-Wall", "-o", made, source, "-lpthread"], check=True
-            )
-        return made
-
-    return build
+def component() -> Door:
+    return open_door("component")
 
 
 @pytest.fixture
-def page(tmp_path) -> Path:
-    path = tmp_path / "page"
-    path.write_bytes(bytes(PAGE))
-    return path
+def run(start, component):
+    """Runs a program beside this file to its good end; what tollbar says."""
 
-
-@pytest.fixture
-def run(program, page):
-    """Runs a program to its good end; what it wrote on stderr."""
-
-    def succeed(name: str, ranks: int, *arguments: str, mca=None, component=COMPONENT, **changed: str) -> str:
-        done = subprocess.run(
-            launch(program(name), ranks, str(page), *arguments, mca=mca),
-            env=environment(component, TOLLBAR_TUNING=str(page.with_name("tuning")), **changed),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "passed: " in done.stdout
-        return done.stderr
+    def succeed(
+        name: str, ranks: int, *arguments: str, mca=None, door: Door = component, **changed
+    ) -> list[str]:
+        options = [word for key, value in (mca or {}).items() for word in ("--mca", key, value)]
+        outcome = start(
+            door, ranks, f"doors/ompi_coll/{name}", *arguments, options=options, **changed
+        ).finish()
+        assert outcome.code == 0, outcome.said
+        assert "passed: " in outcome.said, outcome.said
+        return outcome.lines_of_tollbar()
 
     return succeed
 
 
-def said(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.startswith("tollbar: ")]
-
-
 @pytest.mark.parametrize("plan", ["", "mcs", "turnstile/pairwise"])
 def test_each_kind_of_barrier_goes_through_the_component(run, plan):
-    lines = said(run("kinds", 5, TOLLBAR_VERBOSE="2", TOLLBAR_PLAN=plan))
+    lines = run("kinds", 5, TOLLBAR_VERBOSE="2", TOLLBAR_PLAN=plan)
     by_open_mpi = plan == "mcs"  # persistent barriers, which need words of one counter
     requests = 7 if by_open_mpi else 14
     world = [
@@ -114,17 +60,17 @@ def test_each_kind_of_barrier_goes_through_the_component(run, plan):
 
 
 def test_each_kind_of_barrier_holds_by_messages_alone(run):
-    run("kinds", 3, mca={"coll_tollbar_sharing": "never"}, TOLLBAR_PLAN="dissemination")
+    run("kinds", 3, "apart", TOLLBAR_PLAN="dissemination")
 
 
 def test_what_the_component_does_not_win_stays_with_open_mpi(run):
     """Below tuned and above libnbc: MPI_Ibarrier only."""
-    lines = said(run("kinds", 2, mca={"coll_tollbar_priority": 20}, TOLLBAR_VERBOSE="2"))
+    lines = run("kinds", 2, mca={"coll_tollbar_priority": 20}, TOLLBAR_VERBOSE="2")
     assert [line for line in lines if "WORLD, rank 0 of 2: 0 barriers, " in line]
 
 
 def test_switched_off_it_says_and_does_nothing(run):
-    assert said(run("local", 2, mca={"coll": "^tollbar"}, TOLLBAR_VERBOSE="2")) == []
+    assert run("local", 2, mca={"coll": "^tollbar"}, TOLLBAR_VERBOSE="2") == []
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
@@ -132,9 +78,9 @@ def test_an_ibarrier_waits_for_nobody(run, ranks):
     run("local", ranks)
 
 
-@pytest.mark.parametrize("sharing", ["auto", "never"])
-def test_a_communicator_is_freed_while_its_ibarriers_pend(run, sharing):
-    run("freed", 5, mca={"coll_tollbar_sharing": sharing}, TOLLBAR_PLAN="dissemination")
+@pytest.mark.parametrize("how", [(), ("apart",)])
+def test_a_communicator_is_freed_while_its_ibarriers_pend(run, how):
+    run("freed", 5, *how, TOLLBAR_PLAN="dissemination")
 
 
 def test_an_ibarrier_ends_for_its_waiter_while_another_thread_is_in_a_barrier(run):
@@ -142,15 +88,15 @@ def test_an_ibarrier_ends_for_its_waiter_while_another_thread_is_in_a_barrier(ru
 
 
 def test_communicators_of_one_rank_and_between_groups_are_left_alone(run):
-    lines = said(run("declined", 5, TOLLBAR_VERBOSE="2"))
+    lines = run("declined", 5, TOLLBAR_VERBOSE="2")
     assert lines == []
 
 
-def test_ompi_info_lists_every_parameter_with_its_help():
-    tool = OPENMPI.launcher.with_name("ompi_info")
+def test_ompi_info_lists_every_parameter_with_its_help(component, tmp_path):
+    tool = component.mpi.launcher.with_name("ompi_info")
     done = subprocess.run(
         [tool, "--param", "coll", "tollbar", "--level", "9", "--parsable"],
-        env=environment(),
+        env=clean_environment(tmp_path) | component.environment(),
         capture_output=True,
         text=True,
         check=True,
@@ -162,14 +108,14 @@ def test_ompi_info_lists_every_parameter_with_its_help():
 
 
 def test_a_parameter_written_while_the_program_runs_counts_for_later_communicators(run):
-    pairs = ("coll_tollbar_plan", "bst", "coll_tollbar_plan", "mcs", "coll_tollbar_radix", "3")
-    lines = said(run("settings", 3, *pairs, TOLLBAR_VERBOSE="2", TOLLBAR_PLAN="turnstile"))
+    pairs = ("coll_tollbar_plan", "bst", "coll_tollbar_plan", "mcs", "coll_tollbar_budget_ms", "3")
+    lines = run("settings", 3, *pairs, TOLLBAR_VERBOSE="2", TOLLBAR_PLAN="turnstile")
     ended = [line.rsplit(" ", 1)[1] for line in lines if "rank 0 of 3: " in line]
     assert ended == ["bst", "mcs", "mcs", "turnstile"]
 
 
 def test_every_parameter_can_be_written_while_the_program_runs(run):
-    values = ("50", "mcs", "3", "2", "5", "30", "skew", "never", "p2p", "1")
+    values = ("50", "mcs", "-1", "5", "30", "skew", "p2p", "1")
     names = (f"coll_tollbar_{name}" for name in PARAMETERS)
     run("settings", 2, *(word for pair in zip(names, values, strict=True) for word in pair))
 
@@ -178,21 +124,20 @@ def test_every_parameter_can_be_written_while_the_program_runs(run):
     ("name", "value", "accepted"),
     [
         ("plan", "no_such_plan", "dissemination"),
-        ("selection", "77", "dissemination"),
-        ("selection", "first", "-1, or 0 or more"),
-        ("selection", "-2", "-1, or 0 or more"),
+        ("selection", "77", "0, -1"),
+        ("selection", "first", "0, -1"),
+        ("selection", "-2", "0, -1"),
         ("budget_ms", "-1", "0 or more"),
         ("timeout", "-5", "seconds, 0 or more (0: never)"),
         ("timeout", "abc", "seconds, 0 or more (0: never)"),
         ("objective", "speed", "latency, skew, wait"),
-        ("sharing", "always", "auto, never"),
         ("network", "fast", "auto, p2p, nic"),
         ("priority", "101", "0 to 100"),
         ("verbose", "loud", "0, 1, 2"),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_the_accepted_ones(run, name, value, accepted):
-    lines = said(run("settings", 2, mca={f"coll_tollbar_{name}": value}))
+    lines = run("settings", 2, mca={f"coll_tollbar_{name}": value})
     assert len(lines) == 1, lines
     assert lines[0].startswith(f"tollbar: coll_tollbar_{name} is '{value}'")
     assert accepted in lines[0]
@@ -204,7 +149,7 @@ def test_what_a_contest_found_out_is_said_and_stored(run, tmp_path):
     contests = []
     for selection in ("0", "-1"):  # with -1 what the first one has stored does not count
         mca = {"coll_tollbar_selection": selection}
-        lines = said(run("settings", 4, mca=mca, TOLLBAR_VERBOSE="2"))
+        lines = run("settings", 4, mca=mca, TOLLBAR_VERBOSE="2")
         found = [line for line in lines if line.startswith("tollbar: contest of ")]
         contests.append(
             [re.search(r"\(4 ranks\): (\S+): median [\d.]+ us, ", line).group(1) for line in found]
@@ -219,22 +164,22 @@ def test_what_a_contest_found_out_is_said_and_stored(run, tmp_path):
 
 def test_verbosity_is_the_parameters_and_else_the_variables(run):
     def announced(**settings) -> bool:
-        return any(line.endswith("(2 ranks): mcs") for line in said(run("settings", 2, **settings)))
+        return any(line.endswith("(2 ranks): mcs") for line in run("settings", 2, **settings))
 
     assert announced(mca={"coll_tollbar_verbose": 1}, TOLLBAR_PLAN="mcs", TOLLBAR_VERBOSE="0")
     assert not announced(mca={"coll_tollbar_verbose": 0}, TOLLBAR_PLAN="mcs", TOLLBAR_VERBOSE="1")
     assert announced(TOLLBAR_PLAN="mcs", TOLLBAR_VERBOSE="1")
 
 
-def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(run, tmp_path):
+def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(run, component, tmp_path):
     """The component built with headers of a series that this Open MPI is not."""
-    static = COMPONENT.parent.parent / "libtollbar.a"
+    static = component.library.parent.parent / "libtollbar.a"
     if not static.exists():
         pytest.skip("libtollbar.a is not beside the component")
-    compiler = OPENMPI.launcher.with_name("mpicc.openmpi")
-    folders = subprocess.run(
-        [compiler, "--showme:incdirs"], capture_output=True, text=True, check=True
-    ).stdout.split()
+    shown = subprocess.run(
+        [component.compiler, "--showme:incdirs"], capture_output=True, text=True, check=True
+    )
+    folders = shown.stdout.split()
     shim = tmp_path / "headers"
     shim.mkdir()
     other = ["#include_next <ompi_config.h>", "#include <mpi.h>", "#undef OMPI_MINOR_VERSION"]
@@ -252,35 +197,21 @@ def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(
         subprocess.run(["cc", *flags, *include, *versions, "-c", file, "-o", objects[-1]], check=True)
     subprocess.run(["c++", "-shared", "-o", made, *objects, static], check=True)
 
-    lines = said(run("local", 2, component=made, TOLLBAR_VERBOSE="2"))
+    lines = run("local", 2, door=replace(component, library=made), TOLLBAR_VERBOSE="2")
     assert len(lines) == 1, lines
     assert "was built for Open MPI 4.0 and this is 4.1" in lines[0]
 
 
-def test_who_is_missing_in_an_ibarrier_is_named(program, page):
+def test_who_is_missing_in_an_ibarrier_is_named(start, component):
     """Both times: by messages before the ranks have met, and by the participant after."""
-    running = subprocess.Popen(
-        launch(program("late"), 3, str(page)),
-        env=environment(
-            TOLLBAR_TUNING=str(page.with_name("tuning")), TOLLBAR_TIMEOUT="0.2", TOLLBAR_PLAN="turnstile"
-        ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    killer = threading.Timer(60, running.kill)
-    killer.start()
+    job = start(component, 3, "doors/ompi_coll/late", TOLLBAR_TIMEOUT="0.2", TOLLBAR_PLAN="turnstile")
     awaited = [
         r"MPI_Ibarrier before the first.*nothing heard from rank 1",
         r"barrier 2 at .*: rank 1 .*has not arri",
     ]
-    with page.open("r+b") as file, mmap.mmap(file.fileno(), PAGE) as words:
-        told = 0
-        for line in running.stderr:
-            if told < len(awaited) and re.search(awaited[told], line):
-                told += 1
-                words[:4] = struct.pack("i", told)
-    output = running.stdout.read()
-    killer.cancel()
-    assert (running.wait(), told) == (0, 2)
-    assert "passed: " in output
+    for told, line in enumerate(awaited, 1):
+        job.await_that(lambda line=line: re.search(line, job.said()), line)
+        job.tell(told)
+    outcome = job.finish()
+    assert outcome.code == 0, outcome.said
+    assert "passed: " in outcome.said, outcome.said

@@ -2,14 +2,15 @@
  * A communicator whose ranks have met is freed while its MPI_Ibarriers pend; one rank is late, and they are waited for
  * in reverse.
  *
- * usage: freed PAGE */
-#include "../../mpi/toll.h"
+ * usage: freed PAGE [apart] */
+#include "../../faults/apart.h"
 
 enum { cycles = 30, each = 3 };
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     toll_start(argv);
+    apart = argc > 2;
     for (int cycle = 0; cycle < cycles; ++cycle) {
         MPI_Comm comm;
         MPI_Request request[each];

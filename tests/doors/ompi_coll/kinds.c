@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every kind of barrier that Open MPI has, each a known number of times, with one rank late in turn.
  *
- * usage: kinds PAGE */
-#include "../../mpi/toll.h"
+ * usage: kinds PAGE [apart] */
+#include "../../faults/apart.h"
 
 #include <mpi-ext.h>
 
@@ -16,6 +16,7 @@ static void wait_for(struct toll* toll, MPI_Request* request) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     toll_start(argv);
+    apart = argc > 2;
     struct toll toll = toll_open(MPI_COMM_WORLD, 0);
     MPI_Request request;
 

@@ -30,7 +30,8 @@ static inline void check_is(int error, int expected, const char* what, int line)
             tollbar_shmem_last_error());
 }
 
-static inline tollbar_shmem_barrier* made(const tollbar_shmem_group* group, const char* plan, int signals) {
+static inline tollbar_shmem_barrier* made(const tollbar_shmem_group* group, const char* plan,
+                                          tollbar_shmem_signals signals) {
     tollbar_shmem_barrier* barrier = NULL;
     tollbar_shmem_options options;
     memset(&options, 0, sizeof options);

@@ -112,7 +112,7 @@ static void advanced_by_the_engine(int me) {
     shmem_free(out);
 }
 
-/* What was put by a context that is completed at the post is there; the memory order, with puts that are not waited
+/* The puts of a context that is completed at the post are there; the memory order, with puts that are not waited
  * for. */
 static void contexts(int me) {
     enum { words = 512 };

@@ -27,7 +27,6 @@ static tollbar_shmem_barrier* made_in(void* memory, const tollbar_shmem_group* g
 
 static void the_order_of_calls(int me) {
     tollbar_shmem_barrier* barrier = made(NULL, NULL, TOLLBAR_SHMEM_PUTS);
-    tollbar_shmem_req request = barrier;
     char name[32];
     snprintf(name, sizeof name, "PE %d", me);
 
@@ -35,15 +34,13 @@ static void the_order_of_calls(int me) {
     CHECK_SAID(name);
     CHECK_IS(tollbar_shmem_barrier_wait(barrier), EINVAL);
     CHECK_SAID(name);
-    CHECK_IS(tollbar_shmem_barrier_wait_until(barrier, 0, NULL, 0, NULL), EINVAL);
+    CHECK_IS(tollbar_shmem_barrier_wait_for(barrier, 0), EINVAL);
 
     CHECK_IS(tollbar_shmem_barrier_post(barrier), 0);
     CHECK_IS(tollbar_shmem_barrier_post(barrier), EBUSY); /* twice */
     CHECK_SAID(name);
     CHECK_IS(tollbar_shmem_barrier_post_and_wait(barrier), EBUSY); /* a blocking call between post and wait */
     CHECK_SAID(name);
-    CHECK_IS(tollbar_shmem_barrier_nb(barrier, &request), EBUSY);
-    CHECK(request == TOLLBAR_SHMEM_REQ_INVALID);
     CHECK_IS(tollbar_shmem_barrier_destroy(barrier), EBUSY); /* while open */
     CHECK_SAID(name);
     while (tollbar_shmem_barrier_test(barrier) == EAGAIN) {
@@ -52,24 +49,16 @@ static void the_order_of_calls(int me) {
     CHECK_IS(tollbar_shmem_barrier_wait(barrier), 0);
     CHECK(tollbar_shmem_barrier_episode(barrier) == 1);
 
-    CHECK_IS(tollbar_shmem_barrier_nb(barrier, &request), 0);
-    CHECK_IS(tollbar_shmem_req_wait(&request), 0);
-    CHECK(request == TOLLBAR_SHMEM_REQ_INVALID);
-    CHECK_IS(tollbar_shmem_req_wait(&request), 0);
-    CHECK_IS(tollbar_shmem_req_test(&request), 0);
-    CHECK_IS(tollbar_shmem_barrier_nb(barrier, &request), 0);
-    while (tollbar_shmem_req_test(&request) == EAGAIN) {
-    }
-    CHECK(request == TOLLBAR_SHMEM_REQ_INVALID);
-    CHECK(tollbar_shmem_barrier_episode(barrier) == 3);
+    meet(barrier);
+    CHECK(tollbar_shmem_barrier_episode(barrier) == 2);
     CHECK_IS(tollbar_shmem_barrier_destroy(barrier), 0);
 }
 
 /* The PE that lets the others wait says so by a flag, not by time. */
-static void a_missing_pe(int me, const char* plan, int signals) {
+static void a_missing_pe(int me, const char* plan, tollbar_shmem_signals signals) {
     tollbar_shmem_barrier* barrier = made(NULL, plan, signals);
     long* named = fresh(sizeof *named);
-    int missing[3] = {-1, -1, -1};
+    tollbar_missing missing[3] = {{.rank = 99}, {.rank = 99}, {.rank = 99}};
     size_t count = 99;
 
     if (me == 2) {
@@ -78,14 +67,16 @@ static void a_missing_pe(int me, const char* plan, int signals) {
     } else {
         CHECK_IS(tollbar_shmem_barrier_post(barrier), 0);
         do { /* until the other one has posted */
-            CHECK_IS(tollbar_shmem_barrier_wait_until(barrier, tollbar_shmem_now() + 5 * ms, missing, 3, &count),
-                     ETIMEDOUT);
+            CHECK_IS(tollbar_shmem_barrier_wait_for(barrier, 5 * ms), ETIMEDOUT);
+            CHECK_IS(tollbar_shmem_barrier_missing(barrier, missing, 3, &count), 0);
         } while (count > 1);
-        CHECK(count == 1 && missing[0] == 2 && missing[1] <= 2);
+        CHECK(count == 1 && missing[0].rank == 2 && missing[0].state == TOLLBAR_RUNNING);
+        CHECK(missing[0].process > 0 && missing[0].behind == 1 && missing[0].waited_ns >= 5 * ms);
+        CHECK_IS(tollbar_shmem_barrier_wait_for(barrier, 0), ETIMEDOUT);
         CHECK_SAID("PE 2 (process ");
         CHECK_SAID("has not posted");
         count = 99;
-        CHECK_IS(tollbar_shmem_barrier_wait_until(barrier, 0, NULL, 0, &count), ETIMEDOUT); /* cut to nothing */
+        CHECK_IS(tollbar_shmem_barrier_missing(barrier, NULL, 0, &count), 0); /* cut to nothing */
         CHECK(count == 1);
         shmem_long_atomic_inc(named, 2);
     }
@@ -96,7 +87,7 @@ static void a_missing_pe(int me, const char* plan, int signals) {
     shmem_free(named);
 }
 
-/* What PE 1 does otherwise is found by all when they make the barrier. */
+/* All PEs find a difference of PE 1 when they make the barrier. */
 static void found_when_made(int me) {
     const int pair[] = {0, 1};
     const tollbar_shmem_group smaller = {pair, 0, 0, 2};
@@ -113,7 +104,7 @@ static void found_when_made(int me) {
     options.signals = me == 1 ? TOLLBAR_SHMEM_STORES : TOLLBAR_SHMEM_PUTS;
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EPROTO);
     CHECK_SAID("PE 1");
-    options.signals = 0;
+    options.signals = TOLLBAR_SHMEM_AUTO;
     options.tag = me == 1;
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EPROTO);
     CHECK_SAID("different tags");
@@ -243,12 +234,14 @@ static void wrong_arguments(void) {
     CHECK(tollbar_shmem_barrier_bytes(NULL, NULL) == 256);
     CHECK_IS(tollbar_shmem_barrier_create_in(NULL, 128, NULL, NULL, &barrier), EINVAL);
     CHECK_IS(tollbar_shmem_barrier_create(NULL, NULL, NULL), EINVAL);
-    options.signals = 9;
+    options.signals = (tollbar_shmem_signals)9;
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
-    options.signals = 1; /* an experiment of the bench's, which users do not get */
-    CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
-    CHECK_SAID("signals is TOLLBAR_SHMEM_AUTO, TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not 1");
+    CHECK_SAID("signals is TOLLBAR_SHMEM_AUTO, TOLLBAR_SHMEM_PUTS or TOLLBAR_SHMEM_STORES, not 9");
     options.signals = TOLLBAR_SHMEM_PUTS;
+    options.wait = (tollbar_wait)4;
+    CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
+    CHECK_SAID("TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not 4");
+    options.wait = TOLLBAR_WAIT_AUTO;
     options.plan = "switch"; /* of the catalogue, but for other hardware */
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
     CHECK_SAID("plan 'switch' is for a switch that counts");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Teams, as of OpenSHMEM 1.5: every second PE, backwards. Where the OpenSHMEM has none, these stand in for its calls.
- */
+ * Teams, as of OpenSHMEM 1.5: every second PE, backwards. Stand-ins take the place of the calls where the
+ * OpenSHMEM has none. */
 #include <shmem.h>
 
 #if SHMEM_MAJOR_VERSION * 100 + SHMEM_MINOR_VERSION < 105

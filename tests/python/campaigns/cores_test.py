@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar logp measure cores` makes of measurements: the machine that they came from."""
+"""Results of `tollbar bench cores`: the machine that they came from."""
 
 import pytest
 import tollbar as library

@@ -90,7 +90,7 @@ def test_only_what_was_asked_for_is_measured(tmp_path, jobs):
     run = measure(tmp_path, launches=1, mpis=("openmpi",), only=("tree", "mcs"))[1]
     assert {each.program for each in run.launches} == {"openmpi-4.1.4.stock", "openmpi-4.1.4.tree"}
     stock = next(each for each in run.launches if each.program.endswith("stock"))
-    assert {batch["name"] for batch in stock.records["batch"]} == {"MPI_Barrier", "MPI_Ibarrier", "mcs"}
+    assert {batch["name"] for batch in stock.records["batch"]} == {"MPI_Barrier", "mcs"}
 
 
 def test_a_full_run_has_every_barrier_of_the_mpi(jobs):
@@ -177,7 +177,7 @@ def three_hosts(monkeypatch):
 
 
 def test_over_hosts_each_door_is_measured_by_messages_and_on_cards(jobs, three_hosts, monkeypatch):
-    monkeypatch.setattr(mpi_campaign, "_why_no_cards", lambda: None)
+    monkeypatch.setattr(mpi_campaign, "_why_no_nics", lambda: None)
     work, notes = prepared(three_hosts)
     (where,) = work.situations
     doors = {f"openmpi-4.1.4.{door}-on-cards" for door in ("component", "preload")}
@@ -185,14 +185,14 @@ def test_over_hosts_each_door_is_measured_by_messages_and_on_cards(jobs, three_h
     assert not [note for note in notes if "cards" in note]
     command = work.start("openmpi-4.1.4.preload-on-cards", where, 2, 1).command
     before, after = command[: command.index("--")], command[command.index("--") :]
-    assert before[1:] == ["-m", "tollbar.machine.card_daemons", "h1", "h2", "h3"]
+    assert before[1:] == ["-m", "tollbar.machine.nic_daemons", "h1", "h2", "h3"]
     assert "TOLLBAR_NETWORK=nic" in after
-    assert "{cards}" in after
+    assert "{nics}" in after
     assert "TOLLBAR_NETWORK=nic" not in work.start("openmpi-4.1.4.preload", where, 2, 1).command
 
 
 def test_without_a_card_daemon_hosts_are_measured_by_messages_alone(jobs, three_hosts, monkeypatch):
-    monkeypatch.setattr(mpi_campaign, "_why_no_cards", lambda: "it is not built")
+    monkeypatch.setattr(mpi_campaign, "_why_no_nics", lambda: "it is not built")
     work, notes = prepared(three_hosts)
     assert set(work.programs(work.situations[0])) == OPEN_MPI
-    assert [note for note in notes if "cards are not measured: it is not built" in note]
+    assert [note for note in notes if "NICs are not measured: it is not built" in note]

@@ -2,7 +2,7 @@
 """Campaigns, with replays in place of the measuring programs."""
 
 import pytest
-from tollbar.campaigns import passes
+from tollbar.campaigns import evidence, passes
 from tollbar.campaigns import threads as campaign
 from tollbar.campaigns.campaign import Asked
 from tollbar.data import results
@@ -157,4 +157,45 @@ def test_an_empty_budget_ends_after_the_first_pass(tmp_path, programs):
     outcome, run, _ = measure(tmp_path, budget_s=1e-9)
     assert outcome.passes == 1
     assert len(run.launches) == 4 * 3 + 2
-    assert "ended after 1 whole passes" in outcome.notes[-1]
+    assert any("ended after 1 whole passes" in note for note in outcome.notes)
+
+
+def test_a_short_run_measures_what_users_have_and_what_a_group_may_choose(tmp_path, programs):
+    _, run, _ = measure(tmp_path, launches=1, short=True)
+    assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-gomp"}
+    names = {
+        (launch.environment["placement"], batch["name"])
+        for launch in run.launches if launch.program == campaign.MAIN for batch in launch.records["batch"]
+    }  # fmt: skip
+    common = {"tollbar::barrier", "turnstile", "dissemination", "std::barrier", "pthread_barrier"}
+    assert {name for placement, name in names if placement == "free"} == common
+    assert {name for placement, name in names if placement == "pinned"} == {*common, "combination"}
+
+
+def test_launches_go_on_only_where_todays_barrier_is_not_told_from_tollbars(tmp_path, programs, monkeypatch):
+    short = {"launches": 6, "short": True, "most_launches": 12, "rounds": 1}
+    assert measure(tmp_path, **short)[0].passes == 6
+    monkeypatch.setattr(evidence.Evidence, "narrow", False)
+    outcome, run, _ = measure(tmp_path, **short)
+    assert outcome.passes == 12
+    beyond = [launch for launch in run.launches if launch.number >= 6 * 4]
+    assert {launch.program for launch in beyond} == {campaign.MAIN}
+    assert {batch["name"] for launch in beyond for batch in launch.records["batch"]}.isdisjoint(
+        {"pthread_barrier"}
+    )
+    later = {launch.environment["placement"] for launch in run.launches if launch.number >= 6 * 4}
+    assert later == {"free"}  # sentences are about threads that the kernel places
+
+
+def test_an_interrupted_run_is_called_incomplete_in_its_folder(tmp_path, programs):
+    def interrupt(done, *_):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    settings = Asked(ranks=(2, 4), placements=("free",), launches=3, rounds=1, budget_s=300.0)
+    with campaign.prepared(settings) as (work, notes), pytest.raises(KeyboardInterrupt) as raised:
+        passes.measure(work, notes, tmp_path / "runs", interrupt)
+    run = results.newest(tmp_path / "runs", "threads")
+    assert raised.value.__notes__ == [f"{run} is incomplete"]
+    assert results.read_environment(run)["incomplete"] is True
+    assert "incomplete" not in measure(tmp_path, launches=1)[1].environment

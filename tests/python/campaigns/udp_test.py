@@ -62,19 +62,19 @@ def test_without_hosts_the_mpi_still_goes_by_tcp():
 
 def test_cards_are_measured_where_they_are_asked_for():
     assert "card:" not in started(Datagrams(asked(), TwoHosts(2), None), "udp", 4)
-    text = started(Datagrams(asked(cards=True), TwoHosts(2), None), "udp", 4)
+    text = started(Datagrams(asked(nics=True), TwoHosts(2), None), "udp", 4)
     assert "--cards yes" in text
     assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
 
 
 def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeypatch):
     monkeypatch.setattr(doors, "component", lambda _: Path("/built/openmpi/mca_coll_tollbar.so"))
-    work = Datagrams(asked(cards=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(asked(nics=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     text = started(work, "mpi.component-on-cards", 2)
-    assert "-m tollbar.machine.card_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
+    assert "-m tollbar.machine.nic_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
     assert "TOLLBAR_PLAN=turnstile/pairwise TOLLBAR_NETWORK=nic" in text
     assert (
-        'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {cards} /built/mpi --setting component on cards'
+        'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {nics} /built/mpi --setting component on cards'
         in text
     )
     without = Datagrams(asked(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))

@@ -78,7 +78,7 @@ def test_mpi_barrier_is_measured_by_messages_and_on_the_cards_of_the_hosts():
         assert "--only MPI_Barrier --workload 64~0.2,360us" in text
     assert "TOLLBAR_NETWORK=p2p" in by_messages
     assert "TOLLBAR_NETWORK=nic" in on_cards
-    assert "-m tollbar.machine.card_daemons h1 h2 h3 h4 --" in on_cards
+    assert "-m tollbar.machine.nic_daemons h1 h2 h3 h4 --" in on_cards
     without = campaign(work_over.over_hosts(FourHosts(4), False, (OPEN_MPI, Path("/built/mpi"))))
     assert not [name for name in without.programs(without.situations[0]) if "component" in name]
 

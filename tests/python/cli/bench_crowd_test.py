@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench crowd, with a replay in place of the measuring program."""
+"""tollbar bench threads --cpus, with a replay in place of the measuring program."""
 
 import pytest
 from tollbar.data import results
 
-SMALL = ("--processors", 1, "--compute-us", "1,100", "--variation", 0, "--launches", 2)
+SMALL = ("--cpus", 1, "--compute", "1,100", "--effort", "launches=2")
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def bench(tollbar, crowd_program, monkeypatch, tmp_path):
 
 
 def test_measured_and_simulated_stand_side_by_side(bench, replay_crowd):
-    said = bench("crowd", *SMALL, "--format", "json")
+    said = bench("threads", *SMALL, "--format", "json")
     assert said.code == 0, said.err
     assert len(said.json) == 2 * len(replay_crowd.BARRIERS)
     row = next(row for row in said.json if row["candidate"] == "turnstile" and row["compute_us"] == 100)
@@ -27,7 +27,7 @@ def test_measured_and_simulated_stand_side_by_side(bench, replay_crowd):
 
 
 def test_the_table_says_what_the_scheduler_does_where_the_model_holds_and_what_to_take(bench, tmp_path):
-    said = bench("crowd", *SMALL)
+    said = bench("threads", *SMALL)
     assert "a quantum is 4 ms, a switch by yielding 1.5 us, by waking and sleeping 2.5 us" in said.err
     assert (
         "16 threads on 1 processor, equal times: model and machine agree within a factor of 1.25 at"
@@ -38,17 +38,16 @@ def test_the_table_says_what_the_scheduler_does_where_the_model_holds_and_what_t
 
 
 def test_the_run_is_in_the_report(bench, tollbar, tmp_path):
-    assert bench("crowd", *SMALL, "--compute-us", "1,10,100").code == 0
+    assert bench("threads", *SMALL, "--compute", "1,10,100").code == 0
     page = tmp_path / "report.html"
     assert tollbar("report", "-o", page).code == 0
     text = page.read_text()
     assert "When processors are taken away" in text
-    assert '<figure id="crowd-16-1-0">' in text
     assert "a quantum is 4.00 ms" in text
 
 
 def test_quick_is_one_pass_over_few_times(bench, tmp_path):
-    assert bench("crowd", "--quick", "--processors", 1).code == 0
+    assert bench("threads", "--effort", "quick", "--cpus", 1).code == 0
     run = results.read(results.newest(tmp_path / "results", "crowd"))
     assert len(run.launches) == 3 * 2
 
@@ -56,30 +55,24 @@ def test_quick_is_one_pass_over_few_times(bench, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--processors", "0"], "'0' is not a number of processors from 1 to 1024"),
-        (["--processors", "1024"], "--processors 1024: this process may use"),
-        (["--compute-us", "0"], "'0' is not a time above 0 and up to 1000000 us"),
-        (["--compute-us", "nan"], "'nan' is not a time above 0"),
-        (["--variation", "2"], "'2' is not a share from 0 to 1"),
-        (["--ranks", "16", "--compute-us", "1e6"], "computing alone takes more than 200 ms an episode"),
-        (["--quick", "--full"], "--full and --quick exclude each other"),
+        (["--cpus", "0"], "'0' is not a number of processors from 1 to 1024"),
+        (["--cpus", "1024"], "--cpus 1024: this process may use"),
+        (["--cpus", "1", "--compute", "0"], "--compute with --cpus takes times above 0"),
+        (["--cpus", "1", "--compute", "360us"], "--compute with --cpus takes US or US~SHARE"),
+        (["--cpus", "1", "--compute", "1,2~0.5"], "each of them with the same shares"),
+        (["--cpus", "1", "--compute", "nan"], "'nan' is not US or US~SHARE"),
+        (["--cpus", "1", "--ranks", "16", "--compute", "1e6"], "more than 200 ms an episode"),
     ],
 )
 def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
-    said = bench("crowd", *arguments)
+    said = bench("threads", *arguments)
     assert said.code == 2
     assert complaint in said.err
     assert said.err.count("\n") == 1
 
 
-def test_its_options_are_refused_elsewhere(bench):
-    said = bench("threads", "--compute-us", "5")
-    assert said.code == 2
-    assert "--compute-us is not an option of `tollbar bench threads`" in said.err
-
-
 def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, crowd_program):
     crowd_program.unlink()
-    said = bench("crowd", *SMALL)
+    said = bench("threads", *SMALL)
     assert said.code == 2
     assert "the program tollbar-bench-crowd is not there" in said.err

@@ -12,18 +12,31 @@ def bench(tollbar, jobs, monkeypatch, tmp_path):
     return lambda *arguments: tollbar("bench", *arguments)
 
 
-def test_bench_mpi_prints_the_targets_and_stores_every_launch(bench, tmp_path):
-    said = bench("mpi", "--ranks", "2,4", "--launches", "6", "--rounds", "1", "--targets", "--format", "json")
-    assert said.code == 0
-    row = next(row for row in said.json if row["ranks"] == 4 and row["case"] == "loop period / B(N)")
-    assert (row["mpi"], row["verdict"]) == ("Open MPI 4.1.4", "met")
-    assert all(" / " in row["case"] for row in said.json)
+def test_every_launch_is_stored(bench, tmp_path):
+    assert bench("mpi", "--ranks", "2,4", "--effort", "launches=6,rounds=1").code == 0
     run = results.read(results.newest(tmp_path / "results", "mpi"))
     assert len(run.launches) == 6 * (5 + 5 + 1 + 1 + 2)
 
 
+def test_one_call_is_measured_as_it_comes_and_behind_each_door(bench):
+    words = ("mpi", "MPI_Barrier", "--ranks", "4", "--mpi", "openmpi", "--effort", "launches=1", "--json")
+    rows = {row["barrier"] for row in bench(*words).json}
+    assert rows == {"MPI_Barrier", "PMPI_Barrier", "MPI_Barrier [component]", "MPI_Barrier [preload]"}
+
+
+def test_a_barrier_is_asked_for_by_the_name_that_its_row_has(bench):
+    words = ("mpi", "MPI_Barrier [component]", "--ranks", "4", "--mpi", "openmpi", "--json")
+    rows = {row["barrier"] for row in bench(*words, "--effort", "launches=1").json}
+    assert rows == {"MPI_Barrier", "MPI_Barrier [component]"}
+
+
+def test_a_short_run_has_the_preload_and_the_mpis_own_in_one_process(bench, tmp_path):
+    said = bench("mpi", "--ranks", "4", "--effort", "quick,launches=1", "--json")
+    assert {row["barrier"] for row in said.json} == {"PMPI_Barrier", "MPI_Barrier [preload]"}
+
+
 def test_each_barrier_is_compared_with_the_mpis_own(bench):
-    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "openmpi", "--format", "json")
+    said = bench("mpi", "--ranks", "4", "--effort", "launches=1", "--mpi", "openmpi", "--format", "json")
     times = {row["barrier"]: row for row in said.json if row["where"] == "free"}
     assert times["MPI_Barrier"]["today"] == 1.0
     assert times["MPI_Barrier [component]"]["period_us"] == pytest.approx(1.4 * 1.2, rel=0.05)
@@ -33,9 +46,8 @@ def test_each_barrier_is_compared_with_the_mpis_own(bench):
 
 
 def test_the_table_says_where_the_samples_are(bench, tmp_path):
-    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "mpich", "--targets")
+    said = bench("mpi", "--ranks", "4", "--effort", "launches=1", "--mpi", "mpich")
     assert f"every sample is in {tmp_path}/results/mpi-" in said.err
-    assert "floors: B(4): 1.4 µs" in said.err
 
 
 @pytest.mark.parametrize(
@@ -44,12 +56,12 @@ def test_the_table_says_where_the_samples_are(bench, tmp_path):
         (["mpi", "--placement", "free"], "--placement is not an option of `tollbar bench mpi`"),
         (["mpi", "--spinners"], "--spinners is not an option of `tollbar bench mpi`"),
         (["threads", "--mpi", "openmpi"], "--mpi is not an option of `tollbar bench threads`"),
-        (["threads", "--full"], "--full is not an option of `tollbar bench threads`"),
+        (["mpi", "--compute", "20", "--beside", "neighbour"], "--compute and --beside exclude each other"),
+        (["mpi", "--beside", "cgroup"], "--beside cgroup: ranks take neighbour or neighbours"),
         (["mpi", "--mpi", "lam"], "there is no MPI 'lam' here; there are: openmpi4, impi2021, mpich4"),
         (["mpi", "--hosts", "0"], "'0' is not a number of hosts from 1 to 64"),
         (["mpi", "--hosts", "4", "--ranks", "6"], "--ranks 6 cannot be spread evenly over 4 hosts"),
         (["mpi", "--mpi", "mpich", "--ranks", "64"], "nothing is left to measure"),
-        (["mpi", "--full", "--quick"], "--full and --quick exclude each other"),
     ],
 )
 def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
@@ -62,6 +74,6 @@ def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, comp
 def test_a_barrier_that_is_none_fails_the_check(bench, jobs):
     line = '{"record":"violation","name":"mcs"}'
     (jobs / "tollbar-bench-mpi-mpich").write_text(f"#!/bin/sh\necho '{line}'\nexit 1\n")
-    said = bench("mpi", "--ranks", "4", "--launches", "1", "--mpi", "mpich,openmpi")
+    said = bench("mpi", "--ranks", "4", "--effort", "launches=1", "--mpi", "mpich,openmpi")
     assert said.code == 1
     assert "NOT A BARRIER" in said.err

@@ -12,7 +12,7 @@ def bench(tollbar, programs, monkeypatch, tmp_path):
     return lambda *arguments: tollbar("bench", *arguments)
 
 
-FAST = ("threads", "--launches", "6", "--rounds", "2")
+FAST = ("threads", "--effort", "usual,launches=6,rounds=2")
 
 
 def test_bench_prints_what_each_barrier_takes_the_fastest_first(bench):
@@ -33,63 +33,50 @@ def test_bench_prints_what_each_barrier_takes_the_fastest_first(bench):
 
 def test_what_cannot_be_told_from_the_fastest_is_a_tie(bench):
     pinned = ("--ranks", "2", "--placement", "pinned", "--format", "json")
-    said = bench(*FAST, *pinned, "--only", "combination,mcs")
+    said = bench(*FAST, "combination", "mcs", *pinned)
     assert [row["verdict"] for row in said.json] == ["fastest", "slower"]
-    said = bench("threads", *pinned, "--launches", "1")
+    said = bench("threads", *pinned, "--effort", "launches=1")
     assert {row["verdict"] for row in said.json} == {"tie"}
-    said = bench("threads", *pinned[:-2], "--launches", "1")
+    said = bench("threads", *pinned[:-2], "--effort", "launches=1")
     assert "with one launch nothing can be told from the fastest" in said.err
 
 
 def test_other_waiting_policies_are_shown_where_they_are_asked_for(bench):
-    words = ("threads", "--ranks", "2", "--launches", "1", "--placement", "pinned")
+    words = ("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "pinned")
     assert "(park)" not in bench(*words).out
     assert "2 barriers under other waiting policies are not shown" in bench(*words).err
-    assert "turnstile (park)" in bench(*words, "--all").out
-
-
-def test_neighbours_are_told_beside_every_row(bench):
-    words = ("threads", "--ranks", "2", "--launches", "1", "--placement", "free", "--neighbours", "1")
-    assert {row["where"] for row in bench(*words, "--format", "json").json} == {"beside 1 neighbour, free"}
+    assert "turnstile (park)" in bench(*words[:3], "--effort", "full,launches=1", *words[5:]).out
+    assert "turnstile (park)" in bench(*words, "turnstile (park)").out
 
 
 def test_a_barrier_of_two_levels_is_asked_for_by_both_names(bench):
-    said = bench("hybrid", "--only", "turnstile/dissemination,mcs/mcs,mcs", "--ranks", "2", "--threads", "2")
+    said = bench("hybrid", "turnstile/dissemination", "mcs/mcs", "mcs", "--ranks", "2", "--threads", "2")
     assert said.code == 2
-    assert "--only mcs: a barrier of two levels is spelled INNER/OUTER" in said.err  # both others are known
-    assert bench("hybrid", "--only", "dissemination/mcs", "--ranks", "2", "--threads", "2").code == 2
+    assert " mcs: a barrier of two levels is spelled INNER/OUTER" in said.err  # both others are known
+    assert bench("hybrid", "dissemination/mcs", "--ranks", "2", "--threads", "2").code == 2
 
 
 def test_a_name_that_nothing_has_is_refused_before_anything_is_launched(bench, tmp_path):
-    said = bench("threads", "--only", "dissemnation", "--ranks", "2")
+    said = bench("threads", "dissemnation", "--ranks", "2")
     assert said.code == 2
-    assert "--only dissemnation: there is no such barrier; did you mean 'dissemination'?" in said.err
+    assert " dissemnation: there is no such barrier; did you mean 'dissemination'?" in said.err
     assert not (tmp_path / "results").exists()
 
 
-def test_targets_are_printed_where_they_are_asked_for_and_every_launch_is_stored(bench, tmp_path):
-    said = bench(*FAST, "--ranks", "2,8", "--targets", "--format", "json")
-    assert said.code == 0
-    row = next(row for row in said.json if row["ranks"] == 8 and row["candidate"] == "combination")
-    assert row["verdict"] == "met"
-    assert row["low"] <= row["value"] <= row["high"]
+def test_every_launch_is_stored(bench, tmp_path):
+    assert bench(*FAST, "--ranks", "2,8").code == 0
     run = results.read(results.newest(tmp_path / "results", "threads"))
     assert len(run.launches) == 6 * (4 * 3 + 2)
 
 
-def test_no_ratio_stands_without_what_it_is_a_ratio_to(bench):
-    said = bench("threads", "--ranks", "2", "--launches", "1", "--targets", "--format", "json")
-    assert all(" / " in row["case"] for row in said.json)
-
-
 def test_the_table_says_where_the_samples_are(bench, tmp_path):
-    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "pinned")
+    said = bench("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "pinned")
     assert f"every sample is in {tmp_path}/results/threads-" in said.err
     assert "measured 1 of 1" in said.err
 
 
 def test_results_go_where_they_are_sent(bench, tmp_path):
-    assert bench("threads", "--ranks", "2", "--launches", "1", "--output", tmp_path / "here").code == 0
+    assert bench("threads", "--ranks", "2", "--effort", "launches=1", "--output", tmp_path / "here").code == 0
     assert results.newest(tmp_path / "here", "threads")
     assert not (tmp_path / "results").exists()
 
@@ -100,9 +87,13 @@ def test_results_go_where_they_are_sent(bench, tmp_path):
         (["--ranks", "1"], "'1' is not a number of threads from 2 to 4096"),
         (["--ranks", "2,x"], "'x' is not a number of threads"),
         (["--placement", "here"], "'here' is not one of pinned, free"),
-        (["--launches", "0"], "'0' is not a whole number, at least 1"),
-        (["--budget", "-1"], "'-1' is not a number of seconds above 0"),
-        (["--budget", "nan"], "'nan' is not a number of seconds above 0"),
+        (["--effort", "much"], "'much' is not one of quick, usual, full"),
+        (["--effort", "quick,speed=1"], "'speed' is not one of launches, rounds, runs, budget, seed"),
+        (["--effort", "launches=0"], "'0' is not a whole number, at least 1"),
+        (["--effort", "budget=-1"], "'-1' is not a number of seconds above 0"),
+        (["--effort", "budget=nan"], "'nan' is not a number of seconds above 0"),
+        (["--beside", "neighbour", "--cpus", "1"], "--beside and --cpus exclude each other"),
+        (["--cpus", "1", "--placement", "free"], "--cpus and --placement exclude each other"),
     ],
 )
 def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
@@ -110,6 +101,14 @@ def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, comp
     assert said.code == 2
     assert complaint in said.err
     assert said.err.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_made_is_named_in_one_line(bench):
+    said = bench(*FAST, "turnstile", "--ranks", "2", "-o", "/proc/nowhere")
+    assert (said.code, said.err.splitlines()[-1]) == (
+        2,
+        "tollbar bench: /proc/nowhere: No such file or directory",
+    )
 
 
 def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, programs):
@@ -123,7 +122,7 @@ def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, 
 def test_a_barrier_that_is_none_fails_the_check_although_others_were_measured(bench, programs):
     line = '{"record":"violation","name":"mcs"}'
     (programs / "tollbar-bench-threads").write_text(f"#!/bin/sh\necho '{line}'\nexit 1\n")
-    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "free")
+    said = bench("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "free")
     assert said.code == 1
     assert "NOT A BARRIER" in said.err
 
@@ -131,6 +130,6 @@ def test_a_barrier_that_is_none_fails_the_check_although_others_were_measured(be
 def test_when_nothing_could_be_measured_the_check_has_failed(bench, programs):
     for program in programs.iterdir():
         program.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
-    said = bench("threads", "--ranks", "2", "--launches", "1", "--placement", "free")
+    said = bench("threads", "--ranks", "2", "--effort", "launches=1", "--placement", "free")
     assert said.code == 1
     assert said.err.splitlines()[-1].startswith("tollbar bench: no program could measure: 2 threads, free")

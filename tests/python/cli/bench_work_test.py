@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tollbar bench threads --workload: runs a little, and refuses what cannot be."""
+"""tollbar bench threads --compute: runs a little, and refuses what cannot be."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ import pytest
 from tollbar.campaigns import udp as udp_campaign
 from tollbar.cli import main
 from tollbar.data import results
-from tollbar.machine import card_daemons, paths
+from tollbar.machine import nic_daemons, paths
 from tollbar.machine.mpi_hosts import Hosts
 
 
 def test_a_workload_is_measured_and_stored(tmp_path, capsys):
-    words = ["bench", "threads", "--workload", "20,20~0.5", "--only", "tollbar::barrier", "--launches", "1"]
-    assert main([*words, "--rounds", "1", "--output", str(tmp_path), "--format", "csv"]) == 0
+    words = [
+        "bench",
+        "threads",
+        "tollbar::barrier",
+        "--compute",
+        "20,20~0.5",
+        "--effort",
+        "launches=1,rounds=1",
+    ]
+    assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["workload"] for row in rows] == ["20", "20~0.5"]
     for row in rows:
@@ -28,7 +36,7 @@ def test_a_workload_is_measured_and_stored(tmp_path, capsys):
 
 
 @pytest.fixture
-def open_mpi_door(hosts_can_have_cards):
+def open_mpi_door(hosts_can_have_nics):
     """Skips where no MPI_Barrier can have cards below it."""
     mpi, why = udp_campaign.open_mpi()
     if not mpi or not udp_campaign.mpi_doors(Hosts(2), mpi[0]):
@@ -38,7 +46,7 @@ def open_mpi_door(hosts_can_have_cards):
 def test_programs_on_hosts_compute_between_mpi_barriers_by_messages_and_on_cards(
     tmp_path, capsys, open_mpi_door
 ):
-    words = ["bench", "nic", "--workload", "64~0.2,360us", "--ranks", "3", "--loops", "5", "--launches", "1"]
+    words = ["bench", "nic", "--compute", "64~0.2,360us", "--ranks", "3", "--effort", "runs=5,launches=1"]
     assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     (folder,) = tmp_path.glob("work-*")
@@ -66,26 +74,19 @@ def test_as_many_runs_as_are_asked_for_are_all_made():
     assert (work["runs"], work["cut"]) == (2000, False)
 
 
-def test_a_measurement_that_leaves_a_card_unused_fails_and_names_the_host(hosts_can_have_cards, capfd):
+def test_a_measurement_that_leaves_a_nic_unused_fails_and_names_the_host(hosts_can_have_nics, capfd):
     with Hosts(2) as hosts:
         names = list(hosts.addresses())
-        assert card_daemons.main(*names, "--", "true") == 1
-        assert f"nobody has used the card of {names[0]}" in capfd.readouterr().err
-        assert card_daemons.main(*names, "--", "sh", "-c", "exit 3") == 3
+        assert nic_daemons.main(*names, "--", "true") == 1
+        assert f"nobody has used the NIC of {names[0]}" in capfd.readouterr().err
+        assert nic_daemons.main(*names, "--", "sh", "-c", "exit 3") == 3
 
 
 def test_what_is_no_workload_is_told_what_is_one(capsys):
-    assert main(["bench", "threads", "--workload", "20,fast"]) == 2
-    assert "the workload 'fast' is not a computing time" in capsys.readouterr().err
+    assert main(["bench", "threads", "--compute", "20,fast"]) == 2
+    assert "'fast' is not US or US~SHARE" in capsys.readouterr().err
 
 
-def test_loops_are_those_of_hosts(capsys):
-    assert main(["bench", "threads", "--workload", "20", "--loops", "5"]) == 2
-    assert "--loops is not an option of `tollbar bench threads`" in capsys.readouterr().err
-    assert main(["bench", "nic", "--workload", "20", "--loops", "0"]) == 2
-    assert "'0' is not a number of loops from 1 to 1000000" in capsys.readouterr().err
-
-
-def test_hybrid_has_no_workloads(capsys):
-    assert main(["bench", "hybrid", "--workload", "20"]) == 2
-    assert "--workload is not an option of `tollbar bench hybrid`" in capsys.readouterr().err
+def test_what_cannot_compute_between_barriers_has_no_such_option(capsys):
+    assert main(["bench", "hybrid", "--compute", "20"]) == 2
+    assert "--compute is not an option of `tollbar bench hybrid`" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def broken(tmp_path_factory):
 
 
 def test_a_barrier_that_does_nothing_is_named_with_the_episode_and_two_ranks(tollbar, broken):
-    said = tollbar("check", "threads", "--load", broken("NOTHING"), "--late", "--ranks", 3, "--json")
+    said = tollbar("check", "threads", broken("NOTHING"), "--ranks", 3, "--json")
     assert said.code == 1
     (row,) = said.json
     assert (row["barrier"], row["holds"], row["seconds"]) == ("loaded", False, None)
@@ -40,19 +40,20 @@ def test_a_barrier_that_does_nothing_is_named_with_the_episode_and_two_ranks(tol
 
 
 def test_the_line_on_stderr_says_the_same(tollbar, broken):
-    said = tollbar("check", "threads", "--load", broken("NOTHING"), "--late", "--ranks", 3)
+    said = tollbar("check", "threads", broken("NOTHING"), "--ranks", 3)
     assert said.code == 1
     assert said.err.startswith("loaded with 3 ranks is no barrier: episode 1: rank ")
 
 
 def test_a_barrier_that_is_one_round_short_is_found_out(tollbar, broken):
-    said = tollbar("check", "threads", "--load", broken("ROUND_SHORT"), "--late", "--json")
+    said = tollbar("check", "threads", broken("ROUND_SHORT"), "--json")
     assert said.code == 1
     assert "left before" in said.json[0]["fault"]
 
 
-def test_ranks_that_a_late_reset_has_locked_in_are_named(tollbar, broken):
-    said = tollbar("check", "threads", "--load", broken("RESET_LATE"), "--stuck", "0.5", "--json")
+def test_ranks_that_a_late_reset_has_locked_in_are_named(tollbar, broken, monkeypatch):
+    monkeypatch.setenv("TOLLBAR_TIMEOUT", "0.5")
+    said = tollbar("check", "threads", broken("RESET_LATE"), "--json")
     assert said.code == 1
     fault = said.json[0]["fault"]
     assert "nobody has arrived or left for 0.5 s; all ranks have arrived, and rank" in fault
@@ -60,15 +61,14 @@ def test_ranks_that_a_late_reset_has_locked_in_are_named(tollbar, broken):
 
 
 def test_the_same_barrier_passes_when_it_is_right(tollbar, broken):
-    said = tollbar("check", "threads", "--load", broken(""), "--late", "--episodes", 500, "--json")
+    said = tollbar("check", "threads", broken(""), "--episodes", 500, "--json")
     assert (said.code, said.err) == (0, "")
     (row,) = said.json
-    assert (row["holds"], row["episodes"], row["late"], row["fault"]) == (True, 500, True, None)
+    assert (row["holds"], row["episodes"], row["late"], row["fault"]) == (True, 1000, 500, None)
 
 
-@pytest.mark.parametrize("late", [[], ["--late"]])
-def test_every_plan_and_what_users_have_today_passes_between_threads(tollbar, late):
-    said = tollbar("check", "threads", "--ranks", "2,5", "--episodes", 200, *late, "--json")
+def test_every_plan_and_what_users_have_today_passes_between_threads(tollbar):
+    said = tollbar("check", "threads", "--ranks", "2,5", "--episodes", 200, "--json")
     assert said.code == 0, said.err
     found = {row["barrier"] for row in said.json}
     assert found >= {"std::barrier", "pthread_barrier", "tollbar::barrier", *checks._PLANS}
@@ -77,20 +77,19 @@ def test_every_plan_and_what_users_have_today_passes_between_threads(tollbar, la
 
 
 def test_any_plan_can_be_named(tollbar):
-    plans = ["--plan", "mcs:3,2", "--plan", "std::barrier"]
-    said = tollbar("check", "threads", *plans, "--episodes", 50, "--json")
+    said = tollbar("check", "threads", "mcs:3,2", "std::barrier", "--episodes", 50, "--json")
     assert said.code == 0
     assert {row["barrier"] for row in said.json} == {"mcs:3,2", "std::barrier"}
 
 
 def test_processes_pass_too(tollbar):
-    said = tollbar("check", "processes", "--ranks", 3, "--episodes", 100, "--late", "--json")
+    said = tollbar("check", "processes", "--ranks", 3, "--episodes", 100, "--json")
     assert said.code == 0, said.err
     assert {row["barrier"] for row in said.json} == {"pthread_barrier", *checks._PLANS}
 
 
 def test_every_plan_that_messages_can_run_passes_by_datagrams(tollbar):
-    said = tollbar("check", "udp", "--ranks", "2,5", "--episodes", 50, "--late", "--json")
+    said = tollbar("check", "udp", "--ranks", "2,5", "--episodes", 50, "--json")
     assert said.code == 0, said.err
     assert {row["barrier"] for row in said.json} == set(checks._MESSAGES)
 
@@ -103,7 +102,7 @@ def needs(*programs: str) -> None:
 
 def test_an_mpi_passes_with_and_without_tollbar(tollbar):
     needs("mpirun.openmpi")
-    said = tollbar("check", "mpi", "--mpi", "openmpi", "--ranks", 2, "--episodes", 100, "--late", "--json")
+    said = tollbar("check", "mpi", "--mpi", "openmpi", "--ranks", 2, "--episodes", 100, "--json")
     if "is not checked: tollbar-bench" in said.err:
         pytest.skip(said.err)
     assert said.code == 0, said.err
@@ -116,7 +115,7 @@ def test_an_mpi_whose_barrier_does_nothing_is_found_out(tollbar, tmp_path):
     needs("mpirun.openmpi", "mpicc.openmpi")
     library = tmp_path / "no_barrier.so"
     subprocess.run(["mpicc.openmpi", "-shared", "-fPIC", MPI / "no_barrier.c", "-o", library], check=True)
-    said = tollbar("check", "mpi", "--mpi", "openmpi", "--ranks", 2, "--late", "--load", library, "--json")
+    said = tollbar("check", "mpi", "--mpi", "openmpi", "--ranks", 2, library, "--json")
     assert said.code == 1
     assert said.json[0]["barrier"] == "MPI_Barrier"
     assert "left before rank" in said.json[0]["fault"]
@@ -124,16 +123,14 @@ def test_an_mpi_whose_barrier_does_nothing_is_found_out(tollbar, tmp_path):
 
 def test_threads_inside_ranks_pass(tollbar):
     needs("mpirun.openmpi")
-    said = tollbar(
-        "check", "hybrid", "--mpi", "openmpi", "--plan", "turnstile/mcs", "--episodes", 50, "--late", "--json"
-    )
+    said = tollbar("check", "hybrid", "--mpi", "openmpi", "turnstile/mcs", "--episodes", 50, "--json")
     assert said.code == 0, said.err
     assert [(row["barrier"], row["ranks"]) for row in said.json] == [("turnstile/mcs", 4)]
 
 
 def test_split_barriers_pass_in_every_way_to_signal(tollbar):
     needs("oshrun")
-    said = tollbar("check", "shmem", "--ranks", 2, "--episodes", 50, "--late", "--json")
+    said = tollbar("check", "shmem", "--ranks", 2, "--episodes", 50, "--json")
     assert said.code == 0, said.err
     assert {row["barrier"] for row in said.json} == set(checks._SHMEM)
     ways = {row["wait"] for row in said.json if row["barrier"] == "dissemination"}
@@ -144,10 +141,9 @@ def test_split_barriers_pass_in_every_way_to_signal(tollbar):
     ("words", "complaint"),
     [
         (["--ranks", "1"], "2 to 1024 ranks can be checked"),
-        (["--plan", "nosuch"], "there is no algorithm 'nosuch'"),
-        (["--load", "/nowhere.so"], "there is no such file"),
+        (["nosuch"], "there is no algorithm 'nosuch'"),
+        (["/nowhere.so"], "there is no such file"),
         (["--episodes", "0"], "is not a whole number"),
-        (["--stuck", "0"], "is not a number of seconds"),
     ],
 )
 def test_wrong_use_is_said_in_one_line(tollbar, words, complaint):
@@ -155,3 +151,25 @@ def test_wrong_use_is_said_in_one_line(tollbar, words, complaint):
     assert said.code == 2
     assert complaint in said.err
     assert len(said.err.splitlines()) == 1
+
+
+def test_a_library_that_cannot_change_what_is_named_is_refused(tollbar, broken):
+    said = tollbar("check", "threads", "mcs", broken(""))
+    assert "a preloaded library does not change mcs; it may change pthread_barrier" in said.refusal
+    two = tollbar("check", "threads", broken(""), broken("NOTHING"))
+    assert "one library can be preloaded at a time" in two.refusal
+
+
+def test_a_library_without_the_three_functions_is_not_said_to_hold(tollbar, tmp_path):
+    library = tmp_path / "empty.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", library], check=True)
+    said = tollbar("check", "threads", library, "--episodes", 10)
+    assert (said.code, said.out) == (1, "")
+
+
+def test_variables_that_would_steer_tollbar_do_not_reach_what_is_checked(monkeypatch):
+    for name in ("TOLLBAR_WAIT", "TOLLBAR_PLAN", "LD_PRELOAD"):
+        monkeypatch.setenv(name, "park")
+    monkeypatch.setenv("OMPI_MCA_coll", "basic")
+    script = 'test "$OMPI_MCA_coll" = basic && test -z "$TOLLBAR_WAIT$TOLLBAR_PLAN$LD_PRELOAD"'
+    assert checks.launched(checks.Launch("", ["sh", "-c", script])).trouble == ""

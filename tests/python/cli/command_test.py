@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command as a whole: help, version, exit codes, and how little it loads."""
 
+import argparse
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import tollbar as library
 from tollbar.cli import COMMANDS, build_parser
 from tollbar.machine import kernel
+from tollbar.machine.session import SessionEnded
 
 
 def python(*arguments, **options):
@@ -27,27 +31,39 @@ def test_version_is_that_of_the_library(tollbar):
 def test_help_has_one_line_for_every_command(tollbar):
     said = tollbar("--help")
     assert said.code == 0
-    for module in COMMANDS:
-        name, _, line = module.__doc__.partition(": ")
-        assert name.removeprefix("tollbar ") in said.out
-        assert line.split("\n")[0].split()[0] in said.out
+    told = " ".join(said.out.split())
+    for name, line in COMMANDS.items():
+        doc = import_module(f"tollbar.cli.{name}").__doc__
+        assert f"{name} {line}" in told
+        assert doc.partition("\n")[0] == f"tollbar {name}: {line}"
 
 
-@pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.__name__)
-def test_every_command_explains_its_columns(tollbar, module):
-    name = module.__name__.rpartition(".")[2]
-    said = tollbar(name, "--help")
+def test_help_is_a_word_too(tollbar):
+    assert tollbar("help").out == tollbar("--help").out
+    assert tollbar("help", "logp", "fit").out == tollbar("logp", "fit", "--help").out
+    assert tollbar("-V").out == tollbar("--version").out
+
+
+def leaves(parser, words=()):
+    """Every verb that has no verbs of its own: its words and its parser."""
+    ways = next((a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)), None)
+    if ways is None:
+        yield words, parser
+    for name, way in (ways or {}).items():
+        yield from leaves(way, (*words, name))
+
+
+LEAVES = dict(leaves(build_parser()))
+
+
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_every_verb_explains_its_columns_and_can_be_run(tollbar, words):
+    said = tollbar(*words, "--help")
     assert said.code == 0
     assert "columns:" in said.out
-    assert "--format {table,csv,json}" in said.out
-
-
-def test_every_command_has_a_format_and_something_to_run():
-    commands = build_parser()._subparsers._group_actions[0].choices
-    assert len(commands) == len(COMMANDS)
-    for command in commands.values():
-        assert command.get_default("format") == "table"
-        assert callable(command.get_default("run"))
+    assert "--format FORM" in said.out
+    assert LEAVES[words].get_default("format") == "table"
+    assert callable(LEAVES[words].get_default("run") or LEAVES[words[:1]].get_default("run"))
 
 
 @pytest.mark.parametrize("arguments", [(), ("nosuch",), ("plans", "--nosuch"), ("plans", "--format", "xml")])
@@ -90,7 +106,40 @@ def test_a_format_may_be_asked_for_by_its_name(tollbar):
         assert tollbar("plans", f"--{form}").out == tollbar("plans", "--format", form).out
     asked = ("logp", "fit", "nosuch.csv")
     assert tollbar(*asked, "--json").code == tollbar(*asked).code == 2
-    assert tollbar("simulate", "--csv", "nic", "--nodes", "2").out.startswith("plan,")
+    assert tollbar("simulate", "--csv", "nic", "--ranks", "2").out.startswith("plan,")
+
+
+def test_only_one_format_can_be_had(tollbar):
+    assert "argument --json: not allowed with argument --csv" in tollbar("plans", "--csv", "--json").refusal
+    assert "not allowed with" in tollbar("plans", "--format", "table", "--json").refusal
+
+
+def test_positionals_may_stand_apart(tollbar):
+    together = tollbar("price", "mcs", "bst", "--ranks", 4)
+    assert tollbar("price", "mcs", "--ranks", 4, "bst").out == together.out
+    assert tollbar("price", "--ranks=4", "mcs", "bst").out == together.out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("show", "mcs", "-n", "8"), "tollbar show: -n is not an option of `tollbar show` (see"),
+        (("simulate", "cores", "--nodes", "8"), "--nodes is not an option of `tollbar simulate cores`"),
+        (
+            ("price", "mcs", "--rank", "8"),
+            "--rank is not an option of `tollbar price`; did you mean '--ranks'",
+        ),
+        (
+            ("price", "mcs", "--ranks", "8", "--logp", "-1,2,3"),
+            "LogP takes microseconds of at least 0, not -1",
+        ),
+        (("show", "std::barrier", "--ranks", "8"), "no algorithm 'std::barrier'; there are central, "),
+        (("show", "MCS", "--ranks", "8"), "no algorithm 'MCS'; did you mean 'mcs'?"),
+        (("version",), "invalid choice: 'version'; did you mean '--version'?"),
+    ],
+)
+def test_what_is_wrong_is_named_and_not_what_follows_from_it(tollbar, words, why):
+    assert why in tollbar(*words).refusal
 
 
 _INTERRUPTED = """
@@ -117,7 +166,8 @@ def test_interrupted_at_any_moment_it_says_so_in_one_line(after_ms):
 def test_told_to_end_it_takes_down_what_it_has_made(number, tmp_path):
     """As timeout(1), a batch system or a terminal that is closed tells it."""
     words = [sys.executable, "-m", "tollbar", "bench", "udp", "--ranks", "2", "--output", tmp_path]
-    command = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    heard = ["env", f"--default-signal={number.name.removeprefix('SIG')}"]  # nohup's children ignore SIGHUP
+    command = subprocess.Popen([*heard, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def hosts() -> list[str]:
         listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
@@ -149,7 +199,7 @@ def test_the_module_runs_as_a_program():
 
 def test_a_failed_check_is_exit_code_1_of_the_process(tmp_path):
     (tmp_path / "words").write_text("0:\n1:\n")
-    done = python("-m", "tollbar", "verify", "--words", tmp_path / "words")
+    done = python("-m", "tollbar", "verify", tmp_path / "words")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
 
@@ -175,7 +225,68 @@ def test_an_output_that_is_full_is_one_line():
     assert done.stderr == "tollbar plans: the output: No space left on device\n"
 
 
-def test_nothing_heavy_is_loaded_before_it_is_needed():
-    heavy = ("rich", "numpy", "scipy", "matplotlib", "multiprocessing", "asyncio")
-    done = python("-c", f"import sys, tollbar.cli; print([name for name in {heavy} if name in sys.modules])")
-    assert done.stdout == "[]\n"
+@pytest.mark.parametrize("error", [SessionEnded(), BrokenPipeError(errno.EPIPE, "Broken pipe")])
+def test_a_measurement_whose_session_has_ended_fails_in_one_line(tollbar, monkeypatch, tmp_path, error):
+    """Such as a leader that the kernel has ended for want of memory: the rows are not there."""
+
+    def ended(*_: object, **__: object):
+        raise error
+
+    monkeypatch.setattr("tollbar.campaigns.passes.measure", ended)
+    said = tollbar("bench", "threads", "--ranks", "2", "--output", tmp_path)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.splitlines()[-1] == f"tollbar bench: {getattr(error, 'strerror', None) or error}"
+
+
+_LOADED = """
+import sys, tollbar.cli
+sys.stdout = open("/dev/null", "w")
+assert tollbar.cli.main(sys.argv[1:]) == 0
+print(*(name for name in sys.modules if name.startswith("tollbar.") or "." not in name), file=sys.stderr)
+"""
+HEAVY = {
+    "rich",
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "polars",
+    "jinja2",
+    "multiprocessing",
+    "asyncio",
+    "subprocess",
+}
+
+
+def loaded(*words) -> set[str]:
+    return set(python("-c", _LOADED, *words).stderr.split())
+
+
+def test_help_loads_no_verb():
+    found = loaded("--help")
+    assert found & HEAVY == set()
+    assert [name for name in COMMANDS if f"tollbar.cli.{name}" in found] == []
+
+
+def test_a_price_loads_what_prices_plans_and_no_other_verb():
+    found = loaded("price", "mcs", "--ranks", "64")
+    assert found & HEAVY == set()
+    assert [name for name in COMMANDS if f"tollbar.cli.{name}" in found] == ["price"]
+    layers = ("machine", "data", "models", "campaigns", "report", "papers")
+    assert [name for name in found if name.startswith(tuple(f"tollbar.{layer}" for layer in layers))] == []
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_the_help_of_a_verb_loads_nothing_heavy(verb):
+    assert loaded(verb, "--help") & (HEAVY - {"subprocess"}) == set()
+
+
+def test_an_error_of_a_library_is_not_taken_for_wrong_use(tollbar, monkeypatch):
+    """Its traceback is what tells the bug; what the library refuses of a user's is one line."""
+
+    def broken(*_: object):
+        raise ValueError("operands could not be broadcast together")
+
+    assert tollbar("price", "mcs", "--ranks", "4", "--logp", "-1,2,3").code == 2
+    monkeypatch.setattr("tollbar.cli.plans.run", broken)
+    with pytest.raises(ValueError, match="broadcast"):
+        tollbar("plans")

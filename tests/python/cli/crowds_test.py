@@ -18,7 +18,7 @@ def test_a_profile_is_replayed(tollbar, tmp_path):
     path = tmp_path / "profile.csv"
     path.write_text("thread,compute_us\n0,1000\n1,2000\n0,3000\n1,1000\n")
     (row,) = simulate(
-        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
+        tollbar, "tree", "--waiting", "spin", "--cpus", 2, "--kernel", "paper,switch=0", "--compute", path
     )
     assert float(row["completed_us"]) == 5000
     assert (row["threads"], row["barriers"], row["compute_us"]) == ("2", "2", "")
@@ -35,11 +35,11 @@ def test_what_a_measuring_program_recorded_is_replayed(tollbar, tmp_path):
     one, two = record(0, [1e6, 3e6]), record(1, [2e6, 1e6])
     path.write_text("\n".join([other, one, two]))
     (row,) = simulate(
-        tollbar, "tree", "--waiting", "spin", "--processors", 2, "--switch-us", 0, "--profile", path
+        tollbar, "tree", "--waiting", "spin", "--cpus", 2, "--kernel", "paper,switch=0", "--compute", path
     )
     assert float(row["completed_us"]) == 5000
     path.write_text("\n".join([one, two, record(0, [1], name="mcs")]))
-    assert "record one, with --only NAME+WAIT" in refusal(tollbar, "--profile", path)
+    assert "record one, with --only NAME+WAIT" in refusal(tollbar, "--compute", path)
 
 
 def test_a_profile_with_messages_is_replayed(tollbar, tmp_path):
@@ -49,23 +49,29 @@ def test_a_profile_with_messages_is_replayed(tollbar, tmp_path):
         "thread,event,value\n0,compute,1000\n0,send,1\n0,barrier,\n0,compute,500\n0,barrier,\n"
         "1,receive,0\n1,compute,2000\n1,barrier,\n1,compute,700\n1,barrier,\n"
     )
-    words = ("--switch-us", 0, "--profile", path)
-    (row,) = simulate(tollbar, "tree", "--waiting", "spin", "--processors", 2, *words)
+    words = ("--kernel", "paper,switch=0", "--compute", path)
+    (row,) = simulate(tollbar, "tree", "--waiting", "spin", "--cpus", 2, *words)
     assert float(row["completed_us"]) == 3700
     assert (row["threads"], row["barriers"], row["compute_us"]) == ("2", "2", "")
-    (alone,) = simulate(tollbar, "centralized", "--waiting", "smart", "--processors", 1, *words)
+    (alone,) = simulate(tollbar, "centralized", "--waiting", "smart", "--cpus", 1, *words)
     assert float(alone["completed_us"]) == 1000 + 2000 + 500 + 700
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "line 1: the columns are thread,compute_us or thread,event,value"),
-        ("thread,event,value\n0,think,1\n", "column event: 'think' is not one of compute, send, receive"),
-        ("thread,event,value\n0,send,x\n", "line 2, column value: 'x' is not a number from 0"),
-        ("thread,event,value\n0,compute,x\n", "line 2, column value: 'x' is not a time of at least 0"),
+        ("", "line 1: column thread is needed once, it is empty"),
+        (
+            "thread,event,value\n0,think,1\n",
+            "column event: 'think' is not known; there are compute, send, receive, barrier",
+        ),
+        ("thread,event,value\n0,send,x\n", "line 2, column value: 'x' is not a whole number, at least 0"),
+        (
+            "thread,event,value\n0,compute,x\n",
+            "line 2, column value: 'x' is not a number of microseconds, at least 0",
+        ),
         ("thread,event,value\n0,barrier,1\n", "line 2, column value: a barrier has none, not '1'"),
-        ("thread,event,value\n0,barrier\n", "line 2: 2 values where 3 are expected"),
+        ("thread,event,value\n0,barrier,,\n", "line 2: more fields than columns"),
         (
             "thread,event,value\n0,barrier,\n1,receive,0\n1,barrier,\n",
             "nobody can go on: thread 1 waits for ever",
@@ -74,15 +80,15 @@ def test_a_profile_with_messages_is_replayed(tollbar, tmp_path):
             "thread,event,value\n0,barrier,\n1,send,0\n1,barrier,\n",
             "thread 0 does not receive all that thread 1",
         ),
-        ("thread,time\n0,1\n", "line 1: the columns are thread,compute_us"),
-        ("thread,compute_us\n", "has no computing times"),
+        ("thread,time\n0,1\n", "line 1: column compute_us is needed once, it has thread,time"),
+        ("thread,compute_us\n", "line 2: there is no row below the header"),
         ('{"record":"profile"}\n', "line 1: not what a measuring program prints"),
         ('{"record":"environment"}\n{"rec', "line 2: not what a measuring program prints"),
         ('{"record":"environment"}\n', "has no computing times"),
-        ("thread,compute_us\n0,1\n0\n", "line 3: 1 values where 2 are expected"),
-        ("thread,compute_us\n0,1\n-1,1\n", "line 3, column thread: '-1' is not a number from 0"),
-        ("thread,compute_us\n0,x\n", "line 2, column compute_us: 'x' is not a time of at least 0"),
-        ("thread,compute_us\n0,inf\n", "line 2, column compute_us: 'inf' is not a time of at least 0"),
+        ("thread,compute_us\n0,1\n0\n", "line 3, column compute_us: '' is not a number of microseconds"),
+        ("thread,compute_us\n0,1\n-1,1\n", "line 3, column thread: '-1' is not a whole number, at least 0"),
+        ("thread,compute_us\n0,x\n", "line 2, column compute_us: 'x' is not a number of microseconds"),
+        ("thread,compute_us\n0,inf\n", "line 2, column compute_us: 'inf' is not a number of microseconds"),
         ("thread,compute_us\n0,1\n2,1\n", "has no computing times of thread 1, but of thread 2"),
         ("thread,compute_us\n0,1\n1,1\n1,1\n", "thread 1 computes 2 times, thread 0 1 times"),
     ],
@@ -90,4 +96,11 @@ def test_a_profile_with_messages_is_replayed(tollbar, tmp_path):
 def test_a_profile_that_is_wrong_is_told_with_its_place(tollbar, tmp_path, text, said):
     path = tmp_path / "profile.csv"
     path.write_text(text)
-    assert said in refusal(tollbar, "tree", "--waiting", "spin", "--processors", 1, "--profile", path)
+    assert said in refusal(tollbar, "tree", "--waiting", "spin", "--cpus", 1, "--compute", path)
+
+
+@pytest.mark.parametrize("words", [("--ranks", 2), ("--episodes", 3), ("--application", "compute=5")])
+def test_what_a_profile_says_is_not_said_a_second_time(tollbar, tmp_path, words):
+    path = tmp_path / "profile.csv"
+    path.write_text("thread,compute_us\n0,1000\n1,2000\n")
+    assert "says how many threads compute how long" in refusal(tollbar, "--compute", path, *words)

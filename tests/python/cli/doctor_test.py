@@ -5,11 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import tollbar as library
 from tollbar.cli import doctor
+from tollbar.machine import extras
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -90,12 +94,28 @@ def test_a_missing_program_says_how_to_get_it(findings, monkeypatch, tmp_path):
     assert row["remedy"] in ("make", "pip install --force-reinstall . (in the checkout)")
 
 
+def test_every_package_that_tollbar_requires_is_looked_for(monkeypatch):
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["bench"]
+    assert [requirement.partition(">")[0] for requirement in extra] == list(extras.BENCH)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "polars" else name)
+    assert doctor._packages().remedy == "pip install polars"
+
+
 def test_no_tuning_file_is_no_fault(findings):
     row = findings()["tuning file"]
     assert (row["state"], row["remedy"]) == ("absent", "tollbar tune")
 
 
-@pytest.mark.parametrize("text", ["", "tollbar-tuning 2\n", "tollbar-tuning 1\nthreads ranks 8\n", "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "tollbar-tuning 2\n",
+        "tollbar-tuning 1\nthreads ranks 8\n",
+        "\x00",
+        "tollbar-tuning 1\nthreads ranks=8 cpus=2 pinned=maybe plan=mcs wait=auto\n",
+    ],
+)
 def test_a_corrupt_tuning_file_is_wrong_and_can_be_made_anew(findings, own_cache, text):
     own_cache.mkdir()
     (own_cache / "tuning").write_text(text)
@@ -112,7 +132,9 @@ def test_a_tuning_file_that_is_not_text_is_wrong(findings, own_cache):
 
 def test_a_sound_tuning_file_is_ok(findings, own_cache):
     own_cache.mkdir()
-    (own_cache / "tuning").write_text("tollbar-tuning 1\nthreads ranks=8 cpus=2 plan=mcs future=yes\n")
+    (own_cache / "tuning").write_text(
+        "tollbar-tuning 1\nthreads ranks=8 cpus=2 pinned=no plan=mcs wait=auto future=yes\n"
+    )
     assert findings()["tuning file"]["state"] == "ok"
 
 
@@ -157,3 +179,18 @@ def test_without_the_native_module_one_line_says_how_to_get_it(tmp_path, verb):
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert done.stderr.startswith("tollbar: the native module cannot be imported (")
     assert done.stderr.endswith("remedy: pip install --force-reinstall . (in the checkout)\n")
+
+
+def test_yama_keeps_users_from_looking_at_programs_and_root_not(monkeypatch):
+    monkeypatch.setattr("tollbar.look.helper.available", lambda: None)
+    monkeypatch.setattr("tollbar.look.processes.scope", lambda: 1)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    refused = doctor._looking()
+    assert (refused.state, refused.remedy) == ("absent", "sudo sysctl kernel.yama.ptrace_scope=0")
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert doctor._looking().state == "ok"
+
+
+def test_without_the_helper_the_package_is_named(monkeypatch):
+    monkeypatch.setattr("tollbar.look.helper.available", lambda: "sudo apt-get install -y libdw-dev && make")
+    assert doctor._looking().remedy == "sudo apt-get install -y libdw-dev && make"

@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+from tollbar.machine import noise
 
 COLUMNS = "program,link,parameter,us,low_us,high_us"
 #: Trips that follow from L = 30, o = 10, g = 20 ns, whatever the flags.
@@ -33,7 +34,7 @@ def program(tmp_path, monkeypatch, tollbar):
 
 
 def test_the_rows_are_the_parameters_with_their_intervals(tollbar, program):
-    said = tollbar("logp", "measure", "threads", "--rounds", 1, "--format", "json")
+    said = tollbar("logp", "measure", "threads", "--format", "json")
     assert said.code == 0
     assert list(said.json[0]) == COLUMNS.split(",")
     found = {row["parameter"]: row["us"] for row in said.json}
@@ -42,7 +43,7 @@ def test_the_rows_are_the_parameters_with_their_intervals(tollbar, program):
 
 
 def test_the_written_form_ends_with_what_price_takes(tollbar, program):
-    out = tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 2).out
+    out = tollbar("logp", "measure", "threads", "--effort", "quick").out
     assert out.splitlines()[0].split() == ["program", "link", "parameter", "us"]
     flag, value = out.splitlines()[-1].split()
     assert flag == "--logp"
@@ -52,14 +53,14 @@ def test_the_written_form_ends_with_what_price_takes(tollbar, program):
 
 def test_an_overhead_that_overlaps_the_path_is_told(tollbar, program):
     said = "the overheads overlap the transfer; prices take all of the path as overhead"
-    assert said not in tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).out
+    assert said not in tollbar("logp", "measure", "threads", "--effort", "quick").out
     program.write_text(program.read_text().replace("1750", "2200"))
-    lines = tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).out.splitlines()
+    lines = tollbar("logp", "measure", "threads", "--effort", "quick").out.splitlines()
     assert lines[-2:] == [said, "--logp 0,0.025,0.02"]
 
 
 def test_the_environment_is_stored_and_price_finds_the_newest_measurement(tollbar, program, tmp_path):
-    assert tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).code == 0
+    assert tollbar("logp", "measure", "threads", "--effort", "quick").code == 0
     (run,) = (tmp_path / "results").iterdir()
     stored = json.loads((run / "environment.json").read_text())
     assert stored["kind"] == "logp-threads"
@@ -70,7 +71,7 @@ def test_the_environment_is_stored_and_price_finds_the_newest_measurement(tollba
 
 def test_a_program_that_fails_is_named_and_the_exit_code_is_1(tollbar, program):
     program.write_text("#!/bin/sh\necho no link >&2\nexit 1\n")
-    said = tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1)
+    said = tollbar("logp", "measure", "threads", "--effort", "quick")
     assert said.code == 1
     assert "no link" in said.err
 
@@ -85,10 +86,9 @@ def test_a_program_that_is_not_there_is_named_with_the_way_to_it(tollbar, progra
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("pigeons",), "argument transport: invalid choice: 'pigeons'"),
-        (("threads", "--launches", "0"), "argument --launches: '0' is not a whole number from 1 to 1000"),
+        (("pigeons",), "argument TRANSPORT: invalid choice: 'pigeons'"),
+        (("threads", "--effort", "little"), "argument --effort: invalid choice: 'little'; there are quick,"),
         (("threads", "--mpi", "mpich"), "--mpi is not an option of `tollbar logp measure threads`"),
-        (("threads", "--rounds", "few"), "argument --rounds: 'few' is not a whole number from 1 to 1000"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
@@ -96,6 +96,15 @@ def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
     assert (said.code, said.out) == (2, "")
     assert line in said.err
     assert said.err.count("\n") == 1
+
+
+def test_a_noisy_machine_is_told(tollbar, program, monkeypatch):
+    quiet = tollbar("logp", "measure", "threads", "--effort", "quick")
+    lines = ["other programs had half of it", "a hypervisor had the rest"]
+    monkeypatch.setattr(noise, "since", lambda _: lines)
+    said = tollbar("logp", "measure", "threads", "--effort", "quick")
+    assert said.code == quiet.code == 0
+    assert [line for line in lines if f"the machine was not quiet: {line}" in said.err] == lines
 
 
 def test_prices_by_a_transport_that_was_not_measured_say_how_to_measure_it(tollbar, program):
@@ -115,12 +124,12 @@ def test_a_program_that_delays_the_receiver_too_tells_both_overheads(tollbar, pr
         '"delays_ns": delays, "delayed": "receiver" if trip == 1675 else "sender"}))',
     )
     program.write_text(text.replace("RECEIVER", "(16, 1675, [1500])"))
-    said = tollbar("logp", "measure", "threads", "--rounds", 1, "--format", "json")
+    said = tollbar("logp", "measure", "threads", "--format", "json")
     found = {row["parameter"]: row["us"] for row in said.json}
     assert found == pytest.approx(
         {"L": 0.035, "o_s": 0.01, "o_r": 0.005, "max(o,g)": 0.02, "o_s+L+o_r": 0.05}
     )
-    last = tollbar("logp", "measure", "threads", "--rounds", 1, "--launches", 1).out.splitlines()[-1]
+    last = tollbar("logp", "measure", "threads", "--effort", "quick").out.splitlines()[-1]
     assert last == "--logp 0.035,0.01,0.005,0.02"
     assert (
         tollbar("price", "central", "--ranks", 2, *last.split(), "--format", "json").json[0]["last_us"] == 0.1

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from tollbar.cli import nic, nic_checks
+from tollbar.cli import nic_checks
 from tollbar.cli.findings import ABSENT, OK, WRONG
 from tollbar.machine import nic_daemon
 
@@ -67,20 +67,43 @@ def test_an_interface_that_is_not_there_is_named(no_daemon):
     assert row(nic_checks.findings(no_daemon, "no-such"), "interface no-such").state == WRONG
 
 
-def test_a_status_that_cannot_be_had_is_a_failed_check(no_daemon, capsys):
-    from tollbar.cli import main
+@pytest.fixture
+def nobody(tollbar, no_daemon, monkeypatch):
+    """The command on a host whose daemon does not run."""
+    monkeypatch.setenv("TOLLBAR_NICD", no_daemon)
+    return tollbar
 
-    assert main(["nic", "status", "--socket", no_daemon]) == 1
-    assert capsys.readouterr().err.startswith(f"tollbar nic: no daemon at {no_daemon}")
-    assert main(["nic", "down", "10.0.0.1"]) == 2
+
+def test_a_status_that_cannot_be_had_is_a_failed_check(nobody, no_daemon):
+    said = nobody("nic", "status")
+    assert said.code == 1
+    assert said.err.startswith(f"tollbar nic: no daemon at {no_daemon}")
 
 
-def test_cards_that_answer_and_cards_that_do_not_are_told_apart(no_daemon, monkeypatch, capsys):
-    from tollbar.cli import main
-
+def test_cards_that_answer_and_cards_that_do_not_are_told_apart(nobody, monkeypatch):
     monkeypatch.setattr(nic_daemon, "echo_us", {"10.0.0.1": 30.0, "10.0.0.2": None}.get)
-    monkeypatch.setattr(nic, "default_interface", lambda: None)
-    assert main(["nic", "check", "10.0.0.1", "10.0.0.2", "--socket", no_daemon, "--format", "csv"]) == 1
-    said = capsys.readouterr().out
-    assert "card 10.0.0.1,ok,its program answered in 30 us," in said
-    assert 'card 10.0.0.2,wrong,"its program does not answer' in said
+    assert nobody("doctor", "10.0.0.1").code == 0
+    said = nobody("doctor", "10.0.0.1", "10.0.0.2", "--format", "csv")
+    assert said.code == 1
+    assert "card 10.0.0.1,ok,its program answered in 30 us," in said.out
+    assert 'card 10.0.0.2,wrong,"its program does not answer' in said.out
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("up", "--groups", "0"), "'0' is not a number of groups from 1 to 1024"),
+        (("up", "--groups", "-5"), "'-5' is not a number of groups from 1 to 1024"),
+        (("up", "--groups", "1025"), "'1025' is not a number of groups from 1 to 1024"),
+        (("up", "--per-user", "0"), "'0' is not a number of groups from 1 to 1024"),
+        (("down", "--groups", "4"), "--groups is not an option of `tollbar nic down`"),
+        (("status", "--interface", "eth0"), "--interface is not an option of `tollbar nic status`"),
+        (("down", "10.0.0.1"), "unrecognized arguments: 10.0.0.1"),
+    ],
+)
+def test_what_a_verb_of_the_nic_does_not_take_is_refused_before_anything_starts(
+    nobody, monkeypatch, asked, why
+):
+    for does in ("start", "stop", "status"):
+        monkeypatch.setattr(nic_daemon, does, lambda *_: pytest.fail("something was done"))
+    assert why in nobody("nic", *asked).refusal

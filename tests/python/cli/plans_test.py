@@ -26,10 +26,10 @@ def test_parameters_are_shown_with_what_is_accepted(tollbar):
 
 def test_who_plays_the_roles_and_where_a_plan_runs_is_said(tollbar):
     rows = {row["plan"]: row for row in tollbar("plans", "--format", "json").json}
-    assert (rows["turnstile"]["player"], rows["turnstile"]["runs_on"]) == ("whoever comes last", None)
+    assert (rows["turnstile"]["player"], rows["turnstile"]["runs_on"]) == ("the last rank to arrive", None)
     assert rows["combination[:P[/PLAN]]"]["default"] == "2/dissemination"
     assert rows["switch"]["player"] == "the switch"
-    assert (rows["card[:PLAN]"]["player"], rows["card[:PLAN]"]["runs_on"]) == (None, "network cards")
+    assert (rows["card[:PLAN]"]["player"], rows["card[:PLAN]"]["runs_on"]) == (None, "NICs")
 
 
 def test_the_plain_table_is_aligned(tollbar):

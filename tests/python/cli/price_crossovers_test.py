@@ -26,7 +26,7 @@ def test_a_table_ends_with_the_advice(tollbar):
 
 def test_the_plot_is_written(tollbar, tmp_path):
     picture = tmp_path / "prices.svg"
-    said = tollbar("price", "mcs", "central", "--crossover", "--ranks", "2..100", "--plot", picture)
+    said = tollbar("price", "mcs", "central", "--crossover", "--ranks", "2..100", "-o", picture)
     assert said.code == 0
     assert f"the picture is {picture}" in said.err
     assert "<svg" in picture.read_text()
@@ -37,10 +37,11 @@ def test_the_plot_is_written(tollbar, tmp_path):
     [
         (["--ranks", "2..10,20", "--crossover"], "one range of sizes"),
         (["--ranks", "8", "--crossover"], "one range of sizes"),
-        (["--ranks", "2..8", "--crossover", "--late", "1:3"], "--crossover excludes"),
-        (["--ranks", "2..8", "--crossover", "--best-parameter"], "exclude each other"),
-        (["--ranks", "2..8", "--crossover", "--plot", "prices.txt"], "must end in .svg, .png, .pdf"),
-        (["--ranks", "2..8", "--plot", "prices.svg"], "give one of them"),
+        (
+            ["--ranks", "2..8", "--crossover", "--late", "1:3"],
+            "argument --late: not allowed with argument --crossover",
+        ),
+        (["--ranks", "2..8", "--crossover", "-o", "prices.txt"], "must end in .svg, .png, .pdf"),
     ],
 )
 def test_what_goes_not_together_is_said_in_one_line(tollbar, arguments, why):

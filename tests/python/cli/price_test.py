@@ -87,8 +87,11 @@ def test_a_late_rank_delays_everybody(tollbar):
     ("arguments", "line"),
     [
         (("nosuch", "--ranks", "2"), "plan 'nosuch': there is no algorithm 'nosuch'"),
-        (("mcs", "--ranks", "0"), "argument --ranks: a plan has 1 to 16777216 ranks, not 0"),
-        (("mcs", "--ranks", "16777217"), "argument --ranks: a plan has 1 to 16777216 ranks, not 16777217"),
+        (("mcs", "--ranks", "0"), "argument --ranks: '0' is not a number of ranks from 1 to 16777216"),
+        (
+            ("mcs", "--ranks", "16777217"),
+            "argument --ranks: '16777217' is not a number of ranks from 1 to 16777216",
+        ),
         (("mcs", "--ranks", "4..2"), "argument --ranks: the range '4..2' is empty"),
         (("mcs", "--ranks", "4", "--logp", "1,2"), "argument --logp: '1,2' is not L,o,g: three numbers"),
         (("mcs", "--ranks", "4", "--logp", "1,2,3,4,5"), "argument --logp: '1,2,3,4,5' is not L,o,g"),
@@ -107,51 +110,6 @@ def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
     assert said.err.count("\n") == 1
 
 
-def test_closed_forms_stand_beside_the_price(tollbar):
-    said = tollbar(
-        *("price", "central", "combining:3", "tournament", "dissemination", "mcs"),
-        *("--ranks", "1..64", "--logp", "10,5,3", "--closed-form", "--format", "csv"),
-    )
-    assert said.out.splitlines()[0] == COLUMNS + ",closed_form_us,simplified_us,loop_us,loop_ratio"
-    rows = {(row["plan"], int(row["ranks"])): row for row in said.csv}
-    assert len(rows) == 5 * 64
-    names = {"mcs_4_2": "mcs", "combining_n3": "combining:3"}
-    compared = 0
-    with GOLDEN.open() as file:
-        for wanted in csv.DictReader(file):
-            name = wanted["algorithm"]
-            row = rows.get((names.get(name, name), int(wanted["P"])))
-            if row is None:
-                continue
-            compared += 1
-            for column in ("closed_form_us", "simplified_us"):
-                assert bool(row[column]) == bool(wanted[column])
-                assert not row[column] or float(row[column]) == float(wanted[column])
-    assert compared == len(rows)
-
-
-def test_a_loop_of_barriers_may_take_less_than_its_barriers(tollbar):
-    rows = tollbar(
-        "price", "central", "mcs", "dissemination", "--ranks", 64, "--loop", "--format", "json"
-    ).json
-    assert {row["plan"]: round(row["loop_ratio"], 2) for row in rows} == {
-        "central": 0.95,
-        "mcs": 0.91,
-        "dissemination": 1.0,
-    }
-    assert all(row["loop_us"] == pytest.approx(row["loop_ratio"] * row["last_us"]) for row in rows)
-    assert all(row["closed_form_us"] is None for row in rows)
-
-
-@pytest.mark.parametrize("option", ["--closed-form", "--loop"])
-def test_what_supposes_that_all_enter_together_refuses_late_ranks(tollbar, option):
-    said = tollbar("price", "mcs", "--ranks", 4, "--late", "1:5", option)
-    assert (said.code, said.out) == (2, "")
-    assert said.err == (
-        "tollbar price: --closed-form and --loop suppose that all ranks enter together; leave out --late\n"
-    )
-
-
 @pytest.mark.parametrize("late", ["4:10", "0:-1", "0:nan", "99999999999:1"])
 def test_a_late_rank_that_cannot_be_is_refused(tollbar, late):
     said = tollbar("price", "mcs", "--ranks", 4, "--late", late)
@@ -160,39 +118,10 @@ def test_a_late_rank_that_cannot_be_is_refused(tollbar, late):
     assert said.err.count("\n") == 1
 
 
-def test_a_hot_rank_may_cost_other_than_a_message_on_the_path(tollbar):
-    def price(plan, *hot):
-        arguments = ("price", plan, "--ranks", 64, "--logp", "0,130,0", *hot, "--format", "json")
-        return tollbar(*arguments).json[0]["last_us"]
-
-    assert price("central", "--hot", 10) == 2 * 260 + 2 * 62 * 10
-    assert price("dissemination", "--hot", 10) == price("dissemination") == 6 * 260
-
-
-def test_a_payload_is_paid_once_a_hop_and_by_a_hot_rank_once_a_message(tollbar):
-    def price(plan, ranks):
-        payload = ("--payload", "126:0.08")
-        arguments = ("price", plan, "--ranks", ranks, "--logp", "10,5,3", *payload, "--format", "json")
-        return tollbar(*arguments).json[0]["last_us"]
-
-    assert price("dissemination", 8) == pytest.approx(3 * (20 + 10))
-    assert price("central", 8) == pytest.approx(2 * 30 + 2 * 6 * 13)
-
-
-def test_the_best_parameter_is_told_for_each_size_with_those_of_the_same_price(tollbar):
-    said = tollbar("price", "combining", "--best-parameter", "--ranks", "16,128", "--logp", "10,5,3")
-    lines = [line.split() for line in said.out.splitlines()]
-    assert lines[0] == [*COLUMNS.split(","), "also"]
-    assert [(line[0], line[2], line[-1]) for line in lines[1:]] == [
-        ("combining:4", "140", "5,6"),
-        ("combining:5", "245", "6"),
-    ]
-
-
 @pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
-def test_the_best_parameter_can_be_drawn(tollbar, tmp_path, suffix, begins):
-    path = tmp_path / f"best.{suffix}"
-    said = tollbar("price", "combining", "--best-parameter", "--ranks", "8", "--plot", path)
+def test_prices_can_be_drawn(tollbar, tmp_path, suffix, begins):
+    path = tmp_path / f"prices.{suffix}"
+    said = tollbar("price", "combining", "mcs", "--ranks", "8,16", "-o", path)
     assert said.code == 0
     assert path.read_bytes().startswith(begins)
     assert f"the picture is {path}" in said.err
@@ -201,48 +130,38 @@ def test_the_best_parameter_can_be_drawn(tollbar, tmp_path, suffix, begins):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("mcs", "--hot", "-1"), "argument --hot: '-1' is not a number of microseconds, at least 0"),
-        (("mcs", "--hot", "nan"), "argument --hot: 'nan' is not a number of microseconds, at least 0"),
-        (("mcs", "--payload", "8"), "argument --payload: '8' is not BYTES:G, such as 120:0.08"),
-        (("mcs", "--payload", "8.5:1"), "argument --payload: '8.5:1' is not BYTES:G, such as 120:0.08"),
-        (("mcs", "--payload", "8:inf"), "argument --payload: 'inf' is not a number of microseconds, at le"),
-        (("mcs", "--plot", "x.svg"), "--plot draws what --best-parameter or --crossover finds; give one"),
-        (("mcs", "--best-parameter"), "--best-parameter: 'mcs' is not one of combining, fway_tournament"),
-        (("combining", "--best-parameter", "--loop"), "--best-parameter excludes --late"),
-        (("combining", "--best-parameter", "--plot", "x.txt"), "--plot x.txt: the name must end in .svg,"),
-        (("--best-parameter", "--plot", "x.svg"), "--plot draws one PLAN for at most 8 sizes"),
+        (("--ranks", "4,8", "-o", "x.txt"), "argument -o/--output: 'x.txt' must end in .svg, .png, .pdf"),
+        (("--ranks", "4", "-o", "x.svg"), "-o draws prices over the number of ranks; give several"),
     ],
 )
-def test_wrong_use_of_what_is_added_is_one_line_and_exit_code_2(tollbar, arguments, line):
-    said = tollbar("price", *arguments, "--ranks", 4)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith(f"tollbar price: {line}")
-    assert said.err.count("\n") == 1
+def test_what_cannot_be_drawn_is_refused(tollbar, arguments, line):
+    assert line in tollbar("price", "mcs", *arguments).refusal
 
 
 def test_a_machine_has_a_term_for_a_word_that_many_add_to(tollbar):
     said = tollbar(
-        "price", "turnstile", "dissemination", "--machine", "epyc", "--ranks", "64", "--format", "json"
+        "price", "turnstile", "dissemination", "--logp", "epyc", "--ranks", "64", "--format", "json"
     )
     rows = {row["plan"]: row for row in said.json}
     assert rows["dissemination"]["contended_us"] == rows["dissemination"]["last_us"]
     assert rows["turnstile"]["last_us"] < rows["dissemination"]["last_us"] < rows["turnstile"]["contended_us"]
-    assert "computed, not measured" in tollbar("price", "mcs", "--machine", "epyc", "--ranks", "4").err
+    assert "computed, not measured" in tollbar("price", "mcs", "--logp", "epyc", "--ranks", "4").err
 
 
 @pytest.mark.parametrize("ranks", [16, 32, 64, 128])
 def test_the_contended_word_costs_what_its_simulation_takes(tollbar, ranks):
-    priced = tollbar("price", "turnstile", "--machine", "epyc", "--ranks", ranks, "--format", "json").json
-    simulated = tollbar("simulate", "cores", "one-word", "--cores", ranks, "--format", "json").json
+    priced = tollbar("price", "turnstile", "--logp", "epyc", "--ranks", ranks, "--format", "json").json
+    simulated = tollbar("simulate", "cores", "one-word", "--ranks", ranks, "--format", "json").json
     assert priced[0]["contended_us"] == pytest.approx(simulated[0]["barrier_us"], rel=0.3)
 
 
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (("--machine", "cray"), "there is no machine and no file 'cray'"),
-        (("--machine", "skylake"), "skylake has 16 cores, not 17"),
-        (("--machine", "epyc", "--loop"), "--machine excludes --loop"),
+        (("--logp", "cray"), "there is no machine and no file 'cray'; there are epyc, "),
+        (("--logp", "skylake"), "skylake has 16 cores, not 17"),
+        (("--logp", "epyc", "--crossover"), "--crossover compares under L,o,g"),
+        (("--logp", "epyc", "--logp", "1,2,3", "--machine", "epyc"), "--machine is not an option"),
     ],
 )
 def test_what_a_machine_cannot_price_is_refused(tollbar, asked, why):
@@ -253,9 +172,7 @@ def test_what_a_machine_cannot_price_is_refused(tollbar, asked, why):
 
 def test_overheads_may_be_given_apart(tollbar):
     """Equations 1 to 4 of the LogP paper: f_s = max(o_s, g), f_r = max(o_r, g), t = max(g, o_s + L + o_r)."""
-    (row,) = tollbar(
-        "price", "central", "--ranks", 10, "--logp", "10,2,6,3", "--closed-form", "--format", "json"
-    ).json
+    (row,) = tollbar("price", "central", "--ranks", 10, "--logp", "10,2,6,3", "--format", "json").json
     assert row["last_us"] == 2 * (2 + 10 + 6) + 8 * 6 + 8 * 3
     same, one = (
         tollbar("price", "mcs", "--ranks", 13, "--logp", logp, "--format", "json").json

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tollbar.cli import run
-from tollbar.machine import doors, launching, mpis, paths
+from tollbar.machine import cpus, doors, launching, mpis, openmp, paths
 
 FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
 MPICH = mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec"))
@@ -36,7 +36,9 @@ def here(monkeypatch, tmp_path):
     def place(component=None):
         known = {"mpirun": FOUR, "mpiexec": MPICH}
         monkeypatch.setattr(mpis, "of_launcher", lambda word: known.get(Path(word).name))
-        monkeypatch.setattr(mpis, "interface_of", lambda word: {"linked": "abi"}.get(str(word)))
+        monkeypatch.setattr(
+            mpis, "interface_of", lambda word: {"linked": "abi", "of_mpich": "mpich"}.get(str(word))
+        )
         monkeypatch.setattr(doors, "component", lambda mpi: component)
         monkeypatch.setattr(doors, "component_path", lambda mpi, path: f"{path.parent}:/system")
         monkeypatch.setattr(doors, "preload", lambda interface: Path("/lib", doors.PRELOADS[interface]))
@@ -96,9 +98,67 @@ def test_a_program_that_is_no_mpis_needs_to_be_told(here, shown, tollbar):
     here()
     said = tollbar("run", "--", "srun", "python3", "program.py")
     assert (said.code, said.err.count("\n")) == (2, 1)
-    assert "--mpi openmpi|mpich|abi" in said.err
-    row = shown("--mpi", "mpich", "--", "srun", "python3", "program.py")
+    assert "--door openmpi|mpich|abi" in said.err
+    row = shown("--door", "mpich", "--", "srun", "python3", "program.py")
     assert row["library"] == "/lib/libtollbar_mpi_mpich.so"
+
+
+@pytest.fixture
+def threads(here, monkeypatch):
+    """Programs of threads: all doors are built, and there are four CPUs."""
+    here()
+    linked = {"gnu": ["libgomp"], "llvm": ["libomp"], "posix": ["pthread"]}
+    monkeypatch.setattr(openmp, "of_program", lambda word: linked.get(word, []))
+    monkeypatch.setattr(shutil, "which", lambda word: f"/bin/{word}")
+    monkeypatch.setattr(paths, "find_library", lambda name: Path("/lib", name))
+    monkeypatch.setattr(cpus, "usable", lambda: cpus.Usable(4, 4, None))
+    for name in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "OMP_THREAD_LIMIT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_program_of_threads_gets_the_door_of_what_it_is_linked_with(threads, shown):
+    for program in ("gnu", "llvm"):
+        row = shown("--", program, "argument")
+        assert (row["mpi"], row["library"]) == ("threads", "/lib/libtollbar_openmp.so")
+        assert row["command"] == (
+            f"LD_PRELOAD=/lib/libtollbar_openmp.so GOMP_SPINCOUNT=2000 {program} argument"
+        )
+    row = shown("--timeout", "5", "--", "nice", "posix")
+    assert row["command"] == "LD_PRELOAD=/lib/libtollbar_pthread.so TOLLBAR_TIMEOUT=5 nice posix"
+
+
+def test_a_program_that_loads_its_libraries_later_gets_all_doors_for_threads(threads, shown):
+    row = shown("--", "python3", "program.py")
+    assert row["library"] == "/lib/libtollbar_pthread.so:/lib/libtollbar_openmp.so"
+    assert shown("--door", "openmp", "--", "python3")["library"] == "/lib/libtollbar_openmp.so"
+
+
+def test_a_door_for_threads_that_is_not_built_says_how_to_get_it(threads, tollbar, monkeypatch):
+    monkeypatch.setattr(paths, "find_library", lambda name: None)
+    said = tollbar("run", "--", "posix")
+    assert (said.code, said.err) == (
+        2,
+        f"tollbar run: libtollbar_pthread.so is not built; remedy: {paths.mend()}\n",
+    )
+
+
+def test_what_is_set_is_told_where_it_is_asked_for(threads, tollbar, monkeypatch):
+    monkeypatch.setenv("TOLLBAR_VERBOSE", "1")
+    said = tollbar("run", "--dry-run", "--", "gnu")
+    line = "tollbar run: LD_PRELOAD=/lib/libtollbar_openmp.so GOMP_SPINCOUNT=2000\n"
+    assert (said.code, said.err) == (0, line)
+
+
+def test_a_program_that_is_not_there_is_named(tollbar):
+    assert "tollbar run: there is no program nosuch" in tollbar("run", "--", "nosuch").refusal
+
+
+def test_a_program_of_another_mpi_than_its_launcher_is_refused_unless_the_mpi_is_named(here, shown, tollbar):
+    here()
+    words = ("--", "mpirun", "-n", "2", "of_mpich")
+    said = tollbar("run", *words)
+    assert "of_mpich is linked with mpich, and mpirun starts ranks of Open MPI 4.1.4" in said.refusal
+    assert shown("--door", "mpich", *words)["library"].endswith("libtollbar_mpi_mpich.so")
 
 
 def test_a_launcher_may_stand_behind_other_words(here, shown):
@@ -210,5 +270,5 @@ def exec_is_over():
 
 
 def test_a_command_that_is_not_there_is_one_line():
-    done = run_tollbar("--mpi", "mpich", "--", "no-such-command")
+    done = run_tollbar("--door", "mpich", "--", "no-such-command")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -61,11 +61,6 @@ def test_the_drawing_is_well_formed_xml(tollbar):
     assert ElementTree.fromstring(said.out).tag == "{http://www.w3.org/2000/svg}svg"
 
 
-def test_the_parameters_of_the_model_change_the_drawing(tollbar):
-    fast = tollbar("show", "mcs", "--ranks", 5, "--as", "svg").out
-    assert tollbar("show", "mcs", "--ranks", 5, "--as", "svg", "--logp", "1,1,1").out != fast
-
-
 def test_goal_has_one_block_a_rank(tollbar):
     text = tollbar("show", "central", "--ranks", 3, "--as", "goal").out
     assert text.startswith("num_ranks 3\n")
@@ -83,6 +78,12 @@ def test_json_names_the_file_it_was_written_to(tollbar, tmp_path):
     file = tmp_path / "mcs.svg"
     rows = tollbar("show", "mcs", "--ranks", 2, "--as", "svg", "-o", file, "--format", "json").json
     assert rows == [{"plan": "mcs", "ranks": 2, "kind": "svg", "file": str(file), "document": None}]
+
+
+def test_words_in_a_file_are_not_printed_as_rows_too(tollbar, tmp_path):
+    file = tmp_path / "mcs.txt"
+    rows = tollbar("show", "mcs", "--ranks", 2, "-o", file, "--format", "json").json
+    assert [(row["file"], row["document"]) for row in rows] == [(str(file), None)]
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tollbar, tmp_path):

@@ -19,31 +19,23 @@ def refusal(tollbar, *arguments):
 
 
 def test_the_columns_are_stable(tollbar):
-    assert ",".join(rows(tollbar, "pairwise", "--cores", 2, "--episodes", 2)[0]) == COLUMNS
+    assert ",".join(rows(tollbar, "pairwise", "--ranks", 2)[0]) == COLUMNS
 
 
 def test_every_barrier_is_compared_with_the_fastest_of_its_size(tollbar):
-    found = rows(tollbar, "--cores", "4,16", "--episodes", 5)
+    found = rows(tollbar, "--ranks", "4,16")
     assert {row["barrier"] for row in found} == set(cores.CANDIDATES)
     for size in ("4", "16"):
         assert min(float(row["times_fastest"]) for row in found if row["cores"] == size) == 1
 
 
 def test_the_same_question_has_the_same_answer(tollbar):
-    asked = ("--cores", "24", "--episodes", 3, "--spread-us", "0,2", "--machine", "mesh")
+    asked = ("--ranks", "24", "--spread", "0,2", "--machine", "mesh")
     assert rows(tollbar, *asked) == rows(tollbar, *asked)
 
 
-def test_a_topology_puts_the_cores_elsewhere(tollbar):
-    together, apart = (
-        float(rows(tollbar, "pairwise", "--cores", 8, "--topology", levels)[0]["barrier_us"])
-        for levels in ("pack:1 l3:1 core:8", "pack:1 l3:8 core:1")
-    )
-    assert apart > 2 * together
-
-
 def test_sizes_that_were_not_asked_for_end_with_the_machine(tollbar):
-    found = rows(tollbar, "pairwise", "--machine", "icelake", "--episodes", 2)
+    found = rows(tollbar, "pairwise", "--machine", "icelake")
     assert [row["cores"] for row in found] == ["2", "4", "8", "16"]
 
 
@@ -53,15 +45,15 @@ def test_a_machine_survives_its_file(tollbar, tmp_path):
     path.write_text(json.dumps(cores.to_json(machine, {"cpu": "none"})))
     assert cores.machine(str(path)).numbers == machine.numbers
     assert cores.machine(str(path)).cores == machine.cores
-    same = rows(tollbar, "pairwise", "--machine", path, "--cores", 4)[0]
+    same = rows(tollbar, "pairwise", "--machine", path, "--ranks", 4)[0]
     assert float(same["barrier_us"]) < float(
-        rows(tollbar, "pairwise", "--machine", "mesh", "--cores", 4)[0]["barrier_us"]
+        rows(tollbar, "pairwise", "--machine", "mesh", "--ranks", 4)[0]["barrier_us"]
     )
 
 
 def test_the_picture_has_a_curve_for_each_barrier(tollbar, tmp_path):
     picture = tmp_path / "cores.svg"
-    rows(tollbar, "pairwise", "tollbar::barrier", "--cores", "2,4", "--episodes", 2, "--picture", picture)
+    rows(tollbar, "pairwise", "tollbar::barrier", "--ranks", "2,4", "-o", picture)
     assert "<svg" in picture.read_text()
 
 
@@ -70,13 +62,11 @@ def test_the_picture_has_a_curve_for_each_barrier(tollbar, tmp_path):
     [
         (("--machine", "cray"), "epyc, mesh"),
         (("--machine", "/dev/null"), "/dev/null"),
-        (("--cores", "200"), "2 to 128"),
-        (("--cores", "1"), "2 to 128"),
-        (("--topology", "crate:2"), "crate:2"),
+        (("--ranks", "200"), "2 to 128"),
+        (("--ranks", "1"), "2 to 128"),
         (("--placement", "here"), "here"),
-        (("--spread-us", "-1"), "-1"),
-        (("--picture", "x.txt"), "x.txt"),
-        (("--episodes", "0"), "episodes"),
+        (("--spread", "-1"), "-1"),
+        (("-o", "x.txt"), "x.txt"),
         (("sleepy",), "sleepy"),
     ],
 )

@@ -38,8 +38,8 @@ def test_rows_equal_the_golden_ones(tollbar, placement):
         }
     times = ",".join(dict.fromkeys(str(compute_us) for _, _, compute_us in golden))
     rows = simulate(
-        tollbar, "--waiting", "smart,naive", "--compute-us", times, "--placement", placement,
-        "--barrier-us", 62.5,
+        tollbar, "--waiting", "smart,naive", "--compute", times, "--placement", placement,
+        "--kernel", "paper,own=62.5",
     )  # fmt: skip
     assert len(rows) == len(golden)
     for row in rows:
@@ -57,17 +57,16 @@ def test_the_columns_are_stable_wherever_the_format_is_given(tollbar):
 
 
 def test_a_row_for_each_combination(tollbar):
-    rows = simulate(
-        tollbar, "tree", "bst", "--waiting", "smart", "--processors", "4,8..9", "--compute-us", "1,2"
-    )
+    rows = simulate(tollbar, "tree", "bst", "--waiting", "smart", "--cpus", "4,8..9", "--compute", "1,2")
     assert len(rows) == 2 * 3 * 2
     assert [row["processors"] for row in rows[:4]] == ["4", "8", "9", "4"]
 
 
 def test_several_applications_have_a_row_each(tollbar):
     rows = simulate(
-        tollbar, "tree", "--waiting", "spin", "--policy", "dedicated", "--processors", 4, "--switch-us", 0,
-        "--application", "threads=4,compute=500", "--application", "threads=4,barrier=mcs:4,2,arrival=3000",
+        tollbar, "tree", "--waiting", "spin", "--policy", "dedicated", "--cpus", 4,
+        "--kernel", "paper,switch=0", "--application", "ranks=4,compute=500",
+        "--application", "ranks=4,barrier=mcs:4,2,arrival=3000",
     )  # fmt: skip
     assert [row["application"] for row in rows] == ["0", "1"]
     assert [row["barrier"] for row in rows] == ["tree", "mcs:4,2"]
@@ -77,14 +76,24 @@ def test_several_applications_have_a_row_each(tollbar):
 
 def test_a_partition_of_given_size_and_a_given_placement(tollbar):
     rows = simulate(
-        tollbar, "centralized", "--waiting", "smart", "--switch-us", 0, "--application",
-        "threads=4,processors=2,placement=0,0,0,1", "--application", "threads=6,processors=6",
+        tollbar, "centralized", "--waiting", "smart", "--kernel", "paper,switch=0", "--application",
+        "ranks=4,cpus=2,placement=0,0,0,1", "--application", "ranks=6,cpus=6",
     )  # fmt: skip
     assert [float(row["per_barrier_us"]) for row in rows] == [3000, 1000]
 
 
 def test_shuffled_threads_take_turns_as_the_seed_has_it(tollbar):
-    one = ("dissemination", "--waiting", "naive", "--processors", 1, "--compute-us", 1, "--order", "shuffled")
+    one = (
+        "dissemination",
+        "--waiting",
+        "naive",
+        "--cpus",
+        1,
+        "--compute",
+        1,
+        "--kernel",
+        "paper,order=shuffled",
+    )
     switches = [
         float(simulate(tollbar, *one, "--seed", seed)[0]["switches_per_barrier"]) for seed in (1, 2, 1)
     ]
@@ -96,34 +105,37 @@ def test_shuffled_threads_take_turns_as_the_seed_has_it(tollbar):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--processors", 17], "17 processors are more than the 16 threads"),
-        (["--processors", 0], "'0' is not a number of processors, a range or a list"),
-        (["--quantum-us", 0], "the quantum is a time from 0.001 to 1e12 us, not 0"),
-        (["--switch-us", "nan"], "a context switch is a time from 0 to 1e12 us, not nan"),
-        (["--compute-us", -1], "the computing time is a time from 0 to 1e12 us, not -1"),
-        (["--compute-us", "x"], "'x' is not a list of times"),
-        (["--barrier-us", -1], "--barrier-us is a time of at least 0, not -1.0"),
-        (["--variation", 2], "the variation is a share from 0 to 1"),
-        (["--threads", -1], "a number of threads is not -1"),
-        (["--barriers", 0], "at least 1 barrier"),
-        (["--seed", -1], "--seed is a number from 0"),
-        (["--waiting", "sleep"], "'sleep' is not one of spin, smart, naive"),
+        (["--cpus", 17], "17 processors are more than the 16 threads"),
+        (["--cpus", 0], "'0' is not a number of ranks from 1"),
+        (["--kernel", "paper,quantum=0"], "the quantum is a time from 0.001 to 1e12 us, not 0"),
+        (["--kernel", "paper,switch=nan"], "switch=nan: 'nan' is not a number of microseconds"),
+        (["--compute", -1], "'-1' is not a number of microseconds, at least 0"),
+        (["--compute", "x"], "'x' is not a number of microseconds, at least 0"),
+        (["--kernel", "paper,own=-1"], "own=-1: '-1' is not a number of microseconds"),
+        (["--compute", "1~2"], "'2' is not a share from 0 to 1"),
+        (["--ranks", -1], "'-1' is not a number of threads from 1"),
+        (["--episodes", 0], "'0' is not a whole number, at least 1"),
+        (["--seed", -1], "'-1' is not a whole number from 0 to 2^64 - 1"),
+        (["--seed", 2], "--seed: nothing is drawn"),
+        (["--waiting", "sleep"], "'sleep' is not known; there are spin, smart, naive"),
+        (["--waiting", "spin:2"], "smart alone yields N times"),
         (["--policy", "fair"], "invalid choice: 'fair'"),
         (["--placement", "0,1"], "the placement names a processor for 2 threads, not for all 16"),
         (["--placement", "near"], "'near' is neither cyclic nor block nor a processor for each thread"),
-        (["--application", "speed=1"], "'speed' is not one of threads, compute"),
-        (["--application", "threads=few"], "--application threads=few: 'few' is not a number"),
-        (["--application", "placement=near"], "--application placement=near: 'near' is neither"),
-        (["--application", "threads"], "'threads' is not KEY=VALUE"),
-        (["--window-us", "9"], "'9' is not FROM..UNTIL"),
+        (["--application", "speed=1"], "speed=: there are ranks, compute"),
+        (["--application", "ranks=few"], "ranks=few: 'few' is not a number of threads"),
+        (["--application", "placement=near"], "placement=near: 'near' is neither"),
+        (["--application", "ranks"], "'ranks' is not KEY=VALUE"),
+        (["--application", "ranks=8", "--ranks", 9], "--ranks: every --application has its own"),
         (["sense"], "there is no algorithm 'sense'; there are centralized, tree, combination, "),
-        (["--kernel", "cfs"], "invalid choice: 'cfs'"),
-        (["--neighbours", -1], "a number of neighbours is not -1"),
-        (["--tick-us", 1000], "--tick-us is of a fair kernel; say --kernel fair"),
+        (["--kernel", "cfs"], "'cfs' is not known; there are paper, fair, older-fair"),
+        (["--neighbours", -1], "'-1' is not a number of neighbours"),
+        (["--kernel", "paper,tick=1000"], "tick=: there are switch, quantum, access"),
         (["--kernel", "fair", "--policy", "global"], "it knows only the policy partition"),
-        (["--kernel", "fair", "--quantum-us", 0], "the quantum is a time from 0.001"),
-        (["--yields", 2], "only who waits smart under a fair kernel yields before it sleeps"),
-        (["--picture", "x.svg"], "--picture shows one run, these are 9"),
+        (["--kernel", "fair,quantum=0"], "the quantum is a time from 0.001"),
+        (["--waiting", "smart:2"], "only who waits smart under a fair kernel yields before it sleeps"),
+        (["-o", "x.svg"], "-o draws one run, these are 9"),
+        (["-o", "x.png"], "'x.png' must end in .svg"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(tollbar, arguments, said):
@@ -133,8 +145,8 @@ def test_what_makes_no_sense_is_refused_in_one_line(tollbar, arguments, said):
 def beside(*arguments):
     """A command of docs/how-to/crowded.md."""
     return (
-        "turnstile", "--kernel", "fair", "--processors", 2, "--compute-us", 20, "--variation", 0.5,
-        "--order", "shuffled", "--barriers", 2000, "--switch-us", 1.4, "--call-us", 12, *arguments,
+        "turnstile", "--cpus", 2, "--compute", "20~0.5", "--episodes", 2000,
+        "--kernel", "fair,switch=1.4,call=12,order=shuffled", *arguments,
     )  # fmt: skip
 
 
@@ -146,8 +158,8 @@ def test_the_command_of_the_page_gives_the_golden_times_which_were_measured(toll
     for row in of_eight:
         (got,) = simulate(
             tollbar,
-            *beside("--threads", 8, "--neighbours", row["neighbours"], "--waiting", row["waiting"]),
-            *(["--yields", row["yields"]] if row["yields"] != "0" else []),
+            *beside("--ranks", 8, "--neighbours", row["neighbours"]),
+            *("--waiting", row["waiting"] + f":{row['yields']}" * (row["yields"] != "0")),
         )
         assert float(got["per_barrier_us"]) == pytest.approx(float(row["simulated_us"]), abs=0.006)
         assert (float(got["others"]) > 0) == (row["neighbours"] == "1")
@@ -182,15 +194,18 @@ def test_the_slice_is_that_of_linux_for_so_many_processors(tollbar):
     # A yield costs a slice, once in two barriers: whoever is late passes one and ends the next.
     for processors, slice_us in ((2, 1400), (4, 2100), (8, 2800), (9, 2800)):
         for row in simulate(
-            tollbar, "turnstile", "--waiting", "naive", "--kernel", "fair", "--neighbours", 1, "--tick-us", 1,
-            "--processors", processors, "--threads", processors, "--compute-us", 0, "--barriers", 400,
+            tollbar, "turnstile", "--waiting", "naive", "--kernel", "fair,tick=1", "--neighbours", 1,
+            "--cpus", processors, "--ranks", processors, "--compute", 0, "--episodes", 400,
         ):  # fmt: skip
             assert float(row["per_barrier_us"]) == pytest.approx(slice_us / 2, rel=0.02)
 
 
 def test_before_linux_6_17_a_yield_cost_less(tollbar):
-    one = beside("--threads", 4, "--neighbours", 1, "--waiting", "naive", "--barriers", 200)
-    (now,), (before,) = simulate(tollbar, *one), simulate(tollbar, *one, "--kernel", "older-fair")
+    one = beside("--ranks", 4, "--neighbours", 1, "--waiting", "naive", "--episodes", 200)
+    (now,), (before,) = (
+        simulate(tollbar, *one),
+        simulate(tollbar, *one, "--kernel", "older-fair,switch=1.4,call=12,order=shuffled"),
+    )
     assert (now["kernel"], before["kernel"]) == ("fair", "older-fair")
     assert float(before["per_barrier_us"]) < float(now["per_barrier_us"]) / 5
 
@@ -198,8 +213,8 @@ def test_before_linux_6_17_a_yield_cost_less(tollbar):
 def test_a_picture_tells_neighbours_and_wake_ups(tollbar, tmp_path):
     path = tmp_path / "p.svg"
     said = tollbar(
-        "simulate", "scheduler", *beside("--threads", 4, "--neighbours", 1, "--waiting", "smart"),
-        "--picture", path, "--window-us", "0..600",
+        "simulate", "scheduler", *beside("--ranks", 4, "--neighbours", 1, "--waiting", "smart"),
+        "--episodes", 8, "-o", path,
     )  # fmt: skip
     assert said.code == 0, said.err
     text = path.read_text()
@@ -222,17 +237,17 @@ def test_a_picture_tells_neighbours_and_wake_ups(tollbar, tmp_path):
 
 
 def picture(tollbar, path, *arguments):
-    said = tollbar("simulate", "scheduler", "tree", "--waiting", "smart", "--picture", path, *arguments)
+    said = tollbar("simulate", "scheduler", "tree", "--waiting", "smart", "-o", path, *arguments)
     assert said.code == 0, said.err
     return ET.fromstring(path.read_text())
 
 
 def test_the_picture_has_a_shape_for_every_stretch_and_says_what_it_is(tollbar, tmp_path):
-    svg = picture(tollbar, tmp_path / "p.svg", "--window-us", "0..4000")
+    svg = picture(tollbar, tmp_path / "p.svg", "--episodes", 2)
     titles = [title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == "tree, smart, 16 threads on 8 processors"
     history = library.simulate_scheduler(
-        [library.SchedulerApplication(barrier="tree", waiting="smart")], until_us=4000
+        [library.SchedulerApplication(barrier="tree", waiting="smart", barriers=2)], until_us=1e9
     ).history
     assert len(titles) == 1 + len(history)
     assert "processor 0: thread 0 computes, 1.00 ms from 0 ms" in titles
@@ -250,15 +265,6 @@ def test_the_picture_needs_nothing_else_and_zooms(tollbar, tmp_path):
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert "viewBox" in svg.attrib
     assert svg.find("{http://www.w3.org/2000/svg}script") is not None
-
-
-def test_a_picture_of_nothing_or_of_too_much_is_refused(tollbar, tmp_path):
-    one = ["tree", "--waiting", "smart", "--picture", tmp_path / "p.svg"]
-    assert "the run ends at 144300 us" in refusal(tollbar, *one, "--window-us", "1e9..2e9")
-    assert "give a shorter --window-us" in refusal(
-        tollbar, *one, "--barriers", 1000, "--window-us", "0..1e12"
-    )
-    assert not (tmp_path / "p.svg").exists()
 
 
 def test_an_interrupted_simulation_says_how_far_it_came(tollbar, monkeypatch):
@@ -283,52 +289,40 @@ def test_an_exception_of_the_watch_ends_the_simulation():
 
 
 def test_the_fewest_processors_that_take_as_long_are_told(tollbar):
-    rows = simulate(tollbar, "tree", "--waiting", "naive", "--processors", "1..16", "--compute-us", 45000)
+    rows = simulate(tollbar, "tree", "--waiting", "naive", "--cpus", "1..16", "--compute", 45000)
     needed = {int(row["processors"]): int(row["needed"]) for row in rows}
     times = {int(row["processors"]): float(row["per_barrier_us"]) for row in rows}
     assert needed[15] == 8
     assert needed[7] == 6
-    said = tollbar("simulate", "scheduler", "tree", "--waiting", "naive", "--processors", 15)
+    said = tollbar("simulate", "scheduler", "tree", "--waiting", "naive", "--cpus", 15)
     assert said.err == "16 threads take as long on 8 processors as on 15\n"
     assert all(times[fewer] == pytest.approx(times[p], rel=0.01) for p, fewer in needed.items())
     (beside,) = simulate(tollbar, "tree", "--waiting", "naive", "--kernel", "fair", "--neighbours", 1)
     assert beside["needed"] == ""
 
 
-def test_a_counter_costs_in_proportion_to_its_threads_and_a_tree_to_its_levels(tollbar):
-    def own_us(barrier, threads):
-        words = ("--waiting", "spin", "--threads", threads, "--processors", threads, "--logp", "1,2,2")
-        return float(simulate(tollbar, barrier, *words)[0]["own_us"])
-
-    for barrier, plan in (("centralized", "turnstile"), ("tree", "mcs:4,2")):
-        assert own_us(barrier, 16) == library.price(library.plan(plan, 16), library.LogP(1, 2, 2)).last_us
-    assert own_us("centralized", 64) / own_us("centralized", 16) > 3
-    assert own_us("tree", 64) / own_us("tree", 16) < 2
-
-
 def test_what_a_barrier_costs_by_itself_is_added_to_its_time(tollbar):
     words = ("tree", "--waiting", "smart")
     (bare,) = simulate(tollbar, *words)
-    (priced,) = simulate(tollbar, *words, "--logp", "1,2,2", "--barrier-us", 10)
-    added = float(priced["per_barrier_us"]) - float(bare["per_barrier_us"])
-    assert added == pytest.approx(float(priced["own_us"]))
-    assert float(priced["own_us"]) > 10
+    (priced,) = simulate(tollbar, *words, "--kernel", "paper,own=10")
+    assert float(priced["per_barrier_us"]) - float(bare["per_barrier_us"]) == pytest.approx(10)
+    assert float(priced["own_us"]) == 10
 
 
 def test_accesses_that_take_turns_are_part_of_the_simulated_time(tollbar):
     # 16 arrivals at one counter and 15 readings, when all come at once and have a processor each.
-    words = ("--waiting", "spin", "--processors", 16, "--barriers", 1, "--access-us", 5)
+    words = ("--waiting", "spin", "--cpus", 16, "--episodes", 1, "--kernel", "paper,access=5")
     (row,) = simulate(tollbar, "centralized", *words)
     assert float(row["completed_us"]) == 1000 + (16 + 15) * 5
     assert float(row["own_us"]) == 0
     assert float(row["spinning"]) > 0
-    assert "under the paper's kernel only" in refusal(tollbar, "--access-us", 1, "--kernel", "fair")
+    assert "access=: there are switch" in refusal(tollbar, "--kernel", "fair,access=1")
 
 
 #: 40 barriers with 1 ms between them: 40 ms on 4 processors, 80 ms on 2.
 COME_AND_GO = (
-    "centralized", "--waiting", "smart", "--policy", "dynamic", "--processors", 4, "--switch-us", 0,
-    "--barriers", 40, "--application", "threads=4", "--application", "threads=4,arrival=10000",
+    "centralized", "--waiting", "smart", "--policy", "dynamic", "--cpus", 4, "--kernel", "paper,switch=0",
+    "--episodes", 40, "--application", "ranks=4", "--application", "ranks=4,arrival=10000",
 )  # fmt: skip
 
 
@@ -338,18 +332,18 @@ def test_partitions_change_when_an_application_arrives_and_when_one_completes(to
     assert [float(row["completed_us"]) for row in rows] == [70000, 80000]
     sizes = [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in rows]
     assert sizes == [("2", "4", "2")] * 2
-    slower = simulate(tollbar, *COME_AND_GO, "--move-us", 500)
+    slower = simulate(tollbar, *COME_AND_GO, "--kernel", "paper,switch=0,move=500")
     assert [float(row["completed_us"]) for row in slower] == [70500, 80500]
     fixed = simulate(tollbar, *COME_AND_GO, "--policy", "partition")
     assert [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in fixed] == [
         ("2", "2", "0")
     ] * 2
-    assert "only the policy dynamic moves threads" in refusal(tollbar, "--move-us", 1)
+    assert "only --policy dynamic moves threads" in refusal(tollbar, "--kernel", "paper,move=1")
 
 
 def test_the_picture_of_changing_partitions_tells_who_has_which_processor_and_why(tollbar, tmp_path):
     path = tmp_path / "p.svg"
-    words = ("--picture", path, "--window-us", "0..80000")
+    words = ("-o", path)
     assert tollbar("simulate", "scheduler", *COME_AND_GO, *words).code == 0
     text = path.read_text()
     assert all(f">application {what}" in text for what in ("1 arrives", "0 done", "1 done"))
@@ -367,22 +361,8 @@ def test_the_picture_of_changing_partitions_tells_who_has_which_processor_and_wh
 
 
 def test_the_picture_marks_when_applications_are_done(tollbar, tmp_path):
-    words = ("--barriers", 3, "--window-us", "0..20000")
+    words = ("--episodes", 3)
     picture(tollbar, tmp_path / "p.svg", *words)
     assert len(re.findall(">done ?<", (tmp_path / "p.svg").read_text())) == 1
     picture(tollbar, tmp_path / "q.svg")  # which ends before the application does
     assert ">done" not in (tmp_path / "q.svg").read_text()
-
-
-def test_the_recurrence_is_a_command(tollbar):
-    said = tollbar("simulate", "quanta", "--compute-us", "12000,14000,19000", "--csv")
-    assert said.code == 0
-    assert [(int(row["R"]), float(row["closed_us"])) for row in said.csv] == [
-        (2, 30000),
-        (3, pytest.approx(20000 * 5 / 3)),
-        (19, pytest.approx(20000 * 37 / 19)),
-    ]
-    for row in said.csv:
-        assert float(row["per_barrier_us"]) == pytest.approx(float(row["closed_us"]), rel=0.003)
-        assert float(row["simulated_us"]) == pytest.approx(float(row["closed_us"]), rel=0.003)
-    assert tollbar("simulate", "quanta", "--compute-us", "20000").code == 2

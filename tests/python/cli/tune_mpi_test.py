@@ -16,7 +16,7 @@ exec "$@"
 
 #: Chooses what the library might, and writes it as the library does.
 _PROGRAM = """#!/bin/sh
-echo "$RANKS $* ${TOLLBAR_PLAN:-none} ${LD_PRELOAD:-none}" >> @started
+echo "$RANKS $* ${TOLLBAR_PLAN:-none} ${LD_PRELOAD:-none} ${UCX_TLS:-none}" >> @started
 [ "$RANKS" = 13 ] && { echo >&2 -------; echo >&2 "it broke"; exit 3; }
 [ -e "$TOLLBAR_TUNING" ] && exit 4
 {
@@ -72,9 +72,10 @@ def test_a_choice_for_each_size_and_objective_is_stored_beside_what_is_there(tun
 def test_it_is_measured_anew_and_nothing_of_the_user_steers_it(tune, started, monkeypatch):
     monkeypatch.setenv("TOLLBAR_PLAN", "bst")
     monkeypatch.setenv("OMPI_MCA_coll", "self")
+    monkeypatch.setenv("UCX_TLS", "tcp")
     assert tune("--ranks", "2", "--budget-ms", "300").code == 0
     assert tune("--ranks", "2").code == 0
-    assert started() == ["2 --choose 300 none none", "2 --choose 1000 none none"]
+    assert started() == ["2 --choose 300 none none none", "2 --choose 1000 none none none"]
 
 
 def test_without_sizes_those_up_to_sixteen_are_tried(tune, started):
@@ -103,8 +104,7 @@ def test_nothing_chosen_is_a_failure_in_one_line(tune, tmp_path):
         (("--ranks", "1,2"), "the smallest size is 2"),
         (("--ranks", "two"), "'two' is not a number of ranks"),
         (("--budget-ms", "0"), "'0' is not a whole number of milliseconds"),
-        (("--results", "somewhere"), "--results is for threads"),
-        (("--force",), "--force is for threads"),
+        (("--force",), "--force is not an option of `tollbar tune mpi`"),
     ],
 )
 def test_wrong_use_is_one_line(tune, arguments, complaint):

@@ -11,15 +11,15 @@ from tollbar.data import results, tuning
 
 @pytest.fixture
 def tune(tollbar, programs, monkeypatch, tmp_path):
-    """What has to be known in company and is not stored is measured by replays."""
+    """Cells beside neighbours that are needed and not stored are measured by replays."""
     monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("TOLLBAR_TUNING", str(tmp_path / "tuning"))
-    return lambda *arguments: tollbar("tune", *arguments)
+    return lambda *arguments: tollbar("tune", "threads", *arguments)
 
 
 def test_the_fastest_safe_barrier_of_each_situation_is_stored(tune, stored, tmp_path):
     stored(ranks=(2, 4))
-    said = tune("threads", "--format", "json")
+    said = tune("--format", "json")
     assert said.code == 0
     picked = {(row["placement"], row["ranks"]): (row["plan"], row["verdict"]) for row in said.json}
     assert picked["pinned", 2] == ("turnstile", "best")
@@ -54,9 +54,9 @@ def test_threads_that_are_not_pinned_never_get_a_combination(tune, stored, tmp_p
     assert {kept(tmp_path)["no", ranks]["plan"] for ranks in (4, 8)} == {"turnstile"}
 
 
-def test_what_wins_alone_and_loses_beside_a_neighbour_is_not_stored(tune, stored, stored_company, tmp_path):
+def test_what_wins_alone_and_loses_beside_a_neighbour_is_not_stored(tune, stored, stored_beside, tmp_path):
     stored(ranks=(8,))
-    stored_company(ranks=(8,), only=COMBINED)
+    stored_beside(ranks=(8,), only=COMBINED)
     said = tune()
     (factor,) = re.findall(
         r"8 threads pinned: combination takes (\S+) times as long beside a neigh", said.err
@@ -68,9 +68,9 @@ def test_what_wins_alone_and_loses_beside_a_neighbour_is_not_stored(tune, stored
     assert pairs["measured"] == "pinned:alone"
 
 
-def test_what_is_stored_says_where_it_was_measured(tune, stored, stored_company, tmp_path):
+def test_what_is_stored_says_where_it_was_measured(tune, stored, stored_beside, tmp_path):
     stored(ranks=(4,))
-    stored_company(ranks=(4,), only=COMBINED)
+    stored_beside(ranks=(4,), only=COMBINED)
     assert tune().code == 0
     pairs = kept(tmp_path)["yes", 4]
     assert (pairs["plan"], pairs["measured"]) == ("combination", "pinned:alone,pinned:neighbour")
@@ -92,9 +92,9 @@ def test_what_is_not_known_beside_a_neighbour_is_measured_once(tune, stored, tmp
     assert "measuring" not in tune().err
 
 
-def test_what_was_measured_in_company_before_the_run_says_nothing_of_it(tune, stored, stored_company):
+def test_what_was_measured_in_company_before_the_run_says_nothing_of_it(tune, stored, stored_beside):
     stored(ranks=(4,))
-    stored_company(ranks=(4,), only=COMBINED, began="2024-12-31T00:00:00Z")
+    stored_beside(ranks=(4,), only=COMBINED, began="2024-12-31T00:00:00Z")
     assert "measuring combination and turnstile" in tune().err
 
 
@@ -108,7 +108,7 @@ def test_a_choice_that_nobody_can_check_is_not_stored(tune, stored, programs, tm
 
 
 def test_threads_that_may_pin_themselves_later_are_measured_pinned_too(
-    tune, stored, stored_company, programs, replay, monkeypatch, tmp_path
+    tune, stored, stored_beside, programs, replay, monkeypatch, tmp_path
 ):
     mcs = ("mcs", "plan", "auto", 0.5, 1.8)  # the fastest with processors to spare
     barriers = [row for row in replay.BARRIERS["tollbar-bench-threads"] if row[0] != "mcs"]
@@ -116,11 +116,11 @@ def test_threads_that_may_pin_themselves_later_are_measured_pinned_too(
     monkeypatch.setitem(replay.TURNS, "mcs+auto", ("plan", 0.5, 20.0))
     (programs / "tollbar-bench-threads").write_text("#!/bin/sh\nexit 1\n")
     stored(ranks=(2,))
-    stored_company(ranks=(2,), only="turnstile,mcs", placements=("free",))
+    stored_beside(ranks=(2,), only="turnstile,mcs", placements=("free",))
     said = tune()
     assert "2 threads free: mcs was not measured beside a neighbour, pinned\n" in said.err
     assert kept(tmp_path)["no", 2]["plan"] == "turnstile"
-    stored_company(ranks=(2,), only="turnstile,mcs", placements=("pinned",))
+    stored_beside(ranks=(2,), only="turnstile,mcs", placements=("pinned",))
     assert tune().code == 0
     pairs = kept(tmp_path)["no", 2]
     assert pairs["plan"] == "mcs"
@@ -129,10 +129,10 @@ def test_threads_that_may_pin_themselves_later_are_measured_pinned_too(
 
 def test_what_was_stored_without_company_does_not_stay(tune, stored, tmp_path):
     stored(ranks=(8,))
-    tune("--results", stored(ranks=(8,), launches=8))
+    tune(stored(ranks=(8,), launches=8))
     old = (tmp_path / "tuning").read_text().replace("plan=turnstile", "plan=combination")
     (tmp_path / "tuning").write_text(re.sub(r" (measured|worst)=\S+", "", old))
-    said = tune("--results", stored(ranks=(8,), launches=3), "--format", "json")
+    said = tune(stored(ranks=(8,), launches=3), "--format", "json")
     assert {row["kept"] for row in said.json} == {None}
     assert {pairs["plan"] for pairs in kept(tmp_path).values()} == {"turnstile"}
 
@@ -141,7 +141,7 @@ def test_the_newest_run_is_taken_unless_another_one_is_named(tune, stored, tmp_p
     older = stored(ranks=(2,))
     stored(ranks=(8,))
     assert {row["ranks"] for row in tune("--format", "json").json} == {8}
-    assert {row["ranks"] for row in tune("--results", older, "--format", "json").json} == {2}
+    assert {row["ranks"] for row in tune(older, "--format", "json").json} == {2}
     assert [each.pairs["ranks"] for each in tuning.read(tmp_path / "tuning")] == ["2", "2", "8", "8"]
 
 
@@ -201,17 +201,59 @@ def test_a_run_of_two_barriers_is_told_and_ignored(tune, stored):
     said = tune()
     assert f"from {full}, " in said.err
     assert f"{few.name} is ignored: it measured only turnstile, std::barrier\n" in said.err
-    said = tune("--results", few)
+    said = tune(few)
     assert said.code == 2
     assert "it measured only turnstile, std::barrier; `tollbar bench threads` measures enough" in said.err
-    assert tune("--results", few, "--force").code == 0
+    assert tune(few, "--force").code == 0
+
+
+def test_an_incomplete_run_is_told_and_ignored(tune, stored):
+    run = stored(ranks=(2,))
+    known = results.read_environment(run)
+    results.write_environment(run, {**known, "incomplete": True})
+    said = tune(run)
+    assert (said.code, "is ignored: it is incomplete" in said.err) == (2, True)
+    assert tune(run, "--force").code == 0
+
+
+def test_what_disturbed_the_measuring_is_told(tune, stored):
+    run = stored(ranks=(2,))
+    results.write_environment(run, {**results.read_environment(run), "noise": ["other programs are running"]})
+    assert "the machine was not quiet: other programs are running\n" in tune(run).err
 
 
 def test_a_situation_with_too_few_launches_is_told_and_ignored(tune, stored, tmp_path):
-    said = tune("--results", stored(ranks=(2,), launches=2))
+    said = tune(stored(ranks=(2,), launches=2))
     assert said.code == 2
     assert "2 threads pinned, 2 threads free: ignored, 2 of 3 launches" in said.err
     assert not (tmp_path / "tuning").exists()
+
+
+def test_every_situation_is_stored_or_keeps_the_default_and_says_why(
+    tune, stored, programs, replay, monkeypatch, tmp_path
+):
+    alike = [
+        (name, kind, wait, 1.0, 1.0) for name, kind, wait, *_ in replay.BARRIERS["tollbar-bench-threads"]
+    ]
+    monkeypatch.setitem(replay.BARRIERS, "tollbar-bench-threads", alike)
+    run = stored(ranks=(4,))
+    monkeypatch.undo()
+    monkeypatch.setenv("TOLLBAR_TUNING", str(tmp_path / "tuning"))
+    known = results.read_environment(run)
+    short = stored(ranks=(8,), launches=2)
+    for launch in sorted(short.glob("*.gz")):
+        launch.rename(run / f"9{launch.name}")
+    results.write_environment(run, known)
+    said = tune(run, "--format", "json")
+    assert {(row["ranks"], row["placement"], row["plan"], row["verdict"]) for row in said.json} == {
+        (ranks, placement, "turnstile", "default") for ranks in (4, 8) for placement in ("pinned", "free")
+    }
+    assert not (tmp_path / "tuning").exists()
+    told = tune(run).err
+    assert (
+        "4 threads pinned, 4 threads free: the default stays: nothing is faster than it for certain\n" in told
+    )
+    assert "8 threads pinned, 8 threads free: the default stays: 2 of 3 launches\n" in told
 
 
 def test_a_run_of_another_machine_is_ignored_unless_it_is_named(tune, stored):
@@ -221,19 +263,20 @@ def test_a_run_of_another_machine_is_ignored_unless_it_is_named(tune, stored):
     said = tune()
     assert f"from {own}, " in said.err
     assert f"{other.name} is ignored: it was measured on another machine\n" in said.err
-    assert tune("--results", other).code == 0
+    assert tune(other).code == 0
 
 
 def test_a_stored_choice_that_rests_on_more_launches_stays(tune, stored, tmp_path):
-    tune("--results", stored(ranks=(2,)))
+    tune(stored(ranks=(2,)))
     full = (tmp_path / "tuning").read_text()
     short = stored(ranks=(2,), launches=3)
-    said = tune("--results", short, "--format", "json")
+    said = tune(short, "--format", "json")
     assert [row["kept"] for row in said.json] == [6, 6]
     assert (tmp_path / "tuning").read_text() == full
-    said = tune("--results", short)
-    assert "2 threads pinned: what is stored rests on 6 launches and stays; --force replaces it\n" in said.err
-    assert tune("--results", short, "--force").code == 0
+    said = tune(short)
+    told = "what is stored stays: it rests on 6 launches; --force replaces it\n"
+    assert f"2 threads pinned, 2 threads free: {told}" in said.err
+    assert tune(short, "--force").code == 0
     assert {each.pairs["launches"] for each in tuning.read(tmp_path / "tuning")} == {"3"}
 
 
@@ -245,7 +288,7 @@ def test_runs_that_have_too_little_are_no_reason_to_give_up(tune, stored, progra
 
 
 def test_a_folder_without_a_run_is_wrong_use(tune, tmp_path):
-    said = tune("--results", tmp_path)
+    said = tune(tmp_path)
     assert said.code == 2
     assert f"{tmp_path} holds no run" in said.err
 

@@ -43,14 +43,14 @@ def test_a_size_that_is_asked_for_twice_is_proved_once(tollbar):
 
 def test_a_plan_in_words_is_proved(tollbar, words):
     file = words(library.plan("tournament", 6).text)
-    said = tollbar("verify", "--words", file, "--format", "json")
+    said = tollbar("verify", file, "--format", "json")
     assert said.code == 0
     assert [(row["plan"], row["ranks"], row["holds"]) for row in said.json] == [(str(file), "6", True)]
 
 
 def test_the_first_missing_pair_is_named_and_the_exit_code_is_1(tollbar, words):
     file = words("0: !1 ?1\n1: !0 ?0\n2:\n")
-    said = tollbar("verify", "--words", file, "--format", "json")
+    said = tollbar("verify", file, "--format", "json")
     assert said.code == 1
     (row,) = said.json
     assert (row["holds"], row["fault"], row["from_rank"], row["to_rank"]) == (False, "unheard", 2, 0)
@@ -60,7 +60,7 @@ def test_the_first_missing_pair_is_named_and_the_exit_code_is_1(tollbar, words):
 
 def test_a_failure_is_repeated_on_stderr_below_the_table(tollbar, words):
     file = words("0: ?1 !1\n1: ?0 !0\n")
-    said = tollbar("verify", "--words", file)
+    said = tollbar("verify", file)
     assert said.code == 1
     assert said.out.splitlines()[0].split() == [*COLUMNS.split(",")[:5], "from_rank", "to_rank", "operations"]
     assert said.err.startswith(f"{file} with 2 ranks: ")
@@ -69,8 +69,8 @@ def test_a_failure_is_repeated_on_stderr_below_the_table(tollbar, words):
 
 def test_words_and_plans_may_be_mixed(tollbar, words):
     file = words("0: !1 ?1\n1: !0 ?0\n")
-    rows = tollbar("verify", "mcs", "--ranks", "2..3", "--words", file, "--format", "json").json
-    assert [(row["plan"], row["proved"]) for row in rows] == [(str(file), 1), ("mcs", 2)]
+    rows = tollbar("verify", "mcs", "--ranks", "2..3", file, "--format", "json").json
+    assert [(row["plan"], row["proved"]) for row in rows] == [("mcs", 2), (str(file), 1)]
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,12 @@ def test_words_and_plans_may_be_mixed(tollbar, words):
     [
         (("nosuch", "--ranks", "2"), "plan 'nosuch': there is no algorithm 'nosuch'; there are "),
         (("mcs:1,2", "--ranks", "2"), "plan 'mcs:1,2': 1 is not ARRIVAL,WAKEUP (2 to 16777216)"),
-        (("mcs", "--ranks", "0"), "argument --ranks: a plan has 1 to 16777216 ranks, not 0"),
+        (("mcs", "--ranks", "0"), "argument --ranks: '0' is not a number of ranks from 1 to 16777216"),
         (("mcs", "--ranks", "9..3"), "argument --ranks: the range '9..3' is empty; write the smaller"),
         (("mcs", "--ranks", "3.."), "argument --ranks: '3..' is not a range; write A..B, such as 1..64"),
         (("mcs", "--ranks", "few"), "argument --ranks: 'few' is not a number of ranks"),
-        (("--words", "no-such-file"), "cannot read no-such-file: No such file or directory"),
+        (("no-such.words",), "cannot read no-such.words: No such file or directory"),
+        (("mcs", "--ranks", ""), "argument --ranks: '' is not a number of ranks"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
@@ -94,7 +95,7 @@ def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
 
 def test_a_word_that_is_no_step_is_named_with_its_file_and_line(tollbar, words):
     file = words("0: !1\n1: 0?\n")
-    said = tollbar("verify", "--words", file)
+    said = tollbar("verify", file)
     assert said.code == 2
     assert said.err == (
         f"tollbar verify: {file}: line 2: '0?' is not a step; "
@@ -104,12 +105,12 @@ def test_a_word_that_is_no_step_is_named_with_its_file_and_line(tollbar, words):
 
 def test_a_file_that_is_not_text_is_one_line(tollbar, tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe\xde")
-    said = tollbar("verify", "--words", tmp_path / "binary")
+    said = tollbar("verify", tmp_path / "binary")
     assert said.code == 2
     assert said.err.startswith(f"tollbar verify: {tmp_path / 'binary'} is not text; ")
 
 
 def test_ranks_have_no_meaning_for_words_alone(tollbar, words):
-    said = tollbar("verify", "--words", words("0:\n"), "--ranks", "3")
+    said = tollbar("verify", words("0:\n"), "--ranks", "3")
     assert said.code == 2
     assert "leave out --ranks" in said.err

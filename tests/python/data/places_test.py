@@ -2,8 +2,10 @@
 """The table by place: candidates, medians and ratios of each situation, and the floors under them."""
 
 import pytest
-from tollbar.data import places, samples, summaries
-from tollbar.data.places import Candidate, Place
+from tollbar.data import places, samples
+from tollbar.data.places import Candidate, Situation
+from tollbar.data.samples import Samples
+from tollbar.data.summary import floors
 
 
 @pytest.fixture(scope="module")
@@ -17,14 +19,24 @@ def test_situations_come_pinned_first_and_fewest_ranks_first(there):
     assert [here.place.crowded for here in there.values()] == [False, True, True] * 2
 
 
+def test_places_are_made_of_records_and_never_of_a_row_for_each_value(stored_once, monkeypatch):
+    found = samples.read([stored_once])
+    monkeypatch.setattr(Samples, "rows", property(lambda self: pytest.fail("all rows were made")))
+    made = places.gather(found, ("bench", *places.PROCESSES))
+    wanted = found.of("latency_ns").filter(placement="pinned", ranks=2, candidate="mcs")["value"].to_list()
+    here = next(here for place, here in made.items() if (place.placement, place.ranks) == ("pinned", 2))
+    assert here.latencies(here.find("mcs")).tolist() == wanted
+    assert here.median("mcs", "tail").value > 1
+
+
 def test_a_place_has_the_columns_of_the_table():
-    assert Place()._asdict() == samples.PLACE
+    assert Situation()._asdict() == samples.PLACE
 
 
 def test_a_period_is_divided_by_the_floor_of_its_own_round(there):
     here = there["pinned", 2]
-    floors = summaries.floors(here.found)
-    periods = here.found.of("period_ns").filter(candidate="mcs").join(floors, on=samples.ROUND)
+    known = floors(here.found)
+    periods = here.found.of("period_ns").filter(candidate="mcs").join(known, on=samples.ROUND)
     wanted = sorted(periods["value"] / periods["floor"])
     assert sorted(here.found.of("over_floor").filter(candidate="mcs")["value"]) == wanted
     assert wanted == pytest.approx([2.0] * len(wanted), rel=0.15)

@@ -180,3 +180,13 @@ def test_a_folder_that_cannot_be_written_is_refused_and_the_file_stays(tmp_path)
     tmp_path.chmod(0o755)
     assert answer == "Permission denied"
     assert tuning.read(path) == [entry(2)]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_is_left_alone(tmp_path, make):
+    path = tmp_path / "tuning"
+    make(path)
+    kind = path.stat().st_mode
+    with pytest.raises(OSError, match=str(path)):
+        tuning.write(path, [entry(2)])
+    assert (path.stat().st_mode, [each.name for each in tmp_path.iterdir()]) == (kind, ["tuning"])

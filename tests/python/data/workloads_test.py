@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 import tollbar
 from tollbar.data import workloads
-from tollbar.data.places import Candidate
+from tollbar.data.places import Candidate, Situation
 from tollbar.data.schema import MalformedRecord
 
 ENVIRONMENT = {"record": "environment", "ranks": 2, "usable": 2, "placement": "pinned"}
@@ -22,7 +22,7 @@ def launch(*lines: dict, number: int = 0, **told) -> tuple:
 
 def test_a_barrier_costs_what_its_runs_take_beyond_the_longest_computing_of_each_phase(as_samples):
     found = workloads.gather(as_samples(launch(RUNS), launch(RUNS | {"elapsed_ns": 4_800_000}, number=1)))
-    measured = found[workloads.Place("threads", 2, "pinned")]["360us"][Candidate("mcs", "plan", "auto")]
+    measured = found[Situation(ranks=2, placement="pinned")]["360us"][Candidate("mcs", "plan", "auto")]
     assert measured.run.value == 440_000
     assert measured.longest_ns == 376_000
     assert measured.barrier_ns == (440_000 - 376_000) / 8

@@ -3,13 +3,14 @@
 
 import contextlib
 import os
+import signal
 import sys
 import time
 from pathlib import Path
 
 import pytest
 from tollbar.machine import session
-from tollbar.machine.session import Session
+from tollbar.machine.session import Session, SessionEnded
 
 ASK = [sys.executable, "-c", "import os; print(os.getsid(0))"]
 
@@ -44,6 +45,15 @@ def test_a_command_sees_the_environment_it_is_given(tmp_path):
     with Session(tmp_path) as own:
         done = own.run(["/bin/sh", "-c", "echo $COLOUR$HOME"], 60, {"COLOUR": "green"})
     assert done.output == "green\n"
+
+
+def test_a_leader_that_has_ended_is_named_by_whoever_asks_it_next(tmp_path):
+    with Session(tmp_path) as own:
+        os.kill(own._leader.pid, signal.SIGKILL)
+        own._leader.wait()
+        for _ in range(2):
+            with pytest.raises(SessionEnded, match="has ended"):
+                own.run(["true"], limit_s=60)
 
 
 def test_nothing_is_left_running_after_an_interruption(tmp_path):

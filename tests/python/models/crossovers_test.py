@@ -71,11 +71,3 @@ def test_the_advice_is_a_sentence():
     found = crossovers.stretches(curves, logp)
     assert crossovers.sentence(found).startswith(f"Below {found[0].last + 1} ranks take central, ")
     assert crossovers.sentence(found[:1]) == f"From 2 to {found[0].last} ranks take central."
-
-
-def test_a_figure_has_a_curve_for_each_plan():
-    plans = ["central", "mcs", "dissemination"]
-    figure = crossovers.figure(crossovers.curves(plans, crossovers.sizes(2, 4096), LOGP), LOGP)
-    (axes,) = figure.axes
-    assert [line.get_label() for line in axes.lines] == plans
-    assert list(axes.lines[0].get_ydata()) == [us("central", ranks) for ranks in crossovers.sizes(2, 4096)]

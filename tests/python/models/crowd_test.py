@@ -7,7 +7,7 @@ import pytest
 import tollbar
 from tollbar.data.places import Candidate
 from tollbar.models import crowd
-from tollbar.models.crowd import Model, Place
+from tollbar.models.crowd import Model
 from tollbar.report import crowd_section
 
 TURNSTILE = Candidate("turnstile", "turnstile", "auto")
@@ -151,7 +151,7 @@ def test_what_to_take_gives_way_and_needs_a_setting_only_where_that_is_worth_it(
         }
     )
     (verdict,) = crowd_section.verdicts(crowds)
-    assert verdict.place == Place(16, 1, 0.0)
+    assert (verdict.place.ranks, verdict.place.processors, verdict.place.variation) == (16, 1, 0.0)
     assert verdict.take == taken
     fastest_us = min(tree_us, 30.0)
     assert verdict.worst == pytest.approx(max(times[taken][0] / fastest_us, 1700 / 1600))

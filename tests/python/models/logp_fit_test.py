@@ -132,18 +132,3 @@ def test_intervals_of_noisy_data_mostly_hold_the_truth():
             held[name] += told[name].low_us < truth < told[name].high_us
             assert told[name].high_us - told[name].low_us < 0.2 * truth
     assert min(held.values()) >= 16  # 19 of 20 are expected
-
-
-def test_overheads_apart_come_back_from_the_prices_that_they_made():
-    truth = tollbar.LogP(L=10, o=2, g=0, o_r=6)
-    rows = [
-        Measured(plan, ranks, tollbar.price(tollbar.plan(plan, ranks), truth).last_us)
-        for plan in ("central", "dissemination", "combining:4", "mcs", "bst")
-        for ranks in (4, 8, 16, 31)
-    ]
-    found = fit(rows, MODELS["L,o_s,o_r,g"])
-    assert found.rms < 1e-6
-    # The sum on the path is always seen. A plan in which each side is busy tells the two apart.
-    derived = {each.quantity.name: each.us for each in found.estimates}
-    assert derived["o_s+L+o_r"] == pytest.approx(18, rel=1e-3)
-    assert (derived["f_s"], derived["f_r"]) == pytest.approx((2, 6), rel=1e-3)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
+import replay_mpi
 from tollbar.data import results
 from tollbar.report import page as report
+
+pytestmark = pytest.mark.deep
 
 DESK, PHONE = (1400, 900), (390, 844)
 MPIS = ("Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19")
@@ -17,12 +18,9 @@ MPIS = ("Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19")
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory, replay):
-    """The report of threads and of three MPIs, six launches each, and of threads in every company."""
-    found = importlib.util.spec_from_file_location("replay_mpi", Path(__file__).parents[1] / "replay_mpi.py")
-    replay_mpi = importlib.util.module_from_spec(found)
-    found.loader.exec_module(replay_mpi)
+    """The report of threads and of three MPIs, six launches each, and of threads beside all neighbours."""
     within = tmp_path_factory.mktemp("runs")
-    threads, mpi, company = (results.new_run(within, kind) for kind in ("threads", "mpi", "company"))
+    threads, mpi, beside = (results.new_run(within, kind) for kind in ("threads", "mpi", "neighbours"))
     results.write_environment(threads, {"model": "Replay", "usable": [0, 1], "seed": 1})
     results.write_environment(mpi, {"model": "Replay", "usable": [0, 1], "seed": 1, "kind": "mpi"})
     for launch in range(6):
@@ -37,16 +35,15 @@ def address(tmp_path_factory, replay):
                 for door in ("none", "component", "preload") if name == MPIS[0] else ("none", "preload"):
                     text = replay_mpi.ranks_launch(ranks, 1, launch, door).replace(MPIS[0], name)
                     results.write_launch(mpi, 10 * launch + ranks, f"{name} {door}", text)
-    results.write_environment(company, {"model": "Replay", "usable": [0, 1], "seed": 1, "kind": "company"})
+    results.write_environment(beside, {"model": "Replay", "usable": [0, 1], "seed": 1, "kind": "neighbours"})
     for number, (name, ranks) in enumerate((name, ranks) for name in replay.COMPANIES for ranks in (2, 8)):
         for program in replay.BARRIERS:
             told = replay.turns(program, ranks, "free", 1, number, "", name, "0,20~0.5")
             lines = "".join(json.dumps(record) + "\n" for record in told)
-            results.write_launch(company, number, program, lines)
-    made = report.pages(results.read(threads), results.read(mpi), results.read(company))
+            results.write_launch(beside, number, program, lines)
+    made = report.pages(results.read(threads), results.read(mpi), results.read(beside))
     page = tmp_path_factory.mktemp("page") / "report.html"
     page.write_text(made.report, encoding="utf-8")
-    page.with_name("report-targets.html").write_text(made.targets, encoding="utf-8")
     return page.as_uri()
 
 
@@ -54,7 +51,7 @@ def address(tmp_path_factory, replay):
 def open_page(browser, address):
     """Opens the page in a window of a size, in light or in dark."""
 
-    def opened(size=DESK, scheme="light", at=address, drawn=5):
+    def opened(size=DESK, scheme="light"):
         width, height = size
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -64,8 +61,8 @@ def open_page(browser, address):
         for kind in ("browser", "performance"):
             browser.get_log(kind)  # what earlier pages did
         browser.get("about:blank")
-        browser.get(at)
-        wait(browser, f"return document.querySelectorAll('#today .series').length >= {drawn}")
+        browser.get(address)
+        wait(browser, "return document.querySelectorAll('#today .series').length >= 5")
         return browser
 
     return opened
@@ -80,15 +77,17 @@ def wait(browser, condition):
 def series(browser, chart):
     return browser.execute_script(
         "const drawn = document.querySelectorAll(`[data-chart=${arguments[0]}] .series`);"
-        "return [...drawn].map((each) => each.dataset.series)", chart
-    )  # fmt: skip
+        "return [...drawn].map((each) => each.dataset.series)",
+        chart,
+    )
 
 
 def box(browser, selector):
     return browser.execute_script(
         "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
-        "return [box.left, box.top, box.right, box.bottom]", selector
-    )  # fmt: skip
+        "return [box.left, box.top, box.right, box.bottom]",
+        selector,
+    )
 
 
 def hover(browser, selector):
@@ -115,7 +114,7 @@ def test_what_to_use_is_on_the_first_screen_of_a_desk(open_page):
     browser = open_page(DESK)
     assert box(browser, "#what-to-use")[3] <= DESK[1]
     assert browser.execute_script("return document.querySelectorAll('#what-to-use dt').length") == 4
-    assert box(browser, "#today-company")[3] <= DESK[1]
+    assert box(browser, "#today-beside")[3] <= DESK[1]
 
 
 def test_every_curve_of_today_is_drawn_with_its_interval(open_page):
@@ -182,30 +181,30 @@ def test_the_other_placement_is_a_click_away(open_page):
 
 def test_a_link_of_the_contents_unfolds_its_section(open_page):
     browser = open_page()
-    assert not browser.execute_script("return document.querySelector('#paper details').open")
-    browser.find_element("css selector", "nav a[href='#paper']").click()
+    assert not browser.execute_script("return document.querySelector('#times details').open")
+    browser.find_element("css selector", "nav a[href='#times']").click()
     wait(browser, "return document.querySelectorAll('#own-free .series').length > 3")
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
-def test_the_chart_in_company_is_drawn_within_the_screen_and_tells_the_worst_cell(open_page, size):
+def test_the_chart_beside_neighbours_is_drawn_within_the_screen_and_tells_the_worst_cell(open_page, size):
     browser = open_page(size)
-    browser.find_element("css selector", "#what-to-use a[href='#company']").click()
-    wait(browser, "return document.querySelectorAll('[data-chart=company] .series').length === 6")
-    assert series(browser, "company")[-1] == "tollbar::barrier"
-    left, _, right, _ = box(browser, "[data-chart=company] > svg")
+    browser.find_element("css selector", "#what-to-use a[href='#beside']").click()
+    wait(browser, "return document.querySelectorAll('[data-chart=neighbours] .series').length === 6")
+    assert series(browser, "neighbours")[-1] == "tollbar::barrier"
+    left, _, right, _ = box(browser, "[data-chart=neighbours] > svg")
     assert 0 <= left < right <= size[0]
     inside = (
-        "const svg = document.querySelector('[data-chart=company] > svg').getBoundingClientRect();"
-        "const drawn = [...document.querySelectorAll('[data-chart=company] :is(text, .mark)')];"
+        "const svg = document.querySelector('[data-chart=neighbours] > svg').getBoundingClientRect();"
+        "const drawn = [...document.querySelectorAll('[data-chart=neighbours] :is(text, .mark)')];"
         "return drawn.every((each) => { const box = each.getBoundingClientRect();"
         "  return box.left >= svg.left - 1 && box.right <= svg.right + 1; })"
     )
     assert browser.execute_script(inside)
     if size == DESK:
-        hover(browser, "[data-chart=company] [data-series=libomp] .mark:last-child")
-        tip = browser.find_element("css selector", "[data-chart=company] .tip")
-        wait(browser, "return !document.querySelector('[data-chart=company] .tip').hidden")
+        hover(browser, "[data-chart=neighbours] [data-series=libomp] .mark:last-child")
+        tip = browser.find_element("css selector", "[data-chart=neighbours] .tip")
+        wait(browser, "return !document.querySelector('[data-chart=neighbours] .tip').hidden")
         assert "libomp, under a quota of 1.5 CPUs, worst" in tip.text
         assert "threads free, nothing between" in tip.text
 
@@ -217,13 +216,10 @@ def test_dark_and_light_differ(open_page):
 
 
 def test_nothing_goes_wrong_and_nothing_is_loaded(open_page, address):
-    for at, drawn in ((address, 5), (address.replace("report.html", "report-targets.html"), 0)):
-        browser = open_page(at=at, drawn=drawn)
-        assert [each for each in browser.get_log("browser") if each["level"] == "SEVERE"] == []
-        asked = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
-        urls = {
-            each["params"]["request"]["url"]
-            for each in asked
-            if each["method"] == "Network.requestWillBeSent"
-        }
-        assert {url for url in urls if not url.startswith(("data:", "about:"))} == {at}
+    browser = open_page()
+    assert [each for each in browser.get_log("browser") if each["level"] == "SEVERE"] == []
+    asked = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
+    urls = {
+        each["params"]["request"]["url"] for each in asked if each["method"] == "Network.requestWillBeSent"
+    }
+    assert {url for url in urls if not url.startswith(("data:", "about:"))} == {address}

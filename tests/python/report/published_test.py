@@ -5,8 +5,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tollbar.data import samples, summaries
-from tollbar.report import company_section, published, times
+import replay_mpi
+from tollbar.data import results, samples
+from tollbar.data.summary import medians
+from tollbar.report import beside_section, published, times
 
 ROOT = Path(__file__).resolve().parents[3]
 STORED = ROOT / "bench" / "results"
@@ -18,9 +20,7 @@ def test_what_is_stored_gives_the_same_times_as_the_samples(stored_once, tmp_pat
     for table in (found, whole):
         assert not table.rows.is_empty()
     by = ["ranks", "placement", "candidate"]
-    periods = [
-        summaries.medians(each.of("period_ns").filter(apart="launcher"), by) for each in (found, whole)
-    ]
+    periods = [medians(each.of("period_ns").filter(apart="launcher"), by) for each in (found, whole)]
     assert periods[0].sort(by).equals(periods[1].sort(by))
     rows, wanted = (
         [row["today"] for each in times.situations(one) for row in each] for one in (found, whole)
@@ -35,20 +35,32 @@ def test_a_table_names_the_fastest_and_ties(stored_once, tmp_path):
     assert "| times std::barrier |" in text.splitlines()[0]
 
 
-def test_runs_in_company_have_a_section_and_without_them_there_is_none(stored_once, stored_company, tmp_path):
+def test_runs_beside_neighbours_have_a_section_of_their_own(stored_once, stored_beside, tmp_path):
     threads = published.write([stored_once], tmp_path / "stored")
     assert published.texts(threads)["cells"] == ""
-    company = stored_company(ranks=(8,), workloads="0")
-    both = published.write([stored_once, company], tmp_path / "stored")
+    beside = stored_beside(ranks=(8,), workloads="0")
+    both = published.write([stored_once, beside], tmp_path / "stored")
     text = published.texts(both)["cells"]
-    assert text.startswith("## Between threads, in company\n")
-    assert company_section.markdown(samples.read([company])) in text
-    for name in ("threads", "company", "summary"):
+    assert text.startswith("## Between threads, beside neighbours\n")
+    assert beside_section.markdown(samples.read([beside])) in text
+    for name in ("threads", "beside", "summary"):
         assert published.texts(both)[name] == published.texts(threads)[name]
 
 
-def test_a_run_that_is_added_replaces_those_of_its_kind(stored_once, stored_company, tmp_path):
-    first, second = stored_company(ranks=(2,)), stored_company(ranks=(8,))
+def test_runs_that_share_no_launch_stand_in_one_table_and_are_not_compared(tmp_path):
+    runs = []
+    for door in ("none", "component"):
+        runs.append(results.new_run(tmp_path, "mpi"))
+        results.write_environment(runs[-1], {"kind": "mpi", "usable": [0, 1]})
+        for launch in range(2):
+            results.write_launch(runs[-1], launch, "p", replay_mpi.ranks_launch(4, 1, launch, door))
+    table = published.texts(published.write(runs, tmp_path / "stored"))["mpi"]
+    (row,) = (line for line in table.splitlines() if "| MPI_Barrier [component] |" in line)
+    assert row.endswith("| apart |  |")
+
+
+def test_a_run_that_is_added_replaces_those_of_its_kind(stored_once, stored_beside, tmp_path):
+    first, second = stored_beside(ranks=(2,)), stored_beside(ranks=(8,))
     published.write([stored_once, first], tmp_path / "stored")
     found = published.add([second], tmp_path / "stored")
     assert list(found.environments) == [stored_once.name, second.name]
@@ -78,7 +90,7 @@ def test_the_pages_say_what_is_stored(committed, page):
 
 def test_results_are_of_machines_alone_and_beside_a_neighbour(committed):
     threads = committed.rows.filter(pl.col("bench") == "threads")
-    assert {"alone", "1 neighbour"} <= set(threads["company"])
+    assert {"alone", "1 neighbour"} <= set(threads["neighbours"])
     assert all(facts["model"] and facts["kernel"] for facts in committed.environments.values())
 
 

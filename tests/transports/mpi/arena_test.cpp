@@ -16,6 +16,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 
@@ -25,7 +26,7 @@ std::uint64_t fresh_id() {
 }
 
 struct Opened {
-    Opened() : id(fresh_id()), first(Arena::make(id)), second(Arena::open(id, first->place())) {}
+    Opened() : id(fresh_id()), first(Arena::make(id)), second(Arena::open(id, first->descriptor())) {}
 
     std::uint64_t id;
     std::shared_ptr<Arena> first;
@@ -73,7 +74,7 @@ TEST_CASE("more than there is room for is refused") {
     CHECK(arena.first->take(100, 1) != 0);
 }
 
-TEST_CASE("each reader finds a notice once, and its place on the board is free again after the last") {
+TEST_CASE("each reader finds a notice once, and its line on the board is free again after the last") {
     Opened arena;
     for (std::uint64_t ticket = 1; ticket < 1000; ++ticket) {
         REQUIRE(arena.first->post(ticket, 4 * ticket, 2));
@@ -116,7 +117,7 @@ TEST_CASE("blocks of every size are had up to the whole, and the file grows with
     Opened arena;
     struct stat file {};
     const auto length = [&] {
-        REQUIRE(fstat(arena.first->place().descriptor, &file) == 0);
+        REQUIRE(fstat(arena.first->descriptor().number, &file) == 0);
         return static_cast<std::size_t>(file.st_size);
     };
     CHECK(length() < 64 << 10);
@@ -143,11 +144,11 @@ TEST_CASE("a process that may make no larger files is refused, without a signal"
     setrlimit(RLIMIT_FSIZE, &before);
 }
 
-TEST_CASE("what another job, or something else, has in its place is refused") {
+TEST_CASE("what another job, or something else, has there is refused") {
     Opened arena;
-    CHECK_THROWS_AS(Arena::open(arena.id + 1, arena.first->place()), std::system_error);
-    CHECK_THROWS_AS(Arena::open(arena.id, {.process = getpid(), .descriptor = 0}), std::system_error);
-    CHECK_THROWS_AS(Arena::open(arena.id, {.process = getpid(), .descriptor = 999}), std::system_error);
+    CHECK_THROWS_AS(Arena::open(arena.id + 1, arena.first->descriptor()), std::system_error);
+    CHECK_THROWS_AS(Arena::open(arena.id, {.process = getpid(), .number = 0}), std::system_error);
+    CHECK_THROWS_AS(Arena::open(arena.id, {.process = getpid(), .number = 999}), std::system_error);
 }
 
 TEST_CASE("nothing is in /dev/shm but what was given a name, until that is removed") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages by an MPI that does what the test says.
-#include "plan/lower.hpp"
+#include "plan/schedule.hpp"
 #include "transports/mpi/messages.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -14,7 +14,8 @@
 #include <vector>
 
 using namespace tollbar;
-using namespace tollbar::mpi;
+using namespace tollbar::detail;
+using namespace tollbar::detail::mpi;
 
 struct tollbar_channel {
     Rank peer = 0;
@@ -24,7 +25,7 @@ struct tollbar_channel {
 
 namespace {
 
-constexpr std::atomic<Crowding> roomy{Crowding::roomy};
+constexpr std::atomic<Occupancy> roomy{Occupancy::exclusive};
 
 /// Keeps what was asked of it.
 struct ScriptedMpi {

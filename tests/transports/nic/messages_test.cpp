@@ -14,6 +14,7 @@
 #include <tuple>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -63,28 +64,22 @@ class NicSide {
 public:
     explicit NicSide(const Plan& plan) : entered_(plan.ranks()) {
         for (Rank rank = 0; rank < plan.ranks(); ++rank)
-            nics_.push_back(nic::describe({.who = toll_identity_of({1, 0}, 1, 0),
-                                           .rank = rank,
-                                           .ranks = plan.ranks(),
-                                           .before = 0,
-                                           .drawn = 1,
-                                           .interface = 1,
-                                           .slot = 0,
-                                           .port = 9},
-                                          toll_plan, compile_steps(plan, rank), nic_of));
+            nics_.push_back(
+                nic::describe(nic::member_of(toll_identity_of({1, 0}, 1, 0), rank, plan.ranks(), 1, toll_plan), 0,
+                              {.interface = 1, .number = 0, .port = 9}, compile_steps(plan, rank), nic_of));
     }
 
-    bool over(Rank rank) const { return nics_[rank].state.at == toll_place(entered_[rank], nics_[rank].program.steps); }
+    bool over(Rank rank) const { return nics_[rank].state.at == toll_at(entered_[rank], nics_[rank].program.steps); }
     Messages enter(Rank rank) {
         toll_group& nic = nics_[rank];
         const Episode episode = ++entered_[rank];
         REQUIRE(toll_enter(&nic.state, &nic.program, episode) == 1);
-        return advance(rank, nic.program.tells & 1, episode);
+        return advance(rank, nic.program.signals & 1, episode);
     }
     Messages hear(const Message& message) {
         const auto& [from, to, step, episode] = message;
         CHECK(nics_[to].steps[step].step.from == from);
-        toll_record(&nics_[to].state.told[step], episode);
+        toll_record(&nics_[to].state.signalled[step], episode);
         return advance(to, 0, episode);
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PEs of an OpenSHMEM have the properties every transport must have, through shared memory and over TCP.
-#include "transports/desk_company.hpp"
+#include "transports/desk_harness.hpp"
 
 #include <tollbar/shmem.h>
 
@@ -18,12 +18,14 @@ using namespace tollbar::testing;
 
 namespace {
 
+const std::string automatic = std::to_string(TOLLBAR_SHMEM_AUTO), puts = std::to_string(TOLLBAR_SHMEM_PUTS),
+                  stores = std::to_string(TOLLBAR_SHMEM_STORES);
+
 /// The experiments of bench/shmem/counters.cpp.
-constexpr int first_counters = 1, last_counters = 6;
-constexpr int amo64 = 2, posted_2 = 5;
+const std::vector<std::string> counters{"amo32", "amo64", "posted", "posted:1", "posted:2", "posted:4"};
 
 struct Barrier {
-    int signals;
+    std::string signals;
     std::string plan;
 };
 
@@ -68,9 +70,9 @@ private:
     int status_ = -1;
 };
 
-class ShmemCompany : public DeskCompany {
+class ShmemHarness : public DeskHarness {
 public:
-    explicit ShmemCompany(Rank pes) : DeskCompany(pes) {}
+    explicit ShmemHarness(Rank pes) : DeskHarness(pes) {}
 
     int descriptor() const { return board_.descriptor(); }
     void stop() {
@@ -96,12 +98,11 @@ std::vector<Rank> lates(Rank pes) {
 }
 
 void check(Rank pes, Through through, const std::vector<Barrier>& barriers) {
-    std::deque<ShmemCompany> companies;
+    std::deque<ShmemHarness> harnesses;
     std::vector<std::string> orders;
     for (const Barrier& barrier : barriers) {
-        companies.emplace_back(pes);
-        orders.push_back(std::to_string(companies.back().descriptor()) + ':' + std::to_string(barrier.signals) + ':' +
-                         barrier.plan);
+        harnesses.emplace_back(pes);
+        orders.push_back(std::to_string(harnesses.back().descriptor()) + ':' + barrier.signals + '/' + barrier.plan);
     }
     Job job(pes, through, orders);
     for (std::size_t i = 0; i < barriers.size(); ++i) {
@@ -109,34 +110,29 @@ void check(Rank pes, Through through, const std::vector<Barrier>& barriers) {
         CAPTURE(barriers[i].signals);
         CAPTURE(barriers[i].plan);
         // Over a network only those who are heard directly are known to have come.
-        companies[i].set(job, through == Through::shared_memory);
-        CHECK(complaints(companies[i], lates(pes), {.episodes = 40, .late_every = 4, .mixed = true}) ==
+        harnesses[i].set(job, through == Through::shared_memory);
+        CHECK(complaints(harnesses[i], lates(pes), {.episodes = 40, .late_every = 4, .mixed = true}) ==
               std::vector<std::string>());
-        companies[i].stop();
+        harnesses[i].stop();
     }
     CHECK(job.end() == 0);
 }
 
 std::vector<Barrier> every_way(Rank pes) {
-    std::vector<Barrier> ways{{TOLLBAR_SHMEM_AUTO, ""}, {TOLLBAR_SHMEM_PUTS, ""}, {TOLLBAR_SHMEM_PUTS, "counter"}};
-    for (const int signals : {int{TOLLBAR_SHMEM_PUTS}, int{TOLLBAR_SHMEM_STORES}})
-        ways.push_back({signals, "dissemination"});
-    for (int counters = first_counters; counters <= last_counters; ++counters)
-        ways.push_back({counters, "dissemination"});
+    std::vector<Barrier> ways{{automatic, ""}, {puts, ""}, {puts, "counter"}};
+    for (const std::string& signals : {puts, stores}) ways.push_back({signals, "dissemination"});
+    for (const std::string& kind : counters) ways.push_back({kind, "dissemination"});
     for (const char* plan : {"central", "mcs", "tournament", "pairwise", "central@2/dissemination", "turnstile",
                              "combination", "turnstile@2/dissemination"})
-        ways.push_back({TOLLBAR_SHMEM_PUTS, plan});
-    ways.push_back({amo64, "mcs"});
-    ways.push_back({TOLLBAR_SHMEM_STORES, "counter"});
-    ways.push_back({TOLLBAR_SHMEM_STORES, "dissemination:" + std::to_string(pes)});
+        ways.push_back({puts, plan});
+    ways.push_back({"amo64", "mcs"});
+    ways.push_back({stores, "counter"});
+    ways.push_back({stores, "dissemination:" + std::to_string(pes)});
     return ways;
 }
 
 std::vector<Barrier> some_ways() {
-    return {{TOLLBAR_SHMEM_PUTS, ""},
-            {TOLLBAR_SHMEM_PUTS, "dissemination"},
-            {posted_2, "dissemination"},
-            {TOLLBAR_SHMEM_PUTS, "mcs"}};
+    return {{puts, ""}, {puts, "dissemination"}, {"posted:2", "dissemination"}, {puts, "mcs"}};
 }
 
 }  // namespace

@@ -15,7 +15,8 @@
 #include <vector>
 
 using namespace tollbar;
-using namespace tollbar::shmem;
+using namespace tollbar::detail;
+using namespace tollbar::detail::shmem;
 
 namespace {
 
@@ -26,7 +27,7 @@ enum class Test : std::uint8_t {
 };
 
 struct Scheme {
-    unsigned slots_a_channel = phases;
+    unsigned slots_a_channel = parities;
     Test test = Test::equal;
 };
 
@@ -91,7 +92,7 @@ class Explorer {
 public:
     Explorer(const Plan& plan, char episodes, Scheme scheme)
         : ranks_(plan.ranks()), episodes_(episodes), scheme_(scheme) {
-        for (Rank rank = 0; rank < ranks_; ++rank) steps_.push_back(place(plan, rank));
+        for (Rank rank = 0; rank < ranks_; ++rank) steps_.push_back(steps_of(plan, rank));
         visit(State(ranks_, slots_of(plan), scheme.slots_a_channel));
         while (!open_.empty()) {
             const State state = open_.back();
@@ -104,7 +105,7 @@ public:
 
 private:
     unsigned phase(char episode) const {
-        return scheme_.slots_a_channel == phases ? phase_of(static_cast<Episode>(episode)) : 0;
+        return scheme_.slots_a_channel == parities ? parity_of(static_cast<Episode>(episode)) : 0;
     }
 
     bool is_over(State& state, Rank rank) const {
@@ -128,7 +129,7 @@ private:
     /// Does a step that is no await; gives how many to go on.
     std::uint32_t take(State& state, Rank rank, const shmem::Step& one) {
         const char mine = state.episode(rank);
-        if (one.kind == Kind::tell) state.send({one.peer, phase(mine), one.slot, mine});
+        if (one.kind == Kind::signal) state.send({one.peer, phase(mine), one.slot, mine});
         const bool skips = one.kind == Kind::flush ||
                            (one.kind == Kind::meet && ++state.counter(one.peer) != mine * static_cast<char>(one.share));
         return skips ? 1 + one.skip : 1;
@@ -138,7 +139,7 @@ private:
     void go_on(State& state, Rank rank) {
         while (!is_over(state, rank)) {
             const shmem::Step& one = next(state, rank);
-            if (one.kind == Kind::told) return;
+            if (one.kind == Kind::await) return;
             state.step(rank) = static_cast<char>(state.step(rank) + static_cast<char>(take(state, rank, one)));
         }
         for (Rank other = 0; other < ranks_; ++other)

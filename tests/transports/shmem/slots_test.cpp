@@ -4,7 +4,8 @@
 #include <doctest/doctest.h>
 
 using namespace tollbar;
-using namespace tollbar::shmem;
+using namespace tollbar::detail;
+using namespace tollbar::detail::shmem;
 
 TEST_CASE("a word is read by its signature and its episode, across the end of 32 bits") {
     const Signature mine = signature_of(1, 2);
@@ -12,17 +13,17 @@ TEST_CASE("a word is read by its signature and its episode, across the end of 32
                                   Episode{0x100000001}, Episode{0xffffffffffffffff}}) {
         CAPTURE(episode);
         const auto reading = [&](Episode written) {
-            return read_slot(slot_word(mine, written), phase_of(written), mine, episode);
+            return read_slot(slot_word(mine, written), parity_of(written), mine, episode);
         };
-        CHECK(read_slot(0, phase_of(episode), mine, episode) == Reading::past);
+        CHECK(read_slot(0, parity_of(episode), mine, episode) == Reading::past);
         CHECK(reading(episode - 2) == Reading::past);
         CHECK(reading(episode - 1) == Reading::past);
-        CHECK(reading(episode) == Reading::heard);
-        CHECK(reading(episode + 1) == Reading::heard);
+        CHECK(reading(episode) == Reading::received);
+        CHECK(reading(episode + 1) == Reading::received);
         CHECK(reading(episode + 2) == Reading::impossible);
         CHECK(reading(episode + 3) == Reading::impossible);
-        CHECK(read_slot(slot_word(mine, episode), phase_of(episode + 1), mine, episode) == Reading::impossible);
-        CHECK(read_slot(slot_word(signature_of(3, 2), episode), phase_of(episode), mine, episode) == Reading::foreign);
+        CHECK(read_slot(slot_word(mine, episode), parity_of(episode + 1), mine, episode) == Reading::impossible);
+        CHECK(read_slot(slot_word(signature_of(3, 2), episode), parity_of(episode), mine, episode) == Reading::foreign);
     }
 }
 

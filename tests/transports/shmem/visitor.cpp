@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PE that makes one barrier after the other and does at each what its desk says.
 //
-// usage: shmem_visitor near|far CONDUCTOR DESCRIPTOR:SIGNALS:PLAN...      (PLAN may be empty; the boards are
-// CONDUCTOR's)
+// usage: shmem_visitor near|far CONDUCTOR DESCRIPTOR:SIGNALS/PLAN...      (SIGNALS is a number of shmem.h's or a name
+// of the bench's counters; PLAN may be empty; the boards are CONDUCTOR's)
 #include "counters.hpp"
 #include "transports/visitor.hpp"
-
-#include "doors/shmem/barrier.hpp"
 
 #include <tollbar/shmem.h>
 
@@ -25,6 +23,7 @@
 #include <sys/prctl.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -38,9 +37,9 @@ void demand(bool holds, const char* what) {
     shmem_global_exit(1);
 }
 
-class Near {
+class Split {
 public:
-    explicit Near(tollbar_shmem_barrier* barrier) : barrier_(barrier) {}
+    explicit Split(tollbar_shmem_barrier* barrier) : barrier_(barrier) {}
 
     void arrive() { demand(tollbar_shmem_barrier_post(barrier_) == 0, "post"); }
     void wait() { demand(tollbar_shmem_barrier_wait(barrier_) == 0, "wait"); }
@@ -53,23 +52,44 @@ public:
     }
 
     bool wait_for(std::chrono::milliseconds limit) {
-        const auto until = tollbar_shmem_now() + std::chrono::nanoseconds(limit).count();
-        const int error = tollbar_shmem_barrier_wait_until(barrier_, until, nullptr, 0, nullptr);
-        demand(error == 0 || error == ETIMEDOUT, "wait until");
+        const int error = tollbar_shmem_barrier_wait_for(barrier_, std::chrono::nanoseconds(limit).count());
+        demand(error == 0 || error == ETIMEDOUT, "wait for");
         return error == 0;
     }
 
     std::vector<Rank> missing() const {
-        std::vector<int> pes(static_cast<std::size_t>(shmem_n_pes()));
+        std::vector<tollbar_missing> list(static_cast<std::size_t>(shmem_n_pes()));
         std::size_t count = 0;
-        demand(tollbar_shmem_barrier_missing(barrier_, pes.data(), pes.size(), &count) == 0, "missing");
-        return {pes.begin(), pes.begin() + static_cast<std::ptrdiff_t>(count)};
+        demand(tollbar_shmem_barrier_missing(barrier_, list.data(), list.size(), &count) == 0, "missing");
+        std::vector<Rank> pes;
+        for (std::size_t i = 0; i < count; ++i) pes.push_back(list[i].rank);
+        return pes;
     }
 
 private:
     tollbar_shmem_barrier* barrier_;
 };
 
+/// The bench's barrier by counters.
+class Counting {
+public:
+    explicit Counting(bench::CounterBarrier* barrier) : barrier_(barrier) {}
+
+    void arrive() { barrier_->post(); }
+    void wait() { barrier_->wait(); }
+    void arrive_and_wait() {
+        arrive();
+        wait();
+    }
+    bool test() { return barrier_->test(); }
+    bool wait_for(std::chrono::milliseconds limit) { return barrier_->wait_until(deadline_after(limit)); }
+    std::vector<Rank> missing() const { return barrier_->missing(); }
+
+private:
+    bench::CounterBarrier* barrier_;
+};
+
+template <class Near>
 class Far : public Near {
 public:
     using Near::Near;
@@ -78,30 +98,41 @@ public:
     }
 };
 
-int number(std::string_view text) {
-    int value = -1;
+std::uint32_t number(std::string_view text) {
+    std::uint32_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
 }
 
-template <class M>
-void visit(const std::string& conductor, std::string_view order) {
-    const std::string_view descriptor = order.substr(0, order.find(':'));
-    const std::string_view signals = order.substr(descriptor.size() + 1, 1);
-    const std::string plan(order.substr(descriptor.size() + 3));
+template <class M, class Barrier>
+void serve(Barrier* barrier, Board& board, bool far) {
+    const auto self = static_cast<Rank>(shmem_my_pe());
+    if (far)
+        Visitor<Far<M>>(Far<M>(barrier), board, self).serve();
+    else
+        Visitor<M>(M(barrier), board, self).serve();
+}
 
-    const std::string board = "/proc/" + conductor + "/fd/" + std::string(descriptor);
+void visit(const std::string& conductor, std::string_view order, bool far) {
+    const std::string_view descriptor = order.substr(0, order.find(':'));
+    order.remove_prefix(descriptor.size() + 1);
+    const std::string signals(order.substr(0, order.find('/')));
+    const std::string plan(order.substr(signals.size() + 1));
+
+    const std::string path = "/proc/" + conductor + "/fd/" + std::string(descriptor);
+    Board board(static_cast<Rank>(shmem_n_pes()), open(path.c_str(), O_RDWR | O_CLOEXEC));
+    const auto counters = std::ranges::find(bench::counter_kinds, signals, &bench::CounterKind::name);
+    if (counters != bench::counter_kinds.end()) {
+        bench::CounterBarrier barrier(*counters, plan);
+        serve<Counting>(&barrier, board, far);
+        return;
+    }
     tollbar_shmem_options options{};
     options.plan = plan.c_str();
-    options.signals = number(signals);
-    const auto counters = std::ranges::find_if(bench::counter_kinds,
-                                               [&](const auto& one) { return one.kind.number == options.signals; });
+    options.signals = static_cast<tollbar_shmem_signals>(number(signals));
     tollbar_shmem_barrier* barrier = nullptr;
-    demand(shmem::create(nullptr, options, counters == bench::counter_kinds.end() ? nullptr : &counters->kind,
-                         &barrier) == 0,
-           "create");
-    Board shared(static_cast<Rank>(shmem_n_pes()), open(board.c_str(), O_RDWR | O_CLOEXEC));
-    Visitor<M>(M(barrier), shared, static_cast<Rank>(shmem_my_pe())).serve();
+    demand(tollbar_shmem_barrier_create(nullptr, &options, &barrier) == 0, "create");
+    serve<Split>(barrier, board, far);
     demand(tollbar_shmem_barrier_destroy(barrier) == 0, "destroy");
 }
 
@@ -113,6 +144,6 @@ int main(int count, char** arguments) {
     shmem_init();
     answer = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
     const bool far = std::string_view(arguments[1]) == "far";
-    for (int i = 3; i < count; ++i) (far ? visit<Far> : visit<Near>)(arguments[2], arguments[i]);
+    for (int i = 3; i < count; ++i) visit(arguments[2], arguments[i], far);
     shmem_finalize();
 }

@@ -11,16 +11,19 @@
 #include <cstring>
 #include <numeric>
 #include <shmem.h>
+#include <type_traits>
 
 using namespace tollbar;
-using namespace tollbar::shmem;
+using namespace tollbar::detail;
+using namespace tollbar::detail::shmem;
 
 namespace {
 
 constexpr int episodes = 12;
 
-/// Runs a few episodes from `before` on; gives the number of complaints.
-int across(Episode before, const Plan& plan, const SignalKind& signals, bool shared) {
+/// Runs a few episodes from `before` on, over what `wrap` makes of the transport; gives the number of complaints.
+template <class Wrap>
+int across(Episode before, const Plan& plan, Signals signals, bool shared, Wrap wrap) {
     const int count = shmem_n_pes();
     const int me = shmem_my_pe();
     std::vector<int> pes(static_cast<std::size_t>(count));
@@ -33,9 +36,11 @@ int across(Episode before, const Plan& plan, const SignalKind& signals, bool sha
     shmem_barrier_all();
 
     const Block block(memory, slots);
-    ShmemTransport transport(block, pes, signals, shared, signature_of(1, 2),
-                             patience_for<NativeSync>(wait_policy::automatic, Crowding::crowded), before);
-    const std::vector<ShmemTransport::Step> steps = transport.locate(place(plan, static_cast<Rank>(me)));
+    auto transport = wrap(
+        ShmemTransport(block, pes, signals, shared, signature_of(1, 2),
+                       wait_budget_for<NativeSync>(wait_policy::automatic, Occupancy::oversubscribed), before),
+        block);
+    const std::vector<ShmemTransport::Step> steps = transport.locate(steps_of(plan, static_cast<Rank>(me)));
     Runner runner(steps.data(), static_cast<std::uint32_t>(steps.size()), before, std::move(transport));
     int complaints = 0;
     for (long episode = 1; episode <= episodes; ++episode) {
@@ -45,7 +50,7 @@ int across(Episode before, const Plan& plan, const SignalKind& signals, bool sha
         runner.finish(Never{});
         for (const int pe : pes)
             if (tolls[2 * pe + episode % 2] != episode) ++complaints;
-        if (runner.transport().fault()) ++complaints;
+        if (std::is_same_v<decltype(transport), ShmemTransport> && runner.transport().fault()) ++complaints;
     }
     if (runner.episode() != before + episodes) ++complaints;
     shmem_barrier_all();
@@ -60,14 +65,18 @@ int main() {
     shmem_init();
     const auto ranks = static_cast<Rank>(shmem_n_pes());
     int complaints = 0;
+    const auto as_it_is = [](ShmemTransport transport, Block) { return transport; };
+    const auto by_counters = [](ShmemTransport transport, Block block) {
+        return bench::CounterTransport(std::move(transport), bench::counter_kinds.front().make(block));
+    };
     for (const Episode end : {Episode{1} << 31, Episode{1} << 32, Episode{0}}) {
         const Episode before = end - episodes / 2;
-        complaints += across(before, make_plan("dissemination", ranks), by_puts, false);
-        complaints += across(before, make_plan("mcs", ranks), by_stores, true);
-        complaints += across(before, make_plan("mcs", ranks), by_stores, false);
-        complaints += across(before, make_plan("counter", ranks), by_stores, true);
-        complaints += across(before, make_plan("dissemination", ranks), bench::counter_kinds.front().kind, true);
-        complaints += across(before, make_plan("counter", ranks), by_puts, false);
+        complaints += across(before, make_plan("dissemination", ranks), Signals::puts, false, as_it_is);
+        complaints += across(before, make_plan("mcs", ranks), Signals::stores, true, as_it_is);
+        complaints += across(before, make_plan("mcs", ranks), Signals::stores, false, as_it_is);
+        complaints += across(before, make_plan("counter", ranks), Signals::stores, true, as_it_is);
+        complaints += across(before, make_plan("dissemination", ranks), Signals::puts, false, by_counters);
+        complaints += across(before, make_plan("counter", ranks), Signals::puts, false, as_it_is);
     }
     if (complaints != 0) {
         std::fprintf(stderr, "PE %d: %d complaints\n", shmem_my_pe(), complaints);

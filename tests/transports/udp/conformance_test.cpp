@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that meet over UDP have the properties every transport must have, in fine weather and in storms.
-#include "company.hpp"
+#include "harness.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
 #include <tollbar/algorithms.hpp>
 
@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 using namespace std::chrono_literals;
 
@@ -50,8 +51,8 @@ TEST_CASE("ranks over UDP conform, whatever they run and however they wait") {
                 CAPTURE(plan);
                 CAPTURE(name_of(wait));
                 if (wait != wait_policy::park && ranks > 3 && plan != "dissemination") continue;
-                LoopbackCompany company(members(make_plan(plan, ranks), {.key = a_key, .wait = wait, .linger = 50ms}));
-                CHECK(complaints(company, lates(ranks), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
+                LoopbackHarness harness(members(make_plan(plan, ranks), {.key = a_key, .wait = wait, .linger = 50ms}));
+                CHECK(complaints(harness, lates(ranks), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
             }
 }
 
@@ -60,14 +61,14 @@ TEST_CASE("any number of hosts conforms") {
         for (const char* plan : {"dissemination", "pairwise"}) {
             CAPTURE(ranks);
             CAPTURE(plan);
-            LoopbackCompany company(members(make_plan(plan, ranks), {.key = a_key, .linger = 50ms}));
-            CHECK(complaints(company, lates(ranks), {.episodes = 4, .late_every = 2, .mixed = true}) == none);
+            LoopbackHarness harness(members(make_plan(plan, ranks), {.key = a_key, .linger = 50ms}));
+            CHECK(complaints(harness, lates(ranks), {.episodes = 4, .late_every = 2, .mixed = true}) == none);
         }
 }
 
 TEST_CASE("a pair that spins conforms") {
-    LoopbackCompany company(members(make_plan("pairwise", 2), {.key = a_key, .wait = wait_policy::spin}));
-    CHECK(complaints(company, lates(2), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
+    LoopbackHarness harness(members(make_plan("pairwise", 2), {.key = a_key, .wait = wait_policy::spin}));
+    CHECK(complaints(harness, lates(2), {.episodes = 8, .late_every = 1, .mixed = true}) == none);
 }
 
 TEST_CASE("ranks in a storm conform, also where episodes wrap") {
@@ -75,16 +76,16 @@ TEST_CASE("ranks in a storm conform, also where episodes wrap") {
         for (const char* plan : {"dissemination", "pairwise", "mcs", "central"}) {
             CAPTURE(before);
             CAPTURE(plan);
-            LoopbackCompany company(members_in_a_storm(make_plan(plan, 3), storm, before, hasty));
-            CHECK(complaints(company, lates(3), {.episodes = 20, .late_every = 4, .mixed = true}) == none);
+            LoopbackHarness harness(members_in_a_storm(make_plan(plan, 3), storm, before, hasty));
+            CHECK(complaints(harness, lates(3), {.episodes = 20, .late_every = 4, .mixed = true}) == none);
         }
 }
 
 TEST_CASE("eight ranks in a storm never leave early and always come to an end") {
     for (const char* plan : {"dissemination", "tournament"}) {
         CAPTURE(plan);
-        LoopbackCompany company(members_in_a_storm(make_plan(plan, 8), storm, 0, hasty));
-        company.run({.episodes = storm_episodes(), .late_every = 0, .mixed = false});
-        CHECK(company.unpaid() == 0);
+        LoopbackHarness harness(members_in_a_storm(make_plan(plan, 8), storm, 0, hasty));
+        harness.run({.episodes = storm_episodes(), .late_every = 0, .mixed = false});
+        CHECK(harness.unpaid() == 0);
     }
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "transports/udp/transport.hpp"
-#include "runtime/steps.hpp"
+#include "wire/steps.hpp"
 
 #include <tollbar/detail/runner.hpp>
 
@@ -12,6 +12,8 @@
 #include <utility>
 
 namespace tollbar::testing {
+
+using namespace detail;
 
 /// Keeps what is sent.
 class Outbox final : public Datagrams {

@@ -14,6 +14,7 @@
 #include <random>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {

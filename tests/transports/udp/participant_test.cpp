@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a participant over UDP promises beyond the suite of all transports.
-#include "company.hpp"
+#include "harness.hpp"
 #include "refusal.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 using namespace std::chrono_literals;
 
@@ -24,9 +25,9 @@ namespace {
 constexpr udp_options brief{.key = a_key, .linger = 5ms};
 
 std::vector<udp_participant> group_of(const Plan& plan, udp_options options = brief) {
-    Places places(plan.ranks());
+    Endpoints endpoints(plan.ranks());
     std::vector<udp_participant> all;
-    for (Rank rank = 0; rank < plan.ranks(); ++rank) all.push_back(places.join(plan, rank, options));
+    for (Rank rank = 0; rank < plan.ranks(); ++rank) all.push_back(endpoints.join(plan, rank, options));
     return all;
 }
 
@@ -68,10 +69,10 @@ TEST_CASE("who waits names exactly who has not arrived, whatever the plan") {
 
 TEST_CASE("whoever waits for a process that was killed names its rank") {
     const Plan plan = make_plan("dissemination", 3);
-    Places places(3);
+    Endpoints endpoints(3);
     const pid_t process = fork();
     if (process == 0) {
-        udp_participant self = places.join(plan, 2, brief);
+        udp_participant self = endpoints.join(plan, 2, brief);
         self.arrive_and_wait();
         pause();
         _exit(0);
@@ -80,7 +81,7 @@ TEST_CASE("whoever waits for a process that was killed names its rank") {
     std::latch met(2);
     for (const Rank rank : {0U, 1U})
         waiting.emplace_back([&, rank] {
-            udp_participant self = places.join(plan, rank, brief);
+            udp_participant self = endpoints.join(plan, rank, brief);
             self.arrive_and_wait();
             met.arrive_and_wait();
             kill(process, SIGKILL);
@@ -93,15 +94,15 @@ TEST_CASE("whoever waits for a process that was killed names its rank") {
 
 TEST_CASE("a rank that computes answers who has lost a frame of its") {
     const Plan plan = make_plan("pairwise", 2);
-    Places places(2);
-    udp_participant here = places.join(plan, 0, brief);
+    Endpoints endpoints(2);
+    udp_participant here = endpoints.join(plan, 0, brief);
     {
         // Nobody is at this rank's address yet: what the other tells it is lost.
-        const udp_place taken = std::exchange(places.places[1], udp_place("127.0.0.1:0"));
+        const udp_endpoint taken = std::exchange(endpoints.endpoints[1], udp_endpoint("127.0.0.1:0"));
         here.arrive();
         CHECK_FALSE(here.test());
     }
-    udp_participant there(udp_place(places.addresses[1]), plan, 1, places.addresses, brief);
+    udp_participant there(udp_endpoint(endpoints.addresses[1]), plan, 1, endpoints.addresses, brief);
     there.arrive();
     there.wait();  // rank 0 is in no call
     here.wait();
@@ -110,10 +111,10 @@ TEST_CASE("a rank that computes answers who has lost a frame of its") {
 TEST_CASE("a rank that leaves has answered for the last episode") {
     for (int i = 0; i < 20; ++i) {
         const Plan plan = make_plan("mcs", 3);
-        Places places(3);
+        Endpoints endpoints(3);
         std::vector<std::jthread> threads;
         for (Rank rank = 0; rank < 3; ++rank)
-            threads.emplace_back([&places, &plan, rank] { places.join(plan, rank).arrive_and_wait(); });
+            threads.emplace_back([&endpoints, &plan, rank] { endpoints.join(plan, rank).arrive_and_wait(); });
     }
 }
 
@@ -135,11 +136,11 @@ TEST_CASE("groups of one process do not meet each other's ranks") {
 TEST_CASE("what does not fit is refused") {
     const Plan plan = make_plan("central", 2);
     const auto refused = [&](Rank rank, std::vector<std::string> addresses) {
-        return refusal([&] { udp_participant(udp_place("127.0.0.1:0"), plan, rank, addresses, {.key = 1}); });
+        return refusal([&] { udp_participant(udp_endpoint("127.0.0.1:0"), plan, rank, addresses, {.key = 1}); });
     };
     CHECK(refused(0, {"127.0.0.1:1"}) == "there are 1 addresses for 2 ranks");
     CHECK(refused(2, {"127.0.0.1:1", "127.0.0.1:2"}) == "there is no rank 2 of 2");
     CHECK(refused(0, {"127.0.0.1:1", "127.0.0.1:1"}) == "two ranks have the address 127.0.0.1:1");
     CHECK(refused(0, {"127.0.0.1", "127.0.0.1:1"}) == "'127.0.0.1' is not an address of the form HOST:PORT");
-    CHECK(refusal([] { udp_place("127.0.0.1:65536"); }) != "accepted");
+    CHECK(refusal([] { udp_endpoint("127.0.0.1:65536"); }) != "accepted");
 }

@@ -9,6 +9,7 @@
 #include <random>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -110,7 +111,7 @@ TEST_CASE("what others ask and where they are is no news, only what a rank waits
     hand.hear(toll_ask, 2, 0, 1);
     hand.hear(toll_here, 2, 0, 1);
     hand.hear(toll_pull, 0, 0, 1);
-    CHECK(hand.protocol.counts().heard > 2);
+    CHECK(hand.protocol.counts().news > 2);
     CHECK(hand.protocol.news() == before);
     hand.hear(toll_signal, 0, static_cast<toll_u16>(hand.steps.size() - 1), 1);
     CHECK(hand.protocol.news() != before);
@@ -214,7 +215,7 @@ TEST_CASE("a million forged, replayed, stale, altered and truncated frames relea
         }
         REQUIRE(hand.advance());
     }
-    const std::uint64_t honest = hand.protocol.counts().heard;
+    const std::uint64_t honest = hand.protocol.counts().news;
     hand.start();
     hand.outbox.take();
     Forger forger(old);
@@ -226,7 +227,7 @@ TEST_CASE("a million forged, replayed, stale, altered and truncated frames relea
     CHECK_FALSE(hand.advance());
     const UdpCounts& counts = hand.protocol.counts();
     CHECK(counts.dropped() + counts.known == frames);
-    CHECK(counts.heard == honest);
+    CHECK(counts.news == honest);
     CHECK(hand.protocol.missing() == std::vector<Rank>{1, 2, 3});
     CHECK(hand.outbox.take() == Sent{});
     for (const auto count : {counts.malformed, counts.damaged, counts.other_job, counts.other_group,

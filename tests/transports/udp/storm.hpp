@@ -11,6 +11,8 @@
 
 namespace tollbar::testing {
 
+using namespace detail;
+
 /// Parts of a thousand of all datagrams.
 struct Weather {
     unsigned lost = 0;

@@ -2,13 +2,14 @@
 // Threads and processes have the properties every transport must have.
 #include "toll.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <doctest/doctest.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -40,8 +41,8 @@ TEST_CASE("threads conform, whatever they run and however they wait") {
                 CAPTURE(plan);
                 CAPTURE(name_of(wait));
                 if ((gets_on_slowly(wait, ranks) || ranks > 8) && plan.find(':') != plan.npos) continue;
-                ThreadCompany company(group(ranks, {.plan = plan, .wait = wait}));
-                CHECK(complaints(company, lates(wait, ranks), free_run(wait, ranks)) == none);
+                ThreadHarness harness(group(ranks, {.plan = plan, .wait = wait}));
+                CHECK(complaints(harness, lates(wait, ranks), free_run(wait, ranks)) == none);
             }
 }
 
@@ -53,8 +54,8 @@ TEST_CASE("processes that share a group by fork conform") {
                 CAPTURE(plan);
                 CAPTURE(name_of(wait));
                 if ((sanitizer_factor > 1 || ranks > 5) && plan.find(':') != plan.npos) continue;
-                ProcessCompany company(group(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}));
-                CHECK(complaints(company, lates(wait, ranks), free_run(wait, ranks)) == none);
+                ProcessHarness harness(group(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}));
+                CHECK(complaints(harness, lates(wait, ranks), free_run(wait, ranks)) == none);
             }
 }
 
@@ -64,10 +65,10 @@ TEST_CASE("processes that open a group by name conform") {
         for (const wait_policy wait : all_policies) {
             CAPTURE(plan);
             CAPTURE(name_of(wait));
-            ProcessCompany company(3, [&](Rank rank, Board& board) {
+            ProcessHarness harness(3, [&](Rank rank, Board& board) {
                 group group = group::open(name, 3, {.plan = plan, .wait = wait});
                 serve(group, board, rank);
             });
-            CHECK(complaints(company, lates(wait, 3), free_run(wait, 3)) == none);
+            CHECK(complaints(harness, lates(wait, 3), free_run(wait, 3)) == none);
         }
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 

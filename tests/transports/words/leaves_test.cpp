@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaves, for what the conformance suite of barriers (tests/doors/cxx) and the model checker do not see: how many there
-// are, middle nodes, and who takes which place.
-#include <tollbar/detail/crowding.hpp>
+// are, middle nodes, and who takes which ticket.
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/detail/leaves.hpp>
 #include <tollbar/barrier.hpp>
 
@@ -14,6 +14,7 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 
@@ -23,7 +24,7 @@ constexpr auto nothing = [] {};
 
 }  // namespace
 
-TEST_CASE("a phase ends with its last place, whatever their number and the number of leaves") {
+TEST_CASE("a phase ends with its last ticket, whatever their number and the number of leaves") {
     for (const std::uint32_t places : {1U, 2U, 3U, 8U})
         for (std::uint64_t expected = 1; expected <= 70; ++expected) {
             CAPTURE(places);
@@ -34,8 +35,8 @@ TEST_CASE("a phase ends with its last place, whatever their number and the numbe
                 std::uint64_t first = 0;
                 for (std::uint64_t arrival = 1; arrival <= expected; ++arrival) {
                     if (arrival > 1) REQUIRE_FALSE(leaves.reached(first));
-                    const std::uint64_t place = leaves.arrive(1, [&] { ++completions; });
-                    if (arrival == 1) first = place;
+                    const std::uint64_t ticket = leaves.arrive(1, [&] { ++completions; });
+                    if (arrival == 1) first = ticket;
                 }
                 REQUIRE(leaves.reached(first));
                 REQUIRE(completions == phase);
@@ -70,23 +71,23 @@ TEST_CASE("those who leave take their leaves with them, down to the last one") {
 TEST_CASE("half of them may leave at once") {
     Many leaves(40, 4);
     for (int arrival = 0; arrival < 19; ++arrival) leaves.arrive_and_drop(nothing);
-    std::uint64_t place = 0;
-    for (int arrival = 0; arrival < 21; ++arrival) place = leaves.arrive(1, nothing);
-    REQUIRE(leaves.reached(place));
+    std::uint64_t ticket = 0;
+    for (int arrival = 0; arrival < 21; ++arrival) ticket = leaves.arrive(1, nothing);
+    REQUIRE(leaves.reached(ticket));
     for (int phase = 0; phase < 3; ++phase) {
-        for (int arrival = 0; arrival < 20; ++arrival) place = leaves.arrive(1, nothing);
-        CHECK_FALSE(leaves.reached(place));
+        for (int arrival = 0; arrival < 20; ++arrival) ticket = leaves.arrive(1, nothing);
+        CHECK_FALSE(leaves.reached(ticket));
         leaves.arrive(1, nothing);
-        CHECK(leaves.reached(place));
+        CHECK(leaves.reached(ticket));
     }
 }
 
 TEST_CASE("a wait at a leaf times out, and may be repeated") {
     Many leaves(2, 1);
-    const std::uint64_t place = leaves.arrive(1, nothing);
-    CHECK_FALSE(leaves.wait(place, {.spins = 0, .yields = 0}, deadline_after(std::chrono::milliseconds(2))));
+    const std::uint64_t ticket = leaves.arrive(1, nothing);
+    CHECK_FALSE(leaves.wait(ticket, {.spins = 0, .yields = 0}, deadline_after(std::chrono::milliseconds(2))));
     leaves.arrive(1, nothing);
-    CHECK(leaves.wait(place, {.spins = 0, .yields = 0}, Never{}));
+    CHECK(leaves.wait(ticket, {.spins = 0, .yields = 0}, Never{}));
 }
 
 TEST_CASE("few threads, and more than there are CPUs, meet at one word") {

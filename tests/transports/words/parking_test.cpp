@@ -2,7 +2,7 @@
 // Waiters sleep and stay asleep, and are all woken.
 #include "toll.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,6 +13,7 @@
 #include <thread>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 using namespace std::chrono_literals;
 
@@ -109,8 +110,8 @@ TEST_CASE("sleepers survive a storm of signals") {
         for (const wait_policy wait : {wait_policy::automatic, wait_policy::park}) {
             CAPTURE(plan);
             const int at_least = interruptions.load() + 50;
-            ThreadCompany company(group(5, {.plan = plan, .wait = wait}));
-            do CHECK(complaints(company, {0, 4}, {.episodes = 20, .late_every = 1, .mixed = true}).empty());
+            ThreadHarness harness(group(5, {.plan = plan, .wait = wait}));
+            do CHECK(complaints(harness, {0, 4}, {.episodes = 20, .late_every = 1, .mixed = true}).empty());
             while (interruptions.load() < at_least);
         }
     const itimerval calm{};

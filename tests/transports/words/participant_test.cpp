@@ -2,7 +2,7 @@
 // Participants: time-outs that name who is missing and can be resumed, split phase, moving, leaving, coming back.
 #include "toll.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +11,7 @@
 #include <thread>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 using namespace std::chrono_literals;
 

@@ -3,7 +3,7 @@
 #include "toll.hpp"
 
 #include "child.hpp"
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,6 +15,7 @@
 #include <sys/time.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -48,18 +49,18 @@ std::string thrown_by(Action action) {
     }
 }
 
-/// A company that the test can ask who is missing.
+/// A harness that the test can ask who is missing.
 struct Observed {
     Observed(Rank ranks, const char* plan, wait_policy wait)
-        : meeting_place(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}), company(meeting_place) {
-        for (Rank rank = 0; rank < ranks; ++rank) company.begin(rank, Call::arrive_and_wait);  // all have joined then
-        for (Rank rank = 0; rank < ranks; ++rank) company.end(rank);
+        : meeting_place(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}), harness(meeting_place) {
+        for (Rank rank = 0; rank < ranks; ++rank) harness.begin(rank, Call::arrive_and_wait);  // all have joined then
+        for (Rank rank = 0; rank < ranks; ++rank) harness.end(rank);
     }
 
     std::vector<std::string> missing() const { return texts(meeting_place.missing()); }
 
     group meeting_place;
-    ProcessCompany company;
+    ProcessHarness harness;
 };
 
 }  // namespace
@@ -70,19 +71,19 @@ TEST_CASE("a stopped process is named as running, and all go on when it does") {
             CAPTURE(plan);
             CAPTURE(name_of(wait));
             Observed all(3, plan, wait);
-            all.company.signal(1, SIGSTOP);
-            for (const Rank rank : {0U, 2U}) all.company.call(rank, Call::arrive);
+            all.harness.signal(1, SIGSTOP);
+            for (const Rank rank : {0U, 2U}) all.harness.call(rank, Call::arrive);
             for (const Rank rank : {0U, 2U}) {
-                const Answer answer = all.company.call(rank, Call::timed_wait, 1);
+                const Answer answer = all.harness.call(rank, Call::timed_wait, 1);
                 CHECK_FALSE(answer.done);
                 CHECK(answer.missing == std::vector<Rank>{1});
             }
-            CHECK(all.missing() == std::vector{"rank 1 " + numbers(all.company.process(1)) + " has not arrived"});
-            all.company.begin(1, Call::arrive_and_wait);
-            all.company.signal(1, SIGCONT);
-            for (const Rank rank : {0U, 2U}) all.company.begin(rank, Call::wait);
-            for (Rank rank = 0; rank < 3; ++rank) CHECK(all.company.end(rank).done);
-            CHECK(all.company.unpaid() == 0);
+            CHECK(all.missing() == std::vector{"rank 1 " + numbers(all.harness.process(1)) + " has not arrived"});
+            all.harness.begin(1, Call::arrive_and_wait);
+            all.harness.signal(1, SIGCONT);
+            for (const Rank rank : {0U, 2U}) all.harness.begin(rank, Call::wait);
+            for (Rank rank = 0; rank < 3; ++rank) CHECK(all.harness.end(rank).done);
+            CHECK(all.harness.unpaid() == 0);
         }
 }
 
@@ -92,12 +93,12 @@ TEST_CASE("a killed process is named as dead, and those who wait for it time out
             CAPTURE(plan);
             CAPTURE(name_of(wait));
             Observed all(3, plan, wait);
-            const std::string killed = "rank 1 " + numbers(all.company.process(1)) + " is dead";
-            all.company.signal(1, SIGKILL);
-            for (const Rank rank : {0U, 2U}) all.company.call(rank, Call::arrive);
+            const std::string killed = "rank 1 " + numbers(all.harness.process(1)) + " is dead";
+            all.harness.signal(1, SIGKILL);
+            for (const Rank rank : {0U, 2U}) all.harness.call(rank, Call::arrive);
             for (int attempt = 0; attempt < 3; ++attempt)
                 for (const Rank rank : {0U, 2U}) {
-                    const Answer answer = all.company.call(rank, Call::timed_wait, 1);
+                    const Answer answer = all.harness.call(rank, Call::timed_wait, 1);
                     CHECK_FALSE(answer.done);
                     CHECK(answer.missing == std::vector<Rank>{1});
                 }
@@ -113,16 +114,16 @@ TEST_CASE("a process that is killed after it arrived is named as well, for its p
             CAPTURE(plan);
             CAPTURE(name_of(wait));
             Observed all(4, plan, wait);
-            for (const Rank rank : {0U, 1U, 2U}) all.company.call(rank, Call::arrive);
-            const std::string killed = "rank 1 " + numbers(all.company.process(1)) + " is dead";
-            const std::string late = "rank 3 " + numbers(all.company.process(3)) + " has not arrived";
-            all.company.signal(1, SIGKILL);
+            for (const Rank rank : {0U, 1U, 2U}) all.harness.call(rank, Call::arrive);
+            const std::string killed = "rank 1 " + numbers(all.harness.process(1)) + " is dead";
+            const std::string late = "rank 3 " + numbers(all.harness.process(3)) + " has not arrived";
+            all.harness.signal(1, SIGKILL);
             CHECK(all.missing() == std::vector{killed, late});
-            all.company.call(3, Call::arrive);
+            all.harness.call(3, Call::arrive);
             CHECK(all.missing() == std::vector{killed});
-            CHECK(all.company.unpaid() == 0);
+            CHECK(all.harness.unpaid() == 0);
             if (std::string_view(plan) == "dissemination") {  // then rank 2 lacks what rank 1 was to pass on
-                const Answer answer = all.company.call(2, Call::timed_wait, 1);
+                const Answer answer = all.harness.call(2, Call::timed_wait, 1);
                 CHECK_FALSE(answer.done);
                 CHECK(answer.missing == std::vector<Rank>{1});
             }
@@ -177,33 +178,33 @@ TEST_CASE("the last to let go of a named group removes it") {
 TEST_CASE("a child that joined keeps the name of a group that its parent has let go of") {
     const std::string name = unique("heir");
     auto inherited = std::make_unique<group>(group::open(name, 2, {.plan = "turnstile"}));
-    ProcessCompany company(1, [&](Rank, Board& board) {
+    ProcessHarness harness(1, [&](Rank, Board& board) {
         serve(*inherited, board, 0);
         inherited.reset();
     });
-    company.call(0, Call::arrive);  // then it has joined
+    harness.call(0, Call::arrive);  // then it has joined
     inherited.reset();
     CHECK(exists(path_of(name)));
     group again = group::open(name, 2);
     CHECK(ranks_of(again.missing()) == std::vector<Rank>{1});
     again.join(1).arrive_and_wait();
-    CHECK(company.call(0, Call::test).done);
+    CHECK(harness.call(0, Call::test).done);
 }
 
 TEST_CASE("a child that has not joined yet keeps the name as well") {
     const std::string name = unique("unborn");
     auto inherited = std::make_unique<group>(group::open(name, 2, {.plan = "turnstile"}));
-    ProcessCompany company(1, [&](Rank, Board& board) {
+    ProcessHarness harness(1, [&](Rank, Board& board) {
         serve(*inherited, board, 0);  // joins when it is first called
         inherited.reset();
     });
     inherited.reset();
     CHECK(exists(path_of(name)));
     group again = group::open(name, 2);
-    company.call(0, Call::arrive);
+    harness.call(0, Call::arrive);
     CHECK(ranks_of(again.missing()) == std::vector<Rank>{1});
     again.join(1).arrive_and_wait();
-    CHECK(company.call(0, Call::test).done);
+    CHECK(harness.call(0, Call::test).done);
 }
 
 TEST_CASE("threads of a child join at once, and the name goes with the last of all") {
@@ -246,20 +247,20 @@ TEST_CASE("programs that know nothing but the name meet") {
             CAPTURE(plan);
             CAPTURE(ranks);
             const std::string name = unique("programs");
-            ProcessCompany company(ranks, [&](Rank rank, Board& board) {
+            ProcessHarness harness(ranks, [&](Rank rank, Board& board) {
                 const std::string arguments[] = {name, std::to_string(ranks), std::to_string(rank), plan,
                                                  std::to_string(board.descriptor())};
                 execl(TOLLBAR_VISITOR, TOLLBAR_VISITOR, arguments[0].c_str(), arguments[1].c_str(),
                       arguments[2].c_str(), arguments[3].c_str(), arguments[4].c_str(), nullptr);
                 _exit(127);
             });
-            CHECK(complaints(company, {ranks - 1}, {.episodes = 10, .late_every = 2, .mixed = true}).empty());
+            CHECK(complaints(harness, {ranks - 1}, {.episodes = 10, .late_every = 2, .mixed = true}).empty());
         }
 }
 
 TEST_CASE("opening and waiting go on through a storm of signals in every process") {
     const std::string name = unique("storm");
-    ProcessCompany company(4, [&](Rank rank, Board& board) {
+    ProcessHarness harness(4, [&](Rank rank, Board& board) {
         struct sigaction handler {};
         handler.sa_handler = [](int) {};
         sigaction(SIGALRM, &handler, nullptr);
@@ -268,5 +269,5 @@ TEST_CASE("opening and waiting go on through a storm of signals in every process
         group group = group::open(name, 4, {.plan = "dissemination", .wait = wait_policy::park});
         serve(group, board, rank);
     });
-    CHECK(complaints(company, {0, 2}, {.episodes = 300, .late_every = 1, .mixed = true}).empty());
+    CHECK(complaints(harness, {0, 2}, {.episodes = 300, .late_every = 1, .mixed = true}).empty());
 }

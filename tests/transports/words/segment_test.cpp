@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Named groups meet what they may find: left-overs, strangers, damage, too little memory, each other. And counters
 // of all groups cross every power of two they could stumble over.
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 #include "transports/words/segment.hpp"
 
 #include "child.hpp"
@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -81,9 +82,9 @@ TEST_CASE("episodes and words cross powers of two, spinning and parking") {
                 CAPTURE(name_of(wait));
                 const Episode edge = Episode{1} << bits;
                 for (const Episode start : {edge - 3, edge / crossing.share - 3}) {
-                    ThreadCompany company(group_from(start, crossing.ranks, crossing.plan, wait));
+                    ThreadHarness harness(group_from(start, crossing.ranks, crossing.plan, wait));
                     const FreeRun free_run{.episodes = 6, .late_every = 2, .mixed = true};
-                    CHECK(complaints(company, {0, crossing.ranks - 1}, free_run).empty());
+                    CHECK(complaints(harness, {0, crossing.ranks - 1}, free_run).empty());
                 }
             }
 }
@@ -119,12 +120,12 @@ TEST_CASE("a group of other ranks or another plan is refused, telling both") {
 TEST_CASE("a segment whose holders were all killed is replaced") {
     const std::string name = unique("stale");
     {
-        ProcessCompany company(3, [&](Rank rank, Board& board) {
+        ProcessHarness harness(3, [&](Rank rank, Board& board) {
             group group = group::open(name, 3, {.plan = "turnstile"});
             serve(group, board, rank);
         });
-        for (Rank rank = 0; rank < 3; ++rank) company.call(rank, Call::arrive);
-        for (Rank rank = 0; rank < 3; ++rank) company.signal(rank, SIGKILL);
+        for (Rank rank = 0; rank < 3; ++rank) harness.call(rank, Call::arrive);
+        for (Rank rank = 0; rank < 3; ++rank) harness.signal(rank, SIGKILL);
     }
     CHECK(std::filesystem::exists(path_of(name)));
     group anew = group::open(name, 2, {.plan = "mcs"});
@@ -182,7 +183,7 @@ TEST_CASE("damage in what is written once is found, whichever byte it hits") {
     }
     close(file);
     REQUIRE_FALSE(unnoticed.empty());
-    CHECK(unnoticed.back() - unnoticed.front() + 1 == changing);  // the seats, the sleepers, the words and nothing else
+    CHECK(unnoticed.back() - unnoticed.front() + 1 == changing);  // the slots, the sleepers, the words and nothing else
     CHECK(thrown_by([&] { group::open(name, ranks); }).empty());
 }
 
@@ -212,7 +213,7 @@ TEST_CASE("many who open the same name at once share one group, even when others
             for (;;) thrown_by([&] { group::open(name, ranks, {.plan = "mcs"}); });
         }
         {
-            ProcessCompany company(ranks, [&](Rank rank, Board& board) {
+            ProcessHarness harness(ranks, [&](Rank rank, Board& board) {
                 try {
                     group group = group::open(name, ranks, {.plan = "mcs"});
                     serve(group, board, rank);
@@ -226,8 +227,8 @@ TEST_CASE("many who open the same name at once share one group, even when others
                 for (std::uint32_t i = 0; i < random >> 27; ++i) sched_yield();  // anywhere in its work
                 kill(victim, SIGKILL);
             }
-            CHECK_NOTHROW(company.run({.episodes = 3, .late_every = 1, .mixed = true}));
-            CHECK(company.unpaid() == 0);
+            CHECK_NOTHROW(harness.run({.episodes = 3, .late_every = 1, .mixed = true}));
+            CHECK(harness.unpaid() == 0);
         }
         for (const pid_t victim : victims) waitpid(victim, nullptr, 0);
     }

@@ -2,9 +2,9 @@
 // Processes that the kernel schedules in groups of their own, by session or by cgroup, wake each other all the same.
 #include "toll.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <doctest/doctest.h>
 
@@ -12,6 +12,7 @@
 #include <fstream>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -21,11 +22,11 @@ constexpr Rank ranks = 4;
 /// What the suite has to say of ranks that have each gone where `go` takes them before they join.
 std::vector<std::string> complaints_after(const std::function<void(Rank)>& go, const char* plan, wait_policy wait) {
     group group(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared});
-    ProcessCompany company(ranks, [&](Rank rank, Board& board) {
+    ProcessHarness harness(ranks, [&](Rank rank, Board& board) {
         go(rank);
         serve(group, board, rank);
     });
-    return complaints(company, {0, ranks - 1}, {.episodes = 60 / sanitizer_factor, .late_every = 2, .mixed = true});
+    return complaints(harness, {0, ranks - 1}, {.episodes = 60 / sanitizer_factor, .late_every = 2, .mixed = true});
 }
 
 /// New groups of the CPU controller, one for each rank, where the test may make them.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Companies of threads and of processes for the toll check, and what they are checked with.
+// Harnesses of threads and of processes for the toll check, and what they are checked with.
 #pragma once
 
-#include "transports/desk_company.hpp"
+#include "transports/desk_harness.hpp"
 #include "transports/visitor.hpp"
 
 #include <tollbar/algorithms.hpp>
@@ -49,14 +49,14 @@ inline void serve(group& group, Board& board, Rank rank) {
 }
 
 /// A thread for every rank.
-class ThreadCompany : public DeskCompany {
+class ThreadHarness : public DeskHarness {
 public:
-    explicit ThreadCompany(group group) : DeskCompany(group.ranks()), group_(std::move(group)) {
+    explicit ThreadHarness(group group) : DeskHarness(group.ranks()), group_(std::move(group)) {
         for (Rank rank = 0; rank < ranks(); ++rank)
             threads_.emplace_back([this, rank] { serve(group_, board_, rank); });
     }
 
-    ~ThreadCompany() override {
+    ~ThreadHarness() override {
         for (Rank rank = 0; rank < ranks(); ++rank) begin(rank, Call::stop);
         for (std::thread& thread : threads_) thread.join();
     }
@@ -71,20 +71,20 @@ private:
 };
 
 /// A process for every rank; none outlives the test. No other thread may run while one is made.
-class ProcessCompany : public DeskCompany {
+class ProcessHarness : public DeskHarness {
 public:
     /// What each process does with its rank and the board; serves it as a rule.
     using Body = std::function<void(Rank, Board&)>;
 
-    ProcessCompany(Rank ranks, const Body& body) : DeskCompany(ranks), children_(ranks) {
+    ProcessHarness(Rank ranks, const Body& body) : DeskHarness(ranks), children_(ranks) {
         for (Rank rank = 0; rank < ranks; ++rank) hire(rank, body);
     }
 
     /// They share one group that was made before: {.scope = Scope::shared}.
-    explicit ProcessCompany(group group)
-        : ProcessCompany(group.ranks(), [&](Rank rank, Board& board) { serve(group, board, rank); }) {}
+    explicit ProcessHarness(group group)
+        : ProcessHarness(group.ranks(), [&](Rank rank, Board& board) { serve(group, board, rank); }) {}
 
-    ~ProcessCompany() override {
+    ~ProcessHarness() override {
         for (Rank rank = 0; rank < ranks(); ++rank) {
             if (children_[rank] == 0) continue;
             begin(rank, Call::stop);

@@ -3,15 +3,16 @@
 // sanitizers a twentieth of that.
 #include "toll.hpp"
 
-#include "runtime/environment.hpp"
+#include "base/environment.hpp"
 
-#include <tollbar/detail/crowding.hpp>
+#include <tollbar/detail/cpus.hpp>
 
 #include <cstdio>
 
 #include <doctest/doctest.h>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 using namespace tollbar::testing;
 
 namespace {
@@ -20,9 +21,9 @@ constexpr std::uint64_t all_episodes = 10'000'000 / sanitizer_factor;
 
 std::uint64_t episodes_so_far = 0;
 
-void count_episodes(DeskCompany& company, std::uint32_t episodes, std::uint16_t late_every, bool mixed) {
-    company.run({.episodes = episodes, .late_every = late_every, .mixed = mixed});
-    CHECK(company.unpaid() == 0);
+void count_episodes(DeskHarness& harness, std::uint32_t episodes, std::uint16_t late_every, bool mixed) {
+    harness.run({.episodes = episodes, .late_every = late_every, .mixed = mixed});
+    CHECK(harness.unpaid() == 0);
     episodes_so_far += episodes;
 }
 
@@ -47,8 +48,8 @@ TEST_CASE("threads pay all tolls") {
                 CAPTURE(name_of(wait));
                 const std::uint32_t episodes = episodes_for(plan, wait, ranks);
                 if (episodes == 0) continue;
-                ThreadCompany company(group(ranks, {.plan = plan, .wait = wait}));
-                count_episodes(company, episodes, 2, true);
+                ThreadHarness harness(group(ranks, {.plan = plan, .wait = wait}));
+                count_episodes(harness, episodes, 2, true);
             }
 }
 
@@ -62,8 +63,8 @@ TEST_CASE("processes pay all tolls") {
                 const std::uint32_t episodes = episodes_for(plan, wait, ranks);
                 if (episodes == 0 || (ranks > 5 && plan.find(':') != plan.npos)) continue;
                 if (sanitizer_factor > 1 && (plan.find(':') != plan.npos || wait == wait_policy::yield)) continue;
-                ProcessCompany company(group(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}));
-                count_episodes(company, episodes, 2, true);
+                ProcessHarness harness(group(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}));
+                count_episodes(harness, episodes, 2, true);
             }
 }
 
@@ -73,8 +74,8 @@ TEST_CASE("two ranks make up the rest of the ten million episodes") {
     const auto share = static_cast<std::uint32_t>(rest / plans.size() + 1);
     for (const std::string& plan : plans) {
         CAPTURE(plan);
-        ThreadCompany company(group(2, {.plan = plan, .wait = wait_policy::automatic}));
-        count_episodes(company, share, 4096, false);
+        ThreadHarness harness(group(2, {.plan = plan, .wait = wait_policy::automatic}));
+        count_episodes(harness, share, 4096, false);
     }
     std::printf("%llu episodes, all tolls paid\n", static_cast<unsigned long long>(episodes_so_far));
     CHECK(episodes_so_far >= all_episodes);

@@ -8,16 +8,17 @@
 #include <vector>
 
 using namespace tollbar;
+using namespace tollbar::detail;
 
 namespace {
 
-constexpr Patience spinning{Patience::for_ever, 0};
-constexpr Patience yielding{0, Patience::for_ever};
-constexpr Patience parking{0, 0};
+constexpr WaitBudget spinning{WaitBudget::for_ever, 0};
+constexpr WaitBudget yielding{0, WaitBudget::for_ever};
+constexpr WaitBudget parking{0, 0};
 
 /// Threads pay and check tolls for some phases; returns how many tolls were unpaid.
 template <Closing closing>
-std::uint64_t unpaid(std::uint64_t threads, std::uint64_t start, Patience patience) {
+std::uint64_t unpaid(std::uint64_t threads, std::uint64_t start, WaitBudget budget) {
     struct alignas(line_bytes) Toll {
         std::uint64_t paid[2] = {0, 0};
         std::uint64_t unpaid = 0;
@@ -30,7 +31,7 @@ std::uint64_t unpaid(std::uint64_t threads, std::uint64_t start, Patience patien
         for (std::uint64_t phase = 1; phase <= phases; ++phase) {
             tolls[self].paid[phase % 2] = phase;
             const auto target = turnstile.arrive(1, [&]() noexcept { ++completed; });
-            while (!turnstile.wait(target, patience, deadline_after(std::chrono::milliseconds(phase % 3)))) {
+            while (!turnstile.wait(target, budget, deadline_after(std::chrono::milliseconds(phase % 3)))) {
             }
             for (const Toll& toll : tolls) tolls[self].unpaid += toll.paid[phase % 2] != phase ? 1 : 0;
             if (closing == Closing::step) tolls[self].unpaid += completed < phase ? 1 : 0;
@@ -51,15 +52,15 @@ std::uint64_t unpaid(std::uint64_t threads, std::uint64_t start, Patience patien
 TEST_CASE("the turnstile's word crosses powers of two") {
     for (const int bits : {8, 16, 31, 32, 33, 62})
         for (const std::uint64_t threads : {1U, 2U, 3U, 5U})
-            for (const Patience patience : {spinning, yielding, parking}) {
-                if (patience.spins != 0 && threads > 2) continue;
+            for (const WaitBudget budget : {spinning, yielding, parking}) {
+                if (budget.spins != 0 && threads > 2) continue;
                 CAPTURE(bits);
                 CAPTURE(threads);
-                CAPTURE(patience.spins);
-                CAPTURE(patience.yields);
+                CAPTURE(budget.spins);
+                CAPTURE(budget.yields);
                 const std::uint64_t edge = std::uint64_t{1} << bits;
-                CHECK(unpaid<Closing::none>(threads, edge - 5 * threads, patience) == 0);
-                CHECK(unpaid<Closing::step>(threads, edge - 5 * (threads + 1), patience) == 0);
+                CHECK(unpaid<Closing::none>(threads, edge - 5 * threads, budget) == 0);
+                CHECK(unpaid<Closing::step>(threads, edge - 5 * (threads + 1), budget) == 0);
             }
 }
 

@@ -7,6 +7,7 @@
 
 int main(int count, char** arguments) {
     using namespace tollbar;
+    using namespace tollbar::detail;
     if (count != 6) return 2;
     const auto ranks = static_cast<Rank>(std::atoi(arguments[2]));
     const auto rank = static_cast<Rank>(std::atoi(arguments[3]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What libbpf's header of this name has, for this processor: the card's programs as an ordinary part of a test, which
- * says what the kernel's functions do. */
+ * The contents of libbpf's header of this name, for this processor: the NIC's programs as an ordinary part of a test,
+ * which says what the kernel's functions do. */
 #ifndef TOLLBAR_TESTS_NICD_NATIVE_BPF_HELPERS_H
 #define TOLLBAR_TESTS_NICD_NATIVE_BPF_HELPERS_H
 

@@ -4,7 +4,7 @@
 //
 // usage: prices PLAN...
 #include "communicator/participant.h"
-#include "simulation/cluster/simulated_p2p.h"
+#include "models/cluster/simulated_p2p.h"
 
 #include <simgrid/actor.h>
 

@@ -42,7 +42,7 @@ def folder(tmp_path_factory) -> Path:
         ["smpicxx", "-std=c++20", *flags, path, "-o", made / f"{path.stem}.o"]
         for path in (HERE / "prices.cpp", HERE / "missing.cpp")
     ]
-    p2p = ROOT / "src" / "simulation" / "cluster" / "simulated_p2p.c"
+    p2p = ROOT / "src" / "models" / "cluster" / "simulated_p2p.c"
     compilations.append(["smpicc", "-std=gnu11", *flags, p2p, "-o", made / "simulated_p2p.o"])
     running = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in compilations]
     failed = [said for each in running if (said := each.communicate()[1]) and each.returncode]

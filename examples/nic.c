@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A barrier on network cards: two members, which the same program would be on two hosts. They fall back to UDP where
+ * there is no daemon. */
+#include <tollbar/nic.h>
+
+#include <pthread.h>
+#include <stdio.h>
+
+static const char* const hosts[] = {"127.0.0.1", "127.0.0.2"};
+
+static void* run(void* argument) {
+    tollbar_nic* member;
+    const tollbar_nic_group group = {
+        .key = {42}, .id = 1, .rank = *(const unsigned*)argument, .ranks = 2, .hosts = hosts};
+    if (tollbar_nic_join(&group, NULL, &member) != 0) {
+        fprintf(stderr, "%s\n", tollbar_last_error());
+        return argument;
+    }
+    int error = 0;
+    for (int episode = 0; episode < 100 && error == 0; ++episode) {
+        error = tollbar_nic_arrive(member);
+        /* something that needs no other member */
+        if (error == 0) error = tollbar_nic_wait(member);
+    }
+    if (error == 0 && group.rank == 0) printf("100 episodes over %s\n", tollbar_nic_carrier(member));
+    tollbar_nic_leave(member);
+    return error == 0 ? NULL : argument;
+}
+
+int main(void) {
+    unsigned ranks[] = {0, 1};
+    pthread_t other;
+    void* failed;
+    if (pthread_create(&other, NULL, run, &ranks[1]) != 0) return 1;
+    const int mine = run(&ranks[0]) != NULL;
+    pthread_join(other, &failed);
+    return mine || failed != NULL;
+}

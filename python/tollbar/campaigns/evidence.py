@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The evidence of one situation's launches so far: whether more are needed, and of which barriers not.
+
+evidence = Evidence("std::barrier", "tollbar::barrier")
+evidence.add(launch)
+if not evidence.narrow: ...
+only = [name for name in names if name not in evidence.hopeless]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tollbar.data import statistics
+from tollbar.data.schema import Launch
+from tollbar.data.statistics import LEVEL, Ratio, Series
+
+#: Launches between two looks, and before the first one: six are the fewest with an interval for a median.
+LOOK = 6
+
+_MOST_WORKLOADS = 1000
+
+#: The unit of a record's time.
+_COUNTED = {"batch": "episodes", "turns": "turns"}
+
+
+class Evidence:
+    """The times of each barrier by launch and round, and what is certain of them.
+
+    `today` is what users have, `ours` is what stands in for it; `ratio` compares two of them.
+    """
+
+    def __init__(
+        self, today: str, ours: str, ratio: Callable[[Series, Series], Ratio] = statistics.ratio
+    ) -> None:
+        self._pair, self._ratio = (today, ours), ratio
+        self._times: dict[str, dict[int, dict[int, float]]] = {}
+        self._workloads: dict[str, int] = {}
+        self._launches = 0
+        self._hopeless: set[str] = set()
+
+    def add(self, launch: Launch) -> None:
+        """Takes what one launch measured; nothing of one that lacks either of the pair, as a peer's own."""
+        timed = [(record, unit) for kind, unit in _COUNTED.items() for record in launch.records.get(kind, ())]
+        if not {_name(record) for record, _ in timed} >= set(self._pair):
+            return
+        for record, unit in timed:
+            rounds = self._times.setdefault(_name(record), {}).setdefault(self._launches, {})
+            workload = self._workloads.setdefault(str(record.get("workload")), len(self._workloads))
+            key = record["round"] * _MOST_WORKLOADS + workload
+            rounds[key] = max(record["elapsed_ns"] / record[unit], 1e-3)
+        self._launches += 1
+        if self._launches % LOOK == 0:
+            self._hopeless |= self._eliminated(self._launches // LOOK)
+
+    @property
+    def launches(self) -> int:
+        """How many had both of the pair."""
+        return self._launches
+
+    @property
+    def ratio(self) -> Ratio | None:
+        """How many times as long today's takes; None before the first launch."""
+        return self._over(*self._pair) if self._launches else None
+
+    @property
+    def narrow(self) -> bool:
+        """Whether that is known well enough to be said, looked at after every LOOK launches only.
+
+        A rule that looks at a width, not at a difference, favours neither of the two (Chow and Robbins 1965).
+        """
+        found = self.ratio
+        return found is not None and self._launches % LOOK == 0 and found.narrow
+
+    @property
+    def hopeless(self) -> frozenset[str]:
+        """The barriers that are certainly slower than the fastest and than today's.
+
+        Successive elimination (Even-Dar, Mannor, Mansour 2006): the level is shared by all barriers and all
+        looks, look k having 1 / (k (k + 1)) of it, so that in 95 of 100 situations no barrier is dropped that
+        is as fast as either. Looks are those of `narrow`. Of the pair none is dropped.
+        """
+        return frozenset(self._hopeless)
+
+    def _eliminated(self, look: int) -> set[str]:
+        level = (1 - LEVEL) / (look * (look + 1)) / len(self._times)
+        still = [name for name in self._times if name not in self._hopeless]
+        fastest = min(still, key=lambda name: statistics.summary(self._times[name]).value)
+        return {
+            name
+            for name in still
+            if name not in (*self._pair, fastest)
+            and all(_slower(self._over(name, to), level) for to in (fastest, self._pair[0]))
+        }
+
+    def _over(self, of: str, to: str) -> Ratio | None:
+        one, other = self._times[of], self._times[to]
+        return self._ratio(one, other) if one.keys() & other.keys() else None
+
+
+def _slower(found: Ratio | None, level: float) -> bool:
+    return found is not None and found.value > 1 and found.p_value <= level
+
+
+def _name(record: Mapping[str, Any]) -> str:
+    """The name by which a program is asked for that barrier."""
+    plain = record.get("kind") not in ("plan", "turnstile", "combination")
+    return record["name"] if plain else f"{record['name']}+{record.get('wait') or 'auto'}"

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns of `tollbar bench threads --beside`: every way to wait, whoever else is there.
+
+A plain program measures: nothing puts it before others. Each process starts its own neighbours and ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tollbar import environment
+from tollbar.campaigns import threads
+from tollbar.campaigns.campaign import Asked, Campaign, Start
+from tollbar.machine import cpus
+from tollbar.machine.session import Session
+
+#: Neighbours that want the processors, as the programs spell it and in words.
+NEIGHBOURS = {
+    "alone": "alone",
+    "neighbour": "beside a neighbour",
+    "neighbours": "beside two neighbours",
+    "session": "beside a neighbour in another session",
+    "cgroup": "beside a neighbour in another cgroup",
+    "quota": "under a quota of 1.5 CPUs",
+}
+#: tollbar::barrier under a policy of TOLLBAR_WAIT has a process of its own.
+BARRIER = "tollbar::barrier"
+POLICIES = ("spin", "yield", "park")
+#: The barrier that users have today, and the one that stands in for it.
+SHORT = (BARRIER, "std::barrier")
+
+
+class Where(NamedTuple):
+    """A situation: launches in it follow each other at once."""
+
+    neighbours: str
+    placement: str
+    ranks: int
+
+
+def wanted(asked: Asked) -> list[Where]:
+    """All combinations."""
+    return [
+        Where(neighbours, placement, ranks)
+        for neighbours in asked.beside
+        for placement in asked.placements
+        for ranks in asked.ranks
+        if placement == "free" or not asked.pinned or ranks in asked.pinned
+    ]
+
+
+def names() -> set[str]:
+    """The barriers that can be measured, besides every plan."""
+    return {*threads.names(), "group", "tuned group"}
+
+
+@contextlib.contextmanager
+def prepared(asked: Asked, kind: str = "neighbours") -> Iterator[tuple[Beside, list[str]]]:
+    """The work, and a note for what cannot be had. Raises FileNotFoundError without the main program."""
+    runnable, notes = threads.programs(asked.only or [BARRIER, *threads.PEERS.values()])
+    missing = {each: why for each in asked.beside if (why := why_not(each, next(iter(runnable.values()))))}
+    notes += [f"{NEIGHBOURS[each]}: not measured, {why}" for each, why in missing.items()]
+    beside = [each for each in asked.beside if each not in missing]
+    yield Beside(replace(asked, beside=beside), runnable, kind), notes
+
+
+def why_not(neighbours: str, program: Path) -> str:
+    """Why this machine or user cannot have those neighbours; empty where it can."""
+    if neighbours not in ("cgroup", "quota"):
+        return ""
+    tried = subprocess.run(
+        [program, "--beside", neighbours, "--list"], capture_output=True, text=True, check=False
+    )
+    said = tried.stderr.strip().splitlines()[-1:] or ["the measuring program failed"]
+    return said[0].partition(": ")[2] or said[0] if tried.returncode else ""
+
+
+class Beside(Campaign):
+    """Threads of one process, and what has a program of its own."""
+
+    first = False
+    ratio = "ratio_of_means"
+
+    def __init__(self, asked: Asked, runnable: Mapping[str, Path], kind: str = "neighbours") -> None:
+        super().__init__(asked)
+        self.kind = kind
+        self._runnable = runnable
+        self._cpus = cpus.usable().affinity
+
+    @property
+    def situations(self) -> list[Where]:
+        return wanted(self.asked)
+
+    def facts(self) -> dict[str, Any]:
+        told = ("beside", "placements", "workloads", "turns_ms")
+        return {name: getattr(self.asked, name) for name in told}
+
+    def say(self, situation: Where) -> str:
+        return f"{situation.ranks} threads {situation.placement}, {NEIGHBOURS[situation.neighbours]}"
+
+    def prepare(self, folder: Path, session: Session) -> None:
+        """What is tuned here is measured too."""
+        super().prepare(folder, session)
+        if (stored := environment.tuning_file()).is_file():
+            shutil.copyfile(stored, self.tuning)
+
+    def programs(self, situation: Where) -> list[str]:
+        if self.asked.short and not self.asked.only:
+            return [threads.MAIN]
+        policies = [each for each in POLICIES if self._has_policy(each, situation)]
+        own = [threads.MAIN] * bool(self._of_main()) + [f"{threads.MAIN}.{each}" for each in policies]
+        return [
+            *(own if threads.MAIN in self._runnable else ()),
+            *(each for each in threads.PEERS if each in self._runnable),
+        ]
+
+    def _has_policy(self, policy: str, situation: Where) -> bool:
+        """A spinner without a processor of its own only loses."""
+        only = self.asked.only
+        asked = not only or BARRIER in only or f"{BARRIER}+{policy}" in only
+        return asked and (policy != "spin" or situation.ranks <= self._cpus)
+
+    def _of_main(self) -> list[str]:
+        """Of the names asked for those that its process has; all, if none were."""
+        if self.asked.short and not self.asked.only:
+            return list(SHORT)
+        own = {f"{BARRIER}+{each}" for each in POLICIES} | set(threads.PEERS.values())
+        return [each for each in self.asked.only if each not in own] if self.asked.only else [""]
+
+    def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
+        _, _, policy = program.partition(".")
+        wait = {"TOLLBAR_WAIT": policy} if policy else {}
+        return Start(self.command(program, situation, rounds, seed), self.environment() | wait)
+
+    def command(self, program: str, situation: Where, rounds: int, seed: int) -> list[str]:
+        plain, _, policy = program.partition(".")
+        command = [str(self._runnable[plain]), "--ranks", str(situation.ranks)]
+        command += ["--placement", situation.placement, "--beside", situation.neighbours]
+        command += ["--rounds", str(rounds), "--seed", str(seed), "--turns", str(self.asked.turns_ms)]
+        command += ["--workload", ",".join(self.asked.workloads)]
+        only = [BARRIER] if policy else self._of_main() if plain == threads.MAIN else [""]
+        return [*command, "--only", ",".join(only)] if only != [""] else command

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar bench cores: measures what cache lines cost between the CPUs here, as a machine to simulate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollbar.cli.errors import WrongUse
+from tollbar.cli.table import Table, column, describe_columns
+
+#: Where the machine is written when nothing else is said.
+FILE = Path("cores.json")
+
+
+@dataclass(frozen=True)
+class Measured:
+    what: str = column("one way of a line, add: contended additions, lock: a ticket lock on one line")
+    cpus: int = column("threads, each on a core of its own")
+    measured_ns: float = column("here")
+    simulated_ns: float = column("by the machine that was made of it; a lock's is not fitted")
+
+
+def add_parser(ways: argparse._SubParsersAction) -> None:
+    parser = ways.add_parser(
+        "cores", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Measured)
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        default=FILE,
+        help="the machine, for `tollbar simulate cores --machine FILE` (default: %(default)s)",
+    )
+
+
+def run(args: argparse.Namespace) -> Table:
+    from tollbar.campaigns import cores as campaign
+    from tollbar.machine import facts, noise
+    from tollbar.models import cores
+
+    seen, path = noise.look(), args.output
+    if path.is_dir():
+        path = path / FILE
+    try:
+        found = campaign.measure()
+    except (FileNotFoundError, ValueError) as error:
+        raise WrongUse(error) from None
+    rows = [Measured(row.what, row.cpus, row.measured_ns, row.simulated_ns) for row in found.rows]
+    known = facts.facts()
+    measured = {
+        "machine": {key: known[key] for key in ("cpu", "cpus", "kernel") if key in known},
+        "rows": [vars(row) for row in rows],
+    }
+    path.write_text(json.dumps(cores.to_json(found.machine, measured), indent=1) + "\n", encoding="utf-8")
+    notes = [f"the machine is {path}: tollbar simulate cores --machine {path}", *noise.since(seen)]
+    return Table(rows, Measured, notes=notes)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is fastest alone may be the slowest beside others: whether a choice holds there, before it is stored.
+
+A choice that differs from what an untuned group runs is stored only where it loses nowhere: alone and beside
+a neighbour, and if its threads are not pinned when the group is made, among free and among pinned threads, as
+they may pin themselves later. What is not known of that is measured.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tollbar.cli import bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tollbar.data.choice import Choice
+    from tollbar.data.places import Candidate, Measurements, Situation
+
+#: More than that over an untuned group is a loss.
+LOSES = 1.05
+#: Where a choice has to hold, by the words of the tuning file.
+NEIGHBOURS = {"alone": "alone", "neighbour": "1 neighbour"}
+LAUNCHES = 3
+_BUDGET_S = 40.0
+
+Where = tuple[str, str]  #: placement, neighbours as in NEIGHBOURS
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A choice that may be stored, where it was measured, and why it is not what is fastest alone."""
+
+    choice: Choice
+    measured: Sequence[Where]
+    worst: float | None = None  #: its turn over that of an untuned group, where it is worst
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A choice, what it has to hold against, and the ratios that are known."""
+
+    choice: Choice
+    untuned: Candidate
+    ratios: Mapping[Where, float | None]
+
+    @property
+    def lacking(self) -> list[Where]:
+        return [where for where, ratio in self.ratios.items() if ratio is None]
+
+
+def checked(
+    chosen: Sequence[Choice], there: Iterable[Measurements], runs: Iterable[Path], may_measure: bool
+) -> list[Checked]:
+    """The entries to store. `there` has what was measured alone, `runs` are those beside neighbours."""
+    from tollbar.data import beside, samples
+
+    known = {(here.place.ranks, here.place.placement): here for here in there}
+    claims = _claims(chosen, known, beside.gather(samples.read(runs)))
+    if may_measure and any(claim.lacking for claim in claims):
+        run = _measure([claim for claim in claims if claim.lacking])
+        claims = _claims(chosen, known, beside.gather(samples.read([*runs, *run])))
+    return [_judged(claim, known) for claim in claims]
+
+
+def _claims(
+    chosen: Sequence[Choice], known: Mapping[Any, Measurements], found: Mapping[Situation, Measurements]
+) -> list[_Claim]:
+    from tollbar.data import choice
+
+    claims = []
+    for each in chosen:
+        untuned = choice.untuned(each.situation)
+        ranks, placement = each.situation.ranks, each.situation.placement
+        places = ["pinned"] if placement == "pinned" else ["free", "pinned"]
+        ratios: dict[Where, float | None] = {}
+        for where in places if each.pick.label != untuned.label else ():
+            here = known.get((ranks, where))
+            alone = here and here.ratio(each.pick.label, untuned.label)
+            for word, neighbours in NEIGHBOURS.items():
+                ratios[where, word] = _worst(found, each.pick, untuned, (neighbours, where, ranks))
+            if alone:
+                ratios[where, "alone"] = max(alone.value, ratios[where, "alone"] or 0.0)
+        claims.append(_Claim(each, untuned, ratios))
+    return claims
+
+
+def _worst(
+    found: Mapping[Situation, Measurements], pick: Candidate, untuned: Candidate, there: tuple[str, str, int]
+) -> float | None:
+    """Over everything that was computed between barriers there; None where they were not compared."""
+    from tollbar.data import beside
+
+    ratios = [
+        beside.ratio(here, pick.label, untuned.label)
+        for cell, here in found.items()
+        if (cell.neighbours, cell.placement, cell.ranks) == there
+    ]
+    return max((each for each in ratios if each is not None), default=None)
+
+
+def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
+    chosen, untuned = claim.choice, claim.untuned
+    own = chosen.situation.placement, "alone"
+    if not claim.ratios:
+        return Checked(chosen, [own])
+    lost = {where: ratio for where, ratio in claim.ratios.items() if ratio is not None and ratio > LOSES}
+    if not lost and not claim.lacking:
+        return Checked(chosen, list(claim.ratios), max(filter(None, claim.ratios.values())))
+    what = chosen.pick.label
+    if lost:
+        where = max(lost, key=lost.__getitem__)
+        why = f"{what} takes {lost[where]:.3g} times as long {_text(where)}"
+    else:
+        why = f"{what} was not measured {_text(claim.lacking[0])}"
+    here = known.get((chosen.situation.ranks, chosen.situation.placement))
+    latency = here and here.median(untuned.label, "latency_ns")
+    if not here or not latency:
+        return Checked(chosen, [], why=f"{why}, and nothing else was")
+    safe = dataclasses.replace(
+        chosen, pick=untuned, verdict="safe", latency=latency, runner_up=chosen.pick,
+        ratio=here.ratio(chosen.pick.label, untuned.label), by="period",
+    )  # fmt: skip
+    return Checked(safe, [own], why=why)
+
+
+def _text(where: Where) -> str:
+    placement, neighbours = where
+    return f"{'beside a neighbour' if neighbours == 'neighbour' else neighbours}, {placement}"
+
+
+def _measure(claims: Sequence[_Claim]) -> list[Path]:
+    """The run that says what those lack; none where it cannot be had."""
+    from tollbar.campaigns.campaign import Asked
+    from tollbar.cli.errors import CheckFailed, WrongUse
+
+    lacking = {where for claim in claims for where in claim.lacking}
+    asked = Asked(
+        ranks=sorted({claim.choice.situation.ranks for claim in claims}),
+        launches=LAUNCHES,
+        budget_s=_BUDGET_S,
+        only=list(dict.fromkeys(name for claim in claims for name in _names(claim))),
+        placements=sorted({placement for placement, _ in lacking}),
+        beside=[word for word in NEIGHBOURS if word in {neighbours for _, neighbours in lacking}],
+        workloads=("0", "20~0.5"),
+        turns_ms=60,
+    )
+    names = " and ".join(asked.only)
+    print(f"tollbar tune: measuring {names} {', '.join(asked.beside)}", file=sys.stderr)
+    try:
+        return [bench.measure_beside(asked)]
+    except (CheckFailed, WrongUse) as error:
+        print(f"tollbar tune: {error}", file=sys.stderr)
+        return []
+
+
+def _names(claim: _Claim) -> tuple[str, str]:
+    return claim.choice.pick.name, claim.untuned.name

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar who: looks at a running program and names the threads or ranks that others wait for."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tollbar.cli import arguments
+from tollbar.cli.errors import NotPermitted, WrongUse
+from tollbar.cli.table import Table, column, describe_columns
+from tollbar.look import conclusions, helper, processes, ranks, sight
+
+_ABOUT = """
+The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
+thread that runs is stopped for some microseconds. Without PID or NAME: this user's MPI ranks and groups of
+tollbar. Exit code 0: nobody is found missing, 1: somebody is, 3: looking is not permitted."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A thread, or a member of a group of tollbar's that is not among those looked at."""
+
+    process: int | None = column("whose thread it is")
+    rank: int | None = column("in its MPI job, or its group of tollbar")
+    thread: int | None = column("the kernel's number")
+    name: str | None = column("of the thread")
+    state: str = column("asleep, runs or stopped; of a group's member: running, left, dead, never joined")
+    part: str | None = column("waits, missing, guess (may be missing), idle (OpenMP worker)")
+    doing: str = column("the call it is in, and the function of the program that made it")
+    asleep_s: float | None = column("for how long")
+    barrier: str | None = column("at which it waits or is missed", detail=True)
+    conclusion: str | None = column("the sentence that names who is missing", detail=True)
+    held_us: float | None = column("how long this look has stopped it", detail=True)
+    frames: str = column("the innermost first", detail=True)
+
+
+@dataclass(frozen=True)
+class _Part:
+    part: str
+    barrier: str
+    sentence: str | None
+
+
+def add_parser(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser(
+        "who",
+        help=__doc__.partition(": ")[2],
+        description=__doc__ + "\n" + _ABOUT,
+        epilog=describe_columns(Seen),
+    )
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="PID|NAME",
+        help="a process, the launcher of an MPI job, or programs of that name",
+    )
+    parser.add_argument(
+        "--watch", type=arguments.number(float, arguments.ABOVE_0, what="number of seconds"), metavar="S",
+        help="look every S seconds until the same are missing twice or the program has ended",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Table:
+    table = look(args.words)
+    if args.watch is None:
+        return table
+    while True:
+        time.sleep(args.watch)
+        before = table
+        try:
+            table = look(args.words)
+        except WrongUse:  # it has ended
+            return Table([], Seen, notes=["the program has ended"])
+        if table.failed and _missing(table) == _missing(before):
+            return table
+
+
+def _missing(table: Table) -> list[str | None]:
+    return [row.conclusion for row in table.rows]
+
+
+def look(words: Sequence[str]) -> Table:
+    """The rows that two looks give now, and what is concluded."""
+    there = processes.everything()
+    wanted = (
+        [number for word in words for number in _meant(word, there)] if words else processes.of_user(there)
+    )
+    found = processes.ranks(wanted, there)
+    numbers = list(dict.fromkeys(found if found else wanted))
+    refused = [why for number in numbers if (why := processes.refusal(number))]
+    if refused and len(refused) == len(numbers):
+        raise NotPermitted(refused[0])
+    try:
+        seen = sight.read(helper.look(numbers))
+    except helper.LookError as error:
+        raise WrongUse(str(error)) from None
+    if numbers and not seen.threads:
+        raise WrongUse("the program has ended meanwhile")
+    return _table(seen, found, refused, everything=not words)
+
+
+def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:
+    found = processes.meant(word, there)
+    if not found:
+        raise WrongUse(f"there is no process {word}" if word.isdigit() else f"no process is called {word}")
+    return found
+
+
+def _table(
+    seen: sight.Sight, found: dict[int, tuple[int, int | None]], refused: Sequence[str], everything: bool
+) -> Table:
+    parts: dict[int, _Part] = {}
+    notes: list[str] = []
+    failed = False
+    for one in conclusions.conclude(seen.threads):
+        failed = True
+        notes.append(one.sentence)
+        parts |= {each.thread: _Part("waits", one.what, one.sentence) for each in one.waiting}
+        missing = _Part("guess" if one.doubt else "missing", one.what, one.sentence)
+        parts |= {each.thread: missing for each in one.missing}
+    for each in conclusions.idle(seen.threads):
+        parts.setdefault(each.thread, _Part("idle", "", None))
+    job = ranks.of_threads(found, seen.threads)
+    if meeting := ranks.conclude(job):
+        failed = True
+        notes.append(meeting.sentence)
+        for rank in job:
+            inside = rank in meeting.inside
+            thread = rank.inside.thread if rank.inside else rank.process
+            parts[thread] = _Part("waits" if inside else "missing", meeting.call, meeting.sentence)
+    rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts))
+    looked_at = {thread.process for thread in seen.threads}
+    for group in seen.groups:
+        members = {each.process for each in (*group.missing, *group.arrived)}
+        sentence = conclusions.of_group(group)
+        if sentence and (everything or members & looked_at):
+            failed = True
+            notes.append(sentence)
+            rows += _members(group, sentence)
+    if not notes:
+        notes.append(
+            "nobody is found missing" if rows else "there is no MPI rank and no group of tollbar's here"
+        )
+    return Table(rows, Seen, failed=failed, notes=[*notes, *refused], digits=4)
+
+
+def _rows(
+    threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part]
+) -> Iterator[Seen]:
+    order = {"missing": 0, "guess": 1, "waits": 2}
+    for thread in sorted(threads, key=lambda each: order.get(_part_of(each, parts) or "", 3)):
+        part = parts.get(thread.thread)
+        rank = job.get(thread.process)
+        if rank and not part and thread is not rank.inside and thread.thread != thread.process:
+            continue  # an MPI's own threads
+        asleep = thread.now.asleep_ms
+        yield Seen(
+            thread.process, rank.rank if rank else None, thread.thread, thread.name, thread.state,
+            part.part if part else None, thread.doing,
+            None if asleep is None else asleep / 1e3, part.barrier or None if part else None,
+            part.sentence if part else None, thread.now.held_us, " < ".join(map(str, thread.frames)),
+        )  # fmt: skip
+
+
+def _part_of(thread: sight.Thread, parts: dict[int, _Part]) -> str | None:
+    return parts[thread.thread].part if thread.thread in parts else None
+
+
+def _members(group: sight.Group, sentence: str) -> Iterator[Seen]:
+    for part, members in (("missing", group.missing), ("waits", group.arrived)):
+        for each in members:
+            doing = f"episode {group.episode - each.behind} of group '{group.name}'"
+            yield Seen(
+                each.process if each.process > 0 else None, each.rank, each.thread or None, None, each.state,
+                part, doing, None, f"group {group.name}", sentence, None, "",
+            )  # fmt: skip

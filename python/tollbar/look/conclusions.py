@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads at a barrier, and threads that are not there, from what did not change between two looks."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tollbar.look.sight import STD_THREAD, Group, Thread, at_of, is_outlined
+
+_LIBGOMP = "OpenMP barrier (libgomp)"
+_LIBOMP = "OpenMP barrier (libomp)"
+_STD = "std::barrier (libstdc++)"
+_KMPC_BARRIER = re.compile(r"__kmpc_barrier$")
+_FORK_CALL = re.compile(r"__kmpc_fork_call$")
+_MICROTASK = r"__kmp_invoke_microtask$"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """One barrier at which somebody has waited from the first look to the last."""
+
+    what: str
+    arrived: int
+    expected: int
+    waiting: tuple[Thread, ...]
+    missing: tuple[Thread, ...] = ()
+    doubt: str = ""  #: why nobody is named, or why who is named is a guess
+
+    @property
+    def sentence(self) -> str:
+        start = f"{self.what}: {self.arrived} of {self.expected} have arrived"
+        if not self.missing:
+            return f"{start}; {self.doubt or 'the others are not in what was looked at'}"
+        names = ", ".join(
+            f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in self.missing
+        )
+        return f"{start}; not there: {names}" + (f"; a guess: {self.doubt}" if self.doubt else "")
+
+
+def conclude(threads: Sequence[Thread]) -> list[Conclusion]:
+    """The conclusions about barriers in memory and OpenMP's."""
+    return [*_counted(threads), *_libomp(threads)]
+
+
+def idle(threads: Sequence[Thread]) -> list[Thread]:
+    """Workers of libgomp that wait for the next parallel region."""
+    return [
+        thread
+        for waiting in _meetings(threads).values()
+        if _is_libgomp(waiting) and not _in_region(waiting, threads)
+        for thread in waiting
+    ]
+
+
+def _is_libgomp(waiting: Sequence[Thread]) -> bool:
+    return waiting[0].now.barriers[0].kind == _LIBGOMP
+
+
+def _meetings(threads: Iterable[Thread]) -> dict[str, list[Thread]]:
+    """The threads at each barrier."""
+    found: dict[str, list[Thread]] = defaultdict(list)
+    for thread in threads:
+        if thread.barrier:
+            found[thread.barrier.key].append(thread)
+    return found
+
+
+def _stayed(thread: Thread) -> bool:
+    """Whether it waits in the round that it waited in before. A phase of std::barrier has 7 bits and comes
+    round, so that only sleep says it."""
+    if thread.slept_on:
+        return True
+    if thread.before is None or thread.barrier is None or thread.barrier.kind == _STD:
+        return False
+    return thread.now.barriers == thread.before.barriers
+
+
+def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
+    meetings = _meetings(threads)
+    at_barriers = {thread.thread for waiting in meetings.values() for thread in waiting}
+    others = [
+        thread for thread in threads if thread.thread not in at_barriers and not thread.has("__kmpc_barrier")
+    ]
+    for waiting in meetings.values():
+        barrier = waiting[0].now.barriers[0]
+        if barrier.arrived == barrier.expected or not all(map(_stayed, waiting)):
+            continue
+        if _is_libgomp(waiting) and not _in_region(waiting, threads):
+            continue
+        what = f"{barrier.kind} at {barrier.at:#x}"
+        if {each.now.barriers[0].arrived for each in waiting} != {len(waiting)}:
+            doubt = f"{len(waiting)} wait here (the others in processes not looked at, or by `arrive` alone)"
+            yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), doubt=doubt)
+            continue
+        missing, doubt = _not_there(waiting, others, barrier.expected - barrier.arrived)
+        yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), missing, doubt)
+
+
+def _in_region(waiting: Sequence[Thread], threads: Sequence[Thread]) -> bool:
+    """Whether a parallel region is under way; idle workers wait at a barrier like any other. A call such as
+    omp_get_wtime() makes none."""
+    processes = {thread.process for thread in waiting}
+    return any(
+        is_outlined(frame.symbol) or frame.symbol.startswith("GOMP_parallel")
+        or (frame.module.startswith("libgomp") and not frame.symbol.startswith("omp_") and _is_master(thread))
+        for thread in threads
+        if thread.process in processes
+        for frame in thread.frames
+    )  # fmt: skip
+
+
+def _is_master(thread: Thread) -> bool:
+    """Whether the program itself called OpenMP: libgomp is not what started the thread."""
+    outermost = [frame for frame in thread.frames if frame.ours or frame.module.startswith("libgomp")]
+    return bool(outermost) and outermost[-1].ours
+
+
+def _not_there(
+    waiting: Sequence[Thread], others: Sequence[Thread], lacking: int
+) -> tuple[tuple[Thread, ...], str]:
+    """Threads that may be missing, the nearest first, and why that is a guess."""
+    processes = {thread.process for thread in waiting}
+    origins = frozenset().union(*(thread.origins for thread in waiting))
+    free = [
+        thread
+        for thread in others
+        if thread.process in processes and not thread.joins and not thread.of_runtime
+    ]
+    unknown = STD_THREAD in origins
+    near = [thread for thread in free if thread.origins & origins or (unknown and thread.of_std_thread)]
+    far = [thread for thread in free if thread not in near]
+    if len(near) == lacking:
+        return tuple(near), "the frames where those who wait began are optimized away" if unknown else ""
+    if len(near) > lacking:
+        return tuple(near), f"{lacking} of these {len(near)} may be missing"
+    if len(near) + len(far) == lacking:
+        return (*near, *far), "they began elsewhere than those who wait"
+    if not near and not far:
+        return (), f"no thread is left that might come: {lacking} did not start, or have ended"
+    return (*near, *far), f"{lacking} are missing, and {len(near)} began where those who wait did"
+
+
+def _libomp(threads: Sequence[Thread]) -> Iterable[Conclusion]:
+    """LLVM's run-time library has no count in the open: the team are the threads in one outlined function."""
+    why = "this library shows no count, only frames"
+    explicit: dict[tuple[int, int], list[Thread]] = defaultdict(list)
+    for thread in threads:
+        at = at_of(thread.now, _KMPC_BARRIER)
+        if at is not None and at + 1 < len(thread.frames):
+            explicit[thread.process, thread.frames[at + 1].at].append(thread)
+    for (process, _), waiting in explicit.items():
+        team = frozenset().union(*(_outlined(thread) for thread in waiting))
+        missing = [
+            thread
+            for thread in threads
+            if thread.process == process and _outlined(thread) & team and thread.has(_MICROTASK)
+            and not thread.has("__kmpc_barrier$")
+        ]  # fmt: skip
+        if missing and all(thread.stayed_in(_KMPC_BARRIER) for thread in waiting):
+            count = len(waiting)
+            yield Conclusion(_LIBOMP, count, count + len(missing), tuple(waiting), tuple(missing), why)
+    if explicit:
+        return
+    for master in threads:
+        if not master.has(_FORK_CALL.pattern) or master.has(_MICROTASK) or not master.stayed_in(_FORK_CALL):
+            continue
+        missing = [each for each in threads if each.process == master.process and each.has(_MICROTASK)]
+        if missing:
+            what = "OpenMP end of region (libomp)"
+            yield Conclusion(what, 1, 1 + len(missing), (master,), tuple(missing), why)
+
+
+def _outlined(thread: Thread) -> frozenset[str]:
+    return frozenset(frame.symbol for frame in thread.frames if is_outlined(frame.symbol))
+
+
+def of_group(group: Group) -> str | None:
+    """The sentence of a group of tollbar's in which somebody is missing."""
+    if not group.missing or not group.arrived:
+        return None
+    names = ", ".join(
+        f"rank {each.rank} ({each.state}" + (f", process {each.process}" if each.process > 0 else "") + ")"
+        for each in group.missing
+    )
+    return (
+        f"group '{group.name}' ({group.plan}), episode {group.episode}: {len(group.arrived)} of "
+        f"{group.ranks} have arrived; not there: {names}"
+    )

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which processes a number or a name means, and which of them are ranks of an MPI job."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+_SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich", "libmpi-")
+
+
+@dataclass(frozen=True)
+class Process:
+    number: int
+    parent: int
+    name: str
+    words: tuple[str, ...]
+
+    def is_called(self, name: str) -> bool:
+        """By the name of its program, or of the script that an interpreter runs."""
+        return name == self.name or name in (os.path.basename(word) for word in self.words[:2])
+
+
+def everything() -> dict[int, Process]:
+    """All processes that can be seen."""
+    return {each.number: each for path in Path("/proc").glob("[0-9]*") if (each := _process(path))}
+
+
+def _process(folder: Path) -> Process | None:
+    try:
+        stat = (folder / "stat").read_text(errors="replace")
+        words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return None
+    name = stat[stat.index("(") + 1 : stat.rindex(")")]
+    state, parent = stat[stat.rindex(")") + 2 :].split()[:2]
+    return None if state in "ZX" else Process(int(folder.name), int(parent), name, tuple(filter(None, words)))
+
+
+def meant(word: str, there: dict[int, Process]) -> list[int]:
+    """The processes that a word names, by number or name; not this command, nor those that started it."""
+    if word.isdigit():
+        return [int(word)] if int(word) in there else []
+    own = set(_upwards(os.getpid(), there))
+    return [each.number for each in there.values() if each.is_called(word) and each.number not in own]
+
+
+def _upwards(number: int, there: dict[int, Process]) -> Iterator[int]:
+    while number in there:
+        yield number
+        number = there[number].parent
+
+
+def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int, int | None]]:
+    """The ranks among those processes and what they have started: rank and number of ranks of each."""
+    found = {}
+    for number in there:
+        above = list(_upwards(number, there))
+        if any(each in numbers for each in above) and (rank := rank_of(number)):
+            found[number] = rank
+    return {number: rank for number, rank in found.items() if there[number].parent not in found}
+
+
+def of_user(there: dict[int, Process]) -> list[int]:
+    """This user's processes that are ranks of a job."""
+    own = [number for number in there if _owner(number) == os.geteuid()]
+    return list(ranks(own, there)) if own else []
+
+
+def _owner(number: int) -> int | None:
+    try:
+        return os.stat(f"/proc/{number}").st_uid
+    except OSError:
+        return None
+
+
+def rank_of(number: int) -> tuple[int, int | None] | None:
+    """Rank and number of ranks, where the process has such variables and an MPI in its memory."""
+    try:
+        variables = dict(
+            entry.partition("=")[::2]
+            for entry in Path(f"/proc/{number}/environ").read_bytes().decode(errors="replace").split("\0")
+        )
+        maps = Path(f"/proc/{number}/maps").read_text(errors="replace")
+    except OSError:
+        return None
+    rank = next((variables[name] for name in _RANK if variables.get(name, "").isdigit()), None)
+    if rank is None or not any(f"/{library}" in maps for library in _MPI_LIBRARIES):
+        return None
+    size = next((variables[name] for name in _SIZE if variables.get(name, "").isdigit()), None)
+    return int(rank), int(size) if size else None
+
+
+def refusal(number: int) -> str | None:
+    """Why that process may not be looked at, in one line with what would help; None where it may."""
+    try:
+        Path(f"/proc/{number}/syscall").read_text()
+    except PermissionError:
+        return explain(number, scope(), _owner(number), os.geteuid())
+    except OSError:
+        return None
+    return None
+
+
+def scope() -> int | None:
+    """kernel.yama.ptrace_scope; None where the kernel has no Yama."""
+    try:
+        return int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def explain(number: int, yama: int | None, owner: int | None, user: int) -> str:
+    if owner is not None and owner != user and user != 0:
+        return f"process {number} belongs to another user (uid {owner}): look as that user or as root"
+    if yama == 3:
+        return (
+            "kernel.yama.ptrace_scope is 3, which forbids looking until the next boot: "
+            "tollbar run --timeout needs no such right"
+        )
+    if yama:
+        return (
+            f"kernel.yama.ptrace_scope is {yama}, which keeps process {number} from being looked at: "
+            "look as root, or sudo sysctl kernel.yama.ptrace_scope=0"
+        )
+    return (
+        f"process {number} may not be looked at: CAP_SYS_PTRACE is missing (in a container: "
+        "--cap-add SYS_PTRACE), or the process is set-uid; look as root"
+    )

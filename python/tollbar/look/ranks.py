@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks of an MPI job of this host: in which call each is, and which are not where the others are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tollbar.look.sight import Moment, Thread, at_of
+
+_CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$")
+_COLLECTIVE = re.compile(
+    r"MPI_(I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce\w*|(ex)?scan)"
+    r"|comm_(split\w*|dup\w*|create\w*)|win_(create|fence|free|allocate\w*)|file_open|init\w*|finalize)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Rank:
+    rank: int
+    process: int
+    size: int | None
+    threads: tuple[Thread, ...]
+
+    @property
+    def inside(self) -> Thread | None:
+        """Its thread that is in a call of the MPI."""
+        return next((thread for thread in self.threads if at_of(thread.now, _CALL) is not None), None)
+
+    @property
+    def call(self) -> str | None:
+        return _call(self.inside.now) if self.inside else None
+
+    @property
+    def stayed(self) -> bool:
+        """Whether it was in one and the same call from the first look to the last."""
+        thread = self.inside
+        return (
+            thread is not None
+            and thread.before is not None
+            and _call(thread.before) == self.call
+            and thread.stayed_in(_CALL)
+        )
+
+    @property
+    def doing(self) -> str:
+        if self.call:
+            return self.call
+        first = next((thread for thread in self.threads if thread.thread == self.process), None)
+        return (first.doing or first.state) if first else "unknown"
+
+
+def _call(moment: Moment) -> str | None:
+    at = at_of(moment, _CALL)
+    if at is None:
+        return None
+    name = moment.frames[at].symbol.rstrip("_")
+    name = name[1:] if name[0] in "Pp" else name
+    return name if name[0] == "M" else f"MPI_{name[4:].capitalize()}"
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A collective call that some ranks are in and others are not."""
+
+    call: str
+    ranks: int
+    inside: tuple[Rank, ...]
+    odd: tuple[Rank, ...]
+
+    @property
+    def sentence(self) -> str:
+        odd = ", ".join(f"rank {each.rank} is in {each.doing}" for each in self.odd)
+        return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}"
+
+
+def of_threads(found: Mapping[int, tuple[int, int | None]], threads: Sequence[Thread]) -> list[Rank]:
+    """The ranks; `found` has the rank and the number of ranks of each process."""
+    return sorted(
+        (
+            Rank(rank, process, size, tuple(each for each in threads if each.process == process))
+            for process, (rank, size) in found.items()
+        ),
+        key=lambda rank: rank.rank,
+    )
+
+
+def conclude(ranks: Sequence[Rank]) -> Meeting | None:
+    """Which ranks are not in the collective call that most ranks are in; None while anybody there moves."""
+    calls = Counter(rank.call for rank in ranks if rank.call and _COLLECTIVE.match(rank.call))
+    if not calls or len(ranks) < 2:
+        return None
+    call = calls.most_common(1)[0][0]
+    inside = tuple(rank for rank in ranks if rank.call == call)
+    odd = tuple(rank for rank in ranks if rank.call != call)
+    if not odd or not call or not all(rank.stayed for rank in inside):
+        return None
+    return Meeting(call, max(len(ranks), *(rank.size or 0 for rank in ranks)), inside, odd)

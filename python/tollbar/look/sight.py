@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks of `tollbar-look`: threads with their frames and barriers, now and 100 ms before."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: Libraries whose frames lie between a program's own function and the kernel.
+_SYSTEM = re.compile(
+    r"(lib(c|m|pthread|dl|rt|stdc\+\+|gomp|i?omp5?|gcc_s|mpi\w*|mpich\w*|open-\w+|pmix|pmi\d?|uc[pst]|event\w*|hwloc)"
+    r"[.-]|ld-|linux-vdso|\[vdso|lib(omp|iomp|tollbar)|mca_)"
+)
+#: Frames outside of which a thread runs nothing of its program's.
+_OUTERMOST = ("_start", "start_thread", "__clone3", "clone3", "clone", "__clone")
+#: Templates of the C++ library lie in the program's file, but are not its own; the start of a std::thread
+#: names what it runs.
+_STD = re.compile(r"(\w+ )?(std|__gnu_cxx|__cxxabiv1)::(?!thread::_State_impl<)")
+_STARTED = re.compile(r"std::thread::_State_impl<.*?tuple<(.*)> ?> ?>::_M_run")
+_RUNTIMES = re.compile(r"lib(mpi|mpich|open-|pmix|uc[pst]|event)|mca_")
+
+
+#: The origin of a std::thread whose own frames the compiler has removed.
+STD_THREAD = "std::thread"
+
+
+@dataclass(frozen=True)
+class Frame:
+    symbol: str
+    module: str
+    source: str
+    at: int
+    mark: int
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is the program's, and not of a library that every program has."""
+        known = self.symbol in _OUTERMOST or _SYSTEM.match(self.module) or _STD.match(self.symbol)
+        return not known
+
+    def __str__(self) -> str:
+        if not self.symbol:
+            return f"[{self.module or 'unknown'}]"
+        if re.match("PMPI_[A-Z]", self.symbol):
+            return self.symbol[1:]
+        return {"__pthread_clockjoin_ex": "pthread_join"}.get(self.symbol) or shortened(self.symbol)
+
+
+@dataclass(frozen=True)
+class Barrier:
+    kind: str
+    at: int
+    key: str
+    arrived: int
+    expected: int
+    round: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A thread in one look."""
+
+    state: str
+    call: int
+    arguments: tuple[int, ...]
+    switches: int
+    asleep_ms: float | None
+    held_us: float | None
+    frames: tuple[Frame, ...]
+    barriers: tuple[Barrier, ...]
+
+
+@dataclass(frozen=True)
+class Thread:
+    process: int
+    thread: int
+    name: str
+    before: Moment | None
+    now: Moment
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return self.now.frames
+
+    @property
+    def barrier(self) -> Barrier | None:
+        return self.now.barriers[0] if self.now.barriers else None
+
+    @property
+    def slept_on(self) -> bool:
+        """Whether it was asleep in one call from the first look to the last."""
+        old, new = self.before, self.now
+        return (
+            old is not None
+            and old.call == new.call >= 0
+            and old.arguments == new.arguments
+            and old.switches == new.switches
+        )
+
+    @property
+    def state(self) -> str:
+        if self.now.state in "Tt":
+            return "stopped"
+        return "runs" if self.now.call == -2 else "asleep"
+
+    def stayed_in(self, symbol: re.Pattern[str]) -> bool:
+        """Whether the call of such a function, seen in both looks, is one call: its caller's registers and
+        stack are the same."""
+        if self.slept_on:
+            return True
+        pairs = [(at_of(moment, symbol), moment) for moment in (self.before, self.now) if moment]
+        callers = [
+            moment.frames[at + 1] for at, moment in pairs if at is not None and at + 1 < len(moment.frames)
+        ]
+        return len(callers) == 2 and (callers[0].at, callers[0].mark) == (callers[1].at, callers[1].mark)
+
+    def has(self, symbol: str) -> bool:
+        return any(re.match(symbol, frame.symbol) for frame in self.frames)
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """Its outermost function of the program's own, and the functions of parallel regions it is in."""
+        own = [frame.symbol for frame in self.frames if frame.ours and frame.symbol]
+        if not own and self.of_std_thread:
+            return frozenset([STD_THREAD])
+        return frozenset([*own[-1:], *(name for name in own if is_outlined(name))])
+
+    @property
+    def of_std_thread(self) -> bool:
+        return any(frame.module.startswith("libstdc++") for frame in self.frames[-3:])
+
+    @property
+    def joins(self) -> bool:
+        return self.has(r"(__)?pthread_(clock|timed)?join|std::thread::join")
+
+    @property
+    def of_runtime(self) -> bool:
+        """Whether an MPI started it for itself."""
+        bodies = [
+            frame for frame in self.frames if frame.symbol not in _OUTERMOST and frame.module[:5] != "libc."
+        ]
+        return bool(bodies) and bool(_RUNTIMES.match(bodies[-1].module))
+
+    @property
+    def doing(self) -> str:
+        """In words: `sleep() under worker (a.c:7)`, `compute() (a.c:9)`."""
+        at = next((at for at, frame in enumerate(self.frames) if frame.ours), None)
+        if at is None:
+            return _called(str(self.frames[0])) if self.frames else ""
+        frame = self.frames[at]
+        where = f" ({frame.source})" if frame.source else ""
+        if at == 0:
+            return _called(str(frame)) + where
+        return f"{_called(str(self.frames[at - 1]))} under {frame}{where}"
+
+
+def _called(name: str) -> str:
+    return name if name.endswith("]") else f"{name}()"
+
+
+def shortened(symbol: str) -> str:
+    """A demangled name without its return type, its arguments and those of its templates."""
+    if started := _STARTED.match(symbol):
+        symbol = started[1]
+    depth = 0
+    kept = ""
+    for at, letter in enumerate(symbol):
+        depth += letter == "<"
+        kept += letter if depth == 0 else ""
+        depth -= letter == ">" and depth > 0 and symbol[at - 1] != "-"
+    kept = re.sub(r"(?<!operator)(?<!lambda)\([^()]*\)(?!#)( const)?$", "", kept.removesuffix(" const"))
+    return kept.rpartition(" ")[2] if "(" not in kept.rpartition(" ")[0] else kept
+
+
+def is_outlined(symbol: str) -> bool:
+    """Whether a compiler made that function of a parallel region."""
+    return "._omp_fn." in symbol or ".omp_outlined." in symbol
+
+
+def at_of(moment: Moment, symbol: re.Pattern[str]) -> int | None:
+    """The index of the outermost frame of such a name."""
+    found = [at for at, frame in enumerate(moment.frames) if symbol.match(frame.symbol)]
+    return found[-1] if found else None
+
+
+@dataclass(frozen=True)
+class Member:
+    rank: int
+    state: str
+    process: int
+    thread: int
+    behind: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named group of tollbar."""
+
+    name: str
+    plan: str
+    ranks: int
+    episode: int
+    missing: tuple[Member, ...]
+    arrived: tuple[Member, ...]
+
+
+@dataclass(frozen=True)
+class Sight:
+    threads: tuple[Thread, ...]
+    groups: tuple[Group, ...]  #: that have not moved between the looks
+
+
+def read(document: Mapping[str, Any]) -> Sight:
+    """The threads and barriers that two looks saw."""
+    first, last = document["looks"][0], document["looks"][-1]
+    before = {(process, each["thread"]): _moment(each) for process, each in _threads(first)}
+    threads = [
+        Thread(process, each["thread"], each["name"], before.get((process, each["thread"])), _moment(each))
+        for process, each in _threads(last)
+    ]
+    old = [_group(each) for each in first["groups"]]
+    return Sight(tuple(threads), tuple(each for each in map(_group, last["groups"]) if each in old))
+
+
+def _threads(look: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for process in look["processes"]:
+        for thread in process["threads"]:
+            yield process["process"], thread
+
+
+def _moment(seen: Mapping[str, Any]) -> Moment:
+    return Moment(
+        seen["state"], seen["call"], tuple(seen["arguments"]), seen["switches"], seen["asleep_ms"],
+        seen["held_us"], tuple(map(_frame, seen["frames"])),
+        tuple(Barrier(**barrier) for barrier in seen["barriers"]),
+    )  # fmt: skip
+
+
+def _frame(seen: Mapping[str, Any]) -> Frame:
+    symbol = seen["symbol"].partition("@")[0]
+    return Frame(symbol, os.path.basename(seen["module"]), seen["source"], seen["at"], seen["mark"])
+
+
+def _group(seen: Mapping[str, Any]) -> Group:
+    missing, arrived = (tuple(Member(**each) for each in seen[which]) for which in ("missing", "arrived"))
+    return Group(seen["name"], seen["plan"], seen["ranks"], seen["episode"], missing, arrived)

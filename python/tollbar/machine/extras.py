@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python packages of the extra `bench`: the command runs without them, but for numbers made of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+#: As in pyproject.toml, which a test compares.
+BENCH = ("polars", "numpy", "scipy", "matplotlib", "jinja2")
+
+
+def missing() -> list[str]:
+    """The packages of the extra that cannot be imported."""
+    return [name for name in BENCH if find_spec(name) is None]
+
+
+def remedy(lacking: Sequence[str]) -> str:
+    """The command that installs them."""
+    return f"pip install {' '.join(lacking)}"

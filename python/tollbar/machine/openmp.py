@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which way of meeting a program's threads use, and the OpenMP settings that suit the CPUs there are."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from tollbar.machine.cpus import Usable
+
+#: The OpenMP runtime that a program is linked with, also under the names that wheels give their own copies.
+_RUNTIMES = {
+    "libgomp": re.compile(r"\blibgomp[-\w]*\.so"),
+    "libomp": re.compile(r"\b(?:libomp|libiomp5)[-\w]*\.so"),
+}
+
+#: How often libgomp looks before a thread sleeps: as long as a wake-up takes. Its own choice is 300,000.
+_SPINS_WORTH_A_WAKE = "2000"
+
+
+def of_program(program: str | Path) -> list[str]:
+    """libgomp, libomp, pthread: what that program's threads meet by, as far as its file tells."""
+    path = shutil.which(program)
+    if path is None or not is_elf(Path(path)):
+        return []
+    linked = subprocess.run(["ldd", path], capture_output=True, text=True, errors="replace").stdout
+    found = [name for name, pattern in _RUNTIMES.items() if pattern.search(linked)]
+    if b"\0pthread_barrier_wait\0" in Path(path).read_bytes():
+        found.append("pthread")
+    return found
+
+
+def refusal(door: Path, runtime: Path) -> str:
+    """Why the runtime of that file would keep its barriers with the preload; empty where it would not."""
+    library = ctypes.CDLL(str(door))
+    library.tollbar_openmp_refusal.restype = ctypes.c_char_p
+    said: bytes = library.tollbar_openmp_refusal(os.fsencode(runtime))
+    return said.decode()
+
+
+def is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def settings(environment: Mapping[str, str], usable: Usable) -> dict[str, str]:
+    """Variables to set so that threads which wait for the start and the end of regions keep no CPU from those
+    that compute: these waits stay the runtime's. Nothing that the user has set is changed."""
+    asked = environment.get("OMP_NUM_THREADS", "").partition(",")[0]
+    threads = int(asked) if asked.isdecimal() else usable.affinity
+    chosen = {}
+    if usable.cpus < usable.affinity and not asked and "OMP_THREAD_LIMIT" not in environment:
+        chosen["OMP_NUM_THREADS"] = str(usable.cpus)  # runtimes look at the mask, not at the quota
+        threads = usable.cpus
+    has_policy = any(name in environment for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"))
+    if has_policy:
+        return chosen
+    if threads > usable.cpus or usable.quota:
+        return {**chosen, "OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+    return {**chosen, "GOMP_SPINCOUNT": _SPINS_WORTH_A_WAKE}

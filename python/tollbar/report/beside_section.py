@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's section on a run of `bench threads --beside`: a sentence, a chart, a row for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from tollbar.data import beside
+from tollbar.data.beside import AUTO, FIXED, GROUP, TUNED, Spread
+from tollbar.data.places import Measurements, Situation
+from tollbar.data.samples import Samples
+from tollbar.report import charts, tables
+from tollbar.report.candidates import PEERS
+from tollbar.report.charts import Line, time_text
+from tollbar.report.tables import times_text
+
+#: The neighbours in words, in the order of tables.
+WORDS = {
+    "alone": "alone",
+    "1 neighbour": "beside a busy neighbour",
+    "2 neighbours": "beside two busy neighbours",
+    "1 neighbour in another session": "beside one in another session",
+    "1 neighbour in another cgroup": "beside one in another control group",
+    "a quota of 1.5 CPUs": "under a quota of 1.5 CPUs",
+}
+_SENTENCE = {
+    "1 neighbour in another session": "beside a busy neighbour in another session",
+    "1 neighbour in another cgroup": "beside a busy neighbour in another control group",
+}
+_AGAINST = ("pthread_barrier", "std::barrier")
+_RATIO = {"scale": "log", "unit": "", "label": "times the best way to wait, less is better"}
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The sentence of the first screen, and the section; a row has the best, its turn, and a ratio (or None)
+    for each label."""
+
+    sentence: Markup
+    chart: Markup
+    labels: Sequence[str]
+    rows: Sequence[tuple[Situation, str, float, Sequence[float | None]]]
+
+
+def of(samples: Samples) -> Beside | None:
+    """None where nothing was measured in neighbours."""
+    there = beside.gather(samples)
+    if not there:
+        return None
+    shown = labels(there)
+    rows = [
+        (place, best, beside.turn_ns(here, best), [beside.ratio(here, label) for label in shown])
+        for place, here in there.items()
+        if (best := beside.best(here))
+    ]
+    return Beside(_sentence(there), Markup(_chart(there, shown)), shown, rows)
+
+
+def labels(there: Mapping[Situation, Measurements]) -> list[str]:
+    """All that was measured: what need not be told how to wait, what users have today, what is told."""
+    met = dict.fromkeys(label for here in there.values() for label in here.labels(beside.TURN))
+    first, last = [AUTO, GROUP, TUNED], [*PEERS, *FIXED]
+    others = [label for label in met if label not in (*first, *last)]
+    return [label for label in (*first, *others, *last) if label in met]
+
+
+def word(neighbours: str) -> str:
+    return WORDS.get(neighbours, neighbours)
+
+
+def _sentence(there: Mapping[Situation, Measurements]) -> Markup:
+    """tollbar::barrier in the first neighbours that was measured, against the best and others; and alone."""
+    met = beside.by_neighbours(there)
+    known = {each: found for each, some in met.items() if (found := beside.spread(some, AUTO))}
+    if not known:
+        return Markup("<code>{}</code> was not measured.").format(AUTO)
+    first = next((each for each in known if each != "alone"), "alone")
+    where, found = _SENTENCE.get(first, word(first)), known[first]
+    many = f", in the median of {len(found.ratios)} cells," if len(found.ratios) > 1 else ""
+    text = Markup("{}{}{} <code>{}</code> takes {} as long as the best way to wait{}")
+    worst = f" (at worst {_at(found)}: {found.worst.of_threads})" if many else f" ({found.worst.of_threads})"
+    said = text.format(where[0].upper(), where[1:], many, AUTO, _times(found.median), worst)
+    for peer in _AGAINST:
+        if over := beside.spread(met[first], AUTO, peer):
+            said += Markup(", {} as long as <code>{}</code>").format(_times(over.median), peer)
+    if first != "alone" and "alone" in known:
+        text = Markup("; alone {} as long as the best (at worst {})")
+        said += text.format(_times(known["alone"].median), _at(known["alone"]))
+    return said + "."
+
+
+def _times(ratio: float) -> Markup:
+    return Markup("<strong>{} \u00d7</strong>").format(times_text(ratio))
+
+
+def _at(found: Spread) -> str:
+    return f"{times_text(found.ratios[found.worst])}\u00a0\u00d7"
+
+
+def _chart(there: Mapping[Situation, Measurements], shown: Sequence[str]) -> str:
+    """Two rows a neighbours: the median over its cells, and the worst one."""
+    met = beside.by_neighbours(there)
+    groups = [(word(neighbours), which) for neighbours in met for which in ("median", "worst")]
+    lines, notes = [], []
+    for label in reversed([each for each in shown if each not in FIXED]):  # the first one is drawn last
+        points: list[tuple[int, float, str]] = []
+        for number, some in enumerate(met.values()):
+            if found := beside.spread(some, label):
+                far = f"{found.above} of {len(found.ratios)} cells above {beside.AS_GOOD:g}"
+                points.append((2 * number, found.median, far))
+                points.append((2 * number + 1, found.ratios[found.worst], found.worst.of_threads))
+        rows, values, told = zip(*points, strict=True)
+        lines.append(Line(label, rows, values))
+        notes.append(told)
+    return charts.rows("neighbours", groups, lines, _RATIO, "", notes)
+
+
+def markdown(samples: Samples) -> str:
+    """Both tables for a page of documentation; empty where nothing was measured in neighbours."""
+    there = beside.gather(samples)
+    if not there:
+        return ""
+    shown = labels(there)
+    by_kind = (
+        [word(neighbours), *(_told(beside.spread(some, label)) for label in shown)]
+        for neighbours, some in beside.by_neighbours(there).items()
+    )
+    every = (
+        [
+            word(cell.neighbours), str(cell.ranks), cell.placement, cell.work,
+            beside.best(here), time_text(beside.turn_ns(here, beside.best(here))),
+            *(times_text(beside.ratio(here, label)) for label in shown),
+        ]
+        for cell, here in there.items()
+    )  # fmt: skip
+    cost = tables.markdown_table(["neighbours", *shown], by_kind)
+    names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", *shown]
+    return f"{cost}\nEvery cell:\n\n{tables.markdown_table(names, every)}"
+
+
+def _told(found: Spread | None) -> str:
+    return f"{times_text(found.median)} ({times_text(found.ratios[found.worst])})" if found else ""

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line is made in memory and written with one call.
+#include "say.h"
+
+#include "environment.hpp"
+#include "files.hpp"
+#include "kept_errno.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+using tollbar::detail::c_door::KeptErrno;
+
+/// "tollbar: ...\n"; throws std::bad_alloc.
+std::string line_of(const char* format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    const int length = std::vsnprintf(nullptr, 0, format, again);
+    va_end(again);
+    std::string line(static_cast<std::size_t>(std::max(length, 0)) + 1, '\0');
+    std::vsnprintf(line.data(), line.size(), format, arguments);
+    line.pop_back();
+    std::ranges::replace(line, '\n', ' ');
+    return "tollbar: " + line + "\n";
+}
+
+void write_to_stderr(const std::string& line) { std::fputs(line.c_str(), stderr); }
+
+/// False, with errno, when the file cannot be had.
+bool append_to(const std::string& path, const std::string& line) {
+    const tollbar::detail::File file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+    return file && write(file.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
+}
+
+template <class Use>
+void with_line(const char* format, va_list arguments, Use use) noexcept {
+    const KeptErrno kept;
+    try {
+        use(line_of(format, arguments));
+    } catch (const std::exception&) {  // no memory for the line: going on matters more
+    }
+}
+
+/// False as well when there is no memory to keep the key in.
+bool first_time(const char* key) noexcept {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    try {
+        static auto* const keys = new std::set<std::string>;  // for ever: exit handlers say things too
+        return keys->insert(key).second;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+void tollbar_say(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    with_line(format, arguments, write_to_stderr);
+    va_end(arguments);
+}
+
+void tollbar_say_once(const char* key, const char* format, ...) {
+    if (!first_time(key)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    with_line(format, arguments, write_to_stderr);
+    va_end(arguments);
+}
+
+void tollbar_report(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    with_line(format, arguments, [](const std::string& line) {
+        const std::string path = tollbar::detail::environment::report_file();
+        if (!path.empty() && append_to(path, line)) return;
+        if (!path.empty()) tollbar::detail::environment::refuse_report_file(std::strerror(errno));
+        write_to_stderr(line);
+    });
+    va_end(arguments);
+}
+
+void tollbar_refuse(const char* name, const char* value, const char* accepted, const char* fallback) {
+    if (tollbar_first_of_job() == 0) return;
+    tollbar_say_once(name, "%s is '%s'; accepted: %s; using the default, %s", name, value, accepted, fallback);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The lines that tollbar writes on stderr. Every "tollbar: ..." of the library and its doors goes through here. */
+#ifndef TOLLBAR_BASE_SAY_H
+#define TOLLBAR_BASE_SAY_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes "tollbar: ", what printf(3) makes of the rest, and a newline on stderr, at once, so that lines of several
+ * ranks do not mix. Newlines within become blanks. Leaves errno as it is; without memory for the line says nothing. */
+void tollbar_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As tollbar_say, the first time that this process comes with that key. */
+void tollbar_say_once(const char* key, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+/* As tollbar_say, for a report of who is missing: appended to the file that TOLLBAR_REPORT names, else on stderr. */
+void tollbar_report(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Says that the value of a setting is not accepted and that the default is used instead: once for each name, by the
+ * first process of the job, since all its ranks have the same settings. */
+void tollbar_refuse(const char* name, const char* value, const char* accepted, const char* fallback);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow path of a barrier, and how threads become members of a region.
+#include "barrier.hpp"
+
+#include "base/report.hpp"
+
+#include <tollbar/detail/unranked.hpp>
+
+namespace tollbar::detail::openmp {
+
+namespace {
+
+const Timeout& timeout() noexcept {
+    static const Timeout timeout = environment::timeout();
+    return timeout;
+}
+
+/// How the caller waits for so many threads, as Unranked does. A runtime that binds threads has bound the first one
+/// before anybody else could look at the process's mask, so the runtime is asked whether all have a CPU.
+BasicWaitBudget<Backoff> ask(Member& self) noexcept {
+    const auto cpus = static_cast<std::uint64_t>(self.home.runtime->real<"omp_get_num_procs", int()>()());
+    const auto manner = manner_of_unranked(NativeSync{}, self.threads <= cpus ? 1 : self.threads);
+    self.budget = manner.for_all ? manner.budget : BasicWaitBudget<Backoff>{0, 0};
+    return manner.budget;
+}
+
+[[gnu::noinline]] void await_otherwise(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept {
+    const bool is_known = self.budget.spins == 0 && self.budget.yields != 0;
+    auto budget = is_known ? self.budget : ask(self);
+    budget.spinning = &team.spinning();
+    wait_reporting(
+        timeout(),
+        [&](auto deadline) { return wait<NativeSync>(team.end_of(barrier, self.threads), budget, deadline); },
+        [&](std::chrono::duration<double> waited) {
+            report_missing(self, team, barrier, waited, *timeout());
+            return true;
+        });
+}
+
+}  // namespace
+
+void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept {
+    if (self.budget.spins != 0 && team.spinning().has_paid() && !timeout()) [[likely]]
+        spin_and_sleep<NativeSync>(team.end_of(barrier, self.threads), self.budget.spins, &team.spinning(), true,
+                                   Never{});
+    else
+        await_otherwise(self, team, barrier);
+}
+
+Member* serving_elsewhere(Member& self, const void* place, Family family) noexcept {
+    if (self.home.runtime->contains(place)) return nullptr;  // the runtime's own calls
+    const Site site = site_of(place, family);
+    if (!site.is_door && site.runtime != self.home.runtime) return nullptr;
+    self.guest = site;
+    return &self;
+}
+
+const Runtime& runtime_of(const void* place, Family family) noexcept {
+    Member* const self = innermost;
+    const bool has_home = self != nullptr && self->home.runtime != nullptr;
+    if (has_home && self->home.covers(place, family)) return *self->home.runtime;
+    const Site site = site_of(place, family);
+    if (site.is_door && has_home) return *self->home.runtime;
+    return *site.runtime;
+}
+
+Opening opening_of(Member& master, const void* body, const Site& home) {
+    return {body, home, home.runtime->is_served() ? lend(master) : nullptr};
+}
+
+void become_member(Member& self, const Opening& opening) noexcept {
+    const Runtime& runtime = *opening.home.runtime;
+    self.threads = static_cast<std::uint64_t>(runtime.real<"omp_get_num_threads", int()>()());
+    self.body.store(opening.body, std::memory_order_relaxed);
+    if (self.budget_for != self.threads) self.budget = {0, 0};
+    self.budget_for = self.threads;
+    if (timeout()) self.number.store(runtime.real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
+    self.team.store(self.threads > 1 ? opening.team : nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace tollbar::detail::openmp

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The barrier of a region, as both sets of functions call it, and how a region is entered.
+#pragma once
+
+#include "member.hpp"
+
+#include <chrono>
+
+namespace tollbar::detail::openmp {
+
+/// The data that a region is opened with. Lies on the master's stack, or in its record, until the region ends.
+struct Opening {
+    const void* body;  ///< the region's code
+    Site home;         ///< its object
+    NativeTeam* team;  ///< that its threads get; none: the runtime's own barriers
+};
+
+/// The region of the calling thread, with which `place` shares a runtime and whose barriers are tollbar's; null where
+/// the runtime's own function is to be called. All threads of a team get the same answer.
+Member* serving_elsewhere(Member& self, const void* place, Family family) noexcept;
+
+[[gnu::always_inline]] inline Member* serving(const void* place, Family family) noexcept {
+    Member* const self = innermost;
+    if (self == nullptr || self->team.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    if (self->home.covers(place, family) || self->guest.covers(place, family)) [[likely]]
+        return self;
+    return serving_elsewhere(*self, place, family);
+}
+
+/// The runtime that the code at `place` calls. Code of this library calls that of the region that it is in.
+const Runtime& runtime_of(const void* place, Family family) noexcept;
+
+/// Waits until the barrier is over that the caller has arrived at.
+void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept;
+
+/// Meets the team at its next barrier. False where the first task of the region was made before: then, and until the
+/// region's end, the caller has to call the runtime's own barrier, as all its threads have to.
+/// Memory order: when true, what any thread of the team did before it came is visible to all that have left.
+[[gnu::always_inline]] inline bool meet(Member& self, const void* place) noexcept {
+    NativeTeam& team = *self.team.load(std::memory_order_relaxed);
+    const std::uint64_t barrier = self.barriers.load(std::memory_order_relaxed);
+    self.barriers.store(barrier + 1, std::memory_order_relaxed);
+    self.place.store(place, std::memory_order_relaxed);
+    if (!team.arrive(barrier, self.threads)) await_end(self, team, barrier);
+    if (!team.is_left_to_runtime(barrier)) [[likely]]
+        return true;
+    self.team.store(nullptr, std::memory_order_relaxed);
+    return false;
+}
+
+/// Before a task is made, by whatever the thread is in.
+inline void note_task() noexcept {
+    Member* const self = innermost;
+    NativeTeam* const team = self == nullptr ? nullptr : self->team.load(std::memory_order_relaxed);
+    if (team != nullptr) team->note_task(self->barriers.load(std::memory_order_relaxed));
+}
+
+/// The real function, for the code that has called the door from `place`.
+template <Family family, Name name, class Function>
+Function* real_of(const void* place) noexcept {
+    return runtime_of(place, family).real<name, Function>();
+}
+
+/// The real function that makes a task, which is noted.
+template <Family family, Name name, class Function>
+Function* making(const void* place) noexcept {
+    note_task();
+    return real_of<family, name, Function>(place);
+}
+
+/// Notes that the caller is a thread of the region that was opened so.
+void become_member(Member& self, const Opening& opening) noexcept;
+
+/// Names the threads that have not arrived at that barrier, once for the team in every `timeout`.
+void report_missing(const Member& self, NativeTeam& team, std::uint64_t barrier, std::chrono::duration<double> waited,
+                    std::chrono::duration<double> timeout);
+
+/// How a master opens a region.
+Opening opening_of(Member& master, const void* body, const Site& home);
+
+}  // namespace tollbar::detail::openmp

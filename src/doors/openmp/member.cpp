@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads come and go, their records stay.
+#include "member.hpp"
+
+#include <mutex>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace tollbar::detail::openmp {
+
+constinit thread_local Member* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace {
+
+std::atomic<Member*> every_first{nullptr};
+
+/// The calling thread's first record, until the thread ends; a region after that takes another.
+struct Holder {
+    ~Holder() {
+        innermost = nullptr;
+        if (first == nullptr) return;
+        first->is_taken.store(false, std::memory_order_release);  // pairs with take()
+        first = nullptr;
+    }
+
+    Member* first = nullptr;
+};
+
+thread_local Holder holder;
+
+void note_thread(Member& first) noexcept {
+    for (Member* one = &first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
+        one->thread.store(gettid(), std::memory_order_relaxed);
+}
+
+/// In the child the caller is alone: nobody else of its teams will come, as nobody does to the runtime's barriers.
+void leave_teams() noexcept {
+    for (Member* one = holder.first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
+        one->team.store(nullptr, std::memory_order_relaxed);
+    if (holder.first != nullptr) note_thread(*holder.first);
+}
+
+Member& take() {
+    static const int prepared = pthread_atfork(nullptr, nullptr, leave_teams);
+    static_cast<void>(prepared);
+    for (Member* one = first_of_all(); one != nullptr; one = one->next_thread) {
+        bool taken = false;
+        if (one->is_taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) return *one;
+    }
+    auto* const made = new Member;
+    made->next_thread = every_first.load(std::memory_order_relaxed);
+    while (!every_first.compare_exchange_weak(made->next_thread, made, std::memory_order_release)) {
+    }
+    return *made;
+}
+
+}  // namespace
+
+Member* first_of_all() noexcept { return every_first.load(std::memory_order_acquire); }
+
+Member& own_member() {
+    if (innermost != nullptr) return *innermost;
+    Member& first = take();
+    note_thread(first);
+    holder.first = innermost = &first;
+    return first;
+}
+
+Member& enter(Member& outer) {
+    Member* inner = outer.inner.load(std::memory_order_relaxed);
+    if (inner == nullptr) {
+        inner = new Member;
+        inner->outer = &outer;
+        inner->thread.store(outer.thread.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        outer.inner.store(inner, std::memory_order_release);  // pairs with those who name the missing
+    }
+    inner->team.store(nullptr, std::memory_order_relaxed);
+    inner->barriers.store(0, std::memory_order_relaxed);
+    inner->home.size = inner->guest.size = 0;
+    inner->home.runtime = nullptr;
+    inner->is_serialized = false;
+    inner->begun = nullptr;
+    innermost = inner;
+    return *inner;
+}
+
+void leave(Member& inner) noexcept {
+    inner.team.store(nullptr, std::memory_order_relaxed);
+    innermost = inner.outer;
+}
+
+NativeTeam* lend(Member& master) {
+    if (master.own == nullptr) master.own = std::make_unique<NativeTeam>();
+    master.own->reset();
+    return master.own.get();
+}
+
+}  // namespace tollbar::detail::openmp

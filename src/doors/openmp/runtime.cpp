@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds runtimes by asking the loader for what the caller's own object would have found without the door.
+#include "runtime.hpp"
+
+#include "base/environment.hpp"
+#include "base/kept_errno.hpp"
+#include "base/say.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <link.h>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace tollbar::detail::openmp {
+
+namespace {
+
+/// The object at an address; none where code was made at run time.
+struct Object {
+    explicit Object(const void* address) noexcept {
+        if (_dl_find_object(const_cast<void*>(address), &found) != 0) found = {};
+    }
+
+    const std::byte* begin() const noexcept { return static_cast<const std::byte*>(found.dlfo_map_start); }
+    std::size_t size() const noexcept {
+        return static_cast<std::size_t>(static_cast<const std::byte*>(found.dlfo_map_end) - begin());
+    }
+    const link_map* map() const noexcept { return found.dlfo_link_map; }
+
+    dl_find_object found{};
+};
+
+bool is_door(const link_map* object) noexcept {
+    static const link_map* const own = Object(reinterpret_cast<const void*>(&is_door)).map();
+    return object == own;
+}
+
+void* unless_door(void* definition) noexcept {
+    return definition == nullptr || is_door(Object(definition).map()) ? nullptr : definition;
+}
+
+/// The definition that an object finds by its own dependencies; null for the program, whose dependencies all objects
+/// see.
+void* found_by(const char* file, const char* name) noexcept {
+    if (file == nullptr || *file == '\0') return nullptr;
+    void* const handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) return nullptr;
+    void* const definition = unless_door(dlsym(handle, name));
+    dlclose(handle);
+    return definition;
+}
+
+void* found_anywhere(const char* name) {
+    std::vector<std::string> files;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* all) {
+            static_cast<std::vector<std::string>*>(all)->emplace_back(object->dlpi_name);
+            return 0;
+        },
+        &files);
+    for (const std::string& file : files)
+        if (void* const definition = found_by(file.c_str(), name)) return definition;
+    return nullptr;
+}
+
+void* definition_for(const link_map* object, const char* name) {
+    void* definition = unless_door(dlsym(RTLD_NEXT, name));  // what all objects see, before what they bring along
+    if (definition == nullptr && object != nullptr) definition = found_by(object->l_name, name);
+    return definition == nullptr ? found_anywhere(name) : definition;
+}
+
+/// Which runtime an object calls, as far as was asked. Entries are only added.
+struct Binding {
+    std::atomic<const Runtime*> runtime{nullptr};
+    const link_map* object = nullptr;
+    const std::byte* begin = nullptr;
+    Family family = Family::gomp;
+    bool is_door = false;
+};
+
+std::array<Binding, 256> bindings;
+
+const Binding* bound(const Object& object, Family family) noexcept {
+    for (const Binding& one : bindings) {
+        if (one.runtime.load(std::memory_order_acquire) == nullptr) return nullptr;  // pairs with bind()
+        if (one.object == object.map() && one.begin == object.begin() && one.family == family) return &one;
+    }
+    return nullptr;
+}
+
+/// The runtime that is known already by that range, else the one that is given, which is known from now on.
+const Runtime* unique(std::unique_ptr<Runtime> made) {
+    static std::vector<const Runtime*>* const all =
+        new std::vector<const Runtime*>;  // for ever: code at exit calls too
+    const auto same = std::ranges::find_if(*all, [&](const Runtime* one) { return one->is_same_as(*made); });
+    if (same != all->end()) return *same;
+    made->say();
+    all->push_back(made.release());
+    return all->back();
+}
+
+/// The loader is asked before the lock is taken: constructors of libraries run regions under the loader's own lock.
+const Binding& bind(const Object& object, Family family) noexcept {
+    static std::mutex binding;
+    const c_door::KeptErrno kept;
+    void* const definition = definition_for(object.map(), family == Family::gomp ? "GOMP_barrier" : "__kmpc_barrier");
+    auto made = definition == nullptr ? nullptr : std::make_unique<Runtime>(definition);
+    const std::lock_guard lock(binding);
+    if (const Binding* const known = bound(object, family)) return *known;
+    const auto free = std::ranges::find(bindings, nullptr, [](const Binding& one) { return one.runtime.load(); });
+    if (made == nullptr || free == bindings.end()) {
+        tollbar_say(made == nullptr ? "a function of OpenMP is called, and no loaded library has it"
+                                    : "more libraries than tollbar can serve call OpenMP");
+        std::abort();
+    }
+    free->object = object.map();
+    free->begin = object.begin();
+    free->family = family;
+    free->is_door = is_door(object.map());
+    free->runtime.store(unique(std::move(made)), std::memory_order_release);  // pairs with bound()
+    return *free;
+}
+
+}  // namespace
+
+Runtime::Runtime(void* definition) {
+    const Object object(definition);
+    begin_ = object.begin();
+    size_ = object.size();
+    Dl_info about{};
+    if (dladdr(definition, &about) != 0) file_ = about.dli_fname;
+    void* const handle = dlopen(file_.c_str(), RTLD_LAZY | RTLD_NOLOAD);  // stays: a runtime is never unloaded
+    for (std::size_t i = 0; handle != nullptr && i < names.size(); ++i)
+        functions_[i] = unless_door(dlsym(handle, std::string(names[i]).c_str()));
+    refusal_ = handle == nullptr || object.map() == nullptr ? "it is no library" : why_not();
+    is_served_ = refusal_.empty();
+}
+
+void Runtime::say() const {
+    if (environment::verbosity() == 0) return;
+    if (is_served_)
+        tollbar_say("the barriers of %s inside parallel regions are tollbar's", file_.c_str());
+    else
+        tollbar_say("%s keeps its own barriers: %s", file_.c_str(), refusal_.c_str());
+}
+
+std::string Runtime::why_not() const {
+    const auto lacks = [&](std::string_view name) {
+        return functions_[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())] == nullptr;
+    };
+    for (const std::string_view name : {"omp_get_num_procs", "omp_get_num_threads", "omp_get_thread_num"})
+        if (lacks(name)) return "it has no " + std::string(name);
+    const std::string_view unknown = unknown_entry(*Object(begin_).map());
+    if (!unknown.empty()) return "tollbar does not know its " + std::string(unknown);
+    if (dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) return "the program runs under the thread sanitizer";
+    void* const tool = dlsym(RTLD_DEFAULT, "ompt_start_tool");
+    if (tool != nullptr && tool != real<"ompt_start_tool", void>()) return "a tool follows its events";
+    if (real<"ompt_start_tool", void>() != nullptr && environment::names_openmp_tools())
+        return "OMP_TOOL_LIBRARIES names tools that follow its events";
+    auto* const cancellation = real<"omp_get_cancellation", int()>();
+    if (cancellation != nullptr && cancellation() != 0) return "OMP_CANCELLATION is on";
+    return "";
+}
+
+extern "C" const char* tollbar_openmp_refusal(const char* file) {
+    static std::string answer;
+    void* const handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == nullptr) return "it cannot be loaded";
+    void* definition = dlsym(handle, "GOMP_barrier");
+    if (definition == nullptr) definition = dlsym(handle, "__kmpc_barrier");
+    answer = definition == nullptr ? "it is no OpenMP runtime" : Runtime(definition).refusal();
+    return answer.c_str();
+}
+
+Site site_of(const void* address, Family family) noexcept {
+    const Object object(address);
+    const Binding* one = bound(object, family);
+    if (one == nullptr) [[unlikely]]
+        one = &bind(object, family);
+    return {object.begin(), object.size(), one->runtime.load(std::memory_order_relaxed), family, one->is_door};
+}
+
+}  // namespace tollbar::detail::openmp

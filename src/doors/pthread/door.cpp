@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three functions: a gate where this library initialised the object, else glibc's.
+#include "door.hpp"
+
+#include "base/kept_errno.hpp"
+#include "base/report.hpp"
+#include "memory.hpp"
+#include "missing.hpp"
+#include "visits.hpp"
+
+#include <tollbar/detail/cpus.hpp>
+
+#include <array>
+#include <cerrno>
+#include <dlfcn.h>
+#include <new>
+
+namespace tollbar::detail::pthread_door {
+
+namespace {
+
+template <Scope scope>
+using NativeGate = Gate<NativeSync, scope>;
+
+static_assert(sizeof(NativeGate<Scope::process>) <= sizeof(pthread_barrier_t));
+static_assert(sizeof(NativeGate<Scope::shared>) <= sizeof(pthread_barrier_t));
+static_assert(alignof(NativeGate<Scope::process>) <= alignof(pthread_barrier_t));
+
+template <Scope scope>
+NativeGate<scope>& gate_in(pthread_barrier_t* object) noexcept {
+    return *std::launder(reinterpret_cast<NativeGate<scope>*>(object));
+}
+
+/// The functions of the C library.
+struct Real {
+    decltype(&pthread_barrier_init) init;
+    decltype(&pthread_barrier_wait) wait;
+    decltype(&pthread_barrier_destroy) destroy;
+};
+
+template <class Function>
+void find(const char* name, Function*& function) noexcept {
+    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+const Real& real() noexcept {
+    static const Real found = [] {
+        const c_door::KeptErrno kept;
+        Real functions{};
+        find("pthread_barrier_init", functions.init);
+        find("pthread_barrier_wait", functions.wait);
+        find("pthread_barrier_destroy", functions.destroy);
+        return functions;
+    }();
+    return found;
+}
+
+/// Calls one of those; EINVAL in a program that has none.
+template <class Function, class... Arguments>
+int call(Function* function, Arguments... arguments) noexcept {
+    return function == nullptr ? EINVAL : function(arguments...);
+}
+
+/// Whether spinning pays at a gate. Gates whose addresses share an entry share what they learn, which costs time and
+/// never safety.
+NativeSync::Backoff& learned(const void* object) noexcept {
+    struct alignas(64) Entry {
+        NativeSync::Backoff spinning;
+    };
+    constexpr unsigned bits = 8;
+    static constinit std::array<Entry, 1 << bits> entries;
+    const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(object) * 0x9e37'79b9'7f4a'7c15;
+    return entries[mixed >> (64 - bits)].spinning;
+}
+
+/// No call of a barrier is a cancellation point, but naps and reports contain some.
+class NotCancelled {
+public:
+    NotCancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+    ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+    NotCancelled(const NotCancelled&) = delete;
+    NotCancelled& operator=(const NotCancelled&) = delete;
+
+private:
+    int before_ = 0;
+};
+
+const Timeout& timeout() noexcept {
+    static const Timeout once = environment::timeout();
+    return once;
+}
+
+template <Scope scope>
+void wait_inside(NativeGate<scope>& gate, std::uint64_t target, std::uint64_t place, const void* caller) noexcept {
+    // The first to arrive has waited longest, and speaks for all.
+    wait_reporting(
+        place == 0 ? timeout() : Timeout{}, [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
+        [&](std::chrono::duration<double> waited) {
+            const NotCancelled not_cancelled;
+            report_missing({.gate = &gate,
+                            .arrived = gate.arrived(target),
+                            .expected = gate.expected(),
+                            .shared = scope == Scope::shared,
+                            .waited_s = waited.count(),
+                            .caller = caller});
+            return true;
+        });
+}
+
+template <Scope scope>
+int pass(pthread_barrier_t* object, const void* caller) noexcept {
+    NativeGate<scope>& gate = gate_in<scope>(object);
+    const bool is_last = gate.pass(visits::mine().visit, [&](std::uint64_t target, std::uint64_t place) {
+        wait_inside(gate, target, place, caller);
+    });
+    return is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+}
+
+/// A thread that still leaves, for wait(): nothing wakes who waits for it.
+template <class AreGone>
+struct AwaitedLeaving {
+    bool happened() const noexcept { return are_gone(); }
+    void progress() const noexcept {}
+
+    bool sleep(Stopwatch& asleep, Never) const noexcept {
+        NativeSync::nap_until(deadline_after(nap_after(asleep.elapsed())));
+        return true;
+    }
+
+    const AreGone& are_gone;
+};
+
+template <Scope scope>
+int clear(pthread_barrier_t* object) noexcept {
+    const c_door::KeptErrno kept;
+    const NotCancelled not_cancelled;
+    NativeGate<scope>& gate = gate_in<scope>(object);
+    gate.clear(
+        [](auto look) {
+            for (const VisitSlot* slot = visits::newest(); slot != nullptr; slot = slot->next) look(slot->visit);
+        },
+        [](const auto& are_gone) {
+            const WaitBudget yielding{0, most_yields};
+            detail::wait<NativeSync>(AwaitedLeaving<std::remove_cvref_t<decltype(are_gone)>>{are_gone}, yielding,
+                                     Never{});
+        });
+    return 0;
+}
+
+}  // namespace
+
+int init(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, unsigned count) noexcept {
+    if (count == 0 || count > NativeGate<Scope::process>::max_expected) return EINVAL;
+    int shared = PTHREAD_PROCESS_PRIVATE;
+    if (attributes != nullptr) pthread_barrierattr_getpshared(attributes, &shared);
+    if (shared == PTHREAD_PROCESS_PRIVATE) {
+        new (object) NativeGate<Scope::process>(count);
+        return 0;
+    }
+    if (only_children_share(object)) {
+        new (object) NativeGate<Scope::shared>(count);
+        return 0;
+    }
+    if (environment::verbosity() >= 1)
+        tollbar_say_once("pthread shared",
+                         "a process-shared pthread barrier that is not in anonymous memory is glibc's");
+    return call(real().init, object, attributes, count);
+}
+
+int wait(pthread_barrier_t* object, const void* caller) noexcept {
+    const std::uint32_t kind = gate_in<Scope::process>(object).kind();
+    if (kind == gate_kind(Scope::process)) [[likely]]
+        return pass<Scope::process>(object, caller);
+    if (kind == gate_kind(Scope::shared)) return pass<Scope::shared>(object, caller);
+    return call(real().wait, object);
+}
+
+int destroy(pthread_barrier_t* object) noexcept {
+    const std::uint32_t kind = gate_in<Scope::process>(object).kind();
+    if (kind == gate_kind(Scope::process)) return clear<Scope::process>(object);
+    if (kind == gate_kind(Scope::shared)) return clear<Scope::shared>(object);
+    return call(real().destroy, object);
+}
+
+void settle() noexcept {
+    real();
+    timeout();
+    environment::wait();
+    masked_cpus();
+    NativeSync::pace();
+    NativeSync::spins_worth_a_wake();
+}
+
+}  // namespace tollbar::detail::pthread_door

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The visits of a process's threads to gates: a list that only grows, from which a thread takes a free slot at its
+// first wait and gives it back when it ends.
+#pragma once
+
+#include "gate.hpp"
+
+#include <atomic>
+#include <sys/types.h>
+
+namespace tollbar::detail {
+
+/// A thread's visit, on lines of its own.
+struct alignas(line_bytes) VisitSlot {
+    Visit<NativeSync> visit;
+    std::atomic<pid_t> thread{0};  ///< 0: nobody's
+    VisitSlot* next = nullptr;
+};
+
+namespace visits {
+
+/// The calling thread's slot. A thread that waits in a destructor that runs after the slot was given back takes
+/// another.
+VisitSlot& mine() noexcept;
+
+/// The newest slot; the others follow it. Memory order: acquire, pairs with the release of a thread that adds one.
+const VisitSlot* newest() noexcept;
+
+}  // namespace visits
+
+}  // namespace tollbar::detail

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives libdw the copied registers and memory by its callbacks, and names what it finds.
+#include "frames.hpp"
+
+#include "base/fnv.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
+#include <elfutils/libdwfl.h>
+#include <optional>
+#include <string_view>
+
+namespace tollbar::look {
+
+namespace {
+
+using detail::fnv1a;
+
+constexpr std::size_t most_frames = 64;
+constexpr std::size_t marked_bytes = 4096;
+
+std::string demangled(const char* name) {
+    int status = 0;
+    char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+    std::string text = plain != nullptr ? plain : name;
+    std::free(plain);  // NOLINT: the run-time library has taken it from malloc
+    return text;
+}
+
+std::string file_name(const char* path) {
+    const std::string_view whole = path == nullptr ? "" : path;
+    return std::string(whole.substr(whole.rfind('/') + 1));
+}
+
+/// The functions in which threads begin.
+bool is_start(const Frame& frame) {
+    return frame.symbol == "_start" || frame.symbol.find("clone") != std::string::npos ||
+           frame.symbol == "__libc_start_main" || frame.symbol == "start_thread";
+}
+
+}  // namespace
+
+struct Unwinder::State {
+    const Process& process;
+    Dwfl* modules = nullptr;
+    Thread* thread = nullptr;
+    std::optional<Address> frame_pointer = std::nullopt;
+
+    void name(Frame& frame, Address inside) const {
+        Dwfl_Module* const module = dwfl_addrmodule(modules, inside);
+        if (module == nullptr) return;
+        GElf_Off offset = 0;
+        GElf_Sym symbol;
+        const char* const name = dwfl_module_addrinfo(module, inside, &offset, &symbol, nullptr, nullptr, nullptr);
+        if (name != nullptr) frame.symbol = demangled(name);
+        frame.module = file_name(
+            dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+        if (Dwfl_Line* const line = dwfl_module_getsrc(module, inside)) {
+            int number = 0;
+            const char* const file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+            if (file != nullptr) frame.source = file_name(file) + ":" + std::to_string(number);
+        }
+    }
+
+    bool read(Address from, Dwarf_Word* to) const {
+        const auto& copy = thread->stack;
+        if (from >= thread->stack_pointer && from - thread->stack_pointer + sizeof *to <= copy.size()) {
+            std::memcpy(to, copy.data() + (from - thread->stack_pointer), sizeof *to);
+            return true;
+        }
+        const auto word = process.get<Dwarf_Word>(from);
+        if (word) *to = *word;
+        return word.has_value();
+    }
+
+    std::uint64_t mark(Dwfl_Frame* frame, Address stack) const {
+        std::uint64_t hash = fnv1a({});
+        for (const int number : {3, 6, 12, 13, 14, 15}) {
+            Dwarf_Word value = 0;
+            if (dwfl_frame_reg(frame, static_cast<unsigned>(number), &value) != 0) value = 0;
+            hash = fnv1a(std::as_bytes(std::span(&value, 1)), hash);
+        }
+        const std::size_t from = stack - thread->stack_pointer;
+        if (stack < thread->stack_pointer || from >= thread->stack.size()) return hash;
+        return fnv1a(std::span(thread->stack).subspan(from, std::min(marked_bytes, thread->stack.size() - from)), hash);
+    }
+
+    static int add_frame(Dwfl_Frame* found, void* self) {
+        const State& state = *static_cast<State*>(self);
+        Dwarf_Addr at = 0;
+        bool interrupted = false;
+        if (!dwfl_frame_pc(found, &at, &interrupted)) return DWARF_CB_ABORT;
+        Frame frame;
+        frame.at = at;
+        dwfl_frame_reg(found, rsp, &frame.stack);
+        frame.mark = state.mark(found, frame.stack);
+        state.name(frame, at - (interrupted ? 0 : 1));
+        state.thread->frames.push_back(frame);
+        return state.thread->frames.size() < most_frames ? DWARF_CB_OK : DWARF_CB_ABORT;
+    }
+
+    static bool set_registers(Dwfl_Thread* thread, void* self) {
+        const State& state = *static_cast<State*>(self);
+        const Thread& from = *state.thread;
+        if (from.held()) {
+            std::array<Dwarf_Word, registers> values;
+            std::ranges::copy(from.saved, values.begin());
+            return dwfl_thread_state_registers(thread, 0, registers, values.data());
+        }
+        const Dwarf_Word stack = from.stack_pointer;
+        if (state.frame_pointer) {
+            const Dwarf_Word pointer = *state.frame_pointer;
+            dwfl_thread_state_registers(thread, rbp, 1, &pointer);
+        }
+        if (!dwfl_thread_state_registers(thread, rsp, 1, &stack)) return false;
+        dwfl_thread_state_register_pc(thread, from.program_counter);
+        return true;
+    }
+
+    void run() {
+        thread->frames.clear();
+        dwfl_getthread_frames(modules, thread->number, add_frame, this);
+        thread->complete = !thread->frames.empty() && is_start(thread->frames.back());
+    }
+};
+
+Unwinder::Unwinder(const Process& process) : state_(new State{process}) {
+    static char* no_paths = nullptr;
+    static const Dwfl_Callbacks files = {.find_elf = dwfl_linux_proc_find_elf,
+                                         .find_debuginfo = dwfl_standard_find_debuginfo,
+                                         .section_address = nullptr,
+                                         .debuginfo_path = &no_paths};
+    static const Dwfl_Thread_Callbacks threads = {
+        .next_thread = [](Dwfl*, void*, void**) -> pid_t { return 0; },
+        .get_thread =
+            [](Dwfl*, pid_t, void* self, void** thread) {
+                *thread = self;
+                return true;
+            },
+        .memory_read = [](Dwfl*, Dwarf_Addr from, Dwarf_Word* to,
+                          void* self) { return static_cast<State*>(self)->read(from, to); },
+        .set_initial_registers = State::set_registers,
+        .detach = nullptr,
+        .thread_detach = nullptr};
+    state_->modules = dwfl_begin(&files);
+    if (dwfl_linux_proc_report(state_->modules, process.number()) != 0) return;
+    dwfl_report_end(state_->modules, nullptr, nullptr);
+    dwfl_attach_state(state_->modules, nullptr, process.number(), &threads, state_.get());
+}
+
+Unwinder::~Unwinder() { dwfl_end(state_->modules); }
+
+void Unwinder::unwind(Thread& thread) {
+    state_->thread = &thread;
+    state_->frame_pointer.reset();
+    state_->run();
+    if (thread.complete || thread.held()) return;
+    const std::vector<Frame> without = thread.frames;
+    constexpr std::size_t word = sizeof(Address);
+    for (std::size_t at = 0; at + 2 * word <= std::min<std::size_t>(thread.stack.size(), marked_bytes); at += word) {
+        std::array<Address, 2> pair{};  // a saved frame pointer and a return address
+        std::memcpy(pair.data(), thread.stack.data() + at, sizeof pair);
+        const Address here = thread.stack_pointer + at;
+        const bool leads_up = pair[0] > here && pair[0] - thread.stack_pointer < thread.stack.size();
+        if (!leads_up || dwfl_addrmodule(state_->modules, pair[1]) == nullptr) continue;
+        state_->frame_pointer = here;
+        state_->run();
+        if (thread.complete) return;
+    }
+    thread.frames = without;
+}
+
+}  // namespace tollbar::look

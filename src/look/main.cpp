@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// tollbar-look [PID...]: two looks at processes, 100 ms apart, and at this user's groups, as JSON on stdout. Sleepers
+// are read without touching them; what runs is stopped for a copy of its registers and its stack.
+#include "barriers.hpp"
+#include "frames.hpp"
+#include "groups.hpp"
+#include "report.hpp"
+#include "stopping.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <poll.h>
+#include <sys/resource.h>
+
+namespace tollbar::look {
+
+namespace {
+
+constexpr std::size_t most_stack = 65536;
+constexpr int apart_ms = 100;
+
+/// A process and what was parsed of it before the first stop.
+struct Target {
+    explicit Target(pid_t number) : process(number), unwinder(process) {}
+
+    Process process;
+    Unwinder unwinder;
+};
+
+enum class Place : bool { first, last };
+
+/// First what costs a stopped thread nothing, then the stops in a row, then all that takes time.
+Look look(const std::vector<std::unique_ptr<Target>>& targets, Place place) {
+    Look look;
+    for (const auto& target : targets) look.processes.push_back({&target->process, target->process.threads()});
+    for (Sight& sight : look.processes)
+        for (Thread& thread : sight.threads)
+            if (thread.call == Thread::runs)
+                copy_stopped(*sight.process, thread, most_stack);
+            else if (thread.stack_pointer != 0)
+                sight.process->copy_stack(thread, most_stack);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        Sight& sight = look.processes[i];
+        for (Thread& thread : sight.threads) {
+            if (thread.stack.empty()) continue;
+            targets[i]->unwinder.unwind(thread);
+            find_barriers(*sight.process, thread);
+            // A stop changes a sleeper's number of switches, so that only the last look may make one.
+            if (place == Place::last && needs_registers(thread) && copy_stopped(*sight.process, thread, most_stack)) {
+                targets[i]->unwinder.unwind(thread);
+                find_barriers(*sight.process, thread);
+            }
+        }
+        measure_sleep(sight.threads);
+    }
+    look.groups = groups();
+    return look;
+}
+
+int run(int words, char** word) {
+    unsetenv("DEBUGINFOD_URLS");        // libdw would ask the network for symbols
+    setpriority(PRIO_PROCESS, 0, -10);  // where it is allowed, so that a stopped thread does not wait for a CPU
+    std::vector<std::unique_ptr<Target>> targets;
+    for (int i = 1; i < words; ++i) {
+        char* end = nullptr;
+        const long number = std::strtol(word[i], &end, 10);
+        if (number <= 0 || *end != '\0') {
+            std::fprintf(stderr, "tollbar-look: %s is no process\n", word[i]);
+            return 2;
+        }
+        targets.push_back(std::make_unique<Target>(static_cast<pid_t>(number)));
+    }
+    std::vector<Look> looks;
+    looks.push_back(look(targets, Place::first));
+    poll(nullptr, 0, apart_ms);
+    looks.push_back(look(targets, Place::last));
+    std::fputs(to_json(looks).c_str(), stdout);
+    return 0;
+}
+
+}  // namespace
+
+}  // namespace tollbar::look
+
+int main(int words, char** word) {
+    try {
+        return tollbar::look::run(words, word);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "tollbar-look: %s\n", error.what());
+        return 2;
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the files of /proc; each may vanish or change while it is read.
+#include "process.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <linux/futex.h>
+#include <map>
+#include <sched.h>
+#include <sstream>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+namespace tollbar::look {
+
+namespace {
+
+/// The number behind `name` in a file of lines "name : number"; nothing where it is not there.
+std::optional<double> number_behind(const std::string& text, std::string_view name) {
+    const auto at = text.find(name);
+    const auto colon = at == std::string::npos ? at : text.find(':', at);
+    if (colon == std::string::npos) return std::nullopt;
+    return std::strtod(text.c_str() + colon + 1, nullptr);
+}
+
+/// When the thread of that folder ran last, in milliseconds of its CPU's clock; negative: unknown.
+double last_ran(const std::string& folder) {
+    return number_behind(contents(folder + "/sched"), "se.exec_start").value_or(-1);
+}
+
+void read_stat(Thread& thread, const std::string& text) {
+    const auto open = text.find('('), close = text.rfind(')');
+    if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size()) return;
+    thread.name = text.substr(open + 1, close - open - 1);
+    thread.state = text[close + 2];
+    std::istringstream fields(text.substr(close + 2));
+    constexpr int state_field = 3, cpu_field = 39;
+    std::string field;
+    for (int i = state_field; i <= cpu_field && fields >> field; ++i)
+        if (i == cpu_field) thread.cpu = std::atoi(field.c_str());
+}
+
+void read_call(Thread& thread, const std::string& text) {
+    if (text.starts_with("running")) {
+        thread.call = Thread::runs;
+        return;
+    }
+    auto& a = thread.arguments;
+    long call = Thread::unreadable;
+    const int fields = std::sscanf(
+        text.c_str(),
+        "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &call,
+        &a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &thread.stack_pointer, &thread.program_counter);
+    if (fields == 3) {  // outside any system call: only stack pointer and program counter
+        thread.stack_pointer = a[0];
+        thread.program_counter = a[1];
+        a = {};
+        thread.call = Thread::in_user_code;
+    } else if (fields == 9) {
+        thread.call = call;
+    }
+}
+
+}  // namespace
+
+bool Thread::waits_for_futex() const {
+    const auto operation = arguments[1] & static_cast<unsigned long>(FUTEX_CMD_MASK);
+    return call == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
+}
+
+std::string contents(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return file ? text.str() : std::string();
+}
+
+Process::Process(pid_t number) : number_(number) {
+    std::istringstream maps(contents("/proc/" + std::to_string(number) + "/maps"));
+    for (std::string line; std::getline(maps, line);) {
+        Region region;
+        char rights[5] = {}, device[16] = {};
+        std::uint64_t inode = 0;
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %15s %" SCNu64, &region.begin,
+                        &region.end, rights, &region.offset, device, &inode) != 6)
+            continue;
+        region.readable = rights[0] == 'r';
+        region.writable = rights[1] == 'w';
+        region.shared = rights[3] == 's';
+        region.file = std::string(device) + ":" + std::to_string(inode);
+        regions_.push_back(region);
+    }
+}
+
+std::vector<Thread> Process::threads() const {
+    std::vector<Thread> threads;
+    std::error_code gone;
+    const std::string tasks = "/proc/" + std::to_string(number_) + "/task";
+    for (const auto& entry : std::filesystem::directory_iterator(tasks, gone)) {
+        const std::string folder = entry.path().string();
+        Thread thread;
+        thread.process = number_;
+        thread.number = std::atoi(entry.path().filename().c_str());
+        read_stat(thread, contents(folder + "/stat"));
+        if (thread.state == 'Z' || thread.state == 'X' || thread.state == '?') continue;
+        read_call(thread, contents(folder + "/syscall"));
+        const std::string status = contents(folder + "/status");
+        for (const std::string_view kind : {"\nvoluntary_ctxt_switches", "\nnonvoluntary_ctxt_switches"})
+            thread.switches += static_cast<std::uint64_t>(number_behind(status, kind).value_or(0));
+        thread.last_ran_ms = last_ran(folder);
+        threads.push_back(thread);
+    }
+    std::ranges::sort(threads, {}, &Thread::number);
+    return threads;
+}
+
+void Process::copy_stack(Thread& thread, std::size_t most) const {
+    const Region* region = this->region(thread.stack_pointer);
+    if (region == nullptr) return;
+    thread.stack.resize(std::min<std::size_t>(most, region->end - thread.stack_pointer));
+    if (!read(thread.stack_pointer, thread.stack)) thread.stack.clear();
+}
+
+bool Process::read(Address from, std::span<std::byte> to) const {
+    const iovec here{to.data(), to.size()};
+    const iovec there{std::bit_cast<void*>(from), to.size()};
+    return process_vm_readv(number_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(to.size());
+}
+
+const Region* Process::region(Address at) const {
+    const auto above = std::ranges::upper_bound(regions_, at, {}, &Region::end);
+    return above != regions_.end() && at >= above->begin ? &*above : nullptr;
+}
+
+bool Process::writable(Address at, std::size_t bytes) const {
+    const Region* region = this->region(at);
+    return region != nullptr && region->readable && region->writable && bytes <= region->end - at;
+}
+
+std::string Process::key(Address at) const {
+    const Region* region = this->region(at);
+    if (region != nullptr && region->shared) {
+        return region->file + ":" + std::to_string(at - region->begin + region->offset);
+    }
+    return std::to_string(number_) + ":" + std::to_string(at);
+}
+
+void measure_sleep(std::span<Thread> threads) {
+    cpu_set_t before;
+    if (sched_getaffinity(0, sizeof before, &before) != 0) return;
+    std::map<int, double> clocks;
+    for (Thread& thread : threads) {
+        if (thread.last_ran_ms < 0 || thread.cpu < 0 || thread.cpu >= CPU_SETSIZE || thread.state == 'R') continue;
+        if (!clocks.contains(thread.cpu)) {
+            cpu_set_t one;
+            CPU_ZERO(&one);
+            CPU_SET(thread.cpu, &one);
+            const bool there = sched_setaffinity(0, sizeof one, &one) == 0;
+            clocks[thread.cpu] = there ? last_ran("/proc/thread-self") : -1;
+        }
+        if (const double clock = clocks[thread.cpu]; clock >= 0)
+            thread.asleep_ms = std::max(0.0, clock - thread.last_ran_ms);
+    }
+    sched_setaffinity(0, sizeof before, &before);
+}
+
+}  // namespace tollbar::look

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of /proc and the memory of a process: all that can be read without stopping anything.
+#pragma once
+
+#include "thread.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tollbar::look {
+
+struct Region {
+    Address begin = 0, end = 0;
+    bool readable = false, writable = false, shared = false;
+    Address offset = 0;
+    std::string file;  ///< "device:inode"
+};
+
+class Process {
+public:
+    explicit Process(pid_t number);
+
+    pid_t number() const { return number_; }
+
+    /// Its threads as they are now. `call` is unreadable where the caller may not look.
+    std::vector<Thread> threads() const;
+
+    /// Copies at most that many bytes of the stack from the thread's stack pointer on.
+    void copy_stack(Thread& thread, std::size_t most) const;
+
+    /// Whether all bytes could be read.
+    bool read(Address from, std::span<std::byte> to) const;
+
+    template <class T>
+    std::optional<T> get(Address from) const {
+        T value{};
+        if (!read(from, std::as_writable_bytes(std::span(&value, 1)))) return std::nullopt;
+        return value;
+    }
+
+    const Region* region(Address at) const;
+    bool writable(Address at, std::size_t bytes) const;
+
+    /// The same for every process that sees the memory at that address: file and offset of shared memory, else process
+    /// and address.
+    std::string key(Address at) const;
+
+private:
+    pid_t number_;
+    std::vector<Region> regions_;
+};
+
+/// The whole file; empty when it cannot be read.
+std::string contents(const std::string& path);
+
+/// Fills asleep_ms of threads that sleep: clocks of CPUs differ, so the caller visits each CPU that one slept on.
+void measure_sleep(std::span<Thread> threads);
+
+}  // namespace tollbar::look

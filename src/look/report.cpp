@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes JSON by hand: there is no other need for a library here.
+#include "report.hpp"
+
+#include <cstdio>
+#include <functional>
+
+namespace tollbar::look {
+
+namespace {
+
+std::string text(std::string_view value) {
+    std::string quoted = "\"";
+    for (const char c : value) {
+        char escaped[8];
+        if (c == '"' || c == '\\') {
+            quoted += '\\';
+            quoted += c;
+        } else if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) {
+            std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+            quoted += escaped;
+        } else {
+            quoted += c;
+        }
+    }
+    return quoted + '"';
+}
+
+std::string text(double value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.1f", value);
+    return value < 0 ? "null" : digits;
+}
+
+template <class Members, class One>
+std::string list(const Members& members, One one) {
+    std::string all = "[";
+    for (const auto& member : members) all += (all.size() > 1 ? ",\n" : "") + one(member);
+    return all + "]";
+}
+
+std::string number(auto value) { return std::to_string(value); }
+
+std::string of_frame(const Frame& frame) {
+    return "{\"at\":" + number(frame.at) + ",\"symbol\":" + text(frame.symbol) + ",\"module\":" + text(frame.module) +
+           ",\"source\":" + text(frame.source) + ",\"mark\":" + number(frame.mark) + "}";
+}
+
+std::string of_barrier(const Process& process, const Barrier& barrier) {
+    return "{\"kind\":" + text(barrier.kind) + ",\"at\":" + number(barrier.at) +
+           ",\"key\":" + text(process.key(barrier.at)) + ",\"arrived\":" + number(barrier.arrived) +
+           ",\"expected\":" + number(barrier.expected) + ",\"round\":" + number(barrier.round) + "}";
+}
+
+std::string of_thread(const Process& process, const Thread& thread) {
+    const auto barrier = [&](const Barrier& one) { return of_barrier(process, one); };
+    const auto plain = [](Address value) { return number(value); };
+    return "{\"thread\":" + number(thread.number) + ",\"name\":" + text(thread.name) +
+           ",\"state\":" + text(std::string(1, thread.state)) + ",\"call\":" + number(thread.call) +
+           ",\"arguments\":" + list(thread.arguments, plain) + ",\"switches\":" + number(thread.switches) +
+           ",\"asleep_ms\":" + text(thread.asleep_ms) + ",\"held_us\":" + text(thread.held_us) +
+           ",\"complete\":" + (thread.complete ? "true" : "false") + ",\"frames\":" + list(thread.frames, of_frame) +
+           ",\"barriers\":" + list(thread.barriers, barrier) + "}";
+}
+
+std::string of_process(const Sight& sight) {
+    const auto thread = [&](const Thread& one) { return of_thread(*sight.process, one); };
+    return "{\"process\":" + number(sight.process->number()) + ",\"threads\":" + list(sight.threads, thread) + "}";
+}
+
+std::string of_member(const absent& one) {
+    constexpr const char* states[] = {"never joined", "left", "running", "dead"};
+    return "{\"rank\":" + number(one.rank) + ",\"state\":" + text(states[static_cast<int>(one.where)]) +
+           ",\"process\":" + number(one.process) + ",\"thread\":" + number(one.thread) +
+           ",\"behind\":" + number(one.behind) + "}";
+}
+
+std::string of_group(const Group& group) {
+    return "{\"name\":" + text(group.name) + ",\"plan\":" + text(group.plan) + ",\"ranks\":" + number(group.ranks) +
+           ",\"episode\":" + number(group.episode) + ",\"missing\":" + list(group.missing, of_member) +
+           ",\"arrived\":" + list(group.arrived, of_member) + "}";
+}
+
+std::string of_look(const Look& look) {
+    return "{\"processes\":" + list(look.processes, of_process) + ",\"groups\":" + list(look.groups, of_group) + "}";
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<Look>& looks) { return "{\"looks\":" + list(looks, of_look) + "}\n"; }
+
+}  // namespace tollbar::look

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two looks as one JSON document.
+#pragma once
+
+#include "groups.hpp"
+#include "process.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tollbar::look {
+
+/// One moment of one process. The keys of its threads' barriers are those of Process::key.
+struct Sight {
+    const Process* process = nullptr;
+    std::vector<Thread> threads;
+};
+
+struct Look {
+    std::vector<Sight> processes;
+    std::vector<Group> groups;
+};
+
+std::string to_json(const std::vector<Look>& looks);
+
+}  // namespace tollbar::look

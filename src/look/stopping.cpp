@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTRACE_SEIZE sends no signal and the kernel detaches for a tracer that dies, so that no thread can stay stopped.
+#include "stopping.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <linux/futex.h>
+#include <string>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+namespace tollbar::look {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string folder_of(const Thread& thread) {
+    return "/proc/" + std::to_string(thread.process) + "/task/" + std::to_string(thread.number);
+}
+
+/// Whether a stop goes unnoticed now: the thread runs, or waits for a futex.
+bool may_be_stopped(const Thread& thread) {
+    const std::string call = contents(folder_of(thread) + "/syscall");
+    if (call.starts_with("running")) return true;
+    char* rest = nullptr;
+    if (std::strtol(call.c_str(), &rest, 10) != SYS_futex) return false;
+    std::strtoul(rest, &rest, 16);
+    const unsigned long operation = std::strtoul(rest, nullptr, 16) & static_cast<unsigned long>(FUTEX_CMD_MASK);
+    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+}
+
+bool no_signal_pending(const Thread& thread) {
+    const std::string status = contents(folder_of(thread) + "/status");
+    return std::ranges::all_of(std::array{"\nSigPnd:", "\nShdPnd:"}, [&](const std::string& name) {
+        const auto at = status.find(name);
+        return at != std::string::npos && std::strtoull(status.c_str() + at + name.size(), nullptr, 16) == 0;
+    });
+}
+
+/// A thread that went to sleep between the question and the stop may have left a call with EINTR that nobody but this
+/// stop has caused: it makes that call again.
+void make_call_again(const Thread& thread, user_regs_struct& values) {
+    constexpr auto length_of_syscall = 2;
+    const auto call = static_cast<long long>(values.orig_rax);
+    if (call < 0 || static_cast<long long>(values.rax) != -EINTR || !no_signal_pending(thread)) return;
+    values.rax = values.orig_rax;
+    values.rip -= length_of_syscall;
+    values.orig_rax = ~0ULL;
+    ptrace(PTRACE_SETREGS, thread.number, nullptr, &values);
+}
+
+void keep(Thread& thread, const user_regs_struct& r) {
+    thread.saved = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
+                    r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip};
+    thread.stack_pointer = r.rsp;
+    thread.program_counter = r.rip;
+}
+
+}  // namespace
+
+bool copy_stopped(const Process& process, Thread& thread, std::size_t most_stack) {
+    thread.stack.reserve(most_stack);
+    if (!may_be_stopped(thread) || ptrace(PTRACE_SEIZE, thread.number, nullptr, nullptr) != 0) return false;
+    const auto begin = Clock::now();
+    ptrace(PTRACE_INTERRUPT, thread.number, nullptr, nullptr);
+    int status = 0;
+    pid_t waited = 0;
+    do {
+        waited = waitpid(thread.number, &status, __WALL);
+    } while (waited < 0 && errno == EINTR);
+    if (waited != thread.number || !WIFSTOPPED(status)) return false;
+
+    user_regs_struct values{};
+    const bool copied = ptrace(PTRACE_GETREGS, thread.number, nullptr, &values) == 0;
+    if (copied) {
+        keep(thread, values);
+        process.copy_stack(thread, most_stack);
+        make_call_again(thread, values);
+    }
+    // A signal that arrived first is delivered; a stop of its own making goes on.
+    const bool own_stop = status >> 16 == PTRACE_EVENT_STOP;
+    const long signal = own_stop ? 0 : WSTOPSIG(status);
+    ptrace(PTRACE_DETACH, thread.number, nullptr, signal);
+    thread.held_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+    return copied;
+}
+
+}  // namespace tollbar::look

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts that one look collects about a thread, before anything is concluded from them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace tollbar::look {
+
+using Address = std::uint64_t;
+
+/// The numbers that DWARF gives the registers of x86-64; `pc` is its return address column.
+enum Register : std::uint8_t { rbx = 3, rbp = 6, rsp = 7, r12 = 12, r15 = 15, pc = 16, registers = 17 };
+
+struct Frame {
+    Address at = 0;
+    std::string symbol;  ///< demangled; empty: unknown
+    std::string module;  ///< the file's name without folders
+    std::string source;  ///< "file.c:12"; empty without debug information
+    Address stack = 0;   ///< its stack pointer
+    /// A hash of the caller-visible state: callee-saved registers and the stack from here on. It stays the same as long
+    /// as the call that this frame has made has not returned.
+    std::uint64_t mark = 0;
+};
+
+/// A barrier found in memory, with the counts of the round under way.
+struct Barrier {
+    std::string kind;
+    Address at = 0;
+    std::int64_t arrived = 0;
+    std::int64_t expected = 0;
+    std::uint64_t round = 0;
+};
+
+struct Thread {
+    /// Values of `call` besides the numbers of system calls.
+    static constexpr long runs = -2, in_user_code = -1, unreadable = -3;
+
+    pid_t process = 0;
+    pid_t number = 0;
+    std::string name;
+    char state = '?';
+    long call = unreadable;
+    std::array<Address, 6> arguments{};
+    Address stack_pointer = 0;
+    Address program_counter = 0;
+    std::uint64_t switches = 0;  ///< of context; unchanged between two looks: the thread has not run
+    int cpu = -1;
+    double last_ran_ms = -1;  ///< by the clock of that CPU
+    double asleep_ms = -1;
+
+    double held_us = -1;  ///< how long this thread was stopped; negative: never
+    std::array<Address, registers> saved{};
+    std::vector<std::byte> stack;  ///< a copy from the stack pointer on
+    std::vector<Frame> frames;     ///< the innermost first
+    bool complete = false;         ///< the frames reach the thread's start
+    std::vector<Barrier> barriers;
+
+    bool held() const { return held_us >= 0; }
+    bool waits_for_futex() const;
+};
+
+}  // namespace tollbar::look

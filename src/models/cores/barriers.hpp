@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The barriers at which simulated threads meet: tollbar's own templates, and what the barriers of others do to memory.
+#pragma once
+
+#include "line.hpp"
+
+#include <tollbar/models/cores.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollbar::cores {
+
+/// One barrier on simulated caches.
+class Barrier {
+public:
+    Barrier() = default;
+    Barrier(const Barrier&) = delete;
+    Barrier& operator=(const Barrier&) = delete;
+    virtual ~Barrier() = default;
+
+    /// The thread goes through one episode.
+    virtual void episode(Thread self) = 0;
+};
+
+/// The core of each thread.
+using Team = std::vector<Core>;
+
+using Made = std::unique_ptr<Barrier>;
+
+template <class Kind>
+Made made(const Team& team) {
+    return std::make_unique<Kind>(team);
+}
+
+/// tollbar's own, as Asked::barrier spells them. Throws std::invalid_argument.
+Made make_own(const std::string& spelling, const Team& team, const Machine& machine);
+
+struct Peer {
+    const char* name;
+    Made (*make)(const Team& team);
+};
+
+/// Barriers that users have today.
+const std::vector<Peer>& standard_peers();
+const std::vector<Peer>& concurrency_kit();
+
+/// Barriers of a paper, and its variants (published.hpp); null for any other name.
+Made make_published(std::string_view name, const Team& team);
+
+}  // namespace tollbar::cores

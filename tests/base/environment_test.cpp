@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// One reader of the environment: what each variable accepts, what is said of other values, and where reports go.
+#include "base/environment.hpp"
+#include "base/say.h"
+
+#include "child.hpp"
+#include "temporary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace tollbar;
+using namespace tollbar::detail;
+using testing::in_child;
+
+namespace {
+
+using Pair = std::pair<const char*, const char*>;
+
+/// What is said in a process of its own, with these variables and no launcher's.
+template <class Action>
+std::string said_with(std::initializer_list<Pair> variables, Action action) {
+    const auto outcome = in_child([&] {
+        for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) unsetenv(name);
+        for (const environment::Variable& one : environment::variables()) unsetenv(one.name);
+        for (const auto& [name, value] : variables) setenv(name, value, 1);
+        action();
+    });
+    REQUIRE(outcome.succeeded());
+    return outcome.said;
+}
+
+/// As every reader reads it, on one line.
+void print_all() {
+    const auto timeout = environment::timeout();
+    std::printf("%s %g %d %s %s <%s> <%s>\n", name_of(environment::wait()).data(), timeout ? timeout->count() : 0,
+                environment::verbosity(), name_of(environment::network()).data(), environment::nicd_socket().c_str(),
+                environment::plan().c_str(), environment::report_file().c_str());
+    std::fflush(stdout);
+}
+
+constexpr std::string_view defaults = "auto 0 0 auto /run/tollbar/nicd.sock <> <>\n";
+
+}  // namespace
+
+TEST_CASE("variables that are unset or empty leave the defaults, without a word") {
+    CHECK(said_with({}, print_all) == defaults);
+    CHECK(said_with({{"TOLLBAR_WAIT", ""},
+                     {"TOLLBAR_TIMEOUT", ""},
+                     {"TOLLBAR_VERBOSE", ""},
+                     {"TOLLBAR_NETWORK", ""},
+                     {"TOLLBAR_NICD", ""},
+                     {"TOLLBAR_PLAN", ""},
+                     {"TOLLBAR_REPORT", ""}},
+                    print_all) == defaults);
+}
+
+TEST_CASE("accepted values are taken without a word") {
+    CHECK(said_with({{"TOLLBAR_WAIT", "park"},
+                     {"TOLLBAR_TIMEOUT", "1.5"},
+                     {"TOLLBAR_VERBOSE", "2"},
+                     {"TOLLBAR_NETWORK", "nic"},
+                     {"TOLLBAR_NICD", "/a/socket"},
+                     {"TOLLBAR_PLAN", "mcs"},
+                     {"TOLLBAR_REPORT", "/a/file"}},
+                    print_all) == "park 1.5 2 nic /a/socket <mcs> </a/file>\n");
+    for (const char* value : {"0", "0.0"}) CHECK(said_with({{"TOLLBAR_TIMEOUT", value}}, print_all) == defaults);
+    CHECK(said_with({{"TOLLBAR_REPORT", "-"}}, print_all) == defaults);
+}
+
+TEST_CASE("an unknown value is one line that names the accepted ones, however often it is asked for") {
+    const auto twice = [] {
+        print_all();
+        print_all();
+    };
+    const auto refused = [&](const char* name, const char* value, const std::string& rest) {
+        const std::string line = "tollbar: " + std::string(name) + " is '" + value + "'; accepted: " + rest + "\n";
+        CHECK(said_with({{name, value}}, twice) == line + std::string(defaults) + std::string(defaults));
+    };
+    refused("TOLLBAR_WAIT", "never", "auto, spin, yield, park; using the default, auto");
+    for (const char* value : {"abc", "-1", "1s", "inf", "nan", "1 "})
+        refused("TOLLBAR_TIMEOUT", value, "seconds, 0 or more (0: never); using the default, 0");
+    for (const char* value : {"3", "-1", "yes", "01"})
+        refused("TOLLBAR_VERBOSE", value, "0, 1, 2; using the default, 0");
+    refused("TOLLBAR_NETWORK", "fast", "auto, p2p, nic; using the default, auto");
+}
+
+TEST_CASE("of a job only the first rank says what is wrong for all") {
+    for (const char* launcher : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        CHECK(said_with({{"TOLLBAR_WAIT", "never"}, {launcher, "1"}}, print_all) == defaults);
+        CHECK(said_with({{"TOLLBAR_WAIT", "never"}, {launcher, "0"}}, print_all) != defaults);
+    }
+}
+
+TEST_CASE("a plan that cannot be run is refused once, in the words of who found out") {
+    CHECK(said_with({{"TOLLBAR_PLAN", "fast"}}, [] {
+              environment::refuse_plan("there is none");
+              environment::refuse_plan("there is none");
+          }) == "tollbar: TOLLBAR_PLAN is 'fast': there is none; using the default, tollbar's own choice\n");
+}
+
+TEST_CASE("what a door's host says of verbosity goes before the variable, until it is taken back") {
+    CHECK(said_with({{"TOLLBAR_VERBOSE", "1"}}, [] {
+              for (const int told : {2, 0, -1}) {
+                  tollbar_set_verbosity(told);
+                  std::printf("%d", tollbar_verbosity());
+              }
+          }) == "201");
+}
+
+TEST_CASE("what doors in C read is what the variables accept") {
+    int level = 7;
+    CHECK(tollbar_to_level("2", &level) == 1);
+    CHECK(tollbar_to_level("3", &level) == 0);
+    CHECK(level == 2);
+    tollbar_network network = TOLLBAR_NETWORK_UNSAID;
+    CHECK(tollbar_to_network("", &network) == 0);
+    CHECK(network == TOLLBAR_NETWORK_UNSAID);
+    CHECK(tollbar_to_network("nic", &network) == 1);
+    CHECK(network == TOLLBAR_NETWORK_NIC);
+    CHECK(std::string_view(tollbar_accepted("TOLLBAR_NETWORK")) == "auto, p2p, nic");
+}
+
+TEST_CASE("the tuning file is the named one, else in the cache folder, of which a relative one does not count") {
+    const auto file = [](std::initializer_list<Pair> variables) {
+        return said_with(variables, [] { std::printf("%s", environment::tuning_file().c_str()); });
+    };
+    CHECK(file({{"TOLLBAR_TUNING", "here"}, {"XDG_CACHE_HOME", "/cache"}, {"HOME", "/home"}}) == "here");
+    CHECK(file({{"XDG_CACHE_HOME", "/cache"}, {"HOME", "/home"}}) == "/cache/tollbar/tuning");
+    CHECK(file({{"XDG_CACHE_HOME", "cache"}, {"HOME", "/home"}}) == "/home/.cache/tollbar/tuning");
+    CHECK(file({{"XDG_CACHE_HOME", ""}, {"HOME", "/home"}}) == "/home/.cache/tollbar/tuning");
+    CHECK(file({{"XDG_CACHE_HOME", ""}, {"HOME", ""}}).empty());
+}
+
+TEST_CASE("every set variable of the process is listed, with the line that refuses it") {
+    const std::string said = said_with({{"TOLLBAR_WIAT", "spin"}, {"TOLLBAR_WAIT", "x"}, {"TOLLBAR_TIMEOUT", "1"}}, [] {
+        for (const auto& [name, value, complaint] : environment::settings())
+            std::printf("%s=%s:%s\n", name.c_str(), value.c_str(), complaint.c_str());
+    });
+    CHECK(said.starts_with("TOLLBAR_TIMEOUT=1:\nTOLLBAR_WAIT=x:TOLLBAR_WAIT is 'x'; accepted: auto, "));
+    CHECK(said.find("\nTOLLBAR_WIAT=spin:TOLLBAR_WIAT is not a variable of tollbar; there are ") != said.npos);
+}
+
+TEST_CASE("a report goes to the end of the named file, else to stderr") {
+    const testing::TemporaryFolder folder;
+    const std::string path = folder.write("reports", "before\n");
+    const auto report = [] { tollbar_report("rank %d is missing", 3); };
+    CHECK(said_with({{"TOLLBAR_REPORT", path.c_str()}}, report).empty());
+    CHECK(folder.read("reports") == "before\ntollbar: rank 3 is missing\n");
+    CHECK(said_with({{"TOLLBAR_REPORT", "-"}}, report) == "tollbar: rank 3 is missing\n");
+    CHECK(said_with({}, report) == "tollbar: rank 3 is missing\n");
+}
+
+TEST_CASE("a file that cannot be written is named once, and reports go to stderr") {
+    const std::string said = said_with({{"TOLLBAR_REPORT", "/nowhere/file"}}, [] {
+        tollbar_report("one");
+        tollbar_report("two");
+    });
+    CHECK(said ==
+          "tollbar: TOLLBAR_REPORT is '/nowhere/file': No such file or directory; using the default, stderr\n"
+          "tollbar: one\ntollbar: two\n");
+}
+
+TEST_CASE("whatever is said is one line and leaves errno alone") {
+    const std::string said = said_with({{"TOLLBAR_REPORT", "/nowhere/file"}}, [] {
+        errno = ENOTTY;
+        tollbar_say("%s", "a\nb");
+        tollbar_report("c");
+        std::printf("%d", errno == ENOTTY ? 1 : 0);
+    });
+    CHECK(said.starts_with("tollbar: a b\ntollbar: TOLLBAR_REPORT"));
+    CHECK(said.ends_with("\ntollbar: c\n1"));
+}

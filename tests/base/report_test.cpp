@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+using namespace tollbar;
+using namespace tollbar::detail;
+using Seconds = std::chrono::duration<double>;
+
+TEST_CASE("a wait without a timeout has no deadline and no reports") {
+    bool never = false;
+    const auto finish = [&](auto deadline) { return never = std::is_same_v<decltype(deadline), Never>; };
+    CHECK(wait_reporting({}, finish, [](Seconds) { return false; }));
+    CHECK(never);
+}
+
+TEST_CASE("a wait reports each timeout that has passed, and goes on") {
+    std::vector<double> reported;
+    const auto finish = [&](auto) { return reported.size() == 3; };
+    const auto report = [&](Seconds waited) {
+        reported.push_back(waited.count());
+        return true;
+    };
+    CHECK(wait_reporting(Seconds(0.25), finish, report));
+    CHECK(reported == std::vector{0.25, 0.5, 0.75});
+}
+
+TEST_CASE("a wait ends with the report that finds nothing left to wait for") {
+    CHECK_FALSE(wait_reporting(
+        Seconds(0), [](auto) { return false; }, [](Seconds) { return false; }));
+}
+
+TEST_CASE("a wait goes on without a report for which there is no memory") {
+    int tried = 0;
+    const auto report = [&](Seconds) -> bool {
+        ++tried;
+        throw std::bad_alloc();
+    };
+    CHECK(wait_reporting(
+        Seconds(0), [&](auto) { return tried == 2; }, report));
+}
+
+TEST_CASE("a look is due for a report once a timeout") {
+    double at = 2;
+    CHECK_FALSE(report_is_due(1.9, 2, at));
+    CHECK(report_is_due(2.5, 2, at));
+    CHECK_FALSE(report_is_due(4.4, 2, at));
+    CHECK(report_is_due(4.5, 2, at));
+    CHECK_FALSE(report_is_due(100, 0, at));
+}
+
+TEST_CASE("many members are listed as the first sixteen and a number") {
+    CHECK(listed(std::vector<Rank>{}).empty());
+    CHECK(listed(std::array<Rank, 1>{3}) == "3");
+    CHECK(listed(std::array<Rank, 2>{3, 5}) == "3 and 5");
+    CHECK(listed(std::array<Rank, 3>{3, 5, 7}) == "3, 5 and 7");
+    CHECK(listed(std::vector<Rank>(16, 1)) == "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 and 1");
+    CHECK(listed(std::vector<Rank>(18, 1)) == "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 and 2 more");
+}

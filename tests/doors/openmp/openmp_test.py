@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on libgomp (GCC) and on libomp (clang) give the same results with tollbar's preload as without."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tollbar.machine import doors, paths
+
+HERE = Path(__file__).resolve().parent
+DOOR = paths.find_library(doors.THREADS["openmp"])
+RUNTIMES = {"libgomp": ("g++",), "libomp": ("clang++-14", "clang++")}
+LIBGOMP = next(iter(sorted(Path("/usr/lib").glob("*/libgomp.so.1"))), None)
+
+pytestmark = pytest.mark.skipif(DOOR is None, reason="libtollbar_openmp.so is not built")
+
+ROWS = re.findall(r'\{"(\w+)", ', (HERE / "rows.cpp").read_text())
+LATE_S = 60
+
+
+class Programs:
+    """The programs of one runtime, each compiled once."""
+
+    def __init__(self, runtime: str, folder: Path) -> None:
+        self.runtime, self.folder = runtime, folder
+        self.compiler = next(filter(None, map(shutil.which, RUNTIMES[runtime])), None)
+        if self.compiler is None:
+            pytest.skip(f"no compiler for {runtime}")
+        library = self.folder / "probe"
+        library.write_text("#include <omp.h>\nint main() { return omp_get_max_threads() < 1; }\n")
+        probe = [self.compiler, "-x", "c++", "-fopenmp", library, "-o", self.folder / "probed"]
+        if subprocess.run(probe, capture_output=True).returncode != 0:
+            pytest.skip(f"{runtime} is not installed")
+
+    def made(self, source: str, *words: str | Path, name: str = "") -> Path:
+        program = self.folder / (name or Path(source).stem)
+        if not program.exists():
+            flags = [self.compiler, "-std=c++20", "-O2", f"-I{HERE}"]
+            subprocess.run([*flags, HERE / source, "-o", program, *(words or ["-fopenmp"])], check=True)
+        return program
+
+    def library(self) -> Path:
+        """The runtime's file."""
+        linked = subprocess.run(["ldd", self.made("rows.cpp")], capture_output=True, text=True).stdout
+        return Path(re.search(rf"{self.runtime}\S* => (\S+)", linked)[1])
+
+
+def variables(door: Path | None, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "TOLLBAR_"))}
+    # Other tests run on the same CPUs.
+    return {**kept, "OMP_WAIT_POLICY": "passive", **({"LD_PRELOAD": str(door)} if door else {}), **more}
+
+
+def result(door: Path | None, program: Path, *words: object, **more: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [program, *map(str, words)],
+        env=variables(door, **more),
+        capture_output=True,
+        text=True,
+        timeout=LATE_S,
+    )
+    return done.returncode, done.stdout
+
+
+def said(program: Path, *words: object, **more: str) -> str:
+    done = subprocess.run(
+        [program, *map(str, words)], env=variables(DOOR, TOLLBAR_VERBOSE="1", **more), capture_output=True,
+        text=True, timeout=LATE_S,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="module", params=RUNTIMES)
+def programs(request, tmp_path_factory) -> Programs:
+    return Programs(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(scope="module")
+def gomp(tmp_path_factory) -> Programs:
+    return Programs("libgomp", tmp_path_factory.mktemp("gomp"))
+
+
+@pytest.fixture(scope="module")
+def llvm(tmp_path_factory) -> Programs:
+    return Programs("libomp", tmp_path_factory.mktemp("llvm"))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("row", ROWS)
+def test_a_construct_has_the_same_result_and_nobody_leaves_it_early(programs, row, threads):
+    program = programs.made("rows.cpp")
+    with_door = result(DOOR, program, row, threads)
+    assert with_door[0] == 0, with_door[1]
+    assert with_door == result(None, program, row, threads)
+
+
+@pytest.mark.parametrize("policy", ["spin", "yield", "park"])
+def test_threads_wait_as_they_are_told(programs, policy):
+    assert result(DOOR, programs.made("rows.cpp"), "barrier", 2, TOLLBAR_WAIT=policy) == (0, "0 early, 0\n")
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_thirty_random_programs_have_the_same_results(programs, threads):
+    words = (programs.made("random.cpp"), 1, 30, threads)
+    with_door = result(DOOR, *words)
+    assert with_door[0] == 0, with_door[1]
+    assert with_door == result(None, *words)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("threads", [2, 3, 4, 8])
+@pytest.mark.parametrize("first", range(1000, 2000, 100))
+def test_a_thousand_random_programs_have_the_same_results(programs, first, threads):
+    words = (programs.made("random.cpp"), first, 100, threads)
+    with_door = result(DOOR, *words)
+    assert with_door[0] == 0, with_door[1]
+    assert with_door == result(None, *words)
+
+
+def test_where_regions_can_be_cancelled_the_runtime_keeps_its_barriers(programs):
+    words = (programs.made("random.cpp"), 1, 20, 3)
+    assert "OMP_CANCELLATION is on" in said(*words, OMP_CANCELLATION="true")
+    assert result(DOOR, *words, OMP_CANCELLATION="true") == result(None, *words, OMP_CANCELLATION="true")
+
+
+def test_with_tools_that_follow_its_events_libomp_keeps_its_barriers(llvm):
+    line = said(llvm.made("rows.cpp"), "barrier", 2, OMP_TOOL_LIBRARIES="/nowhere/tool.so")
+    assert "keeps its own barriers: OMP_TOOL_LIBRARIES names tools" in line
+
+
+def test_each_runtime_that_is_served_is_named_once(programs):
+    lines = said(programs.made("rows.cpp"), "barrier", 2).splitlines()
+    assert len(lines) == 1
+    assert re.search(rf"{programs.runtime}\S* inside parallel regions are tollbar's$", lines[0])
+
+
+def test_a_program_without_openmp_is_left_alone():
+    done = subprocess.run(["/bin/echo", "all"], env=variables(DOOR, TOLLBAR_VERBOSE="2"), capture_output=True)
+    assert (done.stdout, done.stderr) == (b"all\n", b"")
+
+
+def test_regions_of_old_compilers_are_served(gomp, llvm):
+    for programs in (gomp, llvm):
+        program = programs.made("older.cpp")
+        assert result(DOOR, program) == (0, "0 early, 1000\n")
+
+
+def test_code_of_gcc_on_libomp_is_served(gomp, llvm, tmp_path):
+    part = gomp.made("rows.cpp", "-fopenmp", "-c", name="rows.o")
+    program = tmp_path / "rows"
+    subprocess.run(["g++", part, llvm.library(), "-o", program], check=True)
+    for row in ("barrier", "copyprivate", "loop_dynamic", "sections", "tasks_of_single", "nested"):
+        assert result(DOOR, program, row, 3) == result(None, program, row, 3)
+    assert "libomp" in said(program, "barrier", 2)
+
+
+@pytest.mark.parametrize("threads_of_child", [1, 3])
+def test_a_child_of_fork_works_as_without_the_door(programs, threads_of_child):
+    if programs.runtime == "libgomp" and threads_of_child > 1:
+        pytest.skip("libgomp hangs in a child of fork, with and without the door")
+    program = programs.made("forks.cpp")
+    assert (
+        result(DOOR, program, threads_of_child) == result(None, program, threads_of_child) == (0, "0 early\n")
+    )
+
+
+@pytest.fixture
+def plugins(gomp) -> list[Path]:
+    """Each with a copy of libgomp that has another name, as wheels bring it."""
+    if LIBGOMP is None:
+        pytest.skip("libgomp.so.1 is not installed")
+    part = gomp.made("plugin.cpp", "-fopenmp", "-fPIC", "-c", name="plugin.o")
+    made = []
+    for name in (b"libg0mp.so.1", b"libg1mp.so.1"):
+        copy = gomp.folder / name.decode()
+        copy.write_bytes(LIBGOMP.resolve().read_bytes().replace(b"\0libgomp.so.1\0", b"\0" + name + b"\0"))
+        made.append(gomp.folder / f"plugin_{copy.stem}")
+        subprocess.run(["g++", "-shared", part, copy, "-Wl,-rpath,$ORIGIN", "-o", made[-1]], check=True)
+    return made
+
+
+def test_plugins_with_runtimes_of_their_own_are_served_by_those(gomp, plugins):
+    host = gomp.made("host.cpp", "-ldl", name="host")
+    assert result(DOOR, host, *plugins) == result(None, host, *plugins) == (0, "0 missing\n")
+    lines = said(host, *plugins)
+    assert "libg0mp.so.1 inside parallel regions are tollbar's" in lines
+    assert "libg1mp.so.1 inside parallel regions are tollbar's" in lines
+
+
+def test_plugins_of_a_program_with_a_runtime_are_served_by_that_one(gomp, plugins):
+    host = gomp.made("host.cpp", "-ldl", "-fopenmp", name="host_with_openmp")
+    lines = said(host, plugins[0], plugins[0], TOLLBAR_WAIT="park")
+    assert re.fullmatch(
+        r"tollbar: the barriers of \S*libgomp.so.1 inside parallel regions are tollbar's\n", lines
+    )
+
+
+def test_a_runtime_that_has_learned_to_open_regions_otherwise_keeps_its_barriers(gomp):
+    library = gomp.made("later.cpp", "-shared", "-fPIC", name="liblater.so")
+    program = gomp.made("late.cpp", "-fopenmp", "-c", name="late.o")
+    linked = gomp.folder / "late_on_later"
+    subprocess.run(["g++", program, library, f"-Wl,-rpath,{gomp.folder}", "-o", linked], check=True)
+    line = said(linked)
+    assert "liblater.so keeps its own barriers: tollbar does not know its GOMP_parallel_quantum" in line
+
+
+def test_the_missing_are_named_again_and_again(programs):
+    late = subprocess.Popen(
+        [programs.made("late.cpp")], env=variables(DOOR, TOLLBAR_TIMEOUT="0.2"), stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    lines = [late.stderr.readline(), late.stderr.readline()]
+    out, rest = late.communicate()
+    assert (late.returncode, out) == (0, "over\n"), rest
+    pattern = (
+        rf"tollbar: thread [013] of 4 of process {late.pid} has waited 0\.\d s in the OpenMP barrier at "
+        r"(the end of )?\S*late\+0x[0-9a-f]+ .*for "
+        r"thread 2 \(thread id \d+, last at the barrier at \S*late\+0x[0-9a-f]+.*\)\n"
+    )
+    for line in lines:
+        assert re.fullmatch(pattern, line), line

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that only looks like a barrier is none: each layout's own checks, on memory of this process.
+#include "look/barriers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <linux/futex.h>
+#include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace tollbar::look;
+
+Address address(const void* object) { return reinterpret_cast<Address>(object); }
+
+/// A thread of this process that waits for that word under such a frame.
+Thread waiter(const void* word, const std::string& symbol, const std::string& module) {
+    Thread thread;
+    thread.process = thread.number = getpid();
+    thread.state = 'S';
+    thread.call = SYS_futex;
+    thread.arguments = {address(word), FUTEX_WAIT_PRIVATE};
+    Frame frame;
+    frame.symbol = symbol;
+    frame.module = module;
+    thread.frames = {frame};
+    return thread;
+}
+
+std::vector<Barrier> found(Thread thread) {
+    find_barriers(Process(getpid()), thread);
+    return thread.barriers;
+}
+
+/// in, current_round, count, shared, out
+using Pthread = std::array<std::uint32_t, 5>;
+
+std::vector<Barrier> in_pthread(const Pthread& barrier,
+                                const std::string& symbol = "pthread_barrier_wait@@GLIBC_2.34") {
+    return found(waiter(&barrier[1], symbol, "libc.so.6"));
+}
+
+/// Two lines of 16 words: total, generation; awaited, awaited_final in the second.
+struct alignas(64) Libgomp {
+    std::array<std::uint32_t, 32> words{};
+
+    Libgomp(std::uint32_t total, std::uint32_t awaited, std::uint32_t awaited_final) {
+        words[0] = total;
+        words[16] = awaited;
+        words[17] = awaited_final;
+    }
+};
+
+std::vector<Barrier> in_libgomp(const Libgomp& barrier) { return found(waiter(&barrier.words[1], "", "libgomp.so.1")); }
+
+}  // namespace
+
+TEST_CASE("a pthread barrier's count is that of the round under way") {
+    const auto barriers = in_pthread({11, 8, 4, 0, 8});
+    REQUIRE(barriers.size() == 1);
+    CHECK(barriers[0].arrived == 3);
+    CHECK(barriers[0].expected == 4);
+    CHECK(barriers[0].round == 8);
+}
+
+TEST_CASE("a futex without the frame of a barrier is none") { CHECK(in_pthread({11, 8, 4, 0, 8}, "sem_wait").empty()); }
+
+TEST_CASE("a pthread barrier with more arrivals than members is none") {
+    CHECK(in_pthread({13, 8, 4, 0, 8}).empty());
+    CHECK(in_pthread({7, 8, 4, 0, 8}).empty());
+    CHECK(in_pthread({0, 0, 0, 0, 0}).empty());
+}
+
+TEST_CASE("libgomp counts arrivals in the middle and at the end of a region") {
+    for (const Libgomp& barrier : {Libgomp(4, 1, 4), Libgomp(4, 4, 1)}) {
+        const auto barriers = in_libgomp(barrier);
+        REQUIRE(barriers.size() == 1);
+        CHECK(barriers[0].arrived == 3);
+        CHECK(barriers[0].expected == 4);
+    }
+}
+
+TEST_CASE("a lock of libgomp's is no barrier") {
+    CHECK(in_libgomp(Libgomp(4, 5, 0)).empty());
+    CHECK(in_libgomp(Libgomp(0, 0, 0)).empty());
+}

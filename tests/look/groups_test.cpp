@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named groups are read from outside: who has arrived, who has not, and nothing is changed by it.
+#include "look/groups.hpp"
+
+#include <doctest/doctest.h>
+#include <tollbar/participant.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using tollbar::look::Group;
+
+std::optional<Group> seen(const std::string& name) {
+    const std::vector<Group> groups = tollbar::look::groups();
+    const auto found = std::ranges::find(groups, name, &Group::name);
+    return found == groups.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string own_name(const char* test) { return "look-" + std::string(test) + "-" + std::to_string(getpid()); }
+
+}  // namespace
+
+TEST_CASE("the rank that has not arrived is missing, the others have arrived") {
+    const std::string name = own_name("missing");
+    tollbar::group group = tollbar::group::open(name, 3, {.plan = "dissemination"});
+    tollbar::participant first = group.join(0), second = group.join(1), third = group.join(2);
+    first.arrive();
+    third.arrive();
+    const auto found = seen(name);
+    REQUIRE(found);
+    CHECK(found->plan == "dissemination");
+    CHECK(found->ranks == 3);
+    REQUIRE(found->missing.size() == 1);
+    CHECK(found->missing[0].rank == 1);
+    CHECK(found->missing[0].process == getpid());
+    REQUIRE(found->arrived.size() == 2);
+    CHECK(found->arrived[1].rank == 2);
+    second.arrive();
+    for (bool over = false; !over;) {  // one thread takes everybody's steps
+        const bool one = first.test(), two = second.test(), three = third.test();
+        over = one && two && three;
+    }
+    CHECK(seen(name)->missing.empty());
+}
+
+TEST_CASE("before the first episode nobody is missing") {
+    const std::string name = own_name("first");
+    tollbar::group group = tollbar::group::open(name, 2);
+    const tollbar::participant first = group.join(0);
+    const auto found = seen(name);
+    REQUIRE(found);
+    CHECK(found->missing.empty());
+    CHECK(found->arrived.empty());
+}
+
+TEST_CASE("a look leaves the file to the last of its users") {
+    const std::string name = own_name("file");
+    const std::string path = "/dev/shm/tollbar." + std::to_string(geteuid()) + "." + name;
+    {
+        tollbar::group group = tollbar::group::open(name, 2);
+        const tollbar::participant first = group.join(0);
+        CHECK(seen(name));
+        CHECK(access(path.c_str(), F_OK) == 0);
+    }
+    CHECK(access(path.c_str(), F_OK) != 0);
+    CHECK_FALSE(seen(name));
+}

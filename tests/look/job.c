@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * An MPI job whose rank 2 is in sleep() while the others are in MPI_Allreduce; with `spin` it computes.
+ * With `meet` all of them meet about every two milliseconds, rank 2 always last. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile unsigned long spun;
+
+__attribute__((noinline)) static void compute(void) {
+    for (;;) ++spun;
+}
+
+int main(int words, char** word) {
+    int rank;
+    struct timespec now, until;
+    double mine = 1, sum = 0;
+    const char* how = words > 1 ? word[1] : "sleep";
+    MPI_Init(&words, &word);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 5; ++i) MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 2) {
+        puts("ready");
+        fflush(stdout);
+        if (strcmp(how, "spin") == 0) compute();
+        if (strcmp(how, "sleep") == 0) sleep(1000);
+    }
+    for (long i = 0; strcmp(how, "meet") == 0; ++i) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += rank == 2 ? 2000000 : 0;
+        do {
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        } while (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec);
+        mine = (double)i;
+        MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Four threads of OpenMP. `barrier`: thread 3 does not come to an explicit barrier. `end`: it does not come to the end
+ * of the region. `meet`: they meet about every two milliseconds, thread 3 always last. `idle`: nobody is inside a
+ * region, and main is elsewhere. */
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void late(void) {
+    pause();
+    putchar(' ');
+}
+
+int main(int words, char** word) {
+    const char* how = words > 1 ? word[1] : "barrier";
+    int sum = 0;
+    if (strcmp(how, "barrier") == 0) {
+#pragma omp parallel num_threads(4)
+        {
+#pragma omp single
+            {
+                puts("ready");
+                fflush(stdout);
+            }
+            if (omp_get_thread_num() == 3) late();
+#pragma omp barrier
+#pragma omp atomic
+            ++sum;
+        }
+    } else if (strcmp(how, "end") == 0) {
+#pragma omp parallel num_threads(4)
+        {
+#pragma omp single
+            {
+                puts("ready");
+                fflush(stdout);
+            }
+            if (omp_get_thread_num() == 3) late();
+        }
+    } else if (strcmp(how, "meet") == 0) {
+#pragma omp parallel num_threads(4)
+        {
+#pragma omp single
+            {
+                puts("ready");
+                fflush(stdout);
+            }
+            for (;;) {
+                const double until = omp_get_wtime() + 0.002;
+                while (omp_get_thread_num() == 3 && omp_get_wtime() < until) continue;
+#pragma omp barrier
+            }
+        }
+    } else {
+#pragma omp parallel num_threads(4)
+        {
+#pragma omp atomic
+            ++sum;
+        }
+        puts("ready");
+        fflush(stdout);
+        late();
+    }
+    return sum;
+}

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tollbar who` names exactly the late thread or rank of programs that know nothing of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+from looking import AS_ROOT, LAUNCHERS, look, names
+
+LEVELS = ("-O0", "-O2")
+
+
+def failed(table) -> bool:
+    return table.failed
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_late_thread_of_a_pthread_barrier_is_named(compiled, started, look_until, level):
+    job = started(compiled("pthread_barrier.c", "gcc", level))
+    table = look_until(failed, job.pid)
+    said = r"pthread_barrier_t at 0x\w+: 3 of 4 have arrived; not there: thread \d+ "
+    assert re.match(said + r"\(asleep, pause\(\) under late\)$", table.notes[0])
+    assert names(table, "missing", "guess") == ["pause() under late"]
+    assert names(table, "waits") == ["pthread_barrier_wait() under worker"] * 3
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_late_thread_that_runs_is_named_with_its_function(compiled, started, look_until, level):
+    job = started(compiled("pthread_barrier.c", "gcc", level), "spin")
+    table = look_until(failed, job.pid)
+    assert names(table, "missing", "guess") == ["late()"]
+    assert [row.state for row in table.rows if row.part == "missing"] == ["runs"]
+
+
+def test_main_that_joins_the_waiters_is_not_named(compiled, started, look_until):
+    job = started(compiled("pthread_barrier.c", "gcc", "-O0"))
+    table = look_until(failed, job.pid)
+    assert [row.part for row in table.rows if row.thread == job.pid] == [None]
+    assert [row.doing for row in table.rows if row.thread == job.pid] == ["pthread_join() under main"]
+
+
+def test_a_line_of_source_is_named_where_there_is_debug_information(compiled, started, look_until):
+    job = started(compiled("pthread_barrier.c", "gcc", "-O0", "-g"))
+    [doing] = names(look_until(failed, job.pid), "missing")
+    assert re.fullmatch(r"pause\(\) under late \(pthread_barrier\.c:\d+\)", doing)
+
+
+def test_a_stopped_program_is_said_to_be_stopped_where_it_was(compiled, started, look_until):
+    job = started(compiled("pthread_barrier.c", "gcc", "-O2"))
+    look_until(failed, job.pid)
+    job.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, job.pid, os.WSTOPPED | os.WNOWAIT)
+    table = look_until(lambda table: table.failed and table.rows[0].state == "stopped", job.pid)
+    assert {row.state for row in table.rows} == {"stopped"}
+    assert names(table, "missing", "guess") == ["pause() under late"]
+
+
+def test_the_late_thread_of_a_std_barrier_is_named(compiled, started, look_until):
+    job = started(compiled("std_barrier.cpp", "g++", "-std=c++20", "-O0"))
+    table = look_until(failed, job.pid)
+    assert re.match(r"std::barrier \(libstdc\+\+\) at 0x\w+: 2 of 3 have arrived; ", table.notes[0])
+    assert names(table, "missing", "guess") == ["pause() under late"]
+    assert len(names(table, "waits")) == 2
+
+
+def test_the_late_thread_of_an_optimized_std_barrier_is_a_guess_at_worst(compiled, started, look_until):
+    job = started(compiled("std_barrier.cpp", "g++", "-std=c++20", "-O2"))
+    table = look_until(failed, job.pid)
+    assert re.match(r"std::barrier \(libstdc\+\+\) at 0x\w+: 2 of 3 have arrived; ", table.notes[0])
+    assert names(table, "missing", "guess") == ["pause() under late"]
+    assert len(names(table, "waits")) == 2
+
+
+@pytest.mark.parametrize("policy", ["passive", "active"])
+@pytest.mark.parametrize("how", ["barrier", "end"])
+def test_the_late_thread_of_a_parallel_region_is_named(compiled, started, look_until, how, policy):
+    program = compiled("openmp.c", "gcc", "-O2", "-fopenmp")
+    job = started(program, how, OMP_WAIT_POLICY=policy)
+    table = look_until(failed, job.pid)
+    assert re.match(r"OpenMP barrier \(libgomp\) at 0x\w+: 3 of 4 have arrived; ", table.notes[0])
+    assert names(table, "missing", "guess") == ["pause() under late"]
+    assert len(names(table, "waits")) == 3
+
+
+@pytest.mark.parametrize("policy", ["passive", "active"])
+def test_idle_workers_wait_for_nobody(compiled, started, look_until, policy):
+    job = started(compiled("openmp.c", "gcc", "-O2", "-fopenmp"), "idle", OMP_WAIT_POLICY=policy)
+    table = look_until(lambda table: [row.part for row in table.rows].count("idle") == 3, job.pid)
+    assert not table.failed
+    assert names(table, "missing", "guess", "waits") == []
+
+
+@pytest.mark.parametrize("how", ["barrier", "end"])
+def test_the_late_thread_of_llvms_openmp_is_a_guess_from_frames(compiled, started, look_until, how):
+    job = started(compiled("openmp.c", "clang-14", "-O2", "-fopenmp"), how)
+    table = look_until(failed, job.pid)
+    assert names(table, "missing", "guess") == ["pause() under late"]
+    assert "; a guess: this library shows no count" in table.notes[0]
+
+
+def test_idle_workers_of_llvms_openmp_wait_for_nobody(compiled, started):
+    job = started(compiled("openmp.c", "clang-14", "-O2", "-fopenmp"), "idle")
+    assert [look(job.pid).failed for _ in range(3)] == [False] * 3
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+@pytest.mark.parametrize("how", ["sleep", "spin"])
+def test_the_rank_outside_the_collective_call_is_named(compiled, started, look_until, mpi, how):
+    launcher, *options = LAUNCHERS[mpi]
+    program = compiled("job.c", f"mpicc.{mpi}", "-O2")
+    job = started(launcher, *options, "-n", 4, program, how, **AS_ROOT)
+    table = look_until(lambda table: table.failed and len(table.rows) == 4, job.pid)
+    doing = "sleep() under main" if how == "sleep" else "compute()"
+    assert table.notes == [f"rank 2 is in {doing}; 3 of 4 are in MPI_Allreduce"]
+    assert sorted((row.rank, row.part) for row in table.rows) == [
+        (0, "waits"), (1, "waits"), (2, "missing"), (3, "waits"),
+    ]  # fmt: skip
+
+
+def test_a_name_finds_the_processes_of_a_program(compiled, started, look_until):
+    program = compiled("pthread_barrier.c", "gcc", "-O2")
+    job = started(program)
+    assert {row.process for row in look_until(failed, program.name).rows} == {job.pid}
+
+
+def test_the_command_ends_with_1_and_names_the_missing_on_stderr(compiled, started, look_until):
+    job = started(compiled("pthread_barrier.c", "gcc", "-O2"))
+    look_until(failed, job.pid)
+    command = [sys.executable, "-m", "tollbar", "who", str(job.pid)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "3 of 4 have arrived" in done.stderr

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that go through a gate for a few phases; the serial one of the last phase, or whichever the first is,
+// destroys it at once, while others still leave. Each access to the gate reads a variable that the destroyer writes
+// afterwards.
+#pragma once
+
+#include "doors/pthread/gate.hpp"
+#include "turnstile_scenario.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+namespace tollbar::model {
+
+/// RelacySync for words that may be destroyed: the checker sees a race where one is used after that.
+struct DestroyedSync : RelacySync {
+    /// The memory of the gate, as far as the checker is concerned.
+    static inline rl::var<std::uint64_t>* memory = nullptr;
+
+    static void touch() {
+        const std::uint64_t alive = (*memory)(RL_INFO);
+        RL_ASSERT(alive == 1);
+    }
+
+    template <class T>
+    class Atomic : public RelacySync::Atomic<T> {
+    public:
+        using RelacySync::Atomic<T>::Atomic;
+
+        T load(std::memory_order order) const noexcept {
+            touch();
+            return RelacySync::Atomic<T>::load(order);
+        }
+        T fetch_add(T value, std::memory_order order) noexcept {
+            touch();
+            return RelacySync::Atomic<T>::fetch_add(value, order);
+        }
+        T fetch_sub(T value, std::memory_order order) noexcept {
+            touch();
+            return RelacySync::Atomic<T>::fetch_sub(value, order);
+        }
+    };
+
+    template <class Deadline>
+    static bool sleep_on(const Atomic<std::uint64_t>& word, std::uint64_t seen, std::uint32_t mask, Scope scope,
+                         Deadline deadline) noexcept {
+        touch();
+        return RelacySync::sleep_on(word, seen, mask, scope, deadline);
+    }
+
+    static void wake(const Atomic<std::uint64_t>& word, std::uint32_t mask, Scope scope) noexcept {
+        touch();
+        RelacySync::wake(word, mask, scope);
+    }
+};
+
+struct GateSettings {
+    unsigned threads = 2;
+    std::uint64_t phases = 2;
+    WaitBudget budget = spinning;
+    bool first_destroys = false;  ///< the first thread, wherever it has arrived; else the serial one
+};
+
+template <Scope scope>
+class GateScenario : public Scenario {
+public:
+    explicit GateScenario(const GateSettings& settings) : settings_(settings), tolls_(settings.threads) {
+        DestroyedSync::memory = &memory_;
+        memory_(RL_INFO) = 1;
+    }
+
+    void run(unsigned self) override {
+        for (std::uint64_t phase = 1; phase <= settings_.phases; ++phase) {
+            tolls_.pay(self, phase);
+            const bool serial = gate_.pass(visits_[self], [&](std::uint64_t target, std::uint64_t) {
+                RL_ASSERT(wait<DestroyedSync>(AwaitedEnd<GateInMemory>{gate_, target}, settings_.budget, Never{}));
+            });
+            tolls_.check(phase);
+            if (phase == settings_.phases && (settings_.first_destroys ? self == 0 : serial)) destroy();
+        }
+    }
+
+private:
+    using GateInMemory = Gate<DestroyedSync, scope>;
+
+    void destroy() {
+        gate_.clear(
+            [&](auto look) {
+                for (unsigned thread = 0; thread < settings_.threads; ++thread) look(visits_[thread]);
+            },
+            [](auto&& are_gone) {
+                while (!are_gone()) RelacySync::yield();
+            });
+        memory_(RL_INFO) = 2;
+    }
+
+    const GateSettings& settings_;
+    rl::var<std::uint64_t> memory_;
+    GateInMemory gate_{settings_.threads};
+    std::array<Visit<RelacySync>, max_threads> visits_;
+    Tolls tolls_;
+};
+
+/// Scenarios of these settings.
+template <Scope scope>
+MakeScenario make_gates(const GateSettings& settings) {
+    return [settings]() -> std::unique_ptr<Scenario> { return std::make_unique<GateScenario<scope>>(settings); };
+}
+
+}  // namespace tollbar::model

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An option that a verb accepts changes what it does, whatever other option is given, or is refused.
+
+What a verb does is what it prints and writes, and what it would start: programs are not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib
+import pytest
+import tollbar as library
+from tollbar.cli import build_parser
+from tollbar.machine import paths
+
+MOST_OPTIONS = 140  #: of all verbs together, positionals counted, --help and --format not
+HELP_LINES = 24
+
+#: A value for each option, another one than what stands for it otherwise; the same for all verbs.
+VALUES = {
+    "PLAN": "mcs", "BARRIER": "mcs", "ADDRESS": "10.0.0.1", "--application": "ranks=4", "--as": "goal",
+    "--beside": "neighbour", "--hosts": "2", "--level": "funneled",
+    "--card": "lanai4.3", "--compute": "30,70", "--cpus": "3", "--crossover": None, "--door": "mpich",
+    "--dry-run": None, "--efficiency": "0.25", "--effort": "quick", "--episodes": "7", "--groups": "7",
+    "--interface": "eth7", "--kernel": "fair", "--late": "1:50", "--logp": "7,1,2", "--machine": "mesh",
+    "--mode": "native", "--model": "L,o,g", "--mpi": "mpich", "--neighbours": "1", "--no-measured": None,
+    "--output": "out.svg", "--per-user": "7", "--placement": "block", "--platform": "torus",
+    "--policy": "global", "--quick": None, "--ranks": "5,9", "--receive": "on-arrival", "--seed": "2",
+    "--spread": "9", "--switch-key": "key", "--threads": "3", "--timeout": "5", "--waiting": "smart",
+    "--without": "central",
+    "PID": "4711", "--watch": "0.01",
+}  # fmt: skip
+#: A verb's own values, and what every call of it has.
+OWN = {
+    "show": ({"--ranks": "5"}, "bst --ranks 4"),
+    "price": (
+        {"PLAN": "pairwise", "--ranks": "6..9", "--logp": "2,6,11"},
+        "bst butterfly --ranks 5..13 --logp 1,5,9",
+    ),
+    "run": ({}, "-- mpirun -n 2 sleep 0"),
+    "completion": ({}, "bash"),
+    "reproduce": ({}, "split-shmem"),
+    "logp measure": ({"--mpi": "mpich"}, "mpi"),
+    "logp fit": ({}, "rows.csv"),
+    "simulate cluster": ({"--ranks": "3"}, "mcs dissemination --ranks 4"),
+    "simulate cores": ({"--placement": "spread"}, "auto pairwise --ranks 9"),
+    "simulate scheduler": (
+        {"--ranks": "9", "--compute": "30~0.3,70~0.2"},
+        "tree --waiting naive --compute 100~0.5 --episodes 3 --cpus 2",
+    ),
+    "simulate nic": ({}, "--card lanai7.2"),
+    "bench threads": ({"BARRIER": "std::barrier", "--cpus": "1", "--placement": "pinned"}, ""),
+    "bench mpi": ({"BARRIER": "MPI_Barrier"}, ""),
+    "bench hybrid": ({"BARRIER": "turnstile/mcs"}, ""),
+    "bench shmem": ({"BARRIER": "default"}, ""),
+    "check hybrid": ({"PLAN": "turnstile/mcs"}, ""),
+    "check nic": ({"PLAN": "card:gather"}, ""),
+}
+#: Pairs that are accepted although one of them changes nothing then, each with the reason.
+ACCEPTED = {}
+#: Verbs whose options count by what is stored; their own tests look at them.
+MEASURING = ("tune", "report")
+
+
+def leaves(parser: argparse.ArgumentParser, words: str = ""):
+    ways = next((a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)), None)
+    if ways is None:
+        yield words, parser
+    for name, way in (ways or {}).items():
+        yield from leaves(way, f"{words} {name}".strip())
+
+
+LEAVES = dict(leaves(build_parser()))
+
+
+def options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return [action for action in parser._actions if action.dest not in ("help", "format")]
+
+
+def name_of(action: argparse.Action) -> str:
+    return (
+        action.option_strings[-1] if action.option_strings else (action.metavar or action.dest).split("|")[0]
+    )
+
+
+def test_the_options_of_all_verbs_together_are_few():
+    assert sum(len(options(parser)) for parser in LEAVES.values()) <= MOST_OPTIONS
+
+
+@pytest.mark.parametrize("verb", [verb for verb in LEAVES if verb.split()[0] not in MEASURING])
+def test_the_help_of_a_verb_fits_a_screen_beside_its_columns(tollbar, monkeypatch, verb):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = tollbar(*verb.split(), "--help").out.partition("columns:")[0]
+    assert len(said.rstrip().splitlines()) <= HELP_LINES
+
+
+class _Hosts:
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __enter__(self) -> _Hosts:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """The commands that verbs would start, not started, on a machine with two MPIs and all programs."""
+    from tollbar.campaigns import checks, cores, logp, mpi_settings, passes, shmem, threads, udp
+    from tollbar.cli import doctor_mpi, doctor_shmem, run, who
+    from tollbar.cli.errors import CheckFailed
+    from tollbar.cli.table import Table
+    from tollbar.data import samples
+    from tollbar.machine import doors, mpi_hosts, mpis, nic_daemon, noise
+    from tollbar.models import cluster
+    from tollbar.papers.stored import Stored
+
+    seen: list[object] = []
+
+    def starts(what: str, *shown: object) -> None:
+        seen.append((what, *shown))
+
+    def ends(what: str, *shown: object) -> None:
+        starts(what, *shown)
+        raise CheckFailed("started")
+
+    def launched(launch: checks.Launch) -> checks.Outcome:
+        starts("check", tuple(launch.command), tuple(launch.environment.items()))
+        return checks.Outcome(launch, [], "")
+
+    four = [
+        mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun")),
+        mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec")),
+    ]
+    for owner, name, replaced in (
+        (paths, "program", lambda name: Path("/programs", name)),
+        (mpis, "installed", lambda: four),
+        (mpis, "of_launcher", lambda word: four[0] if Path(word).name == "mpirun" else None),
+        (mpis, "interface_of", lambda word: None),
+        (doors, "component", lambda mpi: Path("/lib/mca_coll_tollbar.so")),
+        (doors, "component_path", lambda mpi, path: str(path.parent)),
+        (doors, "preload", lambda interface: Path("/lib", interface)),
+        (mpi_settings, "door_settings", lambda mpi: ([], [])),
+        (shmem, "why_not", lambda: None),
+        (shmem, "launcher", lambda pes: ["oshrun", str(pes)]),
+        (udp, "program_words", lambda hosts, ranks, cards: ["udp", str(ranks)]),
+        (checks, "Hosts", _Hosts),
+        (threads, "listed", lambda *_: {"mcs", "std::barrier"}),
+        (udp, "listed", lambda *_: {"mcs"}),
+        (mpi_hosts.Hosts, "_call", lambda self, *words: "10.0.0.1 10.0.0.2"),
+        (checks, "_cpus", lambda: 64),
+        (checks, "launched", launched),
+        (noise, "look", lambda: None),
+        (noise, "since", lambda seen: []),
+        (noise, "before", lambda seen: []),
+        (cores, "measure", lambda: argparse.Namespace(rows=[], machine=library.cores_machine("icelake"))),
+        (passes, "measure", lambda work, notes, within, _: ends(
+            "bench", work.kind, work.asked, tuple(map(work.say, work.situations)), within)),
+        (logp, "measure", lambda transport, asked, *_: ends("logp", transport, asked, _[0])),
+        (cluster, "simulate", lambda plans, ranks, costs, file, _: ends(
+            "cluster", tuple(plans), ranks, (costs.L, costs.o, costs.g), file)),
+        (nic_daemon, "start", lambda *words: ends("nic", *map(str, words))),
+        (nic_daemon, "status", lambda path: {"interface": "lo", "mode": "generic", "counts": {}, "groups": [],
+                                             "held": 0, "departed": 0, "most": 4}),
+        (nic_daemon, "stop", lambda path: starts("stop", path)),
+        (nic_daemon, "echo_us", lambda address: 5.0),
+        (doctor_mpi, "findings", lambda: ()),
+        (doctor_shmem, "findings", lambda: ()),
+        (os, "execvpe", lambda _, words, variables: ends("exec", *words, variables.get("LD_PRELOAD"))),
+        (run, "explain", lambda words: None),
+        (who, "look", lambda words: starts("look", *words) or Table([], who.Seen, failed=True)),
+        (Stored, "samples", lambda self, kind: starts("stored", kind, self.nothing) or samples.read([])),
+        (Stored, "missing", lambda self, kind: not self.nothing),
+    ):  # fmt: skip
+        monkeypatch.setattr(owner, name, replaced)
+    monkeypatch.setattr("time.time_ns", lambda: 0)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    monkeypatch.setitem(matplotlib.rcParams, "svg.hashsalt", "the same pictures have the same names inside")
+    monkeypatch.setattr(
+        "tollbar.cli.reproduce.subprocess.run",
+        lambda words, **_: starts("measure", tuple(words)) or argparse.Namespace(returncode=0, stderr=""),
+    )
+    monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
+    return seen
+
+
+@pytest.fixture
+def does(tollbar, started, tmp_path, monkeypatch):
+    """does(words) -> the exit code, and all that can be seen of it."""
+    numbers = iter(range(10**6))
+
+    def run(words: list[str]) -> tuple[int, object]:
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        (folder / "rows.csv").write_text(
+            "plan,ranks,us\nbst,4,10\nbst,9,17\ncentral,4,30\ncentral,9,50\ndissemination,8,12\n"
+        )
+        started.clear()
+        monkeypatch.chdir(folder)
+        said = tollbar(*words)
+        written = sorted((path.name, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+        told = (said.out + said.err).replace(str(folder), "")
+        return said.code, (said.code, told, written, list(started))
+
+    return run
+
+
+@pytest.mark.parametrize("verb", [verb for verb in LEAVES if verb.split()[0] not in MEASURING])
+def test_an_option_changes_what_a_verb_does_or_is_refused(does, verb):
+    own, always = OWN.get(verb, ({}, ""))
+    free = [a for a in options(LEAVES[verb]) if a.option_strings or a.nargs in ("*", "?")]
+    before, behind = ("", always) if always.startswith("-- ") else (always, "")
+    asked = {}
+    for action in free:
+        name = name_of(action)
+        value = own.get(name, VALUES[name])  # a new option needs one
+        asked[name] = [name, value] if action.option_strings and value else [value or name]
+
+    def result(*names: str):
+        given = [word for name in names for word in asked[name]]
+        return does([*verb.split(), *before.split(), *given, *behind.split()])
+
+    nothing = result()[1]
+    alone = {}
+    for name in asked:
+        code, alone[name] = result(name)
+        assert code != 2, f"{verb} {asked[name]}: {alone[name][1]}"
+        assert alone[name] != nothing, f"{verb} {asked[name]} changes nothing"
+    idle = []
+    for one, other in combinations(asked, 2):
+        code, both = result(one, other)
+        if code != 2 and (verb, one, other) not in ACCEPTED:
+            idle += [f"{asked[one]} beside {asked[other]}"] * (both == alone[other])
+            idle += [f"{asked[other]} beside {asked[one]}"] * (both == alone[one])
+    assert not idle, f"{verb}: these change nothing"

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar who: what it prints and how it ends, whatever the helper has seen."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+import sys
+
+import pytest
+from sights import MAIN, THREAD, barrier, thread
+from tollbar.look import helper, processes
+
+WAIT = ("libc.so.6:pthread_barrier_wait", "worker", *THREAD)
+LATE = ("libc.so.6:sleep", "late", "worker", *THREAD)
+JOIN = thread(1, "libc.so.6:__pthread_clockjoin_ex", *MAIN)
+COLUMNS = [
+    "process", "rank", "thread", "name", "state", "part", "doing", "asleep_s", "barrier", "conclusion",
+    "held_us", "frames",
+]  # fmt: skip
+
+
+def seen(*threads, groups=()):
+    look = {"processes": [{"process": os.getpid(), "threads": list(threads)}], "groups": list(groups)}
+    return {"looks": [look, look]}
+
+
+def hung(arrived=3):
+    at = barrier("pthread_barrier_t", arrived, 4)
+    return seen(*(thread(10 + i, *WAIT, at=at) for i in range(3)), thread(20, *LATE), JOIN)
+
+
+@pytest.fixture
+def sees(monkeypatch):
+    """sees(document, ...): what the helper prints, look by look; the last one again and again."""
+
+    def replace(*documents):
+        left = list(documents)
+        monkeypatch.setattr(helper, "look", lambda _: left.pop(0) if len(left) > 1 else left[0])
+
+    return replace
+
+
+def test_a_missing_thread_is_exit_code_1_and_named(tollbar, sees):
+    sees(hung())
+    said = tollbar("who", os.getpid())
+    assert said.code == 1
+    assert said.err == (
+        "pthread_barrier_t at 0x1000: 3 of 4 have arrived; "
+        "not there: thread 20 (asleep, sleep() under late)\n"
+    )
+    assert said.out.splitlines()[1].split()[1:5] == ["20", "a.out", "asleep", "missing"]
+
+
+def test_where_nothing_waits_the_exit_code_is_0(tollbar, sees):
+    sees(seen(JOIN))
+    said = tollbar("who", os.getpid())
+    assert (said.code, said.err) == (0, "nobody is found missing\n")
+
+
+def test_the_columns_are_stable(tollbar, sees):
+    sees(hung())
+    assert tollbar("who", os.getpid(), "--csv").out.splitlines()[0].split(",") == COLUMNS
+
+
+def test_json_has_the_sentence_for_those_it_is_about(tollbar, sees):
+    sees(hung())
+    rows = tollbar("who", os.getpid(), "--json").json
+    assert [(row["thread"], row["part"], bool(row["conclusion"])) for row in rows] == [
+        (20, "missing", True), (10, "waits", True), (11, "waits", True), (12, "waits", True),
+        (1, None, False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [("4194999", "there is no process 4194999"), ("no-such-program", "no process is called no-such-program")],
+)
+def test_what_is_not_there_is_wrong_use(tollbar, word, why):
+    assert tollbar("who", word).refusal == f"tollbar who: {why}\n"
+
+
+def test_without_the_helper_it_says_what_to_install(tollbar, monkeypatch, tmp_path):
+    monkeypatch.setattr("tollbar.machine.paths.program_folders", lambda: [tmp_path])
+    assert "sudo apt-get install -y libdw-dev && make" in tollbar("who", os.getpid()).refusal
+
+
+def test_a_process_that_may_not_be_looked_at_is_exit_code_3(tollbar, monkeypatch):
+    monkeypatch.setattr(processes, "refusal", lambda number: processes.explain(number, 1, 7, 7))
+    said = tollbar("who", os.getpid())
+    assert (said.code, said.out) == (3, "")
+    assert said.err.startswith("tollbar who: kernel.yama.ptrace_scope is 1, ")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user's process: not root")
+def test_a_process_of_another_user_is_exit_code_3():
+    script = (
+        "import os, sys; os.setuid(int(sys.argv[1])); from tollbar.cli import main; "
+        "sys.exit(main(sys.argv[2:]))"
+    )
+    nobody = str(pwd.getpwnam("nobody").pw_uid)
+    command = [sys.executable, "-c", script, nobody, "who", str(os.getpid())]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 3, done.stderr
+    assert "belongs to another user (uid 0)" in done.stderr
+
+
+def test_watching_ends_when_the_same_are_missing_twice(tollbar, sees):
+    sees(seen(JOIN), hung(arrived=4), hung(), hung())
+    assert tollbar("who", os.getpid(), "--watch", "0.01").code == 1
+
+
+def test_watching_ends_with_the_program(tollbar, sees, monkeypatch):
+    sees(seen(JOIN))
+    there = [processes.everything(), {}]
+    monkeypatch.setattr(processes, "everything", lambda: there.pop(0))
+    said = tollbar("who", os.getpid(), "--watch", "0.01")
+    assert (said.code, said.err) == (0, "the program has ended\n")
+
+
+GROUP = {
+    "name": "solver", "plan": "mcs", "ranks": 2, "episode": 7,
+    "missing": [{"rank": 1, "state": "running", "process": 41, "thread": 51, "behind": 1}],
+    "arrived": [{"rank": 0, "state": "running", "process": 40, "thread": 50, "behind": 0}],
+}  # fmt: skip
+
+
+def test_without_words_groups_of_tollbars_are_listed(tollbar, sees, monkeypatch):
+    monkeypatch.setattr(processes, "of_user", lambda there: [])
+    sees({"looks": [{"processes": [], "groups": [GROUP]}] * 2})
+    rows = tollbar("who", "--json").json
+    assert [(row["rank"], row["process"], row["part"]) for row in rows] == [
+        (1, 41, "missing"),
+        (0, 40, "waits"),
+    ]
+
+
+def test_a_group_of_others_is_not_told_of_a_process(tollbar, sees):
+    sees(seen(JOIN, groups=[GROUP]))
+    assert tollbar("who", os.getpid()).code == 0

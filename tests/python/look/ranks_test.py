@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks of a job from stored looks: the odd ones out are named, unless somebody moves."""
+
+from __future__ import annotations
+
+from sights import MAIN, sight_of, thread
+from tollbar.look import ranks
+
+LIBRARY = "libmpi.so.40:"
+
+
+def rank(number: int, call: str | None, mark: str = "", **given):
+    inside = (f"{LIBRARY}", f"{LIBRARY}{call}", f"{mark}step") if call else ("compute",)
+    return sight_of([thread(number, *inside, *MAIN, runs=True)], process=number, **given).threads[0]
+
+
+def meeting(*threads, size=None):
+    found = {each.process: (each.process, size or len(threads)) for each in threads}
+    return ranks.conclude(ranks.of_threads(found, threads))
+
+
+def test_the_rank_outside_is_named():
+    found = meeting(rank(0, "PMPI_Allreduce"), rank(1, None), rank(2, "PMPI_Allreduce"))
+    assert found.sentence == "rank 1 is in compute(); 2 of 3 are in MPI_Allreduce"
+
+
+def test_a_rank_in_another_call_is_named_with_it():
+    calls = ("PMPI_Bcast", "PMPI_Allreduce", "PMPI_Allreduce", "PMPI_Allreduce")
+    found = meeting(*(rank(number, call) for number, call in enumerate(calls)))
+    assert found.sentence == "rank 0 is in MPI_Bcast; 3 of 4 are in MPI_Allreduce"
+
+
+def test_a_fortran_call_is_spelled_as_in_c():
+    found = meeting(rank(0, "pmpi_barrier_"), rank(1, "mpi_barrier_"), rank(2, None))
+    assert found.call == "MPI_Barrier"
+
+
+def test_ranks_on_other_hosts_count_as_ranks():
+    assert meeting(rank(0, "MPI_Barrier"), rank(1, None), size=64).sentence.endswith(
+        "; 1 of 64 are in MPI_Barrier"
+    )
+
+
+def test_a_rank_whose_caller_has_moved_between_the_looks_accuses_nobody():
+    before = [thread(0, LIBRARY, f"{LIBRARY}PMPI_Barrier", "!step", *MAIN, runs=True)]
+    assert meeting(rank(0, "PMPI_Barrier", before=before), rank(1, None)) is None
+
+
+def test_ranks_that_wait_for_messages_accuse_nobody():
+    assert meeting(rank(0, "PMPI_Recv"), rank(1, "PMPI_Recv"), rank(2, None)) is None
+
+
+def test_ranks_that_are_all_in_one_call_accuse_nobody():
+    assert meeting(rank(0, "PMPI_Barrier"), rank(1, "PMPI_Barrier")) is None

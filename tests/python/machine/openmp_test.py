@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a program's threads meet is read from its file; what suits the CPUs is set, where the user has not."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tollbar.machine import doors, openmp, paths
+from tollbar.machine.cpus import Quota, Usable
+
+FOUR = Usable(online=4, affinity=4, quota=None)
+LIMITED = Usable(online=4, affinity=4, quota=Quota(2.5, Path("cpu.max")))
+
+
+def test_a_program_with_a_cpu_for_each_thread_spins_as_long_as_a_wake_up():
+    assert openmp.settings({}, FOUR) == {"GOMP_SPINCOUNT": "2000"}
+
+
+def test_more_threads_than_cpus_do_not_spin():
+    asked = {"OMP_NUM_THREADS": "8,2"}
+    assert openmp.settings(asked, FOUR) == {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+
+
+def test_under_a_quota_there_are_as_many_threads_as_it_grants():
+    wanted = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+    assert openmp.settings({}, LIMITED) == wanted
+
+
+@pytest.mark.parametrize("name", ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"])
+def test_a_policy_of_the_users_stays(name):
+    assert openmp.settings({name: "1"}, FOUR) == {}
+    assert openmp.settings({name: "1", "OMP_NUM_THREADS": "9"}, LIMITED) == {}
+
+
+def test_a_limit_of_the_users_stays():
+    assert "OMP_NUM_THREADS" not in openmp.settings({"OMP_THREAD_LIMIT": "3"}, LIMITED)
+
+
+def test_how_threads_meet_is_read_from_the_file(tmp_path):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = tmp_path / "program.c"
+    source.write_text(
+        "#include <pthread.h>\nint main(int n, char** w) { (void)w;\n"
+        "#pragma omp parallel\nn += 0;\n"
+        "return n > 9 ? pthread_barrier_wait(0) : 0; }\n"
+    )
+    for flags, found in (([], ["pthread"]), (["-fopenmp"], ["libgomp", "pthread"])):
+        subprocess.run([compiler, *flags, source, "-o", tmp_path / "program"], check=True)
+        assert openmp.of_program(tmp_path / "program") == found
+    assert openmp.of_program(source) == []
+    assert openmp.of_program("no-such-program") == []
+
+
+def test_a_library_that_is_no_runtime_is_refused():
+    door = paths.find_library(doors.THREADS["openmp"])
+    if door is None:
+        pytest.skip("libtollbar_openmp.so is not built")
+    assert openmp.refusal(door, Path("libc.so.6")) == "it is no OpenMP runtime"
+    assert openmp.refusal(door, Path("/nowhere/libgomp.so")) == "it cannot be loaded"

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stored runs put into the exhibits: medians beside predictions, in the figures they belong to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import replay_mpi
+from tollbar.data import results
+from tollbar.machine import facts as machine
+from tollbar.papers import logp, multiprogramming, openmp_mpi, pictures
+from tollbar.papers.exhibit import Exhibit, Point
+from tollbar.papers.stored import Stored, model_of
+
+
+@pytest.fixture
+def processes():
+    return replay_mpi
+
+
+def new_run(within: Path, kind: str, *launches: str) -> None:
+    folder = results.new_run(within, kind)
+    results.write_environment(folder, machine.facts() | {"kind": kind})
+    for group, text in enumerate(launches):
+        results.write_launch(folder, group, f"tollbar-bench-{kind}", text)
+
+
+def by_number(exhibits: list[Exhibit]) -> dict[str, Exhibit]:
+    return {each.number: each for each in exhibits}
+
+
+def measured(exhibit: Exhibit, series: str) -> dict[float, Point]:
+    return {
+        point.x: point for point in exhibit.points if point.series == series and point.measured is not None
+    }
+
+
+def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
+    stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
+    found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
+    for number in ("Figure 7", "Figure 9"):  # beside what is printed of it, and the turnstile beside it
+        own = measured(found[number], "sense_reversing")
+        assert set(own) == {2, 4}
+        assert own[2].published == pytest.approx(own[2].model) == 0.25
+        turnstile = measured(found[number], "turnstile")
+        assert own[2].measured / turnstile[2].measured == pytest.approx(2.5, rel=0.3)
+        assert {point.published for point in turnstile.values()} == {None}
+    assert set(measured(found["Figure 8"], "mcs")) == {2, 4}
+    assert found["Figure 9"].missing is None
+    for point in measured(found["Figure 8"], "mcs").values():
+        assert point.counted == pytest.approx(
+            0.75 * point.measured, rel=0.1
+        )  # the mean time inside, as the replay has it
+    assert found["Figure 10"].missing == "tollbar bench mpi"
+    assert "Here the model is off by" in found["Figure 9"].told
+
+
+def test_what_one_line_for_the_flags_costs_here_stands_beside_what_it_costs_on_caches(tmp_path, stored):
+    stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
+    (figure,) = (
+        each for each in openmp_mpi.exhibits(Stored(tmp_path)) if each.number == "Figure 8 on caches"
+    )
+    shared, apart = (measured(figure, f"mcs_flags:{lines}") for lines in ("one_line", "own_lines"))
+    told = ", ".join(f"{shared[n].measured / apart[n].measured:.2f} times with {n}" for n in (2, 4))
+    assert f"here {told}." in figure.sentence
+    assert shared[2].measured / apart[2].measured == pytest.approx(1.5, rel=0.3)  # as the replay has it
+
+
+def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points(tmp_path, processes):
+    new_run(tmp_path, "mpi", *(processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4, 8)))
+    here = Stored(tmp_path)
+    found = measured(by_number(openmp_mpi.exhibits(here))["Figure 11"], "dissemination")
+    for ranks, point in found.items():
+        assert point.measured == pytest.approx(processes.latency_ns("dissemination", ranks) / 1e3, rel=0.2)
+    assert set(found) == {2, 4, 8}
+    predictions = [point.predicted is not None for _, point in sorted(found.items())]
+    assert predictions == [
+        False,
+        False,
+        True,
+    ]  # two processors: 2 is the first point, 4 the first that shares
+    table = by_number(logp.exhibits(here))["Table 1"]
+    assert not any(point.measured for point in table.points)  # nobody has 128 ranks here
+    assert table.missing == "tollbar bench mpi --ranks 128,256"
+
+
+def test_threads_of_ranks_are_a_heat_map_beside_the_model_s(tmp_path, processes):
+    launches = [processes.threads_launch(ranks, threads, 1) for ranks in (2, 4) for threads in (2, 4)]
+    new_run(tmp_path, "hybrid", *launches)
+    found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
+    measured_points = [point for point in found["Figure 14"].points if point.measured]
+    assert len(measured_points) == 4
+    assert {(point.x, point.measured is not None) for point in found["Figure 14 here"].points} == {
+        (2, True),
+        (4, True),
+    }
+    # The replay's time is ranks x threads; the price of the plan and its messages come near that.
+    assert all(point.predicted == pytest.approx(point.measured, rel=0.35) for point in measured_points)
+    drawings = {found[number].drawing for number in ("Figure 14", "Figure 14 here")}
+    assert len(drawings) == 2
+    assert all(pictures.alone(drawing).count("xmlns=") == 1 for drawing in drawings)
+
+
+def test_crowds_stand_in_the_figure_of_their_shape(tmp_path, replay_crowd):
+    visits = [each for us in (1000, 8000) for each in replay_crowd.visits(16, 2, us, 0.0)]
+    new_run(tmp_path, "crowd", "\n".join(replay_crowd.launch(16, 2, visits)) + "\n")
+    found = by_number(multiprogramming.exhibits(Stored(tmp_path)))
+    spun = measured(found["Figure 1"], "turnstile (spin), 16 threads on 2 processors, equal times")
+    assert set(spun) == {1, 8}
+    assert all(point.predicted for point in spun.values())
+    names = {point.series.partition(",")[0] for point in found["Figure 5"].points if point.measured}
+    assert names == {"combination (park)"}
+
+
+def test_the_newest_run_over_each_transport_counts(tmp_path):
+    def text(elapsed_ns: int, **more: str) -> str:
+        lines = [
+            {"record": "environment", "ranks": 2, "usable": 2, "placement": "free", **more},
+            {
+                "record": "work", "round": 0, "name": "mcs", "kind": "plan", "wait": "auto", "workload": "64",
+                "phases": 1, "runs": 1, "elapsed_ns": elapsed_ns, "computing_ns": 64000, "longest_ns": 64000,
+            },
+            {"record": "done"},
+        ]  # fmt: skip
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    new_run(tmp_path, "work", text(70000))
+    new_run(tmp_path, "work", text(80000))
+    new_run(tmp_path, "work", text(90000, mpi="Open MPI"))
+    found = Stored(tmp_path).work
+    taken = {place.over: next(iter(each["64"].values())).run.value for place, each in found.items()}
+    assert taken == {"threads": 80000, "Open MPI": 90000}
+
+
+def test_open_mpi_s_own_barrier_is_measured_by_coll_basic_where_there_is_one(tmp_path, processes):
+    def basic(ranks: int) -> str:
+        launch = processes.ranks_launch(ranks, 1, 1, setting="coll/basic")
+        lines = [json.loads(line) for line in launch.splitlines()]
+        for line in lines:
+            if line["record"] == "batch":
+                line["elapsed_ns"] = line["episodes"] * 7000
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    new_run(tmp_path, "mpi", *(processes.ranks_launch(n, 1, 1) for n in (2, 4, 8)), *map(basic, (2, 4, 8)))
+    here = Stored(tmp_path)
+    own = measured(by_number(logp.exhibits(here))["Figure 13"], logp.OPEN_MPI)
+    assert {point.counted for point in own.values()} == {7.0}
+    # Linear up to the crossover, a binomial tree beyond: what is predicted follows.
+    model = model_of(here.mpi[1])
+    assert own[4].predicted == pytest.approx(model.predict("central", 4) / 1e3)
+    assert own[8].predicted == pytest.approx(model.predict("bst", 8) / 1e3)
+    loop = measured(by_number(logp.exhibits(here))["Figure 12"], "dissemination, mean of a loop")
+    assert set(loop) == {2, 4, 8}

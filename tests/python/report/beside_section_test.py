@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's section on a run beside neighbours: the sentence, the chart, the row of each cell."""
+
+import csv
+import importlib.util
+import io
+import re
+from pathlib import Path
+
+import pytest
+from tollbar.data import results, samples
+from tollbar.report import beside_section
+from tollbar.report import page as report
+
+
+def _page_test():
+    found = importlib.util.spec_from_file_location("page_test", Path(__file__).with_name("page_test.py"))
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+page_test = _page_test()
+
+
+@pytest.fixture
+def section(stored_beside):
+    return lambda **asked: beside_section.of(samples.read([stored_beside(**asked)]))
+
+
+@pytest.fixture
+def made(stored_beside):
+    return report.pages(results.read(stored_beside()))
+
+
+def words(text):
+    return " ".join("".join(page_test.Page(text).words).split())
+
+
+def chart(text):
+    return page_test.charts(text)["neighbours"]
+
+
+def test_the_sentence_compares_with_the_best_and_with_what_users_have(section):
+    said = words(section(ranks=(8,), workloads="0", placements=("free",)).sentence)
+    found = re.fullmatch(
+        r"Beside a busy neighbour tollbar::barrier takes ([\d.]+) \u00d7 as long as the best way to "
+        r"wait \(8 threads free, nothing between\), ([\d.]+) \u00d7 as long as pthread_barrier, "
+        r"([\d.]+) \u00d7 as long as std::barrier; "
+        r"alone ([\d.]+) \u00d7 as long as the best \(at worst ([\d.]+) \u00d7\)\.",
+        said,
+    )
+    assert [float(each) for each in found.groups()] == pytest.approx(
+        [22 / 20, 22 / 25, 22 / 2000, 1 / 0.9, 1 / 0.9], rel=0.1
+    )
+
+
+def test_the_sentence_names_the_worst_cell(section, replay, monkeypatch):
+    monkeypatch.setitem(replay.LOSES, ("tollbar::barrier", 8), 30.0)
+    # every policy of tollbar::barrier loses, so pthread_barrier is the best
+    said = words(section(placements=("pinned",), workloads="0").sentence)
+    assert "neighbour, in the median of 2 cells, tollbar::barrier takes 1" in said
+    assert re.search(r"\(at worst 2\d\.\d \u00d7: 8 threads pinned, nothing between\)", said)
+
+
+def test_alone_is_told_where_there_are_no_neighbours(section):
+    said = words(section(neighbours=("alone",)).sentence)
+    assert said.startswith("Alone, in the median of 8 cells, tollbar::barrier takes ")
+    assert said.count("the best") == 1
+
+
+def test_a_run_without_the_barrier_says_so(section):
+    said = section(only="turnstile,combination")
+    assert words(said.sentence) == "tollbar::barrier was not measured."
+    assert said.labels == ["turnstile", "combination"]
+
+
+def test_the_chart_has_a_median_and_a_worst_cell_for_all_neighbours_and_barriers(made):
+    drawn = chart(made.report)
+    assert drawn["rows"] == [
+        [where, which] for where in ("alone", "beside a busy neighbour") for which in ("median", "worst")
+    ]
+    lines = {line["name"]: line["points"] for line in drawn["series"]}
+    assert list(lines) == [
+        "libomp", "libgomp", "pthread_barrier", "std::barrier", "group", "tollbar::barrier"
+    ]  # fmt: skip
+    for points in lines.values():
+        assert [point[1] for point in points] == [0, 1, 2, 3]
+        assert points[0][0] <= points[1][0]
+        assert points[2][0] <= points[3][0]
+    assert lines["libomp"][3][0] == pytest.approx(3500 / 20, rel=0.1)
+    assert lines["libomp"][3][-1].endswith("nothing between")
+    assert lines["libomp"][2][-1] == "8 of 8 cells above 1.25"
+
+
+def test_a_row_a_cell_has_everybody_s_ratio(made):
+    table = re.search(r"<summary>Every cell</summary>.*?</table>", made.report, re.DOTALL)[0]
+    rows = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in table.split("<tr")[1:]]
+    assert len(rows) == 1 + 2 * 2 * 2 * 2
+    by_name = dict(zip(rows[0], rows[-2], strict=True))
+    assert by_name["neighbours"] == "1 neighbour"
+    assert by_name["computing"] == "20 µs ± 50 %"
+    assert by_name["best"] == "tollbar::barrier (park)"
+    assert by_name["tollbar::barrier (park)"] == "1.00 \u00d7"
+    assert float(by_name["libomp"].removesuffix(" \u00d7")) == pytest.approx(3520 / 40, rel=0.1)
+    assert all(len(row) == len(rows[0]) for row in rows)
+
+
+def test_the_page_is_whole_and_the_section_is_folded(made):
+    page = page_test.Page(made.report)
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+    assert {"beside", "today-beside"} <= set(page.ids)
+    assert '<section id="beside">\n<details class="part">' in made.report
+
+
+def test_every_turn_can_be_downloaded(made):
+    kind, content = page_test.Page(made.report).downloads["turns.csv"]
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    assert kind == "data:text/csv"
+    assert {row["company"] for row in rows} == {"alone", "1 neighbour"}
+    assert all(float(row["elapsed_ns"]) > 0 and row["workload"] for row in rows)
+
+
+def test_a_page_of_another_run_has_none_of_it(stored):
+    made = report.pages(results.read(stored(ranks=(2,), launches=1)))
+    assert "beside" not in page_test.Page(made.report).ids
+
+
+def test_the_tables_of_a_page_have_a_row_for_neighbours_and_a_row_a_cell(stored_beside):
+    found = samples.read([stored_beside(ranks=(8,), workloads="0")])
+    text = beside_section.markdown(found)
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(lines) == (2 + 2) + (2 + 4)
+    assert re.search(r"^\| beside a busy neighbour \| 1\.\d+ \(1\.\d+\) \|", text, re.MULTILINE)
+    assert re.search(
+        r"^\| alone \| 8 \| free \| 0 µs \| tollbar::barrier \(spin\) \| 9\d\d ns \|", text, re.MULTILINE
+    )
+    assert beside_section.markdown(samples.read([])) == ""
