@@ -21,6 +21,9 @@ PRELOADS = {
     "abi": "libtollbar_mpi_abi.so",
 }
 
+#: What watches the calls of an MPI, whichever door its barriers go through.
+WATCHES = {interface: name.replace("_mpi_", "_mpi_watch_") for interface, name in PRELOADS.items()}
+
 #: The preloads for threads, by what they meet at.
 THREADS = {
     "pthread": "libtollbar_pthread.so",
@@ -34,6 +37,11 @@ COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
 def preload(interface: str) -> Path | None:
     """The library to preload into programs of that binary interface; None when it is not built."""
     return paths.find_library(PRELOADS[interface])
+
+
+def watch(interface: str) -> Path | None:
+    """The library that watches the calls of programs of that interface; None when it is not built."""
+    return paths.find_library(WATCHES[interface])
 
 
 def of_threads(ways: Iterable[str]) -> list[Path]:

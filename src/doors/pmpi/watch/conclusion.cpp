@@ -2,15 +2,15 @@
 // Collective calls are compared by their numbers, messages by their partners.
 #include "conclusion.hpp"
 
-#include "calls.h"
-
 #include "base/report.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <iterator>
 #include <map>
-#include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -18,28 +18,42 @@ namespace tollbar::detail::watch {
 
 namespace {
 
-const tollbar_call& call_of(unsigned line) { return tollbar_calls[line < tollbar_number_of_calls ? line : 0]; }
+unsigned call_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what & 0xffff); }
+unsigned operation_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what >> 16 & 0xffff); }
+std::uint64_t root_in(const tollbar_counted& one) { return one.what >> 32; }  // plus one
+
+/// As tollbar_find_operation() numbers them.
+std::string name_of_operation(unsigned operation) {
+    static constexpr const char* names[] = {"an operation of its own", "MPI_MAX", "MPI_MIN", "MPI_SUM", "MPI_PROD",
+                                            "MPI_LAND", "MPI_BAND", "MPI_LOR", "MPI_BOR", "MPI_LXOR", "MPI_BXOR",
+                                            "MPI_MAXLOC", "MPI_MINLOC"};
+    return names[operation < std::size(names) ? operation : 0];
+}
 
 /// A wait, and at which collective call that is; without a communicator it is for something else.
 struct Wait {
     const Rank* rank = nullptr;
-    const Seat* seat = nullptr;
-    const Comm* comm = nullptr;
+    const tollbar_seat* seat = nullptr;
+    double seconds = 0;
+    const tollbar_comm* comm = nullptr;
     std::uint64_t number = 0;
-
-    const Counted* counted() const { return comm == nullptr ? nullptr : comm->at(number); }
 };
 
 /// MPI_Wait and its like are taken to wait for the thread's last collective call, where that one has only been begun.
-Wait wait_of(const Rank& rank, const Seat& seat) {
-    const std::string_view name = name_of_call(seat.call());
-    if (const Comm* comm = rank.comm(seat.comm()); comm != nullptr && seat.number != 0)
-        return {.rank = &rank, .seat = &seat, .comm = comm, .number = seat.number};
-    if (name.starts_with("MPI_Wait") || name.starts_with("MPI_Test"))
-        if (const Comm* comm = rank.comm(seat.last); comm != nullptr)
-            if (const Counted* last = comm->at(comm->count); last != nullptr && call_of(last->call).kind == tollbar_begun)
-                return {.rank = &rank, .seat = &seat, .comm = comm, .number = comm->count};
-    return {.rank = &rank, .seat = &seat};
+Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
+    const std::string_view name = call_of(seat).name;
+    Wait wait{.rank = &rank, .seat = &seat, .seconds = seconds};
+    const tollbar_comm* const last = rank.comm(seat.last);
+    if (seat.number != 0) {
+        wait.comm = rank.comm(tollbar_comm_of(seat.at));
+        wait.number = seat.number;
+    } else if (last != nullptr && (name.starts_with("MPI_Wait") || name.starts_with("MPI_Test"))) {
+        const tollbar_counted* const begun = counted_at(*last, last->count);
+        if (begun == nullptr || call_of(call_in(*begun)).kind != tollbar_begun) return wait;
+        wait.comm = last;
+        wait.number = last->count;
+    }
+    return wait;
 }
 
 std::string seconds(double seconds) {
@@ -48,39 +62,42 @@ std::string seconds(double seconds) {
     return text;
 }
 
-std::string name_of(const Comm& comm) { return comm.name.empty() ? "a communicator without a name" : comm.name; }
+std::string name_of(const tollbar_comm& comm) {
+    const std::string name(comm.name, strnlen(comm.name, sizeof comm.name));
+    return name.empty() ? "a communicator without a name" : name;
+}
 
-std::string peer_of(const Seat& seat) {
-    const bool sends = call_of(seat.call()).kind == tollbar_sends;
+std::string peer_of(const tollbar_seat& seat) {
+    const bool sends = call_of(seat).kind == tollbar_sends;
     std::string text = sends ? " to " : " from ";
     text += seat.peer >= 0 ? "rank " + std::to_string(seat.peer) : seat.peer == -1 ? "any rank" : "a rank elsewhere";
     return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
 }
 
-/// What keeps their calls from matching.
-using Form = std::tuple<unsigned, std::uint32_t, unsigned, std::uint64_t>;
+/// What keeps calls of one number from matching.
+using Form = std::pair<std::uint64_t, std::uint64_t>;
 
-Form form_of(const Counted& one) { return {one.call, one.root, one.operation, one.bytes}; }
+Form form_of(const tollbar_counted& one) { return {one.what, one.bytes}; }
 
 /// A call with what of it differs from `other`; of another call, with its root.
-std::string described(const Counted& one, const Counted& other) {
-    const bool same = one.call == other.call;
+std::string described(const tollbar_counted& one, const tollbar_counted& other) {
+    const bool same = call_in(one) == call_in(other);
     std::vector<std::string> parts;
-    if (one.root != 0 && (!same || one.root != other.root)) parts.push_back("root " + std::to_string(one.root - 1));
-    if (same && one.operation != other.operation) parts.emplace_back(name_of_operation(one.operation));
+    if (root_in(one) != 0 && (!same || root_in(one) != root_in(other)))
+        parts.push_back("root " + std::to_string(root_in(one) - 1));
+    if (same && operation_in(one) != operation_in(other)) parts.push_back(name_of_operation(operation_in(one)));
     if (same && one.bytes != other.bytes) parts.push_back(std::to_string(one.bytes) + " bytes");
     const std::string all = joined(parts, ", ", [](const std::string& part) { return part; });
-    return std::string(name_of_call(one.call)) + (all.empty() ? "" : " (" + all + ")");
+    return call_of(call_in(one)).name + (all.empty() ? "" : " (" + all + ")");
 }
 
 class Conclusion {
 public:
     Conclusion(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked)
-        : ranks_(ranks), timeout_s_(timeout_s), asked_(asked) {
+        : ranks_(ranks), asked_(asked) {
         for (const Rank& rank : ranks)
-            for (const Seat& seat : rank.seats)
-                if (seat.state() != tollbar_outside && seat.waited_s >= timeout_s_)
-                    waits_.push_back(wait_of(rank, seat));
+            for (std::size_t i = 0; i < tollbar_seats; ++i)
+                if (rank.waited_s[i] >= timeout_s) waits_.push_back(wait_of(rank, rank.row.seats[i], rank.waited_s[i]));
     }
 
     std::vector<std::string> lines() {
@@ -95,59 +112,61 @@ public:
     }
 
 private:
-    std::string site(const Rank& rank, std::uint64_t address) const { return asked_.site(rank.process, address); }
+    std::string site(const Rank& rank, std::uint64_t address) const { return asked_.site(rank.row.process, address); }
+
+    static int number_of(const Rank& rank) { return rank.row.rank; }
 
     const Rank* rank_of(int number) const {
-        const auto found = std::ranges::lower_bound(ranks_, number, {}, &Rank::rank);
-        return found == ranks_.end() || found->rank != number ? nullptr : &*found;
+        const auto found = std::ranges::find(ranks_, number, number_of);
+        return found == ranks_.end() ? nullptr : &*found;
     }
 
-    /// "rank 3 (process 4711)", "ranks 3 and 5".
-    static std::string named(const std::vector<const Rank*>& ranks) {
+    /// "rank 3 (host a, process 4711)", "ranks 3 and 5".
+    std::string named(const std::vector<const Rank*>& ranks) const {
         std::vector<tollbar::Rank> numbers;
-        for (const Rank* rank : ranks) numbers.push_back(static_cast<tollbar::Rank>(rank->rank));
+        for (const Rank* rank : ranks) numbers.push_back(static_cast<tollbar::Rank>(rank->row.rank));
         if (ranks.size() > 1) return "ranks " + listed(numbers);
-        return "rank " + listed(numbers) + " (process " + std::to_string(ranks.front()->process) + ")";
+        return "rank " + listed(numbers) + " (host " + asked_.host + ", process " + std::to_string(ranks.front()->row.process) + ")";
     }
 
-    std::string in_call(const Rank& rank, const Seat& seat) const {
-        const tollbar_call& call = call_of(seat.call());
-        const Comm* comm = rank.comm(seat.comm());
-        std::string text = seat.state() == tollbar_polling ? "polling by " : "in ";
+    std::string in_call(const Rank& rank, const tollbar_seat& seat) const {
+        const tollbar_call& call = call_of(seat);
+        const tollbar_comm* comm = rank.comm(tollbar_comm_of(seat.at));
+        std::string text = tollbar_state_of(seat.at) == tollbar_polling ? "polling by " : "in ";
         text += call.name;
-        if (seat.number != 0 && comm != nullptr) text += " " + std::to_string(seat.number) + " of " + name_of(*comm);
+        if (seat.number != 0 && comm != nullptr) text.append(" ").append(std::to_string(seat.number)) += " of " + name_of(*comm);
         if (call.tag != 0) text += peer_of(seat);
         return text + " at " + site(rank, seat.site);
     }
 
     /// The thread that tells most of a rank: one in a call, else the one that was first in the MPI.
-    static const Seat& telling(const Rank& rank) {
-        const auto inside = std::ranges::find_if(rank.seats, [](const Seat& s) { return s.state() != tollbar_outside; });
-        return inside == rank.seats.end() ? rank.seats.front() : *inside;
+    static const tollbar_seat& telling(const Rank& rank) {
+        const auto* const inside = std::ranges::find_if_not(rank.row.seats, is_outside);
+        return inside == std::end(rank.row.seats) ? rank.row.seats[0] : *inside;
     }
 
-    std::string last_of(const Rank& rank, const Seat& seat) const {
-        const Comm* comm = rank.comm(seat.last);
-        const Counted* last = comm == nullptr ? nullptr : comm->at(comm->count);
-        if (last == nullptr) return "before its first collective call";
-        return "after " + std::string(name_of_call(last->call)) + " " + std::to_string(comm->count) + " of " +
+    std::string last_of(const Rank& rank, const tollbar_seat& seat) const {
+        const tollbar_comm* comm = rank.comm(seat.last);
+        const tollbar_counted* last = comm == nullptr ? nullptr : counted_at(*comm, comm->count);
+        if (last == nullptr) return "before any collective call";
+        return std::string("after ") + call_of(call_in(*last)).name + " " + std::to_string(comm->count) + " of " +
                name_of(*comm) + " at " + site(rank, last->site);
     }
 
-    /// Such as "in MPI_Recv from rank 1 (tag 7) at ...", "stopped, in ..." or "outside the MPI, asleep in nanosleep, after
-    /// MPI_Bcast 4 of MPI_COMM_WORLD at ...".
+    /// Such as "in MPI_Recv from rank 1 (tag 7) at ...", "stopped, in ..." or "outside the MPI, running, after MPI_Bcast 4
+    /// of MPI_COMM_WORLD at ...".
     std::string whereabouts(const Rank& rank) const {
         const std::string doing = asked_.doing(rank);
-        const Seat& seat = telling(rank);
-        if (rank.left) return "past MPI_Finalize";
-        const bool counts = tollbar_counts(call_of(seat.call()).kind) != 0 && seat.state() != tollbar_outside;
+        const tollbar_seat& seat = telling(rank);
+        if (rank.row.state == tollbar_row_left) return "past MPI_Finalize";
+        const bool counts = tollbar_counts(call_of(seat).kind) != 0 && !is_outside(seat);
         const std::string last = counts ? "" : ", " + last_of(rank, seat);
         if (doing == "dead") return "dead" + last;
-        if (seat.state() == tollbar_outside) return "outside the MPI, " + doing + last;
-        return (doing == "stopped" ? "stopped, " : "") + in_call(rank, seat) + last;
+        if (is_outside(seat)) return "outside the MPI, " + doing + last;
+        return std::string(doing == "stopped" ? "stopped, " : "").append(in_call(rank, seat)) + last;
     }
 
-    /// "rank 2 (process 4711) has not come: it is ..."; ranks in one place share a clause.
+    /// "rank 2 (host a, process 4711) has not come: it is ..."; ranks in one place share a clause.
     std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, const std::string& what) const {
         std::vector<std::pair<std::string, std::vector<const Rank*>>> places;
         for (const Rank* rank : ranks) {
@@ -169,9 +188,19 @@ private:
         return joined(clauses, "; ", [](const std::string& clause) { return clause; });
     }
 
+    /// What the line of a wait at no collective call begins with.
+    std::string opening(const Wait& wait) const {
+        const tollbar_comm* comm = wait.rank->comm(tollbar_comm_of(wait.seat->at));
+        std::string text;
+        if (comm != nullptr) text = name_of(*comm) + " (" + std::to_string(comm->size) + " ranks), ";
+        text += call_of(*wait.seat).name;
+        if (call_of(*wait.seat).tag != 0) text += peer_of(*wait.seat);
+        return text + " at " + site(*wait.rank, wait.seat->site) + waiting(wait);
+    }
+
     std::string waiting(const Wait& wait, const std::string& how = "") const {
-        return ": rank " + std::to_string(wait.rank->rank) + " on " + asked_.host + " has waited " +
-               seconds(wait.seat->waited_s) + how + ": ";
+        return ": rank " + std::to_string(wait.rank->row.rank) + " on " + asked_.host + " has waited " +
+               seconds(wait.seconds) + how + ": ";
     }
 
     void add_meeting(std::uint64_t id, const std::vector<Wait>& waits) {
@@ -181,28 +210,30 @@ private:
         std::map<unsigned, std::size_t> by_call;
         std::size_t members = 0;
         for (const Rank& rank : ranks_) {
-            const Comm* comm = rank.comm_of(id);
+            const tollbar_comm* comm = rank.comm_of(id);
             if (comm == nullptr) continue;
             ++members;
             if (comm->count < number) missing.push_back(&rank);
-            if (const Counted* one = comm->at(number)) {
+            if (const tollbar_counted* one = counted_at(*comm, number)) {
                 came[form_of(*one)].push_back(&rank);
-                ++by_call[one->call];
+                ++by_call[call_in(*one)];
             }
         }
         // What most of them came to; of several, what the lowest rank came to.
         const auto most = std::ranges::max_element(came, [&](const auto& one, const auto& other) {
             const auto weight = [&](const auto& all) {
-                return std::tuple(by_call[std::get<0>(all.first)], all.second.size(), -all.second.front()->rank);
+                return std::tuple(by_call[all.first.first & 0xffff], all.second.size(), -all.second.front()->row.rank);
             };
             return weight(one) < weight(other);
         });
-        const Counted usual = *most->second.front()->comm_of(id)->at(number);
+        const auto counted = [&](const Rank* rank) { return *counted_at(*rank->comm_of(id), number); };
+        const tollbar_counted usual = counted(most->second.front());
         std::vector<std::string> found;
         for (const auto& [form, ranks] : came) {
             if (form == most->first) continue;
-            const Counted other = *ranks.front()->comm_of(id)->at(number);
-            const std::size_t here = by_call[usual.call] - (other.call == usual.call ? ranks.size() : 0);
+            const tollbar_counted other = counted(ranks.front());
+            const bool same = call_in(other) == call_in(usual);
+            const std::size_t here = by_call[call_in(usual)] - (same ? ranks.size() : 0);
             found.push_back(named(ranks) + " called " + described(other, usual) + " at " +
                             site(*ranks.front(), other.site) + " where " + std::to_string(here) +
                             (here == 1 ? " rank called " : " ranks called ") + described(usual, other));
@@ -213,37 +244,37 @@ private:
             return wait.number == number && std::ranges::find(of_usual, wait.rank) != of_usual.end();
         });
         const Wait& speaker = speaks == waits.end() ? waits.front() : *speaks;
-        const Comm& comm = *speaker.comm;
+        const tollbar_comm& comm = *speaker.comm;
         const bool begun = speaker.seat->number == 0;
         if (found.empty() && members == comm.size && begun) return;  // it waits for something else
         if (members < comm.size)
             found.push_back(std::to_string(comm.size - members) + " of its ranks are not watched on this host");
         else if (found.empty())
             found.emplace_back("all its ranks have come");
-        for (const Rank* rank : missing) explained_.insert(rank->rank);
-        for (const Wait& wait : waits) explained_.insert(wait.rank->rank);
-        const Counted* own = speaker.counted();
-        const Counted& head = own == nullptr ? usual : *own;
+        for (const Rank* rank : missing) explained_.insert(rank->row.rank);
+        for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
+        const tollbar_counted* const own = counted_at(comm, speaker.number);
+        const tollbar_counted& head = own == nullptr ? usual : *own;
         lines_.push_back(name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " +
-                         std::string(name_of_call(head.call)) + " " + std::to_string(speaker.number) + " at " +
+                         call_of(call_in(head)).name + " " + std::to_string(speaker.number) + " at " +
                          site(*speaker.rank, head.site) +
-                         waiting(speaker, begun ? " " + in_call(*speaker.rank, *speaker.seat) : "") + together(found));
+                         waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") + together(found));
     }
 
     /// Where the rank is in a call for a message of one partner, and no other thread of it could be that partner's.
-    static const Seat* message_of(const Rank& rank) {
-        const Seat* only = nullptr;
-        for (const Seat& seat : rank.seats) {
+    static const tollbar_seat* message_of(const Rank& rank) {
+        const tollbar_seat* only = nullptr;
+        for (const tollbar_seat& seat : rank.row.seats) {
             if (seat.at == 0) continue;
-            if (only != nullptr || seat.state() != tollbar_inside || call_of(seat.call()).tag == 0) return nullptr;
+            if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0) return nullptr;
             only = &seat;
         }
         return only != nullptr && only->peer >= 0 ? only : nullptr;
     }
 
     /// A message that one sends and the other receives is under way.
-    static bool may_meet(const Seat& one, const Seat& other) {
-        const bool opposite = call_of(one.call()).kind != call_of(other.call()).kind;
+    static bool may_meet(const tollbar_seat& one, const tollbar_seat& other) {
+        const bool opposite = call_of(one).kind != call_of(other).kind;
         return opposite && (one.tag < 0 || other.tag < 0 || one.tag == other.tag);
     }
 
@@ -251,7 +282,7 @@ private:
     std::vector<const Rank*> cycle_from(const Rank& first) const {
         std::vector<const Rank*> way;
         for (const Rank* rank = &first;;) {
-            const Seat* message = message_of(*rank);
+            const tollbar_seat* message = message_of(*rank);
             if (message == nullptr) return {};
             way.push_back(rank);
             rank = rank_of(message->peer);
@@ -271,22 +302,20 @@ private:
             std::vector<std::string> clauses;
             for (const Rank* rank : cycle) {
                 done.insert(rank);
-                explained_.insert(rank->rank);
+                explained_.insert(rank->row.rank);
                 clauses.push_back(named({rank}) + " is " + in_call(*rank, *message_of(*rank)));
             }
-            lines_.push_back(std::string(name_of_call(wait.seat->call())) + " at " + site(*wait.rank, wait.seat->site) +
-                             waiting(wait) + "a cycle: " + together(clauses));
+            lines_.push_back(opening(wait) + "a cycle: " + together(clauses));
         }
     }
 
     void add_messages() {
         std::map<int, std::vector<Wait>> by_peer;
         for (const Wait& wait : waits_)
-            if (const tollbar_call& call = call_of(wait.seat->call());
-                call.tag != 0 && wait.seat->peer >= 0 && !explained_.contains(wait.rank->rank))
+            if (call_of(*wait.seat).tag != 0 && wait.seat->peer >= 0 && !explained_.contains(wait.rank->row.rank))
                 by_peer[wait.seat->peer].push_back(wait);
         for (const auto& [peer, waits] : by_peer)
-            for (const Wait& wait : waits) explained_.insert(wait.rank->rank);
+            for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         for (const auto& [peer, waits] : by_peer) {
             if (explained_.contains(peer)) continue;  // another line says what that one waits for
             const Wait& first = waits.front();
@@ -294,8 +323,7 @@ private:
             std::string who = "rank " + std::to_string(peer) + " is not watched on this host";
             if (partner != nullptr) who = clauses({partner}, "").front();
             if (waits.size() > 1) who = std::to_string(waits.size()) + " ranks wait for it: " + who;
-            lines_.push_back(std::string(name_of_call(first.seat->call())) + peer_of(*first.seat) + " at " +
-                             site(*first.rank, first.seat->site) + waiting(first) + who);
+            lines_.push_back(opening(first) + who);
         }
     }
 
@@ -304,14 +332,12 @@ private:
         const Wait& first = waits_.front();
         std::vector<const Rank*> others;
         for (const Rank& rank : ranks_)
-            if (rank.rank != first.rank->rank) others.push_back(&rank);
+            if (&rank != first.rank) others.push_back(&rank);
         const std::vector<std::string> where = clauses(others, "");
-        lines_.push_back(std::string(name_of_call(first.seat->call())) + " at " + site(*first.rank, first.seat->site) +
-                         waiting(first) + (where.empty() ? "no other rank is watched on this host" : together(where)));
+        lines_.push_back(opening(first) + (where.empty() ? "no other rank is watched on this host" : together(where)));
     }
 
     const std::vector<Rank>& ranks_;
-    const double timeout_s_;
     const Asked& asked_;
     std::vector<Wait> waits_;  ///< of which the ranks ascend
     std::set<int> explained_;  ///< ranks that a line is about

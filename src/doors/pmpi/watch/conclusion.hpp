@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace tollbar::detail::watch {
@@ -14,7 +15,7 @@ namespace tollbar::detail::watch {
 struct Asked {
     std::string host;
     std::function<std::string(pid_t process, std::uint64_t address)> site;
-    /// "running", "asleep in nanosleep", "stopped" or "dead".
+    /// "running", "asleep in the kernel's pipe_read", "stopped" or "dead".
     std::function<std::string(const Rank& rank)> doing;
 };
 

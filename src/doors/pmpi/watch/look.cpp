@@ -1,115 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads words that others write.
+// Copies words that others write.
 #include "look.hpp"
 
-#include "calls.h"
-
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 
 namespace tollbar::detail::watch {
 
 namespace {
 
-std::uint64_t word(const std::uint64_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
-
-Comm seen(const tollbar_comm& shared) {
-    Comm comm;
-    comm.id = __atomic_load_n(&shared.id, __ATOMIC_ACQUIRE);        // pairs with add() in known.cpp
-    comm.count = __atomic_load_n(&shared.count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
-    for (std::size_t i = 0; i < comm.last.size(); ++i) {
-        const std::uint64_t what = word(shared.last[i].what);
-        comm.last[i] = {.call = static_cast<unsigned>(what & 0xffff),
-                        .operation = static_cast<unsigned>(what >> 16 & 0xffff),
-                        .root = static_cast<std::uint32_t>(what >> 32),
-                        .bytes = word(shared.last[i].bytes),
-                        .site = word(shared.last[i].site)};
-    }
-    comm.size = word(shared.size);
-    comm.in_world = word(shared.in_world) != 0;
-    comm.name.assign(shared.name, strnlen(shared.name, sizeof shared.name - 1));
-    return comm;
+std::uint64_t at_of(const tollbar_seat& seat) {
+    return __atomic_load_n(&seat.at, __ATOMIC_ACQUIRE);  // pairs with tollbar_enter() and tollbar_leave_call()
 }
 
-Seat seen(const tollbar_seat& shared) {
-    Seat seat;
-    seat.at = __atomic_load_n(&shared.at, __ATOMIC_ACQUIRE);  // pairs with tollbar_enter() and tollbar_leave_call()
-    seat.site = word(shared.site);
-    seat.number = word(shared.number);
-    seat.peer = __atomic_load_n(&shared.peer, __ATOMIC_RELAXED);
-    seat.tag = __atomic_load_n(&shared.tag, __ATOMIC_RELAXED);
-    seat.last = static_cast<unsigned>(word(shared.last));
+void copy(const void* from, void* to, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i)
+        static_cast<std::uint64_t*>(to)[i] = __atomic_load_n(static_cast<const std::uint64_t*>(from) + i,
+                                                             __ATOMIC_RELAXED);
+}
+
+tollbar_row copied(const tollbar_row& shared) {
+    tollbar_row row{};
+    std::array<std::uint64_t, tollbar_seats> before{};
+    std::ranges::transform(shared.seats, before.begin(), at_of);
+    std::ranges::for_each(shared.comms, [](const tollbar_comm& comm) {
+        return __atomic_load_n(&comm.count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
+    });
+    copy(&shared, &row, sizeof row);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&shared.at, __ATOMIC_RELAXED) != seat.at) seat.at &= ~std::uint64_t{3};
-    return seat;
-}
-
-Rank seen(const tollbar_row& row) {
-    Rank rank;
-    rank.rank = row.rank;
-    rank.process = row.process;
-    rank.start = row.start;
-    rank.left = word(row.state) == tollbar_row_left;
-    for (const tollbar_seat& seat : row.seats) rank.seats.push_back(seen(seat));
-    for (const tollbar_comm& comm : row.comms) rank.comms.push_back(seen(comm));
-    while (!rank.comms.empty() && rank.comms.back().id == 0) rank.comms.pop_back();
-    return rank;
-}
-
-template <class Seen>
-void for_each_row(const tollbar_seats_file& file, Seen seen) {
-    const std::uint64_t taken = std::min<std::uint64_t>(word(file.taken), tollbar_rows);
-    for (std::size_t row = 0; row < taken; ++row)  // acquire: pairs with begin(); the row's rank is there
-        if (__atomic_load_n(&file.rows[row].state, __ATOMIC_ACQUIRE) != tollbar_row_free) seen(row);
+    for (std::size_t i = 0; i < before.size(); ++i)
+        if (at_of(shared.seats[i]) != before[i]) row.seats[i].at &= ~std::uint64_t{3};
+    return row;
 }
 
 }  // namespace
 
-const Counted* Comm::at(std::uint64_t number) const {
-    return number == 0 || number > count || number + tollbar_kept <= count ? nullptr : &last[number % tollbar_kept];
+const tollbar_comm* Rank::comm(std::uint64_t index_plus_one) const {
+    return index_plus_one == 0 || index_plus_one > tollbar_comms ? nullptr : &row.comms[index_plus_one - 1];
 }
 
-const Comm* Rank::comm(unsigned index_plus_one) const {
-    return index_plus_one == 0 || index_plus_one > comms.size() ? nullptr : &comms[index_plus_one - 1];
+const tollbar_comm* Rank::comm_of(std::uint64_t id) const {
+    const auto* const found = std::ranges::find(row.comms, id, &tollbar_comm::id);
+    return found == std::end(row.comms) ? nullptr : found;
 }
 
-const Comm* Rank::comm_of(std::uint64_t id) const {
-    const auto found = std::ranges::find(comms, id, &Comm::id);
-    return found == comms.end() ? nullptr : &*found;
-}
-
-std::string_view name_of_call(unsigned call) {
-    return call < tollbar_number_of_calls ? tollbar_calls[call].name : "an MPI call";
-}
-
-std::string_view name_of_operation(unsigned operation) {
-    static constexpr std::array<std::string_view, 13> names = {
-        "an operation of its own", "MPI_MAX", "MPI_MIN",  "MPI_SUM",  "MPI_PROD",   "MPI_LAND", "MPI_BAND", "MPI_LOR",
-        "MPI_BOR",                 "MPI_LXOR", "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC"};
-    return names[operation < names.size() ? operation : 0];
-}
-
-std::vector<Rank> look(const tollbar_seats_file& file) {
-    std::vector<Rank> ranks;
-    for_each_row(file, [&](std::size_t row) { ranks.push_back(seen(file.rows[row])); });
-    std::ranges::sort(ranks, {}, &Rank::rank);
-    return ranks;
+const tollbar_counted* counted_at(const tollbar_comm& comm, std::uint64_t number) {
+    const bool kept = number != 0 && number <= comm.count && comm.count < number + tollbar_kept;
+    return kept ? &comm.last[number % tollbar_kept] : nullptr;
 }
 
 std::vector<Rank> Looking::look(Clock::time_point now) {
     std::vector<Rank> ranks;
-    for_each_row(file_, [&](std::size_t row) {
-        ranks.push_back(seen(file_.rows[row]));
+    const std::uint64_t taken = __atomic_load_n(&file_.taken, __ATOMIC_RELAXED);
+    for (std::size_t index = 0; index < std::min<std::uint64_t>(taken, tollbar_rows); ++index) {
+        const tollbar_row& shared = file_.rows[index];
+        // Acquire: pairs with begin(); the row's rank is there.
+        if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
+        Rank& rank = ranks.emplace_back(Rank{.row = copied(shared)});
+        Since& since = since_[index];
         for (std::size_t i = 0; i < tollbar_seats; ++i) {
-            Seat& seat = ranks.back().seats[i];
-            Since& since = since_[row * tollbar_seats + i];
-            if (since.at != seat.at || since.time == Clock::time_point()) since = {.at = seat.at, .time = now};
-            if (seat.state() != tollbar_outside)
-                seat.waited_s = std::chrono::duration<double>(now - since.time).count();
+            const tollbar_seat& seat = rank.row.seats[i];
+            if (since.at[i] != seat.at || since.time[i] == Clock::time_point()) {
+                since.at[i] = seat.at;
+                since.time[i] = now;
+            }
+            if (!is_outside(seat)) rank.waited_s[i] = std::chrono::duration<double>(now - since.time[i]).count();
         }
-    });
-    std::ranges::sort(ranks, {}, &Rank::rank);
+    }
+    std::ranges::sort(ranks, {}, [](const Rank& rank) { return rank.row.rank; });
     return ranks;
+}
+
+bool Looking::still_wait(const std::vector<Rank>& ranks, double timeout_s) const {
+    return std::ranges::all_of(ranks, [&](const Rank& rank) {
+        const auto* const same = std::ranges::find(file_.rows, rank.row.process, &tollbar_row::process);
+        for (std::size_t i = 0; i < tollbar_seats; ++i)
+            if (rank.waited_s[i] >= timeout_s && at_of(same->seats[i]) != rank.row.seats[i].at) return false;
+        return true;
+    });
 }
 
 }  // namespace tollbar::detail::watch

@@ -2,9 +2,9 @@
 // Each rank has a thread that looks at the seats of its host a few times a time-out; the first to see that a wait has
 // lasted so long reports for all.
 #include "conclusion.hpp"
-#include "doing.hpp"
 #include "watch.hpp"
 
+#include "base/process.hpp"
 #include "base/report.hpp"
 #include "base/say.h"
 #include "communicator/call_site.hpp"
@@ -12,17 +12,18 @@
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
-#include <cstddef>
-#include <map>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <mutex>
 #include <pthread.h>
+#include <thread>
 #include <unistd.h>
 
 namespace tollbar::detail::watch {
 
 namespace {
 
-using Clock = Looking::Clock;
 using Seconds = std::chrono::duration<double>;
 
 std::string host_name() {
@@ -31,22 +32,33 @@ std::string host_name() {
     return name;
 }
 
+std::string contents(const std::string& path) {
+    std::ifstream file(path);
+    return std::string((std::istreambuf_iterator<char>(file)), {});
+}
+
+/// Of its first thread. The kernel shows every user's own processes where they sleep, without the right to trace them.
+std::string doing(const Rank& rank) {
+    if (!is_running(rank.row.process, rank.row.start)) return "dead";
+    const std::string folder = "/proc/" + std::to_string(rank.row.process);
+    const std::string stat = contents(folder + "/stat"), asleep_in = contents(folder + "/wchan");
+    const std::size_t after_name = stat.rfind(") ");
+    const char state = after_name == std::string::npos ? '?' : stat[after_name + 2];
+    if (state == 'R') return "running";
+    if (state == 'T' || state == 't') return "stopped";
+    return asleep_in.empty() || asleep_in == "0" ? "asleep" : "asleep in the kernel's " + asleep_in;
+}
+
 class Watcher {
 public:
     Watcher(tollbar_seats_file& file, double timeout_s) : file_(file), timeout_(timeout_s), looking_(file) {}
 
-    /// False where no thread can be had.
-    bool start() noexcept {
+    void start() {
         sigset_t all, before;
         sigfillset(&all);
-        pthread_attr_t attributes;
-        if (pthread_attr_init(&attributes) != 0) return false;
-        pthread_attr_setstacksize(&attributes, stack_bytes);
         pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are for its own threads
-        const int error = pthread_create(&thread_, &attributes, run, this);
+        thread_ = std::thread([this] { watch(); });
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        pthread_attr_destroy(&attributes);
-        return error == 0;
     }
 
     void stop() {
@@ -55,18 +67,12 @@ public:
             over_ = true;
         }
         changed_.notify_all();
-        pthread_join(thread_, nullptr);
+        thread_.join();
     }
 
 private:
-    static constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-
-    static void* run(void* self) {
-        static_cast<Watcher*>(self)->watch();
-        return nullptr;
-    }
-
     void watch() {
+        pthread_setname_np(pthread_self(), "tollbar-watch");
         const Seconds pause = std::clamp(timeout_ / 8, Seconds(0.01), Seconds(1));
         std::unique_lock lock(mutex_);
         for (Clock::time_point before = Clock::now(); !over_;) {
@@ -83,31 +89,14 @@ private:
 
     void look(Clock::time_point now) {
         const std::vector<Rank> ranks = looking_.look(now);
-        if (!anybody_waits(ranks) || !is_due(now)) return;
-        const std::vector<std::string> lines = conclude(ranks, timeout_.count(), asked());
-        if (!still_waits(ranks) || !takes_turn(now)) return;
-        for (const std::string& line : lines) tollbar_report("%s", line.c_str());
-    }
-
-    bool waits(const Seat& seat) const {
-        return seat.state() != tollbar_outside && seat.waited_s >= timeout_.count();
-    }
-
-    bool anybody_waits(const std::vector<Rank>& ranks) const {
-        return std::ranges::any_of(ranks, [this](const Rank& rank) {
-            return std::ranges::any_of(rank.seats, [this](const Seat& seat) { return waits(seat); });
+        const bool anybody_waits = std::ranges::any_of(ranks, [this](const Rank& rank) {
+            return *std::ranges::max_element(rank.waited_s) >= timeout_.count();
         });
-    }
-
-    /// Making lines takes its time; one that has become wrong meanwhile is not said.
-    bool still_waits(const std::vector<Rank>& before) const {
-        const std::vector<Rank> after = watch::look(file_);
-        for (const Rank& rank : before) {
-            const auto same = std::ranges::find(after, rank.process, &Rank::process);
-            for (std::size_t i = 0; i < rank.seats.size(); ++i)
-                if (waits(rank.seats[i]) && (same == after.end() || same->seats[i].at != rank.seats[i].at)) return false;
-        }
-        return true;
+        if (!anybody_waits || !is_due(now)) return;
+        const std::vector<std::string> lines = conclude(ranks, timeout_.count(), asked());
+        // Making lines takes its time; one that has become wrong meanwhile is not said.
+        if (!looking_.still_wait(ranks, timeout_.count()) || !takes_turn(now)) return;
+        for (const std::string& line : lines) tollbar_report("%s", line.c_str());
     }
 
     static std::uint64_t nanoseconds(Clock::duration time) {
@@ -128,9 +117,7 @@ private:
     }
 
     static Asked asked() {
-        return {.host = host_name(),
-                .site = mpi::call_site_in,
-                .doing = [](const Rank& rank) { return doing(rank.process, rank.start); }};
+        return {.host = host_name(), .site = mpi::call_site_in, .doing = doing};
     }
 
     tollbar_seats_file& file_;
@@ -139,7 +126,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool over_ = false;
-    pthread_t thread_{};
+    std::thread thread_;
 };
 
 Watcher* watcher;
@@ -149,8 +136,9 @@ Watcher* watcher;
 void begin(const Place& place, double timeout_s) noexcept {
     __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_used}, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
     try {
-        watcher = new Watcher(*place.file, timeout_s);
-        if (!watcher->start()) watcher = nullptr;
+        auto made = std::make_unique<Watcher>(*place.file, timeout_s);
+        made->start();
+        watcher = made.release();
     } catch (const std::exception&) {  // the others watch this rank's seats
     }
 }
