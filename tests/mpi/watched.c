@@ -78,24 +78,27 @@ static void two_threads(void) {
     for (int i = 0; i < 2; ++i) MPI_Comm_free(&comms[i]);
 }
 
-/* Two communicators, whose barriers the odd rank makes in the other order. */
+/* Two communicators, whose calls the odd rank makes in the other order. */
 static void other_order(void) {
     MPI_Comm comms[2];
     for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     MPI_Comm_set_name(comms[0], "the first");
     MPI_Comm_set_name(comms[1], "the other");
-    MPI_Barrier(comms[is_odd]);
-    MPI_Barrier(comms[!is_odd]);
+    for (int i = 0; i < 2; ++i) MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comms[i ^ is_odd]);
 }
 
 /* Each pause is far below the time-out, and together they are far above it. */
 static void slowly(void) {
+    double longest_s = 0;
     for (int i = 0; i < 40; ++i) {
+        const double since_s = MPI_Wtime();
         if (toll_rank == i % toll_world) usleep(100000);
         MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         MPI_Sendrecv(in, 1, MPI_DOUBLE, neighbour, 1, out, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
+        if (MPI_Wtime() - since_s > longest_s) longest_s = MPI_Wtime() - since_s;
     }
+    fprintf(stderr, "rank %d waited %d s at most\n", toll_rank, (int)longest_s);
 }
 
 int main(int argc, char** argv) {
@@ -111,8 +114,10 @@ int main(int argc, char** argv) {
     neighbour = (toll_rank + 1) % toll_world;
     MPI_Bcast(in, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     if (is("call")) {
-        if (is_odd) MPI_Bcast(in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        else MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        if (is_odd)
+            MPI_Bcast(in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        else
+            MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("root")) {
         MPI_Bcast(in, 1, MPI_DOUBLE, is_odd ? 3 : odd, MPI_COMM_WORLD);

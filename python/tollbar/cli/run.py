@@ -188,7 +188,10 @@ def watched(interface: str, library: str, variables: Mapping[str, str]) -> tuple
     """The same with the library in front that watches every collective call, where it is built."""
     watch = doors.watch(interface)
     if watch is None:
-        print(f"tollbar run: {doors.WATCHES[interface]} is not built: only barriers are watched", file=sys.stderr)
+        print(
+            f"tollbar run: {doors.WATCHES[interface]} is not built: only barriers are watched",
+            file=sys.stderr,
+        )
         return library, dict(variables)
     others = variables.get("LD_PRELOAD") or os.environ.get("LD_PRELOAD")
     loaded = ":".join([str(watch), *([others] if others else [])])

@@ -116,8 +116,9 @@ TEST_CASE("another number of bytes, operation or root is named where the standar
     Host host(3);
     SUBCASE("bytes") {
         for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allreduce", 0, 3, rank == 1 ? 16 : 8);
-        says(host.line(), "rank 1 (host h, process 101) called MPI_Allreduce (16 bytes) at f+1 where 2 ranks called "
-                          "MPI_Allreduce (8 bytes)");
+        says(host.line(),
+             "rank 1 (host h, process 101) called MPI_Allreduce (16 bytes) at f+1 where 2 ranks called "
+             "MPI_Allreduce (8 bytes)");
     }
     SUBCASE("operation") {
         for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allreduce", 0, rank == 1 ? 1 : 3);
@@ -134,7 +135,8 @@ TEST_CASE("a root that has gone on from another call is named by what it called 
     host.call(1, "MPI_Bcast", 2);
     host.call(1, "MPI_Barrier");
     for (const int rank : {0, 2, 3}) host.call(rank, "MPI_Allreduce");
-    says(host.line(), "rank 1 (host h, process 101) called MPI_Bcast (root 1) at f+1 where 3 ranks called MPI_Allreduce");
+    says(host.line(),
+         "rank 1 (host h, process 101) called MPI_Bcast (root 1) at f+1 where 3 ranks called MPI_Allreduce");
 }
 
 TEST_CASE("a root that has come and gone is not missing") {
@@ -160,8 +162,9 @@ TEST_CASE("a call of another communicator does not count as having come") {
     host.call(1, "MPI_Barrier", 0, 0, 8, 1);
     const std::vector<std::string> lines = host.lines();
     REQUIRE(lines.size() == 2);
-    says(lines[0], "world (2 ranks), MPI_Barrier 1 at f+1: rank 0 on h has waited 2.0 s: rank 1 (host h, process 101) "
-                   "has not come: it is in MPI_Barrier 1 of other at f+0");
+    says(lines[0],
+         "world (2 ranks), MPI_Barrier 1 at f+1: rank 0 on h has waited 2.0 s: rank 1 (host h, process 101) "
+         "has not come: it is in MPI_Barrier 1 of other at f+0");
     says(lines[1], "other (2 ranks)");
 }
 
@@ -206,8 +209,9 @@ TEST_CASE("a message under way is no cycle, one with another tag is") {
 TEST_CASE("who keeps several waiting for a message is named once") {
     Host host(4);
     for (const int rank : {1, 2, 3}) host.message(rank, "MPI_Recv", 0, rank);
-    says(host.line(), "world (4 ranks), MPI_Recv from rank 0 (tag 1) at f+0: rank 1 on h has waited 2.0 s: 3 ranks wait "
-                      "for it: rank 0 (host h, process 100) is outside the MPI, running");
+    says(host.line(),
+         "world (4 ranks), MPI_Recv from rank 0 (tag 1) at f+0: rank 1 on h has waited 2.0 s: 3 ranks wait "
+         "for it: rank 0 (host h, process 100) is outside the MPI, running");
 }
 
 TEST_CASE("a chain of messages is said from its end") {

@@ -24,9 +24,19 @@ std::uint64_t root_in(const tollbar_counted& one) { return one.what >> 32; }  //
 
 /// As tollbar_find_operation() numbers them.
 std::string name_of_operation(unsigned operation) {
-    static constexpr const char* names[] = {"an operation of its own", "MPI_MAX", "MPI_MIN", "MPI_SUM", "MPI_PROD",
-                                            "MPI_LAND", "MPI_BAND", "MPI_LOR", "MPI_BOR", "MPI_LXOR", "MPI_BXOR",
-                                            "MPI_MAXLOC", "MPI_MINLOC"};
+    static constexpr const char* names[] = {"an operation of its own",
+                                            "MPI_MAX",
+                                            "MPI_MIN",
+                                            "MPI_SUM",
+                                            "MPI_PROD",
+                                            "MPI_LAND",
+                                            "MPI_BAND",
+                                            "MPI_LOR",
+                                            "MPI_BOR",
+                                            "MPI_LXOR",
+                                            "MPI_BXOR",
+                                            "MPI_MAXLOC",
+                                            "MPI_MINLOC"};
     return names[operation < std::size(names) ? operation : 0];
 }
 
@@ -93,8 +103,7 @@ std::string described(const tollbar_counted& one, const tollbar_counted& other) 
 
 class Conclusion {
 public:
-    Conclusion(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked)
-        : ranks_(ranks), asked_(asked) {
+    Conclusion(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) : ranks_(ranks), asked_(asked) {
         for (const Rank& rank : ranks)
             for (std::size_t i = 0; i < tollbar_seats; ++i)
                 if (rank.waited_s[i] >= timeout_s) waits_.push_back(wait_of(rank, rank.row.seats[i], rank.waited_s[i]));
@@ -126,7 +135,8 @@ private:
         std::vector<tollbar::Rank> numbers;
         for (const Rank* rank : ranks) numbers.push_back(static_cast<tollbar::Rank>(rank->row.rank));
         if (ranks.size() > 1) return "ranks " + listed(numbers);
-        return "rank " + listed(numbers) + " (host " + asked_.host + ", process " + std::to_string(ranks.front()->row.process) + ")";
+        return "rank " + listed(numbers) + " (host " + asked_.host + ", process " +
+               std::to_string(ranks.front()->row.process) + ")";
     }
 
     std::string in_call(const Rank& rank, const tollbar_seat& seat) const {
@@ -134,7 +144,8 @@ private:
         const tollbar_comm* comm = rank.comm(tollbar_comm_of(seat.at));
         std::string text = tollbar_state_of(seat.at) == tollbar_polling ? "polling by " : "in ";
         text += call.name;
-        if (seat.number != 0 && comm != nullptr) text.append(" ").append(std::to_string(seat.number)) += " of " + name_of(*comm);
+        if (seat.number != 0 && comm != nullptr)
+            text.append(" ").append(std::to_string(seat.number)) += " of " + name_of(*comm);
         if (call.tag != 0) text += peer_of(seat);
         return text + " at " + site(rank, seat.site);
     }
@@ -153,8 +164,8 @@ private:
                name_of(*comm) + " at " + site(rank, last->site);
     }
 
-    /// Such as "in MPI_Recv from rank 1 (tag 7) at ...", "stopped, in ..." or "outside the MPI, running, after MPI_Bcast 4
-    /// of MPI_COMM_WORLD at ...".
+    /// Such as "in MPI_Recv from rank 1 (tag 7) at ...", "stopped, in ..." or "outside the MPI, running, after
+    /// MPI_Bcast 4 of MPI_COMM_WORLD at ...".
     std::string whereabouts(const Rank& rank) const {
         const std::string doing = asked_.doing(rank);
         const tollbar_seat& seat = telling(rank);
@@ -177,9 +188,10 @@ private:
         }
         std::vector<std::string> all;
         for (const auto& [place, there] : places)
-            all.push_back(named(there) + (what.empty()        ? there.size() > 1 ? " are " : " is "
-                                          : there.size() > 1 ? " have not come: they are "
-                                                              : " has not come: it is ") +
+            all.push_back(named(there) +
+                          (what.empty()       ? there.size() > 1 ? " are " : " is "
+                           : there.size() > 1 ? " have not come: they are "
+                                              : " has not come: it is ") +
                           place);
         return all;
     }
@@ -255,10 +267,10 @@ private:
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         const tollbar_counted* const own = counted_at(comm, speaker.number);
         const tollbar_counted& head = own == nullptr ? usual : *own;
-        lines_.push_back(name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " +
-                         call_of(call_in(head)).name + " " + std::to_string(speaker.number) + " at " +
-                         site(*speaker.rank, head.site) +
-                         waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") + together(found));
+        lines_.push_back(name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " + call_of(call_in(head)).name +
+                         " " + std::to_string(speaker.number) + " at " + site(*speaker.rank, head.site) +
+                         waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") +
+                         together(found));
     }
 
     /// Where the rank is in a call for a message of one partner, and no other thread of it could be that partner's.
@@ -266,7 +278,8 @@ private:
         const tollbar_seat* only = nullptr;
         for (const tollbar_seat& seat : rank.row.seats) {
             if (seat.at == 0) continue;
-            if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0) return nullptr;
+            if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0)
+                return nullptr;
             only = &seat;
         }
         return only != nullptr && only->peer >= 0 ? only : nullptr;

@@ -27,13 +27,15 @@ static inline tollbar_function next_of(tollbar_function* known, const char* name
     return next;
 }
 
+tollbar_in_each_hook int is_seen(unsigned line) { return tollbar_calls[line].kind == tollbar_begins || watches(); }
+
 /* What a call has given back. */
 struct gave {
     MPI_Comm comm;
     int found, has_comm;
 };
 
-static inline struct gave in_c(unsigned line, struct tollbar_entered entered, const void* out) {
+tollbar_in_each_hook struct gave in_c(unsigned line, struct tollbar_entered entered, const void* out) {
     struct gave gave = {0};
     if (entered.seat == NULL || out == NULL) return gave;
     if (tollbar_calls[line].kind == tollbar_creates) gave = (struct gave){*(const MPI_Comm*)out, 0, 1};
@@ -41,7 +43,7 @@ static inline struct gave in_c(unsigned line, struct tollbar_entered entered, co
     return gave;
 }
 
-static inline struct gave in_fortran(unsigned line, struct tollbar_entered entered, const int* out) {
+tollbar_in_each_hook struct gave in_fortran(unsigned line, struct tollbar_entered entered, const int* out) {
     struct gave gave = {0};
     if (entered.seat == NULL || out == NULL) return gave;
     if (tollbar_calls[line].kind == tollbar_creates) gave = (struct gave){PMPI_Comm_f2c(*out), 0, 1};
@@ -52,12 +54,12 @@ static inline struct gave in_fortran(unsigned line, struct tollbar_entered enter
 /* Fortran 2008 may leave the argument out. */
 static inline int code_in(const int* error) { return error == NULL ? MPI_SUCCESS : *error; }
 
-static inline struct tollbar_entered before(unsigned line, const struct tollbar_given* given) {
+tollbar_in_each_hook struct tollbar_entered before(unsigned line, const struct tollbar_given* given) {
     if (tollbar_calls[line].kind == tollbar_begins) tollbar_before_init();
     return tollbar_enter(&tollbar_calls[line], line, given);
 }
 
-static inline void after(unsigned line, struct tollbar_entered entered, int code, struct gave gave) {
+tollbar_in_each_hook void after(unsigned line, struct tollbar_entered entered, int code, struct gave gave) {
     const struct tollbar_call* const call = &tollbar_calls[line];
     if (call->kind == tollbar_begins && code == MPI_SUCCESS) tollbar_after_init();
     if (entered.seat == NULL) return;

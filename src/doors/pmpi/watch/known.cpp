@@ -176,8 +176,8 @@ uint64_t tollbar_find_bytes(MPI_Datatype type) {
 }
 
 uint16_t tollbar_find_operation(MPI_Op op) {
-    const MPI_Op named[] = {MPI_MAX,  MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,  MPI_LOR,
-                            MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};  // as look.cpp names them
+    const MPI_Op named[] = {MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                            MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};  // as look.cpp names them
     const auto found = std::ranges::find(named, op);
     const auto number = static_cast<std::uint16_t>(found == std::end(named) ? 0 : found - std::begin(named) + 1);
     if (number != 0) ::tollbar_here.op = {op, number, 1};  // the handle of a program's own may become another's
@@ -192,7 +192,8 @@ void tollbar_before_init() {
 
 void tollbar_after_init() {
     State& self = state();
-    if (self.place.row == nullptr || self.keyval != MPI_KEYVAL_INVALID) return;  // a Fortran name may have called the C name
+    if (self.place.row == nullptr || self.keyval != MPI_KEYVAL_INVALID)
+        return;  // a Fortran name may have called the C name
     tollbar::detail::watch::take_name_away();
     MPI_Comm parent = MPI_COMM_NULL;
     int ranks = 1, rank = 0;

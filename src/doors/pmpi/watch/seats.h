@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 enum {
-    tollbar_rows = 1024,  /* ranks of a host; further ones are not watched */
-    tollbar_seats = 8,    /* threads of a rank in the MPI; the calls of further ones are not seen */
-    tollbar_comms = 128,  /* communicators of a rank at a time; calls of further ones go by their names alone */
-    tollbar_kept = 4,     /* collective calls of each */
+    tollbar_rows = 1024, /* ranks of a host; further ones are not watched */
+    tollbar_seats = 8,   /* threads of a rank in the MPI; the calls of further ones are not seen */
+    tollbar_comms = 128, /* communicators of a rank at a time; calls of further ones go by their names alone */
+    tollbar_kept = 4,    /* collective calls of each */
     tollbar_seats_version = 1
 };
 
@@ -44,8 +44,8 @@ struct tollbar_counted {
 };
 
 struct tollbar_comm {
-    uint64_t id;    /* the same on all its ranks; 0: this index is free */
-    uint64_t count; /* of collective calls so far */
+    uint64_t id;                               /* the same on all its ranks; 0: this index is free */
+    uint64_t count;                            /* of collective calls so far */
     struct tollbar_counted last[tollbar_kept]; /* number n is in n % tollbar_kept */
     uint64_t size;
     uint64_t in_world; /* nonzero: MPI_COMM_WORLD itself */

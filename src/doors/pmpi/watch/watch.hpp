@@ -18,8 +18,8 @@ Place take_place() noexcept;
 /// Once MPI_Init is over on this rank, and so begun on all.
 void take_name_away() noexcept;
 
-/// Shows the row, and begins to watch: every `timeout_s` seconds in which some rank of this host has waited, one of their
-/// watchers says for whom.
+/// Shows the row, and begins to watch: every `timeout_s` seconds in which some rank of this host has waited, one of
+/// their watchers says for whom.
 void begin(const Place& place, double timeout_s) noexcept;
 
 /// Ends the thread. The row stays, as one that has left.

@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/* So that what a call is not costs it nothing: its line of the table is known where it is compiled. */
+#define tollbar_in_each_hook static inline __attribute__((always_inline))
+
 #ifdef TOLLBAR_STANDARD_ABI /* it converts Fortran's handles by other names */
 #    define PMPI_Comm_f2c PMPI_Comm_fromint
 #    define PMPI_Type_f2c PMPI_Type_fromint
@@ -22,10 +25,10 @@ extern "C" {
 struct tollbar_known {
     MPI_Comm comm;
     struct tollbar_comm* shared; /* NULL: not counted */
-    unsigned index;       /* plus one */
-    int between_groups;   /* roots and counts of the two groups differ */
-    int peers;            /* how many ranks a partner may be */
-    const int* in_world;  /* of each of them */
+    unsigned index;              /* plus one */
+    int between_groups;          /* roots and counts of the two groups differ */
+    int peers;                   /* how many ranks a partner may be */
+    const int* in_world;         /* of each of them */
 };
 
 /* The thread's own, so that a call finds its communicator, its type's size and its operation without asking. */
@@ -33,16 +36,28 @@ struct tollbar_here {
     struct tollbar_seat* seat; /* NULL: not asked for yet, or none */
     int asked;
     uint64_t forgotten; /* of tollbar_forgotten: the handles below hold as long as it is the same */
-    struct { MPI_Comm comm; const struct tollbar_known* known; } comms[8];
-    struct { MPI_Datatype type; uint64_t bytes; int known; } type; /* a named one, whose handle stays */
-    struct { MPI_Op op; uint16_t number; int known; } op;
+    struct {
+        MPI_Comm comm;
+        const struct tollbar_known* known;
+    } comms[8];
+    struct {
+        MPI_Datatype type;
+        uint64_t bytes;
+        int known;
+    } type; /* a named one, whose handle stays */
+    struct {
+        MPI_Op op;
+        uint16_t number;
+        int known;
+    } op;
 };
 extern __thread struct tollbar_here tollbar_here;
 
 extern uint64_t tollbar_forgotten; /* how often a communicator's end was seen; atomic */
 extern int tollbar_watches;        /* between MPI_Init and MPI_Finalize, with TOLLBAR_TIMEOUT; atomic */
 
-/* The slow halves; each keeps what it finds in tollbar_here. NULL where there are too many, or it is no communicator. */
+/* The slow halves; each keeps what it finds in tollbar_here. NULL where there are too many, or it is no communicator.
+ */
 struct tollbar_seat* tollbar_find_seat(void);
 const struct tollbar_known* tollbar_find_known(MPI_Comm comm);
 uint64_t tollbar_find_bytes(MPI_Datatype type);
@@ -103,8 +118,8 @@ static inline uint16_t tollbar_operation_of(MPI_Op op) {
 }
 
 /* The next number of the communicator, with what all its ranks have to agree on. */
-static inline uint64_t tollbar_count(const struct tollbar_known* known, const struct tollbar_call* call, unsigned line,
-                                     const struct tollbar_given* given) {
+tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, const struct tollbar_call* call,
+                                            unsigned line, const struct tollbar_given* given) {
     struct tollbar_comm* comm = known->shared;
     const uint64_t number = tollbar_own(&comm->count) + 1;
     struct tollbar_counted* counted = &comm->last[number % tollbar_kept];
@@ -124,8 +139,8 @@ static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int 
     return known != 0 && peer >= 0 && peer < known->peers ? known->in_world[peer] : -2;
 }
 
-static inline struct tollbar_entered tollbar_enter(const struct tollbar_call* call, unsigned line,
-                                                   const struct tollbar_given* given) {
+tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_call* call, unsigned line,
+                                                          const struct tollbar_given* given) {
     struct tollbar_entered entered = {0, 0};
     if (!__atomic_load_n(&tollbar_watches, __ATOMIC_RELAXED)) return entered;
     struct tollbar_seat* seat = tollbar_here.seat;
@@ -156,7 +171,8 @@ static inline struct tollbar_entered tollbar_enter(const struct tollbar_call* ca
 }
 
 /* `found`: a poll's answer. */
-static inline void tollbar_leave_call(const struct tollbar_call* call, struct tollbar_entered entered, int found) {
+tollbar_in_each_hook void tollbar_leave_call(const struct tollbar_call* call, struct tollbar_entered entered,
+                                             int found) {
     if (entered.seat == 0) return;
     const enum tollbar_state state = call->kind == tollbar_polls && !found ? tollbar_polling : tollbar_outside;
     const uint64_t at = tollbar_own(&entered.seat->at);

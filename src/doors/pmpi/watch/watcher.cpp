@@ -89,9 +89,8 @@ private:
 
     void look(Clock::time_point now) {
         const std::vector<Rank> ranks = looking_.look(now);
-        const bool anybody_waits = std::ranges::any_of(ranks, [this](const Rank& rank) {
-            return *std::ranges::max_element(rank.waited_s) >= timeout_.count();
-        });
+        const bool anybody_waits = std::ranges::any_of(
+            ranks, [this](const Rank& rank) { return *std::ranges::max_element(rank.waited_s) >= timeout_.count(); });
         if (!anybody_waits || !is_due(now)) return;
         const std::vector<std::string> lines = conclude(ranks, timeout_.count(), asked());
         // Making lines takes its time; one that has become wrong meanwhile is not said.
@@ -112,13 +111,12 @@ private:
     /// One watcher of the host has it. Relaxed: nothing else is handed over.
     bool takes_turn(Clock::time_point now) {
         std::uint64_t last = __atomic_load_n(&file_.reported_ns, __ATOMIC_RELAXED);
-        return is_due(now) && __atomic_compare_exchange_n(&file_.reported_ns, &last, nanoseconds(now.time_since_epoch()),
-                                                          false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        return is_due(now) &&
+               __atomic_compare_exchange_n(&file_.reported_ns, &last, nanoseconds(now.time_since_epoch()), false,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
 
-    static Asked asked() {
-        return {.host = host_name(), .site = mpi::call_site_in, .doing = doing};
-    }
+    static Asked asked() { return {.host = host_name(), .site = mpi::call_site_in, .doing = doing}; }
 
     tollbar_seats_file& file_;
     const Seconds timeout_;
@@ -134,7 +132,8 @@ Watcher* watcher;
 }  // namespace
 
 void begin(const Place& place, double timeout_s) noexcept {
-    __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_used}, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
+    __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_used},
+                     __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
     try {
         auto made = std::make_unique<Watcher>(*place.file, timeout_s);
         made->start();
