@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""With TOLLBAR_TIMEOUT a collective call says for whom it waits, where those are, and what they do instead."""
+"""With TOLLBAR_TIMEOUT a collective call says for whom it waits, where those are and what they do instead."""
 
 from __future__ import annotations
 
@@ -246,6 +246,25 @@ def test_there_is_a_file_and_a_thread_only_with_a_time_out(watch, door, timeout,
             f"tollbar.{os.getuid()}.calls.ID (deleted)"
         ] * there
     end_well(job)
+
+
+@pytest.mark.parametrize("now", ["", "1"])
+@pytest.mark.parametrize("interface", doors.WATCHES)
+def test_a_program_without_mpi_runs_as_ever(interface, now):
+    path = paths.find_library(doors.WATCHES[interface]) or pytest.skip(f"no watch for {interface} is built")
+    environment = {"LD_PRELOAD": str(path), "LD_BIND_NOW": now, "TOLLBAR_TIMEOUT": "1"}
+    done = subprocess.run(["/bin/echo", "fine"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
+
+
+def test_in_the_wrong_mpi_the_library_names_the_right_one_and_watches_nothing(start):
+    door, other = open_door("mpich"), open_door("openmpi")
+    load = ["env", f"LD_PRELOAD={library(other)}"]
+    outcome = start(door, RANKS, "watched", "slow", opened=load, TOLLBAR_TIMEOUT="1").finish()
+    assert outcome.code == 0, outcome.said
+    (line,) = outcome.lines_of_tollbar()
+    assert "libtollbar_mpi_watch_openmpi.so does not serve MPICH" in line
+    assert line.endswith("preload libtollbar_mpi_watch_mpich.so; its calls are not watched")
 
 
 @pytest.mark.parametrize("ahead", [True, False])

@@ -132,11 +132,10 @@ private:
 
     /// "rank 3 (host a, process 4711)", "ranks 3 and 5".
     std::string named(const std::vector<const Rank*>& ranks) const {
-        std::vector<tollbar::Rank> numbers;
-        for (const Rank* rank : ranks) numbers.push_back(static_cast<tollbar::Rank>(rank->row.rank));
-        if (ranks.size() > 1) return "ranks " + listed(numbers);
-        return "rank " + listed(numbers) + " (host " + asked_.host + ", process " +
-               std::to_string(ranks.front()->row.process) + ")";
+        const std::string numbers = listed(ranks, [](const Rank* rank) { return std::to_string(rank->row.rank); });
+        if (ranks.size() > 1) return "ranks " + numbers;
+        return "rank " + numbers + " (host " + asked_.host + ", process " + std::to_string(ranks.front()->row.process) +
+               ")";
     }
 
     std::string in_call(const Rank& rank, const tollbar_seat& seat) const {
@@ -177,8 +176,11 @@ private:
         return std::string(doing == "stopped" ? "stopped, " : "").append(in_call(rank, seat)) + last;
     }
 
-    /// "rank 2 (host a, process 4711) has not come: it is ..."; ranks in one place share a clause.
-    std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, const std::string& what) const {
+    enum class About { missing, anybody };
+
+    /// "rank 2 (host a, process 4711) has not come: it is ...", or of anybody "rank 2 (host a, process 4711) is ...";
+    /// ranks in one place share a clause.
+    std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, About about) const {
         std::vector<std::pair<std::string, std::vector<const Rank*>>> places;
         for (const Rank* rank : ranks) {
             const std::string place = whereabouts(*rank);
@@ -186,13 +188,15 @@ private:
             if (found == places.end()) found = places.insert(places.end(), {place, {}});
             found->second.push_back(rank);
         }
-        std::vector<std::string> all;
-        for (const auto& [place, there] : places)
-            all.push_back(named(there) +
-                          (what.empty()       ? there.size() > 1 ? " are " : " is "
-                           : there.size() > 1 ? " have not come: they are "
-                                              : " has not come: it is ") +
-                          place);
+        std::vector<std::string> all(places.size());
+        std::ranges::transform(places, all.begin(), [&](const auto& one) {
+            const auto& [place, there] = one;
+            const bool single = there.size() == 1;
+            const char* const verb = about == About::anybody ? (single ? " is " : " are ")
+                                     : single                ? " has not come: it is "
+                                                             : " have not come: they are ";
+            return named(there) + verb + place;
+        });
         return all;
     }
 
@@ -250,7 +254,7 @@ private:
                             site(*ranks.front(), other.site) + " where " + std::to_string(here) +
                             (here == 1 ? " rank called " : " ranks called ") + described(usual, other));
         }
-        for (std::string& clause : clauses(missing, "come")) found.push_back(std::move(clause));
+        for (std::string& clause : clauses(missing, About::missing)) found.push_back(std::move(clause));
         const auto& of_usual = most->second;
         const auto speaks = std::ranges::find_if(waits, [&](const Wait& wait) {
             return wait.number == number && std::ranges::find(of_usual, wait.rank) != of_usual.end();
@@ -334,7 +338,7 @@ private:
             const Wait& first = waits.front();
             const Rank* partner = rank_of(peer);
             std::string who = "rank " + std::to_string(peer) + " is not watched on this host";
-            if (partner != nullptr) who = clauses({partner}, "").front();
+            if (partner != nullptr) who = clauses({partner}, About::anybody).front();
             if (waits.size() > 1) who = std::to_string(waits.size()) + " ranks wait for it: " + who;
             lines_.push_back(opening(first) + who);
         }
@@ -346,7 +350,7 @@ private:
         std::vector<const Rank*> others;
         for (const Rank& rank : ranks_)
             if (&rank != first.rank) others.push_back(&rank);
-        const std::vector<std::string> where = clauses(others, "");
+        const std::vector<std::string> where = clauses(others, About::anybody);
         lines_.push_back(opening(first) + (where.empty() ? "no other rank is watched on this host" : together(where)));
     }
 

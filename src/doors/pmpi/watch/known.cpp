@@ -14,6 +14,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -41,7 +42,6 @@ struct State {
     int keyval = MPI_KEYVAL_INVALID;
     unsigned seats = 0;
     std::map<MPI_Comm, std::unique_ptr<Known>> all;
-    std::vector<std::unique_ptr<Known>> over;  ///< a thread may have kept its address
     std::map<std::uint64_t, std::uint64_t> used_before;
 };
 
@@ -72,53 +72,15 @@ std::vector<int> world_ranks_of(MPI_Comm comm, int (*group_of)(MPI_Comm, MPI_Gro
     return std::ranges::find(there, MPI_UNDEFINED) == there.end() ? there : std::vector<int>{};
 }
 
-void name(tollbar_comm& shared, MPI_Comm comm) {
-    char text[MPI_MAX_OBJECT_NAME] = "";
+using Name = std::array<char, sizeof tollbar_comm::name>;
+
+Name name_of(MPI_Comm comm) {
+    std::array<char, MPI_MAX_OBJECT_NAME> text{};
     int length = 0;
-    PMPI_Comm_get_name(comm, text, &length);
-    std::memset(shared.name, 0, sizeof shared.name);
-    std::memcpy(shared.name, text, std::min(std::strlen(text), sizeof shared.name - 1));
-}
-
-/// Under the mutex; `parent` is 0 for one that no call was seen to make. It has no identity where there is no room, or
-/// where it has ranks of another job.
-const tollbar_known* add(MPI_Comm comm, std::uint64_t parent, std::uint64_t number) {
-    State& self = state();
-    int between = 0;
-    if (PMPI_Comm_test_inter(comm, &between) != MPI_SUCCESS) return nullptr;
-    auto owned = std::make_unique<Known>();
-    if (comm != MPI_COMM_WORLD && PMPI_Comm_set_attr(comm, self.keyval, owned.get()) != MPI_SUCCESS) return nullptr;
-    Known* const known = (self.all[comm] = std::move(owned)).get();
-    known->comm = comm;
-    const std::span comms(self.place.row->comms);
-    const auto free = std::ranges::find(comms, 0U, &tollbar_comm::id);
-    if (free == comms.end()) return nullptr;
-    known->world_ranks = world_ranks_of(comm, between ? PMPI_Comm_remote_group : PMPI_Comm_group);
-    if (known->world_ranks.empty()) return nullptr;
-    std::uint64_t ranks = known->world_ranks.size(), hash = hash_of(known->world_ranks);
-    if (between) {
-        const std::vector<int> own = world_ranks_of(comm, PMPI_Comm_group);
-        ranks += own.size();
-        hash += hash_of(own);  // the same on both sides
-    }
-    known->shared = &*free;
-    known->index = static_cast<unsigned>(free - comms.begin()) + 1;
-    known->between_groups = between;
-    known->peers = static_cast<int>(known->world_ranks.size());
-    known->in_world = known->world_ranks.data();
-    if (parent == 0) number = ++self.used_before[hash];
-    tollbar_put(&free->count, 0);
-    tollbar_put(&free->size, ranks);
-    tollbar_put(&free->in_world, comm == MPI_COMM_WORLD ? 1 : 0);
-    name(*free, comm);
-    const std::uint64_t id = comm == MPI_COMM_WORLD ? 1 : mixed({parent, number, hash});
-    __atomic_store_n(&free->id, id, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
-    return known;
-}
-
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
-    *copied = 0;
-    return MPI_SUCCESS;
+    PMPI_Comm_get_name(comm, text.data(), &length);
+    Name name{};
+    std::copy_n(text.begin(), std::min(std::strlen(text.data()), name.size() - 1), name.begin());
+    return name;
 }
 
 /// The communicator goes, and its handle may be another one's soon.
@@ -129,10 +91,55 @@ int forget(MPI_Comm comm, int, void*, void*) {
     if (found == self.all.end()) return MPI_SUCCESS;
     if (found->second->shared != nullptr)
         __atomic_store_n(&found->second->shared->id, std::uint64_t{0}, __ATOMIC_RELEASE);  // pairs as in add()
-    self.over.push_back(std::move(found->second));
     self.all.erase(found);
     // Relaxed: a thread that gets the handle anew gets it after this in the MPI's own order.
     __atomic_fetch_add(&tollbar_forgotten, 1, __ATOMIC_RELAXED);
+    return MPI_SUCCESS;
+}
+
+/// `parent` is 0 for one that no call was seen to make. It has no identity where there is no room, or where it has
+/// ranks of another job. The mutex is not held while the MPI is called, which may hold a lock of its own around
+/// forget().
+const tollbar_known* add(MPI_Comm comm, std::uint64_t parent, std::uint64_t number) {
+    State& self = state();
+    int between = 0;
+    if (PMPI_Comm_test_inter(comm, &between) != MPI_SUCCESS) return nullptr;
+    auto made = std::make_unique<Known>();
+    made->comm = comm;
+    made->world_ranks = world_ranks_of(comm, between != 0 ? PMPI_Comm_remote_group : PMPI_Comm_group);
+    std::uint64_t ranks = made->world_ranks.size(), hash = hash_of(made->world_ranks);
+    if (between != 0) {
+        const std::vector<int> own = world_ranks_of(comm, PMPI_Comm_group);
+        ranks += own.size();
+        hash += hash_of(own);  // the same on both sides
+    }
+    made->between_groups = between;
+    made->peers = static_cast<int>(made->world_ranks.size());
+    made->in_world = made->world_ranks.data();
+    const Name name = name_of(comm);
+    std::unique_lock lock(self.mutex);
+    if (const auto found = self.all.find(comm); found != self.all.end()) return found->second.get();  // by a thread
+    Known* const known = (self.all[comm] = std::move(made)).get();
+    const std::span comms(self.place.row->comms);
+    const auto free = std::ranges::find(comms, 0U, &tollbar_comm::id);
+    if (free != comms.end() && known->peers != 0) {
+        known->shared = &*free;
+        known->index = static_cast<unsigned>(free - comms.begin()) + 1;
+        if (parent == 0) number = ++self.used_before[hash];
+        tollbar_put(&free->count, 0);
+        tollbar_put(&free->size, ranks);
+        std::ranges::copy(name, free->name);
+        const std::uint64_t id = comm == MPI_COMM_WORLD ? 1 : mixed({parent, number, hash});
+        __atomic_store_n(&free->id, id, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
+    }
+    lock.unlock();
+    if (comm == MPI_COMM_WORLD || PMPI_Comm_set_attr(comm, self.keyval, known) == MPI_SUCCESS) return known;
+    forget(comm, 0, nullptr, nullptr);  // nobody would tell of its end
+    return nullptr;
+}
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
+    *copied = 0;
     return MPI_SUCCESS;
 }
 
@@ -159,10 +166,10 @@ const tollbar_known* tollbar_find_known(MPI_Comm comm) {
     const tollbar_known* known = nullptr;
     {
         const std::lock_guard lock(self.mutex);
-        const auto found = self.all.find(comm);
-        known = found == self.all.end() ? add(comm, 0, 0) : found->second.get();
-        if (known != nullptr && known->shared == nullptr) known = nullptr;
+        if (const auto found = self.all.find(comm); found != self.all.end()) known = found->second.get();
     }
+    if (known == nullptr) known = add(comm, 0, 0);
+    if (known != nullptr && known->shared == nullptr) known = nullptr;
     here.comms[tollbar_entry_of(comm)] = {comm, known};
     return known;
 }
@@ -217,11 +224,9 @@ void tollbar_after_finalize() {
 
 void tollbar_created(MPI_Comm comm, const tollbar_known* parent, std::uint64_t number) {
     if (comm == MPI_COMM_NULL || parent == nullptr) return;
-    State& self = state();
-    const std::lock_guard lock(self.mutex);
     add(comm, __atomic_load_n(&parent->shared->id, __ATOMIC_RELAXED), number);
 }
 
-void tollbar_was_named(const tollbar_known* known) { name(*known->shared, known->comm); }
+void tollbar_was_named(const tollbar_known* known) { std::ranges::copy(name_of(known->comm), known->shared->name); }
 
 extern "C" int tollbar_mpi_is_watched(void) { return __atomic_load_n(&tollbar_watches, __ATOMIC_RELAXED); }

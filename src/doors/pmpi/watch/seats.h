@@ -12,7 +12,7 @@
 
 enum {
     tollbar_rows = 1024, /* ranks of a host; further ones are not watched */
-    tollbar_seats = 8,   /* threads of a rank in the MPI; the calls of further ones are not seen */
+    tollbar_seats = 8,   /* threads of a rank that have called the MPI; further ones are not seen */
     tollbar_comms = 128, /* communicators of a rank at a time; calls of further ones go by their names alone */
     tollbar_kept = 4,    /* collective calls of each */
     tollbar_seats_version = 1
@@ -48,7 +48,7 @@ struct tollbar_comm {
     uint64_t count;                            /* of collective calls so far */
     struct tollbar_counted last[tollbar_kept]; /* number n is in n % tollbar_kept */
     uint64_t size;
-    uint64_t in_world; /* nonzero: MPI_COMM_WORLD itself */
+    uint64_t unused;
     char name[64];
 };
 
