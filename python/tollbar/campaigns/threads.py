@@ -87,6 +87,8 @@ def programs(only: Sequence[str], singles: bool = True) -> tuple[dict[str, Path]
     found, notes = {}, []
     for name in wanted:
         try:
+            if name in DOORS and not doors.of_threads(["openmp"]):
+                raise FileNotFoundError(f"{doors.THREADS['openmp']} is not built; remedy: {paths.mend()}")
             found[name] = paths.program(name.removesuffix(".door"))
         except FileNotFoundError as error:
             if name == MAIN:
@@ -114,7 +116,10 @@ def asked_of_peer(program: str, only: Sequence[str]) -> list[str]:
 
 def preloaded(program: str) -> dict[str, str]:
     """What its environment has besides: the preload for OpenMP, for a program of DOORS."""
-    return {"LD_PRELOAD": str(path) for path in doors.of_threads(["openmp"]) if program in DOORS}
+    if program not in DOORS:
+        return {}
+    (path,) = doors.of_threads(["openmp"])
+    return {"LD_PRELOAD": str(path)}
 
 
 @contextlib.contextmanager
@@ -177,9 +182,7 @@ class Threads(Campaign):
         return [*command, *self._of_main(situation)] if program == MAIN else command
 
     def start(self, program: str, situation: Situation, rounds: int, seed: int) -> Start:
-        return Start(
-            self.command(program, situation, rounds, seed), self.environment() | preloaded(program)
-        )
+        return Start(self.command(program, situation, rounds, seed), self.environment() | preloaded(program))
 
     def _of_main(self, situation: Situation) -> list[str]:
         """What the program is told that measures most."""
