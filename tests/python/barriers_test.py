@@ -32,9 +32,7 @@ def in_threads(count: int, body) -> list:
         except Exception as error:
             results[number] = error
 
-    threads = [
-        threading.Thread(target=run, args=(number,), name=f"party {number}") for number in range(count)
-    ]
+    threads = [threading.Thread(target=run, args=(number,), name=f"party {number}") for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -85,9 +83,7 @@ def test_one_thread_runs_the_action_before_anybody_is_released():
 def test_an_action_that_raises_breaks_the_barrier_and_raises_in_its_thread():
     barrier = tollbar.Barrier(3, lambda: 1 // 0)
     raised = in_threads(3, lambda _: barrier.wait())
-    assert sorted(type(error).__name__ for error in raised) == ["BrokenBarrierError"] * 2 + [
-        "ZeroDivisionError"
-    ]
+    assert sorted(type(error).__name__ for error in raised) == ["BrokenBarrierError"] * 2 + ["ZeroDivisionError"]
     assert barrier.broken
     barrier.reset()
     assert not barrier.broken
@@ -224,8 +220,7 @@ def test_processes_meet_however_they_are_started(start):
     barrier = tollbar.process_barrier(parties)
     paid, unpaid = context.RawArray("l", 2 * parties), context.RawArray("l", parties)
     processes = [
-        context.Process(target=meet, args=(barrier, paid, number, parties, unpaid))
-        for number in range(parties)
+        context.Process(target=meet, args=(barrier, paid, number, parties, unpaid)) for number in range(parties)
     ]
     for process in processes:
         process.start()
@@ -249,9 +244,7 @@ def test_a_time_out_in_one_process_breaks_the_barrier_for_the_others():
     child = context.Process(target=break_it, args=(barrier, code))
     child.start()
     wait_until(lambda: barrier.n_waiting == 1)
-    with pytest.raises(
-        tollbar.BarrierTimeout, match=f"1 of 3 parties .* waiting: process {child.pid}, process"
-    ):
+    with pytest.raises(tollbar.BarrierTimeout, match=f"1 of 3 parties .* waiting: process {child.pid}, process"):
         barrier.wait(0.01)
     child.join()
     assert code.value == 3

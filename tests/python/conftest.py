@@ -157,9 +157,7 @@ def stored_beside(tmp_path, replay):
     ) -> Path:  # fmt: skip
         run = results.new_run(tmp_path / "results", kind)
         results.write_environment(run, machine.facts() | {"kind": kind, "began": began})
-        there = [
-            (each, placement, beside) for each in ranks for placement in placements for beside in neighbours
-        ]
+        there = [(each, placement, beside) for each in ranks for placement in placements for beside in neighbours]
         for group, (each, placement, beside) in enumerate(there * launches):
             runs = [("tollbar-bench-threads", "auto")]
             if not only:

@@ -55,9 +55,7 @@ class Network:
             self.socket(host),
             *options,
         ]
-        process = subprocess.Popen(
-            [*self.inside(host), *map(str, command)], stdout=subprocess.PIPE, text=True
-        )
+        process = subprocess.Popen([*self.inside(host), *map(str, command)], stdout=subprocess.PIPE, text=True)
         assert process.stdout.readline() == "ready\n"
         return process
 

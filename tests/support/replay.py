@@ -113,9 +113,7 @@ def _environment(ranks: int, placement: str, seed: int) -> dict:
     return record("environment", ranks=ranks, placement=placement, seed=seed, **facts)
 
 
-def _single(
-    program: str, chance: random.Random, ranks: int, placement: str, rounds: int, seed: int
-) -> list[dict]:
+def _single(program: str, chance: random.Random, ranks: int, placement: str, rounds: int, seed: int) -> list[dict]:
     made = [_environment(ranks, placement, seed)]
     for number in range(rounds):
         for single in SINGLES[program]:

@@ -39,9 +39,7 @@ def thread(number: int, *named: str, at: dict[str, Any] | None = None, runs: boo
     }  # fmt: skip
 
 
-def sight_of(
-    now: list, before: list | None = None, groups=(), old_groups=None, process: int = 1
-) -> sight.Sight:
+def sight_of(now: list, before: list | None = None, groups=(), old_groups=None, process: int = 1) -> sight.Sight:
     """A reading of two looks; without `before` nothing has changed."""
 
     def look(threads, groups):

@@ -233,9 +233,7 @@ def _programs(asked: Asked, kind: str, notes: list[str]) -> Iterator[tuple[Mpi, 
             notes.append(f"{mpi.name} is not checked: {error}")
 
 
-def _ranks_of(
-    mpi: Mpi, asked: Asked, variables: Mapping[str, str], program: Path, flags: Sequence[str]
-) -> list[str]:
+def _ranks_of(mpi: Mpi, asked: Asked, variables: Mapping[str, str], program: Path, flags: Sequence[str]) -> list[str]:
     """The launcher itself must not load what its ranks are to load."""
     return [*mpi_tuning.launcher(mpi, asked.ranks), *_in_ranks(variables), str(program), *flags]
 
@@ -254,6 +252,4 @@ def _preloaded(asked: Asked) -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """The variables of this process; what steers tollbar or is preloaded is named by arguments instead."""
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith(("TOLLBAR_", "LD_PRELOAD"))
-    }
+    return {name: value for name, value in os.environ.items() if not name.startswith(("TOLLBAR_", "LD_PRELOAD"))}

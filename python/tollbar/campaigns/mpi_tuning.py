@@ -39,9 +39,7 @@ def found(wanted: Sequence[str]) -> list[tuple[Mpi, Path]]:
             except FileNotFoundError as error:
                 missing.append(f"{mpi.name}: {error}")
     if not usable:
-        raise FileNotFoundError(
-            missing[0] if missing else "there is no MPI here; `scripts/setup` installs some"
-        )
+        raise FileNotFoundError(missing[0] if missing else "there is no MPI here; `scripts/setup` installs some")
     return usable
 
 

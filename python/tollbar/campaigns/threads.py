@@ -48,14 +48,7 @@ SINGLES = {
 
 #: With more threads than this only what may be close is measured, unless names were asked for.
 MANY = 32
-FEW = (
-    "tollbar::barrier",
-    "turnstile+auto",
-    "turnstile+park",
-    "combination+auto",
-    "std::barrier",
-    "pthread_barrier",
-)
+FEW = ("tollbar::barrier", "turnstile+auto", "turnstile+park", "combination+auto", "std::barrier", "pthread_barrier")
 _ROUNDS_OF_MANY = 2
 
 
@@ -110,9 +103,7 @@ class Threads(Campaign):
 
     @property
     def situations(self) -> list[Situation]:
-        return [
-            Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks
-        ]
+        return [Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks]
 
     def facts(self) -> dict[str, Any]:
         return {"placements": list(self.asked.placements), "spinners": self.asked.spinners}

@@ -16,15 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import tollbar
 from tollbar import InvalidArgument
-from tollbar.cli import (
-    arguments,
-    bench_beside,
-    bench_cores,
-    bench_crowd,
-    bench_times,
-    bench_work,
-    ways,
-)
+from tollbar.cli import arguments, bench_beside, bench_cores, bench_crowd, bench_times, bench_work, ways
 from tollbar.cli.bench_effort import EFFORTS, counts, effort, one
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
@@ -120,9 +112,7 @@ class Bench:
         for flag in self.options:
             reads, metavar, text = OPTIONS[flag]
             if flag == "--level":
-                parser.add_argument(
-                    flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})"
-                )
+                parser.add_argument(flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})")
             else:
                 parser.add_argument(flag, type=reads, metavar=metavar, help=text)
         parser.add_argument(
@@ -130,9 +120,7 @@ class Bench:
             help="how much is measured (default: usual), and changes of it, as in "
             "quick,launches=1,rounds=1,budget=10,seed=5",
         )  # fmt: skip
-        parser.add_argument(
-            "-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)"
-        )
+        parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)")
 
     def run(self, args: argparse.Namespace) -> Table:
         from tollbar.campaigns.campaign import NotHere
@@ -257,9 +245,7 @@ def _plan_of(name: str, asked: Asked) -> tollbar.Plan:
     return tollbar.plan(f"{inner}@{threads}/{outer}", max(asked.ranks) * threads)
 
 
-def _run(
-    prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None
-) -> tuple[Path, bool]:
+def _run(prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None) -> tuple[Path, bool]:
     """Measures; gives the folder of the run, and whether any barrier let somebody leave early."""
     from tollbar.campaigns import passes
     from tollbar.campaigns.campaign import NotHere
@@ -271,9 +257,7 @@ def _run(
     try:
         with prepared as (work, notes):
             if not work.situations:
-                raise WrongUse(
-                    "nothing is left to measure: no installed MPI can be measured with these --ranks"
-                )
+                raise WrongUse("nothing is left to measure: no installed MPI can be measured with these --ranks")
             for line in noise.before(noise.look()):
                 print(f"tollbar bench: {line}: times may be too long", file=sys.stderr)
             with Watcher(work.asked.launches * len(work.situations)) as watcher:

@@ -27,9 +27,7 @@ class Beside:
     ranks: int = column("how many threads")
     free: bool = column("whether they may move; else pinned to processors")
     work: str = column("microseconds of computing between barriers; with ~ varied by half")
-    best: str = column(
-        "the fastest of tollbar::barrier's fixed policies (spin, yield, park), pthread, std, gomp, omp"
-    )
+    best: str = column("the fastest of tollbar::barrier's fixed policies (spin, yield, park), pthread, std, gomp, omp")
     us: float = column("a turn of it, computing included: mean over the run, median over launches")
     auto: float | None = column("tollbar::barrier: its turn over that of the best")
     group: float | None = column("a group without a named plan, nothing tuned: likewise, as all that follow")

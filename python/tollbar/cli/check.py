@@ -60,10 +60,7 @@ class Way:
 
     def add_parser(self, commands: argparse._SubParsersAction) -> None:
         parser = commands.add_parser(
-            self.name,
-            help=self.about,
-            description=f"Checks {self.about}.\n{_HOW}",
-            epilog=describe_columns(Checked),
+            self.name, help=self.about, description=f"Checks {self.about}.\n{_HOW}", epilog=describe_columns(Checked)
         )
         parser.add_argument(
             "barriers", nargs="*", type=self._named, metavar="PLAN|FILE" if self.loads else "PLAN",

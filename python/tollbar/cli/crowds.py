@@ -126,9 +126,7 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
              "order": args.kernel["order"]}  # fmt: skip
     return [
         [
-            _application(
-                usual | {"barrier": barrier, "waiting": waiting, "compute": compute} | pairs, profile
-            )
+            _application(usual | {"barrier": barrier, "waiting": waiting, "compute": compute} | pairs, profile)
             for pairs in args.application or [{}]
         ]
         for barrier, waiting, compute in kinds
@@ -156,9 +154,7 @@ def _application(given: Mapping[str, Any], profile: Profile) -> Described:
         events=profile.events,
     )
     threads, computing = (profile.threads, None) if profile.threads else (given["ranks"], compute_us)
-    return Described(
-        application, given["barrier"], given["waiting"], where, threads, computing, variation > 0
-    )
+    return Described(application, given["barrier"], given["waiting"], where, threads, computing, variation > 0)
 
 
 def read_profile(path: Path) -> Profile:
@@ -197,9 +193,7 @@ def _records(path: Path, text: str) -> dict[int, list[float]]:
         except (ValueError, KeyError, TypeError):
             raise WrongUse(f"{path}: line {number}: not what a measuring program prints") from None
     if len(names) > 1:
-        raise WrongUse(
-            f"{path} has profiles of {', '.join(sorted(names))}; record one, with --only NAME+WAIT"
-        )
+        raise WrongUse(f"{path} has profiles of {', '.join(sorted(names))}; record one, with --only NAME+WAIT")
     return times
 
 

@@ -219,9 +219,7 @@ def _hosts() -> Finding:
         return Finding(name, ABSENT, why, "sudo apt-get install -y iproute2")
     if not kernel.may_make_namespaces():
         why = "no permission to create them: messages between hosts are not measured"
-        return Finding(
-            name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN"
-        )
+        return Finding(name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN")
     return Finding(name, OK, "can be created", None)
 
 

@@ -161,9 +161,7 @@ def _remarks(rows: Sequence[Measured], fit: Fit, barriers: Sequence[Finding]) ->
 
 def _all_the_same(estimate: Estimate) -> str:
     bound = "" if estimate.high_us is None else f" to {estimate.high_us:.4g}"
-    return (
-        f"every value from {estimate.low_us:.4g}{bound} us{' on' if not bound else ''} gives the same prices"
-    )
+    return f"every value from {estimate.low_us:.4g}{bound} us{' on' if not bound else ''} gives the same prices"
 
 
 def _written(findings: Sequence[Finding], fit: Fit, fitted: int, remarks: Iterator[str]) -> str:

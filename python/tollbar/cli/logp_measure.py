@@ -94,8 +94,7 @@ def _rows(link: Link) -> list[Measured]:
     if link.floor:
         intervals["floor"] = link.floor
     return [
-        Measured(link.program, link.name, name, each.value, each.low, each.high)
-        for name, each in intervals.items()
+        Measured(link.program, link.name, name, each.value, each.low, each.high) for name, each in intervals.items()
     ]
 
 

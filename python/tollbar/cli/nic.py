@@ -62,31 +62,21 @@ class Up:
             "up", help="starts the daemon", epilog=describe_columns(Daemon),
             description=f"Starts the daemon; {_default_socket()}.",
         )  # fmt: skip
-        parser.add_argument(
-            "--interface", metavar="NAME", help="default: that of the default route, or the only one"
-        )
+        parser.add_argument("--interface", metavar="NAME", help="default: that of the default route, or the only one")
         parser.add_argument("--mode", choices=("auto", "native", "generic"), default="auto")
         parser.add_argument(
             "--groups", type=_GROUPS, metavar="N",
             help=f"most groups of all users together (default: 256, at most {_MOST_GROUPS})",
         )  # fmt: skip
         parser.add_argument("--per-user", type=_GROUPS, metavar="N", help="of one user (default: 64)")
-        parser.add_argument(
-            "--switch-key", metavar="FILE", help="of a switch that counts, 32 hexadecimal digits"
-        )
+        parser.add_argument("--switch-key", metavar="FILE", help="of a switch that counts, 32 hexadecimal digits")
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
         interface = args.interface or default_interface()
         if interface is None:
-            raise WrongUse(
-                "which interface? There is no default route, and there are several: give --interface NAME"
-            )
-        options = [
-            ("--groups", args.groups),
-            ("--per-user", args.per_user),
-            ("--switch-key", args.switch_key),
-        ]
+            raise WrongUse("which interface? There is no default route, and there are several: give --interface NAME")
+        options = [("--groups", args.groups), ("--per-user", args.per_user), ("--switch-key", args.switch_key)]
         words = [word for name, value in options if value is not None for word in (name, str(value))]
         path = _native.nicd_socket()
         with _failures():
@@ -130,9 +120,7 @@ class Status:
         counts = ", ".join(f"{name} {count}" for name, count in state["counts"].items() if count)
         notes = [f"{state['interface']}, {state['mode']} mode: {counts or 'no frames yet'}"]
         if others := state["held"] - len(state["groups"]):
-            notes.append(
-                f"{others} more groups: of other users, still answered for, or too many for this list"
-            )
+            notes.append(f"{others} more groups: of other users, still answered for, or too many for this list")
         return Table([Group(**group) for group in state["groups"]], row_type=Group, notes=notes)
 
 

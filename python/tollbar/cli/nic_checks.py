@@ -72,9 +72,7 @@ def _daemon(path: str) -> tuple[Finding, dict | None]:
     try:
         state = nic_daemon.status(path)
     except nic_daemon.DaemonError as error:
-        return Finding(
-            name, ABSENT, f"{error}; barriers run over UDP on the host", "sudo tollbar nic up"
-        ), None
+        return Finding(name, ABSENT, f"{error}; barriers run over UDP on the host", "sudo tollbar nic up"), None
     return Finding(name, OK, f"{path} serves {state['interface']}, {state['mode']} mode", None), state
 
 
@@ -92,9 +90,7 @@ def _interface(interface: str) -> Finding:
     folder = Path("/sys/class/net") / interface
     if not folder.exists():
         others = ", ".join(sorted(_others()))
-        return Finding(
-            name, WRONG, f"is not there; there are {others or 'none'}", "tollbar nic up --interface NAME"
-        )
+        return Finding(name, WRONG, f"is not there; there are {others or 'none'}", "tollbar nic up --interface NAME")
     mtu = int((folder / "mtu").read_text())
     if mtu < _FRAME_BYTES:
         remedy = f"sudo ip link set {interface} mtu 1500"

@@ -146,9 +146,7 @@ def _crossovers(args: argparse.Namespace) -> Table:
     if isinstance(args.logp, CoresMachine):
         raise WrongUse("--crossover compares under L,o,g; a machine has other ones for each number of ranks")
     if len(args.ranks) != 1 or len(args.ranks[0]) < 2:
-        raise WrongUse(
-            "--crossover looks for changes over one range of sizes: --ranks A..B, such as 2..1000000"
-        )
+        raise WrongUse("--crossover looks for changes over one range of sizes: --ranks A..B, such as 2..1000000")
     at = crossovers.sizes(args.ranks[0][0], args.ranks[0][-1])
     plans = list(dict.fromkeys(args.plans or arguments.MESSAGE_PLANS))
     receive, reached = _RECEIVE[args.receive], at[0]

@@ -76,9 +76,7 @@ def _write(path: Path, content: bytes) -> None:
     os.replace(part, path)
 
 
-def _pages(
-    runs: list[Stored], output: Path, machines: Sequence[str] | None
-) -> tuple[dict[Path, bytes], Sequence[str]]:
+def _pages(runs: list[Stored], output: Path, machines: Sequence[str] | None) -> tuple[dict[Path, bytes], Sequence[str]]:
     """The report, and what is too big for a page; the answer in words."""
     from tollbar.report import cores_section
     from tollbar.report import page as report

@@ -44,10 +44,7 @@ class Run:
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
     parser = kinds.add_parser(
-        "cluster",
-        help=__doc__.partition(": ")[2].partition("\n")[0],
-        description=__doc__,
-        epilog=describe_columns(Run),
+        "cluster", help=__doc__.partition(": ")[2].partition("\n")[0], description=__doc__, epilog=describe_columns(Run)
     )
     parser.add_argument(
         "plans", nargs="*", type=arguments.plan, default=arguments.MESSAGE_PLANS, metavar="PLAN",

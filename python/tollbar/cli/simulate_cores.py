@@ -92,9 +92,7 @@ def run(args: argparse.Namespace) -> Table:
     rows: list[Simulated] = []
     with Progress("simulating", total=sum(size for _, _, size, _ in cases)) as progress:
         for placement, spread_us, size, barrier in cases:
-            rows.append(
-                _simulated(barrier, size, machine, placement, spread_us, f"{len(rows)} of {len(cases)}")
-            )
+            rows.append(_simulated(barrier, size, machine, placement, spread_us, f"{len(rows)} of {len(cases)}"))
             progress.advance(size)
     notes = ["simulated, not measured: levels may be off by a factor of 2"]
     if args.output:

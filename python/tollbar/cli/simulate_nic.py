@@ -186,7 +186,5 @@ def _ratio(host_us: float, nic_us: float) -> float:
     return host_us / nic_us if nic_us else 1.0
 
 
-def _at(
-    efficiency: float | None, formula: Callable[[float, float], float], barrier_us: float
-) -> float | None:
+def _at(efficiency: float | None, formula: Callable[[float, float], float], barrier_us: float) -> float | None:
     return None if efficiency is None else formula(barrier_us, efficiency)

@@ -56,8 +56,7 @@ class Crowd:
     waking: float = column("share spent waking sleepers", detail=True)
     others: float = column("share that the neighbours had", detail=True)
     needed: int | None = column(
-        "the fewest processors that would take as long (P_M); empty where applications share the machine",
-        detail=True,
+        "the fewest processors that would take as long (P_M); empty where applications share the machine", detail=True
     )
     own_us: float = column("what a barrier costs by itself: own= of --kernel", detail=True)
     fewest_processors: int = column("that the application had at a time", detail=True)
@@ -133,9 +132,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "--neighbours", type=arguments.number(int, 0, 1024, "number of neighbours"), default=0, metavar="N",
         help="threads of others that never wait, one a processor",
     )  # fmt: skip
-    parser.add_argument(
-        "--policy", choices=POLICIES, default="partition", metavar="HOW", help=f"{', '.join(POLICIES)}"
-    )
+    parser.add_argument("--policy", choices=POLICIES, default="partition", metavar="HOW", help=f"{', '.join(POLICIES)}")
     parser.add_argument("--seed", type=arguments.seed, metavar="N", help="of what is drawn (default: 1)")
     parser.add_argument(
         "-o", "--output", type=_picture, metavar="FILE", help="also draw what processors did in a run (svg)"
@@ -163,9 +160,7 @@ def run(args: argparse.Namespace) -> Table:
         Run(applications, processors)
         for applications, processors in itertools.product(crowds.described(args), arguments.each(args.cpus))
     ]
-    drawn = args.kernel["order"] == "shuffled" or any(
-        each.varies for run in runs for each in run.applications
-    )
+    drawn = args.kernel["order"] == "shuffled" or any(each.varies for run in runs for each in run.applications)
     if args.seed is not None and not drawn:
         raise WrongUse("--seed: nothing is drawn; give times that vary, as 20~0.5, or order=shuffled")
     if args.kernel["move"] and args.policy != "dynamic":
@@ -189,9 +184,7 @@ def run(args: argparse.Namespace) -> Table:
 
 def _spared(rows: list[Crowd]) -> list[str]:
     """Processors that another application could have: they take no thread off the fullest one."""
-    enough = {
-        (row.threads, row.processors): row.needed for row in rows if row.needed not in (None, row.processors)
-    }
+    enough = {(row.threads, row.processors): row.needed for row in rows if row.needed not in (None, row.processors)}
     return [
         f"{threads} threads take as long on {needed} processor{'s' * (needed > 1)} as on {processors}"
         for (threads, processors), needed in enough.items()
@@ -267,9 +260,7 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
             most_processors=completion.most_processors,
             moves=completion.moves,
         )
-        for number, (described, completion) in enumerate(
-            zip(run.applications, outcome.applications, strict=True)
-        )
+        for number, (described, completion) in enumerate(zip(run.applications, outcome.applications, strict=True))
     ]
 
 
@@ -308,6 +299,4 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
 def _history(
     run: Run, args: argparse.Namespace, progress: Progress, until_us: float, most: int
 ) -> tollbar.SchedulerOutcome:
-    return _simulate(
-        run, args, progress, "the picture's run", from_us=0.0, until_us=until_us, most_spans=most
-    )
+    return _simulate(run, args, progress, "the picture's run", from_us=0.0, until_us=until_us, most_spans=most)

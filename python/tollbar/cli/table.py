@@ -133,8 +133,7 @@ def _right_aligned(table: Table) -> list[bool]:
     columns = table.shown_columns
     by_column = zip(*table.cells(columns), strict=True) if table.rows else [()] * len(columns)
     return [
-        any(map(_is_number, cells)) and all(cell is None or _is_number(cell) for cell in cells)
-        for cells in by_column
+        any(map(_is_number, cells)) and all(cell is None or _is_number(cell) for cell in cells) for cells in by_column
     ]
 
 
@@ -174,9 +173,7 @@ def _together(widths: Sequence[int], columns: Sequence[int]) -> int:
     return sum(widths[at] for at in columns) + len(_GAP) * (len(columns) - 1)
 
 
-def _laid_out(
-    line: Sequence[str], columns: Sequence[int], widths: Sequence[int], right: Sequence[bool]
-) -> str:
+def _laid_out(line: Sequence[str], columns: Sequence[int], widths: Sequence[int], right: Sequence[bool]) -> str:
     """Those columns of one row, on as many lines as the longest cell needs."""
     folded = [_folded(line[at], widths[at]) or [""] for at in columns]
     return "".join(

@@ -86,9 +86,7 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
     launches = {each.place: _launches(each) for each in basis.founded}
     began = str(basis.environment.get("began", "an unknown time")).replace("T", " ").removesuffix("Z")
     notes.insert(
-        0,
-        f"from {basis.folder}, measured {began}: "
-        f"{sum(launches.values())} launches in {len(launches)} situations",
+        0, f"from {basis.folder}, measured {began}: {sum(launches.values())} launches in {len(launches)} situations"
     )
     notes += [f"the machine was not quiet: {each}" for each in basis.environment.get("noise", ())]
     before = {entry.situation: entry for entry in stored}
@@ -132,9 +130,7 @@ def _left(place: Situation, why: str, before: Mapping[Any, Entry]) -> Tuned:
     from tollbar.data import choice
 
     pinned = "yes" if place.placement == "pinned" else "no"
-    known = {
-        tuple(entry.pairs.get(key) for key in ("ranks", "cpus", "pinned")): entry for entry in before.values()
-    }
+    known = {tuple(entry.pairs.get(key) for key in ("ranks", "cpus", "pinned")): entry for entry in before.values()}
     stored = known.get((str(place.ranks), str(place.processors), pinned))
     plan = stored.pairs["plan"] if stored else choice.untuned(place).name
     return Tuned(
@@ -181,9 +177,7 @@ def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
         if basis.founded:
             return basis, ignored
         if args.force:
-            raise WrongUse(
-                f"{folder} holds none of tollbar's own barriers; `tollbar bench threads` measures them"
-            )
+            raise WrongUse(f"{folder} holds none of tollbar's own barriers; `tollbar bench threads` measures them")
     if named and ignored:
         raise WrongUse(f"{'; '.join(ignored)}; `tollbar bench threads` measures enough, --force takes it")
     if named:

@@ -85,12 +85,7 @@ def _failure(row: Proof) -> str:
     return f"{row.plan} with {row.failed_ranks} ranks: {row.explanation}"
 
 
-def _prove(
-    name: str,
-    asked: str,
-    plans: Iterable[tollbar.Plan],
-    done: Callable[[int], None] = lambda _: None,
-) -> Proof:
+def _prove(name: str, asked: str, plans: Iterable[tollbar.Plan], done: Callable[[int], None] = lambda _: None) -> Proof:
     operations = proved = 0
     for plan in plans:
         verdict = tollbar.verify(plan)

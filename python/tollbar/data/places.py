@@ -199,9 +199,7 @@ class Measurements:
         rows = self._latencies.get((candidate.label,))
         return np.array([]) if rows is None else rows.select(all_values(rows))["value"].to_numpy()
 
-    def ratio(
-        self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns"
-    ) -> Ratio | None:
+    def ratio(self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns") -> Ratio | None:
         """How many times as long `of` takes; None if they were not measured together."""
         return self.ratios(to, metric, [_label(of)]).get(_label(of))
 

@@ -37,11 +37,7 @@ PLACE: dict[str, int | str] = {
 }
 
 #: The field of a record that has each.
-_PRINTED = {name: name for name in PLACE} | {
-    "processors": "usable",
-    "neighbours": "company",
-    "computing": "workload",
-}
+_PRINTED = {name: name for name in PLACE} | {"processors": "usable", "neighbours": "company", "computing": "workload"}
 
 #: A barrier as it is shown, and its parts: its name, its waiting policy, its kind (plan, mpi, library, ...).
 CANDIDATE = ("candidate", "name", "wait", "kind")
@@ -199,18 +195,12 @@ def _tables(run: Stored) -> Iterator[pl.DataFrame]:
             if kind == "skipped":
                 continue
             for record in found:
-                told = place | {
-                    "run": run.folder.name,
-                    "launch": number,
-                    "program": _process(program, launch),
-                }
+                told = place | {"run": run.folder.name, "launch": number, "program": _process(program, launch)}
                 told |= _named(record, launch.environment) | _special(record)
                 by_kind.setdefault(kind, []).append(record | told)
     for kind, found in by_kind.items():
         types = {name: _TYPES[text.split("|")[0].strip("+?")] for name, text in schema.fields(kind).items()}
-        table = pl.DataFrame(
-            found, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")}
-        )
+        table = pl.DataFrame(found, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")})
         for metric, value in METRICS.get(kind, {}).items():
             named = table.with_columns(value.alias("value"), pl.lit(metric).alias("metric")).select(*_COLUMNS)
             if named.schema["value"] != pl.List(pl.Float64):
@@ -248,9 +238,7 @@ def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]
 def _over(program: str, told: Mapping[str, Any]) -> str:
     """What is compared with each other has run over the same: on hosts an MPI is beside what needs none."""
     if program.startswith("mpi.") or "network" in told:
-        return (
-            "hosts" if told.get("network") == "namespaces" or int(told.get("hosts") or 1) > 1 else "loopback"
-        )
+        return "hosts" if told.get("network") == "namespaces" or int(told.get("hosts") or 1) > 1 else "loopback"
     return "shmem" if "shmem" in told else str(told.get("mpi") or PLACE["over"])
 
 

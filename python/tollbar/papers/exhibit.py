@@ -32,12 +32,7 @@ class Point:
     @property
     def difference_pct(self) -> float | None:
         """The model against what is printed; 0 where it keeps a bound."""
-        if (
-            self.bound
-            and self.model is not None
-            and self.published is not None
-            and self.model <= self.published
-        ):
+        if self.bound and self.model is not None and self.published is not None and self.model <= self.published:
             return 0.0
         return _off_pct(self.model, self.published)
 
@@ -138,9 +133,7 @@ def with_published(points: Iterable[Point], paper: str, number: str) -> list[Poi
         if index is None:
             joined.append(alone)
         else:
-            joined[index] = replace(
-                joined[index], published=value.value, source=value.source, bound=value.bound
-            )
+            joined[index] = replace(joined[index], published=value.value, source=value.source, bound=value.bound)
     return joined
 
 

@@ -67,9 +67,7 @@ class Hosts:
 
     def summary(self, way: str, metric: str = "period_ns") -> dict[int, Interval]:
         """CPU time is that of all hosts together for a barrier."""
-        found = {
-            hosts: here.median(candidate, metric) for hosts, (here, candidate) in self.found(way).items()
-        }
+        found = {hosts: here.median(candidate, metric) for hosts, (here, candidate) in self.found(way).items()}
         return {hosts: each for hosts, each in found.items() if each}
 
     def factor(self, way: str = CARD, over: str | None = None) -> dict[int, Ratio]:

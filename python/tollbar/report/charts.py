@@ -90,13 +90,7 @@ def rows(
     y = {"scale": "rows", "label": "", "unit": ""}
     texts = [", ".join(group) for group in groups]
     told = _table(lines, {**y, "rows": texts}, x)
-    data = {
-        "x": dict(x),
-        "y": y,
-        "rows": [list(group) for group in groups],
-        "spread": spread,
-        "series": drawn,
-    }
+    data = {"x": dict(x), "y": y, "rows": [list(group) for group in groups], "spread": spread, "series": drawn}
     return _chart(name, data, told, len(groups))
 
 
@@ -107,14 +101,8 @@ def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> s
     for number, (label, values) in enumerate(samples.items()):
         points = [[_short(x), _short(y)] for x, y in zip(np.quantile(values, shares), shares, strict=True)]
         drawn.append({"name": label, "kind": "steps", "points": points} | styles.of(label, number))
-    x, y = (
-        {"scale": "log", "unit": "ns", "label": xlabel},
-        {"scale": "linear", "unit": "share", "label": "episodes"},
-    )
-    cells = [
-        [label, *(time_text(each) for each in np.quantile(values, _TOLD))]
-        for label, values in samples.items()
-    ]
+    x, y = ({"scale": "log", "unit": "ns", "label": xlabel}, {"scale": "linear", "unit": "share", "label": "episodes"})
+    cells = [[label, *(time_text(each) for each in np.quantile(values, _TOLD))] for label, values in samples.items()]
     quantiles = table(["barrier", *(f"{share:.0%} take at most" for share in _TOLD)], cells)
     return _chart(name, {"x": x, "y": y, "spread": "", "series": drawn}, quantiles, _SHARES)
 
@@ -199,8 +187,7 @@ def table(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     """A table of texts; the first of a row is what it is about."""
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     body = "".join(
-        f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
-        for row in cells
+        f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>" for row in cells
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

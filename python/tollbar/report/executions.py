@@ -148,9 +148,7 @@ def _frame(axes: matplotlib.axes.Axes, picture: Picture) -> None:
     last = math.floor(picture.until_us / picture.quantum_us)
     if last - first < 200:
         for quantum in range(max(first, 1), last + 1):
-            axes.axvline(
-                quantum * picture.quantum_us, color=plots.MUTED, linewidth=0.7, linestyle=(0, (3, 3))
-            )
+            axes.axvline(quantum * picture.quantum_us, color=plots.MUTED, linewidth=0.7, linestyle=(0, (3, 3)))
     for us, words in picture.marks:
         axes.axvline(us, color=plots.series(0), linewidth=1.6)
         axes.text(us, -0.55, f"{words} ", ha="right", va="bottom", fontsize=8)

@@ -56,11 +56,7 @@ def add(runs: Iterable[Path], folder: Path) -> Samples:
     stored, runs = read(folder), list(runs)
     kinds = {results.read_environment(run).get("kind", "threads") for run in runs}
     found = write(runs, folder)
-    kept = {
-        name: facts
-        for name, facts in stored.environments.items()
-        if facts.get("kind", "threads") not in kinds
-    }
+    kept = {name: facts for name, facts in stored.environments.items() if facts.get("kind", "threads") not in kinds}
     rows = stored.rows.filter(pl.col("run").is_in(list(kept)))
     _store(pl.concat([rows, found.rows]), {**kept, **found.environments}, folder)
     return read(folder)

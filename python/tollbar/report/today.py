@@ -160,9 +160,7 @@ def _ratios(samples: Samples, rows: pl.DataFrame, to: str) -> Ratios:
     there = floors.join(rows.select(SITUATION).unique(), on=SITUATION, how="semi")
     kept = pl.concat([rows, there.select(rows.columns)])
     table = summary(dataclasses.replace(samples, records=kept), "period_ns", to=to)
-    ratios = {
-        tuple(row[name] for name in (*_PLACE, "candidate")): ratio(row) for row in table.iter_rows(named=True)
-    }
+    ratios = {tuple(row[name] for name in (*_PLACE, "candidate")): ratio(row) for row in table.iter_rows(named=True)}
     return {key: each for key, each in ratios.items() if each}
 
 
@@ -191,9 +189,7 @@ def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[L
             several = each["launches"] > 1
             low.append(each["low"] if sure else each["least"] if several else None)
             high.append(each["high"] if sure else each["most"] if several else None)
-            said.append(
-                "" if sure else f"{each['launches']} launches" if several else "one launch: no interval"
-            )
+            said.append("" if sure else f"{each['launches']} launches" if several else "one launch: no interval")
         lines.append(Line(name, mine[along].to_list(), mine["value"].to_list(), low, high))
         notes.append(said)
     return lines, notes
@@ -209,9 +205,7 @@ def _over_mpis(rows: pl.DataFrame) -> str:
     places = rows.select("over", "ranks", "placement").unique().sort("over", "ranks", "placement")
     if len(places) > _MOST_ROWS:
         most, usable = max(2, _MOST_ROWS // places["over"].n_unique()), max(rows["processors"].to_list())
-        places = pl.concat(
-            [_some(each, most, usable) for _, each in places.group_by("over", maintain_order=True)]
-        )
+        places = pl.concat([_some(each, most, usable) for _, each in places.group_by("over", maintain_order=True)])
     numbered = places.with_row_index("row")
     groups = []
     for over, ranks, placement in places.iter_rows():
@@ -254,9 +248,7 @@ def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
 def _beside(samples: Samples) -> Markup | None:
     """The standard's barrier beside a busy neighbour, where threads move and do nothing else."""
     turns = samples.of("turn_ns").filter(
-        pl.col("neighbours") == _NEIGHBOUR,
-        pl.col("computing") == "0",
-        pl.col("candidate").is_in([OURS, TODAY[0]]),
+        pl.col("neighbours") == _NEIGHBOUR, pl.col("computing") == "0", pl.col("candidate").is_in([OURS, TODAY[0]])
     )
     for placement in _PLACEMENTS:
         known = {}
@@ -277,9 +269,7 @@ def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) 
     sure = [count for count in shown if known[count].narrow]
     wide = [count for count in shown if not known[count].narrow]
     if not sure:
-        return Markup("With {} {} {} was not measured often enough to be compared.").format(
-            _and(wide), what, subject
-        )
+        return Markup("With {} {} {} was not measured often enough to be compared.").format(_and(wide), what, subject)
     ratios = _and([told(known[count]) for count in sure])
     said = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
     said += Markup(" {}").format(than) if than else ""
@@ -306,9 +296,7 @@ def _best_doors(doors: Mapping[str, Ratios]) -> list[Markup]:
     """For each MPI its better door, and where it is not faster."""
     return [
         Markup("{}, {}: {}").format(
-            over,
-            DOORS[door],
-            _summary({key: each for key, each in doors[door].items() if key[0] == over}, "ranks"),
+            over, DOORS[door], _summary({key: each for key, each in doors[door].items() if key[0] == over}, "ranks")
         )
         for over, door in _doors(doors).items()
     ]
@@ -361,9 +349,7 @@ def _stretches(counts: Sequence[int], measured: Sequence[int]) -> str:
                 stretches[-1].append(count)
             else:
                 stretches.append([count])
-    texts = [
-        f"{each[0]} to {each[-1]}" if len(each) > 2 else " and ".join(map(str, each)) for each in stretches
-    ]
+    texts = [f"{each[0]} to {each[-1]}" if len(each) > 2 else " and ".join(map(str, each)) for each in stretches]
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 

@@ -22,9 +22,7 @@ def test_a_row_a_cell_says_the_best_and_everybody_s_ratio_to_it(bench):
     assert said.code == 0, said.err
     assert len(said.json) == 2 * 2 * 2
     row = next(
-        row
-        for row in said.json
-        if (row["company"], row["ranks"], row["free"], row["work"]) == ("one", 8, True, "0")
+        row for row in said.json if (row["company"], row["ranks"], row["free"], row["work"]) == ("one", 8, True, "0")
     )
     assert row["best"] == "park"
     assert row["us"] == pytest.approx(20, rel=0.1)
@@ -59,9 +57,7 @@ def test_names_stand_side_by_side(bench):
 def test_quick_is_about_what_users_have_beside_a_neighbour(bench, tmp_path):
     assert bench("threads", "--beside", "neighbour", "--effort", "quick").code == 0
     run = results.read(results.newest(tmp_path / "results", "neighbours"))
-    assert {(each.environment["ranks"], each.environment["placement"]) for each in run.launches} == {
-        (8, "free")
-    }
+    assert {(each.environment["ranks"], each.environment["placement"]) for each in run.launches} == {(8, "free")}
     names = {record["name"] for each in run.launches for record in each.records["turns"]}
     assert names == {"tollbar::barrier", "std::barrier"}
 
@@ -69,10 +65,7 @@ def test_quick_is_about_what_users_have_beside_a_neighbour(bench, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (
-            ["--beside", "nobody"],
-            "'nobody' is not one of alone, neighbour, neighbours, session, cgroup, quota, all",
-        ),
+        (["--beside", "nobody"], "'nobody' is not one of alone, neighbour, neighbours, session, cgroup, quota, all"),
         (["--compute", "x"], "'x' is not US or US~SHARE"),
         (["--compute", "5~2"], "'5~2' is not US or US~SHARE"),
     ],

@@ -105,10 +105,7 @@ def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, comp
 
 def test_a_folder_that_cannot_be_made_is_named_in_one_line(bench):
     said = bench(*FAST, "turnstile", "--ranks", "2", "-o", "/proc/nowhere")
-    assert (said.code, said.err.splitlines()[-1]) == (
-        2,
-        "tollbar bench: /proc/nowhere: No such file or directory",
-    )
+    assert (said.code, said.err.splitlines()[-1]) == (2, "tollbar bench: /proc/nowhere: No such file or directory")
 
 
 def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, programs):

@@ -17,15 +17,7 @@ from tollbar.machine.mpi_hosts import Hosts
 
 
 def test_a_workload_is_measured_and_stored(tmp_path, capsys):
-    words = [
-        "bench",
-        "threads",
-        "tollbar::barrier",
-        "--compute",
-        "20,20~0.5",
-        "--effort",
-        "launches=1,rounds=1",
-    ]
+    words = ["bench", "threads", "tollbar::barrier", "--compute", "20,20~0.5", "--effort", "launches=1,rounds=1"]
     assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["workload"] for row in rows] == ["20", "20~0.5"]
@@ -43,9 +35,7 @@ def open_mpi_door(hosts_can_have_nics):
         pytest.skip(f"no MPI_Barrier on cards: {why or 'no door is built for ' + mpi[0].name}")
 
 
-def test_programs_on_hosts_compute_between_mpi_barriers_by_messages_and_on_cards(
-    tmp_path, capsys, open_mpi_door
-):
+def test_programs_on_hosts_compute_between_mpi_barriers_by_messages_and_on_cards(tmp_path, capsys, open_mpi_door):
     words = ["bench", "nic", "--compute", "64~0.2,360us", "--ranks", "3", "--effort", "runs=5,launches=1"]
     assert main([*words, "--output", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -79,20 +79,11 @@ def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments):
     [
         (("shwo",), "argument COMMAND: invalid choice: 'shwo'; did you mean 'show'?"),
         (("logp", "mesure"), "argument WAY: invalid choice: 'mesure'; did you mean 'measure'?"),
-        (
-            ("show", "disemination", "--ranks", "4"),
-            "no algorithm 'disemination'; did you mean 'dissemination'?",
-        ),
-        (
-            ("price", "bst", "mcs@4/centrel"),
-            "plan 'mcs@4/centrel': there is no algorithm 'centrel'; did you mean",
-        ),
+        (("show", "disemination", "--ranks", "4"), "no algorithm 'disemination'; did you mean 'dissemination'?"),
+        (("price", "bst", "mcs@4/centrel"), "plan 'mcs@4/centrel': there is no algorithm 'centrel'; did you mean"),
         (("simulate", "cluster", "pairwize"), "did you mean 'pairwise'?"),
         (("simulate", "scheduler", "turnstyle"), "did you mean 'turnstile'?"),
-        (
-            ("plans", "--format", "xml"),
-            "argument --format: invalid choice: 'xml'; there are table, csv, json",
-        ),
+        (("plans", "--format", "xml"), "argument --format: invalid choice: 'xml'; there are table, csv, json"),
     ],
 )
 def test_a_misspelled_name_is_answered_with_the_one_that_was_meant(tollbar, arguments, meant):
@@ -125,14 +116,8 @@ def test_positionals_may_stand_apart(tollbar):
     [
         (("show", "mcs", "-n", "8"), "tollbar show: -n is not an option of `tollbar show` (see"),
         (("simulate", "cores", "--nodes", "8"), "--nodes is not an option of `tollbar simulate cores`"),
-        (
-            ("price", "mcs", "--rank", "8"),
-            "--rank is not an option of `tollbar price`; did you mean '--ranks'",
-        ),
-        (
-            ("price", "mcs", "--ranks", "8", "--logp", "-1,2,3"),
-            "LogP takes microseconds of at least 0, not -1",
-        ),
+        (("price", "mcs", "--rank", "8"), "--rank is not an option of `tollbar price`; did you mean '--ranks'"),
+        (("price", "mcs", "--ranks", "8", "--logp", "-1,2,3"), "LogP takes microseconds of at least 0, not -1"),
         (("show", "std::barrier", "--ranks", "8"), "no algorithm 'std::barrier'; there are central, "),
         (("show", "MCS", "--ranks", "8"), "no algorithm 'MCS'; did you mean 'mcs'?"),
         (("version",), "invalid choice: 'version'; did you mean '--version'?"),
@@ -244,17 +229,7 @@ sys.stdout = open("/dev/null", "w")
 assert tollbar.cli.main(sys.argv[1:]) == 0
 print(*(name for name in sys.modules if name.startswith("tollbar.") or "." not in name), file=sys.stderr)
 """
-HEAVY = {
-    "rich",
-    "numpy",
-    "scipy",
-    "matplotlib",
-    "polars",
-    "jinja2",
-    "multiprocessing",
-    "asyncio",
-    "subprocess",
-}
+HEAVY = {"rich", "numpy", "scipy", "matplotlib", "polars", "jinja2", "multiprocessing", "asyncio", "subprocess"}
 
 
 def loaded(*words) -> set[str]:

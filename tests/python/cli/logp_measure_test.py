@@ -116,21 +116,15 @@ def test_prices_by_a_transport_that_was_not_measured_say_how_to_measure_it(tollb
 def test_a_program_that_delays_the_receiver_too_tells_both_overheads(tollbar, program):
     text = program.read_text()
     text = text.replace(
-        "for messages, trip, delays in ((1, 100, []),",
-        "for messages, trip, delays in (RECEIVER, (1, 100, []),",
+        "for messages, trip, delays in ((1, 100, []),", "for messages, trip, delays in (RECEIVER, (1, 100, []),"
     )
     text = text.replace(
-        '"delays_ns": delays}))',
-        '"delays_ns": delays, "delayed": "receiver" if trip == 1675 else "sender"}))',
+        '"delays_ns": delays}))', '"delays_ns": delays, "delayed": "receiver" if trip == 1675 else "sender"}))'
     )
     program.write_text(text.replace("RECEIVER", "(16, 1675, [1500])"))
     said = tollbar("logp", "measure", "threads", "--format", "json")
     found = {row["parameter"]: row["us"] for row in said.json}
-    assert found == pytest.approx(
-        {"L": 0.035, "o_s": 0.01, "o_r": 0.005, "max(o,g)": 0.02, "o_s+L+o_r": 0.05}
-    )
+    assert found == pytest.approx({"L": 0.035, "o_s": 0.01, "o_r": 0.005, "max(o,g)": 0.02, "o_s+L+o_r": 0.05})
     last = tollbar("logp", "measure", "threads", "--effort", "quick").out.splitlines()[-1]
     assert last == "--logp 0.035,0.01,0.005,0.02"
-    assert (
-        tollbar("price", "central", "--ranks", 2, *last.split(), "--format", "json").json[0]["last_us"] == 0.1
-    )
+    assert tollbar("price", "central", "--ranks", 2, *last.split(), "--format", "json").json[0]["last_us"] == 0.1

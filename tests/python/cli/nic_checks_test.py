@@ -101,9 +101,7 @@ def test_cards_that_answer_and_cards_that_do_not_are_told_apart(nobody, monkeypa
         (("down", "10.0.0.1"), "unrecognized arguments: 10.0.0.1"),
     ],
 )
-def test_what_a_verb_of_the_nic_does_not_take_is_refused_before_anything_starts(
-    nobody, monkeypatch, asked, why
-):
+def test_what_a_verb_of_the_nic_does_not_take_is_refused_before_anything_starts(nobody, monkeypatch, asked, why):
     for does in ("start", "stop", "status"):
         monkeypatch.setattr(nic_daemon, does, lambda *_: pytest.fail("something was done"))
     assert why in nobody("nic", *asked).refusal

@@ -88,10 +88,7 @@ def test_a_late_rank_delays_everybody(tollbar):
     [
         (("nosuch", "--ranks", "2"), "plan 'nosuch': there is no algorithm 'nosuch'"),
         (("mcs", "--ranks", "0"), "argument --ranks: '0' is not a number of ranks from 1 to 16777216"),
-        (
-            ("mcs", "--ranks", "16777217"),
-            "argument --ranks: '16777217' is not a number of ranks from 1 to 16777216",
-        ),
+        (("mcs", "--ranks", "16777217"), "argument --ranks: '16777217' is not a number of ranks from 1 to 16777216"),
         (("mcs", "--ranks", "4..2"), "argument --ranks: the range '4..2' is empty"),
         (("mcs", "--ranks", "4", "--logp", "1,2"), "argument --logp: '1,2' is not L,o,g: three numbers"),
         (("mcs", "--ranks", "4", "--logp", "1,2,3,4,5"), "argument --logp: '1,2,3,4,5' is not L,o,g"),
@@ -139,9 +136,7 @@ def test_what_cannot_be_drawn_is_refused(tollbar, arguments, line):
 
 
 def test_a_machine_has_a_term_for_a_word_that_many_add_to(tollbar):
-    said = tollbar(
-        "price", "turnstile", "dissemination", "--logp", "epyc", "--ranks", "64", "--format", "json"
-    )
+    said = tollbar("price", "turnstile", "dissemination", "--logp", "epyc", "--ranks", "64", "--format", "json")
     rows = {row["plan"]: row for row in said.json}
     assert rows["dissemination"]["contended_us"] == rows["dissemination"]["last_us"]
     assert rows["turnstile"]["last_us"] < rows["dissemination"]["last_us"] < rows["turnstile"]["contended_us"]

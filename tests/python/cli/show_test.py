@@ -90,15 +90,11 @@ def test_a_file_that_cannot_be_written_is_one_line(tollbar, tmp_path):
     file = tmp_path / "nowhere" / "mcs.svg"
     said = tollbar("show", "mcs", "--ranks", 8, "-o", file)
     assert said.code == 2
-    assert said.err == (
-        f"tollbar show: cannot write {file}: No such file or directory; name another file with -o\n"
-    )
+    assert said.err == (f"tollbar show: cannot write {file}: No such file or directory; name another file with -o\n")
 
 
 def test_an_unknown_plan_is_one_line_that_lists_the_known_ones(tollbar):
     said = tollbar("show", "nosuch", "--ranks", 8)
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith(
-        "tollbar show: plan 'nosuch': there is no algorithm 'nosuch'; there are central, "
-    )
+    assert said.err.startswith("tollbar show: plan 'nosuch': there is no algorithm 'nosuch'; there are central, ")
     assert said.err.count("\n") == 1

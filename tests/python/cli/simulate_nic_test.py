@@ -109,9 +109,7 @@ def test_an_interrupted_simulation_says_how_far_it_came(tollbar, monkeypatch):
 
 
 def test_spans_and_steps_are_python_values():
-    outcome = library.simulate_nic(
-        library.plan("pairwise", 2), "nic", library.nic_card("lanai4.3"), most_spans=3
-    )
+    outcome = library.simulate_nic(library.plan("pairwise", 2), "nic", library.nic_card("lanai4.3"), most_spans=3)
     assert [span.stage for span in outcome.history] == ["send", "send", "xmit"]
     assert library.nic_steps(library.plan("pairwise", 7)) == (4, [4, 4, 4, 3, 2, 2, 2])
     with pytest.raises(ValueError, match="one of host, nic, not 'card'"):

@@ -83,20 +83,8 @@ def test_a_partition_of_given_size_and_a_given_placement(tollbar):
 
 
 def test_shuffled_threads_take_turns_as_the_seed_has_it(tollbar):
-    one = (
-        "dissemination",
-        "--waiting",
-        "naive",
-        "--cpus",
-        1,
-        "--compute",
-        1,
-        "--kernel",
-        "paper,order=shuffled",
-    )
-    switches = [
-        float(simulate(tollbar, *one, "--seed", seed)[0]["switches_per_barrier"]) for seed in (1, 2, 1)
-    ]
+    one = ("dissemination", "--waiting", "naive", "--cpus", 1, "--compute", 1, "--kernel", "paper,order=shuffled")
+    switches = [float(simulate(tollbar, *one, "--seed", seed)[0]["switches_per_barrier"]) for seed in (1, 2, 1)]
     assert switches[0] == switches[2] != switches[1]
     (numbered,) = simulate(tollbar, *one[:-2])
     assert float(numbered["switches_per_barrier"]) < 17 < min(switches)
@@ -170,8 +158,7 @@ def test_the_command_of_the_page_gives_the_golden_times_which_were_measured(toll
 def test_the_table_of_the_page_is_the_golden_file():
     with BESIDE.open() as file:
         golden = {
-            (row["waiting"], row["yields"], row["threads"], row["neighbours"]): row
-            for row in csv.DictReader(file)
+            (row["waiting"], row["yields"], row["threads"], row["neighbours"]): row for row in csv.DictReader(file)
         }
     ways = {"spins": ("spin", "0"), "yields": ("naive", "0"), "sleeps": ("smart", "0"),
             "yields twice, then sleeps": ("smart", "2")}  # fmt: skip
@@ -183,9 +170,7 @@ def test_the_table_of_the_page_is_the_golden_file():
         for neighbours, column in (("0", 2), ("1", 4)):
             row = golden[(*ways[cells[0]], cells[1], neighbours)]
             told = [float(cell) for cell in cells[column : column + 2]]
-            assert told == [
-                pytest.approx(float(row[name]), rel=0.05) for name in ("simulated_us", "measured_us")
-            ]
+            assert told == [pytest.approx(float(row[name]), rel=0.05) for name in ("simulated_us", "measured_us")]
             seen += 1
     assert seen == len(golden)
 
@@ -253,8 +238,7 @@ def test_the_picture_has_a_shape_for_every_stretch_and_says_what_it_is(tollbar, 
     assert "processor 0: thread 0 computes, 1.00 ms from 0 ms" in titles
     for words in ("computes", "spins", "is switched to"):
         assert sum(words in title for title in titles) == sum(
-            span.activity == {"computes": "computing", "spins": "spinning"}.get(words, "switching")
-            for span in history
+            span.activity == {"computes": "computing", "spins": "spinning"}.get(words, "switching") for span in history
         )
 
 
@@ -283,9 +267,7 @@ def test_an_exception_of_the_watch_ends_the_simulation():
         raise KeyError(passed)
 
     with pytest.raises(KeyError):
-        library.simulate_scheduler(
-            [library.SchedulerApplication(barriers=10**6)], processors=15, watch=enough
-        )
+        library.simulate_scheduler([library.SchedulerApplication(barriers=10**6)], processors=15, watch=enough)
 
 
 def test_the_fewest_processors_that_take_as_long_are_told(tollbar):
@@ -335,9 +317,7 @@ def test_partitions_change_when_an_application_arrives_and_when_one_completes(to
     slower = simulate(tollbar, *COME_AND_GO, "--kernel", "paper,switch=0,move=500")
     assert [float(row["completed_us"]) for row in slower] == [70500, 80500]
     fixed = simulate(tollbar, *COME_AND_GO, "--policy", "partition")
-    assert [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in fixed] == [
-        ("2", "2", "0")
-    ] * 2
+    assert [(row["fewest_processors"], row["most_processors"], row["moves"]) for row in fixed] == [("2", "2", "0")] * 2
     assert "only --policy dynamic moves threads" in refusal(tollbar, "--kernel", "paper,move=1")
 
 
@@ -351,9 +331,7 @@ def test_the_picture_of_changing_partitions_tells_who_has_which_processor_and_wh
     titles = [title.text for title in ET.fromstring(text).iter("{http://www.w3.org/2000/svg}title")]
     owners = {
         processor: [
-            owner
-            for owner in (0, 1)
-            if any(f"processor {processor}: application {owner}" in t for t in titles)
+            owner for owner in (0, 1) if any(f"processor {processor}: application {owner}" in t for t in titles)
         ]
         for processor in range(4)
     }

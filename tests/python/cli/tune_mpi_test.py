@@ -60,9 +60,7 @@ def test_a_choice_for_each_size_and_objective_is_stored_beside_what_is_there(tun
     assert [(row["ranks"], row["objective"]) for row in said.json] == [
         (ranks, objective) for ranks in (2, 4) for objective in ("latency", "skew", "wait")
     ]
-    assert {(row["mpi"], row["plan"], row["median_us"]) for row in said.json} == {
-        ("openmpi-4.1.4", "turnstile", 6.125)
-    }
+    assert {(row["mpi"], row["plan"], row["median_us"]) for row in said.json} == {("openmpi-4.1.4", "turnstile", 6.125)}
     stored = tuning.read(tmp_path / "tuning")
     assert [entry.kind for entry in stored].count("mpi") == 6
     assert [entry.line for entry in stored if entry.kind == "threads"] == [threads]

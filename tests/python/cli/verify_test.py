@@ -98,8 +98,7 @@ def test_a_word_that_is_no_step_is_named_with_its_file_and_line(tollbar, words):
     said = tollbar("verify", file)
     assert said.code == 2
     assert said.err == (
-        f"tollbar verify: {file}: line 2: '0?' is not a step; "
-        "steps are written !RANK, ?RANK, !ROLE and ?ROLE\n"
+        f"tollbar verify: {file}: line 2: '0?' is not a step; steps are written !RANK, ?RANK, !ROLE and ?ROLE\n"
     )
 
 

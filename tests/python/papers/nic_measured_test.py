@@ -103,8 +103,6 @@ def test_the_papers_figures_have_this_machines_hosts_and_cards_beside_them(runs)
         foretold = [point for point in here if point.predicted is not None]
         without = {point.series for point in here} - {point.series for point in foretold}
         assert all("the MPI's own" in series or series == "GM level" for series in without)
-        worst = (
-            12 if number in ("Figure 8", "Figure 10a", "Figure 10c") else 1e-3
-        )  # drawn times, and their mean
+        worst = 12 if number in ("Figure 8", "Figure 10a", "Figure 10c") else 1e-3  # drawn times, and their mean
         assert max(abs(point.predicted_off_pct) for point in foretold) < worst
     assert found["Figure 4a"].missing is None
