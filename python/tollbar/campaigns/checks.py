@@ -95,9 +95,14 @@ class Outcome:
 def launched(launch: Launch) -> Outcome:
     """Runs it to its end. It ends by itself: ranks that are stuck are its business."""
     done = subprocess.run(
-        launch.command, env={**environment(), **launch.environment}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
+        launch.command,
+        env={**environment(), **launch.environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
     records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"record"')]
     outcome = Outcome(launch, records, "")
     if done.returncode == 0 or outcome.fault:

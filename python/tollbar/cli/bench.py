@@ -100,9 +100,12 @@ class Bench:
             epilog="\n\n".join(f"{flag} {describe_columns(row)}".lstrip() for flag, row in self.rows),
         )
         parser.add_argument(
-            "barriers", nargs="*", type=_as_programs_name_it, metavar="BARRIER",
+            "barriers",
+            nargs="*",
+            type=_as_programs_name_it,
+            metavar="BARRIER",
             help="only these, as rows name them; NAME+park: one policy",
-        )  # fmt: skip
+        )
         parser.add_argument(
             "--ranks",
             type=counts(2, self.most_ranks, self.ranks),
@@ -116,10 +119,13 @@ class Bench:
             else:
                 parser.add_argument(flag, type=reads, metavar=metavar, help=text)
         parser.add_argument(
-            "--effort", type=effort, metavar="|".join(EFFORTS), default=effort("usual"),
+            "--effort",
+            type=effort,
+            metavar="|".join(EFFORTS),
+            default=effort("usual"),
             help="how much is measured (default: usual), and changes of it, as in "
             "quick,launches=1,rounds=1,budget=10,seed=5",
-        )  # fmt: skip
+        )
         parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)")
 
     def run(self, args: argparse.Namespace) -> Table:

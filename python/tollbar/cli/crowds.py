@@ -86,24 +86,32 @@ _KEYS: dict[str, arguments.Reader] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "barrier", nargs="*", type=_KEYS["barrier"], metavar="PLAN",
+        "barrier",
+        nargs="*",
+        type=_KEYS["barrier"],
+        metavar="PLAN",
         help="or centralized, tree, combination of the paper (default)",
-    )  # fmt: skip
+    )
     parser.add_argument("--ranks", type=_THREADS, metavar="T", help="threads (default: 16)")
     parser.add_argument("--compute", type=_compute, metavar="US,...", help="between barriers (default: 1000)")
     parser.add_argument("--episodes", type=_KEYS["episodes"], metavar="N", help="default: 60")
     parser.add_argument(
-        "--waiting", type=arguments.listed(_waiting), metavar="WAY,...",
+        "--waiting",
+        type=arguments.listed(_waiting),
+        metavar="WAY,...",
         help="spin, smart (or smart:N), naive (default: all)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--placement", type=_placement, metavar="HOW",
-        help="cyclic (default), block, or each thread's CPU: 0,0,1",
-    )  # fmt: skip
+        "--placement", type=_placement, metavar="HOW", help="cyclic (default), block, or each thread's CPU: 0,0,1"
+    )
     parser.add_argument(
-        "--application", type=arguments.pairs(_KEYS), action="append", default=[], metavar="K=VALUE,...",
+        "--application",
+        type=arguments.pairs(_KEYS),
+        action="append",
+        default=[],
+        metavar="K=VALUE,...",
         help=f"one of several, with its own {', '.join(_KEYS)}",
-    )  # fmt: skip
+    )
 
 
 def described(args: argparse.Namespace) -> list[list[Described]]:
@@ -121,9 +129,14 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
             raise WrongUse(f"{args.compute} says how many threads compute how long; leave out {key}")
     computing = [(0.0, 0.0)] if recorded else args.compute or [(1000.0, 0.0)]
     kinds = itertools.product(args.barrier or BARRIERS, args.waiting or WAITINGS, computing)
-    usual = {"ranks": args.ranks or 16, "episodes": args.episodes or 60,
-             "placement": args.placement or ("cyclic", ()), "arrival": 0.0, "cpus": 0,
-             "order": args.kernel["order"]}  # fmt: skip
+    usual = {
+        "ranks": args.ranks or 16,
+        "episodes": args.episodes or 60,
+        "placement": args.placement or ("cyclic", ()),
+        "arrival": 0.0,
+        "cpus": 0,
+        "order": args.kernel["order"],
+    }
     return [
         [
             _application(usual | {"barrier": barrier, "waiting": waiting, "compute": compute} | pairs, profile)

@@ -47,9 +47,11 @@ def add_parser(commands) -> None:
         "doctor", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
     )
     parser.add_argument(
-        "addresses", nargs="*", metavar="ADDRESS",
+        "addresses",
+        nargs="*",
+        metavar="ADDRESS",
         help="of another host's network card, which must answer as those of barriers do (else exit code 1)",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 

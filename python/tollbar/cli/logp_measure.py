@@ -47,9 +47,12 @@ def add_parser(ways) -> None:
         help="threads: by words; mpi: words and messages; shmem: puts and stores; udp: on the loopback",
     )
     parser.add_argument(
-        "--mpi", type=arguments.names, default=(), metavar="NAME,...",
+        "--mpi",
+        type=arguments.names,
+        default=(),
+        metavar="NAME,...",
         help="which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--effort",
         choices=tuple(EFFORTS),
@@ -58,9 +61,8 @@ def add_parser(ways) -> None:
         help="quick: one launch; usual: six; full: 24",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR",
-        help="where to store the run (default: the results folder)",
-    )  # fmt: skip
+        "-o", "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
+    )
 
 
 def run(args: argparse.Namespace) -> Table:

@@ -59,15 +59,19 @@ class Up:
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         parser = verbs.add_parser(
-            "up", help="starts the daemon", epilog=describe_columns(Daemon),
+            "up",
+            help="starts the daemon",
+            epilog=describe_columns(Daemon),
             description=f"Starts the daemon; {_default_socket()}.",
-        )  # fmt: skip
+        )
         parser.add_argument("--interface", metavar="NAME", help="default: that of the default route, or the only one")
         parser.add_argument("--mode", choices=("auto", "native", "generic"), default="auto")
         parser.add_argument(
-            "--groups", type=_GROUPS, metavar="N",
+            "--groups",
+            type=_GROUPS,
+            metavar="N",
             help=f"most groups of all users together (default: 256, at most {_MOST_GROUPS})",
-        )  # fmt: skip
+        )
         parser.add_argument("--per-user", type=_GROUPS, metavar="N", help="of one user (default: 64)")
         parser.add_argument("--switch-key", metavar="FILE", help="of a switch that counts, 32 hexadecimal digits")
 
@@ -91,9 +95,11 @@ class Down:
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         verbs.add_parser(
-            "down", help="stops the daemon", epilog=describe_columns(Daemon),
+            "down",
+            help="stops the daemon",
+            epilog=describe_columns(Daemon),
             description=f"Stops the daemon; {_default_socket()}.",
-        )  # fmt: skip
+        )
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
@@ -109,9 +115,11 @@ class Status:
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         verbs.add_parser(
-            "status", help="lists the groups that run on this host's card", epilog=describe_columns(Group),
+            "status",
+            help="lists the groups that run on this host's card",
+            epilog=describe_columns(Group),
             description=f"Asks the daemon for the groups on this host's card; {_default_socket()}.",
-        )  # fmt: skip
+        )
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:

@@ -47,17 +47,27 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         "cluster", help=__doc__.partition(": ")[2].partition("\n")[0], description=__doc__, epilog=describe_columns(Run)
     )
     parser.add_argument(
-        "plans", nargs="*", type=arguments.plan, default=arguments.MESSAGE_PLANS, metavar="PLAN",
+        "plans",
+        nargs="*",
+        type=arguments.plan,
+        default=arguments.MESSAGE_PLANS,
+        metavar="PLAN",
         help="default: every algorithm of the catalogue without roles",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, required=True, metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        required=True,
+        metavar="P[,P...]",
         help=f"numbers of ranks, at most {_MOST_RANKS}; A..B stands for every size between",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--logp", type=arguments.logp, default=tollbar.LogP(L=10, o=5, g=3), metavar="L,o,g",
+        "--logp",
+        type=arguments.logp,
+        default=tollbar.LogP(L=10, o=5, g=3),
+        metavar="L,o,g",
         help="latency, overhead, gap in microseconds (default: 10,5,3)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--platform",
         metavar="FILE",
@@ -83,10 +93,13 @@ def run(args: argparse.Namespace) -> Table:
             "`tollbar doctor` has the command"
         ) from None
     with Progress("simulating", total=len(args.plans) * sum(sizes)) as progress:
-        return Table([
-            row for number, ranks in enumerate(sizes)
-            for row in _rows(ranks, args, progress, f"run {number + 1} of {len(sizes)}")
-        ])  # fmt: skip
+        return Table(
+            [
+                row
+                for number, ranks in enumerate(sizes)
+                for row in _rows(ranks, args, progress, f"run {number + 1} of {len(sizes)}")
+            ]
+        )
 
 
 def _rows(ranks: int, args: argparse.Namespace, progress: Progress, which: str) -> list[Run]:

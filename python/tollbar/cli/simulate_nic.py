@@ -69,28 +69,44 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         epilog=describe_columns(Comparison),
     )
     parser.add_argument(
-        "plans", nargs="*", type=arguments.plan, default=["pairwise"], metavar="PLAN",
+        "plans",
+        nargs="*",
+        type=arguments.plan,
+        default=["pairwise"],
+        metavar="PLAN",
         help="default: pairwise, the paper's own",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        default=[range(8, 9)],
+        metavar="P[,P...]",
         help="nodes; A..B stands for every number between (default: 8)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--card", type=_cards, default=dict.fromkeys(tollbar.nic_cards()), metavar="CARD,...",
+        "--card",
+        type=_cards,
+        default=dict.fromkeys(tollbar.nic_cards()),
+        metavar="CARD,...",
         help=f"{', '.join(tollbar.nic_cards())} (default: both), or your own: PART=US,... of "
         f"{', '.join(_PARTS)}, each 0 unless it is named",
-    )  # fmt: skip
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--compute", type=arguments.listed(_work), default=(Work(),), metavar="US[~S],...",
+        "--compute",
+        type=arguments.listed(_work),
+        default=(Work(),),
+        metavar="US[~S],...",
         help="computing before each barrier, S: varying by this share; or the paper's applications "
         f"{', '.join(tollbar.nic_applications())}, which vary by 0.1 unless ~S says else",
-    )  # fmt: skip
+    )
     how.add_argument(
-        "--efficiency", type=arguments.listed(arguments.number(float, 0, 1, "share")), default=(),
-        metavar="E,...", help="how much must be computed between barriers for these efficiencies",
-    )  # fmt: skip
+        "--efficiency",
+        type=arguments.listed(arguments.number(float, 0, 1, "share")),
+        default=(),
+        metavar="E,...",
+        help="how much must be computed between barriers for these efficiencies",
+    )
 
 
 def _cards(text: str) -> dict[str, tollbar.NicCard | None]:
@@ -125,9 +141,13 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _compare(
-    plan: tollbar.Plan, name: str, parts: tollbar.NicCard | None, work: Work,
-    efficiencies: Sequence[float], watch: _Watch,
-) -> list[Comparison]:  # fmt: skip
+    plan: tollbar.Plan,
+    name: str,
+    parts: tollbar.NicCard | None,
+    work: Work,
+    efficiencies: Sequence[float],
+    watch: _Watch,
+) -> list[Comparison]:
     card = parts or tollbar.nic_card(name)
     host_us = _loop_us(plan, "host", card, work, watch)
     nic_us = _loop_us(plan, "nic", card, work, watch)
@@ -163,9 +183,8 @@ def _loop_us(
     loops = _DRAWN_LOOPS if work.variation else 1
     try:
         outcome = tollbar.simulate_nic(
-            plan, where, card,
-            compute_us=work.compute_us, variation=work.variation, runs=loops, seed=_SEED, watch=watch,
-        )  # fmt: skip
+            plan, where, card, compute_us=work.compute_us, variation=work.variation, runs=loops, seed=_SEED, watch=watch
+        )
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {watch.which}: {watch.told}") from None
     return outcome.last_us / loops

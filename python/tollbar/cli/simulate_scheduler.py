@@ -121,17 +121,26 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
     )
     crowds.add_arguments(parser)
     parser.add_argument(
-        "--cpus", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
+        "--cpus",
+        type=arguments.rank_counts,
+        default=[range(8, 9)],
+        metavar="P[,P...]",
         help="processors; A..B too (default: 8)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--kernel", type=_kernel, default=Kernel("paper", {}), metavar="NAME,...",
+        "--kernel",
+        type=_kernel,
+        default=Kernel("paper", {}),
+        metavar="NAME,...",
         help="paper (default), fair, older-fair; fair,switch=2",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--neighbours", type=arguments.number(int, 0, 1024, "number of neighbours"), default=0, metavar="N",
+        "--neighbours",
+        type=arguments.number(int, 0, 1024, "number of neighbours"),
+        default=0,
+        metavar="N",
         help="threads of others that never wait, one a processor",
-    )  # fmt: skip
+    )
     parser.add_argument("--policy", choices=POLICIES, default="partition", metavar="HOW", help=f"{', '.join(POLICIES)}")
     parser.add_argument("--seed", type=arguments.seed, metavar="N", help="of what is drawn (default: 1)")
     parser.add_argument(
@@ -214,10 +223,15 @@ def _simulate(
     try:
         outcome = tollbar.simulate_scheduler(
             [each.application for each in run.applications],
-            processors=run.processors, kernel=args.kernel.name, neighbours=args.neighbours,
-            policy=args.policy, seed=1 if args.seed is None else args.seed, watch=watch,
-            **args.kernel.on(run.processors), **window,
-        )  # fmt: skip
+            processors=run.processors,
+            kernel=args.kernel.name,
+            neighbours=args.neighbours,
+            policy=args.policy,
+            seed=1 if args.seed is None else args.seed,
+            watch=watch,
+            **args.kernel.on(run.processors),
+            **window,
+        )
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {which}: {told}") from None
     progress.advance(1 - share)
@@ -286,13 +300,18 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
     if args.neighbours:
         crowd += f", {args.neighbours} neighbour{'s' * (args.neighbours > 1)}"
     picture = executions.Picture(
-        name="execution", title=f"{crowd} on {run.processors} processors", processors=run.processors,
-        from_us=0.0, until_us=last_us, spans=outcome.history, applications=len(run.applications),
+        name="execution",
+        title=f"{crowd} on {run.processors} processors",
+        processors=run.processors,
+        from_us=0.0,
+        until_us=last_us,
+        spans=outcome.history,
+        applications=len(run.applications),
         quantum_us=args.kernel["quantum" if args.kernel.name == "paper" else "tick"],
         dashed="a quantum ends" if args.kernel.name == "paper" else "a tick",
         completed_us=[completion.completed_us for completion in outcome.applications],
         arrived_us=[completion.arrival_us for completion in outcome.applications],
-    )  # fmt: skip
+    )
     args.output.write_text(executions.alone(picture), encoding="utf-8")
 
 

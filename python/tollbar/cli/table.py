@@ -74,14 +74,16 @@ def add_format(parser: argparse.ArgumentParser, default: str = "table") -> None:
     """Lets the user say how rows are printed."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
-        "--format", choices=FORMATS, default=default, metavar="FORM",
+        "--format",
+        choices=FORMATS,
+        default=default,
+        metavar="FORM",
         help="table (default), csv or json; also --csv, --json",
-    )  # fmt: skip
+    )
     for form in FORMATS[1:]:
         group.add_argument(
-            f"--{form}", dest="format", action="store_const", const=form, default=default,
-            help=argparse.SUPPRESS,
-        )  # fmt: skip
+            f"--{form}", dest="format", action="store_const", const=form, default=default, help=argparse.SUPPRESS
+        )
 
 
 def write(table: Table, form: str, out: TextIO) -> None:

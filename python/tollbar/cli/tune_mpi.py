@@ -37,18 +37,26 @@ class TunedMpi:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        metavar="P[,P...]",
         help=f"sizes of the jobs (default: {','.join(map(str, RANKS))})",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--mpi", type=arguments.names, default=(), metavar="NAME[,NAME...]",
+        "--mpi",
+        type=arguments.names,
+        default=(),
+        metavar="NAME[,NAME...]",
         help="openmpi, mpich, impi, or with a version such as openmpi5 (default: all)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--budget-ms", type=_milliseconds, default=BUDGET_MS, metavar="MS",
+        "--budget-ms",
+        type=_milliseconds,
+        default=BUDGET_MS,
+        metavar="MS",
         help="how long to measure for each size and objective; from 200 on every candidate is tried "
         "(default: %(default)s)",
-    )  # fmt: skip
+    )
 
 
 def _milliseconds(text: str) -> int:

@@ -55,10 +55,13 @@ class Tuned:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "results", nargs="?", type=Path, metavar="RUN",
+        "results",
+        nargs="?",
+        type=Path,
+        metavar="RUN",
         help="a stored run, or a folder of runs (default: the results folder; of its runs the one with most "
         "launches, the newest of equals; measures briefly if none has the usual candidates)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--force",
         action="store_true",
@@ -133,10 +136,9 @@ def _left(place: Situation, why: str, before: Mapping[Any, Entry]) -> Tuned:
     known = {tuple(entry.pairs.get(key) for key in ("ranks", "cpus", "pinned")): entry for entry in before.values()}
     stored = known.get((str(place.ranks), str(place.processors), pinned))
     plan = stored.pairs["plan"] if stored else choice.untuned(place).name
-    return Tuned(
-        place.ranks, place.processors, place.placement, plan, "stored" if stored else "default",
-        None, None, None, None, None, None, None, None, None, why,
-    )  # fmt: skip
+    verdict = "stored" if stored else "default"
+    where = (place.ranks, place.processors, place.placement)
+    return Tuned(*where, plan, verdict, None, None, None, None, None, None, None, None, None, why)
 
 
 def _told(rows: Sequence[Tuned]) -> Iterator[str]:

@@ -36,14 +36,19 @@ def add_parser(commands) -> None:
         "verify", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Proof)
     )
     parser.add_argument(
-        "plans", nargs="*", type=_plan_or_file, metavar="PLAN|FILE",
+        "plans",
+        nargs="*",
+        type=_plan_or_file,
+        metavar="PLAN|FILE",
         help="a plan, or a file with the words of one as `tollbar show` prints them, one line a rank "
         "(default: every algorithm of the catalogue)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ranks", type=_sizes, metavar="A..B",
+        "--ranks",
+        type=_sizes,
+        metavar="A..B",
         help=f"sizes to prove: A, A..B or a list with commas (default: {_DEFAULT_RANKS})",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 

@@ -130,12 +130,16 @@ def markdown(samples: Samples) -> str:
     )
     every = (
         [
-            word(cell.neighbours), str(cell.ranks), cell.placement, cell.work,
-            beside.best(here), time_text(beside.turn_ns(here, beside.best(here))),
+            word(cell.neighbours),
+            str(cell.ranks),
+            cell.placement,
+            cell.work,
+            beside.best(here),
+            time_text(beside.turn_ns(here, beside.best(here))),
             *(times_text(beside.ratio(here, label)) for label in shown),
         ]
         for cell, here in there.items()
-    )  # fmt: skip
+    )
     cost = tables.markdown_table(["neighbours", *shown], by_kind)
     names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", *shown]
     return f"{cost}\nEvery cell:\n\n{tables.markdown_table(names, every)}"

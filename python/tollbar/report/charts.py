@@ -57,9 +57,14 @@ def _digits(value: float) -> str:
 
 
 def curves(
-    name: str, lines: Sequence[Line], x: Quantity, y: Quantity, spread: str = ROUNDS,
-    bars: bool = False, notes: Sequence[Sequence[str]] = (),
-) -> str:  # fmt: skip
+    name: str,
+    lines: Sequence[Line],
+    x: Quantity,
+    y: Quantity,
+    spread: str = ROUNDS,
+    bars: bool = False,
+    notes: Sequence[Sequence[str]] = (),
+) -> str:
     """The chart of these lines. `bars` draws each range as a bar, not as a band; notes are told at points."""
     styles = _Styles()
     drawn = []
@@ -70,23 +75,34 @@ def curves(
         drawn.append({"name": line.label, "kind": kind, "points": points} | style)
     measured = (len(line.x) for line in lines if not line.bound and not line.predicted)
     told = _table(lines, x, y)
-    return _chart(name, {"x": dict(x), "y": dict(y), "spread": spread, "bars": bars, "series": drawn},
-                  told, max(measured, default=0))  # fmt: skip
+    return _chart(
+        name,
+        {"x": dict(x), "y": dict(y), "spread": spread, "bars": bars, "series": drawn},
+        told,
+        max(measured, default=0),
+    )
 
 
 def rows(
-    name: str, groups: Sequence[tuple[str, str]], lines: Sequence[Line], x: Quantity, spread: str,
+    name: str,
+    groups: Sequence[tuple[str, str]],
+    lines: Sequence[Line],
+    x: Quantity,
+    spread: str,
     notes: Sequence[Sequence[str]] = (),
-) -> str:  # fmt: skip
+) -> str:
     """A row for each (group, label), a point in it for each line; a line's x are numbers of rows."""
     turned = [dataclasses.replace(line, x=line.middle, middle=line.x) for line in lines]
     drawn = [
         {
-            "name": line.label, "kind": "line", "colour": candidates.colour(line.label) % COLOURS, "dash": 0,
+            "name": line.label,
+            "kind": "line",
+            "colour": candidates.colour(line.label) % COLOURS,
+            "dash": 0,
             "points": _points(line, notes[number] if notes else ()),
         }
         for number, line in enumerate(turned)
-    ]  # fmt: skip
+    ]
     y = {"scale": "rows", "label": "", "unit": ""}
     texts = [", ".join(group) for group in groups]
     told = _table(lines, {**y, "rows": texts}, x)

@@ -145,10 +145,13 @@ def _verdict(place: Situation, crowds: Crowds) -> Verdict | None:
     take = min(near, key=lambda each: (each.wait != "auto", _SIMPLEST.index(each.kind), safe[each]))
     worst = {each: max(found.values()) for each, found in ratios.items()}
     return Verdict(
-        place, take, safe[take], worst[take],
+        place,
+        take,
+        safe[take],
+        worst[take],
         {each.name: worst[each] for each in ratios if each.name in _PEERS},
         min((worst[each] for each in ratios if each.wait == "spin"), default=None),
-    )  # fmt: skip
+    )
 
 
 def verdict_text(verdict: Verdict) -> str:

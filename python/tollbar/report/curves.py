@@ -21,9 +21,13 @@ Along = Mapping[int, Measurements]
 
 
 def line(
-    along: Along, candidate: Candidate | str, metric: str | None = None, label: str = "",
-    colour: int | None = None, band: bool = True,
-) -> Line | None:  # fmt: skip
+    along: Along,
+    candidate: Candidate | str,
+    metric: str | None = None,
+    label: str = "",
+    colour: int | None = None,
+    band: bool = True,
+) -> Line | None:
     """The medians of a candidate; by default its time, in its own colour. None where there are none."""
     own = candidate.label if isinstance(candidate, Candidate) else candidate
     points = []

@@ -114,9 +114,13 @@ def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
     for number, span in enumerate(picture.spans):
         length = span.until_us - span.from_us
         shape = Rectangle(
-            (span.from_us, span.processor - 0.4), length, 0.8, linewidth=0,
-            facecolor=plots.series(_COLOURS[span.activity]), alpha=_alpha(span),
-        )  # fmt: skip
+            (span.from_us, span.processor - 0.4),
+            length,
+            0.8,
+            linewidth=0,
+            facecolor=plots.series(_COLOURS[span.activity]),
+            alpha=_alpha(span),
+        )
         shape.set_gid(f"span-{number}")
         axes.add_patch(shape)
         when = f"{charts.time_text(length * 1000)} from {span.from_us / 1000:.6g} ms"

@@ -159,12 +159,18 @@ def _interval(found: Interval | None) -> str:
 def _environment(left_out: LeftOut) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
     environment.filters |= {
-        "time": time_text, "times": tables.times_text, "interval": _interval,
-        "ratio": left_out.ratio, "enough": left_out.enough,
-    }  # fmt: skip
+        "time": time_text,
+        "times": tables.times_text,
+        "interval": _interval,
+        "ratio": left_out.ratio,
+        "enough": left_out.enough,
+    }
     return environment
 
 

@@ -147,15 +147,18 @@ def _table(found: Samples) -> str:
     names += ["barrier", "an episode", "loop period", "times the fastest", f"times {rows[0]['today_is']}"]
     cells = (
         [
-            *([row["over"] or ""] if over else []), row["where"], str(row["ranks"]),
-            *([str(row["threads"] or 1)] if threads else []), row["barrier"],
+            *([row["over"] or ""] if over else []),
+            row["where"],
+            str(row["ranks"]),
+            *([str(row["threads"] or 1)] if threads else []),
+            row["barrier"],
             time_text(row["median_us"] * 1e3) if row["median_us"] else "",
             f"{time_text(row['period_us'] * 1e3)}{_between(row['low_us'], row['high_us'], _us)}",
             _fastest(row),
             _today(row),
         ]
         for row in rows
-    )  # fmt: skip
+    )
     return tables.markdown_table(names, cells)
 
 

@@ -101,10 +101,13 @@ def first(
     ratios, doors = _narrow(all_ratios), {door: _narrow(each) for door, each in all_doors.items()}
     compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
     panels = [
-        Panel(placement, Markup(_over_threads(users.filter(pl.col("placement") == placement), placement)),
-              _of_threads({key: each for key, each in all_ratios.items() if key[1] == placement}))
+        Panel(
+            placement,
+            Markup(_over_threads(users.filter(pl.col("placement") == placement), placement)),
+            _of_threads({key: each for key, each in all_ratios.items() if key[1] == placement}),
+        )
         for placement in _by_launches(users)
-    ]  # fmt: skip
+    ]
     mpi, said = None, []
     if of_mpi and not calls.is_empty():
         said = _of_mpis(all_doors)
