@@ -60,18 +60,3 @@ def test_quick_is_about_what_users_have_beside_a_neighbour(bench, tmp_path):
     assert {(each.environment["ranks"], each.environment["placement"]) for each in run.launches} == {(8, "free")}
     names = {record["name"] for each in run.launches for record in each.records["turns"]}
     assert names == {"tollbar::barrier", "std::barrier"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--beside", "nobody"], "'nobody' is not one of alone, neighbour, neighbours, session, cgroup, quota, all"),
-        (["--compute", "x"], "'x' is not US or US~SHARE"),
-        (["--compute", "5~2"], "'5~2' is not US or US~SHARE"),
-    ],
-)
-def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
-    said = bench("threads", *arguments)
-    assert said.code == 2
-    assert complaint in said.err
-    assert said.err.count("\n") == 1

@@ -66,19 +66,6 @@ def test_without_openshmem_it_says_so_and_fails_nothing(bench, tmp_path):
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["shmem", "--placement", "free"], "--placement is not an option of `tollbar bench shmem`"),
-        (["threads", "--mpi", "openmpi"], "--mpi is not an option of `tollbar bench threads`"),
-    ],
-)
-def test_options_of_others_are_refused(tollbar, arguments, complaint):
-    said = tollbar("bench", *arguments)
-    assert (said.code, said.err.count("\n")) == (2, 1)
-    assert complaint in said.err
-
-
 def test_letters_that_are_lost_fail_the_check(bench, tmp_path):
     lost = '{"record":"violation","round":0,"name":"default","sent":5,"received":4,"damaged":0}'
     program = tmp_path / "build" / "bin" / "tollbar-bench-dsde"

@@ -70,13 +70,3 @@ def test_a_measurement_that_leaves_a_nic_unused_fails_and_names_the_host(hosts_c
         assert nic_daemons.main(*names, "--", "true") == 1
         assert f"nobody has used the NIC of {names[0]}" in capfd.readouterr().err
         assert nic_daemons.main(*names, "--", "sh", "-c", "exit 3") == 3
-
-
-def test_what_is_no_workload_is_told_what_is_one(capsys):
-    assert main(["bench", "threads", "--compute", "20,fast"]) == 2
-    assert "'fast' is not US or US~SHARE" in capsys.readouterr().err
-
-
-def test_what_cannot_compute_between_barriers_has_no_such_option(capsys):
-    assert main(["bench", "hybrid", "--compute", "20"]) == 2
-    assert "--compute is not an option of `tollbar bench hybrid`" in capsys.readouterr().err

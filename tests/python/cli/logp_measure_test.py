@@ -83,21 +83,6 @@ def test_a_program_that_is_not_there_is_named_with_the_way_to_it(tollbar, progra
     assert "the program tollbar-bench-logp is not there; run `make`" in said.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("pigeons",), "argument TRANSPORT: invalid choice: 'pigeons'"),
-        (("threads", "--effort", "little"), "argument --effort: invalid choice: 'little'; there are quick,"),
-        (("threads", "--mpi", "mpich"), "--mpi is not an option of `tollbar logp measure threads`"),
-    ],
-)
-def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
-    said = tollbar("logp", "measure", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert line in said.err
-    assert said.err.count("\n") == 1
-
-
 def test_a_noisy_machine_is_told(tollbar, program, monkeypatch):
     quiet = tollbar("logp", "measure", "threads", "--effort", "quick")
     lines = ["other programs had half of it", "a hypervisor had the rest"]

@@ -142,10 +142,6 @@ def test_what_is_set_is_told_where_it_is_asked_for(threads, tollbar, monkeypatch
     assert (said.code, said.err) == (0, line)
 
 
-def test_a_program_that_is_not_there_is_named(tollbar):
-    assert "tollbar run: there is no program nosuch" in tollbar("run", "--", "nosuch").refusal
-
-
 def test_a_program_of_another_mpi_than_its_launcher_is_refused_unless_the_mpi_is_named(here, shown, tollbar):
     here()
     words = ("--", "mpirun", "-n", "2", "of_mpich")
@@ -185,12 +181,6 @@ def test_a_component_that_is_asked_for_is_not_replaced_in_silence(here, tollbar)
     said = tollbar("run", "--door", "component", "--", "mpirun", "./program")
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert "no mca_coll_tollbar.so for Open MPI 4.1.4" in said.err
-
-
-@pytest.mark.parametrize("words", [[], ["--"], ["--timeout", "0", "--", "true"], ["--timeout", "soon", "true"]])
-def test_wrong_use_is_one_line(tollbar, words):
-    said = tollbar("run", *words)
-    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
 
 
 def test_the_launchers_name_is_looked_for_not_a_part_of_it():

@@ -49,12 +49,6 @@ def test_roles_stand_behind_the_ranks_by_their_letters(tollbar):
     assert tollbar("show", "turnstile", "--ranks", 3, "--as", "goal").out.startswith("num_ranks 4\n")
 
 
-def test_groups_without_nodes_are_refused_with_what_to_write(tollbar):
-    said = tollbar("show", "turnstile/mcs", "--ranks", 3)
-    assert (said.code, said.out) == (2, "")
-    assert "write turnstile@K/mcs for groups of K ranks" in said.err
-
-
 def test_the_drawing_is_well_formed_xml(tollbar):
     said = tollbar("show", "dissemination", "--ranks", 5, "--as", "svg")
     assert said.code == 0
@@ -91,10 +85,3 @@ def test_a_file_that_cannot_be_written_is_one_line(tollbar, tmp_path):
     said = tollbar("show", "mcs", "--ranks", 8, "-o", file)
     assert said.code == 2
     assert said.err == (f"tollbar show: cannot write {file}: No such file or directory; name another file with -o\n")
-
-
-def test_an_unknown_plan_is_one_line_that_lists_the_known_ones(tollbar):
-    said = tollbar("show", "nosuch", "--ranks", 8)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("tollbar show: plan 'nosuch': there is no algorithm 'nosuch'; there are central, ")
-    assert said.err.count("\n") == 1

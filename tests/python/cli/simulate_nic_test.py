@@ -74,29 +74,6 @@ def test_one_node_has_nothing_to_do(tollbar):
     assert (float(row["host_us"]), float(row["nic_us"]), float(row["factor"])) == (0, 0, 1)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (("--card", "lanai9"), "'lanai9' is not known; did you mean 'lanai"),
-        (("--compute", "1us"), "'1us' is not a number of microseconds"),
-        (("--card", "send="), "send=: '' is not a number of microseconds"),
-        (("--card", "send=1,send=2"), "send= is given twice"),
-        (("--card", "send=-1"), "send=-1: '-1' is not a number of microseconds"),
-        (("--card", "recv=nan"), "recv=nan: 'nan' is not a number of microseconds"),
-        (("--card", "xmit=3,recv=2"), "Xmit of 3 us is longer than Network + Recv of 2 us"),
-        (("--ranks", "0"), "'0' is not a number of ranks from 1"),
-        (("--compute", "-3"), "'-3' is not a number of microseconds, at least 0"),
-        (("--compute", "fast"), "'fast' is not a number of microseconds"),
-        (("--compute", "1~2"), "'2' is not a share from 0 to 1"),
-        (("--efficiency", "1"), "an efficiency is below 1"),
-        (("--efficiency", "0.5", "--compute", "1"), "not allowed with argument"),
-        (("nonsense",), "nonsense"),
-    ],
-)
-def test_wrong_use_is_one_line_that_says_what_is_accepted(tollbar, arguments, named):
-    assert named in refusal(tollbar, *arguments)
-
-
 def test_an_interrupted_simulation_says_how_far_it_came(tollbar, monkeypatch):
     def interrupted(*_, watch, **__):
         watch(2e6, 1, 4)

@@ -90,46 +90,6 @@ def test_shuffled_threads_take_turns_as_the_seed_has_it(tollbar):
     assert float(numbered["switches_per_barrier"]) < 17 < min(switches)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--cpus", 17], "17 processors are more than the 16 threads"),
-        (["--cpus", 0], "'0' is not a number of ranks from 1"),
-        (["--kernel", "paper,quantum=0"], "the quantum is a time from 0.001 to 1e12 us, not 0"),
-        (["--kernel", "paper,switch=nan"], "switch=nan: 'nan' is not a number of microseconds"),
-        (["--compute", -1], "'-1' is not a number of microseconds, at least 0"),
-        (["--compute", "x"], "'x' is not a number of microseconds, at least 0"),
-        (["--kernel", "paper,own=-1"], "own=-1: '-1' is not a number of microseconds"),
-        (["--compute", "1~2"], "'2' is not a share from 0 to 1"),
-        (["--ranks", -1], "'-1' is not a number of threads from 1"),
-        (["--episodes", 0], "'0' is not a whole number, at least 1"),
-        (["--seed", -1], "'-1' is not a whole number from 0 to 2^64 - 1"),
-        (["--seed", 2], "--seed: nothing is drawn"),
-        (["--waiting", "sleep"], "'sleep' is not known; there are spin, smart, naive"),
-        (["--waiting", "spin:2"], "smart alone yields N times"),
-        (["--policy", "fair"], "invalid choice: 'fair'"),
-        (["--placement", "0,1"], "the placement names a processor for 2 threads, not for all 16"),
-        (["--placement", "near"], "'near' is neither cyclic nor block nor a processor for each thread"),
-        (["--application", "speed=1"], "speed=: there are ranks, compute"),
-        (["--application", "ranks=few"], "ranks=few: 'few' is not a number of threads"),
-        (["--application", "placement=near"], "placement=near: 'near' is neither"),
-        (["--application", "ranks"], "'ranks' is not KEY=VALUE"),
-        (["--application", "ranks=8", "--ranks", 9], "--ranks: every --application has its own"),
-        (["sense"], "there is no algorithm 'sense'; there are centralized, tree, combination, "),
-        (["--kernel", "cfs"], "'cfs' is not known; there are paper, fair, older-fair"),
-        (["--neighbours", -1], "'-1' is not a number of neighbours"),
-        (["--kernel", "paper,tick=1000"], "tick=: there are switch, quantum, access"),
-        (["--kernel", "fair", "--policy", "global"], "it knows only the policy partition"),
-        (["--kernel", "fair,quantum=0"], "the quantum is a time from 0.001"),
-        (["--waiting", "smart:2"], "only who waits smart under a fair kernel yields before it sleeps"),
-        (["-o", "x.svg"], "-o draws one run, these are 9"),
-        (["-o", "x.png"], "'x.png' must end in .svg"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_one_line(tollbar, arguments, said):
-    assert said in refusal(tollbar, *arguments)
-
-
 def beside(*arguments):
     """A command of docs/how-to/crowded.md."""
     return (

@@ -95,22 +95,6 @@ def test_nothing_chosen_is_a_failure_in_one_line(tune, tmp_path):
     assert not (tmp_path / "tuning").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (("--mpi", "mpich"), "there is no MPI 'mpich' here; there are: openmpi-4.1.4"),
-        (("--ranks", "1,2"), "the smallest size is 2"),
-        (("--ranks", "two"), "'two' is not a number of ranks"),
-        (("--budget-ms", "0"), "'0' is not a whole number of milliseconds"),
-        (("--force",), "--force is not an option of `tollbar tune mpi`"),
-    ],
-)
-def test_wrong_use_is_one_line(tune, arguments, complaint):
-    said = tune(*arguments)
-    assert said.code == 2
-    assert complaint in said.err
-
-
 def test_an_mpi_is_named_by_family_major_or_version(tune):
     for name in ("openmpi", "openmpi4", "openmpi-4.1.4"):
         assert tune("--mpi", name, "--ranks", "2").code == 0
