@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comments in src and include: each sentence starts with the thing it is about."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

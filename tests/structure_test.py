@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shape of the tree: which folder may include which, licence lines, lengths, no machine's own paths."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TOLLBAR_ variables mean the same at the doors that need no launcher: C groups, UDP, network cards."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

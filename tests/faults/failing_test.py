@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """With a fault-tolerant MPI every wait ends with its error for a dead rank or a revoked communicator."""
 
-from __future__ import annotations
-
 import pytest
 
 RANKS = 4

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools that take the MPI's calls by their profiling names: ahead of us, behind us, and in the program."""
 
-from __future__ import annotations
-
 import re
 
 TOLD = re.compile(r"^tool: rank \d+: (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)

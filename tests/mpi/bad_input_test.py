@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a user or a machine may get wrong: one line that says so, and a barrier that works."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

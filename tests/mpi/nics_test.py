@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that meet on their network cards: hosts out of network namespaces, each with a daemon."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the tests: with each bug of mutants.toml built into a copy of the source, what it names fails."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

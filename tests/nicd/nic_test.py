@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Members, daemons and users of NICs that end, are killed or want what is not theirs. Needs root and BPF."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar.Barrier and process_barrier keep what threading.Barrier and multiprocessing.Barrier promise."""
 
-from __future__ import annotations
-
 import _thread
 import gc
 import multiprocessing

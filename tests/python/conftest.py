@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measuring programs and stored runs whose times are known, so that a test decides, and a browser."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/hosts: hosts out of network namespaces carry an MPI, and leave nothing behind."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attempts of users without rights on a NIC's daemon, beside another user's group that goes on meeting."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

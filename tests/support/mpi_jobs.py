@@ -3,8 +3,6 @@
 
 The fixtures are those of tests/mpi and tests/faults, whose conftest.py names them."""
 
-from __future__ import annotations
-
 import contextlib
 import mmap
 import os

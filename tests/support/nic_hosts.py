@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts out of network namespaces, the daemons and members on them. Needs root and BPF."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

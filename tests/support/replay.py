@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for a measuring program: takes its arguments, prints its records; the seed makes the times."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes up stored runs of `tollbar bench mpi` and `bench hybrid` whose times follow the LogP model."""
 
-from __future__ import annotations
-
 import random
 
 import fake_program

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored runs of `tollbar bench nic`, made up: a machine that obeys the NIC paper's timing model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import fake_program

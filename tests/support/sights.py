@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored looks, made by hand: what tollbar-look would have printed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tollbar.look import sight

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What only Open MPI's component has: its parameters, its requests, what it declines, and what it says."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from dataclasses import replace

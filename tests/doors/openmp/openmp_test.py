@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on libgomp (GCC) and on libomp (clang) give the same results with tollbar's preload as without."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

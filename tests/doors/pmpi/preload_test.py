@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each preload takes every MPI_Barrier of C and Fortran programs of its MPIs, and none of another's."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar simulate cluster: the MPI transport on clusters that SimGrid simulates, and what it refuses."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

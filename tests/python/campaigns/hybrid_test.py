@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is started for threads inside ranks, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is started for barriers between hosts, what is said where there are none, and what is compared."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar bench threads --compute: runs a little, and refuses what cannot be."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a host lacks for barriers on its card is named, with what would mend it."""
 
-from __future__ import annotations
-
 import pytest
 from tollbar.cli import nic_checks
 from tollbar.cli.findings import ABSENT, OK, WRONG

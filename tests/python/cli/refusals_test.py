@@ -3,8 +3,6 @@
 
 The MPIs are replays, so that they have the same names everywhere."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

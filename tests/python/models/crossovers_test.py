@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crossovers and curves: what they say is what single prices say."""
 
-from __future__ import annotations
-
 import pytest
 import tollbar
 from tollbar.models import crossovers

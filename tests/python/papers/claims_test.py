@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the papers claim in words: every verdict, and the numbers of its derivation."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 

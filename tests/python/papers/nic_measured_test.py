@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The NIC paper's figures from measurements that are known: the fit, the efficiencies, the figures."""
 
-from __future__ import annotations
-
 import pytest
 import tollbar
 from tollbar.data import results, samples, workloads

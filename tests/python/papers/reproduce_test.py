@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar reproduce: every exhibit as a table, a picture and a sentence; printed, modelled and measured."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stored runs put into the exhibits: medians beside predictions, in the figures they belong to."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report in a browser: what a person sees first, at a desk and on a phone, and what it does."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

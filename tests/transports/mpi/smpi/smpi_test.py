@@ -5,8 +5,6 @@ The library is that of every MPI, and so is the source of its messages, compiled
 costs of messages are LogP's.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
