@@ -3,8 +3,6 @@
 
 import xml.etree.ElementTree as ElementTree
 
-import pytest
-
 MCS_OF_8 = """\
 0: ?1 ?2 ?3 ?4 !1 !2
 1: ?5 ?6 ?7 !0 ?0 !3 !4
@@ -20,24 +18,6 @@ MCS_OF_8 = """\
 def test_words_are_printed_one_rank_a_line(tollbar):
     said = tollbar("show", "mcs", "--ranks", 8)
     assert (said.code, said.out, said.err) == (0, MCS_OF_8, "")
-
-
-@pytest.mark.parametrize(
-    ("plan", "ranks", "rank", "word"),
-    [
-        ("dissemination", 4, 0, "!1 ?3 !2 ?2"),
-        ("dissemination:2", 7, 0, "!1 !2 ?6 ?5 !3 !6 ?4 ?1"),
-        ("pairwise", 6, 0, "?4 !1 ?1 !2 ?2 !4"),
-        ("butterfly", 3, 1, "!0 !2 ?0 ?2"),
-        ("fway_tournament:3", 7, 3, "?4 ?5 !0 ?0 !4 !5"),
-        ("central@2/dissemination", 4, 0, "?1 !2 ?2 !1"),
-        ("central", 1, 0, ""),
-    ],
-)
-def test_the_words_of_small_plans(tollbar, plan, ranks, rank, word):
-    rows = tollbar("show", plan, "--ranks", ranks, "--format", "json").json
-    assert rows[rank] == {"rank": rank, "program": word}
-    assert len(rows) == ranks
 
 
 def test_roles_stand_behind_the_ranks_by_their_letters(tollbar):
