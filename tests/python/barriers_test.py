@@ -143,7 +143,9 @@ def test_abort_and_reset_let_waiters_go_with_an_error(call, broken):
     assert sorted(in_threads(3, lambda _: barrier.wait())) == [0, 1, 2]
 
 
-def test_ctrl_c_ends_the_wait_of_the_main_thread_and_it_was_never_there():
+def test_ctrl_c_ends_the_wait_of_the_main_thread_and_it_was_never_there(request):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     barrier = tollbar.Barrier(2)
 
     def interrupt() -> None:
