@@ -65,7 +65,7 @@ def _alone(name: str, what: str) -> Target:
 
 def _mpi(wanted: Sequence[str]) -> list[Target]:
     found = []
-    for mpi, program in mpi_tuning.found(wanted)[: None if wanted else 1]:
+    for mpi, program in mpi_tuning.with_programs(wanted)[: None if wanted else 1]:
         command = (*mpi_tuning.launcher(mpi, 2), str(program), "--measure", "round-trips")
         what = f"two ranks of {mpi.name}"
         found.append(Target(mpi_tuning.key(mpi), what, command))

@@ -20,7 +20,7 @@ from tollbar.cli import arguments, bench_beside, bench_cores, bench_crowd, bench
 from tollbar.cli.bench_effort import EFFORTS, counts, effort, one
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
-from tollbar.cli.watching import Watcher, told
+from tollbar.cli.watching import Watcher, finished
 
 if TYPE_CHECKING:
     from tollbar.campaigns.campaign import Asked, Campaign
@@ -267,7 +267,7 @@ def _run(prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: P
             for line in noise.before(noise.look()):
                 print(f"tollbar bench: {line}: times may be too long", file=sys.stderr)
             with Watcher(work.asked.launches * len(work.situations)) as watcher:
-                return told(passes.measure(work, notes, output or results.folder(), watcher.report))
+                return finished(passes.measure(work, notes, output or results.folder(), watcher.report))
     except NotHere:
         raise
     except FileNotFoundError as error:

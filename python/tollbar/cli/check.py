@@ -133,7 +133,7 @@ class Way:
         rows: list[Checked] = []
         notes: list[str] = []
         failed = False
-        for ranks in arguments.each(args.ranks):
+        for ranks in arguments.sizes(args.ranks):
             asked = checks.Asked(
                 ranks=ranks,
                 episodes=args.episodes,

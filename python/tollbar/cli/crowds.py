@@ -174,16 +174,16 @@ def read_profile(path: Path) -> Profile:
     """What threads did, in microseconds. A fault is told with its line and column."""
     text = arguments.read_text(path)
     if text.startswith("{"):
-        return Profile(_each(path, _records(path, text)), [])
+        return Profile(_by_thread(path, _records(path, text)), [])
     if "event" in text.partition("\n")[0]:
-        return Profile([], _each(path, _events(path, text)))
+        return Profile([], _by_thread(path, _events(path, text)))
     times: dict[int, list[float]] = {}
     for _, row in arguments.read_csv(path, text, _PROFILE):
         times.setdefault(row["thread"], []).append(row["compute_us"])
-    return Profile(_each(path, times), [])
+    return Profile(_by_thread(path, times), [])
 
 
-def _each(path: Path, found: Mapping[int, list[Any]]) -> list[list[Any]]:
+def _by_thread(path: Path, found: Mapping[int, list[Any]]) -> list[list[Any]]:
     """What each thread has, in the order of threads."""
     if not found:
         raise WrongUse(f"{path} has no computing times")

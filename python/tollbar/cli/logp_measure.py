@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns, write
-from tollbar.cli.watching import Watcher, told
+from tollbar.cli.watching import Watcher, finished
 
 if TYPE_CHECKING:
     from tollbar.campaigns.logp import Link
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> Table:
     within = args.output or results.folder()
     try:
         with Watcher(launches * max(1, len(args.mpi))) as watcher:
-            folder, _ = told(logp_measure.measure(args.transport, asked, within, watcher.report))
+            folder, _ = finished(logp_measure.measure(args.transport, asked, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None
     links = logp_measure.links(results.read(folder))

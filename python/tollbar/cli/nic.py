@@ -21,16 +21,16 @@ _GROUPS = arguments.number(int, 1, _MOST_GROUPS, "number of groups")
 
 @dataclass(frozen=True)
 class Group:
-    """One member of a group that runs on this host's card."""
+    """One member of a group that runs on this host's NIC."""
 
     group: int = column("its number")
-    rank: int = column("of the member on this card")
+    rank: int = column("of the member on this NIC")
     ranks: int = column("of the group")
-    shape: str = column("plan, gather (a card counts) or switch")
+    shape: str = column("plan, gather (a NIC counts) or switch")
     user: int = column("whose it is")
     process: int = column("that joined")
     episode: int = column("the latest its process has entered")
-    step: int = column("the step the card is at; the number of steps when the episode is over")
+    step: int = column("the step the NIC is at; the number of steps when the episode is over")
     steps: int = column("how many there are")
 
 
@@ -116,9 +116,9 @@ class Status:
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         verbs.add_parser(
             "status",
-            help="lists the groups that run on this host's card",
+            help="lists the groups that run on this host's NIC",
             epilog=describe_columns(Group),
-            description=f"Asks the daemon for the groups on this host's card; {_default_socket()}.",
+            description=f"Asks the daemon for the groups on this host's NIC; {_default_socket()}.",
         )
 
     @staticmethod

@@ -114,12 +114,12 @@ def _costs(text: str) -> LogP | CoresMachine:
 def run(args: argparse.Namespace) -> Table:
     if len(dict(args.late)) < len(args.late):
         raise WrongUse("--late names a rank twice; give each late rank once")
-    if args.output and len(arguments.each(args.ranks)) < 2:
+    if args.output and len(arguments.sizes(args.ranks)) < 2:
         raise WrongUse("-o draws prices over the number of ranks; give several, such as --ranks 2..64")
     if args.crossover:
         return _crossovers(args)
     plans = list(dict.fromkeys(args.plans or arguments.DEFAULT_PLANS))
-    cases = [(spelling, ranks) for ranks in arguments.each(args.ranks) for spelling in plans]
+    cases = [(spelling, ranks) for ranks in arguments.sizes(args.ranks) for spelling in plans]
     rows = [_cost(spelling, ranks, args) for spelling, ranks in track(cases, "pricing")]
     notes = []
     if isinstance(args.logp, CoresMachine):

@@ -175,5 +175,5 @@ def _row(each: Written) -> Shown:
         exhibit.missing,
         str(each.table),
         str(each.picture) if each.picture else None,
-        exhibit.told,
+        exhibit.conclusion,
     )

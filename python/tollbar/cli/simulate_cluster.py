@@ -77,7 +77,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> Table:
-    sizes = arguments.each(args.ranks)
+    sizes = arguments.sizes(args.ranks)
     if max(sizes) > _MOST_RANKS:
         most = f"up to {_MOST_RANKS} ranks are simulated, not {max(sizes)}"
         raise WrongUse(f"{most}; `tollbar price` goes further")
@@ -113,7 +113,7 @@ def _rows(ranks: int, args: argparse.Namespace, progress: Progress, which: str) 
         examples = ", ".join(cluster.example_platforms())
         raise WrongUse(f"there is no file {file}; platforms that come with tollbar: {examples}") from None
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted in {which}, {ranks} ranks: {watch.told}") from None
+        raise Interrupted(f"interrupted in {which}, {ranks} ranks: {watch.progress}") from None
     watch.through()
     logp = args.logp
     if file:
@@ -147,7 +147,7 @@ class _Watch:
     """Remembers how far a simulation has come, and shows it."""
 
     def __init__(self, plans: list[str], ranks: int, progress: Progress) -> None:
-        self.told = "it had just begun"
+        self.progress = "it had just begun"
         self._plans = plans
         self._ranks = ranks
         self._progress = progress
@@ -155,7 +155,7 @@ class _Watch:
 
     def __call__(self, plan: str, share: float) -> None:
         number = self._plans.index(plan)
-        self.told = f"{number} of {len(self._plans)} plans were simulated, {share:.0%} of {plan}"
+        self.progress = f"{number} of {len(self._plans)} plans were simulated, {share:.0%} of {plan}"
         self._advance(number + share)
 
     def through(self) -> None:

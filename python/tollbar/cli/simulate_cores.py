@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> Table:
         machine = cores.machine(args.machine)
     except ValueError as error:
         raise WrongUse(error) from None
-    sizes = list(arguments.each(args.ranks))
+    sizes = list(arguments.sizes(args.ranks))
     if args.ranks is _SIZES:
         sizes = [size for size in sizes if size <= len(machine.cores)]
     barriers = list(dict.fromkeys(args.barriers or cores.CANDIDATES))

@@ -167,7 +167,7 @@ kernels, with times in us:
 def run(args: argparse.Namespace) -> Table:
     runs = [
         Run(applications, processors)
-        for applications, processors in itertools.product(crowds.described(args), arguments.each(args.cpus))
+        for applications, processors in itertools.product(crowds.described(args), arguments.sizes(args.cpus))
     ]
     drawn = args.kernel["order"] == "shuffled" or any(each.varies for run in runs for each in run.applications)
     if args.seed is not None and not drawn:

@@ -69,11 +69,11 @@ def run(args: argparse.Namespace, _: Sequence[Entry]) -> tuple[list[Entry], Tabl
     """The entries to store, and the table that shows them."""
     from tollbar.campaigns import mpi_tuning
 
-    sizes = list(arguments.each(args.ranks)) if args.ranks else list(RANKS)
+    sizes = list(arguments.sizes(args.ranks)) if args.ranks else list(RANKS)
     if min(sizes) < 2:
         raise WrongUse("a single rank has nothing to choose; the smallest size is 2")
     try:
-        known = mpi_tuning.found(args.mpi)
+        known = mpi_tuning.with_programs(args.mpi)
     except FileNotFoundError as error:
         raise WrongUse(str(error)) from None
     entries: list[Entry] = []

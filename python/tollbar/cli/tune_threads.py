@@ -116,7 +116,7 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
             rows.append(row)
             entries.append(made)
     rows += [_left(place, why, before) for place, why in basis.lacking.items()]
-    return entries, Table(rows, Tuned, notes=[*notes, *_told(rows)])
+    return entries, Table(rows, Tuned, notes=[*notes, *_reasons(rows)])
 
 
 def _is_default(each: Checked) -> bool:
@@ -141,7 +141,7 @@ def _left(place: Situation, why: str, before: Mapping[Any, Entry]) -> Tuned:
     return Tuned(*where, plan, verdict, None, None, None, None, None, None, None, None, None, why)
 
 
-def _told(rows: Sequence[Tuned]) -> Iterator[str]:
+def _reasons(rows: Sequence[Tuned]) -> Iterator[str]:
     """A line for each reason why nothing was stored, with its situations."""
     by_why = defaultdict(list)
     for row in rows:

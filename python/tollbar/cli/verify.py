@@ -63,7 +63,7 @@ def _plan_or_file(text: str) -> str | Path:
 
 
 def _sizes(text: str) -> tuple[str, Sequence[int]]:
-    return text, arguments.each(arguments.rank_counts(text))
+    return text, arguments.sizes(arguments.rank_counts(text))
 
 
 def run(args: argparse.Namespace) -> Table:

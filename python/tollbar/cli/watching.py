@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tollbar.campaigns.passes import Outcome
 
 
-def told(outcome: Outcome) -> tuple[Path, bool]:
+def finished(outcome: Outcome) -> tuple[Path, bool]:
     """Says on stderr what was not available; gives the folder, and whether one was no barrier."""
     doubts = [f"the machine was not quiet: {each}" for each in outcome.noise]
     for line in (*doubts, *outcome.notes, *outcome.failures):

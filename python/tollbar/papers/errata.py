@@ -209,5 +209,5 @@ def _nic() -> Iterator[_Row]:
     factors = ", ".join(f"{factor:.2f}" for factor in nic_work.over_nodes("lanai7.2"))
     yield "4.5", f"lanai7.2: factor of {nic_work.SHORTEST} on {all_nodes} nodes", f"up to {claimed}", factors
     for name in nic.NODES:
-        low, high = tollbar.nic_card_ranges(name)["a"]
+        low, high = tollbar.nic_part_ranges(name)["a"]
         yield "2.3", f"{name}: Send + RDMA + HRecv, us", "one value", f"{low:.1f} to {high:.1f}"

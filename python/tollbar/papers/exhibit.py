@@ -92,7 +92,7 @@ class Exhibit:
         return max(differences, default=None)
 
     @property
-    def told(self) -> str:
+    def conclusion(self) -> str:
         """The sentence, and how near the prediction for this machine is to what was measured on it."""
         off = sorted(abs(p.predicted_off_pct) for p in self.points if p.predicted_off_pct is not None)
         if not off:

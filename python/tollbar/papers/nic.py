@@ -30,7 +30,7 @@ FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
 @cache
 def latency_us(card: str, barrier: str, nodes: int, share: float = 0.5, mpi: bool = True) -> float:
     """HB or NB; `share` says where between its bounds the one parameter lies that no latency fixes."""
-    parts = tollbar.nic_card(card, share)
+    parts = tollbar.nic_parts(card, share)
     parts = parts if mpi else parts.without_mpi()
     return tollbar.simulate_nic(tollbar.plan(PLAN, nodes), WHERE[barrier], parts).last_us
 
@@ -67,7 +67,7 @@ def _sizes(card: str, powers: bool) -> list[int]:
 
 
 def _time_lines() -> Exhibit:
-    plan, card = tollbar.plan(PLAN, 2), tollbar.nic_card("lanai4.3")
+    plan, card = tollbar.plan(PLAN, 2), tollbar.nic_parts("lanai4.3")
     histories = {
         barrier: tollbar.simulate_nic(plan, where, card, most_spans=100).history for barrier, where in WHERE.items()
     }

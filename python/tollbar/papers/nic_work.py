@@ -30,7 +30,7 @@ def run_us(card: str, barrier: str, nodes: int, workload: str) -> float:
     outcome = tollbar.simulate_nic(
         tollbar.plan("pairwise", nodes),
         _WHERE[barrier],
-        tollbar.nic_card(card),
+        tollbar.nic_parts(card),
         compute_us=compute_us,
         variation=variation,
         runs=runs,

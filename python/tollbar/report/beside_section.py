@@ -125,7 +125,7 @@ def markdown(samples: Samples) -> str:
         return ""
     shown = labels(there)
     by_kind = (
-        [word(neighbours), *(_told(beside.spread(some, label)) for label in shown)]
+        [word(neighbours), *(_ratios_text(beside.spread(some, label)) for label in shown)]
         for neighbours, some in beside.by_neighbours(there).items()
     )
     every = (
@@ -161,5 +161,5 @@ def counted(there: Mapping[Situation, Measurements]) -> list[str]:
     return said
 
 
-def _told(found: Spread | None) -> str:
+def _ratios_text(found: Spread | None) -> str:
     return f"{times_text(found.median)} ({times_text(found.ratios[found.worst])})" if found else ""

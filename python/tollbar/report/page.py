@@ -141,7 +141,7 @@ def pages(*runs: Stored, name: str = "report.html", machines: Sequence[str] = co
         launches=tables.launches(there),
         versions={
             name: value
-            for name, value in found[kind_of(runs[0])].told.get(runs[0].folder.name, {}).items()
+            for name, value in found[kind_of(runs[0])].facts.get(runs[0].folder.name, {}).items()
             if name not in runs[0].environment
         },
         downloads=_DOWNLOADS,

@@ -71,7 +71,7 @@ def shmem(samples: Samples | None) -> Section | None:
             Figure("shmem-period", beside, period, "PEs", "time"),
         ),
         more={
-            "library": next((told["mpi"] for told in samples.told.values() if "mpi" in told), "an OpenSHMEM"),
+            "library": next((facts["mpi"] for facts in samples.facts.values() if "mpi" in facts), "an OpenSHMEM"),
             "pes": list(there),
             "beside": _beside(there.values()),
             "skipped": {name: why for measured in there.values() for (name, _), why in measured.skipped.items()},

@@ -61,7 +61,7 @@ class Advice:
     why: Markup
 
 
-def told(found: Interval) -> Markup:
+def ratio_text(found: Interval) -> Markup:
     """A ratio and its interval, in words."""
     assert found.low is not None, "a ratio that is stated has an interval"
     assert found.high is not None, "a ratio that is stated has an interval"
@@ -90,7 +90,7 @@ class First:
 
 
 def first(
-    of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice], in_company: Samples | None = None
+    of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice], beside_others: Samples | None = None
 ) -> First:
     """What there are samples for; `choices` are what `tollbar tune` stores."""
     threads, processes = _alone(of_threads), _alone(of_mpi or of_threads)
@@ -113,7 +113,7 @@ def first(
         said = _of_mpis(all_doors)
         mpi = Panel("mpi", Markup(_over_mpis(calls)), said[0])
     dropped = sum(len(all_doors[door]) - len(doors[door]) for door in DOORS)
-    beside = _beside(in_company) if in_company else None
+    beside = _beside(beside_others) if beside_others else None
     return First(panels, mpi, said, beside, _advice(ratios, doors, choices), len(compared) + dropped)
 
 
@@ -179,7 +179,7 @@ def _door_ratios(samples: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
 
 
 def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[Line], list[list[str]]]:
-    """A line for each name that was measured, with intervals, and what is told of each point."""
+    """A line for each name that was measured, with intervals, and a note at each point."""
     table = medians(rows, ["candidate", along]).sort(along)
     lines, notes = [], []
     for name in names:
@@ -220,9 +220,9 @@ def _over_mpis(rows: pl.DataFrame) -> str:
 
 
 def _some(places: pl.DataFrame, most: int, usable: int) -> pl.DataFrame:
-    """The one that is told, the most ranks, the fewest, and what is left room for."""
-    told = _nearest(places["ranks"].to_list(), usable)
-    first = places["ranks"].to_list().index(told)
+    """The place that the page opens with, the most ranks, the fewest, and what is left room for."""
+    shown = _nearest(places["ranks"].to_list(), usable)
+    first = places["ranks"].to_list().index(shown)
     order = list(dict.fromkeys([first, len(places) - 1, 0, *range(len(places))]))
     return places[sorted(order[:most])]
 
@@ -281,7 +281,7 @@ def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) 
     wide = [count for count in shown if not known[count].narrow]
     if not sure:
         return Markup("With {} {} {} was not measured often enough to be compared.").format(_and(wide), what, subject)
-    ratios = _and([told(known[count]) for count in sure])
+    ratios = _and([ratio_text(known[count]) for count in sure])
     said = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
     said += Markup(" {}").format(than) if than else ""
     return said + (Markup("; with {} it is not known well enough.").format(_and(wide)) if wide else ".")

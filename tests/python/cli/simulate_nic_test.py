@@ -34,7 +34,7 @@ def test_the_columns_are_stable(tollbar):
 def test_a_row_for_each_plan_card_size_and_time(tollbar):
     rows = simulate(tollbar, "mcs", "bst", "--ranks", "4..5,8", "--compute", "1,2")
     assert len(rows) == 2 * 2 * 3 * 2
-    assert {row["card"] for row in rows} == set(library.nic_cards())
+    assert {row["card"] for row in rows} == set(library.nic_presets())
 
 
 def test_an_efficiency_gives_the_computing_time_and_the_loop(tollbar):
@@ -86,10 +86,10 @@ def test_an_interrupted_simulation_says_how_far_it_came(tollbar, monkeypatch):
 
 
 def test_spans_and_steps_are_python_values():
-    outcome = library.simulate_nic(library.plan("pairwise", 2), "nic", library.nic_card("lanai4.3"), most_spans=3)
+    outcome = library.simulate_nic(library.plan("pairwise", 2), "nic", library.nic_parts("lanai4.3"), most_spans=3)
     assert [span.stage for span in outcome.history] == ["send", "send", "xmit"]
     assert library.nic_steps(library.plan("pairwise", 7)) == (4, [4, 4, 4, 3, 2, 2, 2])
     with pytest.raises(ValueError, match="one of host, nic, not 'card'"):
-        library.simulate_nic(library.plan("bst", 2), "card", library.NicCard())
+        library.simulate_nic(library.plan("bst", 2), "card", library.NicParts())
     with pytest.raises(ValueError, match="at least 0, not -1"):
-        library.simulate_nic(library.plan("bst", 2), "nic", library.NicCard(), runs=-1)
+        library.simulate_nic(library.plan("bst", 2), "nic", library.NicParts(), runs=-1)

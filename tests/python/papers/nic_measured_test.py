@@ -49,7 +49,7 @@ def test_with_no_component_the_barriers_of_the_preload_are_hb_and_nb(replay_nic,
         facts = {"mpi": "Open MPI 5.0.7", "hosts": "4", "setting": setting, "door": "preload"}
         made.append((0, f"mpi.{setting}", replay_nic.barriers(4, ("MPI_Barrier", "door"), **facts)))
     hosts = nic_measured.of_hosts(as_samples(*made, kind="udp"))
-    names = [hosts.found(way)[4][1].name for way in (HOST, CARD)]
+    names = [hosts.by_hosts(way)[4][1].name for way in (HOST, CARD)]
     assert names == ["MPI_Barrier [preload by messages]", "MPI_Barrier [preload on cards]"]
 
 

@@ -50,7 +50,7 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
             0.75 * point.measured, rel=0.1
         )  # the mean time inside, as the replay has it
     assert found["Figure 10"].missing == "tollbar bench mpi"
-    assert "Here the model is off by" in found["Figure 9"].told
+    assert "Here the model is off by" in found["Figure 9"].conclusion
 
 
 def test_what_one_line_for_the_flags_costs_here_stands_beside_what_it_costs_on_caches(tmp_path, stored):
