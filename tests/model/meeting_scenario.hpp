@@ -69,7 +69,7 @@ private:
             if (arrival.place == Meeting::Place::waiting) {
                 if (self == 0 && settings_.breaking == Breaking::gives_up && !wait(arrival.target, Sometime{}) &&
                     meeting_->give_up(arrival.phase))
-                    given_up_[arrival.phase % most_phases] = true;
+                    tell(arrival.phase, false);
                 wait(arrival.target, Never{});
                 passed = meeting_->passed(arrival.phase);
             } else if (settings_.acts) {
@@ -77,9 +77,17 @@ private:
                 passed = meeting_->end(arrival.phase, true);
             }
             RL_ASSERT(passed || settings_.breaking != Breaking::nobody);
-            RL_ASSERT(!passed || !given_up_[arrival.phase % most_phases]);
-            return passed ? std::optional(arrival.phase) : std::nullopt;
+            if (!passed) return std::nullopt;
+            tell(arrival.phase, true);
+            return arrival.phase;
         }
+    }
+
+    /// A phase is passed or given up, never both.
+    void tell(std::uint32_t phase, bool passed) {
+        std::optional<bool>& told = passed_[phase % most_phases];
+        RL_ASSERT(!told || *told == passed);
+        told = passed;
     }
 
     template <class Deadline>
@@ -91,7 +99,7 @@ private:
     alignas(Meeting) std::array<std::byte, sizeof(Meeting) + max_threads * sizeof(std::atomic<pid_t>)> memory_;
     Tolls tolls_;
     rl::var<std::uint64_t> acted_;
-    std::array<bool, most_phases> given_up_{};
+    std::array<std::optional<bool>, most_phases> passed_{};
     Meeting* meeting_;
 };
 

@@ -30,7 +30,7 @@ TEST_CASE("Python's barrier is a barrier, and its action is done when anybody pa
 }
 
 TEST_CASE("nobody passes a phase that was given up, and nobody is stuck in it") {
-    hold("one gives up, spinning", {.budget = spinning, .breaking = Breaking::gives_up});
+    hold("one gives up, yielding", {.budget = yielding, .breaking = Breaking::gives_up});
     hold("one gives up, parking", {.budget = parking, .breaking = Breaking::gives_up});
 }
 

@@ -89,7 +89,7 @@ inline const std::map<std::string, Situation>& situations() {
             {"meeting_parking", {3, make_meetings({.threads = 3, .budget = parking})}},
             {"meeting_acting", {3, make_meetings({.threads = 3, .budget = parking, .acts = true})}},
             {"meeting_giving_up",
-             {3, make_meetings({.threads = 3, .budget = spinning, .breaking = Breaking::gives_up})}},
+             {3, make_meetings({.threads = 3, .budget = yielding, .breaking = Breaking::gives_up})}},
             {"meeting_aborted", {3, make_meetings({.threads = 3, .budget = parking, .breaking = Breaking::aborts})}},
             {"turnstile_bystanders", {4, make_bystanders(2)}},
             {"team_spinning", {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = spinning})}},
