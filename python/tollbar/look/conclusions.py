@@ -34,10 +34,13 @@ class Conclusion:
         start = f"{self.what}: {self.arrived} of {self.expected} have arrived"
         if not self.missing:
             return f"{start}; {self.doubt or 'the others are not in what was looked at'}"
-        names = ", ".join(
-            f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in self.missing
-        )
-        return f"{start}; not there: {names}" + (f"; a guess: {self.doubt}" if self.doubt else "")
+        return f"{start}; {named(self.missing, self.doubt)}"
+
+
+def named(missing: Sequence[Thread], doubt: str) -> str:
+    """The end of a sentence that names those who are not there."""
+    names = ", ".join(f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in missing)
+    return f"not there: {names}" + (f"; a guess: {doubt}" if doubt else "")
 
 
 def conclude(threads: Sequence[Thread]) -> list[Conclusion]:
@@ -95,7 +98,7 @@ def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
             doubt = f"{len(waiting)} wait here (the others in processes not looked at, or by `arrive` alone)"
             yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), doubt=doubt)
             continue
-        missing, doubt = _not_there(waiting, others, barrier.expected - barrier.arrived)
+        missing, doubt = not_there(waiting, others, barrier.expected - barrier.arrived)
         yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), missing, doubt)
 
 
@@ -118,7 +121,7 @@ def _is_master(thread: Thread) -> bool:
     return bool(outermost) and outermost[-1].ours
 
 
-def _not_there(
+def not_there(
     waiting: Sequence[Thread], others: Sequence[Thread], lacking: int
 ) -> tuple[tuple[Thread, ...], str]:
     """Threads that may be missing, the nearest first, and why that is a guess."""

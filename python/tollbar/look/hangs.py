@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits that are no longer believed: a report has come again, or nothing has moved between looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tollbar.look import conclusions, sight
+
+_WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
+_BARRIER = re.compile(
+    r"(?P<barrier>.+? \((?P<ranks>\d+) ranks\), [^:]*?\w)(?: at [^:]*)?: rank (?P<by>\d+)\b"
+)
+_RANKS = re.compile(r"\brank (\d+(?:(?:, | and )\d+)*)((?: \([^()]*\))?)")
+#: A report has come again when that much of a time-out has passed: lines of two hosts travel unevenly.
+_AGAIN = 0.9
+
+
+@dataclass
+class _Wait:
+    text: str  #: of the newest report
+    waited_s: float
+    since: float
+    again: bool = False
+
+
+@dataclass
+class Reports:
+    """The report lines of a job. A wait is no longer believed when its report has come again after a further
+    time-out, with nothing but the seconds changed: the same waiter, the same barrier, the same missing."""
+
+    timeout_s: float
+    _waits: dict[str, _Wait] = field(default_factory=dict)
+
+    def add(self, line: str, clock: float) -> bool:
+        """Takes a line; true when it makes a wait unbelievable, once for each wait."""
+        text = line.partition("tollbar: ")[2].strip()
+        waited = _WAITED.search(text)
+        if not waited:
+            return False
+        key = text[: waited.start(1)] + text[waited.end(1) :]
+        seconds = float(waited[1])
+        wait = self._waits.get(key)
+        if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
+            self._waits[key] = _Wait(text, seconds, clock)
+            return False
+        wait.text, wait.waited_s = text, seconds
+        if wait.again or clock - wait.since < _AGAIN * self.timeout_s:
+            return False
+        wait.again = True
+        return True
+
+    def sentences(self) -> list[str]:
+        """What the lines about the unbelievable waits say together, one sentence a barrier."""
+        at: dict[str, list[str]] = {}
+        for wait in self._waits.values():
+            at.setdefault(_barrier(wait.text), []).append(wait.text)
+        unbelieved = {_barrier(wait.text) for wait in self._waits.values() if wait.again}
+        return [together(at[barrier]) for barrier in at if barrier in unbelieved]
+
+
+def _barrier(text: str) -> str:
+    found = _BARRIER.match(text)
+    return found["barrier"] if found else text
+
+
+def together(lines: Sequence[str]) -> str:
+    """One sentence from the lines of several hosts about one barrier: missing are the ranks that all of them
+    miss and that have not written one. A single line, and lines that do not agree, stay as they are."""
+    heads = [_BARRIER.match(line) for line in lines]
+    if len(lines) == 1 or not all(heads):
+        return " | ".join(lines)
+    missing = [_missing(line) for line in lines]
+    here = {int(head["by"]) for head in heads if head}
+    common = sorted(set.intersection(*(set(named) for named in missing)) - here)
+    if not common or heads[0] is None:
+        return " | ".join(lines)
+    names = ", ".join(_named(rank, missing) for rank in common)
+    return f"{heads[0]['barrier']}: missing of {heads[0]['ranks']}: {names} (by {len(lines)} hosts' reports)"
+
+
+def _missing(line: str) -> dict[int, str]:
+    """Each rank that a line names, with what stands in parentheses behind it alone."""
+    waited = _WAITED.search(line)
+    text = re.sub(r"\(rank [^()]*\)", _plain, line[waited.end() :]) if waited else ""
+    named: dict[int, str] = {}
+    for ranks, where in _RANKS.findall(text):
+        numbers = [int(number) for number in re.findall(r"\d+", ranks)]
+        for number in numbers:
+            named.setdefault(number, where if len(numbers) == 1 else "")
+    return named
+
+
+def _plain(inner: re.Match[str]) -> str:
+    """Parentheses that begin with a rank's other number, without it."""
+    rest = inner[0][1:-1].partition(", ")[2]
+    return f"({rest})" if rest else ""
+
+
+def _named(rank: int, missing: Iterable[Mapping[int, str]]) -> str:
+    return f"rank {rank}" + max((named[rank] for named in missing), key=len)
+
+
+_ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")
+
+
+def absent(report: str, threads: Sequence[sight.Thread]) -> str | None:
+    """The threads that a report of a pthread barrier misses, when it names those that have arrived."""
+    found = _ARRIVED.search(report)
+    arrived = {int(number) for number in re.findall(r"\d+", found[2])} if found else set()
+    waiting = [each for each in threads if each.thread in arrived]
+    if not found or len(waiting) != len(arrived):
+        return None
+    others = [each for each in threads if each.thread not in arrived]
+    missing, doubt = conclusions.not_there(waiting, others, int(found[1]))
+    return conclusions.named(missing, doubt) if missing else None
+
+
+#: System calls of x86-64 that return only when a process of the job's own does something.
+_FUTEX, _WAIT4, _WAITID = 202, 61, 247
+_PRIVATE, _NO_TIMEOUT = 0x80, 0
+
+
+@dataclass
+class Looks:
+    """Looks at one job, a time-out apart."""
+
+    _last: Mapping[str, Any] | None = None
+    _held: frozenset[str] = frozenset()
+
+    def add(self, document: Mapping[str, Any]) -> list[str]:
+        """Takes a look; gives what has held since the look before the last, in sentences."""
+        look = document["looks"][-1]
+        if self._last is None:
+            self._last = look
+            return []
+        held = frozenset(unmoved(sight.read({"looks": [self._last, look]}).threads))
+        again, self._last, self._held = held & self._held, look, held
+        return sorted(again)
+
+
+def unmoved(threads: Sequence[sight.Thread]) -> list[str]:
+    """Sentences about threads that have slept from one look to the other without once waking: at a barrier
+    whose missing are certain, or in a job in which no thread is left to wake another."""
+    found = [
+        one.sentence
+        for one in conclusions.conclude(threads)
+        if one.missing and not one.doubt and all(each.slept_on for each in one.waiting)
+    ]
+    return found or _deadlock(threads)
+
+
+def _deadlock(threads: Sequence[sight.Thread]) -> list[str]:
+    """All threads of all processes wait for locks of their own process, without a limit, or for children."""
+    locks = [each for each in threads if _waits_for_a_lock(each)]
+    rest = [each for each in threads if each not in locks]
+    if not locks or not all(each.slept_on and each.now.call in (_WAIT4, _WAITID) for each in rest):
+        return []
+    names = ", ".join(f"thread {each.thread} ({each.doing or 'unknown'})" for each in locks[:4])
+    more = f" and {len(locks) - 4} more" if len(locks) > 4 else ""
+    return [f"no thread is left that could wake another: {names}{more} wait for locks or conditions"]
+
+
+def _waits_for_a_lock(thread: sight.Thread) -> bool:
+    moment = thread.now
+    return (
+        thread.slept_on
+        and thread.state == "asleep"
+        and moment.call == _FUTEX
+        and bool(moment.arguments[1] & _PRIVATE)
+        and moment.arguments[3] == _NO_TIMEOUT
+    )
