@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,16 @@ from tollbar.look import conclusions, sight
 
 _WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
 _BARRIER = re.compile(
-    r"(?P<barrier>.+? \((?P<ranks>\d+) ranks\), [^:]*?\w)(?: at [^:]*)?: rank (?P<by>\d+)\b"
+    r"(?P<barrier>.+? \((?P<ranks>\d+) ranks\), [^:]*?\w)(?: at [^:]*)?"
+    r": rank (?P<by>\d+)(?: \([^()]*\))?(?: on (?P<host>\S+))? has waited"
 )
-_RANKS = re.compile(r"\brank (\d+(?:(?:, | and )\d+)*)((?: \([^()]*\))?)")
-#: A report has come again when that much of a time-out has passed: lines of two hosts travel unevenly.
-_AGAIN = 0.9
+_CLAUSE = re.compile(
+    r"(?P<unheard>nothing heard from )?ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)"
+    r"(?P<where> \([^()]*\))?"
+)
+#: A report has come again when that much of a time-out has passed since it came first: after the whole job was
+#: stopped, reports follow each other at once.
+_AGAIN = 0.5
 
 
 @dataclass
@@ -41,7 +46,7 @@ class Reports:
         waited = _WAITED.search(text)
         if not waited:
             return False
-        key = text[: waited.start(1)] + text[waited.end(1) :]
+        key = _key(text, waited)
         seconds = float(waited[1])
         wait = self._waits.get(key)
         if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
@@ -62,46 +67,68 @@ class Reports:
         return [together(at[barrier]) for barrier in at if barrier in unbelieved]
 
 
+def _key(text: str, waited: re.Match[str]) -> str:
+    """What stays the same in the reports of one wait with the same missing, whatever these do meanwhile."""
+    head = _BARRIER.match(text)
+    names = sorted({each.rank for each in _named(text)}) if head else []
+    return f"{head[0]} {names}" if head and names else text[: waited.start(1)] + text[waited.end(1) :]
+
+
 def _barrier(text: str) -> str:
     found = _BARRIER.match(text)
     return found["barrier"] if found else text
 
 
+@dataclass(frozen=True)
+class _Named:
+    rank: int
+    where: str  #: in parentheses; empty where it is about several ranks
+    host: str
+    unheard: bool  #: nothing is known but that no signal has come from there
+
+
+def _named(text: str) -> list[_Named]:
+    """The ranks of which the clauses of a report tell something, each of which begins with its ranks."""
+    waited = _WAITED.search(text)
+    found = []
+    for clause in text[waited.end() :].lstrip(": ").split("; ") if waited else ():
+        if not (names := _CLAUSE.match(clause)):
+            continue
+        numbers = [int(number) for number in re.findall(r"\d+", names["ranks"])]
+        where = re.sub(r"\(rank [\d, and]* of MPI_COMM_WORLD(, )?", "(", names["where"] or "").replace(
+            " ()", ""
+        )
+        host = re.search(r"\bhost ([^\s,)]+)", where)
+        found += [
+            _Named(
+                number, where if len(numbers) == 1 else "", host[1] if host else "", bool(names["unheard"])
+            )
+            for number in numbers
+        ]
+    return found
+
+
 def together(lines: Sequence[str]) -> str:
-    """One sentence from the lines of several hosts about one barrier: missing are the ranks that all of them
-    miss and that have not written one. A single line, and lines that do not agree, stay as they are."""
-    heads = [_BARRIER.match(line) for line in lines]
-    if len(lines) == 1 or not all(heads):
+    """One sentence from the lines of several hosts about one barrier. What a host says of its own ranks is exact;
+    of hosts that write nothing, missing are the ranks of which no line has heard. A single line, and lines that
+    name nobody, stay as they are."""
+    heads = [head for line in lines if (head := _BARRIER.match(line))]
+    if len(lines) == 1 or len(heads) < len(lines):
         return " | ".join(lines)
-    missing = [_missing(line) for line in lines]
-    here = {int(head["by"]) for head in heads if head}
-    common = sorted(set.intersection(*(set(named) for named in missing)) - here)
-    if not common or heads[0] is None:
+    named = [_named(line) for line in lines]
+    missing = {each.rank: each for line in named for each in line if not each.unheard}
+    silent = [{each.rank for each in line} for line in named if any(each.unheard for each in line)]
+    hosts = {head["host"] for head in heads}
+    for each in (each for line in named for each in line if each.unheard and each.host not in hosts):
+        known = missing.setdefault(each.rank, each) if all(each.rank in ranks for ranks in silent) else each
+        if len(known.where) < len(each.where):
+            missing[each.rank] = each
+    for head in heads:
+        missing.pop(int(head["by"]), None)
+    if not missing:
         return " | ".join(lines)
-    names = ", ".join(_named(rank, missing) for rank in common)
-    return f"{heads[0]['barrier']}: missing of {heads[0]['ranks']}: {names} (by {len(lines)} hosts' reports)"
-
-
-def _missing(line: str) -> dict[int, str]:
-    """Each rank that a line names, with what stands in parentheses behind it alone."""
-    waited = _WAITED.search(line)
-    text = re.sub(r"\(rank [^()]*\)", _plain, line[waited.end() :]) if waited else ""
-    named: dict[int, str] = {}
-    for ranks, where in _RANKS.findall(text):
-        numbers = [int(number) for number in re.findall(r"\d+", ranks)]
-        for number in numbers:
-            named.setdefault(number, where if len(numbers) == 1 else "")
-    return named
-
-
-def _plain(inner: re.Match[str]) -> str:
-    """Parentheses that begin with a rank's other number, without it."""
-    rest = inner[0][1:-1].partition(", ")[2]
-    return f"({rest})" if rest else ""
-
-
-def _named(rank: int, missing: Iterable[Mapping[int, str]]) -> str:
-    return f"rank {rank}" + max((named[rank] for named in missing), key=len)
+    names = ", ".join(f"rank {rank}{each.where}" for rank, each in sorted(missing.items()))
+    return f"{heads[0]['barrier']}: missing of {heads[0]['ranks']}: {names} (from {len(lines)} reports)"
 
 
 _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")

@@ -82,13 +82,49 @@ def test_reports_of_several_hosts_become_one_sentence_about_who_is_missing_in_al
         ),
     ]
     assert hangs.together(lines) == (
-        "the solvers (1024 ranks), barrier 7: missing of 1024: rank 5 (host n2, process 77) "
-        "(by 3 hosts' reports)"
+        "the solvers (1024 ranks), barrier 7: missing of 1024: rank 5 (host n2, process 77) (from 3 reports)"
     )
 
 
-def test_reports_that_name_nobody_in_common_stay_as_they_are():
-    lines = [FAR.format(0, 0, "n1", "rank 5 is dead"), FAR.format(5, 5, "n2", "rank 0 is dead")]
+def test_what_a_missing_rank_does_meanwhile_makes_no_other_wait_of_it():
+    doing = "rank 2 (process 7) has not come: it is {}, after MPI_Bcast 4 of MPI_COMM_WORLD at ./x+0x1"
+    line = "MPI_COMM_WORLD (4 ranks), MPI_Allreduce 5 at ./x+0x2: rank 0 on vm has waited {} s: {}"
+    places = ("outside the MPI, running", "in MPI_Recv from rank 1 (tag 7) at ./x+0x3")
+    came = [
+        (t, line.format(f"{t}.1", doing.format(where))) for t, where in zip((10, 20), places, strict=True)
+    ]
+    assert not believed(*came)
+
+
+def test_ranks_of_a_host_that_writes_nothing_are_missing_when_nobody_has_heard_of_them():
+    lines = [
+        FAR.format(
+            0, 0, "n1", "nothing heard from rank 4 and 5 (host n2); nothing heard from rank 8 (host n3)"
+        ),
+        FAR.format(
+            8,
+            8,
+            "n3",
+            "rank 9 (host n3, process 9) has not arrived; nothing heard from rank 4 and 5 (host n2)",
+        ),
+    ]
+    assert "missing of 1024: rank 4, rank 5, rank 9 (host n3, process 9) (from 2" in hangs.together(lines)
+
+
+def test_reports_of_calls_know_the_ranks_of_their_host_alone():
+    line = "MPI_COMM_WORLD (8 ranks), MPI_Allreduce 5 at ./x+0x2: rank {} on {} has waited 10.1 s: {}"
+    lines = [
+        line.format(0, "n1", "4 of its ranks are not watched on this host"),
+        line.format(4, "n2", "rank 6 (process 7) has not come: it is stopped, in MPI_Recv from rank 1 (tag 7)"
+                             " at ./x; 4 of its ranks are not watched on this host"),
+    ]  # fmt: skip
+    assert hangs.together(lines).startswith(
+        "MPI_COMM_WORLD (8 ranks), MPI_Allreduce 5: missing of 8: rank 6 (process 7) (from"
+    )
+
+
+def test_reports_that_name_nobody_stay_as_they_are():
+    lines = [FAR.format(0, 0, "n1", "no rank is known"), FAR.format(5, 5, "n2", "no rank is known")]
     assert hangs.together(lines) == " | ".join(lines)
     assert hangs.together(lines[:1]) == lines[0]
 
