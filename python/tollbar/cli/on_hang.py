@@ -174,10 +174,9 @@ class _Watch:
     def __init__(self, job: _Job, timeout_s: float, wanted: str, by_launcher: bool) -> None:
         self._job, self._timeout_s, self._wanted = job, timeout_s, wanted
         self._reports = hangs.Reports(timeout_s)
-        # Ranks that wait run, so that no look tells a rank that waits on from one that waits again.
-        self._looks = None if by_launcher else hangs.Looks()
+        self._looks: hangs.Looks | None = hangs.Looks(by_launcher)
         self._called: set[str] = set()
-        if not by_launcher and (remedy := helper.available()):
+        if remedy := helper.available():
             _say(f"only barriers through tollbar are watched, as {helper.PROGRAM} is not built: {remedy}")
             self._looks = None
 
@@ -203,8 +202,9 @@ class _Watch:
 
     def _look(self, looks: hangs.Looks) -> list[str]:
         members = self._job.members()
+        found = processes.ranks(members, processes.everything())
         try:
-            return looks.add(helper.look(members))
+            return looks.add(helper.look(list(found) or members), found)
         except helper.LookError as error:
             _say(f"only barriers through tollbar are watched: {error}")
             self._looks = None

@@ -128,7 +128,7 @@ def _table(
     if meeting := ranks.conclude(job):
         failed = True
         notes.append(meeting.sentence)
-        for rank in job:
+        for rank in (*meeting.inside, *meeting.odd):
             inside = rank in meeting.inside
             thread = rank.inside.thread if rank.inside else rank.process
             parts[thread] = _Part("waits" if inside else "missing", meeting.call, meeting.sentence)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollbar.look import conclusions, sight
+from tollbar.look import conclusions, ranks, sight
 
 _WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
 _BARRIER = re.compile(
@@ -19,8 +19,8 @@ _CLAUSE = re.compile(
     r"(?P<unheard>nothing heard from )?ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)"
     r"(?P<where> \([^()]*\))?"
 )
-#: A report has come again when that much of a time-out has passed since it came first: after the whole job was
-#: stopped, reports follow each other at once.
+#: A report has come again when that much of a time-out has passed since it came first: after the whole job
+#: was stopped, reports follow each other at once.
 _AGAIN = 0.5
 
 
@@ -95,23 +95,17 @@ def _named(text: str) -> list[_Named]:
         if not (names := _CLAUSE.match(clause)):
             continue
         numbers = [int(number) for number in re.findall(r"\d+", names["ranks"])]
-        where = re.sub(r"\(rank [\d, and]* of MPI_COMM_WORLD(, )?", "(", names["where"] or "").replace(
-            " ()", ""
-        )
+        where = re.sub(r"\(rank [\d, and]* of MPI_COMM_WORLD(, )?", "(", names["where"] or "")
         host = re.search(r"\bhost ([^\s,)]+)", where)
-        found += [
-            _Named(
-                number, where if len(numbers) == 1 else "", host[1] if host else "", bool(names["unheard"])
-            )
-            for number in numbers
-        ]
+        shown = where.replace(" ()", "") if len(numbers) == 1 else ""
+        found += [_Named(each, shown, host[1] if host else "", bool(names["unheard"])) for each in numbers]
     return found
 
 
 def together(lines: Sequence[str]) -> str:
-    """One sentence from the lines of several hosts about one barrier. What a host says of its own ranks is exact;
-    of hosts that write nothing, missing are the ranks of which no line has heard. A single line, and lines that
-    name nobody, stay as they are."""
+    """One sentence from the lines of several hosts about one barrier. What a host says of its own ranks is
+    exact; of hosts that write nothing, missing are the ranks of which no line has heard. A single line, and
+    lines that name nobody, stay as they are."""
     heads = [head for line in lines if (head := _BARRIER.match(line))]
     if len(lines) == 1 or len(heads) < len(lines):
         return " | ".join(lines)
@@ -120,7 +114,7 @@ def together(lines: Sequence[str]) -> str:
     silent = [{each.rank for each in line} for line in named if any(each.unheard for each in line)]
     hosts = {head["host"] for head in heads}
     for each in (each for line in named for each in line if each.unheard and each.host not in hosts):
-        known = missing.setdefault(each.rank, each) if all(each.rank in ranks for ranks in silent) else each
+        known = missing.setdefault(each.rank, each) if all(each.rank in one for one in silent) else each
         if len(known.where) < len(each.where):
             missing[each.rank] = each
     for head in heads:
@@ -155,18 +149,29 @@ _PRIVATE, _NO_TIMEOUT = 0x80, 0
 class Looks:
     """Looks at one job, a time-out apart."""
 
+    by_launcher: bool  #: of MPI, on which other hosts' ranks may depend
     _last: Mapping[str, Any] | None = None
     _held: frozenset[str] = frozenset()
 
-    def add(self, document: Mapping[str, Any]) -> list[str]:
-        """Takes a look; gives what has held since the look before the last, in sentences."""
+    def add(self, document: Mapping[str, Any], found: Mapping[int, tuple[int, int | None]]) -> list[str]:
+        """Takes a look, and the rank and number of ranks of each process that is a rank; gives what has held
+        since the look before the last, in sentences."""
         look = document["looks"][-1]
         if self._last is None:
             self._last = look
             return []
-        held = frozenset(unmoved(sight.read({"looks": [self._last, look]}).threads))
+        threads = sight.read({"looks": [self._last, look]}).threads
+        of_ranks = self.by_launcher or found
+        held = frozenset(_start(ranks.of_threads(found, threads)) if of_ranks else unmoved(threads))
         again, self._last, self._held = held & self._held, look, held
         return sorted(again)
+
+
+def _start(job: Sequence[ranks.Rank]) -> list[str]:
+    """The sentence about ranks that others wait for in MPI_Init, which is called once: of no other call can a
+    look tell whether a rank that runs in it waits on or waits again."""
+    meeting = ranks.conclude(job)
+    return [meeting.sentence] if meeting and meeting.call.startswith("MPI_Init") else []
 
 
 def unmoved(threads: Sequence[sight.Thread]) -> list[str]:

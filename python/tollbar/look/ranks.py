@@ -46,10 +46,19 @@ class Rank:
         )
 
     @property
+    def first(self) -> Thread | None:
+        return next((thread for thread in self.threads if thread.thread == self.process), None)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is seen to be in no call of the MPI; a stack that was read in part may hide one."""
+        return self.first is not None and self.first.now.complete and not self.call
+
+    @property
     def doing(self) -> str:
         if self.call:
             return self.call
-        first = next((thread for thread in self.threads if thread.thread == self.process), None)
+        first = self.first
         return (first.doing or first.state) if first else "unknown"
 
 
@@ -95,7 +104,7 @@ def conclude(ranks: Sequence[Rank]) -> Meeting | None:
         return None
     call = calls.most_common(1)[0][0]
     inside = tuple(rank for rank in ranks if rank.call == call)
-    odd = tuple(rank for rank in ranks if rank.call != call)
+    odd = tuple(rank for rank in ranks if rank.call != call and (rank.call or rank.is_outside))
     if not odd or not call or not all(rank.stayed for rank in inside):
         return None
     return Meeting(call, max(len(ranks), *(rank.size or 0 for rank in ranks)), inside, odd)

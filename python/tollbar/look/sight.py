@@ -71,6 +71,7 @@ class Moment:
     held_us: float | None
     frames: tuple[Frame, ...]
     barriers: tuple[Barrier, ...]
+    complete: bool  #: the frames reach the thread's start
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ def _moment(seen: Mapping[str, Any]) -> Moment:
     return Moment(
         seen["state"], seen["call"], tuple(seen["arguments"]), seen["switches"], seen["asleep_ms"],
         seen["held_us"], tuple(map(_frame, seen["frames"])),
-        tuple(Barrier(**barrier) for barrier in seen["barriers"]),
+        tuple(Barrier(**barrier) for barrier in seen["barriers"]), seen["complete"],
     )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def run(*words: object, timeout: object = 1, wanted: str = "kill", **variables: 
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
-def test_the_exit_code_and_the_output_are_the_commands(script, code):
+def test_the_exit_code_and_the_output_are_the_commands(script, code, needs_look):
     done = run("sh", "-c", f"echo said; echo complained >&2; {script}", timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (code, "said\n", "complained\n")
 

@@ -163,10 +163,10 @@ def parent() -> dict:
 
 def looks(*each: list[dict]) -> list[str]:
     """What the last of such looks says."""
-    watched = hangs.Looks()
+    watched = hangs.Looks(by_launcher=False)
     for threads in each:
         look = {"processes": [{"process": 1, "threads": threads}], "groups": []}
-        said = watched.add({"looks": [look, copy.deepcopy(look)]})
+        said = watched.add({"looks": [look, copy.deepcopy(look)]}, {})
     return said
 
 
