@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 import signal
 import subprocess
@@ -171,34 +172,55 @@ class _AppendedLines:
 
 
 class _Watch:
+    """Judges twice: a wait is suspected and looked at first; found again after that, it is a hang."""
+
     def __init__(self, job: _Job, timeout_s: float, wanted: str, by_launcher: bool) -> None:
         self._job, self._timeout_s, self._wanted = job, timeout_s, wanted
         self._reports = hangs.Reports(timeout_s)
         self._looks: hangs.Looks | None = hangs.Looks(by_launcher)
-        self._called: set[str] = set()
+        self._clock = 0.0  #: without what this process was stopped for
+        self._ticked = time.monotonic()
+        self._suspected: dict[str, tuple[float, list[str]]] = {}  #: since when, and what is said about it
+        self._known: set[str] = set()
         if remedy := helper.available():
             _say(f"only barriers through tollbar are watched, as {helper.PROGRAM} is not built: {remedy}")
             self._looks = None
 
     def until_the_end(self) -> int:
-        clock, next_look, before = 0.0, self._timeout_s, time.monotonic()
+        next_look = self._timeout_s
         while self._job.wait(min(_TICK_S, self._timeout_s / 10)):
-            now = time.monotonic()
-            clock += min(now - before, _LONGEST_TICK_S)
-            before = now
-            sentences: list[str] = []
-            come_again = [self._reports.add(line, clock) for line in self._job.lines.new()]
-            if any(come_again):
-                sentences = self._reports.sentences()
-            elif self._looks and clock >= next_look:
-                next_look = clock + self._timeout_s
-                sentences = self._look(self._looks)
-            if sentences and not self._called.issuperset(sentences):
-                self._called.update(sentences)
-                if self._act(sentences):
-                    return HUNG
+            self._tick()
+            found = self._reported()
+            if self._looks and not found and self._clock >= next_look:
+                next_look = self._clock + self._timeout_s
+                found = set(self._look(self._looks))
+            if any(self._judge(each) for each in found - self._known):
+                return HUNG
         self._job.lines.close()
-        return HUNG if self._called and self._job.code else self._job.code or 0
+        return HUNG if self._known and self._job.code else self._job.code or 0
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self._clock += min(now - self._ticked, _LONGEST_TICK_S)
+        self._ticked = now
+
+    def _reported(self) -> set[str]:
+        """The waits that are reported again."""
+        again = [self._reports.add(line, self._clock) for line in self._job.lines.new()]
+        return {key for key in again if key}
+
+    def _judge(self, found: str) -> bool:
+        """Whether the job is over: what is found is suspected, and acted on when it is found again soon."""
+        since, said = self._suspected.get(found, (-math.inf, []))
+        if self._clock - since < 1.5 * self._timeout_s + _LONGEST_TICK_S:
+            self._known.add(found)
+            return self._act(said)
+        sentences = self._reports.sentences([found]) or [found]
+        said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
+        self._reported()  # what was reported meanwhile may be over
+        self._tick()
+        self._suspected[found] = self._clock, said
+        return False
 
     def _look(self, looks: hangs.Looks) -> list[str]:
         members = self._job.members()
@@ -210,9 +232,8 @@ class _Watch:
             self._looks = None
             return []
 
-    def _act(self, sentences: list[str]) -> bool:
+    def _act(self, said: Sequence[str]) -> bool:
         """Says what is known, and does what is wanted; whether the job is over."""
-        said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
         for each in said:
             _say(f"hangs: {each}")
         if self._wanted != KILL:

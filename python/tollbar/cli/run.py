@@ -62,7 +62,7 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "--on-hang",
         metavar="COMMAND",
-        help="when the same are missing after a further time-out: `kill` ends the job with exit code "
+        help="when the same are missing after two further time-outs: `kill` ends the job with exit code "
         f"{on_hang.HUNG}, a command of the shell is run with what is known as its input and the job's "
         "process as $1",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar.look.sight import STD_THREAD, Group, Thread, at_of, is_outlined
@@ -46,6 +46,24 @@ def named(missing: Sequence[Thread], doubt: str) -> str:
 def conclude(threads: Sequence[Thread]) -> list[Conclusion]:
     """The conclusions about barriers in memory and OpenMP's."""
     return [*_counted(threads), *_libomp(threads)]
+
+
+def stopped(threads: Sequence[Thread]) -> list[Thread]:
+    """The first threads of processes that are stopped as a whole while others are not."""
+    by_process: dict[int, list[Thread]] = defaultdict(list)
+    for thread in threads:
+        by_process[thread.process].append(thread)
+    still = [each[0] for each in by_process.values() if all(thread.stayed_stopped for thread in each)]
+    return still if len(still) < len(by_process) else []
+
+
+def of_stopped(still: Sequence[Thread], names: Mapping[int, str], processes: int) -> str:
+    """The sentence about them; `names` has what processes are called."""
+    each = ", ".join(
+        f"{names.get(thread.process, f'process {thread.process}')} is stopped in {thread.doing or 'unknown'}"
+        for thread in still
+    )
+    return f"{each}; {processes - len(still)} of {processes} are not stopped"
 
 
 def idle(threads: Sequence[Thread]) -> list[Thread]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,42 +29,38 @@ class _Wait:
     text: str  #: of the newest report
     waited_s: float
     since: float
-    again: bool = False
 
 
 @dataclass
 class Reports:
-    """The report lines of a job. A wait is no longer believed when its report has come again after a further
-    time-out, with nothing but the seconds changed: the same waiter, the same barrier, the same missing."""
+    """The report lines of a job."""
 
     timeout_s: float
     _waits: dict[str, _Wait] = field(default_factory=dict)
 
-    def add(self, line: str, clock: float) -> bool:
-        """Takes a line; true when it makes a wait unbelievable, once for each wait."""
+    def add(self, line: str, clock: float) -> str | None:
+        """Takes a line; gives what stands for its wait when that has been reported before, a time-out ago, with
+        the same waiter and the same missing, and no other wait has begun at that barrier meanwhile."""
         text = line.partition("tollbar: ")[2].strip()
         waited = _WAITED.search(text)
         if not waited:
-            return False
+            return None
         key = _key(text, waited)
         seconds = float(waited[1])
         wait = self._waits.get(key)
         if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
             self._waits[key] = _Wait(text, seconds, clock)
-            return False
+            return None
         wait.text, wait.waited_s = text, seconds
-        if wait.again or clock - wait.since < _AGAIN * self.timeout_s:
-            return False
-        wait.again = True
-        return True
+        here = (each for each in self._waits.values() if _barrier(each.text) == _barrier(text))
+        return key if all(clock - each.since >= _AGAIN * self.timeout_s for each in here) else None
 
-    def sentences(self) -> list[str]:
-        """What the lines about the unbelievable waits say together, one sentence a barrier."""
-        at: dict[str, list[str]] = {}
+    def sentences(self, keys: Collection[str]) -> list[str]:
+        """What the lines about these waits say together, one sentence a barrier."""
+        at: dict[str, list[str]] = {_barrier(self._waits[key].text): [] for key in keys if key in self._waits}
         for wait in self._waits.values():
-            at.setdefault(_barrier(wait.text), []).append(wait.text)
-        unbelieved = {_barrier(wait.text) for wait in self._waits.values() if wait.again}
-        return [together(at[barrier]) for barrier in at if barrier in unbelieved]
+            at.get(_barrier(wait.text), []).append(wait.text)
+        return [together(lines) for lines in at.values()]
 
 
 def _key(text: str, waited: re.Match[str]) -> str:
@@ -151,20 +147,19 @@ class Looks:
 
     by_launcher: bool  #: of MPI, on which other hosts' ranks may depend
     _last: Mapping[str, Any] | None = None
-    _held: frozenset[str] = frozenset()
 
     def add(self, document: Mapping[str, Any], found: Mapping[int, tuple[int, int | None]]) -> list[str]:
         """Takes a look, and the rank and number of ranks of each process that is a rank; gives what has held
-        since the look before the last, in sentences."""
+        since the last look, in sentences."""
         look = document["looks"][-1]
         if self._last is None:
             self._last = look
             return []
         threads = sight.read({"looks": [self._last, look]}).threads
         of_ranks = self.by_launcher or found
-        held = frozenset(_start(ranks.of_threads(found, threads)) if of_ranks else unmoved(threads))
-        again, self._last, self._held = held & self._held, look, held
-        return sorted(again)
+        held = _start(ranks.of_threads(found, threads)) if of_ranks else unmoved(threads)
+        self._last = look
+        return held
 
 
 def _start(job: Sequence[ranks.Rank]) -> list[str]:

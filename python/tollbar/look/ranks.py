@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from tollbar.look.sight import Moment, Thread, at_of
 
-_CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$")
+#: The last two are Open MPI's, which PMPI_Init and PMPI_Finalize end in without a frame of their own.
+_CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$|ompi_mpi_(init|finalize)$")
 _COLLECTIVE = re.compile(
     r"MPI_(I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce\w*|(ex)?scan)"
     r"|comm_(split\w*|dup\w*|create\w*)|win_(create|fence|free|allocate\w*)|file_open|init\w*|finalize)$",
@@ -66,7 +67,7 @@ def _call(moment: Moment) -> str | None:
     at = at_of(moment, _CALL)
     if at is None:
         return None
-    name = moment.frames[at].symbol.rstrip("_")
+    name = moment.frames[at].symbol.rstrip("_").removeprefix("ompi_")
     name = name[1:] if name[0] in "Pp" else name
     return name if name[0] == "M" else f"MPI_{name[4:].capitalize()}"
 

@@ -107,6 +107,11 @@ class Thread:
             return "stopped"
         return "runs" if self.now.call == -2 else "asleep"
 
+    @property
+    def stayed_stopped(self) -> bool:
+        """Whether a signal or a debugger has stopped it from the first look to the last."""
+        return self.before is not None and {self.before.state, self.now.state} <= {"T", "t"}
+
     def stayed_in(self, symbol: re.Pattern[str]) -> bool:
         """Whether the call of such a function, seen in both looks, is one call: its caller's registers and
         stack are the same."""

@@ -45,6 +45,11 @@ def test_a_fortran_call_is_spelled_as_in_c():
     assert found.call == "MPI_Barrier"
 
 
+def test_a_call_that_ends_in_another_function_is_known_by_that():
+    found = meeting(rank(0, "ompi_mpi_finalize"), rank(1, "PMPI_Finalize"), rank(2, None))
+    assert found.call == "MPI_Finalize"
+
+
 def test_ranks_on_other_hosts_count_as_ranks():
     assert meeting(rank(0, "MPI_Barrier"), rank(1, None), size=64).sentence.endswith(
         "; 1 of 64 are in MPI_Barrier"
