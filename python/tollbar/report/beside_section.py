@@ -141,5 +141,21 @@ def markdown(samples: Samples) -> str:
     return f"{cost}\nEvery cell:\n\n{tables.markdown_table(names, every)}"
 
 
+def counted(there: Mapping[Situation, Measurements]) -> list[str]:
+    """Sentences about all cells together: against the best way to wait, and against what users have today."""
+    said = []
+    for peer, limit in ((None, beside.AS_GOOD), ("pthread_barrier", 1.1)):
+        if found := beside.spread(there, AUTO, peer):
+            above, cell = sum(ratio > limit for ratio in found.ratios.values()), found.worst
+            than = f"`{peer}`" if peer else "the best way to wait there"
+            said.append(
+                f"Of {len(found.ratios)} cells, alone and beside neighbours, `{AUTO}` takes more than "
+                f"{limit:g} times as long as {than} in {above}; "
+                f"{times_text(found.median)} times in the median, "
+                f"{times_text(found.ratios[cell])} at worst ({word(cell.neighbours)}: {cell.of_threads})."
+            )
+    return said
+
+
 def _told(found: Spread | None) -> str:
     return f"{times_text(found.median)} ({times_text(found.ratios[found.worst])})" if found else ""

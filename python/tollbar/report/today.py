@@ -253,22 +253,28 @@ def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
 
 def _beside(samples: Samples) -> Markup | None:
     """The standard's barrier beside a busy neighbour, where threads move and do nothing else."""
-    turns = samples.of("turn_ns").filter(
-        pl.col("neighbours") == _NEIGHBOUR,
-        pl.col("computing") == "0",
-        pl.col("candidate").is_in([OURS, TODAY[0]]),
-    )
     for placement in _PLACEMENTS:
-        known = {}
-        for (ranks,), rows in turns.filter(pl.col("placement") == placement).group_by("ranks"):
-            of, to = (series(rows.filter(pl.col("candidate") == name)) for name in (TODAY[0], OURS))
-            if of.keys() & to.keys():
-                known[ranks] = statistics.ratio_of_means(of, to)
-        if known:
+        if known := beside_neighbour(samples, placement):
             subject = Markup("beside a busy neighbour a turn of {}").format(_code(TODAY[0]))
             than = Markup("as long as one of {}, in the mean").format(_code(OURS))
             return _said(known, "threads", subject, than)
     return None
+
+
+def beside_neighbour(samples: Samples, placement: str) -> dict[int, statistics.Ratio]:
+    """How many times as long a turn of the standard's barrier takes in the mean, by the number of threads."""
+    turns = samples.of("turn_ns").filter(
+        pl.col("placement") == placement,
+        pl.col("neighbours") == _NEIGHBOUR,
+        pl.col("computing") == "0",
+        pl.col("candidate").is_in([OURS, TODAY[0]]),
+    )
+    known = {}
+    for (ranks,), rows in turns.group_by("ranks"):
+        of, to = (series(rows.filter(pl.col("candidate") == name)) for name in (TODAY[0], OURS))
+        if of.keys() & to.keys():
+            known[ranks] = statistics.ratio_of_means(of, to)
+    return known
 
 
 def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) -> Markup:

@@ -10,6 +10,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tollbar.campaigns import passes
+from tollbar.campaigns import threads as campaign
+from tollbar.campaigns.campaign import Asked
+from tollbar.data import results
 from tollbar.machine import doors, paths
 
 HERE = Path(__file__).resolve().parent
@@ -225,3 +229,17 @@ def test_the_missing_are_named_again_and_again(programs):
     )
     for line in lines:
         assert re.fullmatch(pattern, line), line
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_the_command_measures_the_preload_beside_the_runtime_itself(runtime, tmp_path):
+    names = {f"{runtime}{loop}{door}" for loop in ("", "_for") for door in ("", "_door")}
+    runnable, notes = campaign.programs(list(names))
+    if notes:
+        pytest.skip(notes[0])
+    asked = Asked(ranks=(2,), placements=("free",), launches=1, budget_s=5, only=sorted(names))
+    outcome = passes.measure(campaign.Threads(asked, runnable), [], tmp_path, lambda *_: None)
+    assert not outcome.failures
+    launches = results.read(outcome.folder).launches
+    kinds = {batch["name"]: batch["kind"] for launch in launches for batch in launch.records["batch"]}
+    assert kinds == {name: "barrier" if name.endswith("_door") else "peer" for name in names}
