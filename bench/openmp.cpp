@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-omp-gomp and tollbar-bench-omp-omp: `#pragma omp barrier` of the runtime this file is compiled for, and
-// where it is asked for the end of `#pragma omp for`, measured exactly as tollbar-bench-threads measures. The build gives
-// that runtime's name as TOLLBAR_OMP_RUNTIME; with libtollbar_openmp.so in the process, names end in _door.
+// where it is asked for the end of `#pragma omp for`, measured exactly as tollbar-bench-threads measures. The build
+// gives that runtime's name as TOLLBAR_OMP_RUNTIME; with libtollbar_openmp.so in the process, names end in _door.
 #include "openmp_team.hpp"
 
 #include <dlfcn.h>

@@ -74,9 +74,7 @@ def why_not(neighbours: str, program: Path) -> str:
     """Why this machine or user cannot have those neighbours; empty where it can."""
     if neighbours not in ("cgroup", "quota"):
         return ""
-    tried = subprocess.run(
-        [program, "--beside", neighbours, "--list"], capture_output=True, text=True, check=False
-    )
+    tried = subprocess.run([program, "--beside", neighbours, "--list"], capture_output=True, text=True, check=False)
     said = tried.stderr.strip().splitlines()[-1:] or ["the measuring program failed"]
     return said[0].partition(": ")[2] or said[0] if tried.returncode else ""
 

@@ -60,14 +60,7 @@ SINGLES = {
 
 #: With more threads than this only what may be close is measured, unless names were asked for.
 MANY = 32
-FEW = (
-    "tollbar::barrier",
-    "turnstile+auto",
-    "turnstile+park",
-    "combination+auto",
-    "std::barrier",
-    "pthread_barrier",
-)
+FEW = ("tollbar::barrier", "turnstile+auto", "turnstile+park", "combination+auto", "std::barrier", "pthread_barrier")
 _ROUNDS_OF_MANY = 2
 
 
@@ -100,10 +93,7 @@ def programs(only: Sequence[str], singles: bool = True) -> tuple[dict[str, Path]
 
 def names() -> set[str]:
     """The barriers that can be measured, besides every plan; the preload's only where it is asked for."""
-    loaded = {
-        "pthread": {"pthread_door"},
-        "openmp": {name for program in DOORS for name in of_peer(program)},
-    }
+    loaded = {"pthread": {"pthread_door"}, "openmp": {name for program in DOORS for name in of_peer(program)}}
     absent = {name for way, names in loaded.items() if not doors.of_threads([way]) for name in names}
     return (listed(paths.program(MAIN)) | OF_PEERS | {"pthread_door"}) - absent
 
@@ -142,9 +132,7 @@ class Threads(Campaign):
 
     @property
     def situations(self) -> list[Situation]:
-        return [
-            Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks
-        ]
+        return [Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks]
 
     def facts(self) -> dict[str, Any]:
         return {"placements": list(self.asked.placements), "spinners": self.asked.spinners}

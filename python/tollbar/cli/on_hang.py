@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from tollbar import environment
 from tollbar.cli import who
 from tollbar.cli.errors import CommandError, WrongUse
 from tollbar.look import hangs, helper, processes, sight
@@ -49,14 +50,14 @@ class _Job:
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*_PASSED_ON, signal.SIGCHLD})
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
         self._folder = tempfile.TemporaryDirectory(prefix="tollbar-run-")
-        file = os.environ.get("TOLLBAR_REPORT", "")
-        if file in ("", "-") and by_launcher:
+        file = environment.value("TOLLBAR_REPORT") or "-"
+        if file == "-" and by_launcher:
             ours, theirs = os.pipe()  # as ranks of other hosts write through the launcher
             self.process = self._start(command, given, [(os.POSIX_SPAWN_DUP2, theirs, 2)])
             os.close(theirs)
             self.lines: _CopiedLines | _AppendedLines = _CopiedLines(ours)
         else:
-            shown = file in ("", "-")
+            shown = file == "-"
             path = Path(self._folder.name, "reports") if shown else Path(file)
             given |= {"TOLLBAR_REPORT": str(path)} if shown else {}
             self.lines = _AppendedLines(path, shown)

@@ -204,9 +204,7 @@ class Measurements:
         """What ratio() was asked for: one pass over the rows answers for everybody."""
         return {}
 
-    def ratio(
-        self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns"
-    ) -> Ratio | None:
+    def ratio(self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns") -> Ratio | None:
         """How many times as long `of` takes; None if they were not measured together."""
         key = (_label(to), metric)
         if key not in self._against:

@@ -39,7 +39,7 @@ class Reports:
     _waits: dict[str, _Wait] = field(default_factory=dict)
 
     def add(self, line: str, clock: float) -> str | None:
-        """Takes a line; gives what stands for its wait when that has been reported before, a time-out ago, with
+        """Takes a line; gives what stands for its wait when that was reported a time-out ago as well, with
         the same waiter and the same missing, and no other wait has begun at that barrier meanwhile."""
         text = line.partition("tollbar: ")[2].strip()
         waited = _WAITED.search(text)

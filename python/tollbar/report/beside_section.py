@@ -125,17 +125,21 @@ def markdown(samples: Samples) -> str:
         return ""
     shown = labels(there)
     by_kind = (
-        [word(neighbours), *(_told(beside.spread(some, label)) for label in shown)]
+        [word(neighbours), *(_ratios_text(beside.spread(some, label)) for label in shown)]
         for neighbours, some in beside.by_neighbours(there).items()
     )
     every = (
         [
-            word(cell.neighbours), str(cell.ranks), cell.placement, cell.work,
-            beside.best(here), time_text(beside.turn_ns(here, beside.best(here))),
+            word(cell.neighbours),
+            str(cell.ranks),
+            cell.placement,
+            cell.work,
+            beside.best(here),
+            time_text(beside.turn_ns(here, beside.best(here))),
             *(times_text(beside.ratio(here, label)) for label in shown),
         ]
         for cell, here in there.items()
-    )  # fmt: skip
+    )
     cost = tables.markdown_table(["neighbours", *shown], by_kind)
     names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", *shown]
     return f"{cost}\nEvery cell:\n\n{tables.markdown_table(names, every)}"
@@ -157,5 +161,5 @@ def counted(there: Mapping[Situation, Measurements]) -> list[str]:
     return said
 
 
-def _told(found: Spread | None) -> str:
+def _ratios_text(found: Spread | None) -> str:
     return f"{times_text(found.median)} ({times_text(found.ratios[found.worst])})" if found else ""

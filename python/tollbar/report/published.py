@@ -65,11 +65,7 @@ def add(runs: Iterable[Path], folder: Path) -> Samples:
     stored, runs = read(folder), list(runs)
     kinds = {results.read_environment(run).get("kind", "threads") for run in runs}
     found = write(runs, folder)
-    kept = {
-        name: facts
-        for name, facts in stored.environments.items()
-        if facts.get("kind", "threads") not in kinds
-    }
+    kept = {name: facts for name, facts in stored.environments.items() if facts.get("kind", "threads") not in kinds}
     rows = stored.rows.filter(pl.col("run").is_in(list(kept)))
     _store(pl.concat([rows, found.rows]), {**kept, **found.environments}, folder)
     return read(folder)
@@ -157,15 +153,18 @@ def _table(found: Samples) -> str:
     names += ["barrier", "an episode", "loop period", "times the fastest", f"times {rows[0]['today_is']}"]
     cells = (
         [
-            *([row["over"] or ""] if over else []), row["where"], str(row["ranks"]),
-            *([str(row["threads"] or 1)] if threads else []), row["barrier"],
+            *([row["over"] or ""] if over else []),
+            row["where"],
+            str(row["ranks"]),
+            *([str(row["threads"] or 1)] if threads else []),
+            row["barrier"],
             time_text(row["median_us"] * 1e3) if row["median_us"] else "",
             f"{time_text(row['period_us'] * 1e3)}{_between(row['low_us'], row['high_us'], _us)}",
             _fastest(row),
             _today(row),
         ]
         for row in rows
-    )  # fmt: skip
+    )
     return tables.markdown_table(names, cells)
 
 

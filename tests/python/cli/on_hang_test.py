@@ -104,13 +104,8 @@ def test_without_a_time_out_it_is_wrong_use(tollbar, monkeypatch):
 def test_a_program_that_hangs_is_ended_with_its_own_exit_code_and_the_late_thread_is_named(late, needs_look):
     done = run(late)
     assert (done.returncode, on_hang.HUNG) == (75, 75), done.stderr
-    assert (
-        f"tollbar run: hangs: not there: thread {done.stdout.strip()} (asleep, sigwait() under late)"
-        in done.stderr
-    )
-    assert re.search(
-        r"tollbar run: hangs: thread \d+ has waited .* 1 of 3 threads have not arrived", done.stderr
-    )
+    assert f"tollbar run: hangs: not there: thread {done.stdout.strip()} (asleep, sigwait() under late)" in done.stderr
+    assert re.search(r"tollbar run: hangs: thread \d+ has waited .* 1 of 3 threads have not arrived", done.stderr)
 
 
 def test_a_command_is_called_with_what_is_known_and_the_job_may_go_on(late, tmp_path):
@@ -182,9 +177,7 @@ def test_a_program_whose_threads_are_late_again_and_again_is_not_ended(late, tmp
             command("--timeout", "3", "--on-hang", "kill", "--", late), stderr=subprocess.PIPE, text=True
         ) as running:  # fmt: skip
             assert "has waited 3.0 s" in running.stderr.readline()
-            children = subprocess.run(
-                ["pgrep", "-P", str(running.pid)], capture_output=True, text=True
-            ).stdout
+            children = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True).stdout
             for child in children.split():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(child), signal.SIGUSR1)

@@ -9,9 +9,7 @@ import pytest
 from sights import MAIN, THREAD, barrier, sight_of, thread
 from tollbar.look import hangs
 
-PTHREAD = (
-    "thread 5 has waited {} s in pthread_barrier_wait, called at ./late+0x1: 1 of 4 threads have not arrived"
-)
+PTHREAD = "thread 5 has waited {} s in pthread_barrier_wait, called at ./late+0x1: 1 of 4 threads have not arrived"
 ONE_NODE = (
     "tollbar: MPI_COMM_WORLD (4 ranks), barrier {} at ./late+0x11e1: rank 0 on vm has waited {} s: "
     "rank 2 (host vm, process 14927) has not arrived, "
@@ -63,9 +61,7 @@ def test_a_report_that_comes_again_at_once_is_believed_until_the_next():
 
 def test_a_wait_at_a_barrier_where_another_has_begun_meanwhile_is_believed():
     """Rank 2 waits for rank 0, which has heard from its slow ranks one after another."""
-    line = (
-        "MPI_COMM_WORLD (3 ranks), its first barrier: rank {} (process 7) has waited {} s: {} has not arrived"
-    )
+    line = "MPI_COMM_WORLD (3 ranks), its first barrier: rank {} (process 7) has waited {} s: {} has not arrived"
     other = line.format(2, "{}", "rank 0, or a rank that rank 0 waits for,")
     own = line.format(0, "{}", "rank 1")
     lines = [(10, other.format("10.0")), (11, own.format("10.0")), (19, own.format("9.9"))]
@@ -86,13 +82,9 @@ FAR = (
 
 def test_reports_of_several_hosts_become_one_sentence_about_who_is_missing_in_all_of_them():
     lines = [
-        FAR.format(
-            0, 0, "n1", "nothing heard from rank 4, 5 and 6 (rank 4, 5 and 6 of MPI_COMM_WORLD, host n2)"
-        ),
+        FAR.format(0, 0, "n1", "nothing heard from rank 4, 5 and 6 (rank 4, 5 and 6 of MPI_COMM_WORLD, host n2)"),
         FAR.format(4, 4, "n2", "rank 5 (rank 5 of MPI_COMM_WORLD, host n2, process 77) has not arrived"),
-        FAR.format(
-            8, 8, "n3", "nothing heard from rank 4 (host n2, process 76); nothing heard from rank 5 (host n2)"
-        ),
+        FAR.format(8, 8, "n3", "nothing heard from rank 4 (host n2, process 76); nothing heard from rank 5 (host n2)"),
     ]
     assert hangs.together(lines) == (
         "the solvers (1024 ranks), barrier 7: missing of 1024: rank 5 (host n2, process 77) (from 3 reports)"
@@ -103,22 +95,15 @@ def test_what_a_missing_rank_does_meanwhile_makes_no_other_wait_of_it():
     doing = "rank 2 (process 7) has not come: it is {}, after MPI_Bcast 4 of MPI_COMM_WORLD at ./x+0x1"
     line = "MPI_COMM_WORLD (4 ranks), MPI_Allreduce 5 at ./x+0x2: rank 0 on vm has waited {} s: {}"
     places = ("outside the MPI, running", "in MPI_Recv from rank 1 (tag 7) at ./x+0x3")
-    came = [
-        (t, line.format(f"{t}.1", doing.format(where))) for t, where in zip((10, 20), places, strict=True)
-    ]
+    came = [(t, line.format(f"{t}.1", doing.format(where))) for t, where in zip((10, 20), places, strict=True)]
     assert not believed(*came)
 
 
 def test_ranks_of_a_host_that_writes_nothing_are_missing_when_nobody_has_heard_of_them():
     lines = [
+        FAR.format(0, 0, "n1", "nothing heard from rank 4 and 5 (host n2); nothing heard from rank 8 (host n3)"),
         FAR.format(
-            0, 0, "n1", "nothing heard from rank 4 and 5 (host n2); nothing heard from rank 8 (host n3)"
-        ),
-        FAR.format(
-            8,
-            8,
-            "n3",
-            "rank 9 (host n3, process 9) has not arrived; nothing heard from rank 4 and 5 (host n2)",
+            8, 8, "n3", "rank 9 (host n3, process 9) has not arrived; nothing heard from rank 4 and 5 (host n2)"
         ),
     ]
     assert "missing of 1024: rank 4, rank 5, rank 9 (host n3, process 9) (from 2" in hangs.together(lines)
@@ -163,11 +148,7 @@ FUTEX, FOREVER = 202, [4096, 0x189, 0, 0, 0, 0xFFFFFFFF]
 
 
 def lock(number: int, **changed) -> dict:
-    return (
-        thread(number, "libc.so.6:sem_wait", "acquire", *THREAD)
-        | {"call": FUTEX, "arguments": FOREVER}
-        | changed
-    )
+    return thread(number, "libc.so.6:sem_wait", "acquire", *THREAD) | {"call": FUTEX, "arguments": FOREVER} | changed
 
 
 def parent() -> dict:
@@ -187,9 +168,7 @@ def test_threads_that_all_wait_for_locks_without_a_limit_hang():
     job = [parent(), lock(2), lock(3)]
     assert looks(job) == []
     [said] = looks(job, job)
-    assert said.startswith(
-        "no thread is left that could wake another: thread 2 (sem_wait() under acquire), thread 3"
-    )
+    assert said.startswith("no thread is left that could wake another: thread 2 (sem_wait() under acquire), thread 3")
 
 
 @pytest.mark.parametrize(
