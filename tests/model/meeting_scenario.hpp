@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that go through Python's barrier for a few phases, paying tolls, while one may break it: nobody passes a phase
-// that was given up, and without that everybody passes.
+// Threads that go through Python's barrier for a few phases, paying tolls, while one may break it: nobody passes a
+// phase that was given up, and without that everybody passes.
 #pragma once
 
 #include "native/meeting.hpp"
@@ -21,7 +21,7 @@ struct MeetingSettings {
     unsigned threads = 2;
     std::uint64_t phases = 2;
     WaitBudget budget = spinning;
-    bool acts = false;                      ///< the last of a phase runs an action before the others go on
+    bool acts = false;                     ///< the last of a phase runs an action before the others go on
     Breaking breaking = Breaking::nobody;  ///< what the first thread does: gives up waiting, or breaks without arriving
 };
 

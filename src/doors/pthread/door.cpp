@@ -90,7 +90,8 @@ template <Scope scope>
 void wait_inside(NativeGate<scope>& gate, std::uint64_t target, std::uint64_t place, const void* caller) noexcept {
     // The first to arrive has waited longest, and speaks for all.
     wait_reporting(
-        place == 0 ? own_timeout() : Timeout{}, [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
+        place == 0 ? own_timeout() : Timeout{},
+        [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
         [&](std::chrono::duration<double> waited) {
             const NotCancelled not_cancelled;
             report_missing({.gate = &gate,
