@@ -84,12 +84,7 @@ def end_well(job) -> None:
 def test_the_rank_that_does_not_come_to_a_collective_call_is_named(watch, door, how, call):
     job = watch(door, how)
     report = first_report(job)
-    assert (report["name"], report["ranks"], report["call"], report["number"]) == (
-        "MPI_COMM_WORLD",
-        "4",
-        call,
-        " 2",
-    )
+    assert (report["name"], report["ranks"], report["call"], report["number"]) == ("MPI_COMM_WORLD", "4", call, " 2")
     assert float(report["waited"]) >= 1.0
     missing = re.fullmatch(
         MISSING + r"outside the MPI, (?:running|asleep)[^,]*, after MPI_Bcast 1 of MPI_COMM_WORLD at (\S+)",
@@ -141,14 +136,10 @@ def test_another_root_is_named_beside_the_one_of_the_others(watch, door):
 
 def test_two_communicators_in_different_orders_are_told_apart(watch, door):
     job = watch(door, "order")
-    job.await_that(
-        lambda: {one["name"] for one in reports(job)} == {"the first", "the other"}, "both reports"
-    )
+    job.await_that(lambda: {one["name"] for one in reports(job)} == {"the first", "the other"}, "both reports")
     by_name = {one["name"]: one["who"] for one in reports(job)}
     assert re.match(MISSING + "in MPI_Allreduce 1 of the other at", by_name["the first"]), by_name
-    assert by_name["the other"].startswith(
-        "ranks 0, 1 and 3 have not come: they are in MPI_Allreduce 1 of the first"
-    )
+    assert by_name["the other"].startswith("ranks 0, 1 and 3 have not come: they are in MPI_Allreduce 1 of the first")
 
 
 def test_a_cycle_of_receives_is_named_as_one(watch, door):
@@ -162,9 +153,7 @@ def test_a_cycle_of_receives_is_named_as_one(watch, door):
 
 def test_a_message_that_nobody_sends_names_the_partner(watch, door):
     job = watch(door, "message")
-    job.await_that(
-        lambda: job.told() == 1 and any(one["call"] == "MPI_Recv" for one in reports(job)), "the report"
-    )
+    job.await_that(lambda: job.told() == 1 and any(one["call"] == "MPI_Recv" for one in reports(job)), "the report")
     report = next(one for one in reports(job) if one["call"] == "MPI_Recv")
     assert report["teller"] == "1"
     assert re.match(rf"rank {ODD} \(host {HOST}, process \d+\) is outside the MPI", report["who"]), report
