@@ -16,7 +16,7 @@ enum tollbar_kind {
     tollbar_names_comm
 };
 
-/* Where its arguments stand, as calls.txt has them. */
+/* The places of its arguments, as calls.txt has them. */
 struct tollbar_call {
     const char* name;
     enum tollbar_kind kind;
@@ -24,7 +24,7 @@ struct tollbar_call {
 };
 
 static const struct tollbar_call tollbar_calls[] = {
-#include "calls.inc"
+#include <calls.inc>
 };
 
 static inline int tollbar_counts(enum tollbar_kind kind) { return kind <= tollbar_ends; }

@@ -84,7 +84,7 @@ std::string peer_of(const tollbar_seat& seat) {
     return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
 }
 
-/// What keeps calls of one number from matching.
+/// Calls of one number match where this is equal.
 using Form = std::pair<std::uint64_t, std::uint64_t>;
 
 Form form_of(const tollbar_counted& one) { return {one.what, one.bytes}; }
@@ -204,7 +204,7 @@ private:
         return joined(clauses, "; ", [](const std::string& clause) { return clause; });
     }
 
-    /// What the line of a wait at no collective call begins with.
+    /// The line of a wait at no collective call begins so.
     std::string opening(const Wait& wait) const {
         const tollbar_comm* comm = wait.rank->comm(tollbar_comm_of(wait.seat->at));
         std::string text;
@@ -235,7 +235,7 @@ private:
                 ++by_call[call_in(*one)];
             }
         }
-        // What most of them came to; of several, what the lowest rank came to.
+        // The call that most of them came to; of several, the lowest rank's.
         const auto most = std::ranges::max_element(came, [&](const auto& one, const auto& other) {
             const auto weight = [&](const auto& all) {
                 return std::tuple(by_call[all.first.first & 0xffff], all.second.size(), -all.second.front()->row.rank);
@@ -277,7 +277,7 @@ private:
                          together(found));
     }
 
-    /// Where the rank is in a call for a message of one partner, and no other thread of it could be that partner's.
+    /// The call for a message of one partner that a rank is in, if none of its threads could be a partner meanwhile.
     static const tollbar_seat* message_of(const Rank& rank) {
         const tollbar_seat* only = nullptr;
         for (const tollbar_seat& seat : rank.row.seats) {

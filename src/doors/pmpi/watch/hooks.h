@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What all hooks do. */
+ * The part that all hooks share. */
 #ifndef TOLLBAR_DOORS_PMPI_WATCH_HOOKS_H
 #define TOLLBAR_DOORS_PMPI_WATCH_HOOKS_H
 
@@ -29,7 +29,7 @@ static inline tollbar_function next_of(tollbar_function* known, const char* name
 
 tollbar_in_each_hook int is_seen(unsigned line) { return tollbar_calls[line].kind == tollbar_begins || watches(); }
 
-/* What a call has given back. */
+/* The results of a call that count. */
 struct gave {
     MPI_Comm comm;
     int found, has_comm;

@@ -43,7 +43,7 @@ public:
     /// Whether all that had waited for `timeout_s` are in the same calls still.
     bool still_wait(const std::vector<Rank>& ranks, double timeout_s) const;
 
-    /// What was seen before counts no more: this process was stopped meanwhile, and perhaps all of them.
+    /// Earlier looks count no more: this process was stopped meanwhile, and perhaps all of them.
     void forget() { since_.assign(since_.size(), {}); }
 
 private:

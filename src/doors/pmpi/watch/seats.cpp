@@ -3,6 +3,7 @@
 #include "watch.hpp"
 
 #include "base/environment.h"
+#include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/fnv.hpp"
 #include "base/process.hpp"
@@ -15,7 +16,6 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <sys/stat.h>
 
 namespace tollbar::detail::watch {
@@ -23,16 +23,6 @@ namespace tollbar::detail::watch {
 namespace {
 
 static_assert(sizeof(tollbar_seat) == 64 && sizeof(tollbar_comm) % 64 == 0 && sizeof(tollbar_row) % 64 == 0);
-
-/// The launcher's, and so not that of a program which a rank has started.
-bool is_of_a_rank(pid_t process) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/environ");
-    const std::string all((std::istreambuf_iterator<char>(file)), {});
-    const auto has = [&](std::string_view name) {
-        return all.starts_with(name) || all.find(std::string(1, '\0').append(name)) != std::string::npos;
-    };
-    return has("OMPI_COMM_WORLD_RANK=") || has("PMI_RANK=") || has("PMIX_RANK=") || has("SLURM_PROCID=");
-}
 
 pid_t parent_of(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
@@ -47,7 +37,7 @@ pid_t parent_of(pid_t process) {
 /// The process of this host that started the ranks: the first ancestor that is not started as one of them.
 pid_t launcher() {
     pid_t process = getppid();
-    while (process > 1 && is_of_a_rank(process)) process = parent_of(process);
+    while (process > 1 && environment::is_of_a_rank(process)) process = parent_of(process);
     return process;
 }
 

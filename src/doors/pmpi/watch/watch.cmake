@@ -4,6 +4,7 @@ set(watch ${CMAKE_CURRENT_SOURCE_DIR}/watch)
 set(made ${CMAKE_CURRENT_BINARY_DIR}/watch)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${watch}/calls.txt ${watch}/hook.c.in
              ${watch}/fortran.c.in ${watch}/hooks.c.in)
+set(licence 42)  # the first line of a template
 file(STRINGS ${watch}/calls.txt calls REGEX "^[A-Z]")
 
 # What knows no mpi.h is compiled once.
@@ -65,7 +66,7 @@ function(tollbar_hook line name count places counts)
         set(out a${out})
     endif()
     tollbar_arguments(${count} word)
-    file(READ ${watch}/hook.c.in template)
+    file(READ ${watch}/hook.c.in template OFFSET ${licence})
     string(CONFIGURE "${template}" hook @ONLY)
     string(APPEND hooks "${hook}")
     if(NOT name MATCHES "_c$")  # Fortran's of large counts have other arguments
@@ -77,7 +78,7 @@ function(tollbar_hook line name count places counts)
         math(EXPR all "${count} + 2")  # the length of a text, of which there is never more than one
         tollbar_arguments(${all} int*)
         set(error a${error})
-        file(READ ${watch}/fortran.c.in template)
+        file(READ ${watch}/fortran.c.in template OFFSET ${licence})
         string(CONFIGURE "${template}" hook @ONLY)
         string(APPEND hooks "${hook}")
         set(fortran_calls ${fortran_calls} ${call} PARENT_SCOPE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the hooks do before and after a call goes on: a few stores into the caller's own seat. */
+ * The work of a hook before and after its call goes on: a few stores into the caller's own seat. */
 #ifndef TOLLBAR_DOORS_PMPI_WATCH_WATCHED_H
 #define TOLLBAR_DOORS_PMPI_WATCH_WATCHED_H
 
@@ -84,7 +84,7 @@ struct tollbar_given {
     const void* site;
 };
 
-/* What a call has to be told at its end. */
+/* A call's end needs these. */
 struct tollbar_entered {
     struct tollbar_seat* seat; /* NULL where it is not seen: it is of a call of the MPI's own, or nothing is watched */
     const struct tollbar_known* known;

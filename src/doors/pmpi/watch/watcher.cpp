@@ -37,7 +37,8 @@ std::string contents(const std::string& path) {
     return std::string((std::istreambuf_iterator<char>(file)), {});
 }
 
-/// Of its first thread. The kernel shows every user's own processes where they sleep, without the right to trace them.
+/// The state is that of its first thread. The kernel shows every user's own processes where they sleep, without the
+/// right to trace them.
 std::string doing(const Rank& rank) {
     if (!is_running(rank.row.process, rank.row.start)) return "dead";
     const std::string folder = "/proc/" + std::to_string(rank.row.process);
