@@ -46,7 +46,7 @@ PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional
 HANGS_AFTER_S = 10
 SOUND_WITHIN_S = 300
 
-pytestmark = [pytest.mark.deep, pytest.mark.spread]
+pytestmark = pytest.mark.deep
 
 
 class Catcher(NamedTuple):
