@@ -51,6 +51,7 @@ MAY_INCLUDE = {
     "doors/openmp": {"plan", "base", "waiting"},
     "doors/ompi_coll": {"base", "transports/mpi", "communicator"},
     "doors/pmpi": {"base", "transports/mpi", "communicator"},
+    "doors/pmpi/watch": {"base", "transports/mpi", "communicator"},
     "doors/hybrid": {
         "plan", "algorithms", "base", "waiting", "transports/words", "transports/mpi", "communicator",
     },
@@ -58,7 +59,7 @@ MAY_INCLUDE = {
 
 # Whose headers are compiled once for each MPI, and where those of one MPI alone may be named.
 MAY_INCLUDE_FOREIGN = {
-    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid", "models/cluster"},
+    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/pmpi/watch", "doors/hybrid", "models/cluster"},
     r"shmem\.h": {"transports/shmem", "doors/shmem"},
     r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
