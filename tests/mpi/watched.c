@@ -36,6 +36,7 @@ static void wait_by(int testing, MPI_Request* request) {
 
 static void collective(const char* name, MPI_Comm comm) {
     MPI_Request request;
+    if (strcmp(name, "barrier") == 0) MPI_Barrier(comm);
     if (strcmp(name, "allreduce") == 0) MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comm);
     if (strcmp(name, "bcast") == 0) MPI_Bcast(in, 1, MPI_DOUBLE, odd, comm);
     if (strcmp(name, "alltoall") == 0) MPI_Alltoall(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, comm);

@@ -69,11 +69,13 @@ def end_well(job) -> None:
     assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
     lines = [line for line in outcome.said.splitlines() if "tollbar: " in line]
     assert all(" has waited " in line for line in lines), lines  # nothing else was amiss
+    assert not any("), barrier " in line for line in lines), lines  # the barrier itself reports where nothing watches
 
 
 @pytest.mark.parametrize(
     ("how", "call"),
     [
+        ("barrier", "MPI_Barrier"),
         ("allreduce", "MPI_Allreduce"),
         ("bcast", "MPI_Bcast"),
         ("alltoall", "MPI_Alltoall"),

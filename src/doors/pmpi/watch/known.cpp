@@ -209,8 +209,11 @@ void tollbar_after_init() {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_get_parent(&parent);
     // The rows of a spawned job whose launcher gives it no name would be taken for those of the job that spawned it.
-    if (ranks < 2 || (parent != MPI_COMM_NULL && tollbar_name_of_job(job, sizeof job) == 0)) return;
-    if (PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr) != MPI_SUCCESS) return;
+    const bool is_alone = ranks < 2 || (parent != MPI_COMM_NULL && tollbar_name_of_job(job, sizeof job) == 0);
+    if (is_alone || PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr) != MPI_SUCCESS) {
+        self.place = {};
+        return;
+    }
     self.place.row->rank = rank;
     tollbar_find_known(MPI_COMM_WORLD);
     tollbar::detail::watch::begin(self.place, tollbar_timeout());
@@ -229,4 +232,4 @@ void tollbar_created(MPI_Comm comm, const tollbar_known* parent, std::uint64_t n
 
 void tollbar_was_named(const tollbar_known* known) { std::ranges::copy(name_of(known->comm), known->shared->name); }
 
-extern "C" int tollbar_mpi_is_watched(void) { return __atomic_load_n(&tollbar_watches, __ATOMIC_RELAXED); }
+extern "C" [[gnu::visibility("default")]] int tollbar_mpi_is_watched(void) { return state().place.row != nullptr; }
