@@ -21,9 +21,7 @@ def main() -> None:
     project = declared["project"]
     extras = project["optional-dependencies"]
     run = project["dependencies"] + extras["bench"]
-    for text in (
-        declared["build-system"]["requires"] + run + ([] if sys.argv[1:] == ["demo"] else extras["test"])
-    ):
+    for text in declared["build-system"]["requires"] + run + ([] if sys.argv[1:] == ["demo"] else extras["test"]):
         if not is_met(Requirement(text)):
             print(text)
 

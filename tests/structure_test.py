@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shape of the tree: which folder may include which, licence lines, lengths, no machine's own paths."""
 
-from __future__ import annotations
-
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -159,9 +158,7 @@ def test_includes_point_only_in_the_direction_of_dependencies(folder):
 
 @pytest.mark.parametrize("headers", MAY_INCLUDE_FOREIGN)
 def test_an_mpi_is_known_only_to_what_is_compiled_for_it(headers):
-    knowing = [
-        path for path in sources_of_src() if any(re.fullmatch(headers, name) for _, name in includes(path))
-    ]
+    knowing = [path for path in sources_of_src() if any(re.fullmatch(headers, name) for _, name in includes(path))]
     assert [relative(p) for p in knowing if folder_of(p) not in MAY_INCLUDE_FOREIGN[headers]] == []
 
 
@@ -193,9 +190,7 @@ def cycle_in(needs: dict[str, set[str]]) -> list[str]:
             return path[path.index(name) :]
         if name in done:
             return []
-        found = next(
-            filter(None, (follow(other, [*path, name]) for other in sorted(needs.get(name, ())))), []
-        )
+        found = next(filter(None, (follow(other, [*path, name]) for other in sorted(needs.get(name, ())))), [])
         done.add(name)
         return found
 
@@ -264,9 +259,7 @@ RECKONING = re.compile(r"\bstride\b|\b1U?L* << (round|level)|\*= 2\b")
 
 
 def test_no_door_to_an_mpi_reckons_with_whom_a_rank_talks():
-    doors = [
-        path for path in sources_of_src() if folder_of(path) in (*ONE_WAY, "doors/hybrid", "communicator")
-    ]
+    doors = [path for path in sources_of_src() if folder_of(path) in (*ONE_WAY, "doors/hybrid", "communicator")]
     assert [relative(path) for path in doors if RECKONING.search(path.read_text())] == []
 
 
@@ -375,9 +368,7 @@ PASSES_TIME = {
 
 
 def test_there_is_one_wait_loop():
-    passing = re.compile(
-        r"\b(sched_yield|this_thread::yield|\w*Sync::(yield|pause)|sleep_for|usleep|nanosleep)\("
-    )
+    passing = re.compile(r"\b(sched_yield|this_thread::yield|\w*Sync::(yield|pause)|sleep_for|usleep|nanosleep)\(")
     loops = {
         relative(path)
         for path in [*sources_of_src(), *sorted((ROOT / "include").rglob("*.h*"))]
@@ -385,3 +376,11 @@ def test_there_is_one_wait_loop():
     }
     assert loops - PASSES_TIME.keys() == {"include/tollbar/detail/waiting.hpp"}
     assert PASSES_TIME.keys() - loops == set()
+
+
+def test_the_tests_of_a_file_run_in_one_process():
+    """What a module's fixture makes is made once, however many processes there are."""
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-v", "tests/python/data/schema_test.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert len(set(re.findall(r"^\[(gw\d)\]", done.stdout, re.MULTILINE))) == 1

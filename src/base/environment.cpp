@@ -2,6 +2,7 @@
 // The table, and how each kind of value is read.
 #include "environment.hpp"
 
+#include "once.hpp"
 #include "say.h"
 
 #include <algorithm>
@@ -174,8 +175,8 @@ void refuse_plan(std::string_view why) {
 }
 
 wait_policy wait() noexcept {
-    static const wait_policy policy = parsed(which_wait, wait_policy_named).value_or(wait_policy::automatic);
-    return policy;
+    static constinit Once<wait_policy> policy;
+    return policy.get([] { return parsed(which_wait, wait_policy_named).value_or(wait_policy::automatic); });
 }
 
 std::optional<std::chrono::duration<double>> timeout() noexcept {
@@ -184,9 +185,9 @@ std::optional<std::chrono::duration<double>> timeout() noexcept {
 }
 
 int verbosity() noexcept {
-    static const int level = parsed(which_verbose, level_named).value_or(0);
+    static constinit Once<int> level;
     const int told = told_verbosity.load(std::memory_order_relaxed);
-    return told < 0 ? level : told;
+    return told < 0 ? level.get([] { return parsed(which_verbose, level_named).value_or(0); }) : told;
 }
 
 tollbar_network network() noexcept { return parsed(which_network, network_named).value_or(TOLLBAR_NETWORK_AUTO); }

@@ -100,7 +100,6 @@ def write_files(page: Path, folder: Path) -> None:
             (folder / name[1]).write_text(body)
 
 
-@pytest.mark.spread
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_each_command_prints_what_the_page_says(page, environment, tmp_path):
     if absent := needed(page):
@@ -146,9 +145,7 @@ def test_links_between_pages_lead_somewhere(page):
             assert (page.parent / link).exists(), link
 
 
-@pytest.mark.parametrize(
-    "picture", sorted((ROOT / "docs" / "pictures").glob("*-8.svg")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").glob("*-8.svg")), ids=lambda path: path.stem)
 def test_pictures_are_what_the_command_draws(picture):
     name = picture.stem.removesuffix("-8")
     spelling = {"two-level": "central@4/dissemination", "card_gather": "card:gather"}.get(name, name)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the tests: with each bug of mutants.toml built into a copy of the source, what it names fails."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
@@ -37,8 +35,8 @@ MODELS = {
     ),
 }
 CXX = os.environ.get("CXX", "c++")
-FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Itests", "-Itests/model",
-         "-Isrc/transports/udp", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
+FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Ipython", "-Itests",
+         "-Itests/model", "-Isrc/transports/udp", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
          '-DTOLLBAR_VISITOR="/bin/false"', '-DTOLLBAR_TESTS_DIR="tests"')  # fmt: skip
 #: What most files include, compiled once.
 PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional", "map", "memory", "mutex",
@@ -48,7 +46,7 @@ PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional
 HANGS_AFTER_S = 10
 SOUND_WITHIN_S = 300
 
-pytestmark = [pytest.mark.deep, pytest.mark.spread]
+pytestmark = pytest.mark.deep
 
 
 class Catcher(NamedTuple):
@@ -64,9 +62,7 @@ def catcher(caught_by: str, title: str) -> Catcher:
     model, _, situation = where.partition(" ")
     if model in MODELS:
         return Catcher(MODELS[model], (title, situation, what), True)
-    return Catcher(
-        (f"tests/{where}.cpp", "tests/main.cpp"), (f"--test-case={what}*", "--abort-after=1"), False
-    )
+    return Catcher((f"tests/{where}.cpp", "tests/main.cpp"), (f"--test-case={what}*", "--abort-after=1"), False)
 
 
 @contextlib.contextmanager
@@ -83,7 +79,7 @@ class Workshop:
 
     def __init__(self, shared: Path, own: Path) -> None:
         self.shared, self.folder = shared, own
-        for name in ("include", "src", "tests"):
+        for name in ("include", "src", "tests", "python/native"):
             ignored = shutil.ignore_patterns("*.py", "*.toml", "*.md")
             shutil.copytree(ROOT / name, own / name, ignore=ignored, dirs_exist_ok=True)
         self.archive = shared / "sound.a"
@@ -94,9 +90,7 @@ class Workshop:
     def make_archive(self) -> None:
         names = "".join(f"#include <{name}>\n" for name in PRECOMPILED)
         (self.shared / "precompiled.hpp").write_text(names)
-        self.compile(
-            "-x", "c++-header", self.shared / "precompiled.hpp", "-o", self.shared / "precompiled.hpp.gch"
-        )
+        self.compile("-x", "c++-header", self.shared / "precompiled.hpp", "-o", self.shared / "precompiled.hpp.gch")
         parts = [self.folder / "src" / part for part in LIBRARY]
         sources = [path for part in parts for path in sorted(part.rglob("*.cpp")) or [part]]
         with ThreadPoolExecutor(os.cpu_count()) as workers:
@@ -167,9 +161,7 @@ class Workshop:
             text = text.replace(old, new)
         _, sources = self.sound_program(one)
         objects = {source: self.shared / "objects" / (source.replace("/", "+") + ".o") for source in sources}
-        changed = [
-            name for name, made in objects.items() if file in made.with_suffix(".d").read_text().split()
-        ]
+        changed = [name for name, made in objects.items() if file in made.with_suffix(".d").read_text().split()]
         assert changed, f"nothing of {one.sources[0]} is made of {file}"
         path.write_text(text)
         try:

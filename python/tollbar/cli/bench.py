@@ -16,19 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import tollbar
 from tollbar import InvalidArgument
-from tollbar.cli import (
-    arguments,
-    bench_beside,
-    bench_cores,
-    bench_crowd,
-    bench_times,
-    bench_work,
-    ways,
-)
-from tollbar.cli.bench_effort import EFFORTS, counts, effort, one
+from tollbar.cli import arguments, bench_beside, bench_cores, bench_crowd, bench_times, bench_work, ways
+from tollbar.cli.bench_effort import EFFORTS, effort
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
-from tollbar.cli.watching import Watcher, told
+from tollbar.cli.watching import Watcher, finished
 
 if TYPE_CHECKING:
     from tollbar.campaigns.campaign import Asked, Campaign
@@ -42,14 +34,8 @@ def _as_programs_name_it(text: str) -> str:
     return f"{name}+{wait.removesuffix(')')}" if gap else text
 
 
-def _placements(text: str) -> tuple[str, ...]:
-    for part in text.split(","):
-        if part not in ("pinned", "free"):
-            raise argparse.ArgumentTypeError(f"'{part}' is not one of pinned, free")
-    return tuple(dict.fromkeys(text.split(",")))
-
-
-_hosts = one(1, MOST_HOSTS, int, f"a number of hosts from 1 to {MOST_HOSTS}")
+def _counts(least: int, most: int, what: str) -> arguments.Reader:
+    return arguments.listed(arguments.number(int, least, most, f"number of {what}"))
 
 
 def workloads(text: str) -> tuple[str, ...]:
@@ -76,11 +62,19 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "WHO[,WHO...]",
         "alone, neighbour, neighbours, session, cgroup, quota: plain programs beside those; all",
     ),
-    "--cpus": (counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
-    "--placement": (_placements, "pinned,free", "of threads (default: both)"),
+    "--cpus": (_counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
+    "--placement": (
+        arguments.listed(arguments.one_of(("pinned", "free"))),
+        "pinned,free",
+        "of threads (default: both)",
+    ),
     "--mpi": (arguments.names, "NAME[,NAME...]", "openmpi, mpich, impi, openmpi5 (default: one of each)"),
-    "--hosts": (_hosts, "N", "over N hosts of network namespaces; needs root"),
-    "--threads": (counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
+    "--hosts": (
+        arguments.number(int, 1, MOST_HOSTS, "number of hosts"),
+        "N",
+        "over N hosts of network namespaces; needs root",
+    ),
+    "--threads": (_counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
     "--level": (str, "", "what is asked of the MPI"),
 }
 LEVELS = ("funneled", "serialized", "multiple")
@@ -108,31 +102,33 @@ class Bench:
             epilog="\n\n".join(f"{flag} {describe_columns(row)}".lstrip() for flag, row in self.rows),
         )
         parser.add_argument(
-            "barriers", nargs="*", type=_as_programs_name_it, metavar="BARRIER",
+            "barriers",
+            nargs="*",
+            type=_as_programs_name_it,
+            metavar="BARRIER",
             help="only these, as rows name them; NAME+park: one policy",
-        )  # fmt: skip
+        )
         parser.add_argument(
             "--ranks",
-            type=counts(2, self.most_ranks, self.ranks),
+            type=_counts(2, self.most_ranks, self.ranks),
             metavar="N[,N...]",
             help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
         )
         for flag in self.options:
             reads, metavar, text = OPTIONS[flag]
             if flag == "--level":
-                parser.add_argument(
-                    flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})"
-                )
+                parser.add_argument(flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})")
             else:
                 parser.add_argument(flag, type=reads, metavar=metavar, help=text)
         parser.add_argument(
-            "--effort", type=effort, metavar="|".join(EFFORTS), default=effort("usual"),
+            "--effort",
+            type=effort,
+            metavar="|".join(EFFORTS),
+            default=effort("usual"),
             help="how much is measured (default: usual), and changes of it, as in "
             "quick,launches=1,rounds=1,budget=10,seed=5",
-        )  # fmt: skip
-        parser.add_argument(
-            "-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)"
         )
+        parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)")
 
     def run(self, args: argparse.Namespace) -> Table:
         from tollbar.campaigns.campaign import NotHere
@@ -257,9 +253,7 @@ def _plan_of(name: str, asked: Asked) -> tollbar.Plan:
     return tollbar.plan(f"{inner}@{threads}/{outer}", max(asked.ranks) * threads)
 
 
-def _run(
-    prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None
-) -> tuple[Path, bool]:
+def _run(prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None) -> tuple[Path, bool]:
     """Measures; gives the folder of the run, and whether any barrier let somebody leave early."""
     from tollbar.campaigns import passes
     from tollbar.campaigns.campaign import NotHere
@@ -271,13 +265,11 @@ def _run(
     try:
         with prepared as (work, notes):
             if not work.situations:
-                raise WrongUse(
-                    "nothing is left to measure: no installed MPI can be measured with these --ranks"
-                )
+                raise WrongUse("nothing is left to measure: no installed MPI can be measured with these --ranks")
             for line in noise.before(noise.look()):
                 print(f"tollbar bench: {line}: times may be too long", file=sys.stderr)
             with Watcher(work.asked.launches * len(work.situations)) as watcher:
-                return told(passes.measure(work, notes, output or results.folder(), watcher.report))
+                return finished(passes.measure(work, notes, output or results.folder(), watcher.report))
     except NotHere:
         raise
     except FileNotFoundError as error:

@@ -13,7 +13,7 @@ import tollbar
 from tollbar import _native, environment
 from tollbar.cli import doctor_mpi, doctor_shmem, nic_checks
 from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
-from tollbar.cli.table import Table, describe_columns
+from tollbar.cli.table import Table, verb
 from tollbar.data import tuning
 from tollbar.look import helper, processes
 from tollbar.machine import cpus, doors, extras, kernel, openmp, paths
@@ -43,13 +43,13 @@ _PROGRAMS = (
 
 
 def add_parser(commands) -> None:
-    parser = commands.add_parser(
-        "doctor", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
-    )
+    parser = verb(commands, "doctor", __doc__, Finding)
     parser.add_argument(
-        "addresses", nargs="*", metavar="ADDRESS",
+        "addresses",
+        nargs="*",
+        metavar="ADDRESS",
         help="of another host's network card, which must answer as those of barriers do (else exit code 1)",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 
@@ -219,9 +219,7 @@ def _hosts() -> Finding:
         return Finding(name, ABSENT, why, "sudo apt-get install -y iproute2")
     if not kernel.may_make_namespaces():
         why = "no permission to create them: messages between hosts are not measured"
-        return Finding(
-            name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN"
-        )
+        return Finding(name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN")
     return Finding(name, OK, "can be created", None)
 
 

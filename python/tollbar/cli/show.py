@@ -10,7 +10,7 @@ from pathlib import Path
 import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, describe_columns, verb
 
 
 @dataclass(frozen=True)
@@ -29,24 +29,18 @@ class Document:
 
 
 def add_parser(commands) -> None:
-    parser = commands.add_parser(
+    parser = verb(
+        commands,
         "show",
-        help=__doc__.partition(": ")[2],
-        description=__doc__,
-        epilog=f"--as text, {describe_columns(Word)}\n\n--as svg|goal and -o, {describe_columns(Document)}",
+        __doc__,
+        f"--as text, {describe_columns(Word)}\n\n--as svg|goal and -o, {describe_columns(Document)}",
     )
     parser.add_argument(
         "plan", type=arguments.plan, metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination"
     )
-    parser.add_argument(
-        "--ranks", type=arguments.rank_count, required=True, metavar="P", help="number of ranks"
-    )
-    parser.add_argument(
-        "--as", dest="kind", choices=("text", "svg", "goal"), default="text", help="default: text"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write to FILE; the row says where it is"
-    )
+    parser.add_argument("--ranks", type=arguments.rank_count, required=True, metavar="P", help="number of ranks")
+    parser.add_argument("--as", dest="kind", choices=("text", "svg", "goal"), default="text", help="default: text")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write to FILE; the row says where it is")
     parser.set_defaults(run=run)
 
 

@@ -71,6 +71,7 @@ class Moment:
     held_us: float | None
     frames: tuple[Frame, ...]
     barriers: tuple[Barrier, ...]
+    complete: bool  #: the frames reach the thread's start
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,18 @@ class Thread:
             return "stopped"
         return "runs" if self.now.call == -2 else "asleep"
 
+    @property
+    def stayed_stopped(self) -> bool:
+        """Whether a signal or a debugger has stopped it from the first look to the last."""
+        return self.before is not None and {self.before.state, self.now.state} <= {"T", "t"}
+
     def stayed_in(self, symbol: re.Pattern[str]) -> bool:
         """Whether the call of such a function, seen in both looks, is one call: its caller's registers and
         stack are the same."""
         if self.slept_on:
             return True
         pairs = [(at_of(moment, symbol), moment) for moment in (self.before, self.now) if moment]
-        callers = [
-            moment.frames[at + 1] for at, moment in pairs if at is not None and at + 1 < len(moment.frames)
-        ]
+        callers = [moment.frames[at + 1] for at, moment in pairs if at is not None and at + 1 < len(moment.frames)]
         return len(callers) == 2 and (callers[0].at, callers[0].mark) == (callers[1].at, callers[1].mark)
 
     def has(self, symbol: str) -> bool:
@@ -139,9 +143,7 @@ class Thread:
     @property
     def of_runtime(self) -> bool:
         """Whether an MPI started it for itself."""
-        bodies = [
-            frame for frame in self.frames if frame.symbol not in _OUTERMOST and frame.module[:5] != "libc."
-        ]
+        bodies = [frame for frame in self.frames if frame.symbol not in _OUTERMOST and frame.module[:5] != "libc."]
         return bool(bodies) and bool(_RUNTIMES.match(bodies[-1].module))
 
     @property
@@ -235,7 +237,7 @@ def _moment(seen: Mapping[str, Any]) -> Moment:
     return Moment(
         seen["state"], seen["call"], tuple(seen["arguments"]), seen["switches"], seen["asleep_ms"],
         seen["held_us"], tuple(map(_frame, seen["frames"])),
-        tuple(Barrier(**barrier) for barrier in seen["barriers"]),
+        tuple(Barrier(**barrier) for barrier in seen["barriers"]), seen["complete"],
     )  # fmt: skip
 
 
