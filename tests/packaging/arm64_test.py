@@ -13,8 +13,7 @@ TOOLS = ("aarch64-linux-gnu-g++", "qemu-aarch64-static")
 pytestmark = [
     pytest.mark.deep,
     pytest.mark.skipif(
-        not all(map(shutil.which, TOOLS)),
-        reason=f"{' or '.join(TOOLS)} is not installed; run scripts/packages tools",
+        not all(map(shutil.which, TOOLS)), reason=f"{' or '.join(TOOLS)} is not installed; run scripts/packages tools"
     ),
 ]
 
@@ -52,18 +51,7 @@ def built(run) -> Path:
 def test_the_tests_of_all_that_needs_no_mpi_pass(run, built):
     rooms = f"^({'|'.join(ROOMS)})$"
     run(
-        "ctest",
-        "--test-dir",
-        built,
-        "-j",
-        "2",
-        "--no-tests=error",
-        "-L",
-        rooms,
-        "-LE",
-        "^(beside|deep)$",
-        "-E",
-        PROOFS,
+        "ctest", "--test-dir", built, "-j", "2", "--no-tests=error", "-L", rooms, "-LE", "^(beside|deep)$", "-E", PROOFS
     )
 
 

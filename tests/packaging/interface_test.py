@@ -37,18 +37,13 @@ def test_the_interface_for_c_is_the_one_stored_for_its_soname(described, tmp_pat
     (soname,) = re.findall(r"<abi-corpus [^>]*soname='([^']+)'", described)
     (tmp_path / "now.abi").write_text(described)
     broken = differences(ROOT / "packaging" / f"{soname}.abi", tmp_path / "now.abi")
-    assert not broken, (
-        f"{broken}move TOLLBAR_SONAME and store `scripts/packages interface` under the new name"
-    )
+    assert not broken, f"{broken}move TOLLBAR_SONAME and store `scripts/packages interface` under the new name"
 
 
 @pytest.mark.parametrize(
     ("text", "instead"),
     [
-        (
-            r"<enumerator name='TOLLBAR_WAIT_PARK' value='3'/>",
-            "<enumerator name='TOLLBAR_WAIT_PARK' value='4'/>",
-        ),
+        (r"<enumerator name='TOLLBAR_WAIT_PARK' value='3'/>", "<enumerator name='TOLLBAR_WAIT_PARK' value='4'/>"),
         (r"size-in-bits='1152'", "size-in-bits='1216'"),
         ("of_tollbar_group_open", "of_tollbar_group_reopen"),
     ],
