@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <unistd.h>
 
 namespace tollbar::detail {
@@ -151,6 +153,9 @@ std::string complaint_of(std::string_view name, const std::string& value) {
            known->fallback;
 }
 
+/// The rank of a process, as its launcher tells it.
+constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+
 /// -1: TOLLBAR_VERBOSE counts.
 std::atomic<int> told_verbosity{-1};
 
@@ -225,6 +230,14 @@ bool names_openmp_tools() noexcept {
     return value_of("OMP_TOOL_LIBRARIES") != nullptr && (tool == nullptr || std::strcmp(tool, "disabled") != 0);
 }
 
+bool is_of_a_rank(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/environ");
+    const std::string all = '\0' + std::string((std::istreambuf_iterator<char>(file)), {});
+    return std::ranges::any_of(rank_variables, [&](const char* name) {
+        return all.find(std::string(1, '\0').append(name) + '=') != std::string::npos;
+    });
+}
+
 std::vector<Setting> settings() {
     std::vector<Setting> all;
     for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
@@ -256,7 +269,7 @@ double tollbar_timeout(void) {
 }
 
 int tollbar_first_of_job(void) {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    for (const char* name : environment::rank_variables)
         if (const char* rank = environment::value_of(name)) return std::strcmp(rank, "0") == 0 ? 1 : 0;
     return 1;
 }

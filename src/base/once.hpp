@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is found out once a process, without a lock.
+// A value that is found out once in a process, without a lock.
 #pragma once
 
 #include <atomic>
