@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 TOLLBAR = .venv/bin/tollbar
 PREFIX ?= /usr/local
 
-.PHONY: dist packages build setup wheels library install demo results test test-deep bench lint clean help
+.PHONY: dist packages build setup wheels library install uninstall demo results test test-deep bench lint clean help
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
@@ -22,8 +22,11 @@ library:  ## build the library alone, into build/library; installs nothing, need
 	@cmake -B build/library -DTOLLBAR_TESTS=OFF -DTOLLBAR_BENCH=OFF -DTOLLBAR_PYTHON=OFF -DTOLLBAR_DOORS=OFF -DCMAKE_UNITY_BUILD=ON
 	@cmake --build build/library -j $(JOBS)
 
-install: build  ## the command, the libraries, the headers into PREFIX (default /usr/local)
-	@scripts/install "$(PREFIX)"
+install: build  ## the command, the libraries, the headers into PREFIX (default /usr/local); EXTRAS=bench adds statistics
+	@scripts/install "$(PREFIX)" $(EXTRAS)
+
+uninstall:  ## remove from PREFIX what make install has put there
+	@scripts/uninstall "$(PREFIX)"
 
 demo:  ## measure today's barriers and tollbar's on this machine, store the fastest, write the report
 	@PACKAGES=$(PACKAGES) JOBS=$(JOBS) scripts/demo
@@ -61,4 +64,4 @@ clean:  ## remove what was built; .venv and the results stay
 	@rm -f python/tollbar/_native*.so
 
 help:  ## this list
-	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{ printf "make %-10s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{ printf "make %-11s%s\n", $$1, $$2 }'

@@ -16,6 +16,10 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
+# What no exported function reaches is left out of every library and program.
+add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(LINKER:--gc-sections)
+
 # Warnings belong to our own sources only: targets made by the helpers in cmake/ link this privately.
 add_library(tollbar_warnings INTERFACE)
 target_compile_options(tollbar_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)

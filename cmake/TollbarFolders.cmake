@@ -8,13 +8,14 @@ function(tollbar_subdirectories)
     endforeach()
 endfunction()
 
-# tollbar_folder(plan SOURCES plan.cpp ... DEPENDS plan ... LIBRARIES Threads::Threads ... [LIBRARY models])
+# tollbar_folder(plan SOURCES plan.cpp ... DEPENDS plan ... LIBRARIES Threads::Threads ... [LIBRARY models] [SMALL])
 #
 # Makes the static library tollbar_<name> and has it merged into libtollbar, or into libtollbar-models where LIBRARY
 # says so. DEPENDS names other folders by their short names, LIBRARIES names anything else that users of the folder must
-# link.
+# link. SMALL is for a folder without a loop that threads wait in: a release build of it is small instead of fast.
+set(TOLLBAR_SMALL $<$<CONFIG:Release>:-Os>)
 function(tollbar_folder name)
-    cmake_parse_arguments(PARSE_ARGV 1 folder "" "LIBRARY" "SOURCES;DEPENDS;LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 1 folder "SMALL" "LIBRARY" "SOURCES;DEPENDS;LIBRARIES")
     if(NOT folder_LIBRARY)
         set(folder_LIBRARY tollbar)
     endif()
@@ -24,6 +25,9 @@ function(tollbar_folder name)
     # What is public is said by the headers in include/ and by src/exports.map.
     set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                                                VISIBILITY_INLINES_HIDDEN TRUE)
+    if(folder_SMALL)
+        target_compile_options(${target} PRIVATE ${TOLLBAR_SMALL})
+    endif()
     if(TOLLBAR_UNITY)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     endif()

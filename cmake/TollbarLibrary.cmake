@@ -4,6 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(TOLLBAR_PROGRAM_DIR ${CMAKE_INSTALL_LIBEXECDIR}/tollbar CACHE STRING "Where the measuring programs are installed")
+set(TOLLBAR_SONAME 0)  # moves with a change that breaks compiled programs: docs/reference/stability.md
 set(TOLLBAR_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tollbar)
 
 # tollbar_library(target folders name export export_static): the shared library of those folders, and the static one as
@@ -24,7 +25,7 @@ function(tollbar_library target folders name export export_static)
     target_link_options(${target} PRIVATE LINKER:--version-script=${exports} LINKER:--exclude-libs,ALL)
     set_target_properties(${target} PROPERTIES LINK_DEPENDS ${exports})
     if(NOT SKBUILD)  # a wheel holds no symbolic links
-        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TOLLBAR_SONAME})
     endif()
     foreach(library IN ITEMS ${target} ${target}_static)
         target_compile_features(${library} PUBLIC cxx_std_20)

@@ -5,6 +5,9 @@ include_guard(GLOBAL)
 # tollbar_wrapper_target(mpi_openmpi mpicc.openmpi -show): makes the target, unless the wrapper has no answer to any of
 # the questions, of which each library's wrapper has its own.
 function(tollbar_wrapper_target target wrapper)
+    if(CMAKE_CROSSCOMPILING)  # a wrapper answers for the machine that it is installed on
+        return()
+    endif()
     foreach(question IN LISTS ARGN)
         execute_process(COMMAND ${wrapper} ${question} OUTPUT_VARIABLE shown RESULT_VARIABLE status
                         OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the command of a checkout beside what `cmake --install` has installed: PREFIX/bin/tollbar, and in
-PREFIX/lib/tollbar/python the package, what it needs and nothing of the checkout. The tree may be moved.
+PREFIX/lib/tollbar/python the package with what it and those extras need. Nothing of the checkout is used
+there, and the tree may be moved.
 
-usage: .venv/bin/python scripts/install_command.py PREFIX
+usage: .venv/bin/python scripts/install_command.py PREFIX [EXTRA...]
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ exec "$here/../lib/tollbar/python/bin/python3" -m tollbar "$@"
 NOT_NEEDED = shutil.ignore_patterns("__pycache__")
 
 
-def needed() -> list[metadata.Distribution]:
-    """The distributions that the package needs, and those that they need."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    project = declared["project"]
-    waiting, found = project["dependencies"] + project["optional-dependencies"]["bench"], {}
+def needed(extras: list[str]) -> list[metadata.Distribution]:
+    """The distributions that the package needs with those extras, and those that they need."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    known = project["optional-dependencies"]
+    if unknown := [extra for extra in extras if extra not in known]:
+        sys.exit(f"install_command: no extra {unknown[0]}; there are {', '.join(known)}")
+    waiting, found = sum((known[extra] for extra in extras), project["dependencies"]), {}
     while waiting:
         requirement = Requirement(waiting.pop())
         name = canonicalize_name(requirement.name)
@@ -66,19 +69,19 @@ def make_python(folder: Path) -> Path:
     return folder / sysconfig.get_path("purelib", "posix_prefix", {"base": ""}).lstrip("/")
 
 
-def main(prefix: Path) -> None:
+def main(prefix: Path, extras: list[str]) -> None:
     libraries = next((path.parent for path in prefix.glob("lib*/**/libtollbar.so")), None)
     if libraries is None:
         sys.exit(f"install_command: no libtollbar.so in {prefix}; run cmake --install first")
     site = make_python(prefix / "lib" / "tollbar" / "python")
-    for distribution in needed():
+    for distribution in needed(extras):
         copy_distribution(distribution, site)
     package = shutil.copytree(ROOT / "python" / "tollbar", site / "tollbar", ignore=NOT_NEEDED)
     # Where the package looks for libraries and programs.
     for name, place in (("lib", libraries), ("libexec", prefix / "libexec" / "tollbar")):
         (package / name).symlink_to(os.path.relpath(place, package))
-    # What root installs is compiled now or never; the tests of what is needed are not run.
-    compileall.compile_dir(site, quiet=2, stripdir=str(site), workers=0, rx=re.compile(r"/tests?/"))
+    # What root installs is compiled now or never. Tests are not run, nor what rich shows program texts with.
+    compileall.compile_dir(site, quiet=2, stripdir=str(site), workers=0, rx=re.compile(r"/(tests?|pygments)/"))
 
     command = prefix / "bin" / "tollbar"
     command.parent.mkdir(exist_ok=True)
@@ -87,6 +90,6 @@ def main(prefix: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__.rpartition("\n\n")[2].strip())
-    main(Path(sys.argv[1]).absolute())
+    main(Path(sys.argv[1]).absolute(), sys.argv[2:])

@@ -60,16 +60,28 @@ Outcome in_child(Action action) {
     return outcome;
 }
 
-/// Runs a program afresh, with these variables set as well.
-inline Outcome run(std::vector<std::string> command,
+/// A program of this build as a command: through the emulator where it was built for another processor.
+inline std::vector<std::string> program(const std::string& file, std::vector<std::string> words = {}) {
+    words.insert(words.begin(), file);
+    if (const std::string emulator = TOLLBAR_EMULATOR; !emulator.empty()) words.insert(words.begin(), emulator);
+    return words;
+}
+
+/// Replaces this process by that command.
+[[noreturn]] inline void become(std::vector<std::string> command) {
+    std::vector<char*> arguments;
+    for (std::string& word : command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+}
+
+/// Runs a command afresh, with these variables set as well.
+inline Outcome run(const std::vector<std::string>& command,
                    const std::vector<std::pair<std::string, std::string>>& variables = {}) {
     return in_child([&] {
         for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-        std::vector<char*> arguments;
-        for (std::string& word : command) arguments.push_back(word.data());
-        arguments.push_back(nullptr);
-        execv(arguments[0], arguments.data());
-        _exit(127);
+        become(command);
     });
 }
 

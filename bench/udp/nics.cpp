@@ -60,7 +60,7 @@ public:
                                 .hosts = addresses_.data()};
         std::ranges::copy(key_, group.key);
         const tollbar_nic_options options{
-            .plan = plan_.c_str(), .daemon = daemon.c_str(), .wait = wait_, .only_nic = 1};
+            .plan = plan_.c_str(), .daemon = daemon.c_str(), .wait = wait_, .only_nic = 1, .reserved = {}};
         tollbar_nic* member = nullptr;
         int result = 0;
         nics_->network().on_host(rank, [&] { result = tollbar_nic_join(&group, &options, &member); });

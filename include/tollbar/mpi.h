@@ -57,6 +57,7 @@ typedef struct tollbar_mpi_barrier_options {
      * the first rank of each node runs PLAN; with "turnstile/card:PLAN" the nodes' network cards run it). NULL or "":
      * TOLLBAR_PLAN, else chosen automatically. Rank 0's value is used. */
     const char* outer;
+    uint64_t reserved[4]; /* zero */
 } tollbar_mpi_barrier_options;
 
 /* The thread that runs the barrier with the other ranks. */

@@ -44,12 +44,13 @@ typedef struct tollbar_nic_group {
 
 /* All zero, or a NULL pointer to it, selects the defaults. */
 typedef struct tollbar_nic_options {
-    const char* plan;   /* a catalogue spelling of at most 16 steps a rank, "gather" (rank 0's NIC counts, up to 64
-                         * ranks) or "switch" (the switch counts, up to 64 ranks); "card:" may stand in front. The same at
-                         * all members. NULL or "": pairwise. */
-    const char* daemon; /* the daemon's socket. NULL or "": TOLLBAR_NICD, else /run/tollbar/nicd.sock */
-    tollbar_wait wait;  /* auto: TOLLBAR_WAIT if set, else yields up to 16 times, then sleeps */
-    int only_nic;       /* nonzero: fail if the NIC cannot be used, instead of falling back to UDP */
+    const char* plan;     /* a catalogue spelling of at most 16 steps a rank, "gather" (rank 0's NIC counts, up to 64
+                           * ranks) or "switch" (the switch counts, up to 64 ranks); "card:" may stand in front. The same at
+                           * all members. NULL or "": pairwise. */
+    const char* daemon;   /* the daemon's socket. NULL or "": TOLLBAR_NICD, else /run/tollbar/nicd.sock */
+    tollbar_wait wait;    /* auto: TOLLBAR_WAIT if set, else yields up to 16 times, then sleeps */
+    int only_nic;         /* nonzero: fail if the NIC cannot be used, instead of falling back to UDP */
+    uint64_t reserved[4]; /* zero */
 } tollbar_nic_options;
 
 /* Joins a group. Returns once this host's NIC is ready; the others may join later. If the NIC cannot be used and the

@@ -115,6 +115,7 @@ typedef struct tollbar_shmem_options {
     int sync_only;     /* nonzero: post completes no context */
     int engine;        /* nonzero: the OpenSHMEM library's progress advances the barrier too (Open MPI; else ENOTSUP) */
     unsigned tag;      /* distinguishes the barriers of different parts of a program; the same on all PEs */
+    uint64_t reserved[4]; /* zero */
 } tollbar_shmem_options;
 
 /* Makes a barrier in the symmetric heap. Called by all PEs of the program, as shmem_malloc is; a PE outside the group

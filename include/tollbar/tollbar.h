@@ -29,6 +29,9 @@ extern "C" {
  *     arrive_and_wait           both in one call
  *     missing                   the members that have not arrived
  *
+ * Structures that may get more members have reserved room for them, which is zero both ways: options with other values
+ * there are of a later version and give EINVAL.
+ *
  * Durations are nanoseconds on CLOCK_MONOTONIC; 0 or less asks once without waiting, INT64_MAX waits without limit.
  *
  * Memory order: what a thread did before it arrived at a barrier or in a group happens before any wait, successful
@@ -71,6 +74,7 @@ typedef struct tollbar_missing {
     uint64_t behind;   /* number of episodes it has yet to enter; 0: not known, or it arrived and then left or died */
     int64_t waited_ns; /* since the first wait_for of the asking member in this episode began; 0: there was none */
     char host[64];     /* name or address of its host, closed by '\0'; "": the caller's host */
+    uint64_t reserved[4]; /* zero */
 } tollbar_missing;
 
 /* --- Barriers: any threads of a process, no ranks. Like std::barrier of C++, with time-outs.
@@ -144,6 +148,7 @@ typedef struct tollbar_group_options {
     tollbar_wait wait;
     /* Nonzero: children made by fork(2) later may join too. Always so for a group opened by name. */
     int shared;
+    uint64_t reserved[4]; /* zero */
 } tollbar_group_options;
 
 /* Makes a group of this process. `options` may be NULL.
@@ -263,6 +268,7 @@ typedef struct tollbar_price {
     double first_us;
     double mean_us;
     uint64_t messages;
+    uint64_t reserved[4]; /* zero */
 } tollbar_price;
 
 /* Evaluates one episode under LogP with the `lates` late ranks at `late` (may be NULL when `lates` is 0); `receive` is

@@ -40,8 +40,9 @@ typedef struct tollbar_udp_group {
 
 /* All zero, or a NULL pointer to it, selects the defaults. */
 typedef struct tollbar_udp_options {
-    const char* plan;  /* a catalogue spelling ("mcs:4,2"), the same at all ranks; NULL or "": dissemination */
-    tollbar_wait wait; /* auto: TOLLBAR_WAIT if set, else yields 16 times, then sleeps */
+    const char* plan;     /* a catalogue spelling ("mcs:4,2"), the same at all ranks; NULL or "": dissemination */
+    tollbar_wait wait;    /* auto: TOLLBAR_WAIT if set, else yields 16 times, then sleeps */
+    uint64_t reserved[4]; /* zero */
 } tollbar_udp_options;
 
 /* Binds to "10.0.0.3:7777" or "host:7777"; port 0 selects a free one.

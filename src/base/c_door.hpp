@@ -43,6 +43,20 @@ inline wait_policy policy_of(const tollbar_wait& wait) {
 inline constexpr const char* only_signals_missing =
     "time ran out; all ranks have arrived, but a signal has not been passed on yet";
 
+/// The caller's options, or the defaults.
+template <class Options>
+Options given(const Options* options) {
+    return options == nullptr ? Options{} : *options;
+}
+
+/// Throws std::invalid_argument where the options hold one of a later version.
+template <class Options>
+void demand_known(const Options& options) {
+    const auto& words = options.reserved;
+    if (std::any_of(std::begin(words), std::end(words), [](std::uint64_t word) { return word != 0; }))
+        throw std::invalid_argument("reserved is not all zero: this version of tollbar knows no such option");
+}
+
 inline std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
 /// The two halves of a key, each little-endian: low, high.

@@ -58,7 +58,7 @@ inline std::vector<NicMember> nic_members(const Hosts& hosts, const Daemons& dae
         tollbar_nic_group group{.key = {}, .id = groups, .rank = rank, .ranks = ranks, .hosts = addresses.data()};
         set_key(group, a_key, 1);
         const tollbar_nic_options options{
-            .plan = plan.c_str(), .daemon = daemons.socket(rank).c_str(), .wait = wait, .only_nic = 1};
+            .plan = plan.c_str(), .daemon = daemons.socket(rank).c_str(), .wait = wait, .only_nic = 1, .reserved = {}};
         tollbar_nic* member = nullptr;
         hosts.enter(rank);
         const int result = tollbar_nic_join(&group, &options, &member);

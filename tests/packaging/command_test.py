@@ -16,15 +16,19 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory) -> tuple[Path, str]:
-    """What `make install` has put into a prefix that was moved afterwards, and what it said."""
+    """What `make install EXTRAS=bench` has put into a prefix that was moved afterwards, and what it said."""
     if not (ROOT / "build" / "release" / "libtollbar.so").exists():
         pytest.skip("build/release is not there; run `make`")
     first = tmp_path_factory.mktemp("installed") / "a prefix"
-    make = ["make", "-s", "-o", "build", "install", f"PREFIX={first}"]
-    done = subprocess.run(make, cwd=ROOT, env=without_sudo(tmp_path_factory), capture_output=True, text=True)
+    done = make("install", first, "EXTRAS=bench", env=without_sudo(tmp_path_factory))
     assert (done.returncode, done.stderr) == (0, "")
     said = done.stdout.replace(str(first), "PREFIX")
     return first.rename(tmp_path_factory.mktemp("moved") / "prefix"), said
+
+
+def make(target: str, prefix: Path, *words: str, **how) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-s", "-o", "build", target, f"PREFIX={prefix}", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **how)
 
 
 def without_sudo(tmp_path_factory) -> dict[str, str]:
@@ -93,3 +97,67 @@ def test_no_installed_text_names_the_checkout(installed):
     assert len(texts) > 100
     named = [path for path in texts if path.stat().st_size < 2**20 and str(ROOT).encode() in path.read_bytes()]
     assert named == []
+
+
+def paths_in(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+@pytest.fixture
+def core(installed, tmp_path) -> Path:
+    """`make install` into a prefix that holds files of others."""
+    prefix = tmp_path / "a prefix"
+    for name in ("bin/other", "lib/other.so"):
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).write_text("another's")
+    done = make("install", prefix)
+    assert (done.returncode, done.stderr) == (0, "")
+    return prefix
+
+
+def test_what_is_installed_by_default_is_small_and_says_how_to_add_the_rest(core):
+    used = subprocess.run(["du", "-sk", core], capture_output=True, text=True, check=True).stdout
+    assert int(used.split()[0]) <= 30 * 1024
+    measured = subprocess.run([core / "bin" / "tollbar", "bench", "threads"], capture_output=True, text=True)
+    assert measured.returncode == 2
+    assert f"pip --python '{core}/lib/tollbar/python/bin/python3' install polars" in measured.stderr
+
+
+def test_the_python_of_the_system_imports_what_is_installed(core):
+    (site,) = core.glob("lib/tollbar/python/lib/python3*/site-packages")
+    asked = ["/usr/bin/python3", "-c", "import tollbar; print(tollbar.__file__)"]
+    done = subprocess.run(asked, cwd="/", env={"PYTHONPATH": str(site)}, capture_output=True, text=True)
+    assert done.stdout.startswith(str(site)), done.stderr
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_uninstalling_leaves_the_files_and_folders_of_others_alone(core, tmp_path, times):
+    for _ in range(times - 1):
+        assert make("install", core).returncode == 0
+    done = make("uninstall", core)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"removed from {core}: ")
+    assert paths_in(core) == {"bin", "bin/other", "lib", "lib/other.so"}
+
+
+def test_a_folder_into_which_somebody_has_put_a_file_is_kept_and_named(core):
+    (core / "include" / "tollbar" / "mine.h").touch()
+    moved = core.rename(core.parent / "moved")
+    done = subprocess.run([moved / "lib" / "tollbar" / "uninstall"], capture_output=True, text=True)
+    assert "not empty, so kept: include/tollbar/ include/" in done.stdout
+    assert (moved / "include" / "tollbar" / "mine.h").exists()
+    assert not (moved / "include" / "tollbar" / "tollbar.h").exists()
+
+
+def test_nothing_is_removed_where_nothing_was_installed(tmp_path):
+    done = make("uninstall", tmp_path)
+    assert done.returncode != 0
+    assert "nothing was installed" in done.stderr
+
+
+def test_a_prefix_that_cannot_be_made_gets_nothing(tmp_path):
+    (tmp_path / "file").touch()
+    done = make("install", tmp_path / "file" / "prefix")
+    assert done.returncode != 0
+    assert "install: nothing was installed\n" in done.stderr
+    assert paths_in(tmp_path) == {"file"}

@@ -21,7 +21,7 @@ def succeed(*command: str | Path, **changed: str) -> str:
         env=environment | changed,
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=3600,
         check=False,
     )
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"

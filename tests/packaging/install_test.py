@@ -114,7 +114,7 @@ def test_no_installed_text_names_the_build(prefix):
 
 
 def test_installations_at_the_same_time_share_no_file(tmp_path):
-    """The daemon's unit is written for a prefix: each of 40 installations, four at a time, has its own path in it."""
+    """The daemon's unit holds the path of its prefix, in each of 40 installations, four at a time."""
     part = BUILD / "src" / "nicd"
     if not (part / "cmake_install.cmake").exists():
         pytest.skip("build/release has no daemon for NICs")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
@@ -16,5 +18,6 @@ def missing() -> list[str]:
 
 
 def remedy(lacking: Sequence[str]) -> str:
-    """The command that installs them."""
-    return f"pip install {' '.join(lacking)}"
+    """The command that installs them for this Python; the one of `make install` has no pip of its own."""
+    pip = "pip" if find_spec("pip") else f"pip --python {shlex.quote(sys.executable)}"
+    return f"{pip} install {' '.join(lacking)}"

@@ -36,10 +36,11 @@ static_assert(TOLLBAR_RUNNING == static_cast<int>(tollbar::absent::state::runnin
 static_assert(TOLLBAR_DEAD == static_cast<int>(tollbar::absent::state::dead));
 
 tollbar::group_options to_cxx(const tollbar_group_options* options) {
-    if (options == nullptr) return {};
-    return {.plan = text_or_empty(options->plan),
-            .wait = policy_of(options->wait),
-            .scope = options->shared == 0 ? tollbar::Scope::process : tollbar::Scope::shared};
+    const tollbar_group_options wanted = given(options);
+    demand_known(wanted);
+    return {.plan = text_or_empty(wanted.plan),
+            .wait = policy_of(wanted.wait),
+            .scope = wanted.shared == 0 ? tollbar::Scope::process : tollbar::Scope::shared};
 }
 
 std::vector<tollbar_missing> to_c(const std::vector<tollbar::absent>& all, std::int64_t waited_ns) {

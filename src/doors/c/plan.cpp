@@ -99,7 +99,7 @@ int tollbar_plan_price(const tollbar_plan* plan, tollbar_logp logp, int receive,
         std::vector<tollbar::Late> all;
         for (size_t i = 0; i < lates; ++i) all.push_back({late[i].rank, late[i].by_us});
         const tollbar::Price found = tollbar::price(plan->plan, {logp.L, logp.o, logp.g}, to_cxx(receive), all);
-        *price = {found.last_us, found.first_us, found.mean_us, found.messages};
+        *price = {found.last_us, found.first_us, found.mean_us, found.messages, {}};
         return 0;
     });
 }

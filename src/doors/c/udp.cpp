@@ -73,7 +73,8 @@ int tollbar_udp_join(tollbar_udp_endpoint* endpoint, const tollbar_udp_group* gr
         if (endpoint == nullptr || group == nullptr || group->addresses == nullptr || member == nullptr)
             return fail(EINVAL, "endpoint, group, its addresses or member is NULL");
         const std::unique_ptr<tollbar_udp_endpoint> used(endpoint);
-        const tollbar_udp_options wanted = options == nullptr ? tollbar_udp_options{} : *options;
+        const tollbar_udp_options wanted = given(options);
+        demand_known(wanted);
         const tollbar::Plan plan = plan_of(wanted.plan, group->ranks);
         const char* const* end = group->addresses + group->ranks;
         if (std::find(group->addresses, end, nullptr) != end) return fail(EINVAL, "an address is NULL");

@@ -59,6 +59,7 @@ struct tollbar_mpi_barrier {
     tollbar_mpi_barrier(MPI_Comm comm, unsigned threads, const tollbar_mpi_barrier_options& options, int thread_level)
         : part(comm), level(thread_level) {
         part.agree_on(refusal_of([&] {
+            c_door::demand_known(options);
             team = make_team(threads, options.inner, level);
             check_outer(options.outer, static_cast<Rank>(ranks_of(comm)));
             inner = inner_plan(options.inner, threads);
@@ -143,8 +144,7 @@ int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mp
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
     return guarded([&] {
         const int level = level_that_lets_talk(comm);
-        *barrier = new tollbar_mpi_barrier(comm, threads, options == nullptr ? tollbar_mpi_barrier_options{} : *options,
-                                           level);
+        *barrier = new tollbar_mpi_barrier(comm, threads, c_door::given(options), level);
     });
 }
 

@@ -73,6 +73,7 @@ tollbar::detail::nic::Group group_of(const tollbar_nic_group& group) {
 }
 
 tollbar::detail::nic::GroupOptions options_of(const tollbar_nic_options& options) {
+    demand_known(options);
     tollbar::detail::nic::GroupOptions made{.plan = text_or_empty(options.plan),
                                             .daemon = text_or_empty(options.daemon),
                                             .wait = policy_of(options.wait),
@@ -87,7 +88,7 @@ int tollbar_nic_join(const tollbar_nic_group* group, const tollbar_nic_options* 
     if (group == nullptr || member == nullptr || (group->hosts == nullptr && group->ranks != 0))
         return fail(EINVAL, "group, its hosts or member is NULL");
     return guarded([&] {
-        const auto how = options == nullptr ? tollbar::detail::nic::GroupOptions() : options_of(*options);
+        const auto how = options_of(given(options));
         const tollbar::detail::nic::Group wanted = group_of(*group);
         auto made = std::make_unique<tollbar_nic>();
         if (!wanted.addresses.empty()) made->hosts.assign(group->hosts, group->hosts + group->ranks);

@@ -53,6 +53,7 @@ SymmetricMemory allocate(std::size_t bytes) {
 PeFacts facts_of(const Agreement& own, const tollbar_shmem_options& options, const void* symmetric) {
     const std::string named = named_plan(options, own.members.size());
     c_door::policy_of(options.wait);
+    c_door::demand_known(options);
     if (!own.members.self) return {};
     PeFacts facts{};
     facts.wanted_signals = options.signals;

@@ -82,10 +82,6 @@ std::size_t bytes_for(const tollbar_shmem_options& options, Rank pes) {
     return Block::bytes_for(slots);
 }
 
-tollbar_shmem_options given(const tollbar_shmem_options* options) {
-    return options == nullptr ? tollbar_shmem_options{} : *options;
-}
-
 void demand_symmetric(void* memory, std::size_t bytes, const Members& members) {
     auto* const last = static_cast<char*>(memory) + bytes - 1;
     for (const int pe : members.pes)
@@ -100,14 +96,14 @@ int tollbar_shmem_barrier_create(const tollbar_shmem_group* group, const tollbar
                                  tollbar_shmem_barrier** barrier) {
     if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
     return guarded([&] {
-        const tollbar_shmem_options wanted = given(options);
+        const tollbar_shmem_options wanted = c_door::given(options);
         *barrier = make_barrier(agree(group, wanted), wanted, ++created);
     });
 }
 
 size_t tollbar_shmem_barrier_bytes(const tollbar_shmem_group* group, const tollbar_shmem_options* options) {
     std::size_t bytes = 0;
-    guarded([&] { bytes = bytes_for(given(options), members_of(group).size()); });
+    guarded([&] { bytes = bytes_for(c_door::given(options), members_of(group).size()); });
     return bytes;
 }
 
@@ -116,7 +112,7 @@ int tollbar_shmem_barrier_create_in(void* memory, size_t bytes, const tollbar_sh
     if (barrier == nullptr || memory == nullptr)
         return fail(EINVAL, barrier == nullptr ? "barrier is NULL" : "memory is NULL");
     return guarded([&] {
-        const tollbar_shmem_options wanted = given(options);
+        const tollbar_shmem_options wanted = c_door::given(options);
         const Members members = members_of(group);
         if (!members.self) throw Refusal{ESRCH, pe_text(shmem_my_pe()) + " is not in the group"};
         if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0)

@@ -172,6 +172,9 @@ static void wrong_arguments_are_named(void) {
     options.plan = NULL;
     options.wait = (tollbar_wait)4;
     CHECK_FAILS(tollbar_group_create(2, &options, &other), EINVAL, "TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not 4");
+    options.wait = TOLLBAR_WAIT_AUTO;
+    options.reserved[3] = 1;
+    CHECK_FAILS(tollbar_group_create(2, &options, &other), EINVAL, "this version of tollbar knows no such option");
     CHECK_FAILS(tollbar_group_create(0, NULL, &other), EINVAL, "1 to 16777216 ranks, not 0");
     CHECK_FAILS(tollbar_group_create(UINT32_MAX, NULL, &other), EINVAL, "not 4294967295");
     CHECK(other == NULL);

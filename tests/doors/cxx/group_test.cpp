@@ -28,7 +28,7 @@ namespace {
 /// What a program of `ranks` ranks says when it runs with these variables and no tuning file (unless named there).
 testing::Outcome probe(Rank ranks, Variables variables) {
     variables.insert(variables.begin(), {{"TOLLBAR_TUNING", "/nowhere"}, {"TOLLBAR_PLAN", ""}, {"TOLLBAR_WAIT", ""}});
-    return testing::run({TOLLBAR_PROBE, std::to_string(ranks)}, variables);
+    return testing::run(testing::program(TOLLBAR_PROBE, {std::to_string(ranks)}), variables);
 }
 
 /// What is on stderr of a program of 2 ranks, of which one waits for the other until `text` stands in `file`; that is
@@ -38,8 +38,9 @@ std::string waiting_probe(Variables variables, const std::string& text, std::str
     if (file.empty()) file = lines;
     variables.insert(variables.begin(),
                      {{"TOLLBAR_TUNING", "/nowhere"}, {"TOLLBAR_PLAN", "mcs"}, {"TOLLBAR_WAIT", ""}});
-    const auto outcome = testing::run({"/bin/sh", "-c", "exec \"$@\" 2>" + lines, "sh", TOLLBAR_PROBE, "2", file, text},
-                                      variables);
+    std::vector<std::string> command = testing::program(TOLLBAR_PROBE, {"2", file, text});
+    command.insert(command.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>" + lines, "sh"});
+    const auto outcome = testing::run(command, variables);
     CHECK(outcome.said == "plan mcs\nplan mcs\n");
     std::stringstream said;
     said << std::ifstream(lines).rdbuf();

@@ -11,7 +11,7 @@
 namespace {
 
 int make(MPI_Comm comm, unsigned threads, const char* inner, const char* outer, tollbar_mpi_barrier** barrier) {
-    const tollbar_mpi_barrier_options options{inner, outer};
+    const tollbar_mpi_barrier_options options{inner, outer, {}};
     return tollbar_mpi_barrier_create(comm, threads, &options, barrier);
 }
 
@@ -27,6 +27,10 @@ void refuses_bad_input(const Job& job) {
     expect(make(MPI_COMM_WORLD, 1, nullptr, "mcs:1,2", &barrier), EINVAL, "mcs:1,2");
     expect(make(MPI_COMM_NULL, 1, nullptr, nullptr, &barrier), EINVAL, "MPI_COMM_NULL");
     expect(make(MPI_COMM_WORLD, 1, nullptr, nullptr, nullptr), EINVAL, "barrier is NULL");
+
+    tollbar_mpi_barrier_options later{};
+    later.reserved[0] = job.rank() == 0 ? 1 : 0;
+    expect(tollbar_mpi_barrier_create(MPI_COMM_WORLD, 1, &later, &barrier), EINVAL, "knows no such option");
 
     // One rank's fault is everybody's answer, which names it.
     const char* inner = job.rank() == 1 ? "mcs:x" : nullptr;

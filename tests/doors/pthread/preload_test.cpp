@@ -12,6 +12,7 @@
 #include <vector>
 
 using tollbar::testing::Outcome;
+using tollbar::testing::program;
 
 namespace {
 
@@ -23,11 +24,11 @@ Outcome preloaded(std::vector<std::string> command, Variables variables = {}) {
 }
 
 void keeps(const std::string& promise) {
-    const Outcome stock = tollbar::testing::run({TOLLBAR_PROMISES, promise});
+    const Outcome stock = tollbar::testing::run(program(TOLLBAR_PROMISES, {promise}));
     CHECK_MESSAGE(stock.said == "done\n", stock.said);
     CHECK(stock.succeeded());
     for (const char* wait : {"auto", "yield", "park"}) {
-        const Outcome ours = preloaded({TOLLBAR_PROMISES, promise}, {{"TOLLBAR_WAIT", wait}});
+        const Outcome ours = preloaded(program(TOLLBAR_PROMISES, {promise}), {{"TOLLBAR_WAIT", wait}});
         CHECK_MESSAGE(ours.said == "done\n", wait, ": ", ours.said);
         CHECK(ours.succeeded());
     }
@@ -56,7 +57,7 @@ TEST_CASE("threads may wait in the destructors of their keys") { keeps("destruct
 TEST_CASE("a thread that waits longer than TOLLBAR_TIMEOUT names who has come, and where it waits") {
     const tollbar::testing::TemporaryFolder folder;
     const std::string file = folder.path() + "/report";
-    const Outcome late = preloaded({TOLLBAR_BEYOND, "late", file},
+    const Outcome late = preloaded(program(TOLLBAR_BEYOND, {"late", file}),
                                    {{"TOLLBAR_TIMEOUT", "0.05"}, {"TOLLBAR_REPORT", file}});
     CHECK_MESSAGE(late.said == "done\n", late.said);
     std::stringstream all;
@@ -65,22 +66,23 @@ TEST_CASE("a thread that waits longer than TOLLBAR_TIMEOUT names who has come, a
 }
 
 TEST_CASE("a barrier that glibc made before the door was opened stays glibc's") {
-    const Outcome opened = tollbar::testing::run({TOLLBAR_BEYOND, "opened", TOLLBAR_DOOR});
+    const Outcome opened = tollbar::testing::run(program(TOLLBAR_BEYOND, {"opened", TOLLBAR_DOOR}));
     CHECK_MESSAGE(opened.said == "done\n", opened.said);
 }
 
 TEST_CASE("a child may destroy a barrier at which threads of its parent wait") {
-    const Outcome forked = preloaded({TOLLBAR_BEYOND, "forked"});
+    const Outcome forked = preloaded(program(TOLLBAR_BEYOND, {"forked"}));
     CHECK_MESSAGE(forked.said == "done\n", forked.said);
 }
 
 TEST_CASE("glibc is said to run a process-shared barrier that other programs could map") {
     const char* line = "tollbar: a process-shared pthread barrier that is not in anonymous memory is glibc's\n";
-    CHECK(preloaded({TOLLBAR_PROMISES, "file"}, {{"TOLLBAR_VERBOSE", "1"}}).times_said(line) == 1);
-    CHECK(preloaded({TOLLBAR_PROMISES, "processes"}, {{"TOLLBAR_VERBOSE", "1"}}).times_said(line) == 0);
+    CHECK(preloaded(program(TOLLBAR_PROMISES, {"file"}), {{"TOLLBAR_VERBOSE", "1"}}).times_said(line) == 1);
+    CHECK(preloaded(program(TOLLBAR_PROMISES, {"processes"}), {{"TOLLBAR_VERBOSE", "1"}}).times_said(line) == 0);
 }
 
 TEST_CASE("a program without barriers is left alone") {
+    if (*TOLLBAR_EMULATOR != '\0') return;  // echo is of the machine that emulates
     const Outcome echo = preloaded({"/bin/echo", "hello"});
     CHECK(echo.said == "hello\n");
     CHECK(echo.succeeded());

@@ -242,6 +242,10 @@ static void wrong_arguments(void) {
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
     CHECK_SAID("TOLLBAR_WAIT_AUTO, _SPIN, _YIELD, _PARK, not 4");
     options.wait = TOLLBAR_WAIT_AUTO;
+    options.reserved[0] = 1;
+    CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
+    CHECK_SAID("this version of tollbar knows no such option");
+    options.reserved[0] = 0;
     options.plan = "switch"; /* of the catalogue, but for other hardware */
     CHECK_IS(tollbar_shmem_barrier_create(NULL, &options, &barrier), EINVAL);
     CHECK_SAID("plan 'switch' is for a switch that counts");

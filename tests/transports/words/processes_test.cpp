@@ -234,11 +234,8 @@ TEST_CASE("programs that know nothing but the name meet") {
             CAPTURE(ranks);
             const std::string name = unique("programs");
             ProcessHarness harness(ranks, [&](Rank rank, Board& board) {
-                const std::string arguments[] = {name, std::to_string(ranks), std::to_string(rank), plan,
-                                                 std::to_string(board.descriptor())};
-                execl(TOLLBAR_VISITOR, TOLLBAR_VISITOR, arguments[0].c_str(), arguments[1].c_str(),
-                      arguments[2].c_str(), arguments[3].c_str(), arguments[4].c_str(), nullptr);
-                _exit(127);
+                become(program(TOLLBAR_VISITOR, {name, std::to_string(ranks), std::to_string(rank), plan,
+                                                 std::to_string(board.descriptor())}));
             });
             CHECK(complaints(harness, {ranks - 1}, {.episodes = 10, .late_every = 2, .mixed = true}).empty());
         }

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Cross-compiles for arm64 with Debian's g++-aarch64-linux-gnu; ctest runs the programs under qemu-user-static.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+find_program(TOLLBAR_EMULATOR qemu-aarch64-static)
+# What a program starts inherits the variable.
+set(CMAKE_CROSSCOMPILING_EMULATOR /usr/bin/env QEMU_LD_PREFIX=/usr/aarch64-linux-gnu ${TOLLBAR_EMULATOR})
+
+# doctest is a header for every machine, but its folder holds this machine's headers too.
+set(shared ${CMAKE_BINARY_DIR}/shared/include)
+file(MAKE_DIRECTORY ${shared})
+file(CREATE_LINK /usr/include/doctest ${shared}/doctest SYMBOLIC)
+
+set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu ${CMAKE_BINARY_DIR}/shared)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind IN ITEMS LIBRARY INCLUDE PACKAGE)
+    set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()

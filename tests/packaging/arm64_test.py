@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library, the C interface and the preloads for arm64: cross-compiled, tested under an emulator."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+TOOLS = ("aarch64-linux-gnu-g++", "qemu-aarch64-static")
+pytestmark = [
+    pytest.mark.deep,
+    pytest.mark.skipif(
+        not all(map(shutil.which, TOOLS)), reason=f"{' or '.join(TOOLS)} is not installed; run scripts/packages tools"
+    ),
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "arm64"
+ROOMS = ("base", "plan", "algorithms", "analysis", "waiting", "wire", "transports", "tuner", "doors")
+#: Exhaustive proofs of plans: the same arithmetic everywhere, and hours under an emulator.
+PROOFS = "^(every_size|dropped_signal)_test$"
+EMULATED = {"QEMU_LD_PREFIX": "/usr/aarch64-linux-gnu"}
+TEAM = """
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+    int sum = 0;
+#pragma omp parallel num_threads(3)
+    for (int i = 0; i < 100; ++i) {
+#pragma omp atomic
+        ++sum;
+#pragma omp barrier
+    }
+    return printf("%d\\n", sum) < 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def built(run) -> Path:
+    jobs = str(os.cpu_count())
+    run("cmake", "--preset", "arm64", "-S", ROOT)
+    targets = ("tollbar", "tollbar_openmp", *(f"tests-{room}" for room in ROOMS))
+    run("cmake", "--build", BUILD, "-j", jobs, "--target", *targets)
+    return BUILD
+
+
+def test_the_tests_of_all_that_needs_no_mpi_pass(run, built):
+    rooms = f"^({'|'.join(ROOMS)})$"
+    run(
+        "ctest", "--test-dir", built, "-j", "2", "--no-tests=error", "-L", rooms, "-LE", "^(beside|deep)$", "-E", PROOFS
+    )
+
+
+def test_an_openmp_program_runs_with_the_preload(run, built, tmp_path):
+    (tmp_path / "team.c").write_text(TEAM)
+    run("aarch64-linux-gnu-gcc", "-fopenmp", tmp_path / "team.c", "-o", tmp_path / "team")
+    library = built / "src" / "doors" / "openmp" / "libtollbar_openmp.so"
+    preload = ("-E", f"LD_PRELOAD={library}", "-E", "TOLLBAR_VERBOSE=2")
+    said = run("sh", "-c", '"$@" 2>&1', "sh", TOOLS[1], *preload, tmp_path / "team", **EMULATED)
+    assert "300\n" in said
+    assert "tollbar" in said
+
+
+def test_what_looks_at_processes_of_x86_64_alone_is_left_out(built):
+    assert not (built / "bin" / "tollbar-look").exists()
