@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tollbar-bench-omp-gomp and tollbar-bench-omp-omp: `#pragma omp barrier` of the runtime this file is compiled for,
-// measured exactly as tollbar-bench-threads measures. The build gives that runtime's name as TOLLBAR_OMP_RUNTIME.
+// tollbar-bench-omp-gomp and tollbar-bench-omp-omp: `#pragma omp barrier` of the runtime this file is compiled for, and
+// where it is asked for the end of `#pragma omp for`, measured exactly as tollbar-bench-threads measures. The build
+// gives that runtime's name as TOLLBAR_OMP_RUNTIME; with libtollbar_openmp.so in the process, names end in _door.
 #include "openmp_team.hpp"
 
+#include <dlfcn.h>
 #include <gnu/libc-version.h>
 
 #include <cstdlib>
@@ -36,6 +38,21 @@ struct OpenMpBarrier {
     }
 };
 
+/// A static loop with one turn for each thread, of which its end is all that takes time.
+struct OpenMpFor {
+    explicit OpenMpFor(Rank ranks) : turns(static_cast<int>(ranks)) {}
+
+    void episode() {
+#pragma omp for schedule(static)
+        for (int turn = 0; turn < turns; ++turn) asm volatile("");
+    }
+
+    int turns;
+};
+
+/// Whether the calls that compilers make at a barrier go to the preload.
+bool has_door() { return dlsym(RTLD_DEFAULT, "tollbar_openmp_refusal") != nullptr; }
+
 /// The policy is the process's; it is set from outside, before the runtime starts.
 std::string policy() {
     const char* asked = std::getenv("OMP_WAIT_POLICY");
@@ -47,8 +64,15 @@ std::string policy() {
 
 int measure(Launch& launch) {
     Roster roster;
-    roster.add<Everywhere<OpenMpBarrier>>({TOLLBAR_OMP_RUNTIME, "peer", policy()}, launch.options.ranks);
-    if (!launch.keeps(roster)) return 0;
+    const std::string runtime = TOLLBAR_OMP_RUNTIME, door = has_door() ? "_door" : "";
+    const std::string kind = has_door() ? "barrier" : "peer";
+    roster.add<Everywhere<OpenMpBarrier>>({runtime + door, kind, policy()}, launch.options.ranks);
+    const auto add_loop = [&](Roster& more, const std::string& name, const std::string&) {
+        if (name != runtime + "_for" + door) return false;
+        more.add<Everywhere<OpenMpFor>>({name, kind, policy()}, launch.options.ranks);
+        return true;
+    };
+    if (!launch.keeps(roster, add_loop)) return 0;
     launch.begin({{"glibc", gnu_get_libc_version()}, {"openmp", std::to_string(_OPENMP)}});
     TeamCrew crew(launch);
     return measure_roster(launch, crew, roster);

@@ -207,9 +207,7 @@ def working(*names: str) -> Case:
 
 
 OF_SHMEM = ("shmem_barrier_all", "MPI_Ibarrier", "default", "dissemination+puts", "dissemination+amo32")
-BOTH_WAYS = {
-    (name, apart) for name in ("turnstile", "pthread_barrier") for apart in ("one session", "sessions")
-}
+BOTH_WAYS = {(name, apart) for name in ("turnstile", "pthread_barrier") for apart in ("one session", "sessions")}
 OURS_AND_PEERS = alone("turnstile", "tollbar::barrier", "std::barrier", "pthread_barrier")
 TURNS_MS = 20
 #: Not everybody may make control groups.

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comments in src and include: each sentence starts with the thing it is about."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -19,18 +17,14 @@ def comments_of(text: str) -> list[str]:
 
 
 def headless_sentences(text: str) -> list[str]:
-    sentences = (
-        part.strip() for comment in comments_of(text) for part in re.split(r"(?<=[.:!?]) (?=[A-Z])", comment)
-    )
+    sentences = (part.strip() for comment in comments_of(text) for part in re.split(r"(?<=[.:!?]) (?=[A-Z])", comment))
     return [sentence for sentence in sentences if HEADLESS.match(sentence)]
 
 
 def test_comments_start_with_the_thing_they_are_about():
     sources = [path for top in ("src", "include") for path in (ROOT / top).rglob("*.[ch]*")]
     assert len(sources) > 300
-    assert [
-        (path.name, sentence) for path in sources for sentence in headless_sentences(path.read_text())
-    ] == []
+    assert [(path.name, sentence) for path in sources for sentence in headless_sentences(path.read_text())] == []
 
 
 def test_a_sentence_without_its_thing_is_noticed():

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of several folders need."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shape of the tree: which folder may include which, licence lines, lengths, no machine's own paths."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path
@@ -159,9 +157,7 @@ def test_includes_point_only_in_the_direction_of_dependencies(folder):
 
 @pytest.mark.parametrize("headers", MAY_INCLUDE_FOREIGN)
 def test_an_mpi_is_known_only_to_what_is_compiled_for_it(headers):
-    knowing = [
-        path for path in sources_of_src() if any(re.fullmatch(headers, name) for _, name in includes(path))
-    ]
+    knowing = [path for path in sources_of_src() if any(re.fullmatch(headers, name) for _, name in includes(path))]
     assert [relative(p) for p in knowing if folder_of(p) not in MAY_INCLUDE_FOREIGN[headers]] == []
 
 
@@ -193,9 +189,7 @@ def cycle_in(needs: dict[str, set[str]]) -> list[str]:
             return path[path.index(name) :]
         if name in done:
             return []
-        found = next(
-            filter(None, (follow(other, [*path, name]) for other in sorted(needs.get(name, ())))), []
-        )
+        found = next(filter(None, (follow(other, [*path, name]) for other in sorted(needs.get(name, ())))), [])
         done.add(name)
         return found
 
@@ -264,9 +258,7 @@ RECKONING = re.compile(r"\bstride\b|\b1U?L* << (round|level)|\*= 2\b")
 
 
 def test_no_door_to_an_mpi_reckons_with_whom_a_rank_talks():
-    doors = [
-        path for path in sources_of_src() if folder_of(path) in (*ONE_WAY, "doors/hybrid", "communicator")
-    ]
+    doors = [path for path in sources_of_src() if folder_of(path) in (*ONE_WAY, "doors/hybrid", "communicator")]
     assert [relative(path) for path in doors if RECKONING.search(path.read_text())] == []
 
 
@@ -375,9 +367,7 @@ PASSES_TIME = {
 
 
 def test_there_is_one_wait_loop():
-    passing = re.compile(
-        r"\b(sched_yield|this_thread::yield|\w*Sync::(yield|pause)|sleep_for|usleep|nanosleep)\("
-    )
+    passing = re.compile(r"\b(sched_yield|this_thread::yield|\w*Sync::(yield|pause)|sleep_for|usleep|nanosleep)\(")
     loops = {
         relative(path)
         for path in [*sources_of_src(), *sorted((ROOT / "include").rglob("*.h*"))]

@@ -65,9 +65,7 @@ def slower_by(found: Periods, plan: str, best: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", default="2,4,8,16")
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=12)
@@ -87,10 +85,7 @@ def main() -> None:
                 best = best_of(found)
                 behind = slower_by(found, plan, best)
                 period_us = statistics.median(found[plan].values()) / 1000
-                print(
-                    f"{mpi.name} {ranks:3} ranks: {plan} {period_us:.2f} us, best {best}, {behind:.3f}",
-                    flush=True,
-                )
+                print(f"{mpi.name} {ranks:3} ranks: {plan} {period_us:.2f} us, best {best}, {behind:.3f}", flush=True)
                 total += 1
                 bad += behind > 1.10
     print(f"{bad} of {total} choices cost more than 10 %")

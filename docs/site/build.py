@@ -6,8 +6,6 @@ usage: docs/site/build.py site    build/site, the pages as HTML
        docs/site/build.py gaps    what public names lack: meaning, units, errors or memory order
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -37,9 +35,7 @@ def target_of(page: Path, link: str) -> Path:
 
 def place_of(file: Path) -> str:
     """A file's place among Sphinx's pages: as in docs/, and below `repository` what is not of docs/."""
-    return str(
-        file.relative_to(DOCS) if file.is_relative_to(DOCS) else Path("repository") / file.relative_to(ROOT)
-    )
+    return str(file.relative_to(DOCS) if file.is_relative_to(DOCS) else Path("repository") / file.relative_to(ROOT))
 
 
 def relinked(page: Path) -> str:
@@ -88,21 +84,8 @@ class Source:
             if not file.is_dir() and str(file.relative_to(self.folder)) not in self.written:
                 file.unlink()
         version = re.search(r"project\(tollbar VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
-        (BUILD / "settings.json").write_text(
-            json.dumps({"version": version[1] if version else "", **settings})
-        )
-        command = [
-            sys.executable,
-            "-m",
-            "sphinx",
-            "-q",
-            "-W",
-            "--keep-going",
-            "-b",
-            builder,
-            "-c",
-            DOCS / "site",
-        ]
+        (BUILD / "settings.json").write_text(json.dumps({"version": version[1] if version else "", **settings}))
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", builder, "-c", DOCS / "site"]
         subprocess.run([*command, "-d", BUILD / f"{builder}.read", self.folder, to], check=True)
 
 
@@ -111,9 +94,7 @@ def write_command(source: Source) -> dict[str, str]:
     from tollbar.cli.command import COMMANDS, build_parser
 
     parser = build_parser()
-    contents = (
-        "" if source.folder.name == "man" else pages.hidden_contents(list(COMMANDS))
-    )  # man would inline them
+    contents = "" if source.folder.name == "man" else pages.hidden_contents(list(COMMANDS))  # man would inline them
     source.write("reference/command/index.rst", pages.command_page(parser) + contents)
     for name, verb in pages.verbs(parser).items():
         source.write(f"reference/command/{name}.rst", pages.command_page(verb))
@@ -140,8 +121,7 @@ def site() -> None:
         lost = "" if page.is_relative_to(DOCS) else "---\norphan: true\n---\n"  # in no table of contents
         text = lost + relinked(page) + more
         source.write(
-            place_of(page),
-            text + (pages.catalogue() if page.name == "plans.md" and "reference" in page.parts else ""),
+            place_of(page), text + (pages.catalogue() if page.name == "plans.md" and "reference" in page.parts else "")
         )
     stub_module()
     source.sphinx("html", ROOT / "build" / "site")
@@ -161,13 +141,9 @@ def man() -> None:
     source, files = Source("man"), read_headers()
     source.write("index.rst", ":orphan:\n\nman\n===\n")
     source.write(
-        "plans.md",
-        "---\norphan: true\n---\n" + (DOCS / "reference" / "plans.md").read_text() + pages.catalogue(),
+        "plans.md", "---\norphan: true\n---\n" + (DOCS / "reference" / "plans.md").read_text() + pages.catalogue()
     )
-    entries = [
-        ["plans", "tollbar", "plans of barriers", 7],
-        ["reference/command/index", "tollbar", pages.ABOUT, 1],
-    ]
+    entries = [["plans", "tollbar", "plans of barriers", 7], ["reference/command/index", "tollbar", pages.ABOUT, 1]]
     for name, text in write_command(source).items():
         entries.append([f"reference/command/{name}", f"tollbar-{name}", text.rstrip("."), 1])
     for one in pages.functions(files):

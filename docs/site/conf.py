@@ -29,7 +29,5 @@ html_title = f"tollbar {version}"
 html_copy_source = False
 html_show_sphinx = False
 
-man_pages = [
-    (name, title, about, author, section) for name, title, about, section in _SETTINGS.get("man_pages", [])
-]
+man_pages = [(name, title, about, author, section) for name, title, about, section in _SETTINGS.get("man_pages", [])]
 man_show_urls = False

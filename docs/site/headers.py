@@ -35,11 +35,7 @@ def filtered(text: str) -> str:
         if found["c"] is not None:
             lines = [re.sub(r"^ *\*", "", line) for line in found["c"].splitlines()]
             about = "<" if found["code"].strip() else " @file\n" if found["blank"] else ""
-            return (
-                (found["code"] or "")
-                + _verbatim(lines, about)
-                + ("\n" if found["blank"] and about == "" else "")
-            )
+            return (found["code"] or "") + _verbatim(lines, about) + ("\n" if found["blank"] and about == "" else "")
         lines = [re.sub(r"^\s*//+<?", "", line) for line in found[0].splitlines()]
         if found["top"]:
             return _verbatim(lines[1:], " @file\n") + "\n"
@@ -145,9 +141,7 @@ def _members(section: ET.Element, scope: str) -> Iterator[Symbol]:
             continue
         full = f"{scope}::{name}" if scope else name
         if kind == "function":
-            declaration = (
-                f"{_template(tree)}{_text(tree.find('type'))} {full}{tree.findtext('argsstring', '')}"
-            )
+            declaration = f"{_template(tree)}{_text(tree.find('type'))} {full}{tree.findtext('argsstring', '')}"
         elif kind == "define":
             arguments = [param.findtext("defname", "") for param in tree.findall("param")]
             declaration = full + (f"({', '.join(arguments)})" if arguments else "")
@@ -214,11 +208,7 @@ def about(symbol: Symbol, files: list[Symbol]) -> list[str]:
     """Its comment, then what else is said of it: of its type, its header, all headers for C."""
     texts = [symbol.comment]
     scope = symbol.parent
-    if (
-        symbol.kind == "function"
-        and symbol.in_c
-        and (of := re.search(r"\((?:const )?(\w+) \*", symbol.declaration))
-    ):
+    if symbol.kind == "function" and symbol.in_c and (of := re.search(r"\((?:const )?(\w+) \*", symbol.declaration)):
         texts += [one.comment for file in files for one in file.members if one.name == of[1]]
     while scope is not None:
         texts.append(scope.comment)

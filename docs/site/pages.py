@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reference pages in reST, for the site and for man: for each header, C function and verb of the command."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import textwrap
@@ -35,9 +33,7 @@ def rst(comment: str) -> str:
 
 def _prose(line: str) -> str:
     parts = re.split(r"(`[^`]+`)", line.removeprefix("--- "))
-    return "".join(
-        f"`{part}`" if part.startswith("`") else re.sub(r"([\\*|]|_\b)", r"\\\1", part) for part in parts
-    )
+    return "".join(f"`{part}`" if part.startswith("`") else re.sub(r"([\\*|]|_\b)", r"\\\1", part) for part in parts)
 
 
 def parts(symbol: Symbol, files: list[Symbol]) -> dict[str, str]:
@@ -52,9 +48,7 @@ def parts(symbol: Symbol, files: list[Symbol]) -> dict[str, str]:
         else:
             found[""] += paragraph + "\n\n"
     if synchronizes(symbol) and "Memory order" not in found:
-        said = (
-            re.search(r"Memory order:\s*(.*?)(\n\n|\Z)", text, re.DOTALL) for text in about(symbol, files)
-        )
+        said = (re.search(r"Memory order:\s*(.*?)(\n\n|\Z)", text, re.DOTALL) for text in about(symbol, files))
         found["Memory order"] = next(match[1] for match in said if match)
     found = {title: text[:1].upper() + text[1:] for title, text in found.items()}
     return found
@@ -104,9 +98,7 @@ def functions(files: list[Symbol]) -> list[Symbol]:
 def in_short(symbol: Symbol) -> str:
     """What it does, for the line of NAME."""
     sentence = re.split(r"[.;:(]", " ".join(symbol.comment.split()).replace("`", ""))[0].strip()
-    return textwrap.shorten(
-        sentence[:1].lower() + sentence[1:] if not sentence[:2].isupper() else sentence, 90
-    )
+    return textwrap.shorten(sentence[:1].lower() + sentence[1:] if not sentence[:2].isupper() else sentence, 90)
 
 
 def function_page(symbol: Symbol, files: list[Symbol]) -> str:
@@ -115,8 +107,7 @@ def function_page(symbol: Symbol, files: list[Symbol]) -> str:
     said = parts(symbol, files)
     page = heading(symbol.name)
     page += (
-        heading("Synopsis", "-")
-        + f".. code-block:: c\n\n   #include <{symbol.header}>\n\n{indented(declaration)}\n\n"
+        heading("Synopsis", "-") + f".. code-block:: c\n\n   #include <{symbol.header}>\n\n{indented(declaration)}\n\n"
     )
     page += heading("Description", "-") + rst(said.pop("").strip()) + "\n"
     for title, text in said.items():
@@ -148,17 +139,12 @@ def command_page(parser: argparse.ArgumentParser) -> str:
     ways = verbs(parser) if " " in parser.prog else {}  # each verb has a page of its own
     page = f":orphan:\n\n{heading(parser.prog)}.. program:: {parser.prog}\n\n{heading('Synopsis', '-')}"
     page += (
-        "".join(
-            f"| ``{one.format_usage().removeprefix('usage: ').strip()}``\n"
-            for one in [parser, *ways.values()]
-        )
+        "".join(f"| ``{one.format_usage().removeprefix('usage: ').strip()}``\n" for one in [parser, *ways.values()])
         + "\n"
     )
     page += heading("Description", "-") + _described_command(parser) + _options(parser)
     for one in ways.values():
-        page += (
-            heading(one.prog, "-") + f".. program:: {one.prog}\n\n" + _described_command(one) + _options(one)
-        )
+        page += heading(one.prog, "-") + f".. program:: {one.prog}\n\n" + _described_command(one) + _options(one)
     status = (
         "0; 1 when a check failed; 2 when it was used wrongly; others as the description says."
         if parser.prog != "tollbar run"
@@ -166,12 +152,7 @@ def command_page(parser: argparse.ArgumentParser) -> str:
     )
     also = ["tollbar(1)"] if " " in parser.prog else [f"tollbar-{name}(1)" for name in verbs(parser)]
     page += f"{heading('Exit status', '-')}{status[:1].upper()}{status[1:]}\n\n"
-    return (
-        page
-        + heading("See also", "-")
-        + ", ".join(f":manpage:`{name}`" for name in [*also, "tollbar(7)"])
-        + "\n\n"
-    )
+    return page + heading("See also", "-") + ", ".join(f":manpage:`{name}`" for name in [*also, "tollbar(7)"]) + "\n\n"
 
 
 def _described_command(parser: argparse.ArgumentParser) -> str:
@@ -196,9 +177,7 @@ def _options(parser: argparse.ArgumentParser) -> str:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             about = {one.dest: one.help or "" for one in action._choices_actions}
-            page += "".join(
-                f"``{name}``\n{indented(_prose(about.get(name, '')))}\n\n" for name in action.choices
-            )
+            page += "".join(f"``{name}``\n{indented(_prose(about.get(name, '')))}\n\n" for name in action.choices)
         elif action.help != argparse.SUPPRESS:
             name = formatter._format_action_invocation(action)
             said = _prose(" ".join(formatter._expand_help(action).split())) if action.help else ""
@@ -217,9 +196,7 @@ def _columns(epilog: str) -> Iterator[str]:
 
 
 def headers_page(files: list[Symbol]) -> str:
-    rows = "".join(
-        f":doc:`{one.name}`\n{indented(rst(one.comment.split(chr(10) * 2)[0]))}\n" for one in files
-    )
+    rows = "".join(f":doc:`{one.name}`\n{indented(rst(one.comment.split(chr(10) * 2)[0]))}\n" for one in files)
     return heading("C and C++, name by name") + rows + "\n" + hidden_contents([one.name for one in files])
 
 
@@ -229,9 +206,7 @@ def hidden_contents(names: list[str]) -> str:
 
 def python_page(stub: str) -> str:
     """All of `import tollbar`; values, which autodoc leaves out there, by their comments in the stub."""
-    page = (
-        heading("Python, name by name") + ".. automodule:: tollbar\n   :members:\n   :imported-members:\n\n"
-    )
+    page = heading("Python, name by name") + ".. automodule:: tollbar\n   :members:\n   :imported-members:\n\n"
     for name, of, said in re.findall(r'^(\w+): (.*)\n"""(.*)"""$', stub, re.MULTILINE):
         page += f".. py:data:: {name}\n   :type: {of}\n\n   {said}\n\n"
     return page

@@ -21,9 +21,7 @@ class Tollbar(ConanFile):
     package_type = "shared-library"  # the static ones lie beside them, under the names of tollbarConfig.cmake
 
     def set_version(self):
-        self.version = re.search(
-            r"VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text().partition("project(")[2]
-        )[1]
+        self.version = re.search(r"VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text().partition("project(")[2])[1]
 
     def export_sources(self):
         for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"):
@@ -50,8 +48,6 @@ class Tollbar(ConanFile):
         copy(self, "LICENSE", self.source_folder, Path(self.package_folder) / "licenses")
 
     def package_info(self):
-        self.cpp_info.set_property(
-            "cmake_find_mode", "none"
-        )  # CMake finds tollbarConfig.cmake, with all its targets
+        self.cpp_info.set_property("cmake_find_mode", "none")  # CMake finds tollbarConfig.cmake, with all its targets
         self.cpp_info.builddirs = ["lib/cmake/tollbar"]
         self.cpp_info.libs = ["tollbar"]

@@ -16,11 +16,7 @@ class Tollbar(CMakePackage):
     version("main", branch="main")
     version("0.1.0", tag="v0.1.0")
 
-    variant(
-        "mpi",
-        default=True,
-        description="Serve MPI_Barrier, and build the barrier between threads of all ranks",
-    )
+    variant("mpi", default=True, description="Serve MPI_Barrier, and build the barrier between threads of all ranks")
     variant("shmem", default=False, description="Build the split barrier for OpenSHMEM")
     variant("nic", default=False, description="Build the daemon and the programs of network cards")
     variant("python", default=True, description="Build the command and the Python module")
@@ -65,7 +61,5 @@ class Tollbar(CMakePackage):
         for file in find(self.build_directory, ["_native*.so", "_native.pyi"]):
             install(file, module)
         symlink(self.prefix.libexec.tollbar, join_path(module, "libexec"))
-        symlink(
-            find_libraries("libtollbar", self.prefix, recursive=True).directories[0], join_path(module, "lib")
-        )
+        symlink(find_libraries("libtollbar", self.prefix, recursive=True).directories[0], join_path(module, "lib"))
         install("python/command/tollbar", join_path(self.prefix.bin, "tollbar"))

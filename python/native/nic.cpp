@@ -83,7 +83,7 @@ Measured printed(const std::string& name) {
 }
 
 void bind_card(nb::module_& m) {
-    nb::class_<Parameters>(m, "NicCard", "What a node's parts spend on a message, in microseconds.")
+    nb::class_<Parameters>(m, "NicParts", "What a node's parts spend on a message, in microseconds.")
         .def(
             "__init__",
             [](Parameters* self, double send_us, double sdma_us, double xmit_us, double network_us, double recv_us,
@@ -106,22 +106,22 @@ void bind_card(nb::module_& m) {
         .def_prop_ro("nic_step_us", &Parameters::nic_step_us, "b: Network + Recv.")
         .def("without_mpi", &Parameters::without_mpi, "The same card below MPI.");
 
-    m.def("nic_card", &preset, "name"_a, "share"_a = 0.5,
+    m.def("nic_parts", &preset, "name"_a, "share"_a = 0.5,
           "The card lanai4.3 or lanai7.2. Its printed latencies leave one term free: Send + RDMA + HRecv lies `share`\n"
           "of the way through its range; other sums are split evenly.");
     m.def(
-        "nic_cards",
+        "nic_presets",
         [] {
             std::vector<std::string> names;
             for (const PrintedNic& card : printed_nics()) names.emplace_back(card.name);
             return names;
         },
-        "The names that nic_card() knows.");
+        "The names that nic_parts() knows.");
 }
 
 void bind_findings(nb::module_& m) {
     m.def(
-        "nic_card_ranges",
+        "nic_part_ranges",
         [](const std::string& name, const std::optional<std::string>& faster, double ratio) {
             return terms(faster ? ranges(printed(name), printed(*faster), ratio) : ranges(printed(name)));
         },
@@ -198,7 +198,7 @@ void bind_nic(nb::module_& m) {
     m.def("simulate_nic", &run, "plan"_a, "where"_a, "card"_a, nb::kw_only(), "compute_us"_a = std::vector<double>{0.0},
           "variation"_a = 0.0, "runs"_a = 1, "seed"_a = 1, "late_us"_a = std::vector<double>{}, "most_spans"_a = 0,
           "watch"_a = nb::none(),
-          nb::sig("def simulate_nic(plan: Plan, where: typing.Literal['host', 'nic'], card: NicCard, *, "
+          nb::sig("def simulate_nic(plan: Plan, where: typing.Literal['host', 'nic'], card: NicParts, *, "
                   "compute_us: collections.abc.Sequence[float] = [0.0], variation: float = 0.0, runs: int = 1, "
                   "seed: int = 1, late_us: collections.abc.Sequence[float] = [], most_spans: int = 0, "
                   "watch: collections.abc.Callable[[float, int, int], None] | None = None) -> NicOutcome"),

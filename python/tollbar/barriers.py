@@ -24,9 +24,7 @@ class BarrierTimeout(threading.BrokenBarrierError):
 class Barrier(_native.BarrierBase):
     """As threading.Barrier, on tollbar's word: a thread that need not wait keeps the interpreter's lock."""
 
-    def __init__(
-        self, parties: int, action: Callable[[], object] | None = None, timeout: float | None = None
-    ) -> None:
+    def __init__(self, parties: int, action: Callable[[], object] | None = None, timeout: float | None = None) -> None:
         super().__init__(parties, action is not None)
         self._action, self._timeout = action, timeout
 
@@ -51,9 +49,7 @@ class Barrier(_native.BarrierBase):
         return f"<tollbar.{type(self).__name__} at {id(self):#x}: {state}>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            f"{type(self).__name__} is of one process; tollbar.process_barrier can be sent to others"
-        )
+        raise TypeError(f"{type(self).__name__} is of one process; tollbar.process_barrier can be sent to others")
 
 
 class ProcessBarrier(Barrier):

@@ -146,9 +146,7 @@ def test_links_between_pages_lead_somewhere(page):
             assert (page.parent / link).exists(), link
 
 
-@pytest.mark.parametrize(
-    "picture", sorted((ROOT / "docs" / "pictures").glob("*-8.svg")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").glob("*-8.svg")), ids=lambda path: path.stem)
 def test_pictures_are_what_the_command_draws(picture):
     name = picture.stem.removesuffix("-8")
     spelling = {"two-level": "central@4/dissemination", "card_gather": "card:gather"}.get(name, name)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference site and the man pages: the names in them, their links, and how they read on a phone."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -46,9 +44,7 @@ def functions_of_c() -> set[str]:
 
 def types_of_cpp() -> set[str]:
     text = "".join(code_of(header) for header in HEADERS if header.suffix == ".hpp")
-    return set(
-        re.findall(r"^(?:class|struct|enum class)(?: alignas\(.*?\))? (\w+)[ ;]", text, re.MULTILINE)
-    ) - {
+    return set(re.findall(r"^(?:class|struct|enum class)(?: alignas\(.*?\))? (\w+)[ ;]", text, re.MULTILINE)) - {
         "BarrierOverLeaves",
         "Segment",
         "AnsweringRunner",
@@ -112,9 +108,7 @@ def test_no_link_of_the_site_is_dead(made):
 
 
 def test_a_dead_link_is_noticed(tmp_path):
-    (tmp_path / "a.html").write_text(
-        '<a href="b.html"></a><a href="#x"></a><a href="a.html#y"></a><p id="y">'
-    )
+    (tmp_path / "a.html").write_text('<a href="b.html"></a><a href="#x"></a><a href="a.html#y"></a><p id="y">')
     assert sorted(dead_links(tmp_path)) == ["a.html: #x", "a.html: b.html"]
 
 
@@ -159,12 +153,7 @@ def test_man_reads_every_page_without_a_word(made):
         pytest.skip("man cannot be found")
     for page in sorted(MAN.iterdir()):
         command = ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page]
-        environment = {
-            "PATH": "/usr/bin:/bin",
-            "LC_ALL": "C.UTF-8",
-            "MANROFFSEQ": "",
-            "MANWIDTH": "80",
-        }  # lintian's
+        environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"}  # lintian's
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         assert (done.returncode, done.stderr) == (0, ""), page.name
         named = subprocess.run(["lexgrog", page], capture_output=True, text=True, check=True).stdout

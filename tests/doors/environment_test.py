@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TOLLBAR_ variables mean the same at the doors that need no launcher: C groups, UDP, network cards."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -38,13 +36,7 @@ class Door:
         self.program = folder / name
         root = HERE.parent.parent
         words = [COMPILER, "-std=gnu11", "-Wall", "-Wextra", "-pthread", f"-I{root / 'include'}"]
-        words += [
-            HERE / "environment" / f"{name}.c",
-            "-o",
-            self.program,
-            LIBRARY,
-            f"-Wl,-rpath,{LIBRARY.parent}",
-        ]
+        words += [HERE / "environment" / f"{name}.c", "-o", self.program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
         subprocess.run(words, check=True)
 
     def lines(self, folder: Path, text: str = "", file: Path | None = None, **variables: str) -> list[str]:
@@ -69,12 +61,8 @@ def test_good_values_and_empty_ones_go_without_a_word(door, tmp_path):
 
 
 def test_each_unknown_value_is_one_line_that_names_the_accepted_ones(door, tmp_path):
-    lines = door.lines(
-        tmp_path, "TOLLBAR_TIMEOUT", **{name: values[1] for name, values in door.values.items()}
-    )
-    told = [
-        f"tollbar: {name} is '{value}'; accepted: {rest}" for name, (_, value, rest) in door.values.items()
-    ]
+    lines = door.lines(tmp_path, "TOLLBAR_TIMEOUT", **{name: values[1] for name, values in door.values.items()})
+    told = [f"tollbar: {name} is '{value}'; accepted: {rest}" for name, (_, value, rest) in door.values.items()]
     assert sorted(lines) == sorted(told)
 
 
@@ -89,14 +77,10 @@ def test_who_is_missing_is_reported_where_the_variable_says(door, tmp_path):
 
 def test_what_is_run_is_said_from_level_1_on(tmp_path_factory, tmp_path):
     group = Door("threads", tmp_path_factory.mktemp("doors"))
-    assert group.lines(tmp_path, TOLLBAR_VERBOSE="1", TOLLBAR_PLAN="mcs") == [
-        "tollbar: the group (2 ranks): mcs"
-    ]
+    assert group.lines(tmp_path, TOLLBAR_VERBOSE="1", TOLLBAR_PLAN="mcs") == ["tollbar: the group (2 ranks): mcs"]
     nic = Door("nic", tmp_path_factory.mktemp("doors"))
     for line in nic.lines(tmp_path, TOLLBAR_VERBOSE="1"):
-        assert line.startswith(
-            f"tollbar: group 1 runs over UDP on this host: no daemon at {tmp_path / 'nobody'}"
-        )
+        assert line.startswith(f"tollbar: group 1 runs over UDP on this host: no daemon at {tmp_path / 'nobody'}")
 
 
 def test_a_plan_that_cannot_be_run_is_one_line_and_tollbar_chooses(tmp_path_factory, tmp_path):

@@ -5,8 +5,6 @@ A fault program is FAULT.c here; it includes toll.h, is built with each MPI's co
 `run(every_door, ranks, "FAULT", *arguments)`, which fails when it fails or hangs, or by `start(...)`, whose
 job a test talks to. A program that says "skipped: why" is skipped aloud."""
 
-from __future__ import annotations
-
 import pytest
 from mpi_jobs import DOORS, Door, door, open_door, open_mpi_door, programs, run, start, through, wheel_door
 

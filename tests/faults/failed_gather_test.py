@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A first barrier that the MPI fails in the middle fails with the MPI's error, and leaves memory alone."""
 
-from __future__ import annotations
-
 import re
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """With a fault-tolerant MPI every wait ends with its error for a dead rank or a revoked communicator."""
 
-from __future__ import annotations
-
 import pytest
 
 RANKS = 4
@@ -38,9 +36,7 @@ def test_messages_and_threads_end_with_the_error(start, fault_tolerant_door, how
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("plan", ["turnstile", "dissemination"])
 @pytest.mark.parametrize("how", ["apart", ""])
-def test_nobody_leaves_without_the_error_before_a_late_rank_that_lives(
-    start, fault_tolerant_door, how, plan, event
-):
+def test_nobody_leaves_without_the_error_before_a_late_rank_that_lives(start, fault_tolerant_door, how, plan, event):
     survive(start, fault_tolerant_door, "barrier", event, "late", how, TOLLBAR_PLAN=plan)
 
 

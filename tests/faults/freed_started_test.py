@@ -3,8 +3,6 @@
 
 Open MPI's own crash then, with and without a preload."""
 
-from __future__ import annotations
-
 import pytest
 from mpi_jobs import DOORS, open_door, through
 

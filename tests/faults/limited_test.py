@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared memory is asked for in the amount that is used, and a killed job leaves none of it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A message that the MPI lost does not count as received: the barrier fails, with the MPI's error."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

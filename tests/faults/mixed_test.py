@@ -4,8 +4,6 @@
 Nobody waits for who cannot answer.
 """
 
-from __future__ import annotations
-
 import pytest
 
 RANKS = 4

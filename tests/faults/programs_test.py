@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that decide for themselves whether they end well, through every door or every preload."""
 
-from __future__ import annotations
-
 import pytest
 
 #: The claim, ranks, program, its words.

@@ -5,8 +5,6 @@ More of them, from another seed on, over other ranks:
 SCHEDULES=10000 SEED=1 RANKS=2 pytest tests/faults/schedules_test.py
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

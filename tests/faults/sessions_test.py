@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Communicators of sessions, which are there without MPI_Init: tollbar serves them while it knows the job."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

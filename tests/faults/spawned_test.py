@@ -4,8 +4,6 @@
 It serves no communicator of two worlds.
 """
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools that take the MPI's calls by their profiling names: ahead of us, behind us, and in the program."""
 
-from __future__ import annotations
-
 import re
 
 TOLD = re.compile(r"^tool: rank \d+: (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)
@@ -41,9 +39,7 @@ def test_a_tool_ahead_of_the_preload_sees_every_call(run, programs, preload_door
 
 def test_a_tool_that_has_mpi_start_does_not_stop_persistent_barriers(run, programs, preload_door):
     tool = programs.get("plugin_start", preload_door.compiler)
-    run(
-        preload_door, RANKS, "handles", opened=preloaded(tool, preload_door.library), TOLLBAR_PLAN="turnstile"
-    )
+    run(preload_door, RANKS, "handles", opened=preloaded(tool, preload_door.library), TOLLBAR_PLAN="turnstile")
 
 
 def test_a_program_that_has_mpi_start_itself_does_not_stop_persistent_barriers(run, preload_door):

@@ -61,10 +61,7 @@ def test_a_job_that_goes_on_is_not_accused(compiled, started, mpi):
 
 
 def states(process: int) -> set[str]:
-    return {
-        path.read_text().rpartition(")")[2].split()[0]
-        for path in Path(f"/proc/{process}/task").glob("*/stat")
-    }
+    return {path.read_text().rpartition(")")[2].split()[0] for path in Path(f"/proc/{process}/task").glob("*/stat")}
 
 
 def test_a_helper_that_is_killed_leaves_the_program_running(compiled, started):

@@ -14,7 +14,7 @@ using Row = std::map<std::string, std::string>;
 
 inline std::vector<std::string> cells(const std::string& line) {
     std::vector<std::string> found;
-    std::istringstream text(line);
+    std::istringstream text(line.substr(0, line.find('\r')));
     for (std::string cell; std::getline(text, cell, ',');) found.push_back(cell);
     return found;
 }
@@ -28,7 +28,7 @@ inline std::vector<Row> rows(const std::string& name) {
     while (std::getline(file, line)) {
         const std::vector<std::string> values = cells(line);
         Row row;
-        for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = values.at(i);
+        for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = i < values.size() ? values[i] : "";
         found.push_back(row);
     }
     return found;

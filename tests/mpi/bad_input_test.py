@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a user or a machine may get wrong: one line that says so, and a barrier that works."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time
@@ -37,9 +35,7 @@ def test_a_wrong_time_limit_leaves_the_barrier_as_it_is(run, door, value):
 
 def test_ranks_that_want_different_plans_are_named_and_choose_together(run, door):
     script = 'if [ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" = 2 ]; then export TOLLBAR_PLAN=mcs; fi; exec "$@"'
-    line = only_line(
-        run(door, 4, "late_rank", "4", "", before=["sh", "-c", script, "sh"], TOLLBAR_PLAN="bst")
-    )
+    line = only_line(run(door, 4, "late_rank", "4", "", before=["sh", "-c", script, "sh"], TOLLBAR_PLAN="bst"))
     assert "rank 0 'bst'" in line
     assert "rank 2 'mcs'" in line
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs of MPI may rely on, through every door: small programs, one fact each."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

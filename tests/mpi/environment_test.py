@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TOLLBAR_ variables mean the same at every door of an MPI: a line for unknown values, none for others."""
 
-from __future__ import annotations
-
 import pytest
 
 #: Variable: a value, one that is not accepted, and what is then said.

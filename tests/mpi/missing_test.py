@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """With TOLLBAR_TIMEOUT a barrier says who is missing, and ends well when the missing rank comes after all."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that meet on their network cards: hosts out of network namespaces, each with a daemon."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path
@@ -28,17 +26,8 @@ class Cluster:
         self.daemons = {name: self.start(name) for name in self.names}
 
     def start(self, name: str, *options: str) -> subprocess.Popen:
-        command = [
-            paths.program("tollbar-nicd"),
-            "--interface",
-            "eth0",
-            "--socket",
-            self.folder / name,
-            *options,
-        ]
-        daemon = subprocess.Popen(
-            ["ip", "netns", "exec", name, *map(str, command)], stdout=subprocess.PIPE, text=True
-        )
+        command = [paths.program("tollbar-nicd"), "--interface", "eth0", "--socket", self.folder / name, *options]
+        daemon = subprocess.Popen(["ip", "netns", "exec", name, *map(str, command)], stdout=subprocess.PIPE, text=True)
         if daemon.stdout.readline() != "ready\n":
             pytest.skip("the daemon does not start: no right to load BPF programs, or an old kernel")
         return daemon
@@ -127,15 +116,7 @@ def test_communicators_come_and_go_and_groups_do_not_run_out(cluster, run, open_
 @component_alone
 def test_p2p_leaves_the_nic_alone(cluster, run, open_mpi_door):
     before = cluster.arrivals()
-    run(
-        open_mpi_door,
-        HOSTS,
-        "late_rank",
-        HOSTS,
-        "",
-        "turnstile/mcs",
-        **cluster.settings(open_mpi_door, "p2p", 1),
-    )
+    run(open_mpi_door, HOSTS, "late_rank", HOSTS, "", "turnstile/mcs", **cluster.settings(open_mpi_door, "p2p", 1))
     assert cluster.arrivals() == before
 
 
@@ -162,9 +143,7 @@ def test_communicators_beyond_what_a_nic_holds_use_messages_together(cluster, ru
 
 @component_alone
 @pytest.mark.parametrize(("network", "verbose"), [("nic", "0"), (None, "1"), (None, None)])
-def test_a_host_without_a_daemon_has_all_meet_by_messages_which_is_said(
-    cluster, run, open_mpi_door, network, verbose
-):
+def test_a_host_without_a_daemon_has_all_meet_by_messages_which_is_said(cluster, run, open_mpi_door, network, verbose):
     before = cluster.arrivals()
     variables = {"TOLLBAR_VERBOSE": verbose} if verbose else {}
     settings = cluster.settings(open_mpi_door, network, daemon="$(hostname | sed 's:h2$:none:')", **variables)
@@ -208,35 +187,27 @@ def test_a_late_node_is_named_by_its_nic(cluster, start, open_mpi_door):
     settings = cluster.settings(open_mpi_door, "nic", TOLLBAR_TIMEOUT="1")
     job = start(open_mpi_door, 5, "missing", "barrier", "loop", **settings)
     job.await_that(lambda: job.told() == 1, "the rank stays away")
-    job.await_that(
-        lambda: "has not arrived, its last" in job.said() and "nothing heard" in job.said(), "reports"
-    )
+    job.await_that(lambda: "has not arrived, its last" in job.said() and "nothing heard" in job.said(), "reports")
     host = cluster.names[1]
     assert re.search(
-        rf"rank 0 .*on {cluster.names[0]} has waited .*: nothing heard from rank 2 and 3 \(.*host {host}\)",
-        job.said(),
+        rf"rank 0 .*on {cluster.names[0]} has waited .*: nothing heard from rank 2 and 3 \(.*host {host}\)", job.said()
     )
     assert re.search(
-        rf"rank 3 .*on {host} has waited .*: rank 2 \(.*host {host}, process \d+\) has not arrived",
-        job.said(),
+        rf"rank 3 .*on {host} has waited .*: rank 2 \(.*host {host}, process \d+\) has not arrived", job.said()
     )
     job.tell(1)
     outcome = job.finish()
     assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
 
 
-def test_a_killed_daemon_is_an_error_of_the_ranks_of_its_host_and_nobody_leaves_early(
-    cluster, start, open_mpi_door
-):
+def test_a_killed_daemon_is_an_error_of_the_ranks_of_its_host_and_nobody_leaves_early(cluster, start, open_mpi_door):
     job = start(open_mpi_door, RANKS, "lost_nic", SLOTS, **cluster.settings(open_mpi_door, "nic"))
     job.await_that(lambda: job.told() > 50, "some barriers")
     name = cluster.names[1]
     cluster.kill(name)
     outcome = job.finish()
     cluster.daemons[name] = cluster.start(name)
-    assert re.findall(
-        r"rank (\d) was told, and again: 1", "".join(sorted(outcome.said.splitlines(True)))
-    ) == ["2", "3"]
+    assert re.findall(r"rank (\d) was told, and again: 1", "".join(sorted(outcome.said.splitlines(True)))) == ["2", "3"]
     lines = [line for line in outcome.lines_of_tollbar() if "daemon of this host is gone" in line]
     assert len(lines) == 1, outcome.said
     assert f"rank 2 on {name}" in lines[0]

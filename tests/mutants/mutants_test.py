@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the tests: with each bug of mutants.toml built into a copy of the source, what it names fails."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
@@ -64,9 +62,7 @@ def catcher(caught_by: str, title: str) -> Catcher:
     model, _, situation = where.partition(" ")
     if model in MODELS:
         return Catcher(MODELS[model], (title, situation, what), True)
-    return Catcher(
-        (f"tests/{where}.cpp", "tests/main.cpp"), (f"--test-case={what}*", "--abort-after=1"), False
-    )
+    return Catcher((f"tests/{where}.cpp", "tests/main.cpp"), (f"--test-case={what}*", "--abort-after=1"), False)
 
 
 @contextlib.contextmanager
@@ -94,9 +90,7 @@ class Workshop:
     def make_archive(self) -> None:
         names = "".join(f"#include <{name}>\n" for name in PRECOMPILED)
         (self.shared / "precompiled.hpp").write_text(names)
-        self.compile(
-            "-x", "c++-header", self.shared / "precompiled.hpp", "-o", self.shared / "precompiled.hpp.gch"
-        )
+        self.compile("-x", "c++-header", self.shared / "precompiled.hpp", "-o", self.shared / "precompiled.hpp.gch")
         parts = [self.folder / "src" / part for part in LIBRARY]
         sources = [path for part in parts for path in sorted(part.rglob("*.cpp")) or [part]]
         with ThreadPoolExecutor(os.cpu_count()) as workers:
@@ -167,9 +161,7 @@ class Workshop:
             text = text.replace(old, new)
         _, sources = self.sound_program(one)
         objects = {source: self.shared / "objects" / (source.replace("/", "+") + ".o") for source in sources}
-        changed = [
-            name for name, made in objects.items() if file in made.with_suffix(".d").read_text().split()
-        ]
+        changed = [name for name, made in objects.items() if file in made.with_suffix(".d").read_text().split()]
         assert changed, f"nothing of {one.sources[0]} is made of {file}"
         path.write_text(text)
         try:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Members, daemons and users of NICs that end, are killed or want what is not theirs. Needs root and BPF."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -71,9 +69,7 @@ def test_members_with_and_without_a_nic_meet(network, key, plan):
 
 @pytest.mark.parametrize("plan", ["pairwise", "gather", "mcs"])
 def test_whoever_waits_for_a_killed_process_names_its_rank(network, key, plan):
-    members = [
-        network.member(rank, key, plan, episodes=10**9, patience_ms=UNTIL_NAMED_MS) for rank in range(HOSTS)
-    ]
+    members = [network.member(rank, key, plan, episodes=10**9, patience_ms=UNTIL_NAMED_MS) for rank in range(HOSTS)]
     for host in range(HOSTS):
         network.wait_for_episode(host, 5)
     os.kill(members[2].pid, signal.SIGKILL)
@@ -119,9 +115,7 @@ def test_a_nic_that_is_full_says_so_and_the_member_runs_over_udp(network, key):
     refused = said(network.member(0, key, group=2))
     assert refused["error"] == errno.ENOSPC
     assert "this NIC has 1 groups already (nicd --groups)" in refused["line"]
-    members = [
-        network.member(rank, key, group=2, on_nic=None if rank == 0 else True) for rank in range(HOSTS)
-    ]
+    members = [network.member(rank, key, group=2, on_nic=None if rank == 0 else True) for rank in range(HOSTS)]
     answers = [said(member) for member in members]
     assert [answer["carrier"] for answer in answers] == ["udp", "nic", "nic", "nic"]
     assert [(answer["ended"], answer["unpaid"]) for answer in answers] == [(50, 0)] * HOSTS
@@ -150,10 +144,7 @@ def test_a_killed_daemon_is_noticed_and_leaves_nothing_attached(network, key):
     assert "NIC daemon of this host is gone" in answers[1]["line"]
     assert all(1 in answers[rank]["missing"] for rank in (0, 2, 3))
     shown = subprocess.run(
-        [*network.inside(1), "ip", "-details", "link", "show", "eth0"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [*network.inside(1), "ip", "-details", "link", "show", "eth0"], capture_output=True, text=True, check=True
     )
     assert "xdp" not in shown.stdout
     network.restart_daemon(1)
@@ -164,9 +155,7 @@ def test_a_killed_daemon_is_noticed_and_leaves_nothing_attached(network, key):
 def test_check_finds_a_working_nic_and_one_that_is_not_there(network):
     def check(address: str) -> subprocess.CompletedProcess:
         program = str(paths.program("tollbar-nicd"))
-        return subprocess.run(
-            [*network.inside(0), program, "--echo", address], capture_output=True, text=True
-        )
+        return subprocess.run([*network.inside(0), program, "--echo", address], capture_output=True, text=True)
 
     answered = check(network.addresses[2])
     assert answered.returncode == 0
@@ -230,8 +219,6 @@ def test_fences_are_of_the_kind_that_orders():
     if objdump is None or not objects:
         pytest.skip("no llvm-objdump, or the programs were not built here")
     for file in objects:
-        listing = subprocess.run(
-            [objdump, "-d", str(file)], capture_output=True, text=True, check=True
-        ).stdout
+        listing = subprocess.run([objdump, "-d", str(file)], capture_output=True, text=True, check=True).stdout
         assert "cmpxchg" in listing
         assert "lock *" not in listing

@@ -91,7 +91,5 @@ def test_no_installed_text_names_the_checkout(installed):
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     texts = [path for path in files if path.suffix in {".py", ".pyc", ".cfg", ".pth", ""}]
     assert len(texts) > 100
-    named = [
-        path for path in texts if path.stat().st_size < 2**20 and str(ROOT).encode() in path.read_bytes()
-    ]
+    named = [path for path in texts if path.stat().st_size < 2**20 and str(ROOT).encode() in path.read_bytes()]
     assert named == []

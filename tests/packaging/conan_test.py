@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conan's recipe: `conan create` builds the package and programs that use it, without a remote."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -94,9 +94,7 @@ def test_packages_alone_serve_a_user_and_leave_nothing_behind(debian):
     met = debian("g++ -std=c++20 -O2 meet.cpp -o meet $(pkg-config --cflags --libs tollbar) && ./meet")
     assert set(re.sub(r"\d{2,}", "N", met).splitlines()) == {"rank 2 (process N, thread N) has not arrived"}
 
-    install(
-        debian, "openmpi-bin", "libopenmpi-dev", *ours("tollbar-preload", "tollbar-openmpi", "tollbar-nic")
-    )
+    install(debian, "openmpi-bin", "libopenmpi-dev", *ours("tollbar-preload", "tollbar-openmpi", "tollbar-nic"))
     debian(f"cat >meet.c <<'END'\n{BARRIER}\nEND\nmpicc meet.c -o meet")
     said = debian(f"TOLLBAR_VERBOSE=1 mpirun {OPEN_MPI} ./meet 2>&1")
     assert "tollbar: MPI_COMM_WORLD (2 ranks): " in said

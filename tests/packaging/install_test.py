@@ -38,16 +38,7 @@ def test_a_program_that_runs_barriers_needs_no_model(run, prefix, tmp_path):
     for source, found in (("consumer.cpp", True), ("models.cpp", False)):
         program = tmp_path / source.removesuffix(".cpp")
         (library,) = partial.rglob("libtollbar.so")
-        words = (
-            "c++",
-            "-std=c++20",
-            "-I",
-            partial / "include",
-            CONSUMER / source,
-            "-L",
-            library.parent,
-            "-ltollbar",
-        )
+        words = ("c++", "-std=c++20", "-I", partial / "include", CONSUMER / source, "-L", library.parent, "-ltollbar")
         done = subprocess.run([*words, "-o", program], capture_output=True, text=True)
         assert (done.returncode == 0) == found, done.stderr
 
@@ -82,9 +73,7 @@ OPEN_MPI = ("--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
         ("shmem", "oshcc", ("oshrun", *OPEN_MPI), PES),
     ],
 )
-def test_a_program_of_an_mpi_or_openshmem_builds_and_runs(
-    run, prefix, tmp_path, export, compiler, launch, program
-):
+def test_a_program_of_an_mpi_or_openshmem_builds_and_runs(run, prefix, tmp_path, export, compiler, launch, program):
     """By a component of find_package, which names the family (mpi: all of them), and by pkg-config."""
     source, says = program
     if shutil.which(compiler) is None or not list(prefix.rglob(f"libtollbar_{export}.so")):

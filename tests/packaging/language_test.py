@@ -73,17 +73,7 @@ def programs(run, request, prefix, tmp_path_factory) -> list[Path]:
     for order in itertools.permutations(("with.o", "without.o", "main.o")):
         program = folder / "-".join(Path(name).stem for name in order)
         objects = [folder / name for name in order]
-        run(
-            "g++",
-            *objects,
-            "-L",
-            libraries,
-            "-ltollbar",
-            f"-Wl,-rpath,{libraries}",
-            "-pthread",
-            "-o",
-            program,
-        )
+        run("g++", *objects, "-L", libraries, "-ltollbar", f"-Wl,-rpath,{libraries}", "-pthread", "-o", program)
         made.append(program)
     return made
 

@@ -14,10 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CONSUMERS = Path(__file__).resolve().parent
 MET = "proven 1, phases 100\n"
 #: As docs/requirements.md has it.
-LEFT_OUT = [
-    *(f"-DTOLLBAR_{what}=OFF" for what in ("TESTS", "BENCH", "PYTHON", "DOORS")),
-    "-DCMAKE_UNITY_BUILD=ON",
-]
+LEFT_OUT = [*(f"-DTOLLBAR_{what}=OFF" for what in ("TESTS", "BENCH", "PYTHON", "DOORS")), "-DCMAKE_UNITY_BUILD=ON"]
 
 
 def files_in(prefix: Path) -> set[str]:

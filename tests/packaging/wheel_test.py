@@ -51,10 +51,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_one_native_module(names):
 
 
 def test_the_wheel_holds_the_measuring_and_simulating_programs(names):
-    programs = [
-        *ROOT.glob("build/release/bin/tollbar-bench-*"),
-        *ROOT.glob("build/release/bin/tollbar-simulate-*"),
-    ]
+    programs = [*ROOT.glob("build/release/bin/tollbar-bench-*"), *ROOT.glob("build/release/bin/tollbar-simulate-*")]
     built = {path.name for path in programs if not path.name.endswith("-test")}
     assert "tollbar-bench-threads" in built
     assert {f"tollbar/libexec/{name}" for name in built} <= names

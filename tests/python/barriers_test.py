@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar.Barrier and process_barrier keep what threading.Barrier and multiprocessing.Barrier promise."""
 
-from __future__ import annotations
-
 import _thread
 import gc
 import multiprocessing
@@ -32,9 +30,7 @@ def in_threads(count: int, body) -> list:
         except Exception as error:
             results[number] = error
 
-    threads = [
-        threading.Thread(target=run, args=(number,), name=f"party {number}") for number in range(count)
-    ]
+    threads = [threading.Thread(target=run, args=(number,), name=f"party {number}") for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -85,9 +81,7 @@ def test_one_thread_runs_the_action_before_anybody_is_released():
 def test_an_action_that_raises_breaks_the_barrier_and_raises_in_its_thread():
     barrier = tollbar.Barrier(3, lambda: 1 // 0)
     raised = in_threads(3, lambda _: barrier.wait())
-    assert sorted(type(error).__name__ for error in raised) == ["BrokenBarrierError"] * 2 + [
-        "ZeroDivisionError"
-    ]
+    assert sorted(type(error).__name__ for error in raised) == ["BrokenBarrierError"] * 2 + ["ZeroDivisionError"]
     assert barrier.broken
     barrier.reset()
     assert not barrier.broken
@@ -149,7 +143,9 @@ def test_abort_and_reset_let_waiters_go_with_an_error(call, broken):
     assert sorted(in_threads(3, lambda _: barrier.wait())) == [0, 1, 2]
 
 
-def test_ctrl_c_ends_the_wait_of_the_main_thread_and_it_was_never_there():
+def test_ctrl_c_ends_the_wait_of_the_main_thread_and_it_was_never_there(request):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     barrier = tollbar.Barrier(2)
 
     def interrupt() -> None:
@@ -224,8 +220,7 @@ def test_processes_meet_however_they_are_started(start):
     barrier = tollbar.process_barrier(parties)
     paid, unpaid = context.RawArray("l", 2 * parties), context.RawArray("l", parties)
     processes = [
-        context.Process(target=meet, args=(barrier, paid, number, parties, unpaid))
-        for number in range(parties)
+        context.Process(target=meet, args=(barrier, paid, number, parties, unpaid)) for number in range(parties)
     ]
     for process in processes:
         process.start()
@@ -249,9 +244,7 @@ def test_a_time_out_in_one_process_breaks_the_barrier_for_the_others():
     child = context.Process(target=break_it, args=(barrier, code))
     child.start()
     wait_until(lambda: barrier.n_waiting == 1)
-    with pytest.raises(
-        tollbar.BarrierTimeout, match=f"1 of 3 parties .* waiting: process {child.pid}, process"
-    ):
+    with pytest.raises(tollbar.BarrierTimeout, match=f"1 of 3 parties .* waiting: process {child.pid}, process"):
         barrier.wait(0.01)
     child.join()
     assert code.value == 3

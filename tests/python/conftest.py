@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measuring programs and stored runs whose times are known, so that a test decides."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys
@@ -151,9 +149,7 @@ def stored_beside(tmp_path, replay):
     ) -> Path:  # fmt: skip
         run = results.new_run(tmp_path / "results", kind)
         results.write_environment(run, machine.facts() | {"kind": kind, "began": began})
-        there = [
-            (each, placement, beside) for each in ranks for placement in placements for beside in neighbours
-        ]
+        there = [(each, placement, beside) for each in ranks for placement in placements for beside in neighbours]
         for group, (each, placement, beside) in enumerate(there * launches):
             runs = [("tollbar-bench-threads", "auto")]
             if not only:

@@ -70,12 +70,6 @@ def test_only_rooted_plans_can_be_inside():
         tollbar.combine(8, "butterfly", 4, tollbar.plan("mcs", 2))
 
 
-@pytest.mark.parametrize("algorithm", tollbar.catalogue(), ids=lambda algorithm: algorithm.name)
-def test_every_algorithm_of_the_catalogue_holds(algorithm):
-    for ranks in range(1, 65):
-        assert tollbar.verify(tollbar.plan(algorithm.name, ranks))
-
-
 def test_a_verdict_names_the_first_pair_at_fault():
     verdict = tollbar.verify(tollbar.parse_plan("half", "0: !1\n1: ?0\n"))
     assert not verdict

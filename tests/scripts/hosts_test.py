@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/hosts: hosts out of network namespaces carry an MPI, and leave nothing behind."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -53,9 +51,7 @@ def own_id() -> str:
 def everything(prefix: str) -> list[str]:
     """What the machine has of the hosts whose names begin so."""
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout.split()
-    spaces = subprocess.run(
-        ["ip", "netns", "list"], capture_output=True, text=True, check=True
-    ).stdout.split()
+    spaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout.split()
     folders = [path.name for path in Path("/etc/netns").glob("*")]
     return [word for word in links + spaces + folders if word.startswith(prefix)]
 
@@ -95,9 +91,7 @@ def said_hosts(family: str, program: Path, ranks: int, *words: str, slots: int =
         limit.start()
         text = "".join(job.stdout.readline() for _ in range(ranks))  # after a barrier of all
         limit.cancel()
-        said = sorted(
-            re.findall(r"tb\w*?h\d", text)
-        )  # MPICH's launcher may pass two names on, then their line ends
+        said = sorted(re.findall(r"tb\w*?h\d", text))  # MPICH's launcher may pass two names on, then their line ends
         try:
             _, errors = job.communicate(timeout=5 if family == "mpich" else 60)
         except subprocess.TimeoutExpired:
@@ -200,9 +194,7 @@ def test_two_sets_of_hosts_do_not_meet(three):
     other = f"u{own_id()[1:]}"
     subprocess.run([HOSTS, "--id", other, "up", "1"], check=True)
     try:
-        listed = subprocess.run(
-            [HOSTS, "--id", other, "list"], check=True, capture_output=True, text=True
-        ).stdout
+        listed = subprocess.run([HOSTS, "--id", other, "list"], check=True, capture_output=True, text=True).stdout
         subnets = {line.split()[1].rpartition(".")[0] for line in listed.splitlines()}
         own = {line.split()[1].rpartition(".")[0] for line in hosts("list").stdout.splitlines()}
         assert (len(subnets), len(own), len(subnets | own)) == (1, 1, 2)

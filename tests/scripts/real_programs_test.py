@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/real_programs says what it can do, refuses the rest, and its verdict is the exit status."""
 
-from __future__ import annotations
-
 import importlib.machinery
 import importlib.util
 import subprocess

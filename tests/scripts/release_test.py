@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/release: what keeps a commit from being a release is said, all of it, and nothing is done then."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path
@@ -20,9 +18,7 @@ NAMES = [
 
 def git(folder: Path, *words: str) -> str:
     settings = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org")
-    return subprocess.run(
-        ["git", *settings, *words], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(["git", *settings, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture
@@ -34,9 +30,7 @@ def checkout(tmp_path) -> Path:
     (tmp_path / "scripts/release").chmod(0o755)
     changes = tmp_path / "CHANGELOG.md"
     changes.write_text(
-        re.sub(
-            rf"^## {re.escape(VERSION)}, .*$", f"## {VERSION}, 2030-01-02", changes.read_text(), flags=re.M
-        )
+        re.sub(rf"^## {re.escape(VERSION)}, .*$", f"## {VERSION}, 2030-01-02", changes.read_text(), flags=re.M)
     )
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")

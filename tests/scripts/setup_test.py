@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/setup says what is missing and how to do without before it installs anything."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -7,8 +7,6 @@ ADDRESS is the host's own, OTHER another host's, MAGIC that of the talk. Prints 
 worst, and holds on until its standard input ends. Every verb is a function here.
 """
 
-from __future__ import annotations
-
 import array
 import contextlib
 import os

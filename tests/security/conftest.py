@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A group of a third user beside what the tests try."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

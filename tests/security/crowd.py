@@ -8,8 +8,6 @@ nothing, sends what is no request, wants a group whose members nobody has, and j
 how long answers took, as JSON. daemon_test.py runs it for a moment, and for longer when asked to.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

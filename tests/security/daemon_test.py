@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attempts of users without rights on a NIC's daemon, beside another user's group that goes on meeting."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
@@ -17,15 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from nic_attacks import (
-    ATTACKER,
-    PATIENCE_S,
-    Attack,
-    eventually,
-    someone_joins,
-    talk_magic,
-    working,
-)
+from nic_attacks import ATTACKER, PATIENCE_S, Attack, eventually, someone_joins, talk_magic, working
 from nic_hosts import HOSTS, NOBODY, Network, new_key, said
 from tollbar.machine import nic_daemon, paths
 
@@ -48,9 +38,7 @@ def few_files(network: Network) -> Iterator[None]:
     network.restart_daemon(0)
 
 
-def test_connections_that_ask_for_nothing_do_not_use_up_the_daemons_descriptors(
-    network, few_files, bystander
-):
+def test_connections_that_ask_for_nothing_do_not_use_up_the_daemons_descriptors(network, few_files, bystander):
     with ExitStack() as stack:
         for user in range(6):
             attack = stack.enter_context(Attack(network, "hold", 200, user=ATTACKER + user))

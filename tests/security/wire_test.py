@@ -86,9 +86,7 @@ def test_no_frame_has_the_key_and_no_user_gets_a_frame(network, wire):
     key = new_key()
     with Attack(network, "listen", 7777) as attack:
         assert attack.line() == "began"
-        members = [
-            network.member(r, key, plan="gather", user=NOBODY, episodes=ENDLESS) for r in range(1, HOSTS)
-        ]
+        members = [network.member(r, key, plan="gather", user=NOBODY, episodes=ENDLESS) for r in range(1, HOSTS)]
         members += [network.member(0, key, plan="gather", user=NOBODY, episodes=ENDLESS)]
         network.wait_for_episode(0, 3)
         packets = wire.listen()
@@ -116,23 +114,8 @@ def test_frames_without_the_key_count_for_nobody_however_they_are_sent(network, 
         before = [network.status(host)["counts"]["altered"] for host in range(HOSTS)]
         for rank in range(HOSTS):
             for uid in (ATTACKER, NOBODY):
-                words = [
-                    network.program.with_name("forger"),
-                    key,
-                    1,
-                    rank,
-                    4,
-                    incarnation,
-                    digest,
-                    *network.addresses,
-                ]
-                command = [
-                    *network.inside(1),
-                    "setpriv",
-                    f"--reuid={uid}",
-                    "--clear-groups",
-                    *map(str, words),
-                ]
+                words = [network.program.with_name("forger"), key, 1, rank, 4, incarnation, digest, *network.addresses]
+                command = [*network.inside(1), "setpriv", f"--reuid={uid}", "--clear-groups", *map(str, words)]
                 subprocess.run(command, check=True)
         after = [network.status(host)["counts"]["altered"] for host in range(HOSTS)]
         assert all(now > then for now, then in zip(after, before, strict=True))
@@ -209,9 +192,7 @@ def test_many_groups_and_users_run_over_udp_on_one_host_and_nobody_can_squat_the
         for user in (NOBODY, 2001, 2002):
             for group in (1, 2):
                 key = new_key()
-                groups.append(
-                    [network.member(r, key, user=user, group=group, on_nic=False) for r in range(HOSTS)]
-                )
+                groups.append([network.member(r, key, user=user, group=group, on_nic=False) for r in range(HOSTS)])
         for members in groups:
             answers = [said(member) for member in members]
             assert {answer["carrier"] for answer in answers} == {"udp"}
@@ -223,18 +204,14 @@ def test_arrivals_need_no_neighbour(network):
     with working(network) as members:
         subprocess.run([*network.inside(1), "ip", "link", "set", "eth0", "arp", "off"], check=True)
         subprocess.run([*network.inside(0), "ip", "neigh", "flush", "dev", "eth0"], check=True)
-        further(
-            network, members[0], 0 if not (seen := network.status(0)["groups"]) else seen[0]["episode"] + 10
-        )
+        further(network, members[0], 0 if not (seen := network.status(0)["groups"]) else seen[0]["episode"] + 10)
     subprocess.run([*network.inside(1), "ip", "link", "set", "eth0", "arp", "on"], check=True)
 
 
 def test_a_host_whose_hardware_address_changes_goes_on_and_the_others_follow_it(network, wire):
     changed = "02:00:00:00:77:01"
     link = [*network.inside(1), "ip", "link", "set", "eth0", "address"]
-    shown = subprocess.run(
-        [*network.inside(1), "cat", "/sys/class/net/eth0/address"], capture_output=True, text=True
-    )
+    shown = subprocess.run([*network.inside(1), "cat", "/sys/class/net/eth0/address"], capture_output=True, text=True)
     with working(network) as members:
         subprocess.run([*link, changed], check=True)
         further(network, members[0], network.status(0)["groups"][0]["episode"] + 10)
@@ -286,17 +263,9 @@ def test_a_switch_survives_a_restart_and_takes_no_frame_without_its_key(network,
         switch.stop()
         switch.start()
         reached = further(network, members[0], 0)
-        for group in range(
-            1, 40
-        ):  # each would make a tally, and all together drive out those that are in use
+        for group in range(1, 40):  # each would make a tally, and all together drive out those that are in use
             words = [network.program.with_name("forger"), new_key(), group, 1, 1, "0", "0", "255.255.255.255"]
-            command = [
-                *network.inside(1),
-                "setpriv",
-                f"--reuid={ATTACKER}",
-                "--clear-groups",
-                *map(str, words),
-            ]
+            command = [*network.inside(1), "setpriv", f"--reuid={ATTACKER}", "--clear-groups", *map(str, words)]
             subprocess.run(command, check=True)
         further(network, members[0], reached)
 

@@ -3,8 +3,6 @@
 
 They run without the package, as programs do, so this reads the schema itself."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -3,8 +3,6 @@
 
 The fixtures are those of tests/mpi and tests/faults, whose conftest.py names them."""
 
-from __future__ import annotations
-
 import contextlib
 import mmap
 import os
@@ -250,9 +248,7 @@ def clean_environment(folder: Path) -> dict[str, str]:
 
     UCX uses no network device but the loopback: an MPI does not start when one that it has listed vanishes,
     as those of the hosts do that tests beside it make and remove."""
-    kept = {
-        key: value for key, value in os.environ.items() if not key.startswith(("TOLLBAR_", "OMPI_", "MPIR_"))
-    }
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("TOLLBAR_", "OMPI_", "MPIR_"))}
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     root |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     networks = {"FI_PROVIDER": "tcp", "UCX_NET_DEVICES": "lo"}

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts out of network namespaces, the daemons and members on them. Needs root and BPF."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets
@@ -55,9 +53,7 @@ class Network:
             self.socket(host),
             *options,
         ]
-        process = subprocess.Popen(
-            [*self.inside(host), *map(str, command)], stdout=subprocess.PIPE, text=True
-        )
+        process = subprocess.Popen([*self.inside(host), *map(str, command)], stdout=subprocess.PIPE, text=True)
         assert process.stdout.readline() == "ready\n"
         return process
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that processes of tests/python/barriers_test.py run, where spawned ones can import them."""
 
-from __future__ import annotations
-
 PHASES = 200
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for a measuring program: takes its arguments, prints its records; the seed makes the times."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random
@@ -113,9 +111,7 @@ def _environment(ranks: int, placement: str, seed: int) -> dict:
     return record("environment", ranks=ranks, placement=placement, seed=seed, **facts)
 
 
-def _single(
-    program: str, chance: random.Random, ranks: int, placement: str, rounds: int, seed: int
-) -> list[dict]:
+def _single(program: str, chance: random.Random, ranks: int, placement: str, rounds: int, seed: int) -> list[dict]:
     made = [_environment(ranks, placement, seed)]
     for number in range(rounds):
         for single in SINGLES[program]:

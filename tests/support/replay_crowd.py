@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for the program that measures crowds: prints what one would, with times known in advance."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

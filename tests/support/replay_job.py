@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for the program that measures an MPI job: prints what one would, with known times."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

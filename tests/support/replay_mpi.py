@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes up stored runs of `tollbar bench mpi` and `bench hybrid` whose times follow the LogP model."""
 
-from __future__ import annotations
-
 import random
 
 import fake_program
@@ -58,9 +56,7 @@ def _environment(ranks: int, seed: int, **more: object) -> dict:
     return fake_program.environment(ranks, **facts, **more)
 
 
-def _measured(
-    chance: random.Random, number: int, name: str, kind: str, wait: str, period: float
-) -> list[dict]:
+def _measured(chance: random.Random, number: int, name: str, kind: str, wait: str, period: float) -> list[dict]:
     noisy = [period * fake_program.noise(chance) for _ in range(20)]
     label = {"round": number, "name": name, "kind": kind, "wait": wait}
     return fake_program.measured(label, 100, period, noisy, [0.5 * each for each in noisy], noisy)

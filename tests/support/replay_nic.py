@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored runs of `tollbar bench nic`, made up: a machine that obeys the NIC paper's timing model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import fake_program
@@ -61,10 +59,7 @@ def store(within, kind: str, make, **facts) -> None:
     results.write_environment(folder, {"kind": kind, "usable": [0, 1], "model": "Replay", **facts})
     mpi = {"mpi": "Open MPI 4.1.4", "hosts": "2", "setting": "stock", "door": "none"}
     for group, hosts in enumerate(HOSTS):
-        of_hosts, of_mpi = (
-            make(hosts, *WAYS, network="namespaces"),
-            make(hosts, ("MPI_Barrier", "mpi"), **mpi),
-        )
+        of_hosts, of_mpi = (make(hosts, *WAYS, network="namespaces"), make(hosts, ("MPI_Barrier", "mpi"), **mpi))
         launches = [("udp", of_hosts), ("mpi.stock", of_mpi)]
         for setting in DOORS:
             lines = make(hosts, ("MPI_Barrier", "door"), **mpi | {"setting": setting, "door": "component"})

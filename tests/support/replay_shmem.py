@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for the programs that measure an OpenSHMEM: prints what they would, with known times."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored looks, made by hand: what tollbar-look would have printed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tollbar.look import sight
@@ -39,9 +37,7 @@ def thread(number: int, *named: str, at: dict[str, Any] | None = None, runs: boo
     }  # fmt: skip
 
 
-def sight_of(
-    now: list, before: list | None = None, groups=(), old_groups=None, process: int = 1
-) -> sight.Sight:
+def sight_of(now: list, before: list | None = None, groups=(), old_groups=None, process: int = 1) -> sight.Sight:
     """A reading of two looks; without `before` nothing has changed."""
 
     def look(threads, groups):

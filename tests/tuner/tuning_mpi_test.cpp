@@ -2,6 +2,7 @@
 // What is stored for communicators is found again, beside what others store, and never at their cost.
 
 #include "child.hpp"
+#include "refusal.hpp"
 #include "temporary.hpp"
 
 #include "tuner/tuning.hpp"
@@ -38,12 +39,7 @@ std::vector<MpiTuned> read(const std::string& text) {
 }
 
 std::string objection(const std::string& text) {
-    try {
-        read(text);
-        return "";
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
+    return refusal([&] { (void)read(text); });
 }
 
 /// A folder with a tuning file in another one.

@@ -6,6 +6,7 @@
 #include "child.hpp"
 #include "base/environment.hpp"
 #include "tuner/tuning.hpp"
+#include "refusal.hpp"
 #include "temporary.hpp"
 
 #include <doctest/doctest.h>
@@ -30,14 +31,8 @@ std::vector<Tuned> read(const std::string& text) {
     return read_tuning(file);
 }
 
-/// What read_tuning objects to; "" when it does not.
 std::string objection(const std::string& text) {
-    try {
-        read(text);
-        return "";
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
+    return refusal([&] { (void)read(text); });
 }
 
 /// A file of that content, gone with this object.

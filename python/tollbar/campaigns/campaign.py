@@ -57,9 +57,7 @@ class Asked:
     neighbours: int = 0  #: endless loops in the same session, which is then not put before others
     nics: bool = False  #: also barriers that run on the hosts' NICs
     short: bool = False  #: only what users have today, what stands in for it, and what a group may choose
-    most_launches: int = (
-        0  #: up to so many, until what users have today is told from tollbar's; 0: `launches`
-    )
+    most_launches: int = 0  #: up to so many, until what users have today is told from tollbar's; 0: `launches`
 
 
 def amounts(bench: str, amount: str = "usual") -> dict[str, Any]:

@@ -95,9 +95,14 @@ class Outcome:
 def launched(launch: Launch) -> Outcome:
     """Runs it to its end. It ends by itself: ranks that are stuck are its business."""
     done = subprocess.run(
-        launch.command, env={**environment(), **launch.environment}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
+        launch.command,
+        env={**environment(), **launch.environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
     records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"record"')]
     outcome = Outcome(launch, records, "")
     if done.returncode == 0 or outcome.fault:
@@ -233,9 +238,7 @@ def _programs(asked: Asked, kind: str, notes: list[str]) -> Iterator[tuple[Mpi, 
             notes.append(f"{mpi.name} is not checked: {error}")
 
 
-def _ranks_of(
-    mpi: Mpi, asked: Asked, variables: Mapping[str, str], program: Path, flags: Sequence[str]
-) -> list[str]:
+def _ranks_of(mpi: Mpi, asked: Asked, variables: Mapping[str, str], program: Path, flags: Sequence[str]) -> list[str]:
     """The launcher itself must not load what its ranks are to load."""
     return [*mpi_tuning.launcher(mpi, asked.ranks), *_in_ranks(variables), str(program), *flags]
 
@@ -254,6 +257,4 @@ def _preloaded(asked: Asked) -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """The variables of this process; what steers tollbar or is preloaded is named by arguments instead."""
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith(("TOLLBAR_", "LD_PRELOAD"))
-    }
+    return {name: value for name, value in os.environ.items() if not name.startswith(("TOLLBAR_", "LD_PRELOAD"))}

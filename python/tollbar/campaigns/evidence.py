@@ -31,9 +31,7 @@ class Evidence:
     `today` is what users have, `ours` is what stands in for it; `ratio` compares two of them.
     """
 
-    def __init__(
-        self, today: str, ours: str, ratio: Callable[[Series, Series], Ratio] = statistics.ratio
-    ) -> None:
+    def __init__(self, today: str, ours: str, ratio: Callable[[Series, Series], Ratio] = statistics.ratio) -> None:
         self._pair, self._ratio = (today, ours), ratio
         self._times: dict[str, dict[int, dict[int, float]]] = {}
         self._workloads: dict[str, int] = {}

@@ -65,7 +65,7 @@ def _alone(name: str, what: str) -> Target:
 
 def _mpi(wanted: Sequence[str]) -> list[Target]:
     found = []
-    for mpi, program in mpi_tuning.found(wanted)[: None if wanted else 1]:
+    for mpi, program in mpi_tuning.with_programs(wanted)[: None if wanted else 1]:
         command = (*mpi_tuning.launcher(mpi, 2), str(program), "--measure", "round-trips")
         what = f"two ranks of {mpi.name}"
         found.append(Target(mpi_tuning.key(mpi), what, command))
@@ -87,9 +87,7 @@ def measure(transport: str, asked: Asked, within: Path, report: Report) -> Outco
 
     Raises FileNotFoundError when there is nothing to measure with.
     """
-    return passes.measure(
-        _RoundTrips(transport, TRANSPORTS[transport](asked.mpis), asked), [], within, report
-    )
+    return passes.measure(_RoundTrips(transport, TRANSPORTS[transport](asked.mpis), asked), [], within, report)
 
 
 class _RoundTrips(Campaign):
@@ -185,11 +183,7 @@ def _rounds(launch: schema.Launch, way: str) -> dict[int, dict[str, float]]:
         trips = [each for each in there if each["round"] == number]
         one = next((each for each in trips if each["messages"] == 1), None)
         many = next((each for each in trips if each["messages"] > 1 and not each["delays_ns"]), None)
-        delayed = {
-            each.get("delayed", "sender"): each
-            for each in trips
-            if each["messages"] > 1 and each["delays_ns"]
-        }
+        delayed = {each.get("delayed", "sender"): each for each in trips if each["messages"] > 1 and each["delays_ns"]}
         if one and many and "sender" in delayed:
             found[number] = _parameters(one, many, delayed["sender"], delayed.get("receiver"))
             if floors.get(number) is not None:
@@ -198,10 +192,7 @@ def _rounds(launch: schema.Launch, way: str) -> dict[int, dict[str, float]]:
 
 
 def _parameters(
-    one: Mapping[str, Any],
-    many: Mapping[str, Any],
-    sender: Mapping[str, Any],
-    receiver: Mapping[str, Any] | None,
+    one: Mapping[str, Any], many: Mapping[str, Any], sender: Mapping[str, Any], receiver: Mapping[str, Any] | None
 ) -> dict[str, float]:
     trip = float(np.median(one["trip_ns"]))
 
@@ -228,9 +219,7 @@ def stored(spelling: str, within: Path | None = None) -> Link:
     transport, *parts = spelling.split(":")
     run = results.chosen(within, f"logp-{transport}") if transport in TRANSPORTS else None
     if run is None:
-        raise InvalidArgument(
-            f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it"
-        )
+        raise InvalidArgument(f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it")
     there = links(results.read(run))
     found = there
     for part in parts:

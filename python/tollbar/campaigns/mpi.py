@@ -159,10 +159,7 @@ class Mpis(Campaign):
         return crowd and (every or ranks in OTHERS_RANKS)
 
     def facts(self) -> dict[str, Any]:
-        return {
-            "mpis": {mpi.name: str(mpi.launcher) for mpi in self._known},
-            "hosts": self.asked.hosts,
-        }
+        return {"mpis": {mpi.name: str(mpi.launcher) for mpi in self._known}, "hosts": self.asked.hosts}
 
     def say(self, situation: Where) -> str:
         hosts = f" on {situation.hosts} hosts" if situation.hosts > 1 else ""
@@ -230,9 +227,7 @@ class Mpis(Campaign):
         full, about_doors = self.asked.full, setting.name in (STOCK, *DOORS) and not self.asked.short
         open_mpi = where.mpi.family == "openmpi"
         late = about_doors and where.ranks == LATE_RANKS and where.hosts == 1 and (full or open_mpi)
-        set_up = (
-            about_doors and where.apart == "launcher" and (full or (where.ranks == SET_UP_RANKS and open_mpi))
-        )
+        set_up = about_doors and where.apart == "launcher" and (full or (where.ranks == SET_UP_RANKS and open_mpi))
         flags = ["--late-ms", "1000" if late else "0", "--communicators", "12" if set_up else "0"]
         if not open_mpi or where.apart == "cgroups":
             flags += ["--batch-us", str(_LONG_BATCH_US)]

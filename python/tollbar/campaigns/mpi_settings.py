@@ -17,14 +17,7 @@ BASIC = "coll/basic"
 _BY_MESSAGES, _ON_CARDS = " by messages", " on cards"
 ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
 
-_TUNED = {
-    "linear": 1,
-    "double ring": 2,
-    "recursive doubling": 3,
-    "bruck": 4,
-    "two-proc": 5,
-    "tree": 6,
-}
+_TUNED = {"linear": 1, "double ring": 2, "recursive doubling": 3, "bruck": 4, "two-proc": 5, "tree": 6}
 _MPICH_4 = ("nb", "smp", "dissemination")
 _MPICH_5 = ("nb", "smp", "k_dissemination", "recexch")
 _INTEL = {"dissemination": 1, "recursive doubling": 2}
@@ -49,11 +42,7 @@ def own_settings(mpi: Mpi) -> list[Setting]:
 def _open_mpi(mpi: Mpi) -> list[Setting]:
     tuned = [
         Setting(
-            name,
-            {
-                "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
-                "OMPI_MCA_coll_tuned_barrier_algorithm": str(number),
-            },
+            name, {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_barrier_algorithm": str(number)}
         )
         for name, number in _TUNED.items()
     ]
@@ -106,9 +95,7 @@ def program_of(mpi: Mpi) -> str:
     """The measuring program that runs under that MPI's launcher."""
     if mpi.family == "openmpi":
         return "tollbar-bench-mpi-openmpi" if mpi.major < 5 else "tollbar-bench-mpi-openmpi5"
-    return (
-        "tollbar-bench-mpi-mpich" if mpi.family == "mpich" and mpi.major < 5 else "tollbar-bench-mpi-mpich5"
-    )
+    return "tollbar-bench-mpi-mpich" if mpi.family == "mpich" and mpi.major < 5 else "tollbar-bench-mpi-mpich5"
 
 
 def launcher(mpi: Mpi) -> list[str]:

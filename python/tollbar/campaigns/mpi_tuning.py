@@ -20,7 +20,7 @@ OBJECTIVES = ("latency", "skew", "wait")
 _STARTING_S = 60  # a launch may take that long beside what it measures
 
 
-def found(wanted: Sequence[str]) -> list[tuple[Mpi, Path]]:
+def with_programs(wanted: Sequence[str]) -> list[tuple[Mpi, Path]]:
     """The MPIs that can be tuned for, each with its program: those that were asked for, else all.
 
     Asked for as "openmpi", "openmpi5" or "openmpi-5.0.11". Raises FileNotFoundError that says what there is,
@@ -39,9 +39,7 @@ def found(wanted: Sequence[str]) -> list[tuple[Mpi, Path]]:
             except FileNotFoundError as error:
                 missing.append(f"{mpi.name}: {error}")
     if not usable:
-        raise FileNotFoundError(
-            missing[0] if missing else "there is no MPI here; `scripts/setup` installs some"
-        )
+        raise FileNotFoundError(missing[0] if missing else "there is no MPI here; `scripts/setup` installs some")
     return usable
 
 

@@ -74,9 +74,7 @@ def why_not(neighbours: str, program: Path) -> str:
     """Why this machine or user cannot have those neighbours; empty where it can."""
     if neighbours not in ("cgroup", "quota"):
         return ""
-    tried = subprocess.run(
-        [program, "--beside", neighbours, "--list"], capture_output=True, text=True, check=False
-    )
+    tried = subprocess.run([program, "--beside", neighbours, "--list"], capture_output=True, text=True, check=False)
     said = tried.stderr.strip().splitlines()[-1:] or ["the measuring program failed"]
     return said[0].partition(": ")[2] or said[0] if tried.returncode else ""
 
@@ -117,7 +115,7 @@ class Beside(Campaign):
         own = [threads.MAIN] * bool(self._of_main()) + [f"{threads.MAIN}.{each}" for each in policies]
         return [
             *(own if threads.MAIN in self._runnable else ()),
-            *(each for each in threads.PEERS if each in self._runnable),
+            *(name for name in threads.PEERS | threads.DOORS if name in self._runnable),
         ]
 
     def _has_policy(self, policy: str, situation: Where) -> bool:
@@ -130,19 +128,22 @@ class Beside(Campaign):
         """Of the names asked for those that its process has; all, if none were."""
         if self.asked.short and not self.asked.only:
             return list(SHORT)
-        own = {f"{BARRIER}+{each}" for each in POLICIES} | set(threads.PEERS.values())
+        own = {f"{BARRIER}+{each}" for each in POLICIES} | threads.OF_PEERS
         return [each for each in self.asked.only if each not in own] if self.asked.only else [""]
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         _, _, policy = program.partition(".")
-        wait = {"TOLLBAR_WAIT": policy} if policy else {}
+        wait = {"TOLLBAR_WAIT": policy} if policy in POLICIES else threads.preloaded(program)
         return Start(self.command(program, situation, rounds, seed), self.environment() | wait)
 
     def command(self, program: str, situation: Where, rounds: int, seed: int) -> list[str]:
         plain, _, policy = program.partition(".")
-        command = [str(self._runnable[plain]), "--ranks", str(situation.ranks)]
+        is_peer = program in threads.PEERS | threads.DOORS
+        command = [str(self._runnable[program if is_peer else plain]), "--ranks", str(situation.ranks)]
         command += ["--placement", situation.placement, "--beside", situation.neighbours]
         command += ["--rounds", str(rounds), "--seed", str(seed), "--turns", str(self.asked.turns_ms)]
         command += ["--workload", ",".join(self.asked.workloads)]
-        only = [BARRIER] if policy else self._of_main() if plain == threads.MAIN else [""]
+        if is_peer:
+            return [*command, *threads.asked_of_peer(program, self.asked.only)]
+        only = [BARRIER] if policy else self._of_main()
         return [*command, "--only", ",".join(only)] if only != [""] else command

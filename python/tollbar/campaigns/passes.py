@@ -24,9 +24,7 @@ from tollbar.machine import noise
 from tollbar.machine.session import Finished, Session
 
 FIRST_ROUNDS = 2
-_BEYOND = (
-    3  # as many rounds have launches beyond those that were asked for, where times vary from round to round
-)
+_BEYOND = 3  # as many rounds have launches beyond those that were asked for, where times vary from round to round
 
 
 @dataclass
@@ -112,9 +110,7 @@ def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Repo
         for situation in wanted:
             left = work.asked.budget_s - (time.monotonic() - began)
             if number and pace.seconds(situation, rounds) > left:
-                outcome.notes.append(
-                    f"the budget of {work.asked.budget_s:.0f} s ended after {number} whole passes"
-                )
+                outcome.notes.append(f"the budget of {work.asked.budget_s:.0f} s ended after {number} whole passes")
                 return
             where = f"{work.say(situation)}, pass {number + 1}{f' of {passes}' if number < passes else ''}"
             report(group, total, where)

@@ -10,12 +10,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tollbar import _native
-from tollbar.campaigns.campaign import Asked, Campaign, listed
-from tollbar.machine import cpus, paths
+from tollbar.campaigns.campaign import Asked, Campaign, Start, listed
+from tollbar.machine import cpus, doors, paths
 
 MAIN = "tollbar-bench-threads"
 #: The programs whose runtime fills a process, and the name of the barrier that each of them measures.
 PEERS = {"tollbar-bench-omp-gomp": "libgomp", "tollbar-bench-omp-omp": "libomp"}
+#: The same programs with the preload for OpenMP; measured, as ends of loops are, where it is asked for.
+DOORS = {f"{program}.door": name for program, name in PEERS.items()}
+
+
+def of_peer(program: str) -> tuple[str, str]:
+    """What a program of PEERS or DOORS measures: its barrier, and the end of its static loop."""
+    name, door = (DOORS[program], "_door") if program in DOORS else (PEERS[program], "")
+    return f"{name}{door}", f"{name}_for{door}"
+
+
+#: All of these names.
+OF_PEERS = {name for program in PEERS | DOORS for name in of_peer(program)}
 
 
 #: The peer that takes as long as all others together; a short run does without.
@@ -48,14 +60,7 @@ SINGLES = {
 
 #: With more threads than this only what may be close is measured, unless names were asked for.
 MANY = 32
-FEW = (
-    "tollbar::barrier",
-    "turnstile+auto",
-    "turnstile+park",
-    "combination+auto",
-    "std::barrier",
-    "pthread_barrier",
-)
+FEW = ("tollbar::barrier", "turnstile+auto", "turnstile+park", "combination+auto", "std::barrier", "pthread_barrier")
 _ROUNDS_OF_MANY = 2
 
 
@@ -69,25 +74,42 @@ def short(ranks: int, placement: str) -> list[str]:
 
 def programs(only: Sequence[str], singles: bool = True) -> tuple[dict[str, Path], list[str]]:
     """The programs to run, and a note for each that is not there; FileNotFoundError without the main one."""
-    wanted = [MAIN] if not only or set(only) - set(PEERS.values()) else []
-    wanted += [program for program, name in PEERS.items() if not only or name in only]
+    wanted = [MAIN] if not only or set(only) - OF_PEERS else []
+    wanted += [program for program in PEERS | DOORS if set(of_peer(program)) & set(only)] if only else PEERS
     wanted += [] if only or not singles else SINGLES
     found, notes = {}, []
     for name in wanted:
         try:
-            found[name] = paths.program(name)
+            if name in DOORS and not doors.of_threads(["openmp"]):
+                raise FileNotFoundError(f"{doors.THREADS['openmp']} is not built; remedy: {paths.mend()}")
+            found[name] = paths.program(name.removesuffix(".door"))
         except FileNotFoundError as error:
             if name == MAIN:
                 raise
-            what = PEERS[name] if name in PEERS else SINGLES[name].what
+            what = SINGLES[name].what if name in SINGLES else of_peer(name)[0]
             notes.append(f"{what} is not measured: {error}")
     return found, notes
 
 
 def names() -> set[str]:
     """The barriers that can be measured, besides every plan; the preload's only where it is asked for."""
-    asked_for = {"pthread_door"} if paths.find_library("libtollbar_pthread.so") else set()
-    return listed(paths.program(MAIN)) | set(PEERS.values()) | asked_for
+    loaded = {"pthread": {"pthread_door"}, "openmp": {name for program in DOORS for name in of_peer(program)}}
+    absent = {name for way, names in loaded.items() if not doors.of_threads([way]) for name in names}
+    return (listed(paths.program(MAIN)) | OF_PEERS | {"pthread_door"}) - absent
+
+
+def asked_of_peer(program: str, only: Sequence[str]) -> list[str]:
+    """What a program of PEERS or DOORS is told of the names that are asked for."""
+    asked = [name for name in of_peer(program) if name in only]
+    return ["--only", ",".join(asked)] if asked else []
+
+
+def preloaded(program: str) -> dict[str, str]:
+    """What its environment has besides: the preload for OpenMP, for a program of DOORS."""
+    if program not in DOORS:
+        return {}
+    (path,) = doors.of_threads(["openmp"])
+    return {"LD_PRELOAD": str(path)}
 
 
 @contextlib.contextmanager
@@ -110,9 +132,7 @@ class Threads(Campaign):
 
     @property
     def situations(self) -> list[Situation]:
-        return [
-            Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks
-        ]
+        return [Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks]
 
     def facts(self) -> dict[str, Any]:
         return {"placements": list(self.asked.placements), "spinners": self.asked.spinners}
@@ -145,13 +165,18 @@ class Threads(Campaign):
     def command(self, program: str, situation: Situation, rounds: int, seed: int) -> list[str]:
         command = [str(self._runnable[program]), "--ranks", str(situation.ranks)]
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
+        if program in PEERS | DOORS:
+            return [*command, *asked_of_peer(program, self.asked.only)]
         return [*command, *self._of_main(situation)] if program == MAIN else command
+
+    def start(self, program: str, situation: Situation, rounds: int, seed: int) -> Start:
+        return Start(self.command(program, situation, rounds, seed), self.environment() | preloaded(program))
 
     def _of_main(self, situation: Situation) -> list[str]:
         """What the program is told that measures most."""
         share = self.asked.budget_s / self.asked.launches / len(self.situations)
         flags = ["--budget-ms", f"{1e3 * share:.0f}"] if self.asked.spinners else ["--quick"]
-        if only := [each for each in self.asked.only if each not in PEERS.values()]:
+        if only := [name for name in self.asked.only if name not in OF_PEERS]:
             return [*flags, "--only", ",".join(only)]
         if self.asked.short:
             hopeless = self.evidence(situation).hopeless

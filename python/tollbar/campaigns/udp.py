@@ -107,12 +107,10 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
     else:
         options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
     on_cards = setting.name in ON_CARDS
-    words = [
-        str(mpi.launcher), *options, "-n", str(ranks),
-        "env", *(f"{name}={value}" for name, value in setting.variables.items()),
-        *(nic_daemons.OWN_NIC if on_cards else ()), str(measuring), "--setting", setting.name,
-        "--late-ms", "0", "--communicators", "0",
-    ]  # fmt: skip
+    words = [str(mpi.launcher), *options, "-n", str(ranks), "env"]
+    words += [f"{name}={value}" for name, value in setting.variables.items()]
+    words += [*(nic_daemons.OWN_NIC if on_cards else ()), str(measuring), "--setting", setting.name]
+    words += ["--late-ms", "0", "--communicators", "0"]
     return nic_daemons.words(list(hosts.addresses())[:ranks], words) if on_cards else words
 
 

@@ -16,9 +16,7 @@ from tollbar.campaigns.work_over import Over
 
 #: The workloads of Buntinas et al., sections 4.3 (fine loops), 4.4 (varying arrival) and 4.5 (applications).
 FINE = ("0", "1.5", "4.5", "8.25", "17.25", "33.75", "64.5", "129.75")
-VARYING = tuple(
-    f"{us}{share}" for us in (64, 256, 1024, 4096) for share in ("", "~0.05", "~0.1", "~0.2", "~0.5")
-)
+VARYING = tuple(f"{us}{share}" for us in (64, 256, 1024, 4096) for share in ("", "~0.05", "~0.1", "~0.2", "~0.5"))
 APPLICATIONS = ("360us", "2100us", "9450us")
 WORKLOADS = (*FINE, *VARYING, *APPLICATIONS)
 #: Figures 8 and 9 have so many hosts, and Figure 10; Figures 6 and 7 need loops that do not vary between all.

@@ -150,9 +150,7 @@ def _computing(ranks: int) -> str:
     return "busy" if ranks <= len(os.sched_getaffinity(0)) else "away"
 
 
-def over_hosts(
-    hosts: Hosts, nics: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI
-) -> list[Over]:
+def over_hosts(hosts: Hosts, nics: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI) -> list[Over]:
     """Hosts, and the MPI that is there in these settings of its own; with NICs, both on them too."""
     found: list[Over] = [OverHosts(hosts, nics)]
     if mpi:

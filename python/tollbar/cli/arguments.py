@@ -167,7 +167,7 @@ def _rank_range(text: str) -> range:
     return range(rank_count(first), rank_count(last) + 1)
 
 
-def each(ranges: list[range]) -> Sequence[int]:
+def sizes(ranges: list[range]) -> Sequence[int]:
     """The sizes of `ranges` in the order given, each once."""
     if len(ranges) == 1:
         return ranges[0]  # perhaps millions of sizes: do not write them out

@@ -16,19 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import tollbar
 from tollbar import InvalidArgument
-from tollbar.cli import (
-    arguments,
-    bench_beside,
-    bench_cores,
-    bench_crowd,
-    bench_times,
-    bench_work,
-    ways,
-)
+from tollbar.cli import arguments, bench_beside, bench_cores, bench_crowd, bench_times, bench_work, ways
 from tollbar.cli.bench_effort import EFFORTS, counts, effort, one
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
-from tollbar.cli.watching import Watcher, told
+from tollbar.cli.watching import Watcher, finished
 
 if TYPE_CHECKING:
     from tollbar.campaigns.campaign import Asked, Campaign
@@ -108,9 +100,12 @@ class Bench:
             epilog="\n\n".join(f"{flag} {describe_columns(row)}".lstrip() for flag, row in self.rows),
         )
         parser.add_argument(
-            "barriers", nargs="*", type=_as_programs_name_it, metavar="BARRIER",
+            "barriers",
+            nargs="*",
+            type=_as_programs_name_it,
+            metavar="BARRIER",
             help="only these, as rows name them; NAME+park: one policy",
-        )  # fmt: skip
+        )
         parser.add_argument(
             "--ranks",
             type=counts(2, self.most_ranks, self.ranks),
@@ -120,19 +115,18 @@ class Bench:
         for flag in self.options:
             reads, metavar, text = OPTIONS[flag]
             if flag == "--level":
-                parser.add_argument(
-                    flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})"
-                )
+                parser.add_argument(flag, choices=LEVELS, default=LEVELS[1], help=f"{text} (default: {LEVELS[1]})")
             else:
                 parser.add_argument(flag, type=reads, metavar=metavar, help=text)
         parser.add_argument(
-            "--effort", type=effort, metavar="|".join(EFFORTS), default=effort("usual"),
+            "--effort",
+            type=effort,
+            metavar="|".join(EFFORTS),
+            default=effort("usual"),
             help="how much is measured (default: usual), and changes of it, as in "
             "quick,launches=1,rounds=1,budget=10,seed=5",
-        )  # fmt: skip
-        parser.add_argument(
-            "-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)"
         )
+        parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of the run (default: results)")
 
     def run(self, args: argparse.Namespace) -> Table:
         from tollbar.campaigns.campaign import NotHere
@@ -257,9 +251,7 @@ def _plan_of(name: str, asked: Asked) -> tollbar.Plan:
     return tollbar.plan(f"{inner}@{threads}/{outer}", max(asked.ranks) * threads)
 
 
-def _run(
-    prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None
-) -> tuple[Path, bool]:
+def _run(prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None) -> tuple[Path, bool]:
     """Measures; gives the folder of the run, and whether any barrier let somebody leave early."""
     from tollbar.campaigns import passes
     from tollbar.campaigns.campaign import NotHere
@@ -271,13 +263,11 @@ def _run(
     try:
         with prepared as (work, notes):
             if not work.situations:
-                raise WrongUse(
-                    "nothing is left to measure: no installed MPI can be measured with these --ranks"
-                )
+                raise WrongUse("nothing is left to measure: no installed MPI can be measured with these --ranks")
             for line in noise.before(noise.look()):
                 print(f"tollbar bench: {line}: times may be too long", file=sys.stderr)
             with Watcher(work.asked.launches * len(work.situations)) as watcher:
-                return told(passes.measure(work, notes, output or results.folder(), watcher.report))
+                return finished(passes.measure(work, notes, output or results.folder(), watcher.report))
     except NotHere:
         raise
     except FileNotFoundError as error:

@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 class Beside:
     """One cell: the best way to wait there, and how many times as long everybody takes."""
 
-    company: str = column(
+    beside: str = column(
         "who else wants the processors: alone; one or two endless loops in the same session; one in another "
         "session, or in another cgroup; nobody, under a quota of 1.5 CPUs"
     )
     ranks: int = column("how many threads")
     free: bool = column("whether they may move; else pinned to processors")
     work: str = column("microseconds of computing between barriers; with ~ varied by half")
-    best: str = column(
-        "the fastest of tollbar::barrier's fixed policies (spin, yield, park), pthread, std, gomp, omp"
-    )
+    best: str = column("the fastest of tollbar::barrier's fixed policies (spin, yield, park), pthread, std, gomp, omp")
     us: float = column("a turn of it, computing included: mean over the run, median over launches")
     auto: float | None = column("tollbar::barrier: its turn over that of the best")
     group: float | None = column("a group without a named plan, nothing tuned: likewise, as all that follow")
@@ -99,7 +97,7 @@ def _row(cell: Situation, measured: Measurements) -> Beside:
     median = measured.median(best, beside.TURN)
     assert median, "the best was measured"
     return Beside(
-        company=beside.NEIGHBOURS.get(cell.neighbours, cell.neighbours),
+        beside=beside.NEIGHBOURS.get(cell.neighbours, cell.neighbours),
         ranks=cell.ranks,
         free=cell.placement == "free",
         work=cell.computing.replace("~0.5", "~"),
@@ -120,12 +118,12 @@ def summary(there: Mapping[Situation, Measurements]) -> Iterator[str]:
         word = beside.NEIGHBOURS.get(neighbours, neighbours)
         for name, label in (("auto", beside.AUTO), ("group", beside.GROUP)):
             if found := beside.spread(some, label):
-                yield f"{word}: {name} over the best: {_told(found)}"
+                yield f"{word}: {name} over the best: {_summary(found)}"
     if found := beside.spread(there, beside.TUNED, beside.GROUP):
-        yield f"tuned group over the untuned one: {_told(found)}"
+        yield f"tuned group over the untuned one: {_summary(found)}"
 
 
-def _told(found: Spread) -> str:
+def _summary(found: Spread) -> str:
     from tollbar.data import beside
 
     worst = found.worst

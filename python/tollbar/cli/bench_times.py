@@ -21,9 +21,7 @@ class Timed:
     barrier: str = column("the barrier, how it waits unless that is as usual; [..]: what implements it")
     median_us: float | None = column("an episode: last entry to last exit, median")
     p99_us: float | None = column("its 99th percentile")
-    period_us: float = column(
-        "loop period, the time of many episodes over their number: median over launches"
-    )
+    period_us: float = column("loop period, the time of many episodes over their number: median over launches")
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches", detail=True)
     high_us: float | None = column("upper end of it", detail=True)
     fastest: float | None = column("loop period over that of the fastest, paired by round")

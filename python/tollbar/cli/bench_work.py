@@ -22,9 +22,7 @@ class Run:
     over: str = column("threads, the MPI, shmem, hosts, or loopback where there are no hosts")
     ranks: int = column("how many")
     placement: str = column("pinned to processors, or free")
-    workload: str = column(
-        "computing time before each barrier; ~ by which share it varies; or an application"
-    )
+    workload: str = column("computing time before each barrier; ~ by which share it varies; or an application")
     candidate: str = column("the barrier")
     run_us: float = column("one run of all phases: median over launches")
     low_us: float | None = column("lower end of its 95 % interval; empty with too few launches")

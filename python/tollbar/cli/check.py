@@ -60,38 +60,42 @@ class Way:
 
     def add_parser(self, commands: argparse._SubParsersAction) -> None:
         parser = commands.add_parser(
-            self.name,
-            help=self.about,
-            description=f"Checks {self.about}.\n{_HOW}",
-            epilog=describe_columns(Checked),
+            self.name, help=self.about, description=f"Checks {self.about}.\n{_HOW}", epilog=describe_columns(Checked)
         )
         parser.add_argument(
-            "barriers", nargs="*", type=self._named, metavar="PLAN|FILE" if self.loads else "PLAN",
-            help=" ".join(filter(None, (
-                f"plans{', ' * bool(self.others)}{', '.join(self.others[:6])}",
-                "or a library to preload, with " * self.loads
-                + ("the functions of tollbar/toll.h" if self.name == "threads" else "the call") * self.loads,
-                "(default: all)",
-            ))),
-        )  # fmt: skip
+            "barriers", nargs="*", type=self._named, metavar="PLAN|FILE" if self.loads else "PLAN", help=self._help()
+        )
         parser.add_argument(
-            "--ranks", type=_ranks, default=[range(self.usual, self.usual + 1)], metavar="P[,P...]",
+            "--ranks",
+            type=_ranks,
+            default=[range(self.usual, self.usual + 1)],
+            metavar="P[,P...]",
             help=f"{self.ranks}; A..B too (default: {self.usual})",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--episodes", type=arguments.number(int, 1), default=self.episodes, metavar="N",
+            "--episodes",
+            type=arguments.number(int, 1),
+            default=self.episodes,
+            metavar="N",
             help="of each (default: %(default)s)",
-        )  # fmt: skip
+        )
         if self.has_mpi:
             parser.add_argument(
-                "--mpi", type=arguments.names, default=(), metavar="NAME,...",
+                "--mpi",
+                type=arguments.names,
+                default=(),
+                metavar="NAME,...",
                 help="openmpi, mpich, impi, openmpi5, ... (default: one of each)",
-            )  # fmt: skip
+            )
         if self.has_threads:
             parser.add_argument(
-                "--threads", type=arguments.number(int, 1), default=2, metavar="T",
-                help="in each rank (default: 2)",
-            )  # fmt: skip
+                "--threads", type=arguments.number(int, 1), default=2, metavar="T", help="in each rank (default: 2)"
+            )
+
+    def _help(self) -> str:
+        known = f"plans{', ' * bool(self.others)}{', '.join(self.others[:6])}"
+        functions = "the functions of tollbar/toll.h" if self.name == "threads" else "the call"
+        return f"{known} {f'or a library to preload, with {functions} ' * self.loads}(default: all)"
 
     @property
     def loads(self) -> bool:
@@ -129,11 +133,16 @@ class Way:
         rows: list[Checked] = []
         notes: list[str] = []
         failed = False
-        for ranks in arguments.each(args.ranks):
+        for ranks in arguments.sizes(args.ranks):
             asked = checks.Asked(
-                ranks=ranks, episodes=args.episodes, stuck_s=float(limit or 0) or _STUCK_S, names=names,
-                load=load, mpis=getattr(args, "mpi", ()), threads=getattr(args, "threads", 1),
-            )  # fmt: skip
+                ranks=ranks,
+                episodes=args.episodes,
+                stuck_s=float(limit or 0) or _STUCK_S,
+                names=names,
+                load=load,
+                mpis=getattr(args, "mpi", ()),
+                threads=getattr(args, "threads", 1),
+            )
             try:
                 with getattr(checks, self.launches)(asked) as (launches, said):
                     notes += [note for note in said if note not in notes]
@@ -176,9 +185,14 @@ def _check(rows: list[Checked], notes: list[str], launch: checks.Launch, asked: 
 
 
 def _row(
-    of: str | None, record: dict[str, Any], ranks: int, episodes: int, late: int,
-    seconds: float | None, fault: str | None,
-) -> Checked:  # fmt: skip
+    of: str | None,
+    record: dict[str, Any],
+    ranks: int,
+    episodes: int,
+    late: int,
+    seconds: float | None,
+    fault: str | None,
+) -> Checked:
     wait = None if record["wait"] == "auto" else record["wait"]
     return Checked(of, record["name"], wait, ranks, episodes, late, fault is None, seconds, fault)
 

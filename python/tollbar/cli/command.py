@@ -92,8 +92,11 @@ class Parser(argparse.ArgumentParser):
             name = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest)
             forms = {"*": "[{} ...]", "?": "[{}]", argparse.PARSER: "{} ...", argparse.REMAINDER: "{}"}
             words.append(forms.get(str(action.nargs), "{}").format(name))
-        words += [f"{each.option_strings[-1]} {each.metavar}" for each in self._actions
-                  if each.required and each.option_strings]  # fmt: skip
+        words += [
+            f"{each.option_strings[-1]} {each.metavar}"
+            for each in self._actions
+            if each.required and each.option_strings
+        ]
         return "usage: " + " ".join([*words, "[options]"])
 
     def error(self, message: str) -> NoReturn:

@@ -86,24 +86,32 @@ _KEYS: dict[str, arguments.Reader] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "barrier", nargs="*", type=_KEYS["barrier"], metavar="PLAN",
+        "barrier",
+        nargs="*",
+        type=_KEYS["barrier"],
+        metavar="PLAN",
         help="or centralized, tree, combination of the paper (default)",
-    )  # fmt: skip
+    )
     parser.add_argument("--ranks", type=_THREADS, metavar="T", help="threads (default: 16)")
     parser.add_argument("--compute", type=_compute, metavar="US,...", help="between barriers (default: 1000)")
     parser.add_argument("--episodes", type=_KEYS["episodes"], metavar="N", help="default: 60")
     parser.add_argument(
-        "--waiting", type=arguments.listed(_waiting), metavar="WAY,...",
+        "--waiting",
+        type=arguments.listed(_waiting),
+        metavar="WAY,...",
         help="spin, smart (or smart:N), naive (default: all)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--placement", type=_placement, metavar="HOW",
-        help="cyclic (default), block, or each thread's CPU: 0,0,1",
-    )  # fmt: skip
+        "--placement", type=_placement, metavar="HOW", help="cyclic (default), block, or each thread's CPU: 0,0,1"
+    )
     parser.add_argument(
-        "--application", type=arguments.pairs(_KEYS), action="append", default=[], metavar="K=VALUE,...",
+        "--application",
+        type=arguments.pairs(_KEYS),
+        action="append",
+        default=[],
+        metavar="K=VALUE,...",
         help=f"one of several, with its own {', '.join(_KEYS)}",
-    )  # fmt: skip
+    )
 
 
 def described(args: argparse.Namespace) -> list[list[Described]]:
@@ -121,14 +129,17 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
             raise WrongUse(f"{args.compute} says how many threads compute how long; leave out {key}")
     computing = [(0.0, 0.0)] if recorded else args.compute or [(1000.0, 0.0)]
     kinds = itertools.product(args.barrier or BARRIERS, args.waiting or WAITINGS, computing)
-    usual = {"ranks": args.ranks or 16, "episodes": args.episodes or 60,
-             "placement": args.placement or ("cyclic", ()), "arrival": 0.0, "cpus": 0,
-             "order": args.kernel["order"]}  # fmt: skip
+    usual = {
+        "ranks": args.ranks or 16,
+        "episodes": args.episodes or 60,
+        "placement": args.placement or ("cyclic", ()),
+        "arrival": 0.0,
+        "cpus": 0,
+        "order": args.kernel["order"],
+    }
     return [
         [
-            _application(
-                usual | {"barrier": barrier, "waiting": waiting, "compute": compute} | pairs, profile
-            )
+            _application(usual | {"barrier": barrier, "waiting": waiting, "compute": compute} | pairs, profile)
             for pairs in args.application or [{}]
         ]
         for barrier, waiting, compute in kinds
@@ -156,25 +167,23 @@ def _application(given: Mapping[str, Any], profile: Profile) -> Described:
         events=profile.events,
     )
     threads, computing = (profile.threads, None) if profile.threads else (given["ranks"], compute_us)
-    return Described(
-        application, given["barrier"], given["waiting"], where, threads, computing, variation > 0
-    )
+    return Described(application, given["barrier"], given["waiting"], where, threads, computing, variation > 0)
 
 
 def read_profile(path: Path) -> Profile:
     """What threads did, in microseconds. A fault is told with its line and column."""
     text = arguments.read_text(path)
     if text.startswith("{"):
-        return Profile(_each(path, _records(path, text)), [])
+        return Profile(_by_thread(path, _records(path, text)), [])
     if "event" in text.partition("\n")[0]:
-        return Profile([], _each(path, _events(path, text)))
+        return Profile([], _by_thread(path, _events(path, text)))
     times: dict[int, list[float]] = {}
     for _, row in arguments.read_csv(path, text, _PROFILE):
         times.setdefault(row["thread"], []).append(row["compute_us"])
-    return Profile(_each(path, times), [])
+    return Profile(_by_thread(path, times), [])
 
 
-def _each(path: Path, found: Mapping[int, list[Any]]) -> list[list[Any]]:
+def _by_thread(path: Path, found: Mapping[int, list[Any]]) -> list[list[Any]]:
     """What each thread has, in the order of threads."""
     if not found:
         raise WrongUse(f"{path} has no computing times")
@@ -197,9 +206,7 @@ def _records(path: Path, text: str) -> dict[int, list[float]]:
         except (ValueError, KeyError, TypeError):
             raise WrongUse(f"{path}: line {number}: not what a measuring program prints") from None
     if len(names) > 1:
-        raise WrongUse(
-            f"{path} has profiles of {', '.join(sorted(names))}; record one, with --only NAME+WAIT"
-        )
+        raise WrongUse(f"{path} has profiles of {', '.join(sorted(names))}; record one, with --only NAME+WAIT")
     return times
 
 

@@ -47,9 +47,11 @@ def add_parser(commands) -> None:
         "doctor", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
     )
     parser.add_argument(
-        "addresses", nargs="*", metavar="ADDRESS",
+        "addresses",
+        nargs="*",
+        metavar="ADDRESS",
         help="of another host's network card, which must answer as those of barriers do (else exit code 1)",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 
@@ -219,9 +221,7 @@ def _hosts() -> Finding:
         return Finding(name, ABSENT, why, "sudo apt-get install -y iproute2")
     if not kernel.may_make_namespaces():
         why = "no permission to create them: messages between hosts are not measured"
-        return Finding(
-            name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN"
-        )
+        return Finding(name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN")
     return Finding(name, OK, "can be created", None)
 
 

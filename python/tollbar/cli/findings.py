@@ -13,8 +13,6 @@ OK, ABSENT, WRONG, BROKEN = "ok", "absent", "wrong", "broken"
 @dataclass(frozen=True)
 class Finding:
     what: str = column("what was looked at")
-    state: str = column(
-        "ok; absent: optional; wrong: should be mended; broken: tollbar cannot work (exit code 1)"
-    )
+    state: str = column("ok; absent: optional; wrong: should be mended; broken: tollbar cannot work (exit code 1)")
     why: str = column("what was found")
     remedy: str | None = column("the one command that mends it")

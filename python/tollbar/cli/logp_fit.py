@@ -72,14 +72,20 @@ def add_parser(ways) -> None:
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="CSV with the columns plan,ranks,us")
     parser.add_argument(
-        "--model", choices=_MODELS, default="t,f", metavar="PARAMETERS",
+        "--model",
+        choices=_MODELS,
+        default="t,f",
+        metavar="PARAMETERS",
         help="t,f: a message on the longest path, and each further one of a rank that has several "
         "(default); L,o,g: all three",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--without", action="append", default=[], metavar="PLAN",
+        "--without",
+        action="append",
+        default=[],
+        metavar="PLAN",
         help="a plan whose rows are priced but not fitted; may be repeated",
-    )  # fmt: skip
+    )
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -161,9 +167,7 @@ def _remarks(rows: Sequence[Measured], fit: Fit, barriers: Sequence[Finding]) ->
 
 def _all_the_same(estimate: Estimate) -> str:
     bound = "" if estimate.high_us is None else f" to {estimate.high_us:.4g}"
-    return (
-        f"every value from {estimate.low_us:.4g}{bound} us{' on' if not bound else ''} gives the same prices"
-    )
+    return f"every value from {estimate.low_us:.4g}{bound} us{' on' if not bound else ''} gives the same prices"
 
 
 def _written(findings: Sequence[Finding], fit: Fit, fitted: int, remarks: Iterator[str]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns, write
-from tollbar.cli.watching import Watcher, told
+from tollbar.cli.watching import Watcher, finished
 
 if TYPE_CHECKING:
     from tollbar.campaigns.logp import Link
@@ -47,9 +47,12 @@ def add_parser(ways) -> None:
         help="threads: by words; mpi: words and messages; shmem: puts and stores; udp: on the loopback",
     )
     parser.add_argument(
-        "--mpi", type=arguments.names, default=(), metavar="NAME,...",
+        "--mpi",
+        type=arguments.names,
+        default=(),
+        metavar="NAME,...",
         help="which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--effort",
         choices=tuple(EFFORTS),
@@ -58,9 +61,8 @@ def add_parser(ways) -> None:
         help="quick: one launch; usual: six; full: 24",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR",
-        help="where to store the run (default: the results folder)",
-    )  # fmt: skip
+        "-o", "--output", type=Path, metavar="DIR", help="where to store the run (default: the results folder)"
+    )
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace) -> Table:
     within = args.output or results.folder()
     try:
         with Watcher(launches * max(1, len(args.mpi))) as watcher:
-            folder, _ = told(logp_measure.measure(args.transport, asked, within, watcher.report))
+            folder, _ = finished(logp_measure.measure(args.transport, asked, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None
     links = logp_measure.links(results.read(folder))
@@ -94,8 +96,7 @@ def _rows(link: Link) -> list[Measured]:
     if link.floor:
         intervals["floor"] = link.floor
     return [
-        Measured(link.program, link.name, name, each.value, each.low, each.high)
-        for name, each in intervals.items()
+        Measured(link.program, link.name, name, each.value, each.low, each.high) for name, each in intervals.items()
     ]
 
 

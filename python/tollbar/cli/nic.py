@@ -21,16 +21,16 @@ _GROUPS = arguments.number(int, 1, _MOST_GROUPS, "number of groups")
 
 @dataclass(frozen=True)
 class Group:
-    """One member of a group that runs on this host's card."""
+    """One member of a group that runs on this host's NIC."""
 
     group: int = column("its number")
-    rank: int = column("of the member on this card")
+    rank: int = column("of the member on this NIC")
     ranks: int = column("of the group")
-    shape: str = column("plan, gather (a card counts) or switch")
+    shape: str = column("plan, gather (a NIC counts) or switch")
     user: int = column("whose it is")
     process: int = column("that joined")
     episode: int = column("the latest its process has entered")
-    step: int = column("the step the card is at; the number of steps when the episode is over")
+    step: int = column("the step the NIC is at; the number of steps when the episode is over")
     steps: int = column("how many there are")
 
 
@@ -59,34 +59,28 @@ class Up:
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         parser = verbs.add_parser(
-            "up", help="starts the daemon", epilog=describe_columns(Daemon),
+            "up",
+            help="starts the daemon",
+            epilog=describe_columns(Daemon),
             description=f"Starts the daemon; {_default_socket()}.",
-        )  # fmt: skip
-        parser.add_argument(
-            "--interface", metavar="NAME", help="default: that of the default route, or the only one"
         )
+        parser.add_argument("--interface", metavar="NAME", help="default: that of the default route, or the only one")
         parser.add_argument("--mode", choices=("auto", "native", "generic"), default="auto")
         parser.add_argument(
-            "--groups", type=_GROUPS, metavar="N",
+            "--groups",
+            type=_GROUPS,
+            metavar="N",
             help=f"most groups of all users together (default: 256, at most {_MOST_GROUPS})",
-        )  # fmt: skip
-        parser.add_argument("--per-user", type=_GROUPS, metavar="N", help="of one user (default: 64)")
-        parser.add_argument(
-            "--switch-key", metavar="FILE", help="of a switch that counts, 32 hexadecimal digits"
         )
+        parser.add_argument("--per-user", type=_GROUPS, metavar="N", help="of one user (default: 64)")
+        parser.add_argument("--switch-key", metavar="FILE", help="of a switch that counts, 32 hexadecimal digits")
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
         interface = args.interface or default_interface()
         if interface is None:
-            raise WrongUse(
-                "which interface? There is no default route, and there are several: give --interface NAME"
-            )
-        options = [
-            ("--groups", args.groups),
-            ("--per-user", args.per_user),
-            ("--switch-key", args.switch_key),
-        ]
+            raise WrongUse("which interface? There is no default route, and there are several: give --interface NAME")
+        options = [("--groups", args.groups), ("--per-user", args.per_user), ("--switch-key", args.switch_key)]
         words = [word for name, value in options if value is not None for word in (name, str(value))]
         path = _native.nicd_socket()
         with _failures():
@@ -101,9 +95,11 @@ class Down:
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         verbs.add_parser(
-            "down", help="stops the daemon", epilog=describe_columns(Daemon),
+            "down",
+            help="stops the daemon",
+            epilog=describe_columns(Daemon),
             description=f"Stops the daemon; {_default_socket()}.",
-        )  # fmt: skip
+        )
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
@@ -119,9 +115,11 @@ class Status:
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
         verbs.add_parser(
-            "status", help="lists the groups that run on this host's card", epilog=describe_columns(Group),
-            description=f"Asks the daemon for the groups on this host's card; {_default_socket()}.",
-        )  # fmt: skip
+            "status",
+            help="lists the groups that run on this host's NIC",
+            epilog=describe_columns(Group),
+            description=f"Asks the daemon for the groups on this host's NIC; {_default_socket()}.",
+        )
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
@@ -130,9 +128,7 @@ class Status:
         counts = ", ".join(f"{name} {count}" for name, count in state["counts"].items() if count)
         notes = [f"{state['interface']}, {state['mode']} mode: {counts or 'no frames yet'}"]
         if others := state["held"] - len(state["groups"]):
-            notes.append(
-                f"{others} more groups: of other users, still answered for, or too many for this list"
-            )
+            notes.append(f"{others} more groups: of other users, still answered for, or too many for this list")
         return Table([Group(**group) for group in state["groups"]], row_type=Group, notes=notes)
 
 

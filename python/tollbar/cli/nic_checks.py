@@ -34,18 +34,18 @@ def findings(path: str, interface: str | None = None) -> Iterator[Finding]:
 
 def _program() -> Finding:
     try:
-        return Finding("card daemon", OK, str(paths.program("tollbar-nicd")), None)
+        return Finding("NIC daemon", OK, str(paths.program("tollbar-nicd")), None)
     except FileNotFoundError:
         remedy = f"sudo apt-get install -y clang-14 libbpf-dev && {paths.mend()}"
-        return Finding("card daemon", ABSENT, "not built: barriers run over UDP on the host", remedy)
+        return Finding("NIC daemon", ABSENT, "not built: barriers run over UDP on the host", remedy)
 
 
 def _kernel() -> Finding:
-    name, release = "kernel for cards", platform.release()
+    name, release = "kernel for NICs", platform.release()
     found = re.match(r"(\d+)\.(\d+)", release)
     if found and tuple(map(int, found.groups())) >= _OLDEST_KERNEL:
         return Finding(name, OK, f"Linux {release}", None)
-    why = f"Linux {release} cannot attach what ends with the daemon (TCX, 6.6): no barriers on the card"
+    why = f"Linux {release} cannot attach what ends with the daemon (TCX, 6.6): no barriers on the NIC"
     return Finding(name, ABSENT, why, "sudo apt-get install -y -t bookworm-backports linux-image-amd64")
 
 
@@ -68,18 +68,16 @@ def _right() -> Finding:
 
 
 def _daemon(path: str) -> tuple[Finding, dict | None]:
-    name = "card daemon's socket"
+    name = "NIC daemon's socket"
     try:
         state = nic_daemon.status(path)
     except nic_daemon.DaemonError as error:
-        return Finding(
-            name, ABSENT, f"{error}; barriers run over UDP on the host", "sudo tollbar nic up"
-        ), None
+        return Finding(name, ABSENT, f"{error}; barriers run over UDP on the host", "sudo tollbar nic up"), None
     return Finding(name, OK, f"{path} serves {state['interface']}, {state['mode']} mode", None), state
 
 
 def _groups(state: dict) -> Finding:
-    name, held, most = "groups on the card", state["held"], state["most"]
+    name, held, most = "groups on the NIC", state["held"], state["most"]
     found = f"{held - state['departed']} of {most}, and {state['departed']} that are answered for"
     if held >= _FEW_GROUPS_LEFT * most:
         remedy = f"sudo tollbar nic down && sudo tollbar nic up --groups {min(2 * most, 1024)}"
@@ -92,9 +90,7 @@ def _interface(interface: str) -> Finding:
     folder = Path("/sys/class/net") / interface
     if not folder.exists():
         others = ", ".join(sorted(_others()))
-        return Finding(
-            name, WRONG, f"is not there; there are {others or 'none'}", "tollbar nic up --interface NAME"
-        )
+        return Finding(name, WRONG, f"is not there; there are {others or 'none'}", "tollbar nic up --interface NAME")
     mtu = int((folder / "mtu").read_text())
     if mtu < _FRAME_BYTES:
         remedy = f"sudo ip link set {interface} mtu 1500"
@@ -111,8 +107,8 @@ def _interface(interface: str) -> Finding:
 
 
 def answer(address: str) -> Finding:
-    """Whether the card at an address runs its program, and what it sends gets out."""
-    name = f"card {address}"
+    """Whether the NIC at an address runs its program, and what it sends gets out."""
+    name = f"NIC {address}"
     try:
         took = nic_daemon.echo_us(address)
     except nic_daemon.DaemonError as error:

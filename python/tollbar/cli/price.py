@@ -59,32 +59,43 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "plans", nargs="*", type=arguments.plan, metavar="PLAN", help="default: all that run everywhere"
     )
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, required=True, metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        required=True,
+        metavar="P[,P...]",
         help="how many; A..B stands for every size between",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--logp", type=_costs, default=tollbar.LogP(L=10, o=5, g=3), metavar="COSTS",
+        "--logp",
+        type=_costs,
+        default=tollbar.LogP(L=10, o=5, g=3),
+        metavar="COSTS",
         help="L,o,g or L,o_s,o_r,g in us (default: 10,5,3); what `tollbar logp measure` stored: mpi, "
         "mpi:words; or a machine of `tollbar simulate cores`",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--receive", choices=tuple(_RECEIVE), default="at-await",
+        "--receive",
+        choices=tuple(_RECEIVE),
+        default="at-await",
         help="when a message takes its receiver time: at its await set (default), await by await, or at once",
-    )  # fmt: skip
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--late", type=arguments.late_rank, action="append", default=[], metavar="RANK:US",
+        "--late",
+        type=arguments.late_rank,
+        action="append",
+        default=[],
+        metavar="RANK:US",
         help="a rank that enters later than the others; may be repeated",
-    )  # fmt: skip
+    )
     how.add_argument(
         "--crossover",
         action="store_true",
         help="for --ranks A..B: which plan is the cheapest from which size on (default: plans without roles)",
     )
     parser.add_argument(
-        "-o", "--output", type=arguments.picture, metavar="FILE",
-        help="also draw prices over ranks (svg, png or pdf)",
-    )  # fmt: skip
+        "-o", "--output", type=arguments.picture, metavar="FILE", help="also draw prices over ranks (svg, png or pdf)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -103,12 +114,12 @@ def _costs(text: str) -> LogP | CoresMachine:
 def run(args: argparse.Namespace) -> Table:
     if len(dict(args.late)) < len(args.late):
         raise WrongUse("--late names a rank twice; give each late rank once")
-    if args.output and len(arguments.each(args.ranks)) < 2:
+    if args.output and len(arguments.sizes(args.ranks)) < 2:
         raise WrongUse("-o draws prices over the number of ranks; give several, such as --ranks 2..64")
     if args.crossover:
         return _crossovers(args)
     plans = list(dict.fromkeys(args.plans or arguments.DEFAULT_PLANS))
-    cases = [(spelling, ranks) for ranks in arguments.each(args.ranks) for spelling in plans]
+    cases = [(spelling, ranks) for ranks in arguments.sizes(args.ranks) for spelling in plans]
     rows = [_cost(spelling, ranks, args) for spelling, ranks in track(cases, "pricing")]
     notes = []
     if isinstance(args.logp, CoresMachine):
@@ -146,9 +157,7 @@ def _crossovers(args: argparse.Namespace) -> Table:
     if isinstance(args.logp, CoresMachine):
         raise WrongUse("--crossover compares under L,o,g; a machine has other ones for each number of ranks")
     if len(args.ranks) != 1 or len(args.ranks[0]) < 2:
-        raise WrongUse(
-            "--crossover looks for changes over one range of sizes: --ranks A..B, such as 2..1000000"
-        )
+        raise WrongUse("--crossover looks for changes over one range of sizes: --ranks A..B, such as 2..1000000")
     at = crossovers.sizes(args.ranks[0][0], args.ranks[0][-1])
     plans = list(dict.fromkeys(args.plans or arguments.MESSAGE_PLANS))
     receive, reached = _RECEIVE[args.receive], at[0]
@@ -166,11 +175,17 @@ def _crossovers(args: argparse.Namespace) -> Table:
         raise Interrupted(f"interrupted: plans were priced up to {reached} ranks") from None
     rows = [
         Crossover(
-            each.first, each.last, each.plan, ",".join(each.also) or None, each.priced_at,
-            curves[each.plan][each.priced_at].last_us, each.runner_up, each.ratio,
+            each.first,
+            each.last,
+            each.plan,
+            ",".join(each.also) or None,
+            each.priced_at,
+            curves[each.plan][each.priced_at].last_us,
+            each.runner_up,
+            each.ratio,
         )
         for each in found
-    ]  # fmt: skip
+    ]
     drawn = {plan: {ranks: cost.last_us for ranks, cost in costs.items()} for plan, costs in curves.items()}
     return Table(rows, notes=[crossovers.sentence(found), *_drawn(drawn, args)])
 

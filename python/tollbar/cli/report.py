@@ -34,14 +34,19 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("report", help=__doc__.partition(": ")[2], epilog=describe_columns(Written))
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: report.html")
     parser.add_argument(
-        "results", nargs="*", type=Path, metavar="RUN",
+        "results",
+        nargs="*",
+        type=Path,
+        metavar="RUN",
         help="runs, or folders of runs, of which the newest of each kind (default: the results folder)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--machine", type=arguments.names, metavar="NAME|FILE[,...]",
+        "--machine",
+        type=arguments.names,
+        metavar="NAME|FILE[,...]",
         help="whose caches the section on many cores simulates, as `tollbar simulate cores --machine` has it "
         "(default: epyc,mesh)",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 
@@ -76,9 +81,7 @@ def _write(path: Path, content: bytes) -> None:
     os.replace(part, path)
 
 
-def _pages(
-    runs: list[Stored], output: Path, machines: Sequence[str] | None
-) -> tuple[dict[Path, bytes], Sequence[str]]:
+def _pages(runs: list[Stored], output: Path, machines: Sequence[str] | None) -> tuple[dict[Path, bytes], Sequence[str]]:
     """The report, and what is too big for a page; the answer in words."""
     from tollbar.report import cores_section
     from tollbar.report import page as report

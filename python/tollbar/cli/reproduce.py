@@ -82,14 +82,15 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         f"with claims, {describe_columns(Claimed)}",
     )
     parser.add_argument(
-        "paper", choices=(*PAPERS, "all", "errata", "claims"), metavar="PAPER",
+        "paper",
+        choices=(*PAPERS, "all", "errata", "claims"),
+        metavar="PAPER",
         help=f"{', '.join(PAPERS)}, or all; errata: the errata, computed; claims: what the papers say in "
         "words, each with a verdict; both write no files",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR",
-        help="where to write (default: reproduce, in the results folder)",
-    )  # fmt: skip
+        "-o", "--output", type=Path, metavar="DIR", help="where to write (default: reproduce, in the results folder)"
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--no-measured", action="store_true", help="leave out measurements: the same output on every machine"
@@ -164,6 +165,15 @@ def _row(each: Written) -> Shown:
     exhibit = each.exhibit
     published, modelled, measured = exhibit.counts
     return Shown(
-        exhibit.paper, exhibit.number, exhibit.title, published, modelled, measured, exhibit.worst(),
-        exhibit.missing, str(each.table), str(each.picture) if each.picture else None, exhibit.told,
-    )  # fmt: skip
+        exhibit.paper,
+        exhibit.number,
+        exhibit.title,
+        published,
+        modelled,
+        measured,
+        exhibit.worst(),
+        exhibit.missing,
+        str(each.table),
+        str(each.picture) if each.picture else None,
+        exhibit.conclusion,
+    )

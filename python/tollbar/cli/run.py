@@ -77,11 +77,7 @@ def run(args: argparse.Namespace) -> Table:
     mpi = mpis.of_launcher(words[launcher]) if launcher is not None else None
     named = args.door if args.door in doors.PRELOADS else None
     is_threads = args.door in doors.THREADS or (launcher is None and named is None and has_no_mpi(words))
-    interface = (
-        THREADS
-        if is_threads
-        else named or interface_of(words[0 if launcher is None else launcher + 1 :], mpi)
-    )
+    interface = THREADS if is_threads else named or interface_of(words[0 if launcher is None else launcher + 1 :], mpi)
     if is_threads:
         door, library, variables = "preload", *open_for_threads(words, args.door)
     else:

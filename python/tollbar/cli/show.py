@@ -38,15 +38,9 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "plan", type=arguments.plan, metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination"
     )
-    parser.add_argument(
-        "--ranks", type=arguments.rank_count, required=True, metavar="P", help="number of ranks"
-    )
-    parser.add_argument(
-        "--as", dest="kind", choices=("text", "svg", "goal"), default="text", help="default: text"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write to FILE; the row says where it is"
-    )
+    parser.add_argument("--ranks", type=arguments.rank_count, required=True, metavar="P", help="number of ranks")
+    parser.add_argument("--as", dest="kind", choices=("text", "svg", "goal"), default="text", help="default: text")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write to FILE; the row says where it is")
     parser.set_defaults(run=run)
 
 

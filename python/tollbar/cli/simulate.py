@@ -5,21 +5,10 @@ from __future__ import annotations
 
 import argparse
 
-from tollbar.cli import (
-    simulate_cluster,
-    simulate_cores,
-    simulate_nic,
-    simulate_scheduler,
-    ways,
-)
+from tollbar.cli import simulate_cluster, simulate_cores, simulate_nic, simulate_scheduler, ways
 
 #: Every simulator by the KIND it adds.
-KINDS = {
-    "scheduler": simulate_scheduler,
-    "nic": simulate_nic,
-    "cluster": simulate_cluster,
-    "cores": simulate_cores,
-}
+KINDS = {"scheduler": simulate_scheduler, "nic": simulate_nic, "cluster": simulate_cluster, "cores": simulate_cores}
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:

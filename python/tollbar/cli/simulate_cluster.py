@@ -44,23 +44,30 @@ class Run:
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
     parser = kinds.add_parser(
-        "cluster",
-        help=__doc__.partition(": ")[2].partition("\n")[0],
-        description=__doc__,
-        epilog=describe_columns(Run),
+        "cluster", help=__doc__.partition(": ")[2].partition("\n")[0], description=__doc__, epilog=describe_columns(Run)
     )
     parser.add_argument(
-        "plans", nargs="*", type=arguments.plan, default=arguments.MESSAGE_PLANS, metavar="PLAN",
+        "plans",
+        nargs="*",
+        type=arguments.plan,
+        default=arguments.MESSAGE_PLANS,
+        metavar="PLAN",
         help="default: every algorithm of the catalogue without roles",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, required=True, metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        required=True,
+        metavar="P[,P...]",
         help=f"numbers of ranks, at most {_MOST_RANKS}; A..B stands for every size between",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--logp", type=arguments.logp, default=tollbar.LogP(L=10, o=5, g=3), metavar="L,o,g",
+        "--logp",
+        type=arguments.logp,
+        default=tollbar.LogP(L=10, o=5, g=3),
+        metavar="L,o,g",
         help="latency, overhead, gap in microseconds (default: 10,5,3)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--platform",
         metavar="FILE",
@@ -70,7 +77,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> Table:
-    sizes = arguments.each(args.ranks)
+    sizes = arguments.sizes(args.ranks)
     if max(sizes) > _MOST_RANKS:
         most = f"up to {_MOST_RANKS} ranks are simulated, not {max(sizes)}"
         raise WrongUse(f"{most}; `tollbar price` goes further")
@@ -86,10 +93,13 @@ def run(args: argparse.Namespace) -> Table:
             "`tollbar doctor` has the command"
         ) from None
     with Progress("simulating", total=len(args.plans) * sum(sizes)) as progress:
-        return Table([
-            row for number, ranks in enumerate(sizes)
-            for row in _rows(ranks, args, progress, f"run {number + 1} of {len(sizes)}")
-        ])  # fmt: skip
+        return Table(
+            [
+                row
+                for number, ranks in enumerate(sizes)
+                for row in _rows(ranks, args, progress, f"run {number + 1} of {len(sizes)}")
+            ]
+        )
 
 
 def _rows(ranks: int, args: argparse.Namespace, progress: Progress, which: str) -> list[Run]:
@@ -103,7 +113,7 @@ def _rows(ranks: int, args: argparse.Namespace, progress: Progress, which: str) 
         examples = ", ".join(cluster.example_platforms())
         raise WrongUse(f"there is no file {file}; platforms that come with tollbar: {examples}") from None
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted in {which}, {ranks} ranks: {watch.told}") from None
+        raise Interrupted(f"interrupted in {which}, {ranks} ranks: {watch.progress}") from None
     watch.through()
     logp = args.logp
     if file:
@@ -137,7 +147,7 @@ class _Watch:
     """Remembers how far a simulation has come, and shows it."""
 
     def __init__(self, plans: list[str], ranks: int, progress: Progress) -> None:
-        self.told = "it had just begun"
+        self.progress = "it had just begun"
         self._plans = plans
         self._ranks = ranks
         self._progress = progress
@@ -145,7 +155,7 @@ class _Watch:
 
     def __call__(self, plan: str, share: float) -> None:
         number = self._plans.index(plan)
-        self.told = f"{number} of {len(self._plans)} plans were simulated, {share:.0%} of {plan}"
+        self.progress = f"{number} of {len(self._plans)} plans were simulated, {share:.0%} of {plan}"
         self._advance(number + share)
 
     def through(self) -> None:

@@ -49,30 +49,46 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         epilog=describe_columns(Simulated),
     )
     parser.add_argument(
-        "barriers", nargs="*", type=arguments.plan_of(_KNOWN), metavar="PLAN",
+        "barriers",
+        nargs="*",
+        type=arguments.plan_of(_KNOWN),
+        metavar="PLAN",
         help="or auto (what pinned threads run), tollbar::barrier, one-word, or others' such as libgomp",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, default=_SIZES, metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        default=_SIZES,
+        metavar="P[,P...]",
         help="threads, each on its own core (default: 2 to 128)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--machine", default="epyc", metavar="NAME|FILE",
+        "--machine",
+        default="epyc",
+        metavar="NAME|FILE",
         help=f"{', '.join(tollbar.cores_machines)}, or a measured one (default: epyc)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--placement", type=arguments.listed(arguments.one_of(PLACEMENTS)), default=PLACEMENTS[:1],
+        "--placement",
+        type=arguments.listed(arguments.one_of(PLACEMENTS)),
+        default=PLACEMENTS[:1],
         metavar="HOW,...",
         help="compact (default), spread: clusters take turns, or shuffled",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--spread", type=arguments.listed(arguments.microseconds), default=(0.0,), metavar="US,...",
+        "--spread",
+        type=arguments.listed(arguments.microseconds),
+        default=(0.0,),
+        metavar="US,...",
         help="threads enter up to so much after they left (default: 0)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "-o", "--output", type=arguments.picture, metavar="FILE",
+        "-o",
+        "--output",
+        type=arguments.picture,
+        metavar="FILE",
         help="also draw the times over the cores (svg, png or pdf)",
-    )  # fmt: skip
+    )
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -84,7 +100,7 @@ def run(args: argparse.Namespace) -> Table:
         machine = cores.machine(args.machine)
     except ValueError as error:
         raise WrongUse(error) from None
-    sizes = list(arguments.each(args.ranks))
+    sizes = list(arguments.sizes(args.ranks))
     if args.ranks is _SIZES:
         sizes = [size for size in sizes if size <= len(machine.cores)]
     barriers = list(dict.fromkeys(args.barriers or cores.CANDIDATES))
@@ -92,9 +108,7 @@ def run(args: argparse.Namespace) -> Table:
     rows: list[Simulated] = []
     with Progress("simulating", total=sum(size for _, _, size, _ in cases)) as progress:
         for placement, spread_us, size, barrier in cases:
-            rows.append(
-                _simulated(barrier, size, machine, placement, spread_us, f"{len(rows)} of {len(cases)}")
-            )
+            rows.append(_simulated(barrier, size, machine, placement, spread_us, f"{len(rows)} of {len(cases)}"))
             progress.advance(size)
     notes = ["simulated, not measured: levels may be off by a factor of 2"]
     if args.output:
@@ -115,15 +129,13 @@ def _simulated(
 ) -> Simulated:
     try:
         outcome = tollbar.simulate_cores(
-            barrier, size,
-            machine=machine, placement=placement, episodes=_EPISODES, spread_us=spread_us, seed=_SEED,
-        )  # fmt: skip
+            barrier, size, machine=machine, placement=placement, episodes=_EPISODES, spread_us=spread_us, seed=_SEED
+        )
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted: {done} rows were simulated") from None
     return Simulated(
-        barrier, size, outcome.barrier_us, 1.0, outcome.misses, machine.name, placement, spread_us,
-        _EPISODES, _SEED,
-    )  # fmt: skip
+        barrier, size, outcome.barrier_us, 1.0, outcome.misses, machine.name, placement, spread_us, _EPISODES, _SEED
+    )
 
 
 def _compared(rows: list[Simulated]) -> list[Simulated]:

@@ -69,37 +69,53 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         epilog=describe_columns(Comparison),
     )
     parser.add_argument(
-        "plans", nargs="*", type=arguments.plan, default=["pairwise"], metavar="PLAN",
+        "plans",
+        nargs="*",
+        type=arguments.plan,
+        default=["pairwise"],
+        metavar="PLAN",
         help="default: pairwise, the paper's own",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        default=[range(8, 9)],
+        metavar="P[,P...]",
         help="nodes; A..B stands for every number between (default: 8)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--card", type=_cards, default=dict.fromkeys(tollbar.nic_cards()), metavar="CARD,...",
-        help=f"{', '.join(tollbar.nic_cards())} (default: both), or your own: PART=US,... of "
+        "--card",
+        type=_cards,
+        default=dict.fromkeys(tollbar.nic_presets()),
+        metavar="CARD,...",
+        help=f"{', '.join(tollbar.nic_presets())} (default: both), or your own: PART=US,... of "
         f"{', '.join(_PARTS)}, each 0 unless it is named",
-    )  # fmt: skip
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--compute", type=arguments.listed(_work), default=(Work(),), metavar="US[~S],...",
+        "--compute",
+        type=arguments.listed(_work),
+        default=(Work(),),
+        metavar="US[~S],...",
         help="computing before each barrier, S: varying by this share; or the paper's applications "
         f"{', '.join(tollbar.nic_applications())}, which vary by 0.1 unless ~S says else",
-    )  # fmt: skip
+    )
     how.add_argument(
-        "--efficiency", type=arguments.listed(arguments.number(float, 0, 1, "share")), default=(),
-        metavar="E,...", help="how much must be computed between barriers for these efficiencies",
-    )  # fmt: skip
+        "--efficiency",
+        type=arguments.listed(arguments.number(float, 0, 1, "share")),
+        default=(),
+        metavar="E,...",
+        help="how much must be computed between barriers for these efficiencies",
+    )
 
 
-def _cards(text: str) -> dict[str, tollbar.NicCard | None]:
+def _cards(text: str) -> dict[str, tollbar.NicParts | None]:
     """Presets by their names, or one card by its parts."""
     if "=" not in text:
-        return dict.fromkeys(arguments.listed(arguments.one_of(tollbar.nic_cards()))(text))
+        return dict.fromkeys(arguments.listed(arguments.one_of(tollbar.nic_presets()))(text))
     given = arguments.pairs(dict.fromkeys(_PARTS, arguments.microseconds))(text)
     try:
-        return {"parts": tollbar.NicCard(**{f"{part}_us": us for part, us in given.items()})}
+        return {"parts": tollbar.NicParts(**{f"{part}_us": us for part, us in given.items()})}
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -114,7 +130,7 @@ def _work(text: str) -> Work:
 
 
 def run(args: argparse.Namespace) -> Table:
-    cases = list(itertools.product(args.plans, args.card, arguments.each(args.ranks), args.compute))
+    cases = list(itertools.product(args.plans, args.card, arguments.sizes(args.ranks), args.compute))
     rows: list[Comparison] = []
     with Progress("simulating", total=len(cases)) as progress:
         for done, (plan, name, nodes, loop) in enumerate(cases):
@@ -125,10 +141,14 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _compare(
-    plan: tollbar.Plan, name: str, parts: tollbar.NicCard | None, work: Work,
-    efficiencies: Sequence[float], watch: _Watch,
-) -> list[Comparison]:  # fmt: skip
-    card = parts or tollbar.nic_card(name)
+    plan: tollbar.Plan,
+    name: str,
+    parts: tollbar.NicParts | None,
+    work: Work,
+    efficiencies: Sequence[float],
+    watch: _Watch,
+) -> list[Comparison]:
+    card = parts or tollbar.nic_parts(name)
     host_us = _loop_us(plan, "host", card, work, watch)
     nic_us = _loop_us(plan, "nic", card, work, watch)
     computed = work.sum_us or None
@@ -158,16 +178,15 @@ def _compare(
 
 
 def _loop_us(
-    plan: tollbar.Plan, where: Literal["host", "nic"], card: tollbar.NicCard, work: Work, watch: _Watch
+    plan: tollbar.Plan, where: Literal["host", "nic"], card: tollbar.NicParts, work: Work, watch: _Watch
 ) -> float:
     loops = _DRAWN_LOOPS if work.variation else 1
     try:
         outcome = tollbar.simulate_nic(
-            plan, where, card,
-            compute_us=work.compute_us, variation=work.variation, runs=loops, seed=_SEED, watch=watch,
-        )  # fmt: skip
+            plan, where, card, compute_us=work.compute_us, variation=work.variation, runs=loops, seed=_SEED, watch=watch
+        )
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted in {watch.which}: {watch.told}") from None
+        raise Interrupted(f"interrupted in {watch.which}: {watch.progress}") from None
     return outcome.last_us / loops
 
 
@@ -176,17 +195,15 @@ class _Watch:
 
     def __init__(self, which: str) -> None:
         self.which = which
-        self.told = "it had just begun"
+        self.progress = "it had just begun"
 
     def __call__(self, simulated_us: float, passed: int, total: int) -> None:
-        self.told = f"{simulated_us / 1e6:.6g} s were simulated, {passed / total:.1%} of the barriers passed"
+        self.progress = f"{simulated_us / 1e6:.6g} s were simulated, {passed / total:.1%} of the barriers passed"
 
 
 def _ratio(host_us: float, nic_us: float) -> float:
     return host_us / nic_us if nic_us else 1.0
 
 
-def _at(
-    efficiency: float | None, formula: Callable[[float, float], float], barrier_us: float
-) -> float | None:
+def _at(efficiency: float | None, formula: Callable[[float, float], float], barrier_us: float) -> float | None:
     return None if efficiency is None else formula(barrier_us, efficiency)

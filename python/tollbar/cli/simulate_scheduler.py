@@ -56,8 +56,7 @@ class Crowd:
     waking: float = column("share spent waking sleepers", detail=True)
     others: float = column("share that the neighbours had", detail=True)
     needed: int | None = column(
-        "the fewest processors that would take as long (P_M); empty where applications share the machine",
-        detail=True,
+        "the fewest processors that would take as long (P_M); empty where applications share the machine", detail=True
     )
     own_us: float = column("what a barrier costs by itself: own= of --kernel", detail=True)
     fewest_processors: int = column("that the application had at a time", detail=True)
@@ -122,20 +121,27 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
     )
     crowds.add_arguments(parser)
     parser.add_argument(
-        "--cpus", type=arguments.rank_counts, default=[range(8, 9)], metavar="P[,P...]",
+        "--cpus",
+        type=arguments.rank_counts,
+        default=[range(8, 9)],
+        metavar="P[,P...]",
         help="processors; A..B too (default: 8)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--kernel", type=_kernel, default=Kernel("paper", {}), metavar="NAME,...",
-        help="paper (default), fair, older-fair; fair,switch=2",
-    )  # fmt: skip
-    parser.add_argument(
-        "--neighbours", type=arguments.number(int, 0, 1024, "number of neighbours"), default=0, metavar="N",
-        help="threads of others that never wait, one a processor",
-    )  # fmt: skip
-    parser.add_argument(
-        "--policy", choices=POLICIES, default="partition", metavar="HOW", help=f"{', '.join(POLICIES)}"
     )
+    parser.add_argument(
+        "--kernel",
+        type=_kernel,
+        default=Kernel("paper", {}),
+        metavar="NAME,...",
+        help="paper (default), fair, older-fair; fair,switch=2",
+    )
+    parser.add_argument(
+        "--neighbours",
+        type=arguments.number(int, 0, 1024, "number of neighbours"),
+        default=0,
+        metavar="N",
+        help="threads of others that never wait, one a processor",
+    )
+    parser.add_argument("--policy", choices=POLICIES, default="partition", metavar="HOW", help=f"{', '.join(POLICIES)}")
     parser.add_argument("--seed", type=arguments.seed, metavar="N", help="of what is drawn (default: 1)")
     parser.add_argument(
         "-o", "--output", type=_picture, metavar="FILE", help="also draw what processors did in a run (svg)"
@@ -161,11 +167,9 @@ kernels, with times in us:
 def run(args: argparse.Namespace) -> Table:
     runs = [
         Run(applications, processors)
-        for applications, processors in itertools.product(crowds.described(args), arguments.each(args.cpus))
+        for applications, processors in itertools.product(crowds.described(args), arguments.sizes(args.cpus))
     ]
-    drawn = args.kernel["order"] == "shuffled" or any(
-        each.varies for run in runs for each in run.applications
-    )
+    drawn = args.kernel["order"] == "shuffled" or any(each.varies for run in runs for each in run.applications)
     if args.seed is not None and not drawn:
         raise WrongUse("--seed: nothing is drawn; give times that vary, as 20~0.5, or order=shuffled")
     if args.kernel["move"] and args.policy != "dynamic":
@@ -189,9 +193,7 @@ def run(args: argparse.Namespace) -> Table:
 
 def _spared(rows: list[Crowd]) -> list[str]:
     """Processors that another application could have: they take no thread off the fullest one."""
-    enough = {
-        (row.threads, row.processors): row.needed for row in rows if row.needed not in (None, row.processors)
-    }
+    enough = {(row.threads, row.processors): row.needed for row in rows if row.needed not in (None, row.processors)}
     return [
         f"{threads} threads take as long on {needed} processor{'s' * (needed > 1)} as on {processors}"
         for (threads, processors), needed in enough.items()
@@ -221,10 +223,15 @@ def _simulate(
     try:
         outcome = tollbar.simulate_scheduler(
             [each.application for each in run.applications],
-            processors=run.processors, kernel=args.kernel.name, neighbours=args.neighbours,
-            policy=args.policy, seed=1 if args.seed is None else args.seed, watch=watch,
-            **args.kernel.on(run.processors), **window,
-        )  # fmt: skip
+            processors=run.processors,
+            kernel=args.kernel.name,
+            neighbours=args.neighbours,
+            policy=args.policy,
+            seed=1 if args.seed is None else args.seed,
+            watch=watch,
+            **args.kernel.on(run.processors),
+            **window,
+        )
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted in {which}: {told}") from None
     progress.advance(1 - share)
@@ -267,9 +274,7 @@ def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace)
             most_processors=completion.most_processors,
             moves=completion.moves,
         )
-        for number, (described, completion) in enumerate(
-            zip(run.applications, outcome.applications, strict=True)
-        )
+        for number, (described, completion) in enumerate(zip(run.applications, outcome.applications, strict=True))
     ]
 
 
@@ -295,19 +300,22 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
     if args.neighbours:
         crowd += f", {args.neighbours} neighbour{'s' * (args.neighbours > 1)}"
     picture = executions.Picture(
-        name="execution", title=f"{crowd} on {run.processors} processors", processors=run.processors,
-        from_us=0.0, until_us=last_us, spans=outcome.history, applications=len(run.applications),
+        name="execution",
+        title=f"{crowd} on {run.processors} processors",
+        processors=run.processors,
+        from_us=0.0,
+        until_us=last_us,
+        spans=outcome.history,
+        applications=len(run.applications),
         quantum_us=args.kernel["quantum" if args.kernel.name == "paper" else "tick"],
         dashed="a quantum ends" if args.kernel.name == "paper" else "a tick",
         completed_us=[completion.completed_us for completion in outcome.applications],
         arrived_us=[completion.arrival_us for completion in outcome.applications],
-    )  # fmt: skip
+    )
     args.output.write_text(executions.alone(picture), encoding="utf-8")
 
 
 def _history(
     run: Run, args: argparse.Namespace, progress: Progress, until_us: float, most: int
 ) -> tollbar.SchedulerOutcome:
-    return _simulate(
-        run, args, progress, "the picture's run", from_us=0.0, until_us=until_us, most_spans=most
-    )
+    return _simulate(run, args, progress, "the picture's run", from_us=0.0, until_us=until_us, most_spans=most)

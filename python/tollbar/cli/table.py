@@ -74,14 +74,16 @@ def add_format(parser: argparse.ArgumentParser, default: str = "table") -> None:
     """Lets the user say how rows are printed."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
-        "--format", choices=FORMATS, default=default, metavar="FORM",
+        "--format",
+        choices=FORMATS,
+        default=default,
+        metavar="FORM",
         help="table (default), csv or json; also --csv, --json",
-    )  # fmt: skip
+    )
     for form in FORMATS[1:]:
         group.add_argument(
-            f"--{form}", dest="format", action="store_const", const=form, default=default,
-            help=argparse.SUPPRESS,
-        )  # fmt: skip
+            f"--{form}", dest="format", action="store_const", const=form, default=default, help=argparse.SUPPRESS
+        )
 
 
 def write(table: Table, form: str, out: TextIO) -> None:
@@ -133,8 +135,7 @@ def _right_aligned(table: Table) -> list[bool]:
     columns = table.shown_columns
     by_column = zip(*table.cells(columns), strict=True) if table.rows else [()] * len(columns)
     return [
-        any(map(_is_number, cells)) and all(cell is None or _is_number(cell) for cell in cells)
-        for cells in by_column
+        any(map(_is_number, cells)) and all(cell is None or _is_number(cell) for cell in cells) for cells in by_column
     ]
 
 
@@ -174,9 +175,7 @@ def _together(widths: Sequence[int], columns: Sequence[int]) -> int:
     return sum(widths[at] for at in columns) + len(_GAP) * (len(columns) - 1)
 
 
-def _laid_out(
-    line: Sequence[str], columns: Sequence[int], widths: Sequence[int], right: Sequence[bool]
-) -> str:
+def _laid_out(line: Sequence[str], columns: Sequence[int], widths: Sequence[int], right: Sequence[bool]) -> str:
     """Those columns of one row, on as many lines as the longest cell needs."""
     folded = [_folded(line[at], widths[at]) or [""] for at in columns]
     return "".join(

@@ -48,9 +48,7 @@ _MPI = _Tune("mpi", tune_mpi, tune_mpi.TunedMpi)
 def _store(path: Path, entries: list[Entry], table: Table) -> Table:
     if entries:
         store(path, entries)
-    return replace(
-        table, notes=[*table.notes, f"{len(entries)} of {len(table.rows)} choices stored in {path}"]
-    )
+    return replace(table, notes=[*table.notes, f"{len(entries)} of {len(table.rows)} choices stored in {path}"])
 
 
 def _stored(path: Path) -> list[Entry]:

@@ -124,9 +124,14 @@ def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
     if not here or not latency:
         return Checked(chosen, [], why=f"{why}, and nothing else was")
     safe = dataclasses.replace(
-        chosen, pick=untuned, verdict="safe", latency=latency, runner_up=chosen.pick,
-        ratio=here.ratio(chosen.pick.label, untuned.label), by="period",
-    )  # fmt: skip
+        chosen,
+        pick=untuned,
+        verdict="safe",
+        latency=latency,
+        runner_up=chosen.pick,
+        ratio=here.ratio(chosen.pick.label, untuned.label),
+        by="period",
+    )
     return Checked(safe, [own], why=why)
 
 

@@ -37,18 +37,26 @@ class TunedMpi:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--ranks", type=arguments.rank_counts, metavar="P[,P...]",
+        "--ranks",
+        type=arguments.rank_counts,
+        metavar="P[,P...]",
         help=f"sizes of the jobs (default: {','.join(map(str, RANKS))})",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--mpi", type=arguments.names, default=(), metavar="NAME[,NAME...]",
+        "--mpi",
+        type=arguments.names,
+        default=(),
+        metavar="NAME[,NAME...]",
         help="openmpi, mpich, impi, or with a version such as openmpi5 (default: all)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--budget-ms", type=_milliseconds, default=BUDGET_MS, metavar="MS",
+        "--budget-ms",
+        type=_milliseconds,
+        default=BUDGET_MS,
+        metavar="MS",
         help="how long to measure for each size and objective; from 200 on every candidate is tried "
         "(default: %(default)s)",
-    )  # fmt: skip
+    )
 
 
 def _milliseconds(text: str) -> int:
@@ -61,11 +69,11 @@ def run(args: argparse.Namespace, _: Sequence[Entry]) -> tuple[list[Entry], Tabl
     """The entries to store, and the table that shows them."""
     from tollbar.campaigns import mpi_tuning
 
-    sizes = list(arguments.each(args.ranks)) if args.ranks else list(RANKS)
+    sizes = list(arguments.sizes(args.ranks)) if args.ranks else list(RANKS)
     if min(sizes) < 2:
         raise WrongUse("a single rank has nothing to choose; the smallest size is 2")
     try:
-        known = mpi_tuning.found(args.mpi)
+        known = mpi_tuning.with_programs(args.mpi)
     except FileNotFoundError as error:
         raise WrongUse(str(error)) from None
     entries: list[Entry] = []

@@ -55,10 +55,13 @@ class Tuned:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "results", nargs="?", type=Path, metavar="RUN",
+        "results",
+        nargs="?",
+        type=Path,
+        metavar="RUN",
         help="a stored run, or a folder of runs (default: the results folder; of its runs the one with most "
         "launches, the newest of equals; measures briefly if none has the usual candidates)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--force",
         action="store_true",
@@ -86,9 +89,7 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
     launches = {each.place: _launches(each) for each in basis.founded}
     began = str(basis.environment.get("began", "an unknown time")).replace("T", " ").removesuffix("Z")
     notes.insert(
-        0,
-        f"from {basis.folder}, measured {began}: "
-        f"{sum(launches.values())} launches in {len(launches)} situations",
+        0, f"from {basis.folder}, measured {began}: {sum(launches.values())} launches in {len(launches)} situations"
     )
     notes += [f"the machine was not quiet: {each}" for each in basis.environment.get("noise", ())]
     before = {entry.situation: entry for entry in stored}
@@ -115,7 +116,7 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
             rows.append(row)
             entries.append(made)
     rows += [_left(place, why, before) for place, why in basis.lacking.items()]
-    return entries, Table(rows, Tuned, notes=[*notes, *_told(rows)])
+    return entries, Table(rows, Tuned, notes=[*notes, *_reasons(rows)])
 
 
 def _is_default(each: Checked) -> bool:
@@ -132,18 +133,15 @@ def _left(place: Situation, why: str, before: Mapping[Any, Entry]) -> Tuned:
     from tollbar.data import choice
 
     pinned = "yes" if place.placement == "pinned" else "no"
-    known = {
-        tuple(entry.pairs.get(key) for key in ("ranks", "cpus", "pinned")): entry for entry in before.values()
-    }
+    known = {tuple(entry.pairs.get(key) for key in ("ranks", "cpus", "pinned")): entry for entry in before.values()}
     stored = known.get((str(place.ranks), str(place.processors), pinned))
     plan = stored.pairs["plan"] if stored else choice.untuned(place).name
-    return Tuned(
-        place.ranks, place.processors, place.placement, plan, "stored" if stored else "default",
-        None, None, None, None, None, None, None, None, None, why,
-    )  # fmt: skip
+    verdict = "stored" if stored else "default"
+    where = (place.ranks, place.processors, place.placement)
+    return Tuned(*where, plan, verdict, None, None, None, None, None, None, None, None, None, why)
 
 
-def _told(rows: Sequence[Tuned]) -> Iterator[str]:
+def _reasons(rows: Sequence[Tuned]) -> Iterator[str]:
     """A line for each reason why nothing was stored, with its situations."""
     by_why = defaultdict(list)
     for row in rows:
@@ -181,9 +179,7 @@ def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
         if basis.founded:
             return basis, ignored
         if args.force:
-            raise WrongUse(
-                f"{folder} holds none of tollbar's own barriers; `tollbar bench threads` measures them"
-            )
+            raise WrongUse(f"{folder} holds none of tollbar's own barriers; `tollbar bench threads` measures them")
     if named and ignored:
         raise WrongUse(f"{'; '.join(ignored)}; `tollbar bench threads` measures enough, --force takes it")
     if named:

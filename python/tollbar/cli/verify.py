@@ -36,14 +36,19 @@ def add_parser(commands) -> None:
         "verify", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Proof)
     )
     parser.add_argument(
-        "plans", nargs="*", type=_plan_or_file, metavar="PLAN|FILE",
+        "plans",
+        nargs="*",
+        type=_plan_or_file,
+        metavar="PLAN|FILE",
         help="a plan, or a file with the words of one as `tollbar show` prints them, one line a rank "
         "(default: every algorithm of the catalogue)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--ranks", type=_sizes, metavar="A..B",
+        "--ranks",
+        type=_sizes,
+        metavar="A..B",
         help=f"sizes to prove: A, A..B or a list with commas (default: {_DEFAULT_RANKS})",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 
@@ -58,7 +63,7 @@ def _plan_or_file(text: str) -> str | Path:
 
 
 def _sizes(text: str) -> tuple[str, Sequence[int]]:
-    return text, arguments.each(arguments.rank_counts(text))
+    return text, arguments.sizes(arguments.rank_counts(text))
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -85,12 +90,7 @@ def _failure(row: Proof) -> str:
     return f"{row.plan} with {row.failed_ranks} ranks: {row.explanation}"
 
 
-def _prove(
-    name: str,
-    asked: str,
-    plans: Iterable[tollbar.Plan],
-    done: Callable[[int], None] = lambda _: None,
-) -> Proof:
+def _prove(name: str, asked: str, plans: Iterable[tollbar.Plan], done: Callable[[int], None] = lambda _: None) -> Proof:
     operations = proved = 0
     for plan in plans:
         verdict = tollbar.verify(plan)

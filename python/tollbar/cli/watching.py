@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from tollbar.campaigns.passes import Outcome
 
 
-def told(outcome: Outcome) -> tuple[Path, bool]:
+def finished(outcome: Outcome) -> tuple[Path, bool]:
     """Says on stderr what was not available; gives the folder, and whether one was no barrier."""
     doubts = [f"the machine was not quiet: {each}" for each in outcome.noise]
     for line in (*doubts, *outcome.notes, *outcome.failures):
         print(f"tollbar bench: {line}", file=sys.stderr)
     if not any(outcome.folder.glob("*.jsonl.gz")):
-        raise CheckFailed(
-            f"no program could measure: {outcome.failures[0] if outcome.failures else 'nothing ran'}"
-        )
+        raise CheckFailed(f"no program could measure: {outcome.failures[0] if outcome.failures else 'nothing ran'}")
     return outcome.folder, outcome.unsafe
 
 
@@ -52,7 +50,5 @@ class Watcher:
         now = time.monotonic()
         if not sys.stderr.isatty() and done and (now - self._said > self._EVERY_S or done == total):
             left = (now - self._began) / done * (total - done)
-            print(
-                f"measured {done} of {total} ({what}); about {left:.0f} s left", file=sys.stderr, flush=True
-            )
+            print(f"measured {done} of {total} ({what}); about {left:.0f} s left", file=sys.stderr, flush=True)
             self._said = now

@@ -10,9 +10,7 @@ from typing import Any
 from tollbar.cli.table import add_format
 
 
-def add_parser(
-    commands: argparse._SubParsersAction, name: str, doc: str, word: str, ways: Mapping[str, Any]
-) -> None:
+def add_parser(commands: argparse._SubParsersAction, name: str, doc: str, word: str, ways: Mapping[str, Any]) -> None:
     """Adds the verb `name`, whose module has that `doc`. `word` is what its help calls a way; each way is a
     module with add_parser(ways), which adds it under its own name, and run(args) -> Table."""
     parser = commands.add_parser(

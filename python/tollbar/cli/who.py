@@ -46,16 +46,10 @@ class _Part:
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
-        "who",
-        help=__doc__.partition(": ")[2],
-        description=__doc__ + "\n" + _ABOUT,
-        epilog=describe_columns(Seen),
+        "who", help=__doc__.partition(": ")[2], description=__doc__ + "\n" + _ABOUT, epilog=describe_columns(Seen)
     )
     parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="PID|NAME",
-        help="a process, the launcher of an MPI job, or programs of that name",
+        "words", nargs="*", metavar="PID|NAME", help="a process, the launcher of an MPI job, or programs of that name"
     )
     parser.add_argument(
         "--watch", type=arguments.number(float, arguments.ABOVE_0, what="number of seconds"), metavar="S",
@@ -86,9 +80,7 @@ def _missing(table: Table) -> list[str | None]:
 def look(words: Sequence[str]) -> Table:
     """The rows that two looks give now, and what is concluded."""
     there = processes.everything()
-    wanted = (
-        [number for word in words for number in _meant(word, there)] if words else processes.of_user(there)
-    )
+    wanted = [number for word in words for number in _meant(word, there)] if words else processes.of_user(there)
     found = processes.ranks(wanted, there)
     numbers = list(dict.fromkeys(found if found else wanted))
     refused = [why for number in numbers if (why := processes.refusal(number))]
@@ -142,15 +134,11 @@ def _table(
             notes.append(sentence)
             rows += _members(group, sentence)
     if not notes:
-        notes.append(
-            "nobody is found missing" if rows else "there is no MPI rank and no group of tollbar's here"
-        )
+        notes.append("nobody is found missing" if rows else "there is no MPI rank and no group of tollbar's here")
     return Table(rows, Seen, failed=failed, notes=[*notes, *refused], digits=4)
 
 
-def _rows(
-    threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part]
-) -> Iterator[Seen]:
+def _rows(threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part]) -> Iterator[Seen]:
     order = {"missing": 0, "guess": 1, "waits": 2}
     for thread in sorted(threads, key=lambda each: order.get(_part_of(each, parts) or "", 3)):
         part = parts.get(thread.thread)

@@ -50,9 +50,7 @@ def rivals(measured: Measurements) -> list[Candidate]:
     return [
         each
         for each in measured.candidates
-        if each.kind in own
-        and each.wait == "auto"
-        and all(measured.median(each, m) for m in _CLOCKS.values())
+        if each.kind in own and each.wait == "auto" and all(measured.median(each, m) for m in _CLOCKS.values())
     ]
 
 

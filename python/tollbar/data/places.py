@@ -199,11 +199,17 @@ class Measurements:
         rows = self._latencies.get((candidate.label,))
         return np.array([]) if rows is None else rows.select(all_values(rows))["value"].to_numpy()
 
-    def ratio(
-        self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns"
-    ) -> Ratio | None:
+    @cached_property
+    def _against(self) -> dict[tuple[str, str], dict[str, Ratio]]:
+        """What ratio() was asked for: one pass over the rows answers for everybody."""
+        return {}
+
+    def ratio(self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns") -> Ratio | None:
         """How many times as long `of` takes; None if they were not measured together."""
-        return self.ratios(to, metric, [_label(of)]).get(_label(of))
+        key = (_label(to), metric)
+        if key not in self._against:
+            self._against[key] = self.ratios(to, metric)
+        return self._against[key].get(_label(of))
 
     def ratios(
         self, to: Candidate | str | None, metric: str = "period_ns", of: Iterable[str] | None = None

@@ -144,9 +144,7 @@ def all_chosen(named: Path | None, kind: str) -> list[Path]:
 
 def by_age(within: Path, kind: str) -> list[Path]:
     """The runs of that kind that hold a launch, the newest last."""
-    runs = [
-        run.parent for run in within.glob(f"{kind}-*/environment.json") if any(run.parent.glob("*.jsonl.gz"))
-    ]
+    runs = [run.parent for run in within.glob(f"{kind}-*/environment.json") if any(run.parent.glob("*.jsonl.gz"))]
     return sorted(runs, key=lambda run: (run / "environment.json").stat().st_mtime_ns)
 
 

@@ -37,11 +37,7 @@ PLACE: dict[str, int | str] = {
 }
 
 #: The field of a record that has each.
-_PRINTED = {name: name for name in PLACE} | {
-    "processors": "usable",
-    "neighbours": "company",
-    "computing": "workload",
-}
+_PRINTED = {name: name for name in PLACE} | {"processors": "usable", "neighbours": "company", "computing": "workload"}
 
 #: A barrier as it is shown, and its parts: its name, its waiting policy, its kind (plan, mpi, library, ...).
 CANDIDATE = ("candidate", "name", "wait", "kind")
@@ -131,7 +127,7 @@ class Samples:
     records: pl.DataFrame  #: the columns of `rows`; `value` may be a list, of all values of the record
     skipped: pl.DataFrame  #: the columns of PLACE, name, wait, why
     environments: Mapping[str, Mapping[str, Any]]
-    told: Mapping[str, Mapping[str, Any]]  #: what all programs of a run say alike
+    facts: Mapping[str, Mapping[str, Any]]  #: what all programs of a run say alike
 
     @cached_property
     def rows(self) -> pl.DataFrame:
@@ -161,7 +157,7 @@ def gather(runs: Iterable[Stored]) -> Samples:
         pl.concat(tables) if tables else pl.DataFrame(schema=_COLUMNS | {"value": pl.List(pl.Float64)}),
         pl.DataFrame(left_out, schema=columns).unique(maintain_order=True),
         {run.folder.name: run.environment for run in runs},
-        {run.folder.name: _told(run) for run in runs},
+        {run.folder.name: _run_facts(run) for run in runs},
     )
 
 
@@ -199,18 +195,12 @@ def _tables(run: Stored) -> Iterator[pl.DataFrame]:
             if kind == "skipped":
                 continue
             for record in found:
-                told = place | {
-                    "run": run.folder.name,
-                    "launch": number,
-                    "program": _process(program, launch),
-                }
-                told |= _named(record, launch.environment) | _special(record)
-                by_kind.setdefault(kind, []).append(record | told)
+                facts = place | {"run": run.folder.name, "launch": number, "program": _process(program, launch)}
+                facts |= _named(record, launch.environment) | _special(record)
+                by_kind.setdefault(kind, []).append(record | facts)
     for kind, found in by_kind.items():
         types = {name: _TYPES[text.split("|")[0].strip("+?")] for name, text in schema.fields(kind).items()}
-        table = pl.DataFrame(
-            found, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")}
-        )
+        table = pl.DataFrame(found, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")})
         for metric, value in METRICS.get(kind, {}).items():
             named = table.with_columns(value.alias("value"), pl.lit(metric).alias("metric")).select(*_COLUMNS)
             if named.schema["value"] != pl.List(pl.Float64):
@@ -223,48 +213,46 @@ def _tables(run: Stored) -> Iterator[pl.DataFrame]:
 def _left_out(run: Stored) -> Iterator[dict[str, Any]]:
     for _, program, launch in run.launches:
         for record in launch.records.get("skipped", ()):
-            told = {"name": record["name"], "wait": record.get("wait", "auto"), "why": record["why"]}
-            yield _place(run, program, launch.environment) | told
+            facts = {"name": record["name"], "wait": record.get("wait", "auto"), "why": record["why"]}
+            yield _place(run, program, launch.environment) | facts
 
 
-def _told(run: Stored) -> dict[str, Any]:
-    told: dict[str, list[Any]] = {}
+def _run_facts(run: Stored) -> dict[str, Any]:
+    facts: dict[str, list[Any]] = {}
     for _, _, launch in run.launches:
         for name, value in launch.environment.items():
             if name != "record":
-                told.setdefault(name, []).append(value)
-    return {name: values[0] for name, values in told.items() if all(value == values[0] for value in values)}
+                facts.setdefault(name, []).append(value)
+    return {name: values[0] for name, values in facts.items() if all(value == values[0] for value in values)}
 
 
-def _place(run: Stored, program: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def _place(run: Stored, program: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     bench = str(run.environment.get("kind") or PLACE["bench"])
-    place = PLACE | {name: told[field] for name, field in _PRINTED.items() if told.get(field)}
-    over = _over(program, told)
+    place = PLACE | {name: facts[field] for name, field in _PRINTED.items() if facts.get(field)}
+    over = _over(program, facts)
     hosts = place["ranks"] if over == "hosts" else int(place["hosts"])  # a rank on each
     neighbours = str(run.environment.get("neighbours") or place["neighbours"])
     return place | {"bench": bench, "over": over, "hosts": hosts, "neighbours": neighbours}
 
 
-def _over(program: str, told: Mapping[str, Any]) -> str:
+def _over(program: str, facts: Mapping[str, Any]) -> str:
     """What is compared with each other has run over the same: on hosts an MPI is beside what needs none."""
-    if program.startswith("mpi.") or "network" in told:
-        return (
-            "hosts" if told.get("network") == "namespaces" or int(told.get("hosts") or 1) > 1 else "loopback"
-        )
-    return "shmem" if "shmem" in told else str(told.get("mpi") or PLACE["over"])
+    if program.startswith("mpi.") or "network" in facts:
+        return "hosts" if facts.get("network") == "namespaces" or int(facts.get("hosts") or 1) > 1 else "loopback"
+    return "shmem" if "shmem" in facts else str(facts.get("mpi") or PLACE["over"])
 
 
 def _process(program: str, launch: schema.Launch) -> str:
     """Settings of an MPI are different programs."""
-    told = launch.environment
-    return " ".join([program, *(str(told[name]) for name in ("setting", "door") if told.get(name))])
+    facts = launch.environment
+    return " ".join([program, *(str(facts[name]) for name in ("setting", "door") if facts.get(name))])
 
 
-def _named(record: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def _named(record: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     """The candidate; of an MPI's barrier the name tells which setting or door stood behind it."""
     name, wait, kind = (record.get(each) or "" for each in ("name", "wait", "kind"))
     if kind in ("mpi", "door") and not name.startswith("PMPI_"):
-        setting, door = str(told.get("setting") or "stock"), str(told.get("door") or "none")
+        setting, door = str(facts.get("setting") or "stock"), str(facts.get("door") or "none")
         behind = setting if kind != "door" or setting.startswith(door) else door
         name = name if behind == "stock" else f"{name} [{behind}]"
     label = name if wait in USUAL_WAITS else f"{name} ({wait})"

@@ -60,10 +60,7 @@ _TYPES = {
     "bool": (lambda value: isinstance(value, bool), "true or false"),
     "floats": (_numbers, "a list of numbers, at least 0"),
 }
-_TYPES["floats+"] = (
-    lambda value: _numbers(value) and bool(value),
-    "a list of numbers that is not empty",
-)
+_TYPES["floats+"] = (lambda value: _numbers(value) and bool(value), "a list of numbers that is not empty")
 
 
 def kinds() -> list[str]:

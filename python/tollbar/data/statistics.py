@@ -141,9 +141,7 @@ def ratio_of_logs(logs: Sequence[float]) -> Ratio:
         return Ratio(float(np.exp(middle)), None, None, 1, 1.0)
     error = _standard_error(np.asarray(logs)) * np.sqrt(count / (count - 1))
     if error == 0.0:
-        return Ratio(
-            float(np.exp(middle)), float(np.exp(middle)), float(np.exp(middle)), count, float(middle == 0.0)
-        )
+        return Ratio(float(np.exp(middle)), float(np.exp(middle)), float(np.exp(middle)), count, float(middle == 0.0))
     reach = stats.t.ppf((1 + LEVEL) / 2, count - 1) * error
     p_value = 2 * stats.t.sf(abs(middle) / error, count - 1)
     low, high = np.exp([middle - reach, middle + reach])

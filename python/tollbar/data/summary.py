@@ -31,10 +31,7 @@ _FAR = ("hosts", "loopback")
 
 
 def summary(
-    samples: Samples,
-    *metrics: str,
-    by: Sequence[str] = SITUATION,
-    to: str | Sequence[str] | None = None,
+    samples: Samples, *metrics: str, by: Sequence[str] = SITUATION, to: str | Sequence[str] | None = None
 ) -> pl.DataFrame:
     """`value`, `low`, `high` and `launches` of each situation, candidate and metric: the median over launches
     and its 95 % interval, null with too few launches; `least` and `most` are the ends of the launches, `mean`
@@ -64,9 +61,7 @@ def medians(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     launches = _per_launch(rounds(rows, by), by).group_by(*by, maintain_order=True).agg("value")
     ends = {"least": pl.col("value").list.min(), "most": pl.col("value").list.max()}
     intervals = [statistics.median_interval(values) for values in launches["value"].to_list()]
-    table = _with(
-        launches.with_columns(**ends).drop("value"), intervals, ("value", "low", "high", "launches")
-    )
+    table = _with(launches.with_columns(**ends).drop("value"), intervals, ("value", "low", "high", "launches"))
     values = all_values(rows)
     more = rows.group_by(by).agg(mean=values.mean(), p99=values.quantile(0.99))
     return table.join(more, on=by, how="left", maintain_order="left")

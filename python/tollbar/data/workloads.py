@@ -70,9 +70,7 @@ def gather(samples: Samples) -> dict[Situation, Workloads]:
         if runs:
             where = Situation(over=place.over, ranks=place.ranks, placement=place.placement)
             there.setdefault(where, {})[place.computing] = runs
-    return {
-        where: dict(sorted(by.items(), key=lambda item: order.index(item[0]))) for where, by in there.items()
-    }
+    return {where: dict(sorted(by.items(), key=lambda item: order.index(item[0]))) for where, by in there.items()}
 
 
 @dataclass(frozen=True)

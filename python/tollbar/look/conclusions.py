@@ -34,9 +34,7 @@ class Conclusion:
         start = f"{self.what}: {self.arrived} of {self.expected} have arrived"
         if not self.missing:
             return f"{start}; {self.doubt or 'the others are not in what was looked at'}"
-        names = ", ".join(
-            f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in self.missing
-        )
+        names = ", ".join(f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in self.missing)
         return f"{start}; not there: {names}" + (f"; a guess: {self.doubt}" if self.doubt else "")
 
 
@@ -81,9 +79,7 @@ def _stayed(thread: Thread) -> bool:
 def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
     meetings = _meetings(threads)
     at_barriers = {thread.thread for waiting in meetings.values() for thread in waiting}
-    others = [
-        thread for thread in threads if thread.thread not in at_barriers and not thread.has("__kmpc_barrier")
-    ]
+    others = [thread for thread in threads if thread.thread not in at_barriers and not thread.has("__kmpc_barrier")]
     for waiting in meetings.values():
         barrier = waiting[0].now.barriers[0]
         if barrier.arrived == barrier.expected or not all(map(_stayed, waiting)):
@@ -118,17 +114,11 @@ def _is_master(thread: Thread) -> bool:
     return bool(outermost) and outermost[-1].ours
 
 
-def _not_there(
-    waiting: Sequence[Thread], others: Sequence[Thread], lacking: int
-) -> tuple[tuple[Thread, ...], str]:
+def _not_there(waiting: Sequence[Thread], others: Sequence[Thread], lacking: int) -> tuple[tuple[Thread, ...], str]:
     """Threads that may be missing, the nearest first, and why that is a guess."""
     processes = {thread.process for thread in waiting}
     origins = frozenset().union(*(thread.origins for thread in waiting))
-    free = [
-        thread
-        for thread in others
-        if thread.process in processes and not thread.joins and not thread.of_runtime
-    ]
+    free = [thread for thread in others if thread.process in processes and not thread.joins and not thread.of_runtime]
     unknown = STD_THREAD in origins
     near = [thread for thread in free if thread.origins & origins or (unknown and thread.of_std_thread)]
     far = [thread for thread in free if thread not in near]

@@ -112,9 +112,7 @@ class Thread:
         if self.slept_on:
             return True
         pairs = [(at_of(moment, symbol), moment) for moment in (self.before, self.now) if moment]
-        callers = [
-            moment.frames[at + 1] for at, moment in pairs if at is not None and at + 1 < len(moment.frames)
-        ]
+        callers = [moment.frames[at + 1] for at, moment in pairs if at is not None and at + 1 < len(moment.frames)]
         return len(callers) == 2 and (callers[0].at, callers[0].mark) == (callers[1].at, callers[1].mark)
 
     def has(self, symbol: str) -> bool:
@@ -139,9 +137,7 @@ class Thread:
     @property
     def of_runtime(self) -> bool:
         """Whether an MPI started it for itself."""
-        bodies = [
-            frame for frame in self.frames if frame.symbol not in _OUTERMOST and frame.module[:5] != "libc."
-        ]
+        bodies = [frame for frame in self.frames if frame.symbol not in _OUTERMOST and frame.module[:5] != "libc."]
         return bool(bodies) and bool(_RUNTIMES.match(bodies[-1].module))
 
     @property

@@ -15,17 +15,10 @@ from tollbar.machine.mpis import Mpi
 COMPONENT = "mca_coll_tollbar.so"
 
 #: The preloads by the binary interface they serve.
-PRELOADS = {
-    "openmpi": "libtollbar_mpi_openmpi.so",
-    "mpich": "libtollbar_mpi_mpich.so",
-    "abi": "libtollbar_mpi_abi.so",
-}
+PRELOADS = {"openmpi": "libtollbar_mpi_openmpi.so", "mpich": "libtollbar_mpi_mpich.so", "abi": "libtollbar_mpi_abi.so"}
 
 #: The preloads for threads, by what they meet at.
-THREADS = {
-    "pthread": "libtollbar_pthread.so",
-    "openmp": "libtollbar_openmp.so",
-}
+THREADS = {"pthread": "libtollbar_pthread.so", "openmp": "libtollbar_openmp.so"}
 
 #: The environment variable by which an Open MPI finds components.
 COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"

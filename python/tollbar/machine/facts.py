@@ -23,11 +23,7 @@ def processor_model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    names = [
-        value.strip()
-        for key, _, value in (line.partition(":") for line in lines)
-        if key.strip() == "model name"
-    ]
+    names = [value.strip() for key, _, value in (line.partition(":") for line in lines) if key.strip() == "model name"]
     return names[0] if names else platform.machine()
 
 
@@ -81,11 +77,7 @@ def facts() -> dict[str, Any]:
 
 
 def _system() -> str | None:
-    names = [
-        line.partition("=")[2].strip('"')
-        for line in _lines("/etc/os-release")
-        if line.startswith("PRETTY_NAME=")
-    ]
+    names = [line.partition("=")[2].strip('"') for line in _lines("/etc/os-release") if line.startswith("PRETTY_NAME=")]
     return names[0] if names else None
 
 

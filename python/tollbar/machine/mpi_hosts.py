@@ -54,9 +54,7 @@ class Hosts:
     def _call(self, *words: str) -> str:
         if self._script is None or not self._script.exists():
             raise FileNotFoundError("hosts are made by scripts/hosts, which only a checkout has")
-        done = subprocess.run(
-            [self._script, "--id", self._id, *words], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([self._script, "--id", self._id, *words], capture_output=True, text=True, check=False)
         if done.returncode:
             raise Failure(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no hosts")
         return done.stdout

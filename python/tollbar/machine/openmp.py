@@ -14,10 +14,7 @@ from pathlib import Path
 from tollbar.machine.cpus import Usable
 
 #: The OpenMP runtime that a program is linked with, also under the names that wheels give their own copies.
-_RUNTIMES = {
-    "libgomp": re.compile(r"\blibgomp[-\w]*\.so"),
-    "libomp": re.compile(r"\b(?:libomp|libiomp5)[-\w]*\.so"),
-}
+_RUNTIMES = {"libgomp": re.compile(r"\blibgomp[-\w]*\.so"), "libomp": re.compile(r"\b(?:libomp|libiomp5)[-\w]*\.so")}
 
 #: How often libgomp looks before a thread sleeps: as long as a wake-up takes. Its own choice is 300,000.
 _SPINS_WORTH_A_WAKE = "2000"

@@ -66,9 +66,7 @@ class Session:
         self.autogroup: str = self._answer()["autogroup"]
         return self
 
-    def run(
-        self, command: Sequence[str], limit_s: float, environment: Mapping[str, str] | None = None
-    ) -> Finished:
+    def run(self, command: Sequence[str], limit_s: float, environment: Mapping[str, str] | None = None) -> Finished:
         """Runs one command to its end, or ends it when `limit_s` seconds are over. Raises SessionEnded."""
         wanted = {
             "command": list(command),
@@ -83,9 +81,7 @@ class Session:
         except BrokenPipeError:
             raise SessionEnded from None
         answer = self._answer()
-        output, errors = (
-            path.read_text(encoding="utf-8", errors="replace") for path in (self._output, self._errors)
-        )
+        output, errors = (path.read_text(encoding="utf-8", errors="replace") for path in (self._output, self._errors))
         return Finished(answer["exit_code"], answer["seconds"], output, errors)
 
     def __exit__(self, *_: object) -> None:

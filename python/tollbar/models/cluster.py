@@ -117,11 +117,7 @@ def _configured(platform: str) -> Iterator[str]:
 
 
 def simulate(
-    plans: Sequence[str],
-    ranks: int,
-    logp: tollbar.LogP,
-    platform: Path | None = None,
-    watch: Watch | None = None,
+    plans: Sequence[str], ranks: int, logp: tollbar.LogP, platform: Path | None = None, watch: Watch | None = None
 ) -> Simulated:
     """One episode of each plan. Without a platform the network is LogP's; with one, it says how long messages
     are under way, and `logp` only their overhead and gap.
@@ -146,12 +142,7 @@ def _run(command: Sequence[object], folder: Path, watch: Watch | None) -> Simula
     with (
         tempfile.TemporaryFile("w+", errors="replace") as complaints,
         subprocess.Popen(
-            [*map(str, command)],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            text=True,
-            encoding="utf-8",
+            [*map(str, command)], cwd=folder, stdout=subprocess.PIPE, stderr=complaints, text=True, encoding="utf-8"
         ) as job,
     ):
         try:

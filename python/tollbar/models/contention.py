@@ -54,8 +54,7 @@ def alone_for(cheap: str, dear: str, ranks: int) -> float | None:
     0 where it does without; None where no part is enough, because `cheap` does not send fewer messages.
     """
     path, messages = (
-        machine.price_us(cheap, ranks) - machine.price_us(dear, ranks)
-        for machine in (Machine(1.0), Machine(0.0, 1.0))
+        machine.price_us(cheap, ranks) - machine.price_us(dear, ranks) for machine in (Machine(1.0), Machine(0.0, 1.0))
     )
     if path <= 0:
         return 0.0

@@ -103,7 +103,5 @@ def logp(machine: tollbar.CoresMachine, ranks: int, adding: int = 0) -> tollbar.
 
 def sharers(plan: tollbar.Plan) -> int:
     """How many members add to the word of a role: of the role that has most; 0 without roles."""
-    words = (
-        itertools.takewhile(lambda step: step.startswith("?"), plan.program(role)) for role in plan.roles
-    )
+    words = (itertools.takewhile(lambda step: step.startswith("?"), plan.program(role)) for role in plan.roles)
     return max((len(list(word)) for word in words), default=0)

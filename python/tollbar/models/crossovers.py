@@ -70,9 +70,7 @@ def curves(
     return curves
 
 
-def stretches(
-    curves: Curves, logp: tollbar.LogP, receive: tollbar.Receive = tollbar.Receive.at_await
-) -> list[Stretch]:
+def stretches(curves: Curves, logp: tollbar.LogP, receive: tollbar.Receive = tollbar.Receive.at_await) -> list[Stretch]:
     """As few stretches as the priced sizes allow. Where the cheapest plan changes between two of them, the
     place is found by halving, as if it changed once there. Of plans that cost the same the one with the
     fewest messages is taken, then the one named first."""
@@ -110,9 +108,7 @@ def _simplest(plans: Sequence[str], curves: Curves, ranks: int) -> str:
     return min(plans, key=lambda plan: curves[plan][ranks].messages)
 
 
-def _runner_up(
-    plan: str, cheapest: Sequence[str], curves: Curves, ranks: int
-) -> tuple[str | None, float | None]:
+def _runner_up(plan: str, cheapest: Sequence[str], curves: Curves, ranks: int) -> tuple[str | None, float | None]:
     others = [other for other in curves if other not in cheapest]
     if not others:
         return None, None
@@ -121,9 +117,7 @@ def _runner_up(
     return second, curves[second][ranks].last_us / least_us if least_us else None
 
 
-def _change(
-    before: str, after: str, low: int, high: int, logp: tollbar.LogP, receive: tollbar.Receive
-) -> int:
+def _change(before: str, after: str, low: int, high: int, logp: tollbar.LogP, receive: tollbar.Receive) -> int:
     """The least number of ranks above `low` at which `after` is cheaper than `before`; it is at `high`."""
 
     def us(plan: str, ranks: int) -> float:

@@ -162,9 +162,7 @@ def gather(samples: Samples) -> Crowds | None:
         for candidate in measured.candidates:
             simulated = _simulated(along, candidate, compute_us, scheduler)
             points.append(Point(along, candidate, compute_us, measured, simulated))
-    return Crowds(
-        scheduler, sorted(points, key=lambda point: (point.place, point.candidate, point.compute_us))
-    )
+    return Crowds(scheduler, sorted(points, key=lambda point: (point.place, point.candidate, point.compute_us)))
 
 
 def _scheduler(samples: Samples) -> Scheduler:
@@ -188,9 +186,7 @@ def _simulated(place: Situation, candidate: Candidate, compute_us: float, schedu
 
 
 @cache  # several candidates have one model
-def _simulate(
-    place: Situation, model: Model, compute_us: float, quantum_us: float, switch_us: float
-) -> Simulated:
+def _simulate(place: Situation, model: Model, compute_us: float, quantum_us: float, switch_us: float) -> Simulated:
     """Medians over orders; a machine has one of them in each visit."""
     program = tollbar.SchedulerApplication(
         threads=place.ranks,

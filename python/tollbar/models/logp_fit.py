@@ -65,11 +65,7 @@ MODELS = {
         ((1.0, 0.1), (1.0, 0.6), (1.0, 1.5)),
     ),
     "L,o,g": Model(
-        (
-            _parameter(0, "L", "latency"),
-            _parameter(1, "o", "overhead"),
-            _parameter(2, "g", "gap"),
-        ),
+        (_parameter(0, "L", "latency"), _parameter(1, "o", "overhead"), _parameter(2, "g", "gap")),
         lambda values: tollbar.LogP(values[0], values[1], values[2]),
         ((1 / 3, 1 / 3, 1 / 3), (1.0, 0.0, 0.0), (0.0, 0.5, 0.0), (1.0, 0.0, 0.6), (0.5, 0.25, 0.6)),
         (
@@ -128,9 +124,7 @@ def fit(rows: Sequence[Measured], model: Model) -> Fit:
     rank = int(np.sum(singular > _SAME * singular[0]))
     free = directions[rank:]  # along these no price changes
     for axis in free.T @ free:
-        equals += [
-            _farthest(prices, best, sign * axis, scale) for sign in (-1, 1) if np.max(abs(axis)) > 1e-6
-        ]
+        equals += [_farthest(prices, best, sign * axis, scale) for sign in (-1, 1) if np.max(abs(axis)) > 1e-6]
 
     residuals = prices.residuals(best)
     spare = len(rows) - rank

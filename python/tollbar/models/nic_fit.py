@@ -37,14 +37,14 @@ class Fit:
     terms: dict[str, Term]  #: H, a, b, SDMA
 
     @property
-    def card(self) -> tollbar.NicCard:
+    def card(self) -> tollbar.NicParts:
         """One that has these sums; what is inside them is split evenly, which no latency shows."""
         return self.slower_card(1.0)
 
-    def slower_card(self, times: float) -> tollbar.NicCard:
+    def slower_card(self, times: float) -> tollbar.NicParts:
         """The same, all of whose parts take so many times as long."""
         fixed_us, step_us, sdma_us = (times * self.terms[name].us for name in ("a", "b", "SDMA"))
-        return tollbar.NicCard(
+        return tollbar.NicParts(
             send_us=fixed_us / 3,
             sdma_us=sdma_us,
             xmit_us=step_us / 2,

@@ -57,9 +57,7 @@ def fitted(points: Iterable[tuple[int, float]], processors: int | None) -> Model
     if not processors or not crowded:
         return Model(third, third, third, processors, origin)
     turn = crowded[1] * processors / _messages(crowded[0])
-    origin += (
-        f"; beyond {processors} ranks {turn / 1e3:.3g} µs a message, fitted to that between {crowded[0]}"
-    )
+    origin += f"; beyond {processors} ranks {turn / 1e3:.3g} µs a message, fitted to that between {crowded[0]}"
     return Model(third, third, third, processors, origin, turn)
 
 

@@ -38,9 +38,7 @@ class Signal:
 _PUT = Signal(o=0.3, L=1.3, occupied=0.03)
 _MESSAGE = Signal(o=3.6, L=1.3, occupied=0.03)  # row "MPI_Ibarrier()": two-sided, matched and progressed
 _AMO64 = Signal(o=0.3, L=1.3, occupied=0.4275, taken_back=True)  # row "64-bit AMOs"
-_AMO32 = Signal(
-    o=0.3, L=1.3, occupied=2.182, taken_back=True
-)  # row "32-bit AMOs": they "require special tricks"
+_AMO32 = Signal(o=0.3, L=1.3, occupied=2.182, taken_back=True)  # row "32-bit AMOs": they "require special tricks"
 _WAITING = 1.26  # row "Non-blocking 64-bit AMO"
 
 

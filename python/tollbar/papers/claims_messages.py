@@ -35,8 +35,7 @@ def openmp_mpi() -> Iterator[Row]:
         "3.1.1",
         "the sense-reversing barrier's time is linearly proportional to the threads",
         decided(abs(eight / two / 4 - 1) < 0.25),
-        f"from {two} us at 2 to {eight} us at 8 threads is {eight / two:.1f} times the time for 4 times "
-        "the threads",
+        f"from {two} us at 2 to {eight} us at 8 threads is {eight / two:.1f} times the time for 4 times the threads",
     )
     yield (
         "3.1.2",
@@ -86,8 +85,7 @@ def openmp_mpi() -> Iterator[Row]:
     doubling = [on_caches.spread(fixed, on_caches.DOUBLING, sizes) for fixed in on_caches.FIXED[:2]]
     yield (
         "3.1.3",
-        "a fixed delay before the sense variable makes the centralized barrier faster, more than one that "
-        "grows",
+        "a fixed delay before the sense variable makes the centralized barrier faster, more than one that grows",
         UNDECIDABLE,
         "it is proposed and not measured; on simulated caches of three machines, 8 to 16 threads, it takes "
         + ", ".join(
@@ -98,9 +96,7 @@ def openmp_mpi() -> Iterator[Row]:
         f"{max(high for _, high in doubling):.2f} times as long as with one that doubles; but for the "
         "longest delay that is less than the model's error",
     )
-    crossing = next(
-        n for n in range(2, 65) if all(_units("mcs", m) < _units("central", m) for m in range(n, 65))
-    )
+    crossing = next(n for n in range(2, 65) if all(_units("mcs", m) < _units("central", m) for m in range(n, 65)))
     yield (
         "3.1.3",
         "with many more threads the MCS tree is better than the centralized barrier",
@@ -147,10 +143,7 @@ def openmp_mpi() -> Iterator[Row]:
         f"{grown / rounds:.1f} times as much with 12 nodes",
     )
     share, off = one_machine.share_pct(), one_machine.off_pct("Figure 12", contended=True)
-    one = {
-        plan: _units(plan, 12) / 3 * _printed("Figure 11", "dissemination", 2)
-        for plan in ("mcs", "dissemination")
-    }
+    one = {plan: _units(plan, 12) / 3 * _printed("Figure 11", "dissemination", 2) for plan in ("mcs", "dissemination")}
     yield (
         "3.2.3",
         "with many nodes the MCS tree has the lower latency",
@@ -190,12 +183,7 @@ def openmp_mpi() -> Iterator[Row]:
         f"the bands of 3 and 4, and of 5, 6 and 7 nodes contradict it: dissemination has another round at "
         f"{' and '.join(map(str, steps))} nodes and at no other of 3 to 8",
     )
-    yield (
-        "2.2",
-        "the mean of ten repetitions mitigates the variance",
-        UNDECIDABLE,
-        "no variance is printed",
-    )
+    yield ("2.2", "the mean of ten repetitions mitigates the variance", UNDECIDABLE, "no variance is printed")
 
 
 def logp_claims() -> Iterator[Row]:
@@ -226,9 +214,7 @@ def logp_claims() -> Iterator[Row]:
         ),
         f"it equals the price at {', '.join(map(str, powers))} nodes and is above it elsewhere",
     )
-    table = {
-        (name, n): printed(logp.NAME, "Table 1", name, n).value for name in logp.PLANS for n in (128, 256)
-    }
+    table = {(name, n): printed(logp.NAME, "Table 1", name, n).value for name in logp.PLANS for n in (128, 256)}
     best = {min((table[name, n], name) for name in logp.PLANS)[1] for n in (128, 256)}
     yield (
         "4.5, 5",
@@ -237,9 +223,7 @@ def logp_claims() -> Iterator[Row]:
         f"in print at 128 and 256 nodes, and by price of the five; {_cheaper()} is cheaper by the same model",
     )
     logs = [name for name in logp.PLANS if name != logp.CENTRAL]
-    off = max(
-        abs(logp.price_us(logp.PLANS[name], n) / table[name, n] - 1) for name in logs for n in (128, 256)
-    )
+    off = max(abs(logp.price_us(logp.PLANS[name], n) / table[name, n] - 1) for name in logs for n in (128, 256))
     yield (
         "5",
         "LogP predicts the asymptotic behaviour of the logarithmic barriers very accurately",

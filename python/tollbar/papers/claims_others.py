@@ -38,8 +38,7 @@ def split_shmem() -> Iterator[Row]:
         "More Frequent Progress Checks",
         "polling in the progress engine changes nothing",
         decided(abs(engine / puts - 1) < 0.01),
-        f"{puts} to {engine} s, where every PE polls by itself; a PE that posts and goes away is another "
-        "case",
+        f"{puts} to {engine} s, where every PE polls by itself; a PE that posts and goes away is another case",
     )
     yield (
         "Barriers without AMOs",
@@ -78,20 +77,17 @@ def nic_claims() -> Iterator[Row]:
         f"the least factor of the model from 2 nodes on is {all_sizes:.2f}",
     )
     high, low = (
-        printed(nic.NAME, figure, "HB lanai4.3", 16).value
-        / printed(nic.NAME, figure, "NB lanai4.3", 16).value
+        printed(nic.NAME, figure, "HB lanai4.3", 16).value / printed(nic.NAME, figure, "NB lanai4.3", 16).value
         for figure in ("Figure 7d", "Figure 7b")
     )
     yield (
         "4.3, 5",
         "for an efficiency of 0.90 it needs 44 % less computing",
         decided(abs(1 - 1 / high - 0.44) < 0.005),
-        f"{100 * (1 - 1 / high):.1f} % at 0.90 and {100 * (1 - 1 / low):.1f} % at 0.50, whichever way they "
-        "are read",
+        f"{100 * (1 - 1 / high):.1f} % at 0.90 and {100 * (1 - 1 / low):.1f} % at 0.50, whichever way they are read",
     )
     added = {
-        card: nic.latency_us(card, "NB", n) - nic.latency_us(card, "NB", n, mpi=False)
-        for card, n in nic.NODES.items()
+        card: nic.latency_us(card, "NB", n) - nic.latency_us(card, "NB", n, mpi=False) for card, n in nic.NODES.items()
     }
     few = nic.latency_us("lanai4.3", "NB", 2) - nic.latency_us("lanai4.3", "NB", 2, mpi=False)
     share = max(added[card] / nic.latency_us(card, "NB", n) for card, n in nic.NODES.items())

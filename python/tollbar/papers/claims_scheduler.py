@@ -136,9 +136,7 @@ def _blocking() -> Iterator[Row]:
         decided(twenty < 10),
         f"{twenty:.1f} % at 20, {model.overhead_pct('tree', 50):.1f} % at 50",
     )
-    products = [
-        model.overhead_pct("tree", x) * (x + model.BARRIER_SWITCHES) / 100 for x in (0.5, 1, 2, 4, 10, 20)
-    ]
+    products = [model.overhead_pct("tree", x) * (x + model.BARRIER_SWITCHES) / 100 for x in (0.5, 1, 2, 4, 10, 20)]
     plain = [model.overhead_pct("tree", x) * x / 100 for x in (0.5, 20)]
     yield (
         "4.1",
@@ -153,8 +151,7 @@ def _blocking() -> Iterator[Row]:
         "beside Figure 5",
         "a tree has an overhead of as much as 158 %",
         UNDECIDABLE,
-        f"it has that at {where:.2f} switches of computing, and the text does not say how few the figure "
-        "shows",
+        f"it has that at {where:.2f} switches of computing, and the text does not say how few the figure shows",
     )
     four, twenty, least = (model.overhead_pct("combination", x, "smart") for x in (4, 20, 0.25))
     yield (
@@ -232,9 +229,7 @@ def _processors() -> Iterator[Row]:
 
 def _coscheduling() -> Iterator[Row]:
     def slower_pct(way: str, switches: float) -> float:
-        partition, turns = (
-            partitions.two_programs_ms(p, switches, way) for p in ("partition", "coscheduled")
-        )
+        partition, turns = (partitions.two_programs_ms(p, switches, way) for p in ("partition", "coscheduled"))
         return 100 * (partition / turns - 1)
 
     gauss = _GAUSS_MS * 1000 / model.SWITCH_US
@@ -247,9 +242,7 @@ def _coscheduling() -> Iterator[Row]:
         f"{min(seldom):.1f} to {max(seldom):.1f} % longer in partitions of 8 than in turns of a quantum, "
         "from 50 switches of computing on, whatever a blocked thread yields to",
     )
-    naive, smart = (
-        " and ".join(f"{slower_pct(way, x):.1f} % at {x}" for x in (4, 20)) for way in model.POLICIES
-    )
+    naive, smart = (" and ".join(f"{slower_pct(way, x):.1f} % at {x}" for x in (4, 20)) for way in model.POLICIES)
     yield (
         "5",
         "above four switches of computing a program pays no significant penalty for being in a partition",
@@ -286,8 +279,7 @@ def _appendix() -> Iterator[Row]:
         "appendix, footnote 9",
         "the recurrence agrees for Q > 2 also, where t(n) = n + 1",
         decided(start == second),
-        f"with t(1) = Q as printed, t(1) is {float(start)} at Q = 2.5; it must be min(2, Q) = "
-        f"{float(second)}",
+        f"with t(1) = Q as printed, t(1) is {float(start)} at Q = 2.5; it must be min(2, Q) = {float(second)}",
     )
     last = Fraction(2 * quanta.pattern(Fraction(1001, 1000)) - 1, quanta.pattern(Fraction(1001, 1000)))
     yield (

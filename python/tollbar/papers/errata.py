@@ -86,12 +86,7 @@ def _logp() -> Iterator[_Row]:
     first, second = (logp.price_us("central", n) for n in sizes)
     yield "Table 1", "central counter, 256 nodes over 128", f"{large / small:.3f}", f"{second / first:.3f}"
     for n, us, price_us in zip(sizes, (small, large), (first, second), strict=True):
-        yield (
-            "Table 1",
-            f"central counter at {n} nodes, us, by the other rows",
-            f"{us:.2f}",
-            f"{price_us:.0f}",
-        )
+        yield ("Table 1", f"central counter at {n} nodes, us, by the other rows", f"{us:.2f}", f"{price_us:.0f}")
     mild = [logp.mildest_us("central", n) for n in sizes]
     times = [f"{us / printed_us:.1f}" for us, printed_us in zip(mild, (small, large), strict=True)]
     yield "Table 1", "central counter over what is printed, if L = o = g", "1", " and ".join(times)
@@ -144,9 +139,7 @@ def _best_at_four(cost: Callable[[str, int, tollbar.LogP], float]) -> str:
 
 def _four_is_best(o: int, ranks: int, cost: Callable[[str, int, tollbar.LogP], float]) -> bool:
     costs = tollbar.LogP(L=20 - 2 * o, o=o, g=0)
-    return min(cost(f"combining:{n}", ranks, costs) for n in range(2, 17)) == cost(
-        "combining:4", ranks, costs
-    )
+    return min(cost(f"combining:{n}", ranks, costs) for n in range(2, 17)) == cost("combining:4", ranks, costs)
 
 
 def _multiprogramming() -> Iterator[_Row]:
@@ -180,16 +173,9 @@ def _split_shmem() -> Iterator[_Row]:
     # The last round's signal is the next to last word of every rank; its await goes with it.
     cut = "\n".join(line.rsplit(" ", 2)[0] for line in lines)
     verdict = tollbar.verify(tollbar.parse_plan("cut short", cut))
-    yield (
-        "pseudo-code",
-        "without its last exchange, is it a barrier of 8",
-        "yes",
-        "yes" if verdict.holds else "no",
-    )
+    yield ("pseudo-code", "without its last exchange, is it a barrier of 8", "yes", "yes" if verdict.holds else "no")
     seconds = shmem_published.published()
-    puts, counters = (
-        1e6 * seconds[name] / shmem_published.ITERATIONS for name in ("64-bit Puts", "32-bit AMOs")
-    )
+    puts, counters = (1e6 * seconds[name] / shmem_published.ITERATIONS for name in ("64-bit Puts", "32-bit AMOs"))
     yield (
         "Barriers in SGI SHMEM",
         "what ends an iteration, if it is dissemination by 32-bit AMOs, us",
@@ -204,9 +190,7 @@ def _nic() -> Iterator[_Row]:
     yield "4.2", f"lanai4.3, 16 nodes: {host:.2f} / {card:.2f}", f"{stated}", f"{host / card:.3f}"
     for name, nodes in nic.NODES.items():
         for barrier in nic.WHERE:
-            low, high = (
-                printed(nic.NAME, f, f"{barrier} {name}", nodes).value for f in ("Figure 7b", "Figure 7d")
-            )
+            low, high = (printed(nic.NAME, f, f"{barrier} {name}", nodes).value for f in ("Figure 7b", "Figure 7d"))
             about = f"{barrier} {name}: least computing at 0.90 over 0.50"
             yield "4.3", about, f"{high / low:.3f}", f"{0.9 / (1 - 0.9) / (0.5 / (1 - 0.5)):.3f}"
     for name, nodes in nic.NODES.items():
@@ -225,5 +209,5 @@ def _nic() -> Iterator[_Row]:
     factors = ", ".join(f"{factor:.2f}" for factor in nic_work.over_nodes("lanai7.2"))
     yield "4.5", f"lanai7.2: factor of {nic_work.SHORTEST} on {all_nodes} nodes", f"up to {claimed}", factors
     for name in nic.NODES:
-        low, high = tollbar.nic_card_ranges(name)["a"]
+        low, high = tollbar.nic_part_ranges(name)["a"]
         yield "2.3", f"{name}: Send + RDMA + HRecv, us", "one value", f"{low:.1f} to {high:.1f}"

@@ -32,12 +32,7 @@ class Point:
     @property
     def difference_pct(self) -> float | None:
         """The model against what is printed; 0 where it keeps a bound."""
-        if (
-            self.bound
-            and self.model is not None
-            and self.published is not None
-            and self.model <= self.published
-        ):
+        if self.bound and self.model is not None and self.published is not None and self.model <= self.published:
             return 0.0
         return _off_pct(self.model, self.published)
 
@@ -97,7 +92,7 @@ class Exhibit:
         return max(differences, default=None)
 
     @property
-    def told(self) -> str:
+    def conclusion(self) -> str:
         """The sentence, and how near the prediction for this machine is to what was measured on it."""
         off = sorted(abs(p.predicted_off_pct) for p in self.points if p.predicted_off_pct is not None)
         if not off:
@@ -138,9 +133,7 @@ def with_published(points: Iterable[Point], paper: str, number: str) -> list[Poi
         if index is None:
             joined.append(alone)
         else:
-            joined[index] = replace(
-                joined[index], published=value.value, source=value.source, bound=value.bound
-            )
+            joined[index] = replace(joined[index], published=value.value, source=value.source, bound=value.bound)
     return joined
 
 

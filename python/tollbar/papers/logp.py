@@ -129,11 +129,7 @@ def _in_a_loop(by_ranks: Mapping[int, Measurements], name: str) -> list[Point]:
     """The mean over a loop of barriers, which is what the Pallas benchmarks print and the paper shows."""
     series, candidate = f"{name}, mean of a loop", _candidate(by_ranks, name)
     priced = [
-        Point(
-            series,
-            ranks,
-            model=tollbar.loop_period_us(tollbar.plan(plan_of(name, ranks), ranks), fitted().logp),
-        )
+        Point(series, ranks, model=tollbar.loop_period_us(tollbar.plan(plan_of(name, ranks), ranks), fitted().logp))
         for ranks in _SIZES
     ]
     timed = [

@@ -33,10 +33,7 @@ _FRAMEWORKS = (
 #: The stages of a component, and what coll/tollbar does in each.
 _LIFE = (
     ("selection", "a communicator is made: coll_tollbar_priority against the others'"),
-    (
-        "initialization",
-        "keeps what else would serve the communicator; the plan follows with the first barrier",
-    ),
+    ("initialization", "keeps what else would serve the communicator; the plan follows with the first barrier"),
     ("checkpoint/restart", "nothing: Open MPI has given it up"),
     ("normal usage", "ranks agree on a plan, then run it"),
     ("finalization", "the communicator is freed: channels and shared memory go"),

@@ -39,12 +39,7 @@ _MULTIPLES = {"below one quantum": 1, "below two": 2}
 
 @cache
 def per_barrier_ms(
-    barrier: str,
-    waiting: str,
-    compute_ms: float,
-    processors: int,
-    placement: str = "cyclic",
-    access_us: float = 0,
+    barrier: str, waiting: str, compute_ms: float, processors: int, placement: str = "cyclic", access_us: float = 0
 ) -> float:
     """Simulated; switches cost nothing to those that spin."""
     application = tollbar.SchedulerApplication(
@@ -108,16 +103,8 @@ def quanta_of_pair(one: int, other: int) -> float:
 #: All with 1 ms of computing between barriers, a quantum of 20 ms and switches of 0.1 ms.
 _HISTORIES = {
     "A tree that spins: three barriers take six quanta": ("tree", "spin", 120000.0),
-    "A tree that yields: two switches a barrier and processor, and waits between them": (
-        "tree",
-        "smart",
-        12000.0,
-    ),
-    "A combination barrier that yields: one switch a barrier and processor": (
-        "combination",
-        "smart",
-        12000.0,
-    ),
+    "A tree that yields: two switches a barrier and processor, and waits between them": ("tree", "smart", 12000.0),
+    "A combination barrier that yields: one switch a barrier and processor": ("combination", "smart", 12000.0),
 }
 
 
@@ -235,8 +222,7 @@ def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
     points += [Point(other, x, model=overhead_pct(barrier, x, _other(policy))) for x in _SWITCHES]
     points = with_published(points, NAME, number)
     overheads, other_overheads = (
-        ", ".join(f"{at(points, series, x).model:.3g} % at {x:g}" for x in (0.5, 4, 20))
-        for series in (barrier, other)
+        ", ".join(f"{at(points, series, x).model:.3g} % at {x:g}" for x in (0.5, 4, 20)) for series in (barrier, other)
     )
     why = {
         "naive": "a yield to the next thread of the processor, which section 3.4 describes,",
@@ -310,9 +296,7 @@ def _processors(runs: Stored) -> Exhibit:
     ]
     gain = 100 * (1 - _of(points, 4) / _of(points, 3))
     points.append(Point("gain of a fourth processor", 3, model=gain))
-    points.append(
-        Point("gain of seven more processors", 8, model=100 * (1 - _of(points, 15) / _of(points, 8)))
-    )
+    points.append(Point("gain of seven more processors", 8, model=100 * (1 - _of(points, 15) / _of(points, 8))))
     points = with_published(points, NAME, "Figure 6") + multiprogramming_measured.processors(runs)
     steps = [p for p in _PROCESSORS[1:] if _of(points, p - 1) > 1.05 * _of(points, p)]
     sentence = (
@@ -351,9 +335,7 @@ def _appendix() -> Exhibit:
             Point("simulated", compute_ms, model=simulated),
             Point("R", compute_ms, model=float(quanta.pattern(ratio))),
         ]
-    ways = [
-        [p.model or 0 for p in points if p.series == s] for s in ("recurrence", "Q (2R - 1) / R", "simulated")
-    ]
+    ways = [[p.model or 0 for p in points if p.series == s] for s in ("recurrence", "Q (2R - 1) / R", "simulated")]
     apart = max(max(ms) / min(ms) - 1 for ms in zip(*ways, strict=True))
     sentence = (
         f"R barriers take 2R - 1 quanta, with R = ceil(1 / (Q / T - 1)): from half a quantum of computing to "

@@ -54,11 +54,7 @@ def come_and_go(threads: int) -> tollbar.SchedulerOutcome:
 def two_programs_ms(policy: str, switches: float, waiting: str) -> float:
     """A barrier of two programs of 16 threads on 16 processors, each with combination barriers."""
     application = tollbar.SchedulerApplication(
-        threads=_THREADS,
-        compute_us=switches * _SWITCH_US,
-        barrier="combination",
-        waiting=waiting,
-        barriers=600,
+        threads=_THREADS, compute_us=switches * _SWITCH_US, barrier="combination", waiting=waiting, barriers=600
     )
     outcome = tollbar.simulate_scheduler([application, application], processors=_THREADS, policy=policy)
     return max(program.per_barrier_us for program in outcome.applications) / 1000
@@ -69,12 +65,7 @@ def history() -> Exhibit:
     until_us = 130000.0
     programs = [
         tollbar.SchedulerApplication(
-            threads=8,
-            compute_us=10000,
-            barriers=6,
-            barrier="combination",
-            waiting="smart",
-            arrival_us=arrival_us,
+            threads=8, compute_us=10000, barriers=6, barrier="combination", waiting="smart", arrival_us=arrival_us
         )
         for arrival_us in (0.0, 25000.0)
     ]

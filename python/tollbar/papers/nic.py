@@ -30,7 +30,7 @@ FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
 @cache
 def latency_us(card: str, barrier: str, nodes: int, share: float = 0.5, mpi: bool = True) -> float:
     """HB or NB; `share` says where between its bounds the one parameter lies that no latency fixes."""
-    parts = tollbar.nic_card(card, share)
+    parts = tollbar.nic_parts(card, share)
     parts = parts if mpi else parts.without_mpi()
     return tollbar.simulate_nic(tollbar.plan(PLAN, nodes), WHERE[barrier], parts).last_us
 
@@ -67,10 +67,9 @@ def _sizes(card: str, powers: bool) -> list[int]:
 
 
 def _time_lines() -> Exhibit:
-    plan, card = tollbar.plan(PLAN, 2), tollbar.nic_card("lanai4.3")
+    plan, card = tollbar.plan(PLAN, 2), tollbar.nic_parts("lanai4.3")
     histories = {
-        barrier: tollbar.simulate_nic(plan, where, card, most_spans=100).history
-        for barrier, where in WHERE.items()
+        barrier: tollbar.simulate_nic(plan, where, card, most_spans=100).history for barrier, where in WHERE.items()
     }
     points = [
         Point(f"{barrier} node {span.rank} {span.stage}", span.from_us, model=span.until_us - span.from_us)
@@ -99,15 +98,13 @@ def _mpi_overhead(runs: Stored) -> Exhibit:
     for card, most in NODES.items():
         for level, mpi in (("MPI", True), ("GM", False)):
             points += [
-                Point(f"{level} {card}", n, model=latency_us(card, "NB", n, mpi=mpi))
-                for n in _sizes(card, True)
+                Point(f"{level} {card}", n, model=latency_us(card, "NB", n, mpi=mpi)) for n in _sizes(card, True)
             ]
         added = latency_us(card, "NB", most) - latency_us(card, "NB", most, mpi=False)
         points.append(Point(f"overhead {card}", most, model=added))
     points = [*with_published(points, NAME, "Figure 3"), *nic_hosts.levels(runs)]
     latencies = " and ".join(
-        f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}"
-        for card, most in NODES.items()
+        f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}" for card, most in NODES.items()
     )
     return Exhibit(
         NAME,
@@ -213,9 +210,7 @@ def _fine(runs: Stored) -> Exhibit:
 
 def implied_us(card: str, barrier: str) -> float:
     """The barrier whose loops B / (1 - e) at efficiency 0.50 are what is printed."""
-    return printed(NAME, "Figure 7b", f"{barrier} {card}", NODES[card]).value * (
-        1 - EFFICIENCIES["Figure 7b"]
-    )
+    return printed(NAME, "Figure 7b", f"{barrier} {card}", NODES[card]).value * (1 - EFFICIENCIES["Figure 7b"])
 
 
 def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
@@ -229,9 +224,7 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
             ]
             points += [
                 Point(
-                    f"{name} (C by the text)",
-                    n,
-                    model=tollbar.nic_compute_us(latency_us(card, barrier, n), efficiency),
+                    f"{name} (C by the text)", n, model=tollbar.nic_compute_us(latency_us(card, barrier, n), efficiency)
                 )
                 for n in _sizes(card, True)
             ]
@@ -249,9 +242,7 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
                     for p in points
                 ]
     points += nic_hosts.efficiency(runs, efficiency) + nic_ranks.efficiency(runs, efficiency)
-    implied = ", ".join(
-        f"{barrier} {card} {implied_us(card, barrier):.2f}" for card in NODES for barrier in WHERE
-    )
+    implied = ", ".join(f"{barrier} {card} {implied_us(card, barrier):.2f}" for card in NODES for barrier in WHERE)
     sentence = f"C / (C + B) = {efficiency} needs C = {efficiency / (1 - efficiency):.3g} B. "
     sentence += (
         f"What is printed is the whole loop B / (1 - e) of barriers of {implied} us."
@@ -289,6 +280,4 @@ def _projection() -> Exhibit:
                     f"of {min(factors):.3g} to {max(factors):.3g}"
                 )
     sentence = f"All parameters that fit what is printed give: {'; '.join(ranges)}."
-    return Exhibit(
-        NAME, "Projection", "More nodes than anybody measured", "nodes", "us; factors", points, sentence
-    )
+    return Exhibit(NAME, "Projection", "More nodes than anybody measured", "nodes", "us; factors", points, sentence)

@@ -158,12 +158,7 @@ def _us(name: str) -> float | None:
 
 
 def _measured(by_name: Workloads) -> list[tuple[str, str, Run]]:
-    return [
-        (way, name, run)
-        for way in _WAYS
-        for name in by_name
-        if (run := nic_measured.run_of(by_name, name, way))
-    ]
+    return [(way, name, run) for way in _WAYS for name in by_name if (run := nic_measured.run_of(by_name, name, way))]
 
 
 def _runs(runs: Stored, wanted: int, places: Mapping[str, X | None]) -> list[Point]:

@@ -60,22 +60,20 @@ class Hosts:
 
     there: Mapping[int, Measurements]
 
-    def found(self, way: str) -> dict[int, tuple[Measurements, Candidate]]:
+    def by_hosts(self, way: str) -> dict[int, tuple[Measurements, Candidate]]:
         """Where it was measured, and as what."""
         found = {hosts: (here, find(way, here.candidates)) for hosts, here in self.there.items()}
         return {hosts: (here, candidate) for hosts, (here, candidate) in found.items() if candidate}
 
     def summary(self, way: str, metric: str = "period_ns") -> dict[int, Interval]:
         """CPU time is that of all hosts together for a barrier."""
-        found = {
-            hosts: here.median(candidate, metric) for hosts, (here, candidate) in self.found(way).items()
-        }
+        found = {hosts: here.median(candidate, metric) for hosts, (here, candidate) in self.by_hosts(way).items()}
         return {hosts: each for hosts, each in found.items() if each}
 
     def factor(self, way: str = CARD, over: str | None = None) -> dict[int, Ratio]:
         """How many times as long a barrier of `over` takes: by default the host-based one of that level."""
         over = over or (GM_HOST if way in BELOW_MPI else HOST)
-        ours, theirs = self.found(way), self.found(over)
+        ours, theirs = self.by_hosts(way), self.by_hosts(over)
         found = {
             hosts: here.ratio(theirs[hosts][1], candidate)
             for hosts, (here, candidate) in ours.items()

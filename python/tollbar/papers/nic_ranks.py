@@ -80,11 +80,7 @@ def gains(runs: Stored) -> list[Point]:
 
 
 def shares(runs: Stored) -> list[Point]:
-    return [
-        Point(where, name, measured=run.efficiency)
-        for where, name, run, _ in _all(runs)
-        if not _is_loop(name)
-    ]
+    return [Point(where, name, measured=run.efficiency) for where, name, run, _ in _all(runs) if not _is_loop(name)]
 
 
 def _places(runs: Stored) -> list[tuple[Situation, Workloads]]:

@@ -30,7 +30,7 @@ def run_us(card: str, barrier: str, nodes: int, workload: str) -> float:
     outcome = tollbar.simulate_nic(
         tollbar.plan("pairwise", nodes),
         _WHERE[barrier],
-        tollbar.nic_card(card),
+        tollbar.nic_parts(card),
         compute_us=compute_us,
         variation=variation,
         runs=runs,
@@ -49,8 +49,7 @@ def _varying(runs: Stored) -> Exhibit:
         for us in COMPUTE_US
     ]
     saved = {
-        us: run_us("lanai4.3", "HB", 16, f"{us}~0.2") - run_us("lanai4.3", "NB", 16, f"{us}~0.2")
-        for us in COMPUTE_US
+        us: run_us("lanai4.3", "HB", 16, f"{us}~0.2") - run_us("lanai4.3", "NB", 16, f"{us}~0.2") for us in COMPUTE_US
     }
     first, last = COMPUTE_US[0], COMPUTE_US[-1]
     sentence = (
@@ -105,15 +104,9 @@ def _applications(runs: Stored) -> list[Exhibit]:
     }
     taken = [Point(f"{barrier} {card}", name, model=us) for (card, barrier, name), us in times.items()]
     gains = [
-        Point(card, name, model=times[card, "HB", name] / times[card, "NB", name])
-        for card in _CARDS
-        for name in names
+        Point(card, name, model=times[card, "HB", name] / times[card, "NB", name]) for card in _CARDS for name in names
     ]
-    gains += [
-        Point(f"{card} (nothing varies)", name, model=additive(card, name))
-        for card in _CARDS
-        for name in names
-    ]
+    gains += [Point(f"{card} (nothing varies)", name, model=additive(card, name)) for card in _CARDS for name in names]
     largest = max((point for point in gains if point.model), key=lambda point: point.model or 0)
     gains.append(Point("largest factor", "any", model=largest.model))
     gains = with_published(gains, NAME, "Figure 10b")
@@ -132,9 +125,7 @@ def _applications(runs: Stored) -> list[Exhibit]:
     first, last = names[0], names[-1]
     short_us, long_us = (times["lanai7.2", "NB", name] for name in (first, last))
     spans = f"{short_us:.4g} us for {first} and {long_us:.5g} us for {last}"
-    efficient = (
-        f"The most efficient is {best.series} with {best.x}: {best.model:.1%} of the time is computing."
-    )
+    efficient = f"The most efficient is {best.series} with {best.x}: {best.model:.1%} of the time is computing."
     taken += nic_hosts.applications(runs) + nic_ranks.applications(runs)
     gains += nic_hosts.gains(runs) + nic_ranks.gains(runs)
     shares += nic_hosts.shares(runs) + nic_ranks.shares(runs)
@@ -172,9 +163,7 @@ def _over_nodes(runs: Stored) -> Exhibit:
         for card in _CARDS
         for nodes, factor in zip(NODES_OVER, over_nodes(card), strict=True)
     ]
-    factors = "; ".join(
-        f"{card} {', '.join(f'{factor:.2f}' for factor in over_nodes(card))}" for card in _CARDS
-    )
+    factors = "; ".join(f"{card} {', '.join(f'{factor:.2f}' for factor in over_nodes(card))}" for card in _CARDS)
     sentence = f"The factor of {name} on {', '.join(map(str, NODES_OVER))} nodes: {factors}."
     title = f"Factor of {name} against nodes"
     points += nic_hosts.gains_over(runs, name)

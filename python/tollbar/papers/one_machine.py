@@ -101,9 +101,7 @@ def _points(number: str, sizes: Sequence[int]) -> list[Point]:
         for plan in dict.fromkeys(row.plan for row in rows(number)):
             series = f"{plan}, messages in each other's way" if contended else plan
             printed_at = {
-                value.x: value
-                for value in values_of(NAME, number)
-                if _PLANS.get(value.series, value.series) == plan
+                value.x: value for value in values_of(NAME, number) if _PLANS.get(value.series, value.series) == plan
             }
             for n in sizes:
                 point = Point(series, n, model=machine.price_us(plan, n))

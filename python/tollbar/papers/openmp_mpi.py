@@ -55,9 +55,7 @@ def _model(number: str, series: str, plan: str, sizes: Sequence[int]) -> list[Po
     unit = tollbar.price(tollbar.plan(plan, first), tollbar.LogP(1, 1, 1)).last_us
     third = printed(NAME, number, series, first).value / unit
     logp = tollbar.LogP(third, third, third)
-    return [
-        Point(series, size, model=tollbar.price(tollbar.plan(plan, size), logp).last_us) for size in sizes
-    ]
+    return [Point(series, size, model=tollbar.price(tollbar.plan(plan, size), logp).last_us) for size in sizes]
 
 
 def _threads(runs: Stored, number: str, title: str, barriers: Sequence[str]) -> Exhibit:
@@ -80,8 +78,7 @@ def _processes(runs: Stored, number: str, title: str, plans: Sequence[str]) -> E
     for plan in plans:
         candidate = stored.candidate(by_ranks, plan, "messages", "words", "auto")
         points += stored.merged(
-            _model(number, plan, plan, _NODES),
-            stored.measured(by_ranks, candidate, plan, model, plan, _COUNTED),
+            _model(number, plan, plan, _NODES), stored.measured(by_ranks, candidate, plan, model, plan, _COUNTED)
         )
     title += f" (measured: {where})" if where else ""
     return _exhibit(number, title, "nodes", points, plans, runs.missing("mpi"))

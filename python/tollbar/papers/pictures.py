@@ -28,9 +28,7 @@ _CSS = Path(__file__).parents[1] / "report" / "templates" / "report.css"
 _STAGES = {"send": 0, "sdma": 1, "xmit": 2, "recv": 3, "rdma": 4, "hrecv": 5}
 
 
-def drawing(
-    paper: str, number: str, plan: str, ranks: int, sentence: str, half: str | None = None
-) -> Exhibit:
+def drawing(paper: str, number: str, plan: str, ranks: int, sentence: str, half: str | None = None) -> Exhibit:
     """A figure that draws an algorithm: the plan and its words; of a tree one of its halves alone."""
     made = tollbar.plan(plan, ranks)
     title = f"{plan} between {ranks} ranks"
@@ -50,9 +48,7 @@ def _half(plan: tollbar.Plan, half: str) -> str:
         rank, _, word = line.partition(": ")
         steps = word.split()
         arrived = next(n for n, step in enumerate(steps) if step.startswith("!")) + (rank != "0")
-        lines.append(
-            f"{rank}: {' '.join(steps[:arrived] if half == 'arrival' else steps[arrived:])}".rstrip()
-        )
+        lines.append(f"{rank}: {' '.join(steps[:arrived] if half == 'arrival' else steps[arrived:])}".rstrip())
     return "\n".join(lines)
 
 
@@ -92,11 +88,7 @@ def time_line(name: str, histories: Mapping[str, Sequence[tollbar.NicSpan]]) -> 
                 width = span.until_us - span.from_us
                 axes.add_patch(
                     Rectangle(
-                        (span.from_us, bottom),
-                        width,
-                        0.14,
-                        linewidth=0,
-                        facecolor=plots.series(_STAGES[span.stage]),
+                        (span.from_us, bottom), width, 0.14, linewidth=0, facecolor=plots.series(_STAGES[span.stage])
                     )
                 )
         last = max(span.until_us for spans in histories.values() for span in spans)
@@ -121,9 +113,7 @@ def heat_map(name: str, times: Mapping[tuple[int, int], float], xlabel: str, yla
         for (x, y), value in times.items():
             at = columns.index(x) - 0.5, rows.index(y) - 0.5
             warmth = (np.log(value) - least) / (most - least) if most > least else 0.0
-            axes.add_patch(
-                Rectangle(at, 1, 1, facecolor=plots.series(0), alpha=0.04 + 0.5 * warmth, linewidth=0)
-            )
+            axes.add_patch(Rectangle(at, 1, 1, facecolor=plots.series(0), alpha=0.04 + 0.5 * warmth, linewidth=0))
             axes.text(at[0] + 0.5, at[1] + 0.5, charts.time_text(value), ha="center", va="center", fontsize=9)
         for axis, ticks in ((axes.xaxis, columns), (axes.yaxis, rows)):
             axis.set_ticks(range(len(ticks)), [str(each) for each in ticks])

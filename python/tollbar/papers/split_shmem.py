@@ -17,9 +17,7 @@ def exhibits(runs: Stored) -> list[Exhibit]:
     for row in shmem_tables.rows(runs.shmem):
         if row.seconds is not None:
             taken, series = row.seconds, f"{row.pes} PEs here"
-            points.append(
-                Point(series, row.experiment.name, measured=taken.value, low=taken.low, high=taken.high)
-            )
+            points.append(Point(series, row.experiment.name, measured=taken.value, low=taken.low, high=taken.high))
     order = sorted(shmem_published.published().items(), key=lambda item: item[1])
     modelled = sorted((point for point in points if point.model), key=lambda point: point.model or 0)
     same = {order[0][0], order[1][0]} == {modelled[0].x, modelled[1].x}
@@ -60,9 +58,7 @@ def _over_pes(runs: Stored) -> Exhibit:
     for row in shmem_tables.rows(runs.shmem):
         if row.seconds is not None and row.experiment.name in _KINDS:
             taken = row.seconds
-            points.append(
-                Point(row.experiment.name, row.pes, measured=taken.value, low=taken.low, high=taken.high)
-            )
+            points.append(Point(row.experiment.name, row.pes, measured=taken.value, low=taken.low, high=taken.high))
     few, many = exchange.exchange(_PES[0]), exchange.exchange(_PES[-1])
     sentence = (
         f"Without its split barrier an iteration takes {few.all_us:.0f} us between {_PES[0]} PEs and "

@@ -84,9 +84,7 @@ def page(written: Sequence[Written], runs: Mapping[str, Path], claims: Sequence[
     environment.filters |= {"number": _number, "svg": _markup, "uri": _uri}
     names = dict.fromkeys(entry.exhibit.paper for entry in written)
     return environment.get_template("reproduce.html.j2").render(
-        papers=[
-            (papers()[name], [entry for entry in written if entry.exhibit.paper == name]) for name in names
-        ],
+        papers=[(papers()[name], [entry for entry in written if entry.exhibit.paper == name]) for name in names],
         runs=runs,
         of=_known,
         claims={name: [claim for claim in claims if claim.paper == name] for name in names},

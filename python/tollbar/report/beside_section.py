@@ -125,21 +125,41 @@ def markdown(samples: Samples) -> str:
         return ""
     shown = labels(there)
     by_kind = (
-        [word(neighbours), *(_told(beside.spread(some, label)) for label in shown)]
+        [word(neighbours), *(_ratios_text(beside.spread(some, label)) for label in shown)]
         for neighbours, some in beside.by_neighbours(there).items()
     )
     every = (
         [
-            word(cell.neighbours), str(cell.ranks), cell.placement, cell.work,
-            beside.best(here), time_text(beside.turn_ns(here, beside.best(here))),
+            word(cell.neighbours),
+            str(cell.ranks),
+            cell.placement,
+            cell.work,
+            beside.best(here),
+            time_text(beside.turn_ns(here, beside.best(here))),
             *(times_text(beside.ratio(here, label)) for label in shown),
         ]
         for cell, here in there.items()
-    )  # fmt: skip
+    )
     cost = tables.markdown_table(["neighbours", *shown], by_kind)
     names = ["neighbours", "threads", "placement", "computing", "best", "a turn of it", *shown]
     return f"{cost}\nEvery cell:\n\n{tables.markdown_table(names, every)}"
 
 
-def _told(found: Spread | None) -> str:
+def counted(there: Mapping[Situation, Measurements]) -> list[str]:
+    """Sentences about all cells together: against the best way to wait, and against what users have today."""
+    said = []
+    for peer, limit in ((None, beside.AS_GOOD), ("pthread_barrier", 1.1)):
+        if found := beside.spread(there, AUTO, peer):
+            above, cell = sum(ratio > limit for ratio in found.ratios.values()), found.worst
+            than = f"`{peer}`" if peer else "the best way to wait there"
+            said.append(
+                f"Of {len(found.ratios)} cells, alone and beside neighbours, `{AUTO}` takes more than "
+                f"{limit:g} times as long as {than} in {above}; "
+                f"{times_text(found.median)} times in the median, "
+                f"{times_text(found.ratios[cell])} at worst ({word(cell.neighbours)}: {cell.of_threads})."
+            )
+    return said
+
+
+def _ratios_text(found: Spread | None) -> str:
     return f"{times_text(found.median)} ({times_text(found.ratios[found.worst])})" if found else ""

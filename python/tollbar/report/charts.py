@@ -57,9 +57,14 @@ def _digits(value: float) -> str:
 
 
 def curves(
-    name: str, lines: Sequence[Line], x: Quantity, y: Quantity, spread: str = ROUNDS,
-    bars: bool = False, notes: Sequence[Sequence[str]] = (),
-) -> str:  # fmt: skip
+    name: str,
+    lines: Sequence[Line],
+    x: Quantity,
+    y: Quantity,
+    spread: str = ROUNDS,
+    bars: bool = False,
+    notes: Sequence[Sequence[str]] = (),
+) -> str:
     """The chart of these lines. `bars` draws each range as a bar, not as a band; notes are told at points."""
     styles = _Styles()
     drawn = []
@@ -70,33 +75,38 @@ def curves(
         drawn.append({"name": line.label, "kind": kind, "points": points} | style)
     measured = (len(line.x) for line in lines if not line.bound and not line.predicted)
     told = _table(lines, x, y)
-    return _chart(name, {"x": dict(x), "y": dict(y), "spread": spread, "bars": bars, "series": drawn},
-                  told, max(measured, default=0))  # fmt: skip
+    return _chart(
+        name,
+        {"x": dict(x), "y": dict(y), "spread": spread, "bars": bars, "series": drawn},
+        told,
+        max(measured, default=0),
+    )
 
 
 def rows(
-    name: str, groups: Sequence[tuple[str, str]], lines: Sequence[Line], x: Quantity, spread: str,
+    name: str,
+    groups: Sequence[tuple[str, str]],
+    lines: Sequence[Line],
+    x: Quantity,
+    spread: str,
     notes: Sequence[Sequence[str]] = (),
-) -> str:  # fmt: skip
+) -> str:
     """A row for each (group, label), a point in it for each line; a line's x are numbers of rows."""
     turned = [dataclasses.replace(line, x=line.middle, middle=line.x) for line in lines]
     drawn = [
         {
-            "name": line.label, "kind": "line", "colour": candidates.colour(line.label) % COLOURS, "dash": 0,
+            "name": line.label,
+            "kind": "line",
+            "colour": candidates.colour(line.label) % COLOURS,
+            "dash": 0,
             "points": _points(line, notes[number] if notes else ()),
         }
         for number, line in enumerate(turned)
-    ]  # fmt: skip
+    ]
     y = {"scale": "rows", "label": "", "unit": ""}
     texts = [", ".join(group) for group in groups]
     told = _table(lines, {**y, "rows": texts}, x)
-    data = {
-        "x": dict(x),
-        "y": y,
-        "rows": [list(group) for group in groups],
-        "spread": spread,
-        "series": drawn,
-    }
+    data = {"x": dict(x), "y": y, "rows": [list(group) for group in groups], "spread": spread, "series": drawn}
     return _chart(name, data, told, len(groups))
 
 
@@ -107,14 +117,8 @@ def distribution(name: str, samples: Mapping[str, np.ndarray], xlabel: str) -> s
     for number, (label, values) in enumerate(samples.items()):
         points = [[_short(x), _short(y)] for x, y in zip(np.quantile(values, shares), shares, strict=True)]
         drawn.append({"name": label, "kind": "steps", "points": points} | styles.of(label, number))
-    x, y = (
-        {"scale": "log", "unit": "ns", "label": xlabel},
-        {"scale": "linear", "unit": "share", "label": "episodes"},
-    )
-    cells = [
-        [label, *(time_text(each) for each in np.quantile(values, _TOLD))]
-        for label, values in samples.items()
-    ]
+    x, y = ({"scale": "log", "unit": "ns", "label": xlabel}, {"scale": "linear", "unit": "share", "label": "episodes"})
+    cells = [[label, *(time_text(each) for each in np.quantile(values, _TOLD))] for label, values in samples.items()]
     quantiles = table(["barrier", *(f"{share:.0%} take at most" for share in _TOLD)], cells)
     return _chart(name, {"x": x, "y": y, "spread": "", "series": drawn}, quantiles, _SHARES)
 
@@ -199,8 +203,7 @@ def table(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     """A table of texts; the first of a row is what it is about."""
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     body = "".join(
-        f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
-        for row in cells
+        f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>" for row in cells
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -69,12 +69,7 @@ def section(run: Samples) -> Section | None:
     if crowds is None:
         return None
     found = agreements(crowds)
-    return Section(
-        crowds,
-        sentences(crowds, found),
-        found,
-        verdicts(crowds),
-    )
+    return Section(crowds, sentences(crowds, found), found, verdicts(crowds))
 
 
 def agreements(crowds: Crowds) -> list[Agreement]:
@@ -117,9 +112,7 @@ def sentences(crowds: Crowds, found: Sequence[Agreement]) -> list[str]:
         if len(known) == len(starts):
             everywhere = max(known)
             text += ", all of them" if everywhere == times[0] else ""
-            text += (
-                f", all from {time_text(everywhere * 1e3)} of computing on" if everywhere > times[0] else ""
-            )
+            text += f", all from {time_text(everywhere * 1e3)} of computing on" if everywhere > times[0] else ""
         if parted := [(each, each.worst) for each in here if each.worst]:
             most, far = max(parted, key=lambda pair: abs(np.log(pair[1].ratio)))
             text += (
@@ -152,10 +145,13 @@ def _verdict(place: Situation, crowds: Crowds) -> Verdict | None:
     take = min(near, key=lambda each: (each.wait != "auto", _SIMPLEST.index(each.kind), safe[each]))
     worst = {each: max(found.values()) for each, found in ratios.items()}
     return Verdict(
-        place, take, safe[take], worst[take],
+        place,
+        take,
+        safe[take],
+        worst[take],
         {each.name: worst[each] for each in ratios if each.name in _PEERS},
         min((worst[each] for each in ratios if each.wait == "spin"), default=None),
-    )  # fmt: skip
+    )
 
 
 def verdict_text(verdict: Verdict) -> str:

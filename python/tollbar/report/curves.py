@@ -21,9 +21,13 @@ Along = Mapping[int, Measurements]
 
 
 def line(
-    along: Along, candidate: Candidate | str, metric: str | None = None, label: str = "",
-    colour: int | None = None, band: bool = True,
-) -> Line | None:  # fmt: skip
+    along: Along,
+    candidate: Candidate | str,
+    metric: str | None = None,
+    label: str = "",
+    colour: int | None = None,
+    band: bool = True,
+) -> Line | None:
     """The medians of a candidate; by default its time, in its own colour. None where there are none."""
     own = candidate.label if isinstance(candidate, Candidate) else candidate
     points = []
@@ -39,9 +43,7 @@ def line(
     return Line(label or own, along_x, middle, lows if band else None, highs if band else None, colour)
 
 
-def several(
-    along: Along, some: Sequence[Candidate | str], metric: str | None = None, least: int = 1
-) -> list[Line]:
+def several(along: Along, some: Sequence[Candidate | str], metric: str | None = None, least: int = 1) -> list[Line]:
     """A curve for each candidate with so many points, without bands where there are too many of them."""
     found = [each for each in (line(along, one, metric) for one in some) if each and len(each.x) >= least]
     colours = candidates.colours(each.label for each in found)

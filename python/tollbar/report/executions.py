@@ -114,9 +114,13 @@ def _lanes(axes: matplotlib.axes.Axes, picture: Picture) -> dict[str, str]:
     for number, span in enumerate(picture.spans):
         length = span.until_us - span.from_us
         shape = Rectangle(
-            (span.from_us, span.processor - 0.4), length, 0.8, linewidth=0,
-            facecolor=plots.series(_COLOURS[span.activity]), alpha=_alpha(span),
-        )  # fmt: skip
+            (span.from_us, span.processor - 0.4),
+            length,
+            0.8,
+            linewidth=0,
+            facecolor=plots.series(_COLOURS[span.activity]),
+            alpha=_alpha(span),
+        )
         shape.set_gid(f"span-{number}")
         axes.add_patch(shape)
         when = f"{charts.time_text(length * 1000)} from {span.from_us / 1000:.6g} ms"
@@ -148,9 +152,7 @@ def _frame(axes: matplotlib.axes.Axes, picture: Picture) -> None:
     last = math.floor(picture.until_us / picture.quantum_us)
     if last - first < 200:
         for quantum in range(max(first, 1), last + 1):
-            axes.axvline(
-                quantum * picture.quantum_us, color=plots.MUTED, linewidth=0.7, linestyle=(0, (3, 3))
-            )
+            axes.axvline(quantum * picture.quantum_us, color=plots.MUTED, linewidth=0.7, linestyle=(0, (3, 3)))
     for us, words in picture.marks:
         axes.axvline(us, color=plots.series(0), linewidth=1.6)
         axes.text(us, -0.55, f"{words} ", ha="right", va="bottom", fontsize=8)

@@ -95,9 +95,7 @@ def page(*runs: Stored) -> str:
     return pages(*runs).report
 
 
-def pages(
-    *runs: Stored, name: str = "report.html", machines: Sequence[str] = cores_section.MACHINES
-) -> Pages:
+def pages(*runs: Stored, name: str = "report.html", machines: Sequence[str] = cores_section.MACHINES) -> Pages:
     """One run of threads at most, and others; the machine told is the first one's. `name`: of the report;
     `machines`: those that are simulated."""
     of_kind: dict[str, list[Stored]] = defaultdict(list)
@@ -143,14 +141,12 @@ def pages(
         launches=tables.launches(there),
         versions={
             name: value
-            for name, value in found[kind_of(runs[0])].told.get(runs[0].folder.name, {}).items()
+            for name, value in found[kind_of(runs[0])].facts.get(runs[0].folder.name, {}).items()
             if name not in runs[0].environment
         },
         downloads=_DOWNLOADS,
     )
-    files = [
-        file for each in runs for file in downloads(each, "" if each is runs[0] else f"{each.folder.name}-")
-    ]
+    files = [file for each in runs for file in downloads(each, "" if each is runs[0] else f"{each.folder.name}-")]
     links, beside = _links(files, MOST_BYTES - len(text.encode()), folder)
     text = text.replace(_DOWNLOADS, environment.get_template("downloads.html.j2").render(files=links, **told))
     return Pages(text, beside, folder, first.answer)
@@ -163,12 +159,18 @@ def _interval(found: Interval | None) -> str:
 def _environment(left_out: LeftOut) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
     environment.filters |= {
-        "time": time_text, "times": tables.times_text, "interval": _interval,
-        "ratio": left_out.ratio, "enough": left_out.enough,
-    }  # fmt: skip
+        "time": time_text,
+        "times": tables.times_text,
+        "interval": _interval,
+        "ratio": left_out.ratio,
+        "enough": left_out.enough,
+    }
     return environment
 
 
@@ -233,20 +235,12 @@ def downloads(run: Stored, prefix: str = "") -> list[File]:
         ("episodes.csv", "quantiles of the stamped episodes", episodes_csv),
     ]
     if kind_of(run) == "neighbours":
-        turns = (
-            "turns.csv",
-            "every timed round of turns",
-            lambda each: records_csv(each, "turns", "company"),
-        )
+        turns = ("turns.csv", "every timed round of turns", lambda each: records_csv(each, "turns", "company"))
         tables_of = [turns]
     what = f" ({kind_of(run)})" if prefix else ""
-    files = [
-        File(prefix + name, told + what, "text/csv", text(run).encode()) for name, told, text in tables_of
-    ]
+    files = [File(prefix + name, told + what, "text/csv", text(run).encode()) for name, told, text in tables_of]
     machine = json.dumps(run.environment, indent=2).encode()
-    files.append(
-        File(f"{prefix}environment.json", f"the machine and the run{what}", "application/json", machine)
-    )
+    files.append(File(f"{prefix}environment.json", f"the machine and the run{what}", "application/json", machine))
     # gzip files one after another are one gzip file
     lines = b"".join(path.read_bytes() for path in sorted(run.folder.glob("*.jsonl.gz")))
     told = f"every line that was measured{what}"
@@ -254,9 +248,7 @@ def downloads(run: Stored, prefix: str = "") -> list[File]:
     return files
 
 
-def _links(
-    files: Sequence[File], room: int, folder: str
-) -> tuple[list[tuple[File, Markup]], dict[str, bytes]]:
+def _links(files: Sequence[File], room: int, folder: str) -> tuple[list[tuple[File, Markup]], dict[str, bytes]]:
     """The address of each file: the smallest stand in the page while there is room, others in the folder."""
     addresses: dict[str, Markup] = {}
     beside: dict[str, bytes] = {}

@@ -9,46 +9,55 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 import polars as pl
+from matplotlib.figure import Figure as Picture
 
-from tollbar.data import results, samples
+from tollbar.data import beside, results, samples
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
+from tollbar.data.statistics import Interval
 from tollbar.data.summary import rounds
-from tollbar.report import beside_section, tables, times
+from tollbar.report import beside_section, tables, times, today
 from tollbar.report.charts import Line, time_text
 from tollbar.report.figures import Figure
 
 ROWS, ABOUT = "rows.parquet", "runs.json"
+_NOTHING = "Nothing is stored yet.\n"
 #: What tables are made of; all else is kept for whoever asks the file.
 _METRICS = (
     "period_ns", "latency_ns", "skew_ns", "call_ns", "inside_ns", "alone_latency_ns", "cpu_ns", "switches",
     "turn_ns", "exchange_ns", "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
 )  # fmt: skip
 #: Of threads only what users have today, and what tollbar offers instead.
-_OF_THREADS = (
+OF_THREADS = (
     "tollbar::barrier", "turnstile", "combination", "dissemination", "std::barrier", "pthread_barrier",
-    "boost::barrier", "libgomp", "libomp",
+    "boost::barrier", "libgomp", "libomp", "pthread_door", "libgomp_door", "libomp_door",
 )  # fmt: skip
+_ON_NICS, _HOSTS = "MPI_Barrier [component on cards]", 16
+#: Rows of the first page, by their numbers of threads or ranks, and how far apart ends of intervals may be.
+_ROWS_ALONE, _ROWS_BESIDE, _ROWS_OF_MPI, _NARROW = (2, 4, 8), 8, (4, 16), 1.5
 _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")
+_IN_CELLS = (today.OURS, "std::barrier", "pthread_barrier")
 _ALONE = (pl.col("bench") == "threads") & (pl.col("neighbours") == "alone")
 
 
-#: The run of `tollbar bench threads --beside`, where one is stored.
-_BESIDE = (
-    "## Between threads, beside neighbours\n\n"
-    "`tollbar bench threads --beside` measures plain programs: nothing puts them before others.\n"
-    "A cell is a number of threads, pinned or free, with an amount of computing between two barriers; "
-    "a turn is that computing and one barrier.\n"
-    "The numbers are a turn over that of the best way to wait in the cell: the fastest of "
-    "`tollbar::barrier` told to spin, yield or park, and of what users have today.\n"
-    "Less than 1 is faster than the best of those.\n\n"
-    "The median over the situations beside each kind of neighbours, and in brackets the worst cell:\n\n"
-)
+@dataclass(frozen=True)
+class Pair:
+    """What users have today, and what stands in for it, in one situation; times in ns, and a ratio."""
+
+    where: str
+    today: str
+    today_ns: float
+    ours: str
+    ours_ns: float
+    times: Interval
 
 
 def add(runs: Iterable[Path], folder: Path) -> Samples:
@@ -56,11 +65,7 @@ def add(runs: Iterable[Path], folder: Path) -> Samples:
     stored, runs = read(folder), list(runs)
     kinds = {results.read_environment(run).get("kind", "threads") for run in runs}
     found = write(runs, folder)
-    kept = {
-        name: facts
-        for name, facts in stored.environments.items()
-        if facts.get("kind", "threads") not in kinds
-    }
+    kept = {name: facts for name, facts in stored.environments.items() if facts.get("kind", "threads") not in kinds}
     rows = stored.rows.filter(pl.col("run").is_in(list(kept)))
     _store(pl.concat([rows, found.rows]), {**kept, **found.environments}, folder)
     return read(folder)
@@ -99,15 +104,12 @@ def texts(found: Samples) -> dict[str, str]:
         bench: _of(found, (pl.col("bench") == bench) & (pl.col("neighbours") == "alone"))
         for bench in ("threads", "mpi", "hybrid", "shmem", "udp")
     }
-    beside = _of(found, (pl.col("bench") == "threads") & (pl.col("neighbours") != "alone"))
-    cells = beside_section.markdown(found)
     return {
         "machine": _machines(found),
-        "threads": _table(by_bench["threads"]),
-        "beside": _table(beside),
-        "cells": f"{_BESIDE}{cells}\n" if cells else "",
-        **{bench: _table(each) for bench, each in by_bench.items() if bench != "threads"},
-        "summary": _summary(by_bench),
+        **{bench: _table(rows) for bench, rows in by_bench.items()},
+        "cells": beside_section.markdown(found) or _NOTHING,
+        "brief": _brief(found, by_bench),
+        "summary": _summary(found, by_bench),
     }
 
 
@@ -123,7 +125,7 @@ def fill(page: str, found: Mapping[str, str]) -> str:
 
 def _of(found: Samples, where: pl.Expr) -> Samples:
     usual = ~pl.col("wait").is_in(["park", "spin", "yield"])
-    shown = (pl.col("bench") != "threads") | pl.col("candidate").is_in([*_OF_THREADS, ""])
+    shown = (pl.col("bench") != "threads") | pl.col("candidate").is_in([*OF_THREADS, ""])
     return dataclasses.replace(found, records=found.records.filter(where & usual & shown))
 
 
@@ -145,21 +147,24 @@ def _rows(found: Samples) -> list[dict[str, Any]]:
 def _table(found: Samples) -> str:
     rows = _rows(found)
     if not rows:
-        return "Nothing is stored yet.\n"
+        return _NOTHING
     over, threads = any(row["over"] for row in rows), any(row["threads"] for row in rows)
     names = [*(["over"] if over else []), "where", "ranks", *(["threads"] if threads else [])]
     names += ["barrier", "an episode", "loop period", "times the fastest", f"times {rows[0]['today_is']}"]
     cells = (
         [
-            *([row["over"] or ""] if over else []), row["where"], str(row["ranks"]),
-            *([str(row["threads"] or 1)] if threads else []), row["barrier"],
+            *([row["over"] or ""] if over else []),
+            row["where"],
+            str(row["ranks"]),
+            *([str(row["threads"] or 1)] if threads else []),
+            row["barrier"],
             time_text(row["median_us"] * 1e3) if row["median_us"] else "",
             f"{time_text(row['period_us'] * 1e3)}{_between(row['low_us'], row['high_us'], _us)}",
             _fastest(row),
             _today(row),
         ]
         for row in rows
-    )  # fmt: skip
+    )
     return tables.markdown_table(names, cells)
 
 
@@ -190,41 +195,143 @@ def _between(low: float | None, high: float | None, text: Any) -> str:
     return f" ({text(low)} to {text(high)})" if low is not None and high is not None else ""
 
 
-def _summary(by_bench: Mapping[str, Samples]) -> str:
-    """Three lines for the first page: threads, ranks, PEs."""
-    asked = (
-        ("threads", "tollbar::barrier", "`std::barrier`", "`tollbar::barrier`, by the number of threads"),
-        ("mpi", "MPI_Barrier [component]", "Open MPI's `MPI_Barrier`", "with tollbar's component, by ranks"),
-        ("shmem", "default", "`shmem_barrier_all`", "tollbar's split barrier, by PEs"),
+def _brief(found: Samples, by_bench: Mapping[str, Samples]) -> str:
+    """Sentences about all that is stored, a line each; made of the same numbers as the tables."""
+    lines = [_sentence(text) for text in today.first(by_bench["threads"], by_bench["mpi"], [], found).answer]
+    lines += [_behind(by_bench["threads"])]
+    if there := beside.gather(found):
+        lines += beside_section.counted(there)
+    return "".join(f"* {line}\n" for line in lines if line)
+
+
+def _sentence(text: str) -> str:
+    """A sentence of the report, whose names of code have lost their marks."""
+    marked = re.sub(r"(\w+::\w+|MPI_Barrier|pthread_barrier|libgomp|libomp)", r"`\1`", text)
+    marked = marked.replace("\xa0", " ")
+    return marked[0].upper() + marked[1:]
+
+
+def _behind(found: Samples) -> str:
+    """The fastest barriers between free threads that are alone, and how far tollbar::barrier is behind."""
+    parts = []
+    for rows in times.situations(found):
+        ours = next((row for row in rows if row["barrier"] == today.OURS), None)
+        if ours and ours["where"] == "free" and ours is not rows[0]:
+            ratio = tables.times_text(ours["fastest"]) + (", a tie" if ours["verdict"] == "tie" else "")
+            parts.append(f"`{rows[0]['barrier']}` with {ours['ranks']} ({ratio})")
+    said = "Free threads that are alone have faster barriers than"
+    return f"{said} `{today.OURS}`, which takes so many times as long: {', '.join(parts)}." if parts else ""
+
+
+def _summary(found: Samples, by_bench: Mapping[str, Samples]) -> str:
+    """The table of the first page; a ratio whose interval's ends differ by more than half is left out."""
+    pairs = [pair for pair in _pairs(found, by_bench) if _sure(pair.times)]
+    if not pairs:
+        return _NOTHING
+    cells = (
+        [
+            pair.where,
+            f"`{pair.today}` {time_text(pair.today_ns)}",
+            f"`{pair.ours}` {time_text(pair.ours_ns)}",
+            f"{tables.times_text(pair.times.value)} ({tables.interval_text(pair.times)})",
+        ]
+        for pair in pairs
     )
-    lines = []
-    for bench, barrier, today, ours in asked:
-        best: dict[int, Mapping[str, Any]] = {}
-        for row in _rows(by_bench[bench]):
-            if row["barrier"] == barrier and row["today"] and "control group" not in row["where"]:
-                best.setdefault(row["ranks"], row)
-        told = [f"{ranks}: {_faster(row)}" for ranks, row in sorted(best.items())]
-        if told:
-            lines.append(f"* {today} takes so many times as long as {ours}: {'; '.join(told)}.\n")
-    return "".join(lines)
+    return tables.markdown_table(["", "today", "tollbar", "times"], cells)
 
 
-def _faster(row: Mapping[str, Any]) -> str:
-    """How many times as long what users have today takes."""
-    low, high = (None if end is None else 1 / end for end in (row["today_high"], row["today_low"]))
-    return f"{tables.times_text(1 / row['today'])}{_between(low, high, tables.times_text)}{_tie(row)}"
+def _sure(found: Interval) -> bool:
+    return found.low is not None and found.high is not None and found.high < _NARROW * found.low
 
 
-def picture(found: Samples) -> str:
-    """Loop periods over the number of threads: what users have today, and tollbar's, as SVG text."""
+def _pairs(found: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
+    """The rows of the first page, of what is stored."""
+    for rows in times.situations(by_bench["threads"]):
+        if rows[0]["where"] == "free" and rows[0]["ranks"] in _ROWS_ALONE:
+            yield from _pair(rows, f"{rows[0]['ranks']} threads", [today.OURS])
+    there = {
+        (place.ranks, place.placement, place.work): measured
+        for place, measured in beside.gather(found).items()
+        if place.neighbours == "1 neighbour"
+    }
+    measured, ratio = there.get((_ROWS_BESIDE, "free", "0 µs")), today.beside_neighbour(found, "free")
+    if measured and _ROWS_BESIDE in ratio:
+        peer = today.TODAY[0]
+        known = [beside.turn_ns(measured, label) for label in (peer, today.OURS)]
+        where = f"{_ROWS_BESIDE} threads beside a busy neighbour"
+        yield Pair(where, peer, known[0], today.OURS, known[1], ratio[_ROWS_BESIDE])
+    for rows in times.situations(by_bench["mpi"]):
+        if rows[0]["ranks"] in _ROWS_OF_MPI and rows[0]["where"] == "free":
+            yield from _pair(rows, f"{rows[0]['ranks']} ranks of {rows[0]['over']}", list(today.DOORS))
+    for rows in times.situations(by_bench["udp"]):
+        if rows[0]["ranks"] == _HOSTS:
+            yield from _pair(rows, f"{_HOSTS} hosts of Open MPI, on their NICs", [_ON_NICS])
+
+
+def _pair(rows: Sequence[Mapping[str, Any]], where: str, names: Sequence[str]) -> Iterator[Pair]:
+    """The fastest barrier of those names, against what users have today."""
+    ours = next((row for row in rows if row["barrier"] in names and row["today_low"]), None)
+    if ours is None:
+        return
+    base = next(row for row in rows if row["barrier"] == ours["today_is"])
+    value, low, high = (1 / ours[f"today{end}"] for end in ("", "_high", "_low"))
+    times_ns = [1e3 * row["period_us"] for row in (base, ours)]
+    ratio = Interval(value, low, high, ours["launches"])
+    yield Pair(where, base["barrier"], times_ns[0], ours["barrier"], times_ns[1], ratio)
+
+
+def pictures(found: Samples) -> dict[str, str]:
+    """The SVG text of each picture, by the name of its file."""
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "results", "font.size": 11}):
+        return {"results-threads.svg": _svg(_curves(found)), "results-cells.svg": _svg(_cells(found))}
+
+
+def _svg(picture: Picture) -> str:
+    text = io.StringIO()
+    picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
+    svg = re.sub(r"(\d\.\d\d)\d+", r"\1", text.getvalue())  # a hundredth of a point shows nowhere
+    svg = re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", svg)
+    return re.sub(r" \n *|\n +", " ", svg)
+
+
+def _curves(found: Samples) -> Picture:
+    """Loop periods over the number of threads: what users have today, and tollbar's."""
     rows = [row for row in _rows(_of(found, _ALONE)) if row["where"] == "free" and row["threads"] is None]
     lines = []
     for name in _DRAWN:
         known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in rows if row["barrier"] == name)
         x, y = (list(column) for column in zip(*known, strict=True))
         lines.append(Line(name, x, y))
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "results", "font.size": 11}):
-        drawn = Figure("results", "", lines, "threads", "loop period").picture()
-        drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
-    return text.getvalue()
+    return Figure("results", "", lines, "threads", "loop period").picture()
+
+
+def _cells(found: Samples) -> Picture:
+    """A turn over that of the best way to wait: a panel for each barrier and each kind of neighbours."""
+    there = beside.by_neighbours(beside.gather(found))
+    counts = sorted({place.ranks for some in there.values() for place in some})
+    drawn = Picture(figsize=(11, 9), layout="constrained")
+    panels = drawn.subplots(len(_IN_CELLS), len(there), sharex=True, sharey=True, squeeze=False)
+    for axes, neighbours in zip(panels[0], there, strict=True):
+        axes.set_title(beside_section.word(neighbours).replace(" in ", "\nin ", 1), size=9)
+    for row, label in zip(panels, _IN_CELLS, strict=True):
+        for axes, some in zip(row, there.values(), strict=True):
+            kinds = sorted({(place.placement, place.compute_us, place.work) for place in some})
+            ratios = np.full((len(kinds), len(counts)), np.nan)
+            for place, measured in some.items():
+                kind = (place.placement, place.compute_us, place.work)
+                ratios[kinds.index(kind), counts.index(place.ranks)] = beside.ratio(measured, label) or np.nan
+            colours = {"cmap": "RdBu_r", "vmin": -2, "vmax": 2}
+            axes.pcolormesh(np.log2(ratios), edgecolors="white", linewidth=0.5, **colours)
+            for (line, column), value in np.ndenumerate(ratios):
+                dark = abs(np.log2(value)) > 1.2
+                text = tables.times_text(value) if value < 1000 else f"{value:.0e}".replace("e+0", "e")
+                colour = "white" if dark else "black"
+                axes.text(column + 0.5, line + 0.5, text, size=7, ha="center", va="center", color=colour)
+            axes.set_xticks(np.arange(len(counts)) + 0.5, map(str, counts))
+            axes.set_yticks(np.arange(len(kinds)) + 0.5, [f"{each[0]}, {each[2]}" for each in kinds], size=8)
+            axes.tick_params(length=0)
+            axes.set_frame_on(False)
+        row[0].set_ylabel(label)
+    for axes in panels[-1]:
+        axes.set_xlabel("threads", size=8)
+    return drawn

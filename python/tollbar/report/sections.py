@@ -71,12 +71,10 @@ def shmem(samples: Samples | None) -> Section | None:
             Figure("shmem-period", beside, period, "PEs", "time"),
         ),
         more={
-            "library": next((told["mpi"] for told in samples.told.values() if "mpi" in told), "an OpenSHMEM"),
+            "library": next((facts["mpi"] for facts in samples.facts.values() if "mpi" in facts), "an OpenSHMEM"),
             "pes": list(there),
             "beside": _beside(there.values()),
-            "skipped": {
-                name: why for measured in there.values() for (name, _), why in measured.skipped.items()
-            },
+            "skipped": {name: why for measured in there.values() for (name, _), why in measured.skipped.items()},
         },
     )
 
@@ -129,8 +127,7 @@ def udp(samples: Samples | None) -> Section | None:
     return Section(
         udp_rows(there),
         figures.drawn(
-            Figure("udp-period", text, periods, "hosts", "time"),
-            Figure("udp-cpu", cpu_text, cpu, "hosts", "time"),
+            Figure("udp-period", text, periods, "hosts", "time"), Figure("udp-cpu", cpu_text, cpu, "hosts", "time")
         ),
         everything=tables.everything(there.values()),
         more={
@@ -152,9 +149,7 @@ def udp_rows(there: Mapping[int, Measurements]) -> list[dict[str, Any]]:
         best = next((row["candidate"] for row in rows if row["candidate"].kind == "mpi"), None)
         for row in rows:
             ours = row["candidate"] if row["candidate"].kind != "mpi" else None
-            of_default, of_best = (
-                measured.ratio(mpi, ours) if mpi and ours else None for mpi in (default, best)
-            )
+            of_default, of_best = (measured.ratio(mpi, ours) if mpi and ours else None for mpi in (default, best))
             found.append(row | {"ranks": ranks, "of_default": of_default, "of_best": of_best, "best": best})
     return found
 

@@ -51,8 +51,7 @@ def advice(choices: Sequence[Choice]) -> list[tuple[str, list[tuple[str, str, st
     for chosen in choices:
         by_placement.setdefault(chosen.situation.placement, []).append(chosen)
     return [
-        (placement, [_sentence(stretch) for stretch in _stretches(each)])
-        for placement, each in by_placement.items()
+        (placement, [_sentence(stretch) for stretch in _stretches(each)]) for placement, each in by_placement.items()
     ]
 
 
@@ -98,9 +97,7 @@ def short(there: Places) -> list[tuple[str, str]]:
             if name in PEERS and not wild(taken):
                 found.setdefault(name, []).append(taken.value)
     return [
-        (name, f"{times_text(min(found[name]))} to {times_text(max(found[name]))}")
-        for name in PEERS
-        if name in found
+        (name, f"{times_text(min(found[name]))} to {times_text(max(found[name]))}") for name in PEERS if name in found
     ]
 
 
@@ -112,17 +109,14 @@ def apart(samples: Samples) -> list[dict[str, Any]]:
     table = summary(dataclasses.replace(samples, records=records), "period_ns", by=key, to=TOGETHER)
     every = {tuple(row[name] for name in (*key, "candidate")): row for row in table.iter_rows(named=True)}
     together = sorted(
-        (row for row in every.values() if row["candidate"] == TOGETHER),
-        key=lambda row: (row["ranks"], row["value"]),
+        (row for row in every.values() if row["candidate"] == TOGETHER), key=lambda row: (row["ranks"], row["value"])
     )
     return [
         {
             "ranks": row["ranks"],
             "name": row["name"],
             "period": row["value"],
-            "ratios": [
-                ratio(of) if (of := every.get((row["ranks"], row["name"], how))) else None for how in APART
-            ],
+            "ratios": [ratio(of) if (of := every.get((row["ranks"], row["name"], how))) else None for how in APART],
         }
         for row in together
     ]
@@ -200,12 +194,7 @@ def crowded(there: Places) -> list[dict[str, Any]]:
 
 def rows_of(measured: Measurements) -> list[dict[str, Any]]:
     """Everything about each candidate: medians with their intervals, and quantiles of all its episodes."""
-    metrics = places.TIMES | {
-        "switches": "switches",
-        "cpu": "cpu_ns",
-        "over_floor": "over_floor",
-        "tail": "tail",
-    }
+    metrics = places.TIMES | {"switches": "switches", "cpu": "cpu_ns", "over_floor": "over_floor", "tail": "tail"}
     rows = []
     for candidate in measured.candidates:
         values = measured.latencies(candidate)
@@ -218,19 +207,14 @@ def rows_of(measured: Measurements) -> list[dict[str, Any]]:
 def everything(there: Iterable[Measurements]) -> list[tuple[Measurements, list[dict[str, Any]]]]:
     """Every candidate of every place, shortest latency first; what has no stamped episodes comes last."""
     return [
-        (
-            measured,
-            sorted(rows_of(measured), key=lambda row: row["latency"].value if row["latency"] else np.inf),
-        )
+        (measured, sorted(rows_of(measured), key=lambda row: row["latency"].value if row["latency"] else np.inf))
         for measured in there
     ]
 
 
 def launches(there: Places) -> tuple[int, int]:
     """The fewest and the most launches that a candidate had in a situation."""
-    found = [
-        measured.median(each, "period_ns") for measured in there.values() for each in measured.candidates
-    ]
+    found = [measured.median(each, "period_ns") for measured in there.values() for each in measured.candidates]
     counts = [each.count if each else 0 for each in found]
     return min(counts, default=0), max(counts, default=0)
 

@@ -42,10 +42,7 @@ def situations(samples: Samples) -> Iterator[list[dict[str, Any]]]:
     for _, rows in periods.sort("over", "hosts", "ranks", "threads", pl.col("placement") == "free").group_by(
         SITUATION, maintain_order=True
     ):
-        yield [
-            _row(row, known[_key(row)], more.get(_key(row), {}))
-            for row in rows.sort("value").iter_rows(named=True)
-        ]
+        yield [_row(row, known[_key(row)], more.get(_key(row), {})) for row in rows.sort("value").iter_rows(named=True)]
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:

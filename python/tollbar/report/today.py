@@ -61,7 +61,7 @@ class Advice:
     why: Markup
 
 
-def told(found: Interval) -> Markup:
+def ratio_text(found: Interval) -> Markup:
     """A ratio and its interval, in words."""
     assert found.low is not None, "a ratio that is stated has an interval"
     assert found.high is not None, "a ratio that is stated has an interval"
@@ -90,7 +90,7 @@ class First:
 
 
 def first(
-    of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice], in_company: Samples | None = None
+    of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice], beside_others: Samples | None = None
 ) -> First:
     """What there are samples for; `choices` are what `tollbar tune` stores."""
     threads, processes = _alone(of_threads), _alone(of_mpi or of_threads)
@@ -101,16 +101,19 @@ def first(
     ratios, doors = _narrow(all_ratios), {door: _narrow(each) for door, each in all_doors.items()}
     compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
     panels = [
-        Panel(placement, Markup(_over_threads(users.filter(pl.col("placement") == placement), placement)),
-              _of_threads({key: each for key, each in all_ratios.items() if key[1] == placement}))
+        Panel(
+            placement,
+            Markup(_over_threads(users.filter(pl.col("placement") == placement), placement)),
+            _of_threads({key: each for key, each in all_ratios.items() if key[1] == placement}),
+        )
         for placement in _by_launches(users)
-    ]  # fmt: skip
+    ]
     mpi, said = None, []
     if of_mpi and not calls.is_empty():
         said = _of_mpis(all_doors)
         mpi = Panel("mpi", Markup(_over_mpis(calls)), said[0])
     dropped = sum(len(all_doors[door]) - len(doors[door]) for door in DOORS)
-    beside = _beside(in_company) if in_company else None
+    beside = _beside(beside_others) if beside_others else None
     return First(panels, mpi, said, beside, _advice(ratios, doors, choices), len(compared) + dropped)
 
 
@@ -160,9 +163,7 @@ def _ratios(samples: Samples, rows: pl.DataFrame, to: str) -> Ratios:
     there = floors.join(rows.select(SITUATION).unique(), on=SITUATION, how="semi")
     kept = pl.concat([rows, there.select(rows.columns)])
     table = summary(dataclasses.replace(samples, records=kept), "period_ns", to=to)
-    ratios = {
-        tuple(row[name] for name in (*_PLACE, "candidate")): ratio(row) for row in table.iter_rows(named=True)
-    }
+    ratios = {tuple(row[name] for name in (*_PLACE, "candidate")): ratio(row) for row in table.iter_rows(named=True)}
     return {key: each for key, each in ratios.items() if each}
 
 
@@ -178,7 +179,7 @@ def _door_ratios(samples: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
 
 
 def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[Line], list[list[str]]]:
-    """A line for each name that was measured, with intervals, and what is told of each point."""
+    """A line for each name that was measured, with intervals, and a note at each point."""
     table = medians(rows, ["candidate", along]).sort(along)
     lines, notes = [], []
     for name in names:
@@ -191,9 +192,7 @@ def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[L
             several = each["launches"] > 1
             low.append(each["low"] if sure else each["least"] if several else None)
             high.append(each["high"] if sure else each["most"] if several else None)
-            said.append(
-                "" if sure else f"{each['launches']} launches" if several else "one launch: no interval"
-            )
+            said.append("" if sure else f"{each['launches']} launches" if several else "one launch: no interval")
         lines.append(Line(name, mine[along].to_list(), mine["value"].to_list(), low, high))
         notes.append(said)
     return lines, notes
@@ -209,9 +208,7 @@ def _over_mpis(rows: pl.DataFrame) -> str:
     places = rows.select("over", "ranks", "placement").unique().sort("over", "ranks", "placement")
     if len(places) > _MOST_ROWS:
         most, usable = max(2, _MOST_ROWS // places["over"].n_unique()), max(rows["processors"].to_list())
-        places = pl.concat(
-            [_some(each, most, usable) for _, each in places.group_by("over", maintain_order=True)]
-        )
+        places = pl.concat([_some(each, most, usable) for _, each in places.group_by("over", maintain_order=True)])
     numbered = places.with_row_index("row")
     groups = []
     for over, ranks, placement in places.iter_rows():
@@ -223,9 +220,9 @@ def _over_mpis(rows: pl.DataFrame) -> str:
 
 
 def _some(places: pl.DataFrame, most: int, usable: int) -> pl.DataFrame:
-    """The one that is told, the most ranks, the fewest, and what is left room for."""
-    told = _nearest(places["ranks"].to_list(), usable)
-    first = places["ranks"].to_list().index(told)
+    """The place that the page opens with, the most ranks, the fewest, and what is left room for."""
+    shown = _nearest(places["ranks"].to_list(), usable)
+    first = places["ranks"].to_list().index(shown)
     order = list(dict.fromkeys([first, len(places) - 1, 0, *range(len(places))]))
     return places[sorted(order[:most])]
 
@@ -253,22 +250,28 @@ def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
 
 def _beside(samples: Samples) -> Markup | None:
     """The standard's barrier beside a busy neighbour, where threads move and do nothing else."""
-    turns = samples.of("turn_ns").filter(
-        pl.col("neighbours") == _NEIGHBOUR,
-        pl.col("computing") == "0",
-        pl.col("candidate").is_in([OURS, TODAY[0]]),
-    )
     for placement in _PLACEMENTS:
-        known = {}
-        for (ranks,), rows in turns.filter(pl.col("placement") == placement).group_by("ranks"):
-            of, to = (series(rows.filter(pl.col("candidate") == name)) for name in (TODAY[0], OURS))
-            if of.keys() & to.keys():
-                known[ranks] = statistics.ratio_of_means(of, to)
-        if known:
+        if known := beside_neighbour(samples, placement):
             subject = Markup("beside a busy neighbour a turn of {}").format(_code(TODAY[0]))
             than = Markup("as long as one of {}, in the mean").format(_code(OURS))
             return _said(known, "threads", subject, than)
     return None
+
+
+def beside_neighbour(samples: Samples, placement: str) -> dict[int, statistics.Ratio]:
+    """How many times as long a turn of the standard's barrier takes in the mean, by the number of threads."""
+    turns = samples.of("turn_ns").filter(
+        pl.col("placement") == placement,
+        pl.col("neighbours") == _NEIGHBOUR,
+        pl.col("computing") == "0",
+        pl.col("candidate").is_in([OURS, TODAY[0]]),
+    )
+    known = {}
+    for (ranks,), rows in turns.group_by("ranks"):
+        of, to = (series(rows.filter(pl.col("candidate") == name)) for name in (TODAY[0], OURS))
+        if of.keys() & to.keys():
+            known[ranks] = statistics.ratio_of_means(of, to)
+    return known
 
 
 def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) -> Markup:
@@ -277,10 +280,8 @@ def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) 
     sure = [count for count in shown if known[count].narrow]
     wide = [count for count in shown if not known[count].narrow]
     if not sure:
-        return Markup("With {} {} {} was not measured often enough to be compared.").format(
-            _and(wide), what, subject
-        )
-    ratios = _and([told(known[count]) for count in sure])
+        return Markup("With {} {} {} was not measured often enough to be compared.").format(_and(wide), what, subject)
+    ratios = _and([ratio_text(known[count]) for count in sure])
     said = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
     said += Markup(" {}").format(than) if than else ""
     return said + (Markup("; with {} it is not known well enough.").format(_and(wide)) if wide else ".")
@@ -306,9 +307,7 @@ def _best_doors(doors: Mapping[str, Ratios]) -> list[Markup]:
     """For each MPI its better door, and where it is not faster."""
     return [
         Markup("{}, {}: {}").format(
-            over,
-            DOORS[door],
-            _summary({key: each for key, each in doors[door].items() if key[0] == over}, "ranks"),
+            over, DOORS[door], _summary({key: each for key, each in doors[door].items() if key[0] == over}, "ranks")
         )
         for over, door in _doors(doors).items()
     ]
@@ -361,9 +360,7 @@ def _stretches(counts: Sequence[int], measured: Sequence[int]) -> str:
                 stretches[-1].append(count)
             else:
                 stretches.append([count])
-    texts = [
-        f"{each[0]} to {each[-1]}" if len(each) > 2 else " and ".join(map(str, each)) for each in stretches
-    ]
+    texts = [f"{each[0]} to {each[-1]}" if len(each) > 2 else " and ".join(map(str, each)) for each in stretches]
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 

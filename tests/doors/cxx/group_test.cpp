@@ -7,6 +7,7 @@
 #include <tollbar/participant.hpp>
 
 #include "child.hpp"
+#include "refusal.hpp"
 
 #include <doctest/doctest.h>
 
@@ -66,13 +67,8 @@ private:
     std::string path_ = "/tmp/tollbar-group-test-" + std::to_string(getpid());
 };
 
-std::string refusal(Rank ranks, const group_options& options) {
-    try {
-        group{ranks, options};
-        return "";
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
+std::string refusal_of(Rank ranks, const group_options& options) {
+    return refusal([&] { group{ranks, options}; });
 }
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
@@ -177,18 +173,18 @@ TEST_CASE("a tuned plan that cannot be run is named once, then one is chosen") {
 }
 
 TEST_CASE("a group of no ranks, or of too many, is refused with what is accepted") {
-    CHECK(refusal(0, {.plan = "mcs"}) == "a plan has 1 to 16777216 ranks, not 0");
-    CHECK(refusal(max_ranks + 1, {.plan = "turnstile"}) == "a plan has 1 to 16777216 ranks, not 16777217");
+    CHECK(refusal_of(0, {.plan = "mcs"}) == "a plan has 1 to 16777216 ranks, not 0");
+    CHECK(refusal_of(max_ranks + 1, {.plan = "turnstile"}) == "a plan has 1 to 16777216 ranks, not 16777217");
 }
 
 TEST_CASE("an option that cannot be run is refused with what is accepted") {
-    const std::string unknown = refusal(4, {.plan = "fastest"});
+    const std::string unknown = refusal_of(4, {.plan = "fastest"});
     for (const char* part : {"fastest", "dissemination", "turnstile", "combination"}) CHECK(says(unknown, part));
-    CHECK(says(refusal(4, {.plan = "mcs:0"}), "mcs:0"));
-    CHECK(says(refusal(4, {.plan = "combination:0"}), "a number of processors P"));
+    CHECK(says(refusal_of(4, {.plan = "mcs:0"}), "mcs:0"));
+    CHECK(says(refusal_of(4, {.plan = "combination:0"}), "a number of processors P"));
     for (const char* elsewhere : {"switch", "card:gather", "card:mcs", "counter", "turnstile@2/switch"})
-        CHECK(says(refusal(4, {.plan = elsewhere}), "' runs on "));
-    CHECK(refusal(4, {.plan = std::string(1000, 'x')}).size() > 1000);
+        CHECK(says(refusal_of(4, {.plan = elsewhere}), "' runs on "));
+    CHECK(refusal_of(4, {.plan = std::string(1000, 'x')}).size() > 1000);
 }
 
 TEST_CASE("a rank can be joined once at a time, and only if it exists") {

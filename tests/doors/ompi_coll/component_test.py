@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What only Open MPI's component has: its parameters, its requests, what it declines, and what it says."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from dataclasses import replace
@@ -27,13 +25,9 @@ def component() -> Door:
 def run(start, component):
     """Runs a program beside this file to its good end; what tollbar says."""
 
-    def succeed(
-        name: str, ranks: int, *arguments: str, mca=None, door: Door = component, **changed
-    ) -> list[str]:
+    def succeed(name: str, ranks: int, *arguments: str, mca=None, door: Door = component, **changed) -> list[str]:
         options = [word for key, value in (mca or {}).items() for word in ("--mca", key, value)]
-        outcome = start(
-            door, ranks, f"doors/ompi_coll/{name}", *arguments, options=options, **changed
-        ).finish()
+        outcome = start(door, ranks, f"doors/ompi_coll/{name}", *arguments, options=options, **changed).finish()
         assert outcome.code == 0, outcome.said
         assert "passed: " in outcome.said, outcome.said
         return outcome.lines_of_tollbar()
@@ -51,11 +45,7 @@ def test_each_kind_of_barrier_goes_through_the_component(run, plan):
         for line in lines
         if re.search(rf"WORLD, rank . of 5: 7 barriers, {requests} requests, 7 requests bef", line)
     ]
-    other = [
-        line
-        for line in lines
-        if re.search(r"DUP.*, rank . of 5: 0 barriers, 7 requests, 0 requests bef", line)
-    ]
+    other = [line for line in lines if re.search(r"DUP.*, rank . of 5: 0 barriers, 7 requests, 0 requests bef", line)]
     assert (len(world), len(other)) == (5, 0 if by_open_mpi else 5), lines
 
 
@@ -151,9 +141,7 @@ def test_what_a_contest_found_out_is_said_and_stored(run, tmp_path):
         mca = {"coll_tollbar_selection": selection}
         lines = run("settings", 4, mca=mca, TOLLBAR_VERBOSE="2")
         found = [line for line in lines if line.startswith("tollbar: contest of ")]
-        contests.append(
-            [re.search(r"\(4 ranks\): (\S+): median [\d.]+ us, ", line).group(1) for line in found]
-        )
+        contests.append([re.search(r"\(4 ranks\): (\S+): median [\d.]+ us, ", line).group(1) for line in found])
         assert sum(line.endswith(": chosen") for line in found) == 1
         (line,) = [line for line in stored.read_text().splitlines() if line.startswith("mpi ")]
         kept = re.search(r"contest=(\S+)", line).group(1).split(";")
@@ -176,9 +164,7 @@ def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(
     static = component.library.parent.parent / "libtollbar.a"
     if not static.exists():
         pytest.skip("libtollbar.a is not beside the component")
-    shown = subprocess.run(
-        [component.compiler, "--showme:incdirs"], capture_output=True, text=True, check=True
-    )
+    shown = subprocess.run([component.compiler, "--showme:incdirs"], capture_output=True, text=True, check=True)
     folders = shown.stdout.split()
     shim = tmp_path / "headers"
     shim.mkdir()
@@ -205,10 +191,7 @@ def test_another_series_of_open_mpi_is_told_apart_and_the_component_steps_aside(
 def test_who_is_missing_in_an_ibarrier_is_named(start, component):
     """Both times: by messages before the ranks have met, and by the participant after."""
     job = start(component, 3, "doors/ompi_coll/late", TOLLBAR_TIMEOUT="0.2", TOLLBAR_PLAN="turnstile")
-    awaited = [
-        r"MPI_Ibarrier before the first.*nothing heard from rank 1",
-        r"barrier 2 at .*: rank 1 .*has not arri",
-    ]
+    awaited = [r"MPI_Ibarrier before the first.*nothing heard from rank 1", r"barrier 2 at .*: rank 1 .*has not arri"]
     for told, line in enumerate(awaited, 1):
         job.await_that(lambda line=line: re.search(line, job.said()), line)
         job.tell(told)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on libgomp (GCC) and on libomp (clang) give the same results with tollbar's preload as without."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -10,6 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tollbar.campaigns import passes
+from tollbar.campaigns import threads as campaign
+from tollbar.campaigns.campaign import Asked
+from tollbar.data import results
 from tollbar.machine import doors, paths
 
 HERE = Path(__file__).resolve().parent
@@ -58,11 +60,7 @@ def variables(door: Path | None, **more: str) -> dict[str, str]:
 
 def result(door: Path | None, program: Path, *words: object, **more: str) -> tuple[int, str]:
     done = subprocess.run(
-        [program, *map(str, words)],
-        env=variables(door, **more),
-        capture_output=True,
-        text=True,
-        timeout=LATE_S,
+        [program, *map(str, words)], env=variables(door, **more), capture_output=True, text=True, timeout=LATE_S
     )
     return done.returncode, done.stdout
 
@@ -165,9 +163,7 @@ def test_a_child_of_fork_works_as_without_the_door(programs, threads_of_child):
     if programs.runtime == "libgomp" and threads_of_child > 1:
         pytest.skip("libgomp hangs in a child of fork, with and without the door")
     program = programs.made("forks.cpp")
-    assert (
-        result(DOOR, program, threads_of_child) == result(None, program, threads_of_child) == (0, "0 early\n")
-    )
+    assert result(DOOR, program, threads_of_child) == result(None, program, threads_of_child) == (0, "0 early\n")
 
 
 @pytest.fixture
@@ -196,9 +192,7 @@ def test_plugins_with_runtimes_of_their_own_are_served_by_those(gomp, plugins):
 def test_plugins_of_a_program_with_a_runtime_are_served_by_that_one(gomp, plugins):
     host = gomp.made("host.cpp", "-ldl", "-fopenmp", name="host_with_openmp")
     lines = said(host, plugins[0], plugins[0], TOLLBAR_WAIT="park")
-    assert re.fullmatch(
-        r"tollbar: the barriers of \S*libgomp.so.1 inside parallel regions are tollbar's\n", lines
-    )
+    assert re.fullmatch(r"tollbar: the barriers of \S*libgomp.so.1 inside parallel regions are tollbar's\n", lines)
 
 
 def test_a_runtime_that_has_learned_to_open_regions_otherwise_keeps_its_barriers(gomp):
@@ -225,3 +219,17 @@ def test_the_missing_are_named_again_and_again(programs):
     )
     for line in lines:
         assert re.fullmatch(pattern, line), line
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_the_command_measures_the_preload_beside_the_runtime_itself(runtime, tmp_path):
+    names = {f"{runtime}{loop}{door}" for loop in ("", "_for") for door in ("", "_door")}
+    runnable, notes = campaign.programs(list(names))
+    if notes:
+        pytest.skip(notes[0])
+    asked = Asked(ranks=(2,), placements=("free",), launches=1, budget_s=5, only=sorted(names))
+    outcome = passes.measure(campaign.Threads(asked, runnable), [], tmp_path, lambda *_: None)
+    assert not outcome.failures
+    launches = results.read(outcome.folder).launches
+    kinds = {batch["name"]: batch["kind"] for launch in launches for batch in launch.records["batch"]}
+    assert kinds == {name: "barrier" if name.endswith("_door") else "peer" for name in names}

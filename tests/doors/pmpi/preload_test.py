@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each preload takes every MPI_Barrier of C and Fortran programs of its MPIs, and none of another's."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path
@@ -104,8 +102,6 @@ def test_a_preload_shows_hooks_and_the_c_functions_only(interface):
         ["nm", "-D", "--defined-only", library(interface)], capture_output=True, text=True, check=True
     ).stdout
     names = [line.split()[-1] for line in shown.splitlines()]
-    others = [
-        name for name in names if not re.match(r"o?mpix?_|tollbar_mpi_(barrier_|last_error)", name.lower())
-    ]
+    others = [name for name in names if not re.match(r"o?mpix?_|tollbar_mpi_(barrier_|last_error)", name.lower())]
     assert others == []
     assert "MPI_Barrier" in names

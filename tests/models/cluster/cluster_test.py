@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar simulate cluster: the MPI transport on clusters that SimGrid simulates, and what it refuses."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -40,9 +38,7 @@ def is_built() -> bool:
         return False
 
 
-pytestmark = pytest.mark.skipif(
-    not is_built(), reason="tollbar-simulate-cluster is not built: it needs libsimgrid-dev"
-)
+pytestmark = pytest.mark.skipif(not is_built(), reason="tollbar-simulate-cluster is not built: it needs libsimgrid-dev")
 
 
 @pytest.fixture
@@ -163,10 +159,7 @@ def test_what_simgrid_rejects_is_passed_on_in_one_line(platform, inside, config,
         (["--ranks", "8", "--logp=-1,1,1"], "microseconds of at least 0, not -1"),
         (["--ranks", "8", "--logp", "inf,1,1"], "not inf"),
         (["nonesuch", "--ranks", "8"], "there is no algorithm 'nonesuch'"),
-        (
-            ["central@2/switch", "--ranks", "8"],
-            "'central@2/switch' is for a switch that counts; the simulated",
-        ),
+        (["central@2/switch", "--ranks", "8"], "'central@2/switch' is for a switch that counts; the simulated"),
         (["turnstile/mcs", "--ranks", "8"], "write turnstile@K/mcs for groups of K ranks"),
         (["--ranks", "8", "--platform", "cube"], "that come with tollbar: dragonfly, fat-tree, torus"),
         (["--ranks", "8", "--platform", "."], "Is a directory"),
@@ -222,8 +215,5 @@ def test_without_simgrid_the_command_and_doctor_say_what_would_mend_it(monkeypat
 
     monkeypatch.setattr(shutil, "which", lambda name: None)
     found = doctor_mpi._simulator()
-    assert (found.state, found.remedy.split(" && ")[0]) == (
-        "absent",
-        "sudo apt-get install -y libsimgrid-dev",
-    )
+    assert (found.state, found.remedy.split(" && ")[0]) == ("absent", "sudo apt-get install -y libsimgrid-dev")
     assert main(["simulate", "cluster", "--ranks", "4"]) == 2

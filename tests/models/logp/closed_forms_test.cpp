@@ -4,15 +4,15 @@
 #include <tollbar/algorithms.hpp>
 #include <tollbar/models/logp.hpp>
 
+#include "models/golden.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -71,32 +71,10 @@ const std::map<std::string, std::string> spellings{
     {"dissemination_4way", "dissemination:4"},
 };
 
-std::vector<std::map<std::string, std::string>> rows_of(const std::string& name) {
-    std::ifstream file(TOLLBAR_TESTS_DIR "/golden/" + name);
-    REQUIRE(file);
-    const auto fields = [](const std::string& line) {
-        std::vector<std::string> all;
-        std::stringstream words(line.substr(0, line.find('\r')));
-        for (std::string word; std::getline(words, word, ',');) all.push_back(word);
-        return all;
-    };
-    std::string line;
-    std::getline(file, line);
-    const std::vector<std::string> columns = fields(line);
-    std::vector<std::map<std::string, std::string>> rows;
-    while (std::getline(file, line)) {
-        std::map<std::string, std::string> row;
-        const std::vector<std::string> values = fields(line);
-        for (std::size_t i = 0; i < values.size(); ++i) row[columns[i]] = values[i];
-        rows.push_back(row);
-    }
-    return rows;
-}
-
 }  // namespace
 
 TEST_CASE("every row of the stored table comes out equal") {
-    const auto rows = rows_of("logp_a_small.csv");
+    const auto rows = golden::rows("logp_a_small.csv");
     CHECK(rows.size() == 1152);
     for (const auto& row : rows) {
         const LogP logp{.L = std::stod(row.at("L_us")), .o = std::stod(row.at("o_us")), .g = std::stod(row.at("g_us"))};
@@ -122,7 +100,7 @@ TEST_CASE("in plan order every row costs what the table says or more, and as muc
         return false;
     };
     std::size_t without_sets = 0;
-    for (const auto& row : rows_of("logp_a_small.csv")) {
+    for (const auto& row : golden::rows("logp_a_small.csv")) {
         const Plan plan = make_plan(spellings.at(row.at("algorithm")), static_cast<Rank>(std::stoul(row.at("P"))));
         CAPTURE(row.at("algorithm"));
         CAPTURE(plan.ranks());
@@ -153,7 +131,7 @@ TEST_CASE("the closed forms are those of every row of the stored table, and miss
         {"combining_n8", {"combining", 8}},
     };
     std::size_t with_form = 0;
-    for (const auto& row : rows_of("logp_a_small.csv")) {
+    for (const auto& row : golden::rows("logp_a_small.csv")) {
         const std::string& name = row.at("algorithm");
         const auto ranks = static_cast<Rank>(std::stoul(row.at("P")));
         const auto known = families.find(name);

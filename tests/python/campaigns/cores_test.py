@@ -33,12 +33,7 @@ def test_a_machine_is_found_again_from_what_was_measured_there():
     assert found.machine.numbers["busy"] == pytest.approx(0.8, abs=0.1)
     assert found.machine.cores == there.cores
     assert found.machine.clusters_cache
-    assert {row.what for row in found.rows} >= {
-        "add",
-        "lock",
-        "one way, same cluster",
-        "one way, between sockets",
-    }
+    assert {row.what for row in found.rows} >= {"add", "lock", "one way, same cluster", "one way, between sockets"}
 
 
 def test_one_core_is_too_few():

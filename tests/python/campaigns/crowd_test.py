@@ -49,9 +49,7 @@ def test_every_situation_is_launched_in_every_pass_and_what_is_left_out_is_said(
     with crowd_campaign.prepared(asked(processors=(1,))) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *_: None)
     assert not outcome.failures
-    assert outcome.notes == [
-        "2 of 8 situations are left out: computing alone would take more than 100 ms an episode"
-    ]
+    assert outcome.notes == ["2 of 8 situations are left out: computing alone would take more than 100 ms an episode"]
     run = results.read(outcome.folder)
     assert len(run.launches) == 2 * 6
     assert {launch.environment["usable"] for launch in run.launches} == {1}

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is started for threads inside ranks, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -49,9 +47,7 @@ def test_a_launch_says_how_many_threads_and_what_to_measure(monkeypatch):
     start = work.start(work.programs(where)[0], where, 2, 7)
     text = " ".join(start.command)
     assert "/there/mpirun --oversubscribe --bind-to none" in text
-    assert (
-        "-n 2 /built/tollbar-bench-hybrid-openmpi --threads 12 --level funneled --rounds 2 --seed 7" in text
-    )
+    assert "-n 2 /built/tollbar-bench-hybrid-openmpi --threads 12 --level funneled --rounds 2 --seed 7" in text
     assert text.endswith("omp barrier around MPI_Barrier,pthread_barrier around MPI_Barrier,mcs/mcs")
     assert "OMP_NUM_THREADS" not in start.environment
 

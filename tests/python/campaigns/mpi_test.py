@@ -97,16 +97,7 @@ def test_a_full_run_has_every_barrier_of_the_mpi(jobs):
     work, _ = prepared(asked(full=True))
     four = next(where for where in work.situations if (where.mpi.family, where.ranks) == ("openmpi", 4))
     names = {each.name for each in mpi_settings.own_settings(four.mpi)}
-    assert {
-        "linear",
-        "double ring",
-        "recursive doubling",
-        "bruck",
-        "tree",
-        "coll/sm",
-        "coll/han",
-        "coll/basic",
-    } < names
+    assert {"linear", "double ring", "recursive doubling", "bruck", "tree", "coll/sm", "coll/han", "coll/basic"} < names
     assert len(work.programs(four)) == len(names - {"two-proc"}) + 2
     assert "openmpi-4.1.4.two-proc" not in work.programs(four)
 
@@ -137,9 +128,7 @@ def test_one_of_each_family_is_measured_unless_others_are_named(jobs, monkeypatc
 def test_a_program_that_is_not_built_is_noted(jobs):
     (jobs / "tollbar-bench-mpi-mpich").unlink()
     work, notes = prepared(asked())
-    assert notes[0].startswith(
-        "MPICH 4.0.2 is not measured: the program tollbar-bench-mpi-mpich is not there"
-    )
+    assert notes[0].startswith("MPICH 4.0.2 is not measured: the program tollbar-bench-mpi-mpich is not there")
     assert {where.mpi.family for where in work.situations} == {"openmpi", "impi"}
 
 

@@ -61,10 +61,7 @@ def test_each_launch_tells_its_company_and_the_session_is_a_plain_one(tmp_path, 
 
 def test_only_what_was_asked_for_is_launched(tmp_path, programs):
     with campaign.prepared(asked(only=("tollbar::barrier+park", "libomp"))) as (work, _):
-        assert work.programs(Where("alone", "free", 2)) == [
-            "tollbar-bench-threads.park",
-            "tollbar-bench-omp-omp",
-        ]
+        assert work.programs(Where("alone", "free", 2)) == ["tollbar-bench-threads.park", "tollbar-bench-omp-omp"]
     with campaign.prepared(asked(only=("turnstile", "mcs:2,2"))) as (work, _):
         (program,) = work.programs(Where("alone", "free", 2))
         words = work.command(program, Where("quota", "pinned", 8), 1, 5)
@@ -77,10 +74,7 @@ def test_a_fixed_policy_is_that_of_its_process(programs):
         started = work.start("tollbar-bench-threads.yield", Where("alone", "free", 2), 1, 1)
         assert started.environment["TOLLBAR_WAIT"] == "yield"
         assert list(started.command)[-2:] == ["--only", "tollbar::barrier"]
-        assert (
-            "TOLLBAR_WAIT"
-            not in work.start("tollbar-bench-threads", Where("alone", "free", 2), 1, 1).environment
-        )
+        assert "TOLLBAR_WAIT" not in work.start("tollbar-bench-threads", Where("alone", "free", 2), 1, 1).environment
 
 
 def test_company_that_cannot_be_had_is_a_note_that_says_why(tmp_path, programs):

@@ -10,13 +10,7 @@ from tollbar.data import results
 
 def measure(tmp_path, **changed):
     said = []
-    settings = {
-        "ranks": (2, 4),
-        "placements": ("pinned", "free"),
-        "launches": 3,
-        "rounds": 2,
-        "budget_s": 300.0,
-    }
+    settings = {"ranks": (2, 4), "placements": ("pinned", "free"), "launches": 3, "rounds": 2, "budget_s": 300.0}
     with campaign.prepared(Asked(**settings | changed)) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *each: said.append(each))
     return outcome, results.read(outcome.folder), said
@@ -74,10 +68,7 @@ def test_with_many_threads_only_what_may_be_close_is_measured(tmp_path, programs
     peers = [launch for launch in run.launches if launch.program in campaign.PEERS]
     assert {launch.environment["placement"] for launch in peers} == {"free"}
     run = measure(tmp_path, ranks=(64,), launches=1, only=("mcs", "libomp"))[1]
-    assert {batch["name"] for launch in run.launches for batch in launch.records["batch"]} == {
-        "mcs",
-        "libomp",
-    }
+    assert {batch["name"] for launch in run.launches for batch in launch.records["batch"]} == {"mcs", "libomp"}
     assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-omp"}
 
 
@@ -94,10 +85,7 @@ def test_only_what_was_asked_for_is_run(tmp_path, programs):
     assert {launch.program for launch in run.launches} == {"tollbar-bench-omp-omp"}
     run = measure(tmp_path, only=("mcs", "libgomp"), launches=1)[1]
     assert {launch.program for launch in run.launches} == {campaign.MAIN, "tollbar-bench-omp-gomp"}
-    assert {batch["name"] for launch in run.launches for batch in launch.records["batch"]} == {
-        "mcs",
-        "libgomp",
-    }
+    assert {batch["name"] for launch in run.launches for batch in launch.records["batch"]} == {"mcs", "libgomp"}
 
 
 def test_nothing_of_the_user_tunes_a_candidate(tmp_path, programs, monkeypatch):
@@ -180,9 +168,7 @@ def test_launches_go_on_only_where_todays_barrier_is_not_told_from_tollbars(tmp_
     assert outcome.passes == 12
     beyond = [launch for launch in run.launches if launch.number >= 6 * 4]
     assert {launch.program for launch in beyond} == {campaign.MAIN}
-    assert {batch["name"] for launch in beyond for batch in launch.records["batch"]}.isdisjoint(
-        {"pthread_barrier"}
-    )
+    assert {batch["name"] for launch in beyond for batch in launch.records["batch"]}.isdisjoint({"pthread_barrier"})
     later = {launch.environment["placement"] for launch in run.launches if launch.number >= 6 * 4}
     assert later == {"free"}  # sentences are about threads that the kernel places
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is started for barriers between hosts, what is said where there are none, and what is compared."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -73,10 +71,7 @@ def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeyp
     text = started(work, "mpi.component-on-cards", 2)
     assert "-m tollbar.machine.nic_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
     assert "TOLLBAR_PLAN=turnstile/pairwise TOLLBAR_NETWORK=nic" in text
-    assert (
-        'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {nics} /built/mpi --setting component on cards'
-        in text
-    )
+    assert 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {nics} /built/mpi --setting component on cards' in text
     without = Datagrams(asked(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     assert "mpi.component-on-cards" not in without.programs(without.situations[0])
 
@@ -139,12 +134,7 @@ def found(as_samples):
         each
         for number, slow in ((0, 1.0), (1, 2.0))
         for each in (
-            launch(
-                number,
-                "udp",
-                {("pairwise", "udp"): 100 * slow, ("mcs", "udp"): 150 * slow},
-                network="loopback",
-            ),
+            launch(number, "udp", {("pairwise", "udp"): 100 * slow, ("mcs", "udp"): 150 * slow}, network="loopback"),
             launch(number, "mpi.stock", {("MPI_Barrier", "mpi"): 300 * slow}, **mpi),
             launch(number, "mpi.bruck", {("MPI_Barrier", "mpi"): 200 * slow}, setting="bruck", **mpi),
         )

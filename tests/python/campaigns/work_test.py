@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How workloads are started over each transport, and what of it stands side by side."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -22,9 +22,7 @@ def test_a_row_a_cell_says_the_best_and_everybody_s_ratio_to_it(bench):
     assert said.code == 0, said.err
     assert len(said.json) == 2 * 2 * 2
     row = next(
-        row
-        for row in said.json
-        if (row["company"], row["ranks"], row["free"], row["work"]) == ("one", 8, True, "0")
+        row for row in said.json if (row["beside"], row["ranks"], row["free"], row["work"]) == ("one", 8, True, "0")
     )
     assert row["best"] == "park"
     assert row["us"] == pytest.approx(20, rel=0.1)
@@ -38,20 +36,20 @@ def test_the_table_fits_a_hundred_columns(bench, monkeypatch):
     lines = bench("threads", *SMALL).out.splitlines()
     assert len(lines) == 1 + 8
     assert max(map(len, lines)) <= 100
-    assert lines[0].split()[:7] == ["company", "ranks", "free", "work", "best", "us", "auto"]
+    assert lines[0].split()[:7] == ["beside", "ranks", "free", "work", "best", "us", "auto"]
 
 
-def test_a_line_for_each_company_says_the_median_the_worst_and_how_many_are_far(bench):
+def test_a_line_for_each_neighbour_says_the_median_the_worst_and_how_many_are_far(bench):
     said = bench("threads", *SMALL)
     told = r"median [\d.]+, worst [\d.]+ \(8 \w+, [\d.~]+ us\), 0 of 4 cells above 1.25\n"
-    for company in ("alone", "one"):
-        assert re.search(f"^{company}: auto over the best: {told}", said.err, re.MULTILINE)
-        assert re.search(f"^{company}: group over the best: {told}", said.err, re.MULTILINE)
+    for beside in ("alone", "one"):
+        assert re.search(f"^{beside}: auto over the best: {told}", said.err, re.MULTILINE)
+        assert re.search(f"^{beside}: group over the best: {told}", said.err, re.MULTILINE)
 
 
 def test_names_stand_side_by_side(bench):
     said = bench("threads", "turnstile", "combination", *SMALL, "--format", "json")
-    row = next(row for row in said.json if (row["company"], row["ranks"], row["work"]) == ("one", 8, "0"))
+    row = next(row for row in said.json if (row["beside"], row["ranks"], row["work"]) == ("one", 8, "0"))
     assert (row["best"], row["others"].partition(" ")[0]) == ("turnstile", "combination")
     assert float(row["others"].partition(" ")[2]) == pytest.approx(30 * 19 / 20, rel=0.1)
 
@@ -59,26 +57,6 @@ def test_names_stand_side_by_side(bench):
 def test_quick_is_about_what_users_have_beside_a_neighbour(bench, tmp_path):
     assert bench("threads", "--beside", "neighbour", "--effort", "quick").code == 0
     run = results.read(results.newest(tmp_path / "results", "neighbours"))
-    assert {(each.environment["ranks"], each.environment["placement"]) for each in run.launches} == {
-        (8, "free")
-    }
+    assert {(each.environment["ranks"], each.environment["placement"]) for each in run.launches} == {(8, "free")}
     names = {record["name"] for each in run.launches for record in each.records["turns"]}
     assert names == {"tollbar::barrier", "std::barrier"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (
-            ["--beside", "nobody"],
-            "'nobody' is not one of alone, neighbour, neighbours, session, cgroup, quota, all",
-        ),
-        (["--compute", "x"], "'x' is not US or US~SHARE"),
-        (["--compute", "5~2"], "'5~2' is not US or US~SHARE"),
-    ],
-)
-def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
-    said = bench("threads", *arguments)
-    assert said.code == 2
-    assert complaint in said.err
-    assert said.err.count("\n") == 1

@@ -50,27 +50,6 @@ def test_the_table_says_where_the_samples_are(bench, tmp_path):
     assert f"every sample is in {tmp_path}/results/mpi-" in said.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["mpi", "--placement", "free"], "--placement is not an option of `tollbar bench mpi`"),
-        (["mpi", "--spinners"], "--spinners is not an option of `tollbar bench mpi`"),
-        (["threads", "--mpi", "openmpi"], "--mpi is not an option of `tollbar bench threads`"),
-        (["mpi", "--compute", "20", "--beside", "neighbour"], "--compute and --beside exclude each other"),
-        (["mpi", "--beside", "cgroup"], "--beside cgroup: ranks take neighbour or neighbours"),
-        (["mpi", "--mpi", "lam"], "there is no MPI 'lam' here; there are: openmpi4, impi2021, mpich4"),
-        (["mpi", "--hosts", "0"], "'0' is not a number of hosts from 1 to 64"),
-        (["mpi", "--hosts", "4", "--ranks", "6"], "--ranks 6 cannot be spread evenly over 4 hosts"),
-        (["mpi", "--mpi", "mpich", "--ranks", "64"], "nothing is left to measure"),
-    ],
-)
-def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
-    said = bench(*arguments)
-    assert said.code == 2
-    assert complaint in said.err
-    assert said.err.count("\n") == 1
-
-
 def test_a_barrier_that_is_none_fails_the_check(bench, jobs):
     line = '{"record":"violation","name":"mcs"}'
     (jobs / "tollbar-bench-mpi-mpich").write_text(f"#!/bin/sh\necho '{line}'\nexit 1\n")

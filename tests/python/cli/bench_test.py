@@ -81,34 +81,9 @@ def test_results_go_where_they_are_sent(bench, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--ranks", "1"], "'1' is not a number of threads from 2 to 4096"),
-        (["--ranks", "2,x"], "'x' is not a number of threads"),
-        (["--placement", "here"], "'here' is not one of pinned, free"),
-        (["--effort", "much"], "'much' is not one of quick, usual, full"),
-        (["--effort", "quick,speed=1"], "'speed' is not one of launches, rounds, runs, budget, seed"),
-        (["--effort", "launches=0"], "'0' is not a whole number, at least 1"),
-        (["--effort", "budget=-1"], "'-1' is not a number of seconds above 0"),
-        (["--effort", "budget=nan"], "'nan' is not a number of seconds above 0"),
-        (["--beside", "neighbour", "--cpus", "1"], "--beside and --cpus exclude each other"),
-        (["--cpus", "1", "--placement", "free"], "--cpus and --placement exclude each other"),
-    ],
-)
-def test_wrong_use_is_one_line_that_says_what_is_accepted(bench, arguments, complaint):
-    said = bench("threads", *arguments)
-    assert said.code == 2
-    assert complaint in said.err
-    assert said.err.count("\n") == 1
-
-
 def test_a_folder_that_cannot_be_made_is_named_in_one_line(bench):
     said = bench(*FAST, "turnstile", "--ranks", "2", "-o", "/proc/nowhere")
-    assert (said.code, said.err.splitlines()[-1]) == (
-        2,
-        "tollbar bench: /proc/nowhere: No such file or directory",
-    )
+    assert (said.code, said.err.splitlines()[-1]) == (2, "tollbar bench: /proc/nowhere: No such file or directory")
 
 
 def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, programs):

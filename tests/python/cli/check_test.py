@@ -137,22 +137,6 @@ def test_split_barriers_pass_in_every_way_to_signal(tollbar):
     assert ways >= {"puts", "stores", "amo32", "amo64"}
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--ranks", "1"], "2 to 1024 ranks can be checked"),
-        (["nosuch"], "there is no algorithm 'nosuch'"),
-        (["/nowhere.so"], "there is no such file"),
-        (["--episodes", "0"], "is not a whole number"),
-    ],
-)
-def test_wrong_use_is_said_in_one_line(tollbar, words, complaint):
-    said = tollbar("check", "threads", *words)
-    assert said.code == 2
-    assert complaint in said.err
-    assert len(said.err.splitlines()) == 1
-
-
 def test_a_library_that_cannot_change_what_is_named_is_refused(tollbar, broken):
     said = tollbar("check", "threads", "mcs", broken(""))
     assert "a preloaded library does not change mcs; it may change pthread_barrier" in said.refusal

@@ -66,41 +66,6 @@ def test_every_verb_explains_its_columns_and_can_be_run(tollbar, words):
     assert callable(LEAVES[words].get_default("run") or LEAVES[words[:1]].get_default("run"))
 
 
-@pytest.mark.parametrize("arguments", [(), ("nosuch",), ("plans", "--nosuch"), ("plans", "--format", "xml")])
-def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments):
-    said = tollbar(*arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("tollbar")
-    assert said.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
-        (("shwo",), "argument COMMAND: invalid choice: 'shwo'; did you mean 'show'?"),
-        (("logp", "mesure"), "argument WAY: invalid choice: 'mesure'; did you mean 'measure'?"),
-        (
-            ("show", "disemination", "--ranks", "4"),
-            "no algorithm 'disemination'; did you mean 'dissemination'?",
-        ),
-        (
-            ("price", "bst", "mcs@4/centrel"),
-            "plan 'mcs@4/centrel': there is no algorithm 'centrel'; did you mean",
-        ),
-        (("simulate", "cluster", "pairwize"), "did you mean 'pairwise'?"),
-        (("simulate", "scheduler", "turnstyle"), "did you mean 'turnstile'?"),
-        (
-            ("plans", "--format", "xml"),
-            "argument --format: invalid choice: 'xml'; there are table, csv, json",
-        ),
-    ],
-)
-def test_a_misspelled_name_is_answered_with_the_one_that_was_meant(tollbar, arguments, meant):
-    said = tollbar(*arguments)
-    assert (said.code, said.err.count("\n")) == (2, 1)
-    assert meant in said.err
-
-
 def test_a_format_may_be_asked_for_by_its_name(tollbar):
     for form in ("csv", "json"):
         assert tollbar("plans", f"--{form}").out == tollbar("plans", "--format", form).out
@@ -118,28 +83,6 @@ def test_positionals_may_stand_apart(tollbar):
     together = tollbar("price", "mcs", "bst", "--ranks", 4)
     assert tollbar("price", "mcs", "--ranks", 4, "bst").out == together.out
     assert tollbar("price", "--ranks=4", "mcs", "bst").out == together.out
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("show", "mcs", "-n", "8"), "tollbar show: -n is not an option of `tollbar show` (see"),
-        (("simulate", "cores", "--nodes", "8"), "--nodes is not an option of `tollbar simulate cores`"),
-        (
-            ("price", "mcs", "--rank", "8"),
-            "--rank is not an option of `tollbar price`; did you mean '--ranks'",
-        ),
-        (
-            ("price", "mcs", "--ranks", "8", "--logp", "-1,2,3"),
-            "LogP takes microseconds of at least 0, not -1",
-        ),
-        (("show", "std::barrier", "--ranks", "8"), "no algorithm 'std::barrier'; there are central, "),
-        (("show", "MCS", "--ranks", "8"), "no algorithm 'MCS'; did you mean 'mcs'?"),
-        (("version",), "invalid choice: 'version'; did you mean '--version'?"),
-    ],
-)
-def test_what_is_wrong_is_named_and_not_what_follows_from_it(tollbar, words, why):
-    assert why in tollbar(*words).refusal
 
 
 _INTERRUPTED = """
@@ -244,17 +187,7 @@ sys.stdout = open("/dev/null", "w")
 assert tollbar.cli.main(sys.argv[1:]) == 0
 print(*(name for name in sys.modules if name.startswith("tollbar.") or "." not in name), file=sys.stderr)
 """
-HEAVY = {
-    "rich",
-    "numpy",
-    "scipy",
-    "matplotlib",
-    "polars",
-    "jinja2",
-    "multiprocessing",
-    "asyncio",
-    "subprocess",
-}
+HEAVY = {"rich", "numpy", "scipy", "matplotlib", "polars", "jinja2", "multiprocessing", "asyncio", "subprocess"}
 
 
 def loaded(*words) -> set[str]:

@@ -46,9 +46,3 @@ def test_zsh_gets_a_function_of_its_own(tollbar):
     said = tollbar("completion", "zsh")
     assert said.out.startswith("#compdef tollbar\n")
     assert "_tollbar_plans() { compadd -- central " in said.out
-
-
-def test_another_shell_is_one_line(tollbar):
-    said = tollbar("completion", "fish")
-    assert (said.code, said.err.count("\n")) == (2, 1)
-    assert "there are bash, zsh" in said.err

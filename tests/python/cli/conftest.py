@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the command inside the test's process and gives back what it said."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -66,20 +66,11 @@ def test_a_profile_with_messages_is_replayed(tollbar, tmp_path):
             "column event: 'think' is not known; there are compute, send, receive, barrier",
         ),
         ("thread,event,value\n0,send,x\n", "line 2, column value: 'x' is not a whole number, at least 0"),
-        (
-            "thread,event,value\n0,compute,x\n",
-            "line 2, column value: 'x' is not a number of microseconds, at least 0",
-        ),
+        ("thread,event,value\n0,compute,x\n", "line 2, column value: 'x' is not a number of microseconds, at least 0"),
         ("thread,event,value\n0,barrier,1\n", "line 2, column value: a barrier has none, not '1'"),
         ("thread,event,value\n0,barrier,,\n", "line 2: more fields than columns"),
-        (
-            "thread,event,value\n0,barrier,\n1,receive,0\n1,barrier,\n",
-            "nobody can go on: thread 1 waits for ever",
-        ),
-        (
-            "thread,event,value\n0,barrier,\n1,send,0\n1,barrier,\n",
-            "thread 0 does not receive all that thread 1",
-        ),
+        ("thread,event,value\n0,barrier,\n1,receive,0\n1,barrier,\n", "nobody can go on: thread 1 waits for ever"),
+        ("thread,event,value\n0,barrier,\n1,send,0\n1,barrier,\n", "thread 0 does not receive all that thread 1"),
         ("thread,time\n0,1\n", "line 1: column compute_us is needed once, it has thread,time"),
         ("thread,compute_us\n", "line 2: there is no row below the header"),
         ('{"record":"profile"}\n', "line 1: not what a measuring program prints"),

@@ -168,14 +168,10 @@ def test_without_the_right_to_make_namespaces_it_says_what_is_lost(findings, mon
 @pytest.mark.parametrize("verb", [["doctor"], ["doctor", "--format", "json"], ["plans"]])
 def test_without_the_native_module_one_line_says_how_to_get_it(tmp_path, verb):
     package = Path(library.__file__).parent
-    shutil.copytree(
-        package, tmp_path / "tollbar", ignore=shutil.ignore_patterns("_native*.so", "__pycache__")
-    )
+    shutil.copytree(package, tmp_path / "tollbar", ignore=shutil.ignore_patterns("_native*.so", "__pycache__"))
     hide = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.modules['tollbar._native'] = None"
     call = f"from tollbar.cli import main; sys.exit(main({verb!r}))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{hide}; {call}"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", f"{hide}; {call}"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert done.stderr.startswith("tollbar: the native module cannot be imported (")
     assert done.stderr.endswith("remedy: pip install --force-reinstall . (in the checkout)\n")

@@ -41,16 +41,13 @@ def test_the_core_of_the_command_needs_none_of_them(words):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["bench", "threads", "turnstile"], ["tune", "threads"], ["report"], ["reproduce", "all"]],
-    ids=" ".join,
+    "words", [["bench", "threads", "turnstile"], ["tune", "threads"], ["report"], ["reproduce", "all"]], ids=" ".join
 )
 def test_a_verb_that_needs_them_says_what_to_install_before_it_begins(words, tmp_path, monkeypatch):
     monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path))
     done = light(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"tollbar {words[0]}: this verb needs {', '.join(extras.BENCH)}; "
-        f"remedy: pip install {' '.join(extras.BENCH)}\n"
+        f"tollbar {words[0]}: this verb needs {', '.join(extras.BENCH)}; remedy: pip install {' '.join(extras.BENCH)}\n"
     )
     assert list(tmp_path.iterdir()) == []

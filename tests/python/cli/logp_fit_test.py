@@ -40,10 +40,7 @@ def test_the_written_form_says_what_the_data_cannot_tell_and_why_a_plan_does_not
     assert "8 rows identify 2 numbers of 3; root mean square of their residuals 3.5 %." in out
     assert "The data do not identify L: every value from 0 to 261.4 us gives the same prices." in out
     assert "The data do not identify o: every value from 0 to 130.7 us gives the same prices." in out
-    assert (
-        "central is up to 1628 % off.\n  With 261.4 us for a message on the longest path, fitting it alone"
-        in out
-    )
+    assert "central is up to 1628 % off.\n  With 261.4 us for a message on the longest path, fitting it alone" in out
     assert "tournament is up to" not in out
 
 
@@ -65,10 +62,7 @@ def test_other_columns_and_any_order_are_fine(tollbar, table):
         ("plan,ranks,us\nmcs,4,nan\n", "line 2, column us: 'nan' is not a number of microseconds above 0"),
         ("plan,ranks,us\nmcs,4,inf\n", "line 2, column us: 'inf' is not a number of microseconds above 0"),
         ("plan,ranks,us\nmcs,4\n", "line 2, column us: '' is not a number of microseconds above 0"),
-        (
-            "plan,ranks,us\nmcs,1,10\n",
-            "line 2, column ranks: '1' is not a number of ranks from 2 to 16777216",
-        ),
+        ("plan,ranks,us\nmcs,1,10\n", "line 2, column ranks: '1' is not a number of ranks from 2 to 16777216"),
         ("plan,ranks,us\nmcs,many,10\n", "line 2, column ranks: 'many' is not a number of ranks from 2 to 1"),
         ("plan,ranks,us\nmcx,4,10\n", "line 2, column plan: plan 'mcx': there is no algorithm 'mcx'"),
         ("plan,ranks,us\nmcs:4,2,8,10\n", "line 2: more fields than columns; quote a value that has a comma"),
@@ -86,16 +80,10 @@ def test_a_bad_table_is_one_line_that_names_line_and_column(tollbar, table, text
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (
-            ("--without", "mcs"),
-            "--without mcs: FILE has bst, central, combining:4, dissemination, tournament",
-        ),
+        (("--without", "mcs"), "--without mcs: FILE has bst, central, combining:4, dissemination, tournament"),
         (("--model", "LogGP"), "argument --model: invalid choice: 'LogGP'"),
         (
-            [
-                f"--without={plan}"
-                for plan in ("bst", "central", "combining:4", "dissemination", "tournament")
-            ],
+            [f"--without={plan}" for plan in ("bst", "central", "combining:4", "dissemination", "tournament")],
             "--without leaves no row of FILE to fit",
         ),
     ],

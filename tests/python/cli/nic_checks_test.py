@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a host lacks for barriers on its card is named, with what would mend it."""
-
-from __future__ import annotations
+"""What a host lacks for barriers on its NIC is named, with what would mend it."""
 
 import pytest
 from tollbar.cli import nic_checks
@@ -31,18 +29,18 @@ def state(groups: int, most: int = 4) -> dict:
 
 
 def test_a_daemon_that_is_not_there_is_named_with_the_command_that_starts_it(no_daemon):
-    found = row(nic_checks.findings(no_daemon), "card daemon's socket")
+    found = row(nic_checks.findings(no_daemon), "NIC daemon's socket")
     assert (found.state, found.remedy) == (ABSENT, "sudo tollbar nic up")
     assert no_daemon in found.why
 
 
 def test_an_old_kernel_is_named(no_daemon, monkeypatch):
     monkeypatch.setattr(nic_checks.platform, "release", lambda: "6.1.0-31-amd64")
-    found = row(nic_checks.findings(no_daemon), "kernel for cards")
+    found = row(nic_checks.findings(no_daemon), "kernel for NICs")
     assert found.state == ABSENT
     assert "6.1.0-31-amd64" in found.why
     monkeypatch.setattr(nic_checks.platform, "release", lambda: "6.12.9")
-    assert row(nic_checks.findings(no_daemon), "kernel for cards").state == OK
+    assert row(nic_checks.findings(no_daemon), "kernel for NICs").state == OK
 
 
 def test_a_right_that_is_missing_is_named(no_daemon, monkeypatch):
@@ -54,13 +52,13 @@ def test_a_right_that_is_missing_is_named(no_daemon, monkeypatch):
     assert row(nic_checks.findings(no_daemon), "right to load BPF").state == OK
 
 
-def test_a_card_that_is_nearly_full_is_named(monkeypatch):
+def test_a_nic_that_is_nearly_full_is_named(monkeypatch):
     monkeypatch.setattr(nic_daemon, "status", lambda _: state(4))
-    found = row(nic_checks.findings("anywhere"), "groups on the card")
+    found = row(nic_checks.findings("anywhere"), "groups on the NIC")
     assert found.state == WRONG
     assert "--groups 8" in found.remedy
     monkeypatch.setattr(nic_daemon, "status", lambda _: state(1))
-    assert row(nic_checks.findings("anywhere"), "groups on the card").state == OK
+    assert row(nic_checks.findings("anywhere"), "groups on the NIC").state == OK
 
 
 def test_an_interface_that_is_not_there_is_named(no_daemon):
@@ -80,13 +78,13 @@ def test_a_status_that_cannot_be_had_is_a_failed_check(nobody, no_daemon):
     assert said.err.startswith(f"tollbar nic: no daemon at {no_daemon}")
 
 
-def test_cards_that_answer_and_cards_that_do_not_are_told_apart(nobody, monkeypatch):
+def test_nics_that_answer_and_nics_that_do_not_are_told_apart(nobody, monkeypatch):
     monkeypatch.setattr(nic_daemon, "echo_us", {"10.0.0.1": 30.0, "10.0.0.2": None}.get)
     assert nobody("doctor", "10.0.0.1").code == 0
     said = nobody("doctor", "10.0.0.1", "10.0.0.2", "--format", "csv")
     assert said.code == 1
-    assert "card 10.0.0.1,ok,its program answered in 30 us," in said.out
-    assert 'card 10.0.0.2,wrong,"its program does not answer' in said.out
+    assert "NIC 10.0.0.1,ok,its program answered in 30 us," in said.out
+    assert 'NIC 10.0.0.2,wrong,"its program does not answer' in said.out
 
 
 @pytest.mark.parametrize(
@@ -101,9 +99,7 @@ def test_cards_that_answer_and_cards_that_do_not_are_told_apart(nobody, monkeypa
         (("down", "10.0.0.1"), "unrecognized arguments: 10.0.0.1"),
     ],
 )
-def test_what_a_verb_of_the_nic_does_not_take_is_refused_before_anything_starts(
-    nobody, monkeypatch, asked, why
-):
+def test_what_a_verb_of_the_nic_does_not_take_is_refused_before_anything_starts(nobody, monkeypatch, asked, why):
     for does in ("start", "stop", "status"):
         monkeypatch.setattr(nic_daemon, does, lambda *_: pytest.fail("something was done"))
     assert why in nobody("nic", *asked).refusal

@@ -37,10 +37,7 @@ VALUES = {
 #: A verb's own values, and what every call of it has.
 OWN = {
     "show": ({"--ranks": "5"}, "bst --ranks 4"),
-    "price": (
-        {"PLAN": "pairwise", "--ranks": "6..9", "--logp": "2,6,11"},
-        "bst butterfly --ranks 5..13 --logp 1,5,9",
-    ),
+    "price": ({"PLAN": "pairwise", "--ranks": "6..9", "--logp": "2,6,11"}, "bst butterfly --ranks 5..13 --logp 1,5,9"),
     "run": ({}, "-- mpirun -n 2 sleep 0"),
     "completion": ({}, "bash"),
     "reproduce": ({}, "split-shmem"),
@@ -82,9 +79,7 @@ def options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 
 
 def name_of(action: argparse.Action) -> str:
-    return (
-        action.option_strings[-1] if action.option_strings else (action.metavar or action.dest).split("|")[0]
-    )
+    return action.option_strings[-1] if action.option_strings else (action.metavar or action.dest).split("|")[0]
 
 
 def test_the_options_of_all_verbs_together_are_few():
@@ -133,10 +128,7 @@ def started(monkeypatch, tmp_path):
         starts("check", tuple(launch.command), tuple(launch.environment.items()))
         return checks.Outcome(launch, [], "")
 
-    four = [
-        mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun")),
-        mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec")),
-    ]
+    four = [mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun")), mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec"))]
     for owner, name, replaced in (
         (paths, "program", lambda name: Path("/programs", name)),
         (mpis, "installed", lambda: four),

@@ -3,15 +3,11 @@
 
 import itertools
 
-import pytest
-
 COLUMNS = "ranks_from,ranks_to,plan,also,priced_at,last_us,runner_up,ratio"
 
 
 def test_the_columns_are_stable_and_the_stretches_leave_no_gap(tollbar):
-    said = tollbar(
-        "price", "central", "dissemination:7", "mcs", "--crossover", "--ranks", "2..5000", "--format", "csv"
-    )
+    said = tollbar("price", "central", "dissemination:7", "mcs", "--crossover", "--ranks", "2..5000", "--format", "csv")
     assert said.code == 0
     assert ",".join(said.csv[0]) == COLUMNS
     ends = [(int(row["ranks_from"]), int(row["ranks_to"])) for row in said.csv]
@@ -30,22 +26,3 @@ def test_the_plot_is_written(tollbar, tmp_path):
     assert said.code == 0
     assert f"the picture is {picture}" in said.err
     assert "<svg" in picture.read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["--ranks", "2..10,20", "--crossover"], "one range of sizes"),
-        (["--ranks", "8", "--crossover"], "one range of sizes"),
-        (
-            ["--ranks", "2..8", "--crossover", "--late", "1:3"],
-            "argument --late: not allowed with argument --crossover",
-        ),
-        (["--ranks", "2..8", "--crossover", "-o", "prices.txt"], "must end in .svg, .png, .pdf"),
-    ],
-)
-def test_what_goes_not_together_is_said_in_one_line(tollbar, arguments, why):
-    said = tollbar("price", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert why in said.err
-    assert said.err.count("\n") == 1

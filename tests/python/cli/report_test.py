@@ -17,9 +17,7 @@ def test_the_page_is_report_html_here(report, stored, tmp_path):
     said = report("--format", "json")
     page = tmp_path / "report.html"
     assert said.code == 0
-    assert said.json == [
-        {"file": "report.html", "bytes": page.stat().st_size, "launches": 14, "run": run.name}
-    ]
+    assert said.json == [{"file": "report.html", "bytes": page.stat().st_size, "launches": 14, "run": run.name}]
     assert page.read_text().startswith("<!DOCTYPE html>")
 
 

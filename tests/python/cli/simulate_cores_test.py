@@ -57,23 +57,6 @@ def test_the_picture_has_a_curve_for_each_barrier(tollbar, tmp_path):
     assert "<svg" in picture.read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--machine", "cray"), "epyc, mesh"),
-        (("--machine", "/dev/null"), "/dev/null"),
-        (("--ranks", "200"), "2 to 128"),
-        (("--ranks", "1"), "2 to 128"),
-        (("--placement", "here"), "here"),
-        (("--spread", "-1"), "-1"),
-        (("-o", "x.txt"), "x.txt"),
-        (("sleepy",), "sleepy"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_one_line(tollbar, arguments, said):
-    assert said in refusal(tollbar, *arguments)
-
-
 def test_a_line_time_is_found_from_what_was_measured():
     machine = library.cores_machine("epyc")
     found = cores.line_ns_for(machine, "cluster_ns", (0, 1), 60.0)

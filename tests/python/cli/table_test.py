@@ -32,9 +32,7 @@ def printed(table, form):
 
 
 def test_csv_quotes_and_keeps_every_digit():
-    assert printed(Table(ROWS), "csv") == (
-        'name,count,time_us,ready\n"a, b",1,0.1,true\n[bold],,123456789.25,false\n'
-    )
+    assert printed(Table(ROWS), "csv") == ('name,count,time_us,ready\n"a, b",1,0.1,true\n[bold],,123456789.25,false\n')
 
 
 def test_json_keeps_types_and_names():
@@ -51,8 +49,7 @@ def test_a_plain_table_is_aligned_and_has_no_trailing_blanks():
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
-    [(0.0334258, "0.0334"), (271.06, "271"), (64428.34, "64428"), (1.0, "1"), (2.5e7, "2.5e+07")],
+    ("value", "shown"), [(0.0334258, "0.0334"), (271.06, "271"), (64428.34, "64428"), (1.0, "1"), (2.5e7, "2.5e+07")]
 )
 def test_a_table_may_ask_for_fewer_digits(value, shown):
     rows = [Row("a", 1, value, True)]
@@ -72,10 +69,7 @@ def test_cells_break_between_words_where_a_line_is_too_short(monkeypatch):
     monkeypatch.setenv("COLUMNS", "29")
     table = Table([Wide("one", 1, "because of the weather", None), Wide("two-fold", 2, "no", None)])
     assert printed(table, "table") == (
-        "name      count  why\n"
-        "one           1  because of\n"
-        "                 the weather\n"
-        "two-fold      2  no\n"
+        "name      count  why\none           1  because of\n                 the weather\ntwo-fold      2  no\n"
     )
 
 
@@ -83,13 +77,7 @@ def test_what_has_no_room_stands_below_its_row(monkeypatch):
     monkeypatch.setenv("COLUMNS", "18")
     table = Table([Wide("one", 1, "weather", "umbrella it is"), Wide("two", 2, "nothing", None)])
     assert printed(table, "table") == (
-        "name  count\n"
-        "one       1\n"
-        "    why: weather\n"
-        "    remedy: umbrella\n"
-        "    it is\n"
-        "two       2\n"
-        "    why: nothing\n"
+        "name  count\none       1\n    why: weather\n    remedy: umbrella\n    it is\ntwo       2\n    why: nothing\n"
     )
 
 

@@ -60,9 +60,7 @@ def test_a_choice_for_each_size_and_objective_is_stored_beside_what_is_there(tun
     assert [(row["ranks"], row["objective"]) for row in said.json] == [
         (ranks, objective) for ranks in (2, 4) for objective in ("latency", "skew", "wait")
     ]
-    assert {(row["mpi"], row["plan"], row["median_us"]) for row in said.json} == {
-        ("openmpi-4.1.4", "turnstile", 6.125)
-    }
+    assert {(row["mpi"], row["plan"], row["median_us"]) for row in said.json} == {("openmpi-4.1.4", "turnstile", 6.125)}
     stored = tuning.read(tmp_path / "tuning")
     assert [entry.kind for entry in stored].count("mpi") == 6
     assert [entry.line for entry in stored if entry.kind == "threads"] == [threads]
@@ -95,22 +93,6 @@ def test_nothing_chosen_is_a_failure_in_one_line(tune, tmp_path):
     assert said.code == 1
     assert "13 ranks: it broke" in said.err
     assert not (tmp_path / "tuning").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (("--mpi", "mpich"), "there is no MPI 'mpich' here; there are: openmpi-4.1.4"),
-        (("--ranks", "1,2"), "the smallest size is 2"),
-        (("--ranks", "two"), "'two' is not a number of ranks"),
-        (("--budget-ms", "0"), "'0' is not a whole number of milliseconds"),
-        (("--force",), "--force is not an option of `tollbar tune mpi`"),
-    ],
-)
-def test_wrong_use_is_one_line(tune, arguments, complaint):
-    said = tune(*arguments)
-    assert said.code == 2
-    assert complaint in said.err
 
 
 def test_an_mpi_is_named_by_family_major_or_version(tune):

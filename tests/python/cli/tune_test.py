@@ -24,9 +24,7 @@ def test_the_fastest_safe_barrier_of_each_situation_is_stored(tune, stored, tmp_
     picked = {(row["placement"], row["ranks"]): (row["plan"], row["verdict"]) for row in said.json}
     assert picked["pinned", 2] == ("turnstile", "best")
     assert picked["pinned", 4] == ("combination", "best")
-    entries = {
-        (each.pairs["pinned"], each.pairs["ranks"]): each.pairs for each in tuning.read(tmp_path / "tuning")
-    }
+    entries = {(each.pairs["pinned"], each.pairs["ranks"]): each.pairs for each in tuning.read(tmp_path / "tuning")}
     assert len(entries) == 4
     entry = entries["yes", "4"]
     assert (entry["plan"], entry["wait"], entry["cpus"], entry["runner_up"]) == (
@@ -58,9 +56,7 @@ def test_what_wins_alone_and_loses_beside_a_neighbour_is_not_stored(tune, stored
     stored(ranks=(8,))
     stored_beside(ranks=(8,), only=COMBINED)
     said = tune()
-    (factor,) = re.findall(
-        r"8 threads pinned: combination takes (\S+) times as long beside a neigh", said.err
-    )
+    (factor,) = re.findall(r"8 threads pinned: combination takes (\S+) times as long beside a neigh", said.err)
     assert float(factor) == pytest.approx(30 * 19 / 20, rel=0.1)
     pairs = kept(tmp_path)["yes", 8]
     assert (pairs["plan"], pairs["verdict"], pairs["runner_up"]) == ("turnstile", "safe", "combination")
@@ -82,10 +78,7 @@ def test_what_is_not_known_beside_a_neighbour_is_measured_once(tune, stored, tmp
     stored(ranks=(4, 8))
     said = tune()
     assert "tollbar tune: measuring combination and turnstile neighbour\n" in said.err
-    assert (kept(tmp_path)["yes", 4]["plan"], kept(tmp_path)["yes", 8]["plan"]) == (
-        "combination",
-        "turnstile",
-    )
+    assert (kept(tmp_path)["yes", 4]["plan"], kept(tmp_path)["yes", 8]["plan"]) == ("combination", "turnstile")
     run = results.read(results.newest(tmp_path / "results", "tune"))
     assert {launch.environment["placement"] for launch in run.launches} == {"pinned"}
     assert {launch.environment["company"] for launch in run.launches} == {"1 neighbour"}
@@ -232,9 +225,7 @@ def test_a_situation_with_too_few_launches_is_told_and_ignored(tune, stored, tmp
 def test_every_situation_is_stored_or_keeps_the_default_and_says_why(
     tune, stored, programs, replay, monkeypatch, tmp_path
 ):
-    alike = [
-        (name, kind, wait, 1.0, 1.0) for name, kind, wait, *_ in replay.BARRIERS["tollbar-bench-threads"]
-    ]
+    alike = [(name, kind, wait, 1.0, 1.0) for name, kind, wait, *_ in replay.BARRIERS["tollbar-bench-threads"]]
     monkeypatch.setitem(replay.BARRIERS, "tollbar-bench-threads", alike)
     run = stored(ranks=(4,))
     monkeypatch.undo()
@@ -250,9 +241,7 @@ def test_every_situation_is_stored_or_keeps_the_default_and_says_why(
     }
     assert not (tmp_path / "tuning").exists()
     told = tune(run).err
-    assert (
-        "4 threads pinned, 4 threads free: the default stays: nothing is faster than it for certain\n" in told
-    )
+    assert "4 threads pinned, 4 threads free: the default stays: nothing is faster than it for certain\n" in told
     assert "8 threads pinned, 8 threads free: the default stays: 2 of 3 launches\n" in told
 
 

@@ -73,33 +73,12 @@ def test_words_and_plans_may_be_mixed(tollbar, words):
     assert [(row["plan"], row["proved"]) for row in rows] == [("mcs", 2), (str(file), 1)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (("nosuch", "--ranks", "2"), "plan 'nosuch': there is no algorithm 'nosuch'; there are "),
-        (("mcs:1,2", "--ranks", "2"), "plan 'mcs:1,2': 1 is not ARRIVAL,WAKEUP (2 to 16777216)"),
-        (("mcs", "--ranks", "0"), "argument --ranks: '0' is not a number of ranks from 1 to 16777216"),
-        (("mcs", "--ranks", "9..3"), "argument --ranks: the range '9..3' is empty; write the smaller"),
-        (("mcs", "--ranks", "3.."), "argument --ranks: '3..' is not a range; write A..B, such as 1..64"),
-        (("mcs", "--ranks", "few"), "argument --ranks: 'few' is not a number of ranks"),
-        (("no-such.words",), "cannot read no-such.words: No such file or directory"),
-        (("mcs", "--ranks", ""), "argument --ranks: '' is not a number of ranks"),
-    ],
-)
-def test_wrong_use_is_one_line_and_exit_code_2(tollbar, arguments, line):
-    said = tollbar("verify", *arguments)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith(f"tollbar verify: {line}")
-    assert said.err.count("\n") == 1
-
-
 def test_a_word_that_is_no_step_is_named_with_its_file_and_line(tollbar, words):
     file = words("0: !1\n1: 0?\n")
     said = tollbar("verify", file)
     assert said.code == 2
     assert said.err == (
-        f"tollbar verify: {file}: line 2: '0?' is not a step; "
-        "steps are written !RANK, ?RANK, !ROLE and ?ROLE\n"
+        f"tollbar verify: {file}: line 2: '0?' is not a step; steps are written !RANK, ?RANK, !ROLE and ?ROLE\n"
     )
 
 

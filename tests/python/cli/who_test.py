@@ -47,8 +47,7 @@ def test_a_missing_thread_is_exit_code_1_and_named(tollbar, sees):
     said = tollbar("who", os.getpid())
     assert said.code == 1
     assert said.err == (
-        "pthread_barrier_t at 0x1000: 3 of 4 have arrived; "
-        "not there: thread 20 (asleep, sleep() under late)\n"
+        "pthread_barrier_t at 0x1000: 3 of 4 have arrived; not there: thread 20 (asleep, sleep() under late)\n"
     )
     assert said.out.splitlines()[1].split()[1:5] == ["20", "a.out", "asleep", "missing"]
 
@@ -96,10 +95,7 @@ def test_a_process_that_may_not_be_looked_at_is_exit_code_3(tollbar, monkeypatch
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user's process: not root")
 def test_a_process_of_another_user_is_exit_code_3():
-    script = (
-        "import os, sys; os.setuid(int(sys.argv[1])); from tollbar.cli import main; "
-        "sys.exit(main(sys.argv[2:]))"
-    )
+    script = "import os, sys; os.setuid(int(sys.argv[1])); from tollbar.cli import main; sys.exit(main(sys.argv[2:]))"
     nobody = str(pwd.getpwnam("nobody").pw_uid)
     command = [sys.executable, "-c", script, nobody, "who", str(os.getpid())]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -131,10 +127,7 @@ def test_without_words_groups_of_tollbars_are_listed(tollbar, sees, monkeypatch)
     monkeypatch.setattr(processes, "of_user", lambda there: [])
     sees({"looks": [{"processes": [], "groups": [GROUP]}] * 2})
     rows = tollbar("who", "--json").json
-    assert [(row["rank"], row["process"], row["part"]) for row in rows] == [
-        (1, 41, "missing"),
-        (0, 40, "waits"),
-    ]
+    assert [(row["rank"], row["process"], row["part"]) for row in rows] == [(1, 41, "missing"), (0, 40, "waits")]
 
 
 def test_a_group_of_others_is_not_told_of_a_process(tollbar, sees):

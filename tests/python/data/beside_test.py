@@ -29,15 +29,11 @@ def test_the_best_is_the_fastest_fixed_policy_or_peer(there):
     busy = situation(there, "1 neighbour", "free", "0", 8)
     assert beside.best(busy) == "tollbar::barrier (park)"
     assert beside.ratio(busy, beside.AUTO) == pytest.approx(22 / 20, rel=0.05)
-    assert beside.ratio(busy, "pthread_barrier", "tollbar::barrier (park)") == pytest.approx(
-        25 / 20, rel=0.05
-    )
+    assert beside.ratio(busy, "pthread_barrier", "tollbar::barrier (park)") == pytest.approx(25 / 20, rel=0.05)
 
 
 def test_computing_belongs_to_a_turn(there):
-    assert beside.turn_ns(situation(there, "alone", "free", "20~0.5", 2), beside.AUTO) == pytest.approx(
-        21e3, rel=0.05
-    )
+    assert beside.turn_ns(situation(there, "alone", "free", "20~0.5", 2), beside.AUTO) == pytest.approx(21e3, rel=0.05)
 
 
 def test_without_a_policy_or_peer_the_best_is_the_fastest_of_all(stored_beside):
@@ -59,10 +55,7 @@ def test_a_spread_has_the_median_and_the_worst_cell_and_counts_those_that_are_fa
 
 
 def test_a_situation_is_told_with_its_computing():
-    assert (
-        Situation(placement="free", computing="20~0.5", ranks=2).of_threads
-        == "2 threads free, 20 µs ± 50 % between"
-    )
+    assert Situation(placement="free", computing="20~0.5", ranks=2).of_threads == "2 threads free, 20 µs ± 50 % between"
     assert Situation(placement="pinned", ranks=4).of_threads == "4 threads pinned, nothing between"
     assert Situation(computing="5").work == "5 µs"
 

@@ -52,14 +52,10 @@ COMPUTED = {
     "alone_latency_ns": lambda record: record["latency_ns"],
     "alone_skew_ns": lambda record: record["skew_ns"],
     "waiters_share": lambda record: record["cpu_ns"] / record["waited_ns"],
-    "added_ns": lambda record: (
-        statistics.median(record["participant_ns"]) - statistics.median(record["bare_ns"])
-    ),
+    "added_ns": lambda record: statistics.median(record["participant_ns"]) - statistics.median(record["bare_ns"]),
     "busiest_waiter_share": lambda record: max(record["waiter_cpu_ns"]) / record["waited_ns"],
     "run_ns": lambda record: record["elapsed_ns"] / record["runs"],
-    "barrier_ns": lambda record: (
-        (record["elapsed_ns"] / record["runs"] - record["longest_ns"]) / record["phases"]
-    ),
+    "barrier_ns": lambda record: (record["elapsed_ns"] / record["runs"] - record["longest_ns"]) / record["phases"],
     "turn_ns": lambda record: record["elapsed_ns"] / record["turns"],
     "free_share": lambda record: [
         1 - one / other for one, other in zip(record["inside_ns"], record["open_ns"], strict=True)
@@ -69,9 +65,7 @@ COMPUTED = {
 }
 PERIODS = {
     "crowd": lambda record: (
-        record["elapsed_ns"] / record["episodes"]
-        if record["episodes"] >= 20
-        else statistics.mean(record["period_ns"])
+        record["elapsed_ns"] / record["episodes"] if record["episodes"] >= 20 else statistics.mean(record["period_ns"])
     ),
     "dsde": lambda record: record["elapsed_ns"] / record["iterations"],
 }
@@ -125,9 +119,7 @@ def test_rows_are_the_values_of_all_records_kind_by_kind(as_samples, one_of_each
                     if record["record"] == kind:
                         value = value_of(kind, metric, record)
                         many = value if isinstance(value, list) else [value]
-                        wanted += [
-                            (number, record["round"], metric, each) for each in many if each is not None
-                        ]
+                        wanted += [(number, record["round"], metric, each) for each in many if each is not None]
     rows = found.rows.select("launch", "round", "metric", "value").rows()
     assert [row[:3] for row in rows] == [row[:3] for row in wanted]
     assert [row[3] for row in rows] == pytest.approx([row[3] for row in wanted])
@@ -143,9 +135,7 @@ def test_records_hold_the_same_values_as_rows(as_samples, one_of_each, found):
 
 
 def test_places_that_programs_do_not_tell_are_the_usual_ones(found):
-    (place,) = (
-        found.of("latency_ns").select("bench", "over", "hosts", "threads", "neighbours").unique().rows()
-    )
+    (place,) = found.of("latency_ns").select("bench", "over", "hosts", "threads", "neighbours").unique().rows()
     assert place == ("threads", "threads", 1, 1, "alone")
 
 

@@ -7,16 +7,7 @@ import polars as pl
 import pytest
 from tollbar.data import samples, statistics
 from tollbar.data.samples import ROUND
-from tollbar.data.summary import (
-    FASTEST,
-    floors,
-    interval,
-    medians,
-    over_floor,
-    ratio,
-    series,
-    summary,
-)
+from tollbar.data.summary import FASTEST, floors, interval, medians, over_floor, ratio, series, summary
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,7 @@ MPI = (
 
 
 def entry(ranks, plan="mcs", pinned="no", **more):
-    return Entry(
-        "threads", {"ranks": str(ranks), "cpus": "2", "pinned": pinned, "plan": plan, "wait": "auto"} | more
-    )
+    return Entry("threads", {"ranks": str(ranks), "cpus": "2", "pinned": pinned, "plan": plan, "wait": "auto"} | more)
 
 
 def test_an_entry_is_read_and_written_as_the_same_line():

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads that were measured: gathered by place, and what a barrier adds to them."""
 
-from __future__ import annotations
-
 import pytest
 import tollbar
 from tollbar.data import workloads

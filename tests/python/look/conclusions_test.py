@@ -28,12 +28,7 @@ def missing(now, before=None) -> list[int]:
 
 def test_the_thread_that_began_where_the_waiters_began_is_missing():
     [one] = concluded(
-        [
-            *waiters(3, 3, 4),
-            thread(20, *LATE),
-            thread(1, *JOIN),
-            thread(30, "libc.so.6:poll", "other", *THREAD),
-        ]
+        [*waiters(3, 3, 4), thread(20, *LATE), thread(1, *JOIN), thread(30, "libc.so.6:poll", "other", *THREAD)]
     )
     assert ([each.thread for each in one.missing], one.doubt) == ([20], "")
     assert one.sentence == (
@@ -86,10 +81,7 @@ def test_a_waiter_that_was_not_there_before_accuses_nobody():
 
 def spinners(turn: int):
     at = barrier(LIBGOMP, 3, 4, turn=turn)
-    return [
-        thread(10 + i, GOMP[0], "f._omp_fn.0", GOMP[1], *THREAD, at=at, runs=True, switches=turn)
-        for i in range(3)
-    ]
+    return [thread(10 + i, GOMP[0], "f._omp_fn.0", GOMP[1], *THREAD, at=at, runs=True, switches=turn) for i in range(3)]
 
 
 LATE_IN_REGION = ("libc.so.6:sleep", "f._omp_fn.0", "libgomp.so.1:GOMP_parallel", "f", *MAIN)

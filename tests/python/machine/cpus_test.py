@@ -50,9 +50,7 @@ def test_no_limit_is_no_quota(machine):
     root = machine("0::/", V2, {"sys/fs/cgroup/cpu.max": "max 100000"})
     assert cpus.tightest_quota(root) is None
     folder = "sys/fs/cgroup/cpu,cpuacct"
-    root = machine(
-        "2:cpu,cpuacct:/", V1, {f"{folder}/cpu.cfs_quota_us": "-1", f"{folder}/cpu.cfs_period_us": "100000"}
-    )
+    root = machine("2:cpu,cpuacct:/", V1, {f"{folder}/cpu.cfs_quota_us": "-1", f"{folder}/cpu.cfs_period_us": "100000"})
     assert cpus.tightest_quota(root) is None
 
 
@@ -66,9 +64,7 @@ def test_a_machine_without_cgroups_has_no_quota(tmp_path):
     assert cpus.tightest_quota(tmp_path) is None
 
 
-@pytest.mark.parametrize(
-    ("affinity", "quota", "usable"), [(8, None, 8), (8, 2.5, 2), (2, 6.0, 2), (4, 0.2, 1)]
-)
+@pytest.mark.parametrize(("affinity", "quota", "usable"), [(8, None, 8), (8, 2.5, 2), (2, 6.0, 2), (4, 0.2, 1)])
 def test_the_smaller_of_affinity_and_quota_can_be_used(tmp_path, affinity, quota, usable):
     found = cpus.Usable(16, affinity, cpus.Quota(quota, tmp_path) if quota else None)
     assert found.cpus == usable

@@ -16,9 +16,7 @@ def script(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi_hosts.paths, "checkout", lambda: tmp_path)
     path = tmp_path / "scripts" / "hosts"
     path.parent.mkdir()
-    path.write_text(
-        f'#!/bin/sh\nshift 2\necho "$@" >>{tmp_path}/told\n[ "$1" != options ] || echo --host a,b\n'
-    )
+    path.write_text(f'#!/bin/sh\nshift 2\necho "$@" >>{tmp_path}/told\n[ "$1" != options ] || echo --host a,b\n')
     path.chmod(0o755)
     return tmp_path / "told"
 

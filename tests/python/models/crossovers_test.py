@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Crossovers and curves: what they say is what single prices say."""
 
-from __future__ import annotations
-
 import pytest
 import tollbar
 from tollbar.models import crossovers
@@ -25,14 +23,10 @@ def test_all_small_sizes_the_ends_and_two_or_one_for_each_doubling_are_priced():
 def test_curves_are_prices():
     curves = crossovers.curves(["mcs", "dissemination"], [5, 70], LOGP)
     for plan, costs in curves.items():
-        assert {ranks: cost.last_us for ranks, cost in costs.items()} == {
-            ranks: us(plan, ranks) for ranks in (5, 70)
-        }
+        assert {ranks: cost.last_us for ranks, cost in costs.items()} == {ranks: us(plan, ranks) for ranks in (5, 70)}
 
 
-@pytest.mark.parametrize(
-    "logp", [LOGP, tollbar.LogP(L=20, o=1, g=8), tollbar.LogP(L=50, o=0.1, g=0.1)], ids=str
-)
+@pytest.mark.parametrize("logp", [LOGP, tollbar.LogP(L=20, o=1, g=8), tollbar.LogP(L=50, o=0.1, g=0.1)], ids=str)
 def test_at_small_sizes_the_plan_of_a_stretch_is_never_beaten(logp):
     plans = ["central", "combining:2", "mcs", "dissemination", "dissemination:3", "pairwise"]
     found = crossovers.stretches(crossovers.curves(plans, crossovers.sizes(2, 64), logp), logp)

@@ -39,9 +39,7 @@ def simulated(barrier, waiting, compute_us, switch_us):
 
 
 def test_the_simulator_is_told_the_measured_quantum_and_the_switch_of_the_way_of_waiting(gather):
-    crowds = gather(
-        {(each, 100.0): {"period_us": 2000.0} for each in (TURNSTILE, SLEEPER, SPINNER)}, launches=1
-    )
+    crowds = gather({(each, 100.0): {"period_us": 2000.0} for each in (TURNSTILE, SLEEPER, SPINNER)}, launches=1)
     assert crowds.scheduler.quantum_us.value == 4000
     found = {point.candidate: point.simulated.period_us for point in crowds.points}
     for candidate, (barrier, waiting, switch_us) in {

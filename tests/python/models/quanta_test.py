@@ -24,9 +24,7 @@ def test_every_golden_row(row):
     ratio = Fraction(row["Q_over_T"])
     assert quanta.pattern(ratio) == int(row["R"])
     assert quanta.quanta_for(500, ratio) == int(row["quanta_for_500_recurrence"])
-    assert float(quanta.closed_form(500, ratio)) == pytest.approx(
-        float(row["quanta_for_500_closed_form"]), abs=5e-4
-    )
+    assert float(quanta.closed_form(500, ratio)) == pytest.approx(float(row["quanta_for_500_closed_form"]), abs=5e-4)
 
 
 @pytest.mark.parametrize("ratio", RATIOS, ids=str)

@@ -44,9 +44,7 @@ def test_what_makes_amos_slow_is_the_card_that_the_pes_of_a_node_share():
 
 def test_the_fewer_are_outstanding_the_more_is_waited():
     times = [
-        shmem_model.barrier_us(
-            dataclasses.replace(shmem_model.SIGNALS["Non-blocking 64-bit AMO"], outstanding=n)
-        )
+        shmem_model.barrier_us(dataclasses.replace(shmem_model.SIGNALS["Non-blocking 64-bit AMO"], outstanding=n))
         for n in (1, 2, 4)
     ]
     assert times == sorted(times, reverse=True)

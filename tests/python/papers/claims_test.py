@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the papers claim in words: every verdict, and the numbers of its derivation."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 
@@ -31,12 +29,7 @@ def found() -> list[claims.Claim]:
             HOLDS,
             ("20.0 ms ahead from 4 to 14", "0.08 to 0.28 ms behind"),
         ),
-        (
-            "multiprogramming",
-            "its linear time and its contention",
-            HOLDS,
-            ("60.0 to 100.0 ms", "39.7 to 79.9"),
-        ),
+        ("multiprogramming", "its linear time and its contention", HOLDS, ("60.0 to 100.0 ms", "39.7 to 79.9")),
         ("multiprogramming", "above 20 switches", HOLDS, ("9.3 %",)),
         ("multiprogramming", "a tree has an overhead of as much as 158", UNDECIDABLE, ("0.45",)),
         ("multiprogramming", "a combination has less than 10 %", HOLDS, ("4.6, 22.4", "1.7")),
@@ -58,12 +51,7 @@ def found() -> list[claims.Claim]:
         ("openmp-mpi", "the MCS tree between nodes follows log4 N", REFUTED, ("7.0 times", "3.32 times")),
         ("openmp-mpi", "dissemination sends N ceil(log2 N)", HOLDS, ()),
         ("openmp-mpi", "with many nodes the MCS tree", UNDECIDABLE, ("2.87 against 1.72",)),
-        (
-            "openmp-mpi",
-            "the peak is at 7 nodes",
-            UNDECIDABLE,
-            ("24 against 21", "2.37 us", "3.65 against 3.41"),
-        ),
+        ("openmp-mpi", "the peak is at 7 nodes", UNDECIDABLE, ("24 against 21", "2.37 us", "3.65 against 3.41")),
         ("logp", "dissemination delivers the best results", HOLDS, ("90 against 120",)),
         ("logp", "the asymptotic standard error", UNDECIDABLE, ()),
         ("split-shmem", "puts are faster than AMOs", HOLDS, ("0.485 against 0.663 and 0.551",)),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads inside nodes: the model of both levels, its peak, and what was measured beside a prediction."""
 
-from __future__ import annotations
-
 import pytest
 import tollbar
 from tollbar.papers import combined

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errata: rows that are computed, and a page whose numbers are theirs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The NIC paper's figures from measurements that are known: the fit, the efficiencies, the figures."""
 
-from __future__ import annotations
-
 import pytest
 import tollbar
 from tollbar.data import results, samples, workloads
@@ -51,7 +49,7 @@ def test_with_no_component_the_barriers_of_the_preload_are_hb_and_nb(replay_nic,
         facts = {"mpi": "Open MPI 5.0.7", "hosts": "4", "setting": setting, "door": "preload"}
         made.append((0, f"mpi.{setting}", replay_nic.barriers(4, ("MPI_Barrier", "door"), **facts)))
     hosts = nic_measured.of_hosts(as_samples(*made, kind="udp"))
-    names = [hosts.found(way)[4][1].name for way in (HOST, CARD)]
+    names = [hosts.by_hosts(way)[4][1].name for way in (HOST, CARD)]
     assert names == ["MPI_Barrier [preload by messages]", "MPI_Barrier [preload on cards]"]
 
 
@@ -103,8 +101,6 @@ def test_the_papers_figures_have_this_machines_hosts_and_cards_beside_them(runs)
         foretold = [point for point in here if point.predicted is not None]
         without = {point.series for point in here} - {point.series for point in foretold}
         assert all("the MPI's own" in series or series == "GM level" for series in without)
-        worst = (
-            12 if number in ("Figure 8", "Figure 10a", "Figure 10c") else 1e-3
-        )  # drawn times, and their mean
+        worst = 12 if number in ("Figure 8", "Figure 10a", "Figure 10c") else 1e-3  # drawn times, and their mean
         assert max(abs(point.predicted_off_pct) for point in foretold) < worst
     assert found["Figure 4a"].missing is None

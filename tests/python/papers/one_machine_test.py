@@ -70,9 +70,7 @@ def test_a_sentence_has_the_numbers_of_its_points(exhibits):
     nodes = exhibits["Figure 12 on one machine"].sentence
     assert all(number in nodes for number in ("1.67 times", "0.67 times", "39 %", "21 %", "From 10 %"))
     threads = exhibits["Figure 9 on one machine"].sentence
-    assert all(
-        number in threads for number in ("0.94 times", "1.00 times", "1.33 times", "10.4", "power 3.1")
-    )
+    assert all(number in threads for number in ("0.94 times", "1.00 times", "1.33 times", "10.4", "power 3.1"))
 
 
 def test_a_word_that_threads_contend_for_makes_the_counter_dearer_not_the_tree():

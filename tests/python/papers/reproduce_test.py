@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar reproduce: every exhibit as a table, a picture and a sentence; printed, modelled and measured."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -97,21 +95,6 @@ def test_what_is_not_measured_is_told_how_to(capsys, tmp_path, monkeypatch):
     assert main(words) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(row["measured"], row["measure_with"]) for row in rows} == {(0, "tollbar bench shmem")}
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["poetry"], "there are openmp-mpi"),
-        (["errata", "--quick"], "errata writes and measures nothing"),
-        (["nic", "--quick", "--no-measured"], "not allowed with argument"),
-    ],
-)
-def test_wrong_use_is_one_line(capsys, words, told):
-    assert main(["reproduce", *words]) == 2
-    said = capsys.readouterr().err
-    assert told in said
-    assert said.count("\n") == 1
 
 
 def test_a_damaged_run_is_named(capsys, tmp_path, monkeypatch):

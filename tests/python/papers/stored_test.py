@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stored runs put into the exhibits: medians beside predictions, in the figures they belong to."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -32,9 +30,7 @@ def by_number(exhibits: list[Exhibit]) -> dict[str, Exhibit]:
 
 
 def measured(exhibit: Exhibit, series: str) -> dict[float, Point]:
-    return {
-        point.x: point for point in exhibit.points if point.series == series and point.measured is not None
-    }
+    return {point.x: point for point in exhibit.points if point.series == series and point.measured is not None}
 
 
 def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
@@ -54,14 +50,12 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
             0.75 * point.measured, rel=0.1
         )  # the mean time inside, as the replay has it
     assert found["Figure 10"].missing == "tollbar bench mpi"
-    assert "Here the model is off by" in found["Figure 9"].told
+    assert "Here the model is off by" in found["Figure 9"].conclusion
 
 
 def test_what_one_line_for_the_flags_costs_here_stands_beside_what_it_costs_on_caches(tmp_path, stored):
     stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
-    (figure,) = (
-        each for each in openmp_mpi.exhibits(Stored(tmp_path)) if each.number == "Figure 8 on caches"
-    )
+    (figure,) = (each for each in openmp_mpi.exhibits(Stored(tmp_path)) if each.number == "Figure 8 on caches")
     shared, apart = (measured(figure, f"mcs_flags:{lines}") for lines in ("one_line", "own_lines"))
     told = ", ".join(f"{shared[n].measured / apart[n].measured:.2f} times with {n}" for n in (2, 4))
     assert f"here {told}." in figure.sentence
@@ -76,11 +70,7 @@ def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points
         assert point.measured == pytest.approx(processes.latency_ns("dissemination", ranks) / 1e3, rel=0.2)
     assert set(found) == {2, 4, 8}
     predictions = [point.predicted is not None for _, point in sorted(found.items())]
-    assert predictions == [
-        False,
-        False,
-        True,
-    ]  # two processors: 2 is the first point, 4 the first that shares
+    assert predictions == [False, False, True]  # two processors: 2 is the first point, 4 the first that shares
     table = by_number(logp.exhibits(here))["Table 1"]
     assert not any(point.measured for point in table.points)  # nobody has 128 ranks here
     assert table.missing == "tollbar bench mpi --ranks 128,256"
@@ -92,10 +82,7 @@ def test_threads_of_ranks_are_a_heat_map_beside_the_model_s(tmp_path, processes)
     found = by_number(openmp_mpi.exhibits(Stored(tmp_path)))
     measured_points = [point for point in found["Figure 14"].points if point.measured]
     assert len(measured_points) == 4
-    assert {(point.x, point.measured is not None) for point in found["Figure 14 here"].points} == {
-        (2, True),
-        (4, True),
-    }
+    assert {(point.x, point.measured is not None) for point in found["Figure 14 here"].points} == {(2, True), (4, True)}
     # The replay's time is ranks x threads; the price of the plan and its messages come near that.
     assert all(point.predicted == pytest.approx(point.measured, rel=0.35) for point in measured_points)
     drawings = {found[number].drawing for number in ("Figure 14", "Figure 14 here")}

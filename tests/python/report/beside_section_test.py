@@ -133,7 +133,5 @@ def test_the_tables_of_a_page_have_a_row_for_neighbours_and_a_row_a_cell(stored_
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len(lines) == (2 + 2) + (2 + 4)
     assert re.search(r"^\| beside a busy neighbour \| 1\.\d+ \(1\.\d+\) \|", text, re.MULTILINE)
-    assert re.search(
-        r"^\| alone \| 8 \| free \| 0 µs \| tollbar::barrier \(spin\) \| 9\d\d ns \|", text, re.MULTILINE
-    )
+    assert re.search(r"^\| alone \| 8 \| free \| 0 µs \| tollbar::barrier \(spin\) \| 9\d\d ns \|", text, re.MULTILINE)
     assert beside_section.markdown(samples.read([])) == ""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report in a browser: what a person sees first, at a desk and on a phone, and what it does."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -27,9 +25,7 @@ def address(tmp_path_factory, replay):
         for group, (ranks, placement) in enumerate((r, p) for r in (2, 4, 8) for p in ("pinned", "free")):
             number = 6 * launch + group
             for program in replay.BARRIERS:
-                results.write_launch(
-                    threads, number, program, replay.text(program, ranks, placement, 2, number)
-                )
+                results.write_launch(threads, number, program, replay.text(program, ranks, placement, 2, number))
         for ranks in (2, 4, 8, 16):
             for name in MPIS:
                 for door in ("none", "component", "preload") if name == MPIS[0] else ("none", "preload"):
@@ -119,13 +115,7 @@ def test_what_to_use_is_on_the_first_screen_of_a_desk(open_page):
 
 def test_every_curve_of_today_is_drawn_with_its_interval(open_page):
     browser = open_page()
-    assert series(browser, "today-free") == [
-        "tollbar::barrier",
-        "std::barrier",
-        "pthread_barrier",
-        "libgomp",
-        "libomp",
-    ]
+    assert series(browser, "today-free") == ["tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp"]
     counted = (
         "const drawn = document.querySelectorAll('[data-chart=today-free] .series');"
         "return [...drawn].map((each) => each.querySelectorAll(`.${arguments[0]}`).length)"
@@ -172,9 +162,7 @@ def test_a_finger_is_told_as_well(open_page):
 
 def test_the_other_placement_is_a_click_away(open_page):
     browser = open_page()
-    browser.find_element("css selector", "#today-threads input[value=pinned]").find_element(
-        "xpath", ".."
-    ).click()
+    browser.find_element("css selector", "#today-threads input[value=pinned]").find_element("xpath", "..").click()
     wait(browser, "return document.querySelectorAll('[data-chart=today-pinned] .series').length === 5")
     assert not browser.find_element("css selector", "[data-chart=today-free]").is_displayed()
 
@@ -219,7 +207,5 @@ def test_nothing_goes_wrong_and_nothing_is_loaded(open_page, address):
     browser = open_page()
     assert [each for each in browser.get_log("browser") if each["level"] == "SEVERE"] == []
     asked = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
-    urls = {
-        each["params"]["request"]["url"] for each in asked if each["method"] == "Network.requestWillBeSent"
-    }
+    urls = {each["params"]["request"]["url"] for each in asked if each["method"] == "Network.requestWillBeSent"}
     assert {url for url in urls if not url.startswith(("data:", "about:"))} == {address}

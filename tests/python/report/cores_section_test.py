@@ -54,7 +54,5 @@ def test_a_machine_from_a_file_is_named_with_its_file_and_its_numbers(tmp_path):
 
 
 def test_what_is_no_machine_is_refused_with_what_there_is():
-    with pytest.raises(
-        cores_section.NoMachine, match="there is no machine and no file 'cray'; there are epyc"
-    ):
+    with pytest.raises(cores_section.NoMachine, match="there is no machine and no file 'cray'; there are epyc"):
         cores_section.of(["cray"])

@@ -83,12 +83,7 @@ def test_each_place_has_the_own_barrier_of_the_mpi_beside_ours(there):
 def test_what_stands_behind_mpi_barrier_is_part_of_its_name(there):
     each = next(here for place, here in there.items() if (place.hosts, place.ranks) == (1, 8))
     called = {candidate.name for candidate in each.candidates if "MPI_" in candidate.name}
-    assert called == {
-        "MPI_Barrier",
-        "MPI_Barrier [linear]",
-        "MPI_Barrier [component]",
-        "MPI_Barrier [preload]",
-    }
+    assert called == {"MPI_Barrier", "MPI_Barrier [linear]", "MPI_Barrier [component]", "MPI_Barrier [preload]"}
 
 
 def test_the_page_holds_the_sections_of_what_was_measured(runs):

@@ -42,9 +42,7 @@ class Page(HTMLParser):
             self.words.append(data)
 
     def _look(self, attributes):
-        self.addresses += [
-            attributes[name] for name in ("href", "src", "data", "action") if name in attributes
-        ]
+        self.addresses += [attributes[name] for name in ("href", "src", "data", "action") if name in attributes]
         if "id" in attributes:
             self.ids.append(attributes["id"])
         if "download" in attributes:
@@ -60,9 +58,7 @@ def _belongs(program, ranks, placement):
 @pytest.fixture(scope="module")
 def run(replay, tmp_path_factory):
     folder = results.new_run(tmp_path_factory.mktemp("results"), "threads")
-    results.write_environment(
-        folder, {"model": "<Replay & Co>", "usable": [0, 1], "seed": 1, "kernel": "none"}
-    )
+    results.write_environment(folder, {"model": "<Replay & Co>", "usable": [0, 1], "seed": 1, "kernel": "none"})
     situations = [(ranks, placement) for ranks in (2, 4, 8) for placement in ("pinned", "free")] * 6
     situations += [(64, "free")] * 6
     for group, (ranks, placement) in enumerate(situations):
@@ -83,9 +79,7 @@ def text(made):
 
 def charts(text):
     """What stands in each chart, by its name."""
-    found = re.findall(
-        r'data-chart="([^"]*)" data-points="\d+"><script type="application/json">(.*?)</script>', text
-    )
+    found = re.findall(r'data-chart="([^"]*)" data-points="\d+"><script type="application/json">(.*?)</script>', text)
     return {name: json.loads(data) for name, data in found}
 
 
@@ -115,13 +109,7 @@ def test_every_reference_leads_to_something_that_is_there_once(text, page):
 
 
 def test_the_figures_of_the_machine_are_there(text):
-    for name in (
-        "own-pinned",
-        "users-free",
-        "floor-pinned",
-        "crowded-free",
-        "skew-free",
-    ):
+    for name in ("own-pinned", "users-free", "floor-pinned", "crowded-free", "skew-free"):
         figure = re.search(rf'<figure id="{name}">.*?</figure>', text, re.DOTALL)[0]
         chart = charts(figure)[name]
         assert sum(len(line["points"]) for line in chart["series"]) > 7
@@ -149,9 +137,7 @@ def test_a_barrier_has_one_colour_in_every_figure(text):
 
 def test_curves_of_one_colour_in_a_figure_differ_by_their_dashes(text):
     for chart in charts(text).values():
-        styles = [
-            (line["colour"], line["dash"]) for line in chart["series"] if line["kind"] in ("line", "steps")
-        ]
+        styles = [(line["colour"], line["dash"]) for line in chart["series"] if line["kind"] in ("line", "steps")]
         assert len(set(styles)) == len(styles)
 
 
@@ -169,16 +155,11 @@ def test_every_figure_has_a_name_and_a_table_behind_it(text):
 def test_the_table_behind_a_chart_has_its_values_and_intervals(text):
     figure = re.search(r'<figure class="only-free">.*?</figure>', text, re.DOTALL)[0]
     heads = re.findall(r"<th>([^<]*)</th>", figure.partition("</thead>")[0])
-    rows = [
-        re.findall(r"<t[hd]>([^<]*)</t[hd]>", row)
-        for row in figure.partition("<tbody>")[2].split("</tr>")[:-1]
-    ]
+    rows = [re.findall(r"<t[hd]>([^<]*)</t[hd]>", row) for row in figure.partition("<tbody>")[2].split("</tr>")[:-1]]
     assert heads == ["threads", "tollbar::barrier", "std::barrier", "pthread_barrier", "libgomp", "libomp"]
     assert [row[0] for row in rows] == ["2", "4", "8", "64"]
     assert all(
-        re.fullmatch(r"[\d.]+ [nµm]s \([\d.]+ [nµm]s to [\d.]+ [nµm]s\)", cell)
-        for row in rows
-        for cell in row[1:]
+        re.fullmatch(r"[\d.]+ [nµm]s \([\d.]+ [nµm]s to [\d.]+ [nµm]s\)", cell) for row in rows for cell in row[1:]
     )
 
 
@@ -191,9 +172,7 @@ def test_the_first_screen_comes_before_everything_else(page):
     )
     assert float(said[2]) <= float(said[1]) <= float(said[3])
     assert float(said[1]) == pytest.approx(20 / 1.05, rel=0.1)
-    assert (
-        words.index("With 2, 4 and 8 threads a loop") < words.index("What to use") < words.index("In short")
-    )
+    assert words.index("With 2, 4 and 8 threads a loop") < words.index("What to use") < words.index("In short")
 
 
 def test_the_answer_is_what_the_first_screen_says(made, page):
@@ -219,10 +198,7 @@ def test_a_number_whose_interval_is_wider_than_a_factor_of_two_is_not_stated(rep
 
 def test_what_to_use_follows_from_the_ratios_of_the_charts(text, page):
     words = " ".join("".join(page.words).split())
-    faster = re.search(
-        r"in place of std::barrier: ([\d.]+) to ([\d.]+) \u00d7 faster with 2 to 64 threads free",
-        words,
-    )
+    faster = re.search(r"in place of std::barrier: ([\d.]+) to ([\d.]+) \u00d7 faster with 2 to 64 threads free", words)
     lines = {line["name"]: line["points"] for line in charts(text)["today-free"]["series"]}
     pairs = zip(lines["std::barrier"], lines["tollbar::barrier"], strict=True)
     drawn = [std[1] / ours[1] for std, ours in pairs]
@@ -270,9 +246,7 @@ def test_figures_of_two_points_and_ratios_that_say_nothing_are_counted(replay, t
             for record in records:
                 if record["record"] == "batch" and record["name"] == "pthread_barrier":
                     record["elapsed_ns"] *= 1e4 if group % 2 else 1e-4
-            results.write_launch(
-                tmp_path, group, "p", "".join(json.dumps(record) + "\n" for record in records)
-            )
+            results.write_launch(tmp_path, group, "p", "".join(json.dumps(record) + "\n" for record in records))
     text = report.page(results.read(tmp_path))
     found = re.search(r"Left out: (\d+) figures .*?and\s+(\d+) ratios", text, re.DOTALL)
     assert int(found[1]) >= 5

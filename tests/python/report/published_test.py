@@ -6,9 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 import replay_mpi
-from tollbar.data import results, samples
+from tollbar.data import beside, results, samples
 from tollbar.data.summary import medians
 from tollbar.report import beside_section, published, times
+from tollbar.report.charts import time_text
+from tollbar.report.tables import times_text
 
 ROOT = Path(__file__).resolve().parents[3]
 STORED = ROOT / "bench" / "results"
@@ -22,9 +24,7 @@ def test_what_is_stored_gives_the_same_times_as_the_samples(stored_once, tmp_pat
     by = ["ranks", "placement", "candidate"]
     periods = [medians(each.of("period_ns").filter(apart="launcher"), by) for each in (found, whole)]
     assert periods[0].sort(by).equals(periods[1].sort(by))
-    rows, wanted = (
-        [row["today"] for each in times.situations(one) for row in each] for one in (found, whole)
-    )
+    rows, wanted = ([row["today"] for each in times.situations(one) for row in each] for one in (found, whole))
     assert rows == pytest.approx(wanted, nan_ok=True)
 
 
@@ -35,16 +35,15 @@ def test_a_table_names_the_fastest_and_ties(stored_once, tmp_path):
     assert "| times std::barrier |" in text.splitlines()[0]
 
 
-def test_runs_beside_neighbours_have_a_section_of_their_own(stored_once, stored_beside, tmp_path):
+def test_runs_beside_neighbours_have_a_table_of_their_own(stored_once, stored_beside, tmp_path):
     threads = published.write([stored_once], tmp_path / "stored")
-    assert published.texts(threads)["cells"] == ""
+    assert published.texts(threads)["cells"] == "Nothing is stored yet.\n"
     beside = stored_beside(ranks=(8,), workloads="0")
     both = published.write([stored_once, beside], tmp_path / "stored")
-    text = published.texts(both)["cells"]
-    assert text.startswith("## Between threads, beside neighbours\n")
-    assert beside_section.markdown(samples.read([beside])) in text
-    for name in ("threads", "beside", "summary"):
-        assert published.texts(both)[name] == published.texts(threads)[name]
+    texts = published.texts(both)
+    assert texts["cells"] == beside_section.markdown(samples.read([beside]))
+    assert texts["threads"] == published.texts(threads)["threads"]
+    assert "8 threads beside a busy neighbour" not in published.texts(threads)["summary"]
 
 
 def test_runs_that_share_no_launch_stand_in_one_table_and_are_not_compared(tmp_path):
@@ -69,6 +68,34 @@ def test_a_run_that_is_added_replaces_those_of_its_kind(stored_once, stored_besi
     assert published.texts(found) == published.texts(whole)
 
 
+def test_the_first_page_states_what_is_known_well_enough(stored_once, tmp_path):
+    """A row has the two times of its table and their ratio; one whose interval is too wide is left out."""
+    found = published.write([stored_once], tmp_path)
+    rows = [row for some in times.situations(found) for row in some]
+    sure = {
+        row["ranks"]: row
+        for row in rows
+        if row["barrier"] == "tollbar::barrier" and row["where"] == "free" and row["ranks"] in (2, 4, 8)
+        if row["today_low"] and row["today_high"] < 1.5 * row["today_low"]
+    }
+    lines = published.texts(found)["summary"].splitlines()[2:]
+    assert [int(line.split()[1]) for line in lines] == list(sure)
+    for line, row in zip(lines, sure.values(), strict=True):
+        assert f"`tollbar::barrier` {time_text(1e3 * row['period_us'])} |" in line
+        assert f"| {times_text(1 / row['today'])} (" in line
+    assert lines or not sure
+
+
+def test_sentences_about_cells_count_what_the_table_has(stored_beside, tmp_path):
+    found = published.write([stored_beside(ranks=(2, 8))], tmp_path)
+    ratios = [beside.ratio(measured, "tollbar::barrier") for measured in beside.gather(found).values()]
+    (line,) = (line for line in published.texts(found)["brief"].splitlines() if "best way" in line)
+    above = sum(ratio > 1.25 for ratio in ratios)
+    assert line.startswith(f"* Of {len(ratios)} cells, ")
+    assert f" in {above}; " in line
+    assert f" {times_text(max(ratios))} at worst" in line
+
+
 def test_pages_are_filled_between_marks_and_again_alike():
     page = "before\n<!-- results:mpi begin: by hand -->\nold\n<!-- results:mpi end -->\nafter\n"
     filled = published.fill(page, {"mpi": "| new |\n", "threads": "not here\n"})
@@ -89,8 +116,8 @@ def test_the_pages_say_what_is_stored(committed, page):
 
 
 def test_results_are_of_machines_alone_and_beside_a_neighbour(committed):
-    threads = committed.rows.filter(pl.col("bench") == "threads")
-    assert {"alone", "1 neighbour"} <= set(threads["neighbours"])
+    turns = committed.records.filter(pl.col("metric") == "turn_ns")
+    assert {"alone", "1 neighbour"} <= set(turns["neighbours"])
     assert all(facts["model"] and facts["kernel"] for facts in committed.environments.values())
 
 

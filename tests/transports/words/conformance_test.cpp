@@ -14,9 +14,6 @@ using namespace tollbar::testing;
 
 namespace {
 
-/// Spinning with more ranks than CPUs gets on by a time slice a step: few of them, then.
-bool gets_on_slowly(wait_policy policy, Rank ranks) { return policy == wait_policy::spin && ranks > usable_cpus(); }
-
 std::vector<Rank> lates(wait_policy policy, Rank ranks) {
     if (gets_on_slowly(policy, ranks)) return {ranks / 2};
     std::vector<Rank> lates{0};

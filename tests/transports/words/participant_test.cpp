@@ -17,17 +17,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Tells what `action` threw, "" if nothing.
-template <class Action>
-std::string thrown_by(Action action) {
-    try {
-        action();
-        return "";
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-}
-
 std::string plans_text(const std::vector<absent>& missing) {
     std::string text;
     for (const absent& one : missing) text += to_text(one) + "; ";

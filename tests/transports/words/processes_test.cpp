@@ -23,10 +23,6 @@ namespace {
 /// Plans in which each rank has something to do for others after it has arrived, and one in which it has not.
 constexpr const char* plans[] = {"turnstile", "combination:2", "dissemination", "mcs"};
 
-std::string unique(const std::string& name) { return name + "." + std::to_string(getpid()); }
-
-std::string path_of(const std::string& name) { return "/dev/shm/tollbar." + std::to_string(geteuid()) + "." + name; }
-
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 std::vector<std::string> texts(const std::vector<absent>& missing) {
@@ -37,16 +33,6 @@ std::vector<std::string> texts(const std::vector<absent>& missing) {
 
 std::string numbers(pid_t process) {
     return "(process " + std::to_string(process) + ", thread " + std::to_string(process) + ")";
-}
-
-template <class Action>
-std::string thrown_by(Action action) {
-    try {
-        action();
-        return "";
-    } catch (const std::exception& error) {
-        return error.what();
-    }
 }
 
 /// A harness that the test can ask who is missing.

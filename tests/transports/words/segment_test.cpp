@@ -24,20 +24,6 @@ using namespace tollbar::testing;
 
 namespace {
 
-std::string unique(const std::string& name) { return name + "." + std::to_string(getpid()); }
-
-std::string path_of(const std::string& name) { return "/dev/shm/tollbar." + std::to_string(geteuid()) + "." + name; }
-
-template <class Action>
-std::string thrown_by(Action action) {
-    try {
-        action();
-        return "";
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-}
-
 /// A group whose first episode is the one after `start`. The second opening finds what the first has made.
 group group_from(Episode start, Rank ranks, const std::string& plan, wait_policy wait) {
     const std::string name = unique("from");

@@ -6,6 +6,7 @@
 #include "transports/visitor.hpp"
 
 #include <tollbar/algorithms.hpp>
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/participant.hpp>
 
 #include <csignal>
@@ -15,12 +16,35 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace tollbar::testing {
 
 /// How much less is run in a build with sanitizers, where each step costs that much more.
 inline constexpr std::uint32_t sanitizer_factor = TOLLBAR_SANITIZED ? 20 : 1;
+
+/// Spinning with more ranks than CPUs gets on by a time slice a step.
+inline bool gets_on_slowly(wait_policy wait, Rank ranks) {
+    return wait == wait_policy::spin && ranks > detail::usable_cpus();
+}
+
+/// Tells what `action` threw, "" if nothing.
+template <class Action>
+std::string thrown_by(Action action) {
+    try {
+        action();
+        return "";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+/// A group's name that no other process of these tests has, and where a group of that name lies.
+inline std::string unique(const std::string& name) { return name + "." + std::to_string(getpid()); }
+inline std::string path_of(const std::string& name) {
+    return "/dev/shm/tollbar." + std::to_string(geteuid()) + "." + name;
+}
 
 inline std::vector<Rank> ranks_of(const std::vector<absent>& missing) {
     std::vector<Rank> ranks;

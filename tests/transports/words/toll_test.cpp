@@ -27,10 +27,7 @@ void count_episodes(DeskHarness& harness, std::uint32_t episodes, std::uint16_t 
     episodes_so_far += episodes;
 }
 
-bool gets_on_slowly(wait_policy wait, Rank ranks) { return wait == wait_policy::spin && ranks > usable_cpus(); }
-
-/// Spinning with more ranks than CPUs gets on by a time slice a step, and so it does when other programs need the
-/// CPUs: no variants, and few episodes.
+/// Where ranks spin without a CPU each, or may when other programs need the CPUs: no variants, and few episodes.
 std::uint32_t episodes_for(const std::string& plan, wait_policy wait, Rank ranks) {
     if (gets_on_slowly(wait, ranks)) return plan.find(':') == plan.npos ? 2 : 0;
     const std::uint32_t episodes = wait == wait_policy::spin ? 40 : ranks <= usable_cpus() ? 400 : ranks <= 5 ? 24 : 8;

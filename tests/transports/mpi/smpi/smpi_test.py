@@ -5,8 +5,6 @@ The library is that of every MPI, and so is the source of its messages, compiled
 costs of messages are LogP's.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -104,16 +102,7 @@ def named(text: str) -> set[int]:
 
 
 @pytest.mark.parametrize(
-    "plan",
-    [
-        "central",
-        "mcs",
-        "tournament",
-        "dissemination",
-        "pairwise",
-        "central@4/dissemination",
-        "turnstile@4/mcs",
-    ],
+    "plan", ["central", "mcs", "tournament", "dissemination", "pairwise", "central@4/dissemination", "turnstile@4/mcs"]
 )
 @pytest.mark.parametrize("late", [0, 2, 6])
 def test_whoever_stays_away_is_missed_by_all_others_and_nobody_else_is(folder, plan, late):
