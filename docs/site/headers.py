@@ -35,7 +35,11 @@ def filtered(text: str) -> str:
         if found["c"] is not None:
             lines = [re.sub(r"^ *\*", "", line) for line in found["c"].splitlines()]
             about = "<" if found["code"].strip() else " @file\n" if found["blank"] else ""
-            return (found["code"] or "") + _verbatim(lines, about) + ("\n" if found["blank"] and about == "" else "")
+            return (
+                (found["code"] or "")
+                + _verbatim(lines, about)
+                + ("\n" if found["blank"] and "@file" not in about else "")
+            )
         lines = [re.sub(r"^\s*//+<?", "", line) for line in found[0].splitlines()]
         if found["top"]:
             return _verbatim(lines[1:], " @file\n") + "\n"

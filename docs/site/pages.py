@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 from headers import Symbol, about, synchronizes
 
-_CONVENTIONS = "tollbar/tollbar.h"
-
 
 def heading(text: str, line: str = "=") -> str:
     return f"{text}\n{line * len(text)}\n\n"
@@ -49,9 +47,8 @@ def parts(symbol: Symbol, files: list[Symbol]) -> dict[str, str]:
             found[""] += paragraph + "\n\n"
     if synchronizes(symbol) and "Memory order" not in found:
         said = (re.search(r"Memory order:\s*(.*?)(\n\n|\Z)", text, re.DOTALL) for text in about(symbol, files))
-        found["Memory order"] = next(match[1] for match in said if match)
-    found = {title: text[:1].upper() + text[1:] for title, text in found.items()}
-    return found
+        found["Memory order"] = next((match[1] for match in said if match), "not said.")
+    return {title: text[:1].upper() + text[1:] for title, text in found.items()}
 
 
 # One page a header.
