@@ -145,7 +145,7 @@ def command_page(parser: argparse.ArgumentParser) -> str:
     status = (
         "0; 1 when a check failed; 2 when it was used wrongly; others as the description says."
         if parser.prog != "tollbar run"
-        else "the command's."
+        else "the command's; others as the description says."
     )
     also = ["tollbar(1)"] if " " in parser.prog else [f"tollbar-{name}(1)" for name in verbs(parser)]
     page += f"{heading('Exit status', '-')}{status[:1].upper()}{status[1:]}\n\n"

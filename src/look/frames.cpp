@@ -123,7 +123,9 @@ struct Unwinder::State {
     void run() {
         thread->frames.clear();
         dwfl_getthread_frames(modules, thread->number, add_frame, this);
-        thread->complete = !thread->frames.empty() && is_start(thread->frames.back());
+        // A wrong frame pointer may lead to the start as well, but through what is no code.
+        thread->complete = !thread->frames.empty() && is_start(thread->frames.back()) &&
+                           std::ranges::none_of(thread->frames, &std::string::empty, &Frame::module);
     }
 };
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar import environment
-from tollbar.cli import arguments
+from tollbar.cli import arguments, on_hang
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.machine import cpus, doors, launching, mpis, openmp, paths
@@ -60,6 +60,13 @@ def add_parser(commands) -> None:
         help="name the missing ranks after a barrier has waited so many seconds (sets TOLLBAR_TIMEOUT)",
     )
     parser.add_argument(
+        "--on-hang",
+        metavar="COMMAND",
+        help="when the same are missing after two further time-outs: `kill` ends the job with exit code "
+        f"{on_hang.HUNG}, a command of the shell is run with what is known as its input and the job's "
+        "process as $1",
+    )
+    parser.add_argument(
         "--door", choices=("component", "preload", *doors.PRELOADS, *doors.THREADS), metavar="DOOR",
         help="component, preload, or the preload of openmpi, mpich, abi where the MPI cannot be "
         "recognized, or of openmp, pthread alone (default: what fits best)",
@@ -92,10 +99,20 @@ def run(args: argparse.Namespace) -> Table:
     if launcher is not None and mpi is not None and mpi.family == "openmpi":
         explain(words[launcher + 1 :])
     sys.stdout.flush()
+    if args.on_hang is not None:
+        timeout_s = _timeout(args.timeout)
+        raise SystemExit(on_hang.supervise(command, given, timeout_s, args.on_hang, launcher is not None))
     try:
         os.execvpe(command[0], command, {**os.environ, **given})
     except OSError as error:
         raise WrongUse(f"{command[0]}: {error.strerror}") from None
+
+
+def _timeout(given: float | None) -> float:
+    timeout_s = given or float(environment.value("TOLLBAR_TIMEOUT") or 0)
+    if timeout_s <= 0:
+        raise WrongUse("--on-hang needs to know when a wait is too long: --timeout S")
+    return timeout_s
 
 
 def explain(options: Sequence[str]) -> None:

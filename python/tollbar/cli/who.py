@@ -120,10 +120,18 @@ def _table(
     if meeting := ranks.conclude(job):
         failed = True
         notes.append(meeting.sentence)
-        for rank in job:
+        for rank in (*meeting.inside, *meeting.odd):
             inside = rank in meeting.inside
             thread = rank.inside.thread if rank.inside else rank.process
             parts[thread] = _Part("waits" if inside else "missing", meeting.call, meeting.sentence)
+    names = {rank.process: f"rank {rank.rank}" for rank in job}
+    still = conclusions.stopped(seen.threads)
+    if still:
+        failed = True
+        said = conclusions.of_stopped(still, names, len({each.process for each in seen.threads}))
+        notes.append(said)
+        for each in still:
+            parts.setdefault(each.thread, _Part("missing", "", said))
     rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts))
     looked_at = {thread.process for thread in seen.threads}
     for group in seen.groups:

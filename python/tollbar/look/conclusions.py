@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar.look.sight import STD_THREAD, Group, Thread, at_of, is_outlined
@@ -34,13 +34,36 @@ class Conclusion:
         start = f"{self.what}: {self.arrived} of {self.expected} have arrived"
         if not self.missing:
             return f"{start}; {self.doubt or 'the others are not in what was looked at'}"
-        names = ", ".join(f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in self.missing)
-        return f"{start}; not there: {names}" + (f"; a guess: {self.doubt}" if self.doubt else "")
+        return f"{start}; {named(self.missing, self.doubt)}"
+
+
+def named(missing: Sequence[Thread], doubt: str) -> str:
+    """The end of a sentence that names those who are not there."""
+    names = ", ".join(f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in missing)
+    return f"not there: {names}" + (f"; a guess: {doubt}" if doubt else "")
 
 
 def conclude(threads: Sequence[Thread]) -> list[Conclusion]:
     """The conclusions about barriers in memory and OpenMP's."""
     return [*_counted(threads), *_libomp(threads)]
+
+
+def stopped(threads: Sequence[Thread]) -> list[Thread]:
+    """The first threads of processes that are stopped as a whole while others are not."""
+    by_process: dict[int, list[Thread]] = defaultdict(list)
+    for thread in threads:
+        by_process[thread.process].append(thread)
+    still = [each[0] for each in by_process.values() if all(thread.stayed_stopped for thread in each)]
+    return still if len(still) < len(by_process) else []
+
+
+def of_stopped(still: Sequence[Thread], names: Mapping[int, str], processes: int) -> str:
+    """The sentence about them; `names` has what processes are called."""
+    each = ", ".join(
+        f"{names.get(thread.process, f'process {thread.process}')} is stopped in {thread.doing or 'unknown'}"
+        for thread in still
+    )
+    return f"{each}; {processes - len(still)} of {processes} are not stopped"
 
 
 def idle(threads: Sequence[Thread]) -> list[Thread]:
@@ -91,7 +114,7 @@ def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
             doubt = f"{len(waiting)} wait here (the others in processes not looked at, or by `arrive` alone)"
             yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), doubt=doubt)
             continue
-        missing, doubt = _not_there(waiting, others, barrier.expected - barrier.arrived)
+        missing, doubt = not_there(waiting, others, barrier.expected - barrier.arrived)
         yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), missing, doubt)
 
 
@@ -114,7 +137,7 @@ def _is_master(thread: Thread) -> bool:
     return bool(outermost) and outermost[-1].ours
 
 
-def _not_there(waiting: Sequence[Thread], others: Sequence[Thread], lacking: int) -> tuple[tuple[Thread, ...], str]:
+def not_there(waiting: Sequence[Thread], others: Sequence[Thread], lacking: int) -> tuple[tuple[Thread, ...], str]:
     """Threads that may be missing, the nearest first, and why that is a guess."""
     processes = {thread.process for thread in waiting}
     origins = frozenset().union(*(thread.origins for thread in waiting))

@@ -49,6 +49,11 @@ def meant(word: str, there: dict[int, Process]) -> list[int]:
     return [each.number for each in there.values() if each.is_called(word) and each.number not in own]
 
 
+def below(number: int, there: dict[int, Process]) -> list[int]:
+    """All that a process has started, directly or through others, and that is there."""
+    return [each for each in there if each != number and number in _upwards(each, there)]
+
+
 def _upwards(number: int, there: dict[int, Process]) -> Iterator[int]:
     while number in there:
         yield number
@@ -56,13 +61,22 @@ def _upwards(number: int, there: dict[int, Process]) -> Iterator[int]:
 
 
 def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int, int | None]]:
-    """The ranks among those processes and what they have started: rank and number of ranks of each."""
+    """The ranks among those processes and what they have started: rank and number of ranks of each. A rank
+    stands for its job on this host, all that its launcher has started here."""
+    tops = {_launcher(number, there) for number in numbers}
     found = {}
     for number in there:
-        above = list(_upwards(number, there))
-        if any(each in numbers for each in above) and (rank := rank_of(number)):
+        if tops.intersection(_upwards(number, there)) and (rank := rank_of(number)):
             found[number] = rank
     return {number: rank for number, rank in found.items() if there[number].parent not in found}
+
+
+def _launcher(number: int, there: dict[int, Process]) -> int:
+    """The nearest process above a rank that is none; any other process itself."""
+    if rank_of(number):
+        above = (each for each in _upwards(number, there) if not _variables(each).keys() & {*_RANK})
+        return next(above, number)
+    return number
 
 
 def of_user(there: dict[int, Process]) -> list[int]:
@@ -80,11 +94,8 @@ def _owner(number: int) -> int | None:
 
 def rank_of(number: int) -> tuple[int, int | None] | None:
     """Rank and number of ranks, where the process has such variables and an MPI in its memory."""
+    variables = _variables(number)
     try:
-        variables = dict(
-            entry.partition("=")[::2]
-            for entry in Path(f"/proc/{number}/environ").read_bytes().decode(errors="replace").split("\0")
-        )
         maps = Path(f"/proc/{number}/maps").read_text(errors="replace")
     except OSError:
         return None
@@ -93,6 +104,14 @@ def rank_of(number: int) -> tuple[int, int | None] | None:
         return None
     size = next((variables[name] for name in _SIZE if variables.get(name, "").isdigit()), None)
     return int(rank), int(size) if size else None
+
+
+def _variables(number: int) -> dict[str, str]:
+    try:
+        entries = Path(f"/proc/{number}/environ").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return {}
+    return dict(entry.partition("=")[::2] for entry in entries)
 
 
 def refusal(number: int) -> str | None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from tollbar.look.sight import Moment, Thread, at_of
 
-_CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$")
+#: The last two are Open MPI's, which PMPI_Init and PMPI_Finalize end in without a frame of their own.
+_CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$|ompi_mpi_(init|finalize)$")
 _COLLECTIVE = re.compile(
     r"MPI_(I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce\w*|(ex)?scan)"
     r"|comm_(split\w*|dup\w*|create\w*)|win_(create|fence|free|allocate\w*)|file_open|init\w*|finalize)$",
@@ -46,10 +47,19 @@ class Rank:
         )
 
     @property
+    def first(self) -> Thread | None:
+        return next((thread for thread in self.threads if thread.thread == self.process), None)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is seen to be in no call of the MPI; a stack that was read in part may hide one."""
+        return self.first is not None and self.first.now.complete and not self.call
+
+    @property
     def doing(self) -> str:
         if self.call:
             return self.call
-        first = next((thread for thread in self.threads if thread.thread == self.process), None)
+        first = self.first
         return (first.doing or first.state) if first else "unknown"
 
 
@@ -57,7 +67,7 @@ def _call(moment: Moment) -> str | None:
     at = at_of(moment, _CALL)
     if at is None:
         return None
-    name = moment.frames[at].symbol.rstrip("_")
+    name = moment.frames[at].symbol.rstrip("_").removeprefix("ompi_")
     name = name[1:] if name[0] in "Pp" else name
     return name if name[0] == "M" else f"MPI_{name[4:].capitalize()}"
 
@@ -95,7 +105,7 @@ def conclude(ranks: Sequence[Rank]) -> Meeting | None:
         return None
     call = calls.most_common(1)[0][0]
     inside = tuple(rank for rank in ranks if rank.call == call)
-    odd = tuple(rank for rank in ranks if rank.call != call)
+    odd = tuple(rank for rank in ranks if rank.call != call and (rank.call or rank.is_outside))
     if not odd or not call or not all(rank.stayed for rank in inside):
         return None
     return Meeting(call, max(len(ranks), *(rank.size or 0 for rank in ranks)), inside, odd)

@@ -71,6 +71,7 @@ class Moment:
     held_us: float | None
     frames: tuple[Frame, ...]
     barriers: tuple[Barrier, ...]
+    complete: bool  #: the frames reach the thread's start
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,11 @@ class Thread:
         if self.now.state in "Tt":
             return "stopped"
         return "runs" if self.now.call == -2 else "asleep"
+
+    @property
+    def stayed_stopped(self) -> bool:
+        """Whether a signal or a debugger has stopped it from the first look to the last."""
+        return self.before is not None and {self.before.state, self.now.state} <= {"T", "t"}
 
     def stayed_in(self, symbol: re.Pattern[str]) -> bool:
         """Whether the call of such a function, seen in both looks, is one call: its caller's registers and
@@ -231,7 +237,7 @@ def _moment(seen: Mapping[str, Any]) -> Moment:
     return Moment(
         seen["state"], seen["call"], tuple(seen["arguments"]), seen["switches"], seen["asleep_ms"],
         seen["held_us"], tuple(map(_frame, seen["frames"])),
-        tuple(Barrier(**barrier) for barrier in seen["barriers"]),
+        tuple(Barrier(**barrier) for barrier in seen["barriers"]), seen["complete"],
     )  # fmt: skip
 
 

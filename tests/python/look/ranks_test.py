@@ -30,9 +30,22 @@ def test_a_rank_in_another_call_is_named_with_it():
     assert found.sentence == "rank 0 is in MPI_Bcast; 3 of 4 are in MPI_Allreduce"
 
 
+def test_a_rank_whose_stack_was_read_in_part_is_not_named():
+    unread = thread(1, "epoll_wait", runs=True) | {"complete": False}
+    partly = sight_of([unread], process=1).threads[0]
+    waiting = (rank(0, "PMPI_Init"), rank(2, "PMPI_Init"))
+    assert meeting(*waiting, partly) is None
+    assert meeting(*waiting, partly, rank(3, None)).sentence == "rank 3 is in compute(); 2 of 4 are in MPI_Init"
+
+
 def test_a_fortran_call_is_spelled_as_in_c():
     found = meeting(rank(0, "pmpi_barrier_"), rank(1, "mpi_barrier_"), rank(2, None))
     assert found.call == "MPI_Barrier"
+
+
+def test_a_call_that_ends_in_another_function_is_known_by_that():
+    found = meeting(rank(0, "ompi_mpi_finalize"), rank(1, "PMPI_Finalize"), rank(2, None))
+    assert found.call == "MPI_Finalize"
 
 
 def test_ranks_on_other_hosts_count_as_ranks():

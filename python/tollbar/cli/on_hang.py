@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A command that is watched: when it hangs, its job is ended or somebody is called."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tollbar import environment
+from tollbar.cli import who
+from tollbar.cli.errors import CommandError, WrongUse
+from tollbar.look import hangs, helper, processes, sight
+
+#: EX_TEMPFAIL of sysexits.h: a batch system may try again.
+HUNG = 75
+KILL = "kill"
+
+_PASSED_ON = (
+    signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2,
+)  # fmt: skip
+_TICK_S = 0.05
+_LONGEST_TICK_S = 1.0  #: longer ones: this process was stopped, and perhaps the job with it
+_GRACE_S = 10.0
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def supervise(
+    command: Sequence[str], given: Mapping[str, str], timeout_s: float, wanted: str, by_launcher: bool
+) -> int:
+    """Runs the command as a child, with `given` in its environment; gives its exit code, or HUNG."""
+    with _Job(command, dict(given), by_launcher) as job:
+        return _Watch(job, timeout_s, wanted, by_launcher).until_the_end()
+
+
+class _Job:
+    """The command, and all that it has started on this host: what loses its parent becomes our child."""
+
+    def __init__(self, command: Sequence[str], given: dict[str, str], by_launcher: bool) -> None:
+        self.code: int | None = None
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*_PASSED_ON, signal.SIGCHLD})
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        self._folder = tempfile.TemporaryDirectory(prefix="tollbar-run-")
+        file = environment.value("TOLLBAR_REPORT") or "-"
+        if file == "-" and by_launcher:
+            ours, theirs = os.pipe()  # as ranks of other hosts write through the launcher
+            self.process = self._start(command, given, [(os.POSIX_SPAWN_DUP2, theirs, 2)])
+            os.close(theirs)
+            self.lines: _CopiedLines | _AppendedLines = _CopiedLines(ours)
+        else:
+            shown = file == "-"
+            path = Path(self._folder.name, "reports") if shown else Path(file)
+            given |= {"TOLLBAR_REPORT": str(path)} if shown else {}
+            self.lines = _AppendedLines(path, shown)
+            self.process = self._start(command, given, [])
+
+    def _start(self, command: Sequence[str], given: Mapping[str, str], actions: list) -> int:
+        try:
+            return os.posix_spawnp(
+                command[0], list(command), {**os.environ, **given}, file_actions=actions,
+                setsigmask=self._mask, setsigdef=[signal.SIGPIPE],
+            )  # fmt: skip
+        except OSError as error:
+            self.__exit__()
+            raise WrongUse(f"{command[0]}: {error.strerror}") from None
+
+    def __enter__(self) -> _Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for a signal so long, passes on what was sent to us alone; whether the command goes on."""
+        got = signal.sigtimedwait([*_PASSED_ON, signal.SIGCHLD], seconds)
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == self.process:
+                    code = os.waitstatus_to_exitcode(ended[1])
+                    self.code = code if code >= 0 else 128 - code
+        if got and got.si_signo in _PASSED_ON and got.si_code <= 0 and self.code is None:
+            os.kill(self.process, got.si_signo)  # a terminal's has reached the whole foreground
+        return self.code is None
+
+    def members(self) -> list[int]:
+        return processes.below(os.getpid(), processes.everything())
+
+    def end(self) -> None:
+        """By SIGTERM to the command, which may take its ranks down everywhere, then to what is left here; by
+        SIGKILL at last."""
+        os.kill(self.process, signal.SIGTERM)
+        self._wait_while(lambda: self.code is None)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for each in self.members():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(each, number)
+            self._wait_while(lambda: bool(self.members()))
+        self.wait(0)  # for the last of them, which nobody else would do
+
+    def _wait_while(self, there: Callable[[], bool]) -> None:
+        end = time.monotonic() + _GRACE_S
+        while there() and time.monotonic() < end:
+            self.wait(_TICK_S)
+
+    def call(self, words: str, sentences: Sequence[str]) -> None:
+        """Runs a command of the shell, with the sentences as its input and the job's process as $1."""
+        subprocess.run(
+            ["/bin/sh", "-c", words, "tollbar", str(self.process)],
+            input="\n".join(sentences) + "\n", text=True,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, self._mask), check=False,
+        )  # fmt: skip
+
+
+class _CopiedLines:
+    """What comes out of a pipe goes to stderr at once, and its lines are kept."""
+
+    def __init__(self, pipe: int) -> None:
+        self._lines: list[str] = []
+        self._copying = threading.Thread(target=self._copy, args=(pipe,), daemon=True)
+        self._copying.start()
+
+    def _copy(self, pipe: int) -> None:
+        begun = b""
+        while got := os.read(pipe, 65536):
+            with contextlib.suppress(OSError):
+                sys.stderr.buffer.write(got)
+                sys.stderr.buffer.flush()
+            *whole, begun = (begun + got).split(b"\n")
+            self._lines += [line.decode(errors="replace") for line in whole if b"tollbar: " in line]
+            begun = begun[-65536:]
+
+    def new(self) -> list[str]:
+        taken = self._lines[:]
+        del self._lines[: len(taken)]
+        return taken
+
+    def close(self) -> None:
+        self._copying.join(1.0)  # what the command has left behind may keep the pipe open
+
+
+class _AppendedLines:
+    """The lines that a file of reports gets from now on."""
+
+    def __init__(self, path: Path, shown: bool) -> None:
+        self._path, self._shown = path, shown
+        self._at = path.stat().st_size if path.exists() else 0
+
+    def new(self) -> list[str]:
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._at)
+                whole = file.read().rpartition(b"\n")
+        except OSError:  # nobody has reported yet
+            return []
+        self._at += len(whole[0] + whole[1])
+        lines = whole[0].decode(errors="replace").splitlines()
+        for line in lines if self._shown else ():
+            print(line, file=sys.stderr, flush=True)
+        return lines
+
+    def close(self) -> None:
+        self.new()
+
+
+class _Watch:
+    """Judges twice: a wait is suspected and looked at first; found again after that, it is a hang."""
+
+    def __init__(self, job: _Job, timeout_s: float, wanted: str, by_launcher: bool) -> None:
+        self._job, self._timeout_s, self._wanted = job, timeout_s, wanted
+        self._reports = hangs.Reports(timeout_s)
+        self._looks: hangs.Looks | None = hangs.Looks(by_launcher)
+        self._clock = 0.0  #: without what this process was stopped for
+        self._ticked = time.monotonic()
+        self._suspected: dict[str, tuple[float, list[str]]] = {}  #: since when, and what is said about it
+        self._known: set[str] = set()
+        if remedy := helper.available():
+            _say(f"only barriers through tollbar are watched, as {helper.PROGRAM} is not built: {remedy}")
+            self._looks = None
+
+    def until_the_end(self) -> int:
+        next_look = self._timeout_s
+        while self._job.wait(min(_TICK_S, self._timeout_s / 10)):
+            self._tick()
+            found = self._reported()
+            if self._looks and not found and self._clock >= next_look:
+                next_look = self._clock + self._timeout_s
+                found = set(self._look(self._looks))
+            if any(self._judge(each) for each in found - self._known):
+                return HUNG
+        self._job.lines.close()
+        return HUNG if self._known and self._job.code else self._job.code or 0
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self._clock += min(now - self._ticked, _LONGEST_TICK_S)
+        self._ticked = now
+
+    def _reported(self) -> set[str]:
+        """The waits that are reported again."""
+        again = [self._reports.add(line, self._clock) for line in self._job.lines.new()]
+        return {key for key in again if key}
+
+    def _judge(self, found: str) -> bool:
+        """Whether the job is over: what is found is suspected, and acted on when it is found again soon."""
+        since, said = self._suspected.get(found, (-math.inf, []))
+        if self._clock - since < 1.5 * self._timeout_s + _LONGEST_TICK_S:
+            self._known.add(found)
+            return self._act(said)
+        sentences = self._reports.sentences([found]) or [found]
+        said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
+        self._reported()  # what was reported meanwhile may be over
+        self._tick()
+        self._suspected[found] = self._clock, said
+        return False
+
+    def _look(self, looks: hangs.Looks) -> list[str]:
+        members = self._job.members()
+        found = processes.ranks(members, processes.everything())
+        try:
+            return looks.add(helper.look(list(found) or members), found)
+        except helper.LookError as error:
+            _say(f"only barriers through tollbar are watched: {error}")
+            self._looks = None
+            return []
+
+    def _act(self, said: Sequence[str]) -> bool:
+        """Says what is known, and does what is wanted; whether the job is over."""
+        for each in said:
+            _say(f"hangs: {each}")
+        if self._wanted != KILL:
+            self._job.call(self._wanted, said)
+            return False
+        self._job.end()
+        self._job.lines.close()
+        _say(f"the job was ended; exit code {HUNG}")
+        return True
+
+
+def _seen(members: Sequence[int], sentences: Sequence[str]) -> list[str]:
+    """What a look at them adds to the sentences: the conclusions of `tollbar who`, and the threads that are
+    missing in a report that only names those that have arrived."""
+    try:
+        table = who.look([str(each) for each in members])
+        threads = sight.read(helper.look(members)).threads
+    except (CommandError, helper.LookError) as error:
+        return [f"(no look at it: {error})"]
+    absent = (hangs.absent(sentence, threads) for sentence in sentences)
+    return [*filter(None, absent), *(table.notes if table.failed else ())]
+
+
+def _say(text: str) -> None:
+    print(f"tollbar run: {text}", file=sys.stderr, flush=True)

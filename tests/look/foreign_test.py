@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that nobody here wrote, with one process stopped: `tollbar who` names that one, and no other."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from looking import LAUNCHERS, look
+from mpi_jobs import clean_environment
+from tollbar.look import processes
+
+pytestmark = pytest.mark.deep
+
+DEBIANS_PYTHON = "/usr/bin/python3"
+RANKS = 4
+
+#: LAMMPS' own benchmark "melt", without an end.
+MELT = """units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 10 0 10 0 10
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+thermo 1
+run 100000000
+"""
+
+MPI4PY = """
+from array import array
+from mpi4py import MPI
+one, sum_ = array("d", [1.0] * 1000), array("d", [0.0] * 1000)
+while True:
+    MPI.COMM_WORLD.Allreduce([one, MPI.DOUBLE], [sum_, MPI.DOUBLE])
+    if MPI.COMM_WORLD.rank == 0: print("Step", flush=True)
+"""
+
+GLOO = """
+import sys
+import torch, torch.distributed as ranks
+ranks.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=int(sys.argv[2]), world_size=3)
+ones = torch.ones(1000)
+while True:
+    ranks.all_reduce(ones)
+    ones /= 3
+    if ranks.get_rank() == 0: print("Step", flush=True)
+"""
+
+
+@pytest.fixture
+def running():
+    """running(words...) -> the process, which computes: it has said so."""
+    begun = []
+
+    def run(folder: Path, *words: object, until: str = "Step", **given) -> subprocess.Popen[str]:
+        job = subprocess.Popen(
+            [*map(str, words)], cwd=folder, env=clean_environment(folder), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, **given,
+        )  # fmt: skip
+        begun.append(job)
+        if until:
+            said = ""
+            while until not in (line := job.stdout.readline()):
+                said += line
+                assert line, said
+        return job
+
+    yield run
+    for job in begun:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.communicate()
+
+
+def has(module: str) -> None:
+    found = subprocess.run([DEBIANS_PYTHON, "-c", f"import {module}"], capture_output=True, check=False)
+    if found.returncode:
+        pytest.skip(f"{module} of Debian is not there: apt-get install python3-{module}")
+
+
+def stop(process: int) -> None:
+    os.kill(process, signal.SIGSTOP)
+    while processes.everything()[process] and Path(f"/proc/{process}/stat").read_text().split()[2] != "T":
+        pass
+
+
+def names_the_stopped_rank(launcher: subprocess.Popen[str]) -> None:
+    found = processes.ranks([launcher.pid], processes.everything())
+    assert sorted(rank for rank, _ in found.values()) == list(range(RANKS))
+    [stopped] = [process for process, (rank, _) in found.items() if rank == 2]
+    stop(stopped)
+    table = look(launcher.pid)
+    assert table.failed
+    assert re.match(r"rank 2 is stopped in .*; 3 of 4 are not stopped$", table.notes[-1]), table.notes
+    named = {each for note in table.notes for each in re.findall(r"rank (\d+) is", note)}
+    assert named == {"2"}, table.notes
+
+
+def launched(*words: object) -> list[object]:
+    return [*LAUNCHERS["openmpi"], "-n", RANKS, *words]
+
+
+def test_lammps(running, tmp_path):
+    if shutil.which("lmp") is None:
+        pytest.skip("LAMMPS is not there: apt-get install lammps")
+    (tmp_path / "melt.in").write_text(MELT)
+    names_the_stopped_rank(running(tmp_path, *launched("lmp", "-in", "melt.in")))
+
+
+def test_mpi4py(running, tmp_path):
+    has("mpi4py")
+    names_the_stopped_rank(running(tmp_path, *launched(DEBIANS_PYTHON, "-c", MPI4PY)))
+
+
+def test_gloo(running, tmp_path):
+    has("torch")
+    words = (DEBIANS_PYTHON, "-c", GLOO, tmp_path / "meeting")
+    others = [running(tmp_path, *words, rank, until="") for rank in (1, 2)]
+    first = running(tmp_path, *words, 0)
+    stop(others[0].pid)
+    table = look(first.pid, *(each.pid for each in others))
+    assert table.failed
+    said = rf"process {others[0].pid} is stopped in .*; 2 of 3 are not stopped"
+    assert any(re.match(said, note) for note in table.notes), table.notes
+    assert {row.process for row in table.rows if row.part == "missing"} == {others[0].pid}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * An MPI job in which one rank goes astray in a given way while the others are in their fourth barrier.
+ *
+ * usage: hanging KIND RANK */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Shows in frames. */
+#define APART __attribute__((noinline))
+
+enum { before = 3 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned long spun;
+
+static void* keep_lock(void* locked) {
+    pthread_mutex_lock(&lock);
+    pthread_barrier_wait(locked);
+    for (;;) pause();
+}
+
+APART static void wait_for_lock(void) {
+    pthread_t thread;
+    pthread_barrier_t locked;
+    pthread_barrier_init(&locked, NULL, 2);
+    pthread_create(&thread, NULL, keep_lock, &locked);
+    pthread_barrier_wait(&locked);
+    pthread_mutex_lock(&lock);
+}
+
+APART static void compute(void) {
+    for (;;) ++spun;
+}
+
+APART static void wait_for_input(void) {
+    int ends[2];
+    char byte;
+    if (pipe(ends) == 0 && read(ends[0], &byte, 1) < 0) perror("read");
+}
+
+APART static void go_astray(const char* kind, MPI_Comm alone, MPI_Comm again) {
+    int nothing = 0;
+    if (strcmp(kind, "absent") == 0) pause();
+    if (strcmp(kind, "sleep") == 0) sleep(100000);
+    if (strcmp(kind, "stopped") == 0) raise(SIGSTOP);
+    if (strcmp(kind, "dead") == 0) raise(SIGKILL);
+    if (strcmp(kind, "exited") == 0) _exit(0);
+    if (strcmp(kind, "loop") == 0) compute();
+    if (strcmp(kind, "lock") == 0) wait_for_lock();
+    if (strcmp(kind, "input") == 0) wait_for_input();
+    if (strcmp(kind, "communicator") == 0) MPI_Barrier(again);
+    if (strcmp(kind, "receive") == 0) MPI_Recv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 7, alone, MPI_STATUS_IGNORE);
+    if (strcmp(kind, "collective") == 0) MPI_Allreduce(MPI_IN_PLACE, &nothing, 1, MPI_INT, MPI_SUM, again);
+}
+
+int main(int words, char** word) {
+    const char* kind = words > 1 ? word[1] : "absent";
+    const int astray = words > 2 ? atoi(word[2]) : 0;
+    const char* numbers[] = {getenv("OMPI_COMM_WORLD_RANK"), getenv("PMI_RANK")};
+    const char* number = numbers[0] != NULL ? numbers[0] : numbers[1];
+    if (strcmp(kind, "init") == 0 && number != NULL && atoi(number) == astray) pause();
+
+    int rank;
+    MPI_Comm alone, again;
+    MPI_Init(&words, &word);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_dup(MPI_COMM_SELF, &alone);
+    MPI_Comm_dup(MPI_COMM_WORLD, &again);
+    for (int i = 0; i < before; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(again);
+    if (rank == astray) go_astray(kind, alone, again);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tollbar run --on-hang: a job that hangs is ended or somebody is called; any other runs as without it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+from tollbar.cli import on_hang
+from tollbar.look import helper
+from tollbar.machine import paths
+
+LIMIT_S = 120
+
+#: One thread of three prints its number and comes to a pthread barrier when the program gets SIGUSR1.
+LATE = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_barrier_t barrier;
+static void* punctual(void* unused) { pthread_barrier_wait(&barrier); return unused; }
+static void* late(void* set) {
+    int got;
+    printf("%d\n", gettid());
+    fflush(stdout);
+    sigwait(set, &got);
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[3];
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_barrier_init(&barrier, NULL, 3);
+    for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, i == 1 ? late : punctual, &set);
+    for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+    puts("over");
+    return 5;
+}
+"""
+
+LOCKED = """
+import threading
+barrier = threading.Barrier(3)
+threads = [threading.Thread(target=barrier.wait) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory):
+    if shutil.which("gcc") is None:
+        pytest.skip("no C compiler")
+    if paths.find_library("libtollbar_pthread.so") is None:
+        pytest.skip("libtollbar_pthread.so is not built")
+    folder = tmp_path_factory.mktemp("late")
+    (folder / "late.c").write_text(LATE)
+    subprocess.run(["gcc", "-pthread", folder / "late.c", "-o", folder / "late"], check=True)
+    return folder / "late"
+
+
+@pytest.fixture
+def needs_look():
+    if remedy := helper.available():
+        pytest.skip(f"{helper.PROGRAM} is not built: {remedy}")
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "tollbar", "run", *map(str, words)]
+
+
+def run(*words: object, timeout: object = 1, wanted: str = "kill", **variables: str):
+    return subprocess.run(
+        command("--timeout", timeout, "--on-hang", wanted, "--", *words), capture_output=True, text=True,
+        timeout=LIMIT_S, env={**os.environ, **variables}, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
+def test_the_exit_code_and_the_output_are_the_commands(script, code, needs_look):
+    done = run("sh", "-c", f"echo said; echo complained >&2; {script}", timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "said\n", "complained\n")
+
+
+def test_without_a_time_out_it_is_wrong_use(tollbar, monkeypatch):
+    monkeypatch.delenv("TOLLBAR_TIMEOUT", raising=False)
+    said = tollbar("run", "--on-hang", "kill", "--door", "pthread", "--", "true")
+    assert said.code == 2
+    assert "--timeout S" in said.refusal
+
+
+def test_a_program_that_hangs_is_ended_with_its_own_exit_code_and_the_late_thread_is_named(late, needs_look):
+    done = run(late)
+    assert (done.returncode, on_hang.HUNG) == (75, 75), done.stderr
+    assert f"tollbar run: hangs: not there: thread {done.stdout.strip()} (asleep, sigwait() under late)" in done.stderr
+    assert re.search(r"tollbar run: hangs: thread \d+ has waited .* 1 of 3 threads have not arrived", done.stderr)
+
+
+def test_a_command_is_called_with_what_is_known_and_the_job_may_go_on(late, tmp_path):
+    called = tmp_path / "called"
+    done = run(late, wanted=f"echo $1 >{called}; cat >>{called}; kill -USR1 $1")
+    number, *sentences = called.read_text().splitlines()
+    assert int(number) > 0
+    assert "1 of 3 threads have not arrived" in sentences[0]
+    assert done.stdout.endswith("over\n")
+    assert done.returncode == 75, "it hung, and failed then"
+
+
+def test_reports_are_read_from_the_file_that_the_user_wants_them_in(late, tmp_path):
+    reports = tmp_path / "reports"
+    done = run(late, TOLLBAR_REPORT=str(reports))
+    assert done.returncode == 75
+    assert "has waited" in reports.read_text()
+    assert [line for line in done.stderr.splitlines() if line.startswith("tollbar: ")] == []
+
+
+def test_threads_that_wait_for_each_others_locks_are_a_hang_though_nothing_reports(needs_look):
+    done = run(sys.executable, "-c", LOCKED)
+    assert done.returncode == 75, done.stderr
+    assert "hangs: no thread is left that could wake another: thread" in done.stderr
+
+
+def test_what_the_command_has_started_ends_with_it(late, tmp_path):
+    left = tmp_path / "left"
+    script = f"(trap '' TERM; setsid sleep 1000 & echo $! >{left}; wait) & exec {late}"
+    assert run("sh", "-c", script).returncode == 75
+    number = int(left.read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_a_signal_reaches_the_command_which_decides(number):
+    script = f"import signal, sys; signal.signal({int(number)}, lambda *_: sys.exit(9)); "
+    script += "print('ready', flush=True); signal.pause()"
+    words = ["--timeout", "60", "--on-hang", "kill", "--", sys.executable, "-c", script]
+    with subprocess.Popen(command(*words), stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout.readline() == "ready\n"
+        running.send_signal(number)
+        assert running.wait(LIMIT_S) == 9
+
+
+def test_a_program_that_waits_for_the_outside_is_not_ended(needs_look):
+    """Three threads wait for locks, and main for its input: looks see no hang as long as they please."""
+    script = textwrap.dedent("""
+        import sys, threading
+        barrier = threading.Barrier(4)
+        threads = [threading.Thread(target=barrier.wait) for _ in range(3)]
+        for thread in threads: thread.start()
+        sys.stdin.readline()
+        barrier.wait()
+    """)
+    words = ["--timeout", "0.2", "--on-hang", "kill", "--", sys.executable, "-c", script]
+    with subprocess.Popen(command(*words), stdin=subprocess.PIPE, text=True) as running:
+        time.sleep(3)  # so that there are several looks; the verdict is the same after none
+        running.communicate("\n", LIMIT_S)
+        assert running.returncode == 0
+
+
+@pytest.mark.deep
+def test_a_program_whose_threads_are_late_again_and_again_is_not_ended(late, tmp_path):
+    """Each run is let go on by its first report, long before the second."""
+    for _ in range(5):
+        with subprocess.Popen(
+            command("--timeout", "3", "--on-hang", "kill", "--", late), stderr=subprocess.PIPE, text=True
+        ) as running:  # fmt: skip
+            assert "has waited 3.0 s" in running.stderr.readline()
+            children = subprocess.run(["pgrep", "-P", str(running.pid)], capture_output=True, text=True).stdout
+            for child in children.split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(child), signal.SIGUSR1)
+            running.communicate(timeout=LIMIT_S)
+            assert running.returncode == 5

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wait is no longer believed when its report comes again, or when nothing has moved from look to look."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from sights import MAIN, THREAD, barrier, sight_of, thread
+from tollbar.look import hangs
+
+PTHREAD = "thread 5 has waited {} s in pthread_barrier_wait, called at ./late+0x1: 1 of 4 threads have not arrived"
+ONE_NODE = (
+    "tollbar: MPI_COMM_WORLD (4 ranks), barrier {} at ./late+0x11e1: rank 0 on vm has waited {} s: "
+    "rank 2 (host vm, process 14927) has not arrived, "
+    "its last barrier on this communicator was number 1 at ./late+0x11c0"
+)
+
+
+def believed(*lines: tuple[float, str]) -> bool:
+    reports = hangs.Reports(timeout_s=10)
+    again = [reports.add(f"tollbar: {line}", clock) for clock, line in lines]
+    return not any(again)
+
+
+def test_a_report_that_comes_again_after_a_further_time_out_is_a_hang():
+    reports = hangs.Reports(timeout_s=10)
+    first, *again = [reports.add(ONE_NODE.format(2, waited), waited) for waited in (10.0, 20.0, 30.0)]
+    assert first is None
+    assert len(set(again)) == 1
+    assert reports.sentences(again) == [ONE_NODE.format(2, 30.0).removeprefix("tollbar: ")]
+
+
+def test_a_launchers_mark_before_a_line_changes_nothing():
+    reports = hangs.Reports(timeout_s=10)
+    assert not reports.add("[1,0]<stderr>:" + ONE_NODE.format(2, 10.0), 10)
+    assert reports.add("[1,0]<stderr>:" + ONE_NODE.format(2, 20.0), 20)
+
+
+def test_another_episode_is_another_wait():
+    lines = [(10.0 * n, ONE_NODE.format(n, 10.0).removeprefix("tollbar: ")) for n in range(1, 20)]
+    assert believed(*lines)
+
+
+def test_a_wait_that_begins_again_is_another_wait_where_episodes_have_no_number():
+    assert believed(*((15.0 * n, PTHREAD.format("10.0")) for n in range(1, 20)))
+    assert not believed((10, PTHREAD.format("10.0")), (20, PTHREAD.format("20.0")))
+
+
+def test_a_wait_in_which_others_are_missing_meanwhile_is_believed():
+    line = "rank 0 has waited {} s in episode 7 for rank {}"
+    assert believed((10, line.format("10.0", "2 and 3")), (20, line.format("20.0", "3")))
+
+
+def test_a_report_that_comes_again_at_once_is_believed_until_the_next():
+    """After the whole job was stopped: its clocks went on, and nobody had the time to arrive."""
+    lines = [(10.0, PTHREAD.format("10.0")), (10.1, PTHREAD.format("20.0"))]
+    assert believed(*lines)
+    assert not believed(*lines, (20.1, PTHREAD.format("30.0")))
+
+
+def test_a_wait_at_a_barrier_where_another_has_begun_meanwhile_is_believed():
+    """Rank 2 waits for rank 0, which has heard from its slow ranks one after another."""
+    line = "MPI_COMM_WORLD (3 ranks), its first barrier: rank {} (process 7) has waited {} s: {} has not arrived"
+    other = line.format(2, "{}", "rank 0, or a rank that rank 0 waits for,")
+    own = line.format(0, "{}", "rank 1")
+    lines = [(10, other.format("10.0")), (11, own.format("10.0")), (19, own.format("9.9"))]
+    lines.append((20, other.format("20.0")))
+    assert believed(*lines)
+    assert not believed(*lines, (30, other.format("30.0")))
+
+
+def test_lines_without_a_wait_are_nobodys_report():
+    assert believed((0, "MPI_COMM_WORLD (4 ranks): mcs"), (20, "MPI_COMM_WORLD (4 ranks): mcs"))
+
+
+FAR = (
+    "the solvers (1024 ranks), barrier 7 at ./solver+0x1: rank {} (rank {} of MPI_COMM_WORLD) on {} "
+    "has waited 10.0 s: {}"
+)
+
+
+def test_reports_of_several_hosts_become_one_sentence_about_who_is_missing_in_all_of_them():
+    lines = [
+        FAR.format(0, 0, "n1", "nothing heard from rank 4, 5 and 6 (rank 4, 5 and 6 of MPI_COMM_WORLD, host n2)"),
+        FAR.format(4, 4, "n2", "rank 5 (rank 5 of MPI_COMM_WORLD, host n2, process 77) has not arrived"),
+        FAR.format(8, 8, "n3", "nothing heard from rank 4 (host n2, process 76); nothing heard from rank 5 (host n2)"),
+    ]
+    assert hangs.together(lines) == (
+        "the solvers (1024 ranks), barrier 7: missing of 1024: rank 5 (host n2, process 77) (from 3 reports)"
+    )
+
+
+def test_what_a_missing_rank_does_meanwhile_makes_no_other_wait_of_it():
+    doing = "rank 2 (process 7) has not come: it is {}, after MPI_Bcast 4 of MPI_COMM_WORLD at ./x+0x1"
+    line = "MPI_COMM_WORLD (4 ranks), MPI_Allreduce 5 at ./x+0x2: rank 0 on vm has waited {} s: {}"
+    places = ("outside the MPI, running", "in MPI_Recv from rank 1 (tag 7) at ./x+0x3")
+    came = [(t, line.format(f"{t}.1", doing.format(where))) for t, where in zip((10, 20), places, strict=True)]
+    assert not believed(*came)
+
+
+def test_ranks_of_a_host_that_writes_nothing_are_missing_when_nobody_has_heard_of_them():
+    lines = [
+        FAR.format(0, 0, "n1", "nothing heard from rank 4 and 5 (host n2); nothing heard from rank 8 (host n3)"),
+        FAR.format(
+            8, 8, "n3", "rank 9 (host n3, process 9) has not arrived; nothing heard from rank 4 and 5 (host n2)"
+        ),
+    ]
+    assert "missing of 1024: rank 4, rank 5, rank 9 (host n3, process 9) (from 2" in hangs.together(lines)
+
+
+def test_reports_of_calls_know_the_ranks_of_their_host_alone():
+    line = "MPI_COMM_WORLD (8 ranks), MPI_Allreduce 5 at ./x+0x2: rank {} on {} has waited 10.1 s: {}"
+    lines = [
+        line.format(0, "n1", "4 of its ranks are not watched on this host"),
+        line.format(4, "n2", "rank 6 (process 7) has not come: it is stopped, in MPI_Recv from rank 1 (tag 7)"
+                             " at ./x; 4 of its ranks are not watched on this host"),
+    ]  # fmt: skip
+    assert hangs.together(lines).startswith(
+        "MPI_COMM_WORLD (8 ranks), MPI_Allreduce 5: missing of 8: rank 6 (process 7) (from"
+    )
+
+
+def test_reports_that_name_nobody_stay_as_they_are():
+    lines = [FAR.format(0, 0, "n1", "no rank is known"), FAR.format(5, 5, "n2", "no rank is known")]
+    assert hangs.together(lines) == " | ".join(lines)
+    assert hangs.together(lines[:1]) == lines[0]
+
+
+def test_the_thread_that_a_report_does_not_name_is_found_among_those_of_the_process():
+    threads = [thread(n, "libc.so.6:pthread_barrier_wait", "worker", *THREAD) for n in (11, 12)]
+    threads += [thread(13, "libc.so.6:sleep", "worker", *THREAD), thread(10, "libc.so.6:pthread_join", *MAIN)]
+    report = "thread 11 has waited 1.0 s in pthread_barrier_wait, called at x+0x1: 1 of 3 threads have not "
+    report += "arrived, "
+    seen = sight_of(threads).threads
+    assert hangs.absent(report + "threads 11 and 12 have", seen) == (
+        "not there: thread 13 (asleep, sleep() under worker)"
+    )
+    assert hangs.absent(report + "thread 11 has", seen) == (
+        "not there: thread 12 (asleep, pthread_barrier_wait() under worker), "
+        "thread 13 (asleep, sleep() under worker); a guess: 1 of these 2 may be missing"
+    )
+    assert hangs.absent(report + "threads 11 and 99 have", seen) is None
+    assert hangs.absent("rank 0 has waited", seen) is None
+
+
+FUTEX, FOREVER = 202, [4096, 0x189, 0, 0, 0, 0xFFFFFFFF]
+
+
+def lock(number: int, **changed) -> dict:
+    return thread(number, "libc.so.6:sem_wait", "acquire", *THREAD) | {"call": FUTEX, "arguments": FOREVER} | changed
+
+
+def parent() -> dict:
+    return thread(1, "wait4", *MAIN) | {"call": 61}
+
+
+def looks(*each: list[dict]) -> list[str]:
+    """What the last of such looks says."""
+    watched = hangs.Looks(by_launcher=False)
+    for threads in each:
+        look = {"processes": [{"process": 1, "threads": threads}], "groups": []}
+        said = watched.add({"looks": [look, copy.deepcopy(look)]}, {})
+    return said
+
+
+def test_threads_that_all_wait_for_locks_without_a_limit_hang():
+    job = [parent(), lock(2), lock(3)]
+    assert looks(job) == []
+    [said] = looks(job, job)
+    assert said.startswith("no thread is left that could wake another: thread 2 (sem_wait() under acquire), thread 3")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"switches": 2},
+        {"arguments": [4096, 0x189, 0, 8192, 0, 0]},  # with a limit
+        {"arguments": [4096, 0x109, 0, 0, 0, 0]},  # shared with other processes
+        {"state": "T"},
+        {"call": 232},  # epoll_wait
+        {"call": -2, "state": "R"},
+    ],
+    ids=["woke", "limit", "shared", "stopped", "outside", "runs"],
+)
+def test_a_job_in_which_one_thread_may_go_on_does_not_hang(changed):
+    quiet, moved = [parent(), lock(2), lock(3)], [parent(), lock(2), lock(3, **changed)]
+    assert looks(quiet, moved) == []
+    if "switches" not in changed:
+        assert looks(moved, moved) == []
+
+
+def test_a_thread_that_has_come_is_progress():
+    assert looks([lock(2)], [lock(2), lock(3)]) == []
+
+
+def at_barrier(number: int, **changed) -> dict:
+    at = barrier("pthread_barrier_t", arrived=2, expected=3)
+    return thread(number, "libc.so.6:pthread_barrier_wait", "worker", *THREAD, at=at) | changed
+
+
+def test_waiters_at_a_barrier_that_slept_from_look_to_look_hang():
+    late = thread(4, "libc.so.6:pause", "worker", *THREAD) | {"call": 34}
+    job = [thread(1, "libc.so.6:pthread_join", *MAIN), at_barrier(2), at_barrier(3), late]
+    [said] = looks(job, job)
+    assert said.endswith("2 of 3 have arrived; not there: thread 4 (asleep, pause() under worker)")
+    assert looks(job, [*job[:2], at_barrier(3, switches=2), late]) == []
+
+
+def test_a_guess_ends_no_job():
+    late = [thread(n, "libc.so.6:pause", "worker", *THREAD) | {"call": 34} for n in (4, 5)]
+    job = [thread(1, "libc.so.6:pthread_join", *MAIN), at_barrier(2), at_barrier(3), *late]
+    assert looks(job, job) == []
