@@ -21,12 +21,24 @@ LEFT_OUT = re.compile(
     r"|does not load"
 )
 
+#: Files whose tests are long and share nothing.
+SPREAD = ("tests/docs/docs_test.py", "tests/mutants/mutants_test.py")
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file's tests stay in one process, for what they share, unless they say that they need not."""
-    for item in items:
-        if item.get_closest_marker("spread") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """A file's tests stay in one process, for what they share, unless it is in SPREAD.
+
+    Not by marks of groups: with pytest 9.2 xdist 3.8 takes no notice of them.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return nodeid if file in SPREAD else file
+
+    return ByFile(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

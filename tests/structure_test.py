@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ MAY_INCLUDE = {
     "doors/openmp": {"plan", "base", "waiting"},
     "doors/ompi_coll": {"base", "transports/mpi", "communicator"},
     "doors/pmpi": {"base", "transports/mpi", "communicator"},
+    "doors/pmpi/watch": {"base", "transports/mpi", "communicator"},
     "doors/hybrid": {
         "plan", "algorithms", "base", "waiting", "transports/words", "transports/mpi", "communicator",
     },
@@ -57,7 +59,7 @@ MAY_INCLUDE = {
 
 # Whose headers are compiled once for each MPI, and where those of one MPI alone may be named.
 MAY_INCLUDE_FOREIGN = {
-    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/hybrid", "models/cluster"},
+    r"mpi\.h|mpi_abi\.h": {"transports/mpi", "doors/pmpi", "doors/pmpi/watch", "doors/hybrid", "models/cluster"},
     r"shmem\.h": {"transports/shmem", "doors/shmem"},
     r"(ompi|opal|orte)/.*|ompi_config\.h": {"doors/ompi_coll"},
 }
@@ -375,3 +377,11 @@ def test_there_is_one_wait_loop():
     }
     assert loops - PASSES_TIME.keys() == {"include/tollbar/detail/waiting.hpp"}
     assert PASSES_TIME.keys() - loops == set()
+
+
+def test_the_tests_of_a_file_run_in_one_process():
+    """What a module's fixture makes is made once, however many processes there are."""
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-v", "tests/python/data/schema_test.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert len(set(re.findall(r"^\[(gw\d)\]", done.stdout, re.MULTILINE))) == 1

@@ -70,7 +70,7 @@ Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p
     const std::string door = mpi_door();
     roster.add<Called<Blocking>>({"MPI_Barrier", door == "none" ? "mpi" : "door"});
     roster.add<Called<Split>>({"MPI_Ibarrier", door == "component" ? "door" : "mpi"});
-    if (door == "preload") roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
+    if (door == "preload" || mpi_is_watched()) roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
 
     const bool share = hosts < ranks;
     if (hosts == 1) add_plan_by(roster, p2p, "turnstile", "turnstile", "auto");

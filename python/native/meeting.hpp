@@ -23,7 +23,8 @@ namespace tollbar::detail {
 ///     const auto arrival = meeting.arrive(acts);
 ///     if (arrival.place == Place::last) { act(); meeting.end(arrival.phase, true); }
 ///     else { wait(meeting, arrival.target); passed = meeting.passed(arrival.phase); }
-class Meeting {
+template <class Sync>
+class BasicMeeting {
 public:
     static constexpr std::uint32_t max_parties = (1U << 20) - 1;
 
@@ -42,12 +43,12 @@ public:
     };
 
     static std::size_t bytes(std::uint32_t parties) noexcept {
-        return sizeof(Meeting) + parties * sizeof(std::atomic<pid_t>);
+        return sizeof(BasicMeeting) + parties * sizeof(std::atomic<pid_t>);
     }
 
     /// `memory` has bytes(parties), and is aligned as a Meeting.
-    static Meeting* make(void* memory, std::uint32_t parties, Scope scope) noexcept {
-        auto* made = new (memory) Meeting(parties, scope);
+    static BasicMeeting* make(void* memory, std::uint32_t parties, Scope scope) noexcept {
+        auto* made = new (memory) BasicMeeting(parties, scope);
         for (std::uint32_t i = 0; i < parties; ++i) new (made->arrived() + i) std::atomic<pid_t>(0);
         return made;
     }
@@ -140,7 +141,7 @@ private:
     static constexpr std::uint64_t broken_bit = std::uint64_t{1} << 20;
     static constexpr std::uint64_t long_ago = (1U << 11) - 1;
 
-    Meeting(std::uint32_t parties, Scope scope) noexcept : parties_(parties), scope_(scope) {}
+    BasicMeeting(std::uint32_t parties, Scope scope) noexcept : parties_(parties), scope_(scope) {}
 
     static std::uint32_t count(std::uint64_t state) noexcept { return state & max_parties; }
     static bool is_broken(std::uint64_t state) noexcept { return (state & broken_bit) != 0; }
@@ -178,9 +179,11 @@ private:
 
     std::uint32_t parties_;
     Scope scope_;
-    mutable Sleepers<NativeSync> sleepers_;
-    alignas(line_bytes) Word<NativeSync> state_{long_ago << 21};
-    alignas(line_bytes) Word<NativeSync> ended_{0};
+    mutable Sleepers<Sync> sleepers_;
+    alignas(line_bytes) Word<Sync> state_{long_ago << 21};
+    alignas(line_bytes) Word<Sync> ended_{0};
 };
+
+using Meeting = BasicMeeting<NativeSync>;
 
 }  // namespace tollbar::detail

@@ -2,6 +2,7 @@
 // The table, and how each kind of value is read.
 #include "environment.hpp"
 
+#include "once.hpp"
 #include "say.h"
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <unistd.h>
 
 namespace tollbar::detail {
@@ -150,6 +153,9 @@ std::string complaint_of(std::string_view name, const std::string& value) {
            known->fallback;
 }
 
+/// The rank of a process, as its launcher tells it.
+constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+
 /// -1: TOLLBAR_VERBOSE counts.
 std::atomic<int> told_verbosity{-1};
 
@@ -174,8 +180,8 @@ void refuse_plan(std::string_view why) {
 }
 
 wait_policy wait() noexcept {
-    static const wait_policy policy = parsed(which_wait, wait_policy_named).value_or(wait_policy::automatic);
-    return policy;
+    static constinit Once<wait_policy> policy;
+    return policy.get([] { return parsed(which_wait, wait_policy_named).value_or(wait_policy::automatic); });
 }
 
 std::optional<std::chrono::duration<double>> timeout() noexcept {
@@ -184,9 +190,9 @@ std::optional<std::chrono::duration<double>> timeout() noexcept {
 }
 
 int verbosity() noexcept {
-    static const int level = parsed(which_verbose, level_named).value_or(0);
+    static constinit Once<int> level;
     const int told = told_verbosity.load(std::memory_order_relaxed);
-    return told < 0 ? level : told;
+    return told < 0 ? level.get([] { return parsed(which_verbose, level_named).value_or(0); }) : told;
 }
 
 tollbar_network network() noexcept { return parsed(which_network, network_named).value_or(TOLLBAR_NETWORK_AUTO); }
@@ -224,6 +230,14 @@ bool names_openmp_tools() noexcept {
     return value_of("OMP_TOOL_LIBRARIES") != nullptr && (tool == nullptr || std::strcmp(tool, "disabled") != 0);
 }
 
+bool is_of_a_rank(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/environ");
+    const std::string all = '\0' + std::string((std::istreambuf_iterator<char>(file)), {});
+    return std::ranges::any_of(rank_variables, [&](const char* name) {
+        return all.find(std::string(1, '\0').append(name) + '=') != std::string::npos;
+    });
+}
+
 std::vector<Setting> settings() {
     std::vector<Setting> all;
     for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
@@ -255,7 +269,7 @@ double tollbar_timeout(void) {
 }
 
 int tollbar_first_of_job(void) {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    for (const char* name : environment::rank_variables)
         if (const char* rank = environment::value_of(name)) return std::strcmp(rank, "0") == 0 ? 1 : 0;
     return 1;
 }

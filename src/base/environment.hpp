@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace tollbar::detail {
@@ -72,6 +73,9 @@ std::string tuning_file();
 
 /// Whether OpenMP's own variables name tools that a runtime loads.
 bool names_openmp_tools() noexcept;
+
+/// Whether a launcher has started that process as a rank, or a rank has; false where its environment may not be read.
+bool is_of_a_rank(pid_t process);
 
 /// A variable that is set and not empty; `complaint` is the line that refuses it, "" for accepted ones.
 struct Setting {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "environment.hpp"
+#include "once.hpp"
 #include "say.h"
 
 #include <tollbar/detail/deadline.hpp>
@@ -21,6 +22,12 @@ namespace tollbar::detail {
 /// After how long a wait reports who is missing, and again; nothing: never.
 using Timeout = std::optional<std::chrono::duration<double>>;
 
+/// That of TOLLBAR_TIMEOUT, which is read once.
+inline const Timeout& own_timeout() noexcept {
+    static constinit Once<Timeout> timeout;
+    return timeout.get(environment::timeout);
+}
+
 /// Runs `report`. A report that finds no memory is left out: the wait that it belongs to matters more.
 template <class Report>
 void report_if_possible(Report&& report) noexcept {
@@ -33,7 +40,7 @@ void report_if_possible(Report&& report) noexcept {
 /// Calls `finish(deadline)` until it is true; each time that another timeout has passed in vain calls
 /// `report(waited)`, which returns whether the wait goes on. False when it does not.
 ///
-///     wait_reporting(environment::timeout(), [&](auto deadline) { return runner.finish(deadline); },
+///     wait_reporting(own_timeout(), [&](auto deadline) { return runner.finish(deadline); },
 ///                    [&](auto waited) { return tollbar_report("rank 1 is missing"), true; });
 template <class Finish, class Report>
 bool wait_reporting(const Timeout& timeout, Finish&& finish, Report&& report) noexcept {
@@ -83,9 +90,8 @@ std::string listed(const Ranks& ranks) {
 /// False when the participant is gone.
 template <class Participant>
 bool wait_reporting(Participant& self) noexcept {
-    static const Timeout timeout = environment::timeout();
     return wait_reporting(
-        timeout, [&](Deadline deadline) { return self.finish(deadline); },
+        own_timeout(), [&](Deadline deadline) { return self.finish(deadline); },
         [&](std::chrono::duration<double> waited) {
             if (self.gone()) return false;
             tollbar_report("rank %u has waited %.1f s in episode %llu for rank %s", static_cast<unsigned>(self.rank()),

@@ -3,6 +3,7 @@
 #include <tollbar/detail/sync.hpp>
 
 #include "base/kept_errno.hpp"
+#include "base/once.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,8 +93,8 @@ std::array<Neighbours, 1024> neighbours_of_cpu;  // one a CPU
 }  // namespace
 
 const Pace& NativeSync::pace() noexcept {
-    static const Pace pace = measure_pace();
-    return pace;
+    static constinit Once<Pace> pace;
+    return pace.get(measure_pace);
 }
 
 NativeSync::Neighbours& NativeSync::neighbours() noexcept {
@@ -138,8 +139,8 @@ void NativeSync::wake(const std::atomic<std::uint64_t>& word, std::uint32_t mask
 }
 
 std::uint32_t NativeSync::spins_worth_a_wake() noexcept {
-    static const std::uint32_t spins = measure_spins_worth_a_wake();
-    return spins;
+    static constinit Once<std::uint32_t> spins;
+    return spins.get(measure_spins_worth_a_wake);
 }
 
 }  // namespace tollbar::detail

@@ -2,6 +2,8 @@
 // Reads from the kernel which cores share which cache, and asks on which CPU the caller runs.
 #include "topology.hpp"
 
+#include "base/once.hpp"
+
 #include <tollbar/detail/sync.hpp>
 
 #include <algorithm>
@@ -100,8 +102,8 @@ Topology read_topology(const std::string& root) {
 }
 
 const Topology& topology() {
-    static const Topology here = read_topology("");
-    return here;
+    static constinit Once<Topology> here;
+    return here.get([] { return read_topology(""); });
 }
 
 Clusters clusters_of(const Topology& topology, const CpuSet& mask) {
@@ -121,8 +123,8 @@ Clusters clusters_of(const Topology& topology, const CpuSet& mask) {
 }
 
 const Clusters& usable_clusters() {
-    static const Clusters here = clusters_of(topology(), masked());
-    return here;
+    static constinit Once<Clusters> here;
+    return here.get([] { return clusters_of(topology(), masked()); });
 }
 
 std::uint32_t NativeSync::cluster() noexcept {

@@ -100,7 +100,6 @@ def write_files(page: Path, folder: Path) -> None:
             (folder / name[1]).write_text(body)
 
 
-@pytest.mark.spread
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_each_command_prints_what_the_page_says(page, environment, tmp_path):
     if absent := needed(page):

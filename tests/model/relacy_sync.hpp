@@ -179,12 +179,18 @@ public:
         return decode(cell_.fetch_and(encode(value), rl::mo_relaxed, RL_INFO));
     }
 
-    bool compare_exchange_weak(T& expected, T desired, std::memory_order, std::memory_order) noexcept {
+    bool compare_exchange_weak(T& expected, T desired, std::memory_order done, std::memory_order failed) noexcept {
         std::uint64_t seen = encode(expected);
-        const bool done = cell_.compare_exchange(rl::bool_t<true>(), seen, encode(desired), rl::mo_relaxed,
-                                                 rl::mo_relaxed, RL_INFO);
+        const bool acquires = failed == std::memory_order_acquire;
+        const auto order = done == std::memory_order_acq_rel   ? rl::mo_acq_rel
+                           : done == std::memory_order_release ? rl::mo_release
+                           : done == std::memory_order_acquire ? rl::mo_acquire
+                                                               : rl::mo_relaxed;
+        const bool was = cell_.compare_exchange(rl::bool_t<true>(), seen, encode(desired), order,
+                                                acquires ? rl::mo_acquire : rl::mo_relaxed, RL_INFO);
+        if (was) note(encode(desired));
         expected = decode(seen);
-        return done;
+        return was;
     }
 
 private:

@@ -5,6 +5,7 @@
 #include "bystander_scenario.hpp"
 #include "gate_scenario.hpp"
 #include "handshake_scenario.hpp"
+#include "meeting_scenario.hpp"
 #include "runner_scenario.hpp"
 #include "team_scenario.hpp"
 #include "turnstile_scenario.hpp"
@@ -84,6 +85,12 @@ inline const std::map<std::string, Situation>& situations() {
             {"shared_gate_spinning", {3, make_gates<Scope::shared>({.threads = 3, .budget = spinning})}},
             {"shared_gate_parking",
              {3, make_gates<Scope::shared>({.threads = 3, .budget = parking, .first_destroys = true})}},
+            {"meeting_spinning", {3, make_meetings({.threads = 3, .budget = spinning})}},
+            {"meeting_parking", {3, make_meetings({.threads = 3, .budget = parking})}},
+            {"meeting_acting", {3, make_meetings({.threads = 3, .budget = parking, .acts = true})}},
+            {"meeting_giving_up",
+             {3, make_meetings({.threads = 3, .budget = yielding, .breaking = Breaking::gives_up})}},
+            {"meeting_aborted", {3, make_meetings({.threads = 3, .budget = parking, .breaking = Breaking::aborts})}},
             {"turnstile_bystanders", {4, make_bystanders(2)}},
             {"team_spinning", {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = spinning})}},
             {"team_parking", {3, make(TeamSettings{.threads = 3, .barriers = 3, .budget = parking})}},

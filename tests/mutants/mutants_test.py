@@ -35,8 +35,8 @@ MODELS = {
     ),
 }
 CXX = os.environ.get("CXX", "c++")
-FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Itests", "-Itests/model",
-         "-Isrc/transports/udp", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
+FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Ipython", "-Itests",
+         "-Itests/model", "-Isrc/transports/udp", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
          '-DTOLLBAR_VISITOR="/bin/false"', '-DTOLLBAR_TESTS_DIR="tests"')  # fmt: skip
 #: What most files include, compiled once.
 PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional", "map", "memory", "mutex",
@@ -46,7 +46,7 @@ PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional
 HANGS_AFTER_S = 10
 SOUND_WITHIN_S = 300
 
-pytestmark = [pytest.mark.deep, pytest.mark.spread]
+pytestmark = pytest.mark.deep
 
 
 class Catcher(NamedTuple):
@@ -79,7 +79,7 @@ class Workshop:
 
     def __init__(self, shared: Path, own: Path) -> None:
         self.shared, self.folder = shared, own
-        for name in ("include", "src", "tests"):
+        for name in ("include", "src", "tests", "python/native"):
             ignored = shutil.ignore_patterns("*.py", "*.toml", "*.md")
             shutil.copytree(ROOT / name, own / name, ignore=ignored, dirs_exist_ok=True)
         self.archive = shared / "sound.a"

@@ -85,7 +85,7 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
         except FileNotFoundError as error:
             notes.append(f"{mpi.name} is not measured: {error}")
             continue
-        own = mpi_settings.own_settings(mpi)
+        own = mpi_settings.own_settings(mpi) + mpi_settings.watched(mpi)
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
         if asked.hosts > 1 and why_no_nics is None:
@@ -104,7 +104,7 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
 def names() -> set[str]:
     """The settings, doors and barriers that can be measured, besides every plan."""
     settings = {each.name for mpi in mpis.installed() for each in mpi_settings.own_settings(mpi)}
-    settings |= {*DOORS, *ON_CARDS}
+    settings |= {*DOORS, *ON_CARDS, mpi_settings.WATCHED}
     return settings | {*CALLS} | {f"{call} [{setting}]" for call in CALLS for setting in settings - {STOCK}}
 
 

@@ -13,6 +13,7 @@ STOCK = "stock"
 COMPONENT = "component"
 PRELOAD = "preload"
 DOORS = (COMPONENT, PRELOAD)
+WATCHED = "watched"
 BASIC = "coll/basic"
 _BY_MESSAGES, _ON_CARDS = " by messages", " on cards"
 ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
@@ -79,6 +80,12 @@ def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
     else:
         notes.append(f"{doors.PRELOADS[mpi.interface]} is not measured: it is not built")
     return found, notes
+
+
+def watched(mpi: Mpi) -> list[Setting]:
+    """The MPI as it comes, whose calls are counted for TOLLBAR_TIMEOUT; nothing where that is not built."""
+    path = doors.watch(mpi.interface)
+    return [Setting(WATCHED, {"LD_PRELOAD": str(path), "TOLLBAR_TIMEOUT": "600"})] if path else []
 
 
 def by_messages(doors: list[Setting]) -> list[Setting]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import tollbar
 from tollbar import InvalidArgument
 from tollbar.cli import arguments, bench_beside, bench_cores, bench_crowd, bench_times, bench_work, ways
-from tollbar.cli.bench_effort import EFFORTS, counts, effort, one
+from tollbar.cli.bench_effort import EFFORTS, effort
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns
 from tollbar.cli.watching import Watcher, finished
@@ -34,14 +34,8 @@ def _as_programs_name_it(text: str) -> str:
     return f"{name}+{wait.removesuffix(')')}" if gap else text
 
 
-def _placements(text: str) -> tuple[str, ...]:
-    for part in text.split(","):
-        if part not in ("pinned", "free"):
-            raise argparse.ArgumentTypeError(f"'{part}' is not one of pinned, free")
-    return tuple(dict.fromkeys(text.split(",")))
-
-
-_hosts = one(1, MOST_HOSTS, int, f"a number of hosts from 1 to {MOST_HOSTS}")
+def _counts(least: int, most: int, what: str) -> arguments.Reader:
+    return arguments.listed(arguments.number(int, least, most, f"number of {what}"))
 
 
 def workloads(text: str) -> tuple[str, ...]:
@@ -68,11 +62,19 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "WHO[,WHO...]",
         "alone, neighbour, neighbours, session, cgroup, quota: plain programs beside those; all",
     ),
-    "--cpus": (counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
-    "--placement": (_placements, "pinned,free", "of threads (default: both)"),
+    "--cpus": (_counts(1, 1024, "processors"), "N[,N...]", "more threads than processors, on so many"),
+    "--placement": (
+        arguments.listed(arguments.one_of(("pinned", "free"))),
+        "pinned,free",
+        "of threads (default: both)",
+    ),
     "--mpi": (arguments.names, "NAME[,NAME...]", "openmpi, mpich, impi, openmpi5 (default: one of each)"),
-    "--hosts": (_hosts, "N", "over N hosts of network namespaces; needs root"),
-    "--threads": (counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
+    "--hosts": (
+        arguments.number(int, 1, MOST_HOSTS, "number of hosts"),
+        "N",
+        "over N hosts of network namespaces; needs root",
+    ),
+    "--threads": (_counts(1, 256, "threads"), "T[,T...]", "threads in each rank"),
     "--level": (str, "", "what is asked of the MPI"),
 }
 LEVELS = ("funneled", "serialized", "multiple")
@@ -108,7 +110,7 @@ class Bench:
         )
         parser.add_argument(
             "--ranks",
-            type=counts(2, self.most_ranks, self.ranks),
+            type=_counts(2, self.most_ranks, self.ranks),
             metavar="N[,N...]",
             help=f"how many {self.ranks} (default: {','.join(map(str, self._amounts('usual')['ranks']))})",
         )

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tollbar.cli import arguments
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
@@ -65,13 +65,8 @@ def kinds(text: str) -> tuple[str, ...]:
     """The value of --beside."""
     from tollbar.campaigns.neighbours import NEIGHBOURS
 
-    if text == "all":
-        return tuple(NEIGHBOURS)
-
-    for part in text.split(","):
-        if part not in NEIGHBOURS:
-            raise argparse.ArgumentTypeError(f"'{part}' is not one of {', '.join(NEIGHBOURS)}, all")
-    return tuple(dict.fromkeys(text.split(",")))
+    names = arguments.listed(arguments.one_of((*NEIGHBOURS, "all")))(text)
+    return tuple(NEIGHBOURS) if "all" in names else names
 
 
 def table(folder: Path, failed: bool) -> Table:

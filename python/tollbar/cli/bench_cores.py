@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 
 #: Where the machine is written when nothing else is said.
 FILE = Path("cores.json")
@@ -24,9 +24,7 @@ class Measured:
 
 
 def add_parser(ways: argparse._SubParsersAction) -> None:
-    parser = ways.add_parser(
-        "cores", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Measured)
-    )
+    parser = verb(ways, "cores", __doc__, Measured)
     parser.add_argument(
         "-o",
         "--output",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 
 _NAMES = " ".join(arguments.CATALOGUE)
 _PREAMBLE = {
@@ -27,9 +27,7 @@ class Script:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser(
-        "completion", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Script)
-    )
+    parser = verb(commands, "completion", __doc__, Script)
     parser.add_argument("shell", choices=tuple(_PREAMBLE))
     parser.set_defaults(run=run)
 

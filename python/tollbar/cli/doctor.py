@@ -13,7 +13,7 @@ import tollbar
 from tollbar import _native, environment
 from tollbar.cli import doctor_mpi, doctor_shmem, nic_checks
 from tollbar.cli.findings import ABSENT, BROKEN, OK, WRONG, Finding
-from tollbar.cli.table import Table, describe_columns
+from tollbar.cli.table import Table, verb
 from tollbar.data import tuning
 from tollbar.look import helper, processes
 from tollbar.machine import cpus, doors, extras, kernel, openmp, paths
@@ -43,9 +43,7 @@ _PROGRAMS = (
 
 
 def add_parser(commands) -> None:
-    parser = commands.add_parser(
-        "doctor", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
-    )
+    parser = verb(commands, "doctor", __doc__, Finding)
     parser.add_argument(
         "addresses",
         nargs="*",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns, write
+from tollbar.cli.table import Table, column, verb, write
 
 if TYPE_CHECKING:
     from tollbar.models.logp_fit import Estimate, Fit, Measured
@@ -67,9 +67,7 @@ class _BarrierLine:
 
 
 def add_parser(ways) -> None:
-    parser = ways.add_parser(
-        "fit", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Finding)
-    )
+    parser = verb(ways, "fit", __doc__, Finding)
     parser.add_argument("file", type=Path, metavar="FILE", help="CSV with the columns plan,ranks,us")
     parser.add_argument(
         "--model",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns, write
+from tollbar.cli.table import Table, column, verb, write
 from tollbar.cli.watching import Watcher, finished
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ class Measured:
 
 
 def add_parser(ways) -> None:
-    parser = ways.add_parser(
-        "measure", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Measured)
-    )
+    parser = verb(ways, "measure", __doc__, Measured)
     parser.add_argument(
         "transport",
         choices=arguments.MEASURED,

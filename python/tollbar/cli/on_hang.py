@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import math
 import os
 import signal
 import subprocess
@@ -212,10 +211,11 @@ class _Watch:
 
     def _judge(self, found: str) -> bool:
         """Whether the job is over: what is found is suspected, and acted on when it is found again soon."""
-        since, said = self._suspected.get(found, (-math.inf, []))
-        if self._clock - since < 1.5 * self._timeout_s + _LONGEST_TICK_S:
-            self._known.add(found)
-            return self._act(said)
+        oldest = self._clock - 1.5 * self._timeout_s - _LONGEST_TICK_S
+        self._suspected = {key: each for key, each in self._suspected.items() if each[0] > oldest}
+        if found in self._suspected:
+            self._known.update(self._suspected)  # waits for each other are one hang
+            return self._act(list(dict.fromkeys(one for _, said in self._suspected.values() for one in said)))
         sentences = self._reports.sentences([found]) or [found]
         said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
         self._reported()  # what was reported meanwhile may be over

@@ -7,7 +7,7 @@ import argparse
 from dataclasses import dataclass, replace
 
 import tollbar
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,7 @@ class Entry:
 
 
 def add_parser(commands) -> None:
-    parser = commands.add_parser(
-        "plans", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Entry)
-    )
+    parser = verb(commands, "plans", __doc__, Entry)
     parser.set_defaults(run=run)
 
 

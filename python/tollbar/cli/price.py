@@ -12,7 +12,7 @@ from tollbar import CoresMachine, LogP
 from tollbar.cli import arguments
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress, track
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, describe_columns, verb
 
 _RECEIVE = {receive.name.replace("_", "-"): receive for receive in tollbar.Receive}
 
@@ -49,11 +49,11 @@ class Crossover:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser(
+    parser = verb(
+        commands,
         "price",
-        help=__doc__.partition(": ")[2],
-        description=__doc__,
-        epilog=f"on a machine, {describe_columns(MachineCost)}\n\n--crossover, {describe_columns(Crossover)}",
+        __doc__,
+        f"on a machine, {describe_columns(MachineCost)}\n\n--crossover, {describe_columns(Crossover)}",
     )
     parser.add_argument(
         "plans", nargs="*", type=arguments.plan, metavar="PLAN", help="default: all that run everywhere"

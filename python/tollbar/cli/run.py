@@ -25,7 +25,7 @@ preload. Any other gets the preload of its OpenMP runtime, of pthread_barrier_wa
 does not tell; what its waits outside of barriers need is set unless you have (TOLLBAR_VERBOSE=1 says it).
 Every TOLLBAR_ variable reaches all ranks; the exit code is the command's.
 
-  tollbar run --timeout 10 -- mpirun -n 4 ./program   names the ranks that keep a barrier waiting for 10 s
+  tollbar run --timeout 10 -- mpirun -n 4 ./program   names the ranks that keep others waiting for 10 s
   tollbar run --timeout 10 -- ./openmp_program        names its threads
 """
 
@@ -57,7 +57,7 @@ def add_parser(commands) -> None:
         "--timeout",
         type=arguments.number(float, arguments.ABOVE_0, what="number of seconds"),
         metavar="S",
-        help="name the missing ranks after a barrier has waited so many seconds (sets TOLLBAR_TIMEOUT)",
+        help="name the ranks that keep others waiting for so many seconds (sets TOLLBAR_TIMEOUT)",
     )
     parser.add_argument(
         "--on-hang",
@@ -89,6 +89,8 @@ def run(args: argparse.Namespace) -> Table:
         door, library, variables = "preload", *open_for_threads(words, args.door)
     else:
         door, library, variables = open_door(interface, mpi, args.door)
+        if args.timeout is not None or float(environment.value("TOLLBAR_TIMEOUT") or 0) > 0:
+            library, variables = watched(interface, library, variables)
     say(variables)
     if args.timeout is not None:
         variables["TOLLBAR_TIMEOUT"] = f"{args.timeout:g}"
@@ -193,6 +195,17 @@ def open_door(interface: str, mpi: mpis.Mpi | None, wanted: str | None) -> tuple
     if library is None:
         raise WrongUse(f"{doors.PRELOADS[interface]} is not built; remedy: {paths.mend()}")
     return "preload", str(library), preloaded([library])
+
+
+def watched(interface: str, library: str, variables: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The same with the library in front that watches every collective call, where it is built."""
+    watch = doors.watch(interface)
+    if watch is None:
+        print(f"tollbar run: {doors.WATCHES[interface]} is not built: only barriers are watched", file=sys.stderr)
+        return library, dict(variables)
+    others = variables.get("LD_PRELOAD") or os.environ.get("LD_PRELOAD")
+    loaded = ":".join([str(watch), *([others] if others else [])])
+    return f"{watch}:{library}", {**variables, "LD_PRELOAD": loaded}
 
 
 def pass_on(

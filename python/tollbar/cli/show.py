@@ -10,7 +10,7 @@ from pathlib import Path
 import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, describe_columns, verb
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Document:
 
 
 def add_parser(commands) -> None:
-    parser = commands.add_parser(
+    parser = verb(
+        commands,
         "show",
-        help=__doc__.partition(": ")[2],
-        description=__doc__,
-        epilog=f"--as text, {describe_columns(Word)}\n\n--as svg|goal and -o, {describe_columns(Document)}",
+        __doc__,
+        f"--as text, {describe_columns(Word)}\n\n--as svg|goal and -o, {describe_columns(Document)}",
     )
     parser.add_argument(
         "plan", type=arguments.plan, metavar="PLAN", help="a plan, such as mcs:4,2 or central@4/dissemination"

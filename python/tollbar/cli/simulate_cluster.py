@@ -15,7 +15,7 @@ import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 from tollbar.machine import paths
 from tollbar.models import cluster
 
@@ -43,9 +43,7 @@ class Run:
 
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
-    parser = kinds.add_parser(
-        "cluster", help=__doc__.partition(": ")[2].partition("\n")[0], description=__doc__, epilog=describe_columns(Run)
-    )
+    parser = verb(kinds, "cluster", __doc__, Run)
     parser.add_argument(
         "plans",
         nargs="*",

@@ -16,7 +16,7 @@ import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 
 PLACEMENTS = ("compact", "spread", "shuffled")
 _SIZES = [range(size, size + 1) for size in (2, 4, 8, 16, 32, 64, 128)]
@@ -42,12 +42,7 @@ class Simulated:
 
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
-    parser = kinds.add_parser(
-        "cores",
-        help=__doc__.partition(": ")[2].partition("\n")[0],
-        description=__doc__,
-        epilog=describe_columns(Simulated),
-    )
+    parser = verb(kinds, "cores", __doc__, Simulated)
     parser.add_argument(
         "barriers",
         nargs="*",

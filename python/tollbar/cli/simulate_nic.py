@@ -17,7 +17,7 @@ import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import Interrupted
 from tollbar.cli.progress import Progress
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 
 _PARTS = ("send", "sdma", "xmit", "network", "recv", "rdma", "hrecv")
 _DRAWN_LOOPS = 1000
@@ -62,12 +62,7 @@ class Comparison:
 
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
-    parser = kinds.add_parser(
-        "nic",
-        help=__doc__.partition(": ")[2].partition("\n")[0],
-        description=__doc__,
-        epilog=describe_columns(Comparison),
-    )
+    parser = verb(kinds, "nic", __doc__, Comparison)
     parser.add_argument(
         "plans",
         nargs="*",

@@ -70,6 +70,13 @@ def describe_columns(row_type: type) -> str:
     return "columns:\n" + "\n".join(lines)
 
 
+def verb(commands: argparse._SubParsersAction, name: str, doc: str, columns: type | str) -> argparse.ArgumentParser:
+    """A verb whose module has that `doc`, `tollbar NAME: what it does` first, and prints these columns."""
+    about = doc.partition(": ")[2].partition("\n")[0]
+    epilog = columns if isinstance(columns, str) else describe_columns(columns)
+    return commands.add_parser(name, help=about, description=doc, epilog=epilog)
+
+
 def add_format(parser: argparse.ArgumentParser, default: str = "table") -> None:
     """Lets the user say how rows are printed."""
     group = parser.add_mutually_exclusive_group()

@@ -51,18 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--budget-ms",
-        type=_milliseconds,
+        type=arguments.number(int, 1, 600_000, "whole number of milliseconds"),
         default=BUDGET_MS,
         metavar="MS",
         help="how long to measure for each size and objective; from 200 on every candidate is tried "
         "(default: %(default)s)",
     )
-
-
-def _milliseconds(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 600_000):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of milliseconds, 1 to 600000")
-    return int(text)
 
 
 def run(args: argparse.Namespace, _: Sequence[Entry]) -> tuple[list[Entry], Table]:

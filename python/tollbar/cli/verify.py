@@ -12,7 +12,7 @@ import tollbar
 from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.progress import Progress
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 
 _DEFAULT_RANKS = "1..256"
 
@@ -32,9 +32,7 @@ class Proof:
 
 
 def add_parser(commands) -> None:
-    parser = commands.add_parser(
-        "verify", help=__doc__.partition(": ")[2], description=__doc__, epilog=describe_columns(Proof)
-    )
+    parser = verb(commands, "verify", __doc__, Proof)
     parser.add_argument(
         "plans",
         nargs="*",

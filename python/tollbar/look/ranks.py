@@ -52,8 +52,13 @@ class Rank:
 
     @property
     def is_outside(self) -> bool:
-        """Whether it is seen to be in no call of the MPI; a stack that was read in part may hide one."""
-        return self.first is not None and self.first.now.complete and not self.call
+        """Whether it is seen to be in no call of the MPI. A stack that was read in part may hide one, and so may
+        what seems to lie above syscall(), which saves no register, unless the thread's own were read."""
+        first = self.first
+        if first is None or self.call or not first.now.complete:
+            return False
+        guessed = first.frames[0].symbol == "syscall" and first.now.held_us is None
+        return not guessed and any(frame.ours for frame in first.frames)
 
     @property
     def doing(self) -> str:

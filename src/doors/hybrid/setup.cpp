@@ -2,6 +2,7 @@
 // Asks the MPI what it allows, and has all ranks give up together where one cannot go on.
 #include "setup.hpp"
 
+#include "base/environment.h"
 #include "base/error.hpp"
 #include "communicator/set_up.hpp"
 #include "transports/mpi/host_mpi.h"
@@ -78,7 +79,7 @@ void RankPart::join(const char* outer, const char* name) {
     options.name = name;
     options.mpi = tollbar_mpi_key();
     options.budget_ms = -1;
-    options.timeout_s = -1;
+    options.timeout_s = tollbar_timeout();  // nobody else watches what is no call of the MPI
     if (const int error = tollbar_mpi_join(&p2p_, &options, &participant_); error != 0)
         throw Refusal{error, "the ranks could not set up their barrier"};
 }

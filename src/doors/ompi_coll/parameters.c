@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "base/say.h"
+#include "communicator/participant.h"
 
 #include <opal/mca/base/mca_base_var.h>
 
@@ -144,7 +145,7 @@ static double timeout_now(void) {
     char text[32];
     snprintf(text, sizeof text, "%g", values.timeout);
     if (values.timeout != -1) refuse(timeout, text);
-    return tollbar_timeout();
+    return tollbar_mpi_timeout();
 }
 
 int tollbar_parameters_priority(void) {

@@ -10,11 +10,6 @@ namespace tollbar::detail::openmp {
 
 namespace {
 
-const Timeout& timeout() noexcept {
-    static const Timeout timeout = environment::timeout();
-    return timeout;
-}
-
 /// How the caller waits for so many threads, as Unranked does. A runtime that binds threads has bound the first one
 /// before anybody else could look at the process's mask, so the runtime is asked whether all have a CPU.
 BasicWaitBudget<Backoff> ask(Member& self) noexcept {
@@ -29,10 +24,10 @@ BasicWaitBudget<Backoff> ask(Member& self) noexcept {
     auto budget = is_known ? self.budget : ask(self);
     budget.spinning = &team.spinning();
     wait_reporting(
-        timeout(),
+        own_timeout(),
         [&](auto deadline) { return wait<NativeSync>(team.end_of(barrier, self.threads), budget, deadline); },
         [&](std::chrono::duration<double> waited) {
-            report_missing(self, team, barrier, waited, *timeout());
+            report_missing(self, team, barrier, waited, *own_timeout());
             return true;
         });
 }
@@ -40,7 +35,7 @@ BasicWaitBudget<Backoff> ask(Member& self) noexcept {
 }  // namespace
 
 void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept {
-    if (self.budget.spins != 0 && team.spinning().has_paid() && !timeout()) [[likely]]
+    if (self.budget.spins != 0 && team.spinning().has_paid() && !own_timeout()) [[likely]]
         spin_and_sleep<NativeSync>(team.end_of(barrier, self.threads), self.budget.spins, &team.spinning(), true,
                                    Never{});
     else
@@ -74,7 +69,7 @@ void become_member(Member& self, const Opening& opening) noexcept {
     self.body.store(opening.body, std::memory_order_relaxed);
     if (self.budget_for != self.threads) self.budget = {0, 0};
     self.budget_for = self.threads;
-    if (timeout()) self.number.store(runtime.real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
+    if (own_timeout()) self.number.store(runtime.real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
     self.team.store(self.threads > 1 ? opening.team : nullptr, std::memory_order_relaxed);
 }
 

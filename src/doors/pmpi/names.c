@@ -5,7 +5,6 @@
 #include "transports/mpi/host_mpi.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 
 static const char* const names[tollbar_names] = {
     [tollbar_of_init] = "MPI_Init",
@@ -24,19 +23,11 @@ static const char* const names[tollbar_names] = {
 
 static _Atomic(tollbar_function) known[tollbar_names]; /* the next definitions that were found so far */
 
-static tollbar_function find_next(enum tollbar_name name) {
-    char profiling[64];
-    tollbar_find_fit(); /* an MPI that was opened for one library alone can be found then */
-    const tollbar_function found = tollbar_find(RTLD_NEXT, names[name]);
-    snprintf(profiling, sizeof profiling, "P%s", names[name]);
-    return found != NULL ? found : tollbar_of_program(profiling);
-}
-
 tollbar_function tollbar_next(enum tollbar_name name) {
     /* Relaxed: the address of a function is all there is to know, and every thread finds the same. */
     tollbar_function next = atomic_load_explicit(&known[name], memory_order_relaxed);
     if (next == NULL) {
-        next = find_next(name);
+        next = tollbar_next_definition(names[name]);
         atomic_store_explicit(&known[name], next, memory_order_relaxed);
     }
     return next;

@@ -3,6 +3,7 @@
 #include "door.hpp"
 
 #include "base/kept_errno.hpp"
+#include "base/once.hpp"
 #include "base/report.hpp"
 #include "memory.hpp"
 #include "missing.hpp"
@@ -44,15 +45,15 @@ void find(const char* name, Function*& function) noexcept {
 }
 
 const Real& real() noexcept {
-    static const Real found = [] {
+    static constinit Once<Real> found;
+    return found.get([] {
         const c_door::KeptErrno kept;
         Real functions{};
         find("pthread_barrier_init", functions.init);
         find("pthread_barrier_wait", functions.wait);
         find("pthread_barrier_destroy", functions.destroy);
         return functions;
-    }();
-    return found;
+    });
 }
 
 /// Calls one of those; EINVAL in a program that has none.
@@ -85,16 +86,12 @@ private:
     int before_ = 0;
 };
 
-const Timeout& timeout() noexcept {
-    static const Timeout once = environment::timeout();
-    return once;
-}
-
 template <Scope scope>
 void wait_inside(NativeGate<scope>& gate, std::uint64_t target, std::uint64_t place, const void* caller) noexcept {
     // The first to arrive has waited longest, and speaks for all.
     wait_reporting(
-        place == 0 ? timeout() : Timeout{}, [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
+        place == 0 ? own_timeout() : Timeout{},
+        [&](auto deadline) { return gate.wait(target, learned(&gate), deadline); },
         [&](std::chrono::duration<double> waited) {
             const NotCancelled not_cancelled;
             report_missing({.gate = &gate,
@@ -180,15 +177,6 @@ int destroy(pthread_barrier_t* object) noexcept {
     if (kind == gate_kind(Scope::process)) return clear<Scope::process>(object);
     if (kind == gate_kind(Scope::shared)) return clear<Scope::shared>(object);
     return call(real().destroy, object);
-}
-
-void settle() noexcept {
-    real();
-    timeout();
-    environment::wait();
-    masked_cpus();
-    NativeSync::pace();
-    NativeSync::spins_worth_a_wake();
 }
 
 }  // namespace tollbar::detail::pthread_door

@@ -20,8 +20,4 @@ int wait(pthread_barrier_t* object, const void* caller) noexcept;
 /// Memory order: all accesses of those threads to the object happen before it returns.
 int destroy(pthread_barrier_t* object) noexcept;
 
-/// Finds out what is found out once a process. Called before fork(2): a child cannot finish what another thread of its
-/// parent has begun.
-void settle() noexcept;
-
 }  // namespace tollbar::detail::pthread_door

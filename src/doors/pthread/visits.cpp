@@ -3,8 +3,6 @@
 // set the key once more.
 #include "visits.hpp"
 
-#include "door.hpp"
-
 #include <new>
 #include <pthread.h>
 #include <sched.h>
@@ -41,7 +39,7 @@ void forget_others() {
 
 void prepare() {
     state.has_key = pthread_key_create(&state.key, give_back) == 0;
-    pthread_atfork(pthread_door::settle, nullptr, forget_others);
+    pthread_atfork(nullptr, nullptr, forget_others);
 }
 
 VisitSlot* take_free(pid_t thread) noexcept {

@@ -78,9 +78,8 @@ int test_inside(tollbar_shmem_barrier& barrier) noexcept {
 int wait_inside(tollbar_shmem_barrier& barrier) noexcept {
     const int error = look(barrier, "wait before the first post of ");
     if (error != EAGAIN) return error == TOLLBAR_SHMEM_IDLE ? 0 : error;
-    static const Timeout timeout = environment::timeout();
     wait_reporting(
-        timeout, [&](auto deadline) { return barrier.runner->finish(deadline); },
+        own_timeout(), [&](auto deadline) { return barrier.runner->finish(deadline); },
         [&](auto waited) {
             examine(barrier);
             if (barrier.fault == 0) report(barrier, waited);

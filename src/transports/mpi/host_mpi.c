@@ -70,8 +70,8 @@ static void find_once(void) {
     const int fits = family != NULL && strcmp(family, tollbar_family) == 0 && tollbar_find_constants();
     if (!fits && tollbar_first_of_job()) {
         const int another = family != NULL && strcmp(family, tollbar_family) != 0;
-        tollbar_say("libtollbar_mpi_%s.so does not serve %s%s%s%s; MPI_Barrier is left unchanged", tollbar_family,
-                    called, another ? ": preload libtollbar_mpi_" : "", another ? family : "", another ? ".so" : "");
+        tollbar_say(TOLLBAR_LIBRARY "%s.so does not serve %s%s%s%s; " TOLLBAR_LEFT_UNCHANGED, tollbar_family, called,
+                    another ? ": preload " TOLLBAR_LIBRARY : "", another ? family : "", another ? ".so" : "");
     }
     /* Release: the constants and the key are there for whoever sees that we fit. */
     __atomic_store_n(&tollbar_known_to_fit, fits, __ATOMIC_RELEASE);
@@ -84,3 +84,11 @@ int tollbar_find_fit(void) {
 }
 
 const char* tollbar_mpi_key(void) { return key; }
+
+tollbar_function tollbar_next_definition(const char* name) {
+    char profiling[64];
+    tollbar_find_fit(); /* an MPI that was opened for one library alone can be found then */
+    const tollbar_function found = tollbar_find(RTLD_NEXT, name);
+    snprintf(profiling, sizeof profiling, "P%s", name);
+    return found != NULL ? found : tollbar_of_program(profiling);
+}

@@ -27,6 +27,10 @@ static inline int tollbar_fits(void) {
 /* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
 const char* tollbar_mpi_key(void);
 
+/* The definition that comes after this library's own, a tool's that was loaded behind it, else the MPI's; NULL when
+ * there is none. */
+void (*tollbar_next_definition(const char* name))(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -61,9 +61,8 @@ void participant::expect(bool sound, const char* misuse) const noexcept {
 }
 
 void participant::finish() noexcept {
-    static const Timeout timeout = environment::timeout();
     wait_reporting(
-        timeout, [this](auto deadline) { return runner_.finish(deadline); },
+        own_timeout(), [this](auto deadline) { return runner_.finish(deadline); },
         [this](auto waited) { return segment_->report_missing(rank_, runner_.episode(), waited), true; });
 }
 

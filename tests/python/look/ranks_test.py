@@ -38,6 +38,15 @@ def test_a_rank_whose_stack_was_read_in_part_is_not_named():
     assert meeting(*waiting, partly, rank(3, None)).sentence == "rank 3 is in compute(); 2 of 4 are in MPI_Init"
 
 
+def test_what_seems_to_lie_above_syscall_names_nobody():
+    waiting = (rank(0, "PMPI_Barrier"), rank(2, "PMPI_Barrier"))
+    for above in (MAIN, MAIN[1:], ("step", *MAIN)):
+        asleep = sight_of([thread(1, "libc.so.6:syscall", *above)], process=1).threads[0]
+        assert meeting(*waiting, asleep) is None
+    bare = sight_of([thread(1, "libc.so.6:poll", *MAIN[1:2])], process=1).threads[0]
+    assert meeting(*waiting, bare) is None
+
+
 def test_a_fortran_call_is_spelled_as_in_c():
     found = meeting(rank(0, "pmpi_barrier_"), rank(1, "mpi_barrier_"), rank(2, None))
     assert found.call == "MPI_Barrier"

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of calls.txt as the compiler sees it. */
+#ifndef TOLLBAR_DOORS_PMPI_WATCH_CALLS_H
+#define TOLLBAR_DOORS_PMPI_WATCH_CALLS_H
+
+enum tollbar_kind {
+    tollbar_collective,
+    tollbar_begun,
+    tollbar_creates,
+    tollbar_ends,
+    tollbar_receives,
+    tollbar_sends,
+    tollbar_waits,
+    tollbar_polls,
+    tollbar_begins,
+    tollbar_names_comm
+};
+
+/* The places of its arguments, as calls.txt has them. */
+struct tollbar_call {
+    const char* name;
+    enum tollbar_kind kind;
+    unsigned char comm, peer, tag, count, type, op, out;
+};
+
+static const struct tollbar_call tollbar_calls[] = {
+#include <calls.inc>
+};
+
+static inline int tollbar_counts(enum tollbar_kind kind) { return kind <= tollbar_ends; }
+
+enum { tollbar_number_of_calls = sizeof tollbar_calls / sizeof *tollbar_calls };
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// For whom ranks wait, from a look at the seats of their host: the lines that TOLLBAR_TIMEOUT prints.
+#pragma once
+
+#include "look.hpp"
+
+#include <functional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace tollbar::detail::watch {
+
+/// Asked about a process of this host.
+struct Asked {
+    std::string host;
+    std::function<std::string(pid_t process, std::uint64_t address)> site;
+    /// "running", "asleep in the kernel's pipe_read", "stopped" or "dead".
+    std::function<std::string(const Rank& rank)> doing;
+};
+
+/// A line for each communicator at whose collective call ranks have waited for `timeout_s` or longer, for each cycle of
+/// messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD. A collective
+/// call of a communicator meets the one of the same number of its other ranks.
+std::vector<std::string> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
+
+}  // namespace tollbar::detail::watch

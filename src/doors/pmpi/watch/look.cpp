@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies words that others write.
+#include "look.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tollbar::detail::watch {
+
+namespace {
+
+std::uint64_t at_of(const tollbar_seat& seat) {
+    return __atomic_load_n(&seat.at, __ATOMIC_ACQUIRE);  // pairs with tollbar_enter() and tollbar_leave_call()
+}
+
+void copy(const void* from, void* to, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); ++i)
+        static_cast<std::uint64_t*>(to)[i] = __atomic_load_n(static_cast<const std::uint64_t*>(from) + i,
+                                                             __ATOMIC_RELAXED);
+}
+
+tollbar_row copied(const tollbar_row& shared) {
+    tollbar_row row{};
+    std::array<std::uint64_t, tollbar_seats> before{};
+    std::ranges::transform(shared.seats, before.begin(), at_of);
+    std::ranges::for_each(shared.comms, [](const tollbar_comm& comm) {
+        return __atomic_load_n(&comm.count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
+    });
+    copy(&shared, &row, sizeof row);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    for (std::size_t i = 0; i < before.size(); ++i)
+        if (at_of(shared.seats[i]) != before[i]) row.seats[i].at &= ~std::uint64_t{3};
+    return row;
+}
+
+}  // namespace
+
+const tollbar_comm* Rank::comm(std::uint64_t index_plus_one) const {
+    return index_plus_one == 0 || index_plus_one > tollbar_comms ? nullptr : &row.comms[index_plus_one - 1];
+}
+
+const tollbar_comm* Rank::comm_of(std::uint64_t id) const {
+    const auto* const found = std::ranges::find(row.comms, id, &tollbar_comm::id);
+    return found == std::end(row.comms) ? nullptr : found;
+}
+
+const tollbar_counted* counted_at(const tollbar_comm& comm, std::uint64_t number) {
+    const bool kept = number != 0 && number <= comm.count && comm.count < number + tollbar_kept;
+    return kept ? &comm.last[number % tollbar_kept] : nullptr;
+}
+
+std::vector<Rank> Looking::look(Clock::time_point now) {
+    std::vector<Rank> ranks;
+    const std::uint64_t taken = __atomic_load_n(&file_.taken, __ATOMIC_RELAXED);
+    for (std::size_t index = 0; index < std::min<std::uint64_t>(taken, tollbar_rows); ++index) {
+        const tollbar_row& shared = file_.rows[index];
+        // Acquire: pairs with begin(); the row's rank is there.
+        if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
+        Rank& rank = ranks.emplace_back(Rank{.row = copied(shared)});
+        Since& since = since_[index];
+        for (std::size_t i = 0; i < tollbar_seats; ++i) {
+            const tollbar_seat& seat = rank.row.seats[i];
+            if (since.at[i] != seat.at || since.time[i] == Clock::time_point()) {
+                since.at[i] = seat.at;
+                since.time[i] = now;
+            }
+            if (!is_outside(seat)) rank.waited_s[i] = std::chrono::duration<double>(now - since.time[i]).count();
+        }
+    }
+    std::ranges::sort(ranks, {}, [](const Rank& rank) { return rank.row.rank; });
+    return ranks;
+}
+
+bool Looking::still_wait(const std::vector<Rank>& ranks, double timeout_s) const {
+    return std::ranges::all_of(ranks, [&](const Rank& rank) {
+        const auto* const same = std::ranges::find(file_.rows, rank.row.process, &tollbar_row::process);
+        for (std::size_t i = 0; i < tollbar_seats; ++i)
+            if (rank.waited_s[i] >= timeout_s && at_of(same->seats[i]) != rank.row.seats[i].at) return false;
+        return true;
+    });
+}
+
+}  // namespace tollbar::detail::watch

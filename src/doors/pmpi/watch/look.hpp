@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One look at the seats of a host, as values.
+#pragma once
+
+#include "calls.h"
+#include "seats.h"
+
+#include <array>
+#include <chrono>
+#include <vector>
+
+namespace tollbar::detail::watch {
+
+using Clock = std::chrono::steady_clock;
+
+/// A rank's row, and for how long each of its seats has been seen in its call; 0 outside.
+struct Rank {
+    tollbar_row row{};
+    std::array<double, tollbar_seats> waited_s{};
+
+    /// nullptr for 0, the index of none.
+    const tollbar_comm* comm(std::uint64_t index_plus_one) const;
+    /// nullptr where this rank does not have that one.
+    const tollbar_comm* comm_of(std::uint64_t id) const;
+};
+
+/// The call of that number; nullptr where it has not been made, or is forgotten.
+const tollbar_counted* counted_at(const tollbar_comm& comm, std::uint64_t number);
+
+inline const tollbar_call& call_of(unsigned line) { return tollbar_calls[line < tollbar_number_of_calls ? line : 0]; }
+inline const tollbar_call& call_of(const tollbar_seat& seat) { return call_of(tollbar_call_of(seat.at)); }
+inline bool is_outside(const tollbar_seat& seat) { return tollbar_state_of(seat.at) == tollbar_outside; }
+
+/// Looks again and again.
+class Looking {
+public:
+    explicit Looking(const tollbar_seats_file& file) : file_(file), since_(tollbar_rows) {}
+
+    /// The ranks in ascending order. A seat that changes while it is looked at is shown as outside.
+    /// Memory order: as seats.h says.
+    std::vector<Rank> look(Clock::time_point now);
+
+    /// Whether all that had waited for `timeout_s` are in the same calls still.
+    bool still_wait(const std::vector<Rank>& ranks, double timeout_s) const;
+
+    /// Earlier looks count no more: this process was stopped meanwhile, and perhaps all of them.
+    void forget() { since_.assign(since_.size(), {}); }
+
+private:
+    struct Since {
+        std::array<std::uint64_t, tollbar_seats> at{};
+        std::array<Clock::time_point, tollbar_seats> time{};
+    };
+
+    const tollbar_seats_file& file_;
+    std::vector<Since> since_;
+};
+
+}  // namespace tollbar::detail::watch

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The file of memory that the watched ranks of a host share: which call each of their threads is in, and how many
+ * collective calls each has made on each communicator. /proc/PID/fd of any of the ranks leads to it; the name
+ * /dev/shm/tollbar.UID.calls.* is gone once MPI_Init is over.
+ *
+ * Memory order: each word has one writer. A seat's other words are stored relaxed before `at`, which is stored with
+ * release; a reader loads `at` with acquire before and after them, and uses them where it has not changed. */
+#ifndef TOLLBAR_DOORS_PMPI_WATCH_SEATS_H
+#define TOLLBAR_DOORS_PMPI_WATCH_SEATS_H
+
+#include <stdint.h>
+
+enum {
+    tollbar_rows = 1024, /* ranks of a host; further ones are not watched */
+    tollbar_seats = 8,   /* threads of a rank that have called the MPI; further ones are not seen */
+    tollbar_comms = 128, /* communicators of a rank at a time; calls of further ones go by their names alone */
+    tollbar_kept = 4,    /* collective calls of each */
+    tollbar_seats_version = 1
+};
+
+enum tollbar_state {
+    tollbar_outside, /* of the MPI */
+    tollbar_inside,  /* of the call */
+    tollbar_polling  /* the call has found nothing, and is the last one that was made */
+};
+
+/* The call a thread is in, or was in last; a cache line of its own. */
+struct tollbar_seat {
+    uint64_t at;     /* from the lowest bit: 2 of state, 10 of the call's line in calls.txt, 12 of the communicator's
+                        index plus one (0: not known), 40 that count the calls */
+    uint64_t site;   /* the address the call returns to */
+    uint64_t number; /* of the collective call on its communicator; 0: no collective call */
+    int32_t peer;    /* the partner's rank in MPI_COMM_WORLD; -1: any; -2: not known */
+    int32_t tag;     /* -1: any */
+    uint64_t last;   /* the index plus one of the communicator of this thread's last collective call */
+    uint64_t unused[3];
+};
+
+/* A collective call on a communicator. */
+struct tollbar_counted {
+    uint64_t what;  /* 16 bits of the call's line, 16 of the operation, 32 of the root plus one (0: none) */
+    uint64_t bytes; /* that each rank gives or gets; all ones: may differ from rank to rank */
+    uint64_t site;
+};
+
+struct tollbar_comm {
+    uint64_t id;                               /* the same on all its ranks; 0: this index is free */
+    uint64_t count;                            /* of collective calls so far */
+    struct tollbar_counted last[tollbar_kept]; /* number n is in n % tollbar_kept */
+    uint64_t size;
+    uint64_t unused;
+    char name[64];
+};
+
+struct tollbar_row {
+    uint64_t state; /* below */
+    int32_t rank;   /* in MPI_COMM_WORLD */
+    int32_t process;
+    uint64_t start; /* of the process: detail::start_of() */
+    uint64_t unused[5];
+    struct tollbar_seat seats[tollbar_seats];
+    struct tollbar_comm comms[tollbar_comms];
+};
+
+enum tollbar_row_state { tollbar_row_free, tollbar_row_used, tollbar_row_left };
+
+struct tollbar_seats_file {
+    uint64_t version;
+    uint64_t taken;       /* rows so far */
+    uint64_t reported_ns; /* of CLOCK_MONOTONIC: when a rank of this host has reported last */
+    uint64_t unused[5];
+    struct tollbar_row rows[tollbar_rows];
+};
+
+static inline uint64_t tollbar_at(uint64_t serial, unsigned comm, unsigned call, enum tollbar_state state) {
+    return serial << 24 | (uint64_t)comm << 12 | (uint64_t)call << 2 | (uint64_t)state;
+}
+
+static inline uint64_t tollbar_serial_of(uint64_t at) { return at >> 24; }
+static inline unsigned tollbar_comm_of(uint64_t at) { return (unsigned)(at >> 12) & 0xfffU; }
+static inline unsigned tollbar_call_of(uint64_t at) { return (unsigned)(at >> 2) & 0x3ffU; }
+static inline enum tollbar_state tollbar_state_of(uint64_t at) { return (enum tollbar_state)(at & 3U); }
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file that the watched ranks of a host share, and the thread of each that looks at it.
+#pragma once
+
+#include "seats.h"
+
+namespace tollbar::detail::watch {
+
+/// This process's own; no file where none can be had, or all rows are taken.
+struct Place {
+    tollbar_seats_file* file = nullptr;
+    tollbar_row* row = nullptr;  ///< whose rank is not known yet
+};
+
+/// To be called before MPI_Init goes on, for its end takes the file's name away.
+Place take_place() noexcept;
+
+/// Once MPI_Init is over on this rank, and so begun on all.
+void take_name_away() noexcept;
+
+/// Shows the row, and begins to watch: every `timeout_s` seconds in which some rank of this host has waited, one of
+/// their watchers says for whom.
+void begin(const Place& place, double timeout_s) noexcept;
+
+/// Ends the thread. The row stays, as one that has left.
+void end(const Place& place) noexcept;
+
+}  // namespace tollbar::detail::watch

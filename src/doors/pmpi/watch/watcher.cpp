@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rank has a thread that looks at the seats of its host a few times a time-out; the first to see that a wait has
+// lasted so long reports for all.
+#include "conclusion.hpp"
+#include "watch.hpp"
+
+#include "base/process.hpp"
+#include "base/report.hpp"
+#include "base/say.h"
+#include "communicator/call_site.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+
+namespace tollbar::detail::watch {
+
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+std::string host_name() {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+std::string contents(const std::string& path) {
+    std::ifstream file(path);
+    return std::string((std::istreambuf_iterator<char>(file)), {});
+}
+
+/// The state is that of its first thread. The kernel shows every user's own processes where they sleep, without the
+/// right to trace them.
+std::string doing(const Rank& rank) {
+    if (!is_running(rank.row.process, rank.row.start)) return "dead";
+    const std::string folder = "/proc/" + std::to_string(rank.row.process);
+    const std::string stat = contents(folder + "/stat"), asleep_in = contents(folder + "/wchan");
+    const std::size_t after_name = stat.rfind(") ");
+    const char state = after_name == std::string::npos ? '?' : stat[after_name + 2];
+    if (state == 'R') return "running";
+    if (state == 'T' || state == 't') return "stopped";
+    return asleep_in.empty() || asleep_in == "0" ? "asleep" : "asleep in the kernel's " + asleep_in;
+}
+
+class Watcher {
+public:
+    Watcher(tollbar_seats_file& file, double timeout_s) : file_(file), timeout_(timeout_s), looking_(file) {}
+
+    void start() {
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are for its own threads
+        thread_ = std::thread([this] { watch(); });
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+
+    void stop() {
+        {
+            const std::lock_guard lock(mutex_);
+            over_ = true;
+        }
+        changed_.notify_all();
+        thread_.join();
+    }
+
+private:
+    void watch() {
+        pthread_setname_np(pthread_self(), "tollbar-watch");
+        const Seconds pause = std::clamp(timeout_ / 8, Seconds(0.01), Seconds(1));
+        std::unique_lock lock(mutex_);
+        for (Clock::time_point before = Clock::now(); !over_;) {
+            changed_.wait_for(lock, pause);
+            const Clock::time_point now = Clock::now();
+            if (now - before > pause + timeout_ / 2) looking_.forget();
+            before = now;
+            if (over_) return;
+            lock.unlock();
+            report_if_possible([&] { look(now); });
+            lock.lock();
+        }
+    }
+
+    void look(Clock::time_point now) {
+        const std::vector<Rank> ranks = looking_.look(now);
+        const bool anybody_waits = std::ranges::any_of(
+            ranks, [this](const Rank& rank) { return *std::ranges::max_element(rank.waited_s) >= timeout_.count(); });
+        if (!anybody_waits || !is_due(now)) return;
+        const std::vector<std::string> lines = conclude(ranks, timeout_.count(), asked());
+        // Making lines takes its time; one that has become wrong meanwhile is not said.
+        if (!looking_.still_wait(ranks, timeout_.count()) || !takes_turn(now)) return;
+        for (const std::string& line : lines) tollbar_report("%s", line.c_str());
+    }
+
+    static std::uint64_t nanoseconds(Clock::duration time) {
+        return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
+    }
+
+    bool is_due(Clock::time_point now) const {
+        const std::uint64_t last = __atomic_load_n(&file_.reported_ns, __ATOMIC_RELAXED);
+        return last == 0 || nanoseconds(now.time_since_epoch()) >=
+                                last + nanoseconds(std::chrono::duration_cast<Clock::duration>(timeout_));
+    }
+
+    /// One watcher of the host has it. Relaxed: nothing else is handed over.
+    bool takes_turn(Clock::time_point now) {
+        std::uint64_t last = __atomic_load_n(&file_.reported_ns, __ATOMIC_RELAXED);
+        return is_due(now) &&
+               __atomic_compare_exchange_n(&file_.reported_ns, &last, nanoseconds(now.time_since_epoch()), false,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+
+    static Asked asked() { return {.host = host_name(), .site = mpi::call_site_in, .doing = doing}; }
+
+    tollbar_seats_file& file_;
+    const Seconds timeout_;
+    Looking looking_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool over_ = false;
+    std::thread thread_;
+};
+
+Watcher* watcher;
+
+}  // namespace
+
+void begin(const Place& place, double timeout_s) noexcept {
+    __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_used},
+                     __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
+    try {
+        auto made = std::make_unique<Watcher>(*place.file, timeout_s);
+        made->start();
+        watcher = made.release();
+    } catch (const std::exception&) {  // the others watch this rank's seats
+    }
+}
+
+void end(const Place& place) noexcept {
+    __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_left}, __ATOMIC_RELEASE);  // pairs as above
+    if (watcher != nullptr) watcher->stop();
+}
+
+}  // namespace tollbar::detail::watch

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rank 2 does something else than the others, until the test's script tells it to go on; where that is wrong in itself,
+ * for ever.
+ *
+ * usage: watched PAGE HOW */
+#include "toll.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+enum { odd = 2, many = 1 << 17 };
+
+static const char* how;
+static int is_odd, neighbour;
+static double in[many], out[many];
+
+static int is(const char* word) { return strcmp(how, word) == 0; }
+
+/* The others are, or will be, in the call that the odd rank does not make. */
+static void stay_away(void) {
+    if (!is_odd) return;
+    atomic_store(&toll_page->tell, 1);
+    if (is("stopped")) raise(SIGSTOP);
+    if (is("gone")) raise(SIGKILL);
+    if (is("asleep")) sleep(1000);
+    if (is("recv")) MPI_Recv(in, 1, MPI_DOUBLE, neighbour, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    while (is("computes") && atomic_load(&toll_page->told) == 0) continue;
+    toll_await(&toll_page->told, 1);
+}
+
+static void wait_by(int testing, MPI_Request* request) {
+    int over = 0;
+    while (testing && !over) MPI_Test(request, &over, MPI_STATUS_IGNORE);
+    if (!testing) MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static void collective(const char* name, MPI_Comm comm) {
+    MPI_Request request;
+    if (strcmp(name, "allreduce") == 0) MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comm);
+    if (strcmp(name, "bcast") == 0) MPI_Bcast(in, 1, MPI_DOUBLE, odd, comm);
+    if (strcmp(name, "alltoall") == 0) MPI_Alltoall(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, comm);
+    if (strcmp(name, "alltoallv") == 0) {
+        const int counts[] = {1, 1, 1, 1}, at[] = {0, 1, 2, 3};
+        MPI_Alltoallv(in, counts, at, MPI_DOUBLE, out, counts, at, MPI_DOUBLE, comm);
+    }
+    if (strcmp(name, "iallreduce") == 0 || strcmp(name, "tested") == 0) {
+        MPI_Iallreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comm, &request);
+        wait_by(strcmp(name, "tested") == 0, &request);
+    }
+    if (strcmp(name, "split") == 0) {
+        MPI_Comm half;
+        MPI_Comm_split(comm, toll_rank % 2, 0, &half);
+        MPI_Comm_free(&half);
+    }
+    if (strcmp(name, "neighbours") == 0) {
+        MPI_Comm ring;
+        MPI_Cart_create(comm, 1, &toll_world, &(int){1}, 0, &ring);
+        stay_away();
+        MPI_Neighbor_allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, ring);
+        MPI_Comm_free(&ring);
+    }
+}
+
+static void* second_thread(void* comm) {
+    stay_away();
+    MPI_Allreduce(in + 1, out + 1, 1, MPI_DOUBLE, MPI_SUM, *(MPI_Comm*)comm);
+    return NULL;
+}
+
+static void two_threads(void) {
+    MPI_Comm comms[2];
+    pthread_t second;
+    for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    MPI_Comm_set_name(comms[1], "the second's");
+    pthread_create(&second, NULL, second_thread, &comms[1]);
+    for (int i = 0; i < 100; ++i) MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comms[0]);
+    pthread_join(second, NULL);
+    for (int i = 0; i < 2; ++i) MPI_Comm_free(&comms[i]);
+}
+
+/* Two communicators, whose calls the odd rank makes in the other order. */
+static void other_order(void) {
+    MPI_Comm comms[2];
+    for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    MPI_Comm_set_name(comms[0], "the first");
+    MPI_Comm_set_name(comms[1], "the other");
+    for (int i = 0; i < 2; ++i) MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comms[i ^ is_odd]);
+}
+
+/* Each pause is far below the time-out, and together they are far above it. */
+static void slowly(void) {
+    double longest_s = 0;
+    for (int i = 0; i < 40; ++i) {
+        const double since_s = MPI_Wtime();
+        if (toll_rank == i % toll_world) usleep(100000);
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Sendrecv(in, 1, MPI_DOUBLE, neighbour, 1, out, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        if (MPI_Wtime() - since_s > longest_s) longest_s = MPI_Wtime() - since_s;
+    }
+    fprintf(stderr, "rank %d waited %d s at most\n", toll_rank, (int)longest_s);
+}
+
+int main(int argc, char** argv) {
+    int level;
+    how = argc > 2 ? argv[2] : "";
+    if (is("threads")) {
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    } else {
+        MPI_Init(&argc, &argv);
+    }
+    toll_start(argv);
+    is_odd = toll_rank == odd;
+    neighbour = (toll_rank + 1) % toll_world;
+    MPI_Bcast(in, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (is("call")) {
+        if (is_odd)
+            MPI_Bcast(in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        else
+            MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("root")) {
+        MPI_Bcast(in, 1, MPI_DOUBLE, is_odd ? 3 : odd, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("cycle")) {
+        MPI_Recv(in, 1, MPI_DOUBLE, neighbour, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (is("message")) {
+        if (toll_rank == 1) MPI_Recv(in, 1, MPI_DOUBLE, odd, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        stay_away();
+        if (is_odd) MPI_Send(in, 1, MPI_DOUBLE, 1, 9, MPI_COMM_WORLD);
+        toll_await(&toll_page->told, 1);
+    } else if (is("order")) {
+        other_order();
+    } else if (is("threads")) {
+        two_threads();
+    } else if (is("slow")) {
+        slowly();
+    } else if (is("neighbours")) {
+        collective(how, MPI_COMM_WORLD);
+    } else {
+        stay_away();
+        collective(argc > 3 ? argv[3] : how, MPI_COMM_WORLD);
+    }
+    return toll_end();
+}

