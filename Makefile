@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 TOLLBAR = .venv/bin/tollbar
 PREFIX ?= /usr/local
 
-.PHONY: dist packages build setup wheels library install uninstall demo results test test-deep bench lint clean help
+.PHONY: dist docs packages build setup wheels library install uninstall demo results test test-deep bench lint clean help
 .NOTPARALLEL:
 
 build: setup  ## build everything whose libraries are present; the command is .venv/bin/tollbar
@@ -55,6 +55,10 @@ dist:  ## the source tarball of the last commit, into build/packages
 packages: setup  ## the Debian packages, into build/packages
 	@scripts/packages tools
 	@scripts/packages debian
+
+docs: build  ## the reference site, into build/site, and the man pages, into build/man
+	@scripts/docs tools
+	@scripts/docs
 
 lint: setup  ## check format, lint, types and layers
 	@JOBS=$(JOBS) scripts/lint

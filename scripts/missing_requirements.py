@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints, one a line, the requirements of pyproject.toml that are not met; after `demo` not the tests."""
+"""Prints, one a line, the requirements of pyproject.toml that are not met.
+
+After `demo` without those of the tests; after `docs` those of the reference site alone."""
 
 import sys
 import tomllib
@@ -20,8 +22,12 @@ def main() -> None:
     declared = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
     project = declared["project"]
     extras = project["optional-dependencies"]
-    run = project["dependencies"] + extras["bench"]
-    for text in declared["build-system"]["requires"] + run + ([] if sys.argv[1:] == ["demo"] else extras["test"]):
+    wanted = declared["build-system"]["requires"] + project["dependencies"] + extras["bench"]
+    if sys.argv[1:] == ["docs"]:
+        wanted = extras["docs"]
+    elif sys.argv[1:] != ["demo"]:
+        wanted += extras["test"]
+    for text in wanted:
         if not is_met(Requirement(text)):
             print(text)
 

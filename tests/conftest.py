@@ -9,6 +9,12 @@ import nic_hosts
 import pytest
 from tollbar.machine import nic_daemons, paths
 
+_FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
+    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--hide-scrollbars",
+)  # fmt: skip
+
 #: The reason of a test that is skipped for want of what scripts/setup installs or make builds.
 LEFT_OUT = re.compile(
     r"(?<!lstopo) is not (installed|built|there|beside)|: no /|no (C )?compiler|no browser|no SimGrid"
@@ -67,3 +73,23 @@ def network():
 def key() -> str:
     """A job's, in hexadecimal digits."""
     return nic_hosts.new_key()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """One browser for all tests; it tells what pages load and what goes wrong in them."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: scripts/setup")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("no browser here: install Debian's chromium and chromium-driver (scripts/setup)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    except Exception as error:  # whatever keeps a browser from starting is no fault of the page
+        pytest.skip(f"{chromium} does not start here: {str(error).splitlines()[0]}")
+    yield opened
+    opened.quit()

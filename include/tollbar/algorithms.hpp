@@ -14,7 +14,7 @@ namespace tollbar {
 
 /// One family of barriers. Spelled `name` or `name:parameters`, such as "mcs", "mcs:4,2", "dissemination:3".
 struct Algorithm {
-    std::string_view name;
+    std::string_view name;          ///< in front of the colon
     std::string_view parameters;    ///< what may follow the colon, such as "N"; empty when nothing may
     std::string_view defaults;      ///< the value when nothing follows, such as "4"
     std::string_view restrictions;  ///< accepted values, in words; empty when all are
@@ -23,6 +23,7 @@ struct Algorithm {
     std::string_view player = {};   ///< the player of the roles; empty for plans that have none
     std::string_view runs_on = {};  ///< the one kind of hardware or library it is for; empty when it runs everywhere
 
+    /// Whether its plans have roles, and whether they run on any hardware.
     bool has_roles() const noexcept { return !player.empty(); }
     bool runs_everywhere() const noexcept { return runs_on.empty(); }
 };

@@ -75,29 +75,31 @@ public:
     constexpr ~barrier() = default;
 
     /// Arrives `update` times (1 <= update <= what the phase still expects); never blocks. The last arrival runs
-    /// the completion function; if that throws, std::terminate is called.
+    /// the completion function; if that throws, std::terminate is called. Throws nothing.
     [[nodiscard, gnu::always_inline]] arrival_token arrive(std::ptrdiff_t update = 1) {
         return arrival_token(threads_.arrive(static_cast<std::uint64_t>(update), completion_));
     }
 
-    /// Blocks until the token's phase is over.
+    /// Blocks until the token's phase is over. Throws nothing.
     void wait(arrival_token&& phase) const { threads_.wait(phase.target_, detail::Never{}); }
 
+    /// Arrives once and blocks until the phase is over. Throws nothing.
     [[gnu::always_inline]] void arrive_and_wait() { threads_.arrive_and_wait(completion_); }
 
-    /// Arrives; every later phase expects one arrival fewer.
+    /// Arrives; every later phase expects one arrival fewer. Throws nothing.
     [[gnu::always_inline]] void arrive_and_drop() { threads_.arrive_and_drop(completion_); }
 
     /// Whether the token's phase is over; never blocks. Memory order: as wait() when true.
     [[nodiscard]] bool try_wait(const arrival_token& phase) const noexcept { return threads_.reached(phase.target_); }
 
     /// Blocks until the phase is over or the time has passed. False after a time-out; the token may be waited for
-    /// again.
+    /// again. Throws nothing.
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(const arrival_token& phase, std::chrono::duration<Rep, Period> at_most) const {
         return wait_until(phase, detail::deadline_after(at_most).at);
     }
 
+    /// As wait_for, up to a point in time on any clock. Throws what the clock throws.
     template <class Clock, class Duration>
     [[nodiscard]] bool wait_until(const arrival_token& phase, std::chrono::time_point<Clock, Duration> at) const {
         if (try_wait(phase)) return true;

@@ -44,7 +44,6 @@ extern "C" {
  *
  * Memory order: what a thread did before it arrived happens before any wait for, or successful test of, the same
  * episode returns, in every thread of every rank that shares the memory. */
-
 typedef struct tollbar_mpi_barrier tollbar_mpi_barrier;
 
 /* All zero, or a NULL pointer to it, selects the defaults. */
@@ -76,7 +75,7 @@ int tollbar_mpi_barrier_create(MPI_Comm comm, unsigned threads, const tollbar_mp
                                tollbar_mpi_barrier** barrier);
 
 /* Collective like create; call it before MPI_Finalize. No episode may be open, and no other call for this barrier may
- * be running or follow. */
+ * be running or follow. Errors: none. */
 int tollbar_mpi_barrier_destroy(tollbar_mpi_barrier* barrier);
 
 /* Enters the next episode and blocks until all threads of all ranks have entered it. `thread` is the caller's number;

@@ -39,28 +39,29 @@ public:
     /// Enters the next episode and blocks until all threads have entered it. Throws as the constructor does.
     void arrive_and_wait(unsigned thread) { check(tollbar_mpi_barrier_arrive_and_wait(barrier_.get(), thread)); }
 
-    /// Enters the next episode; never blocks. A later test() or wait() completes it.
+    /// Enters the next episode; never blocks. A later test() or wait() completes it. Throws as the
+    /// constructor does.
     void arrive(unsigned thread) { check(tollbar_mpi_barrier_arrive(barrier_.get(), thread)); }
 
-    /// True when the episode is over; never blocks.
+    /// True when the episode is over; never blocks. Throws as the constructor does.
     [[nodiscard]] bool test(unsigned thread) {
         const int error = tollbar_mpi_barrier_test(barrier_.get(), thread);
         if (error != EAGAIN) check(error);
         return error == 0;
     }
 
-    /// Blocks until the episode is over.
+    /// Blocks until the episode is over. Throws as the constructor does.
     void wait(unsigned thread) { check(tollbar_mpi_barrier_wait(barrier_.get(), thread)); }
 
     /// Waits at most that long; false when the time has passed. The episode then goes on: any wait or test() may
-    /// follow.
+    /// follow. Throws as the constructor does.
     [[nodiscard]] bool wait_for(unsigned thread, std::chrono::nanoseconds at_most) {
         const int error = tollbar_mpi_barrier_wait_for(barrier_.get(), thread, at_most.count());
         if (error != ETIMEDOUT) check(error);
         return error == 0;
     }
 
-    /// The members that have not arrived in the thread's episode, as mpi.h lists them.
+    /// The members that have not arrived in the thread's episode, as mpi.h lists them. Throws as the constructor does.
     std::vector<tollbar_missing> missing(unsigned thread) const {
         std::vector<tollbar_missing> list;
         std::size_t count = 0;
@@ -72,6 +73,7 @@ public:
         return list;
     }
 
+    /// The spellings of what runs among the threads and among the ranks, and the thread that runs the latter.
     std::string_view inner() const noexcept { return tollbar_mpi_barrier_inner(barrier_.get()); }
     std::string_view outer() const noexcept { return tollbar_mpi_barrier_outer(barrier_.get()); }
     tollbar_mpi_messenger messenger() const noexcept { return tollbar_mpi_barrier_messenger(barrier_.get()); }

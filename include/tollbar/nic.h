@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers between hosts that run on their NICs: the host starts an episode, and the NIC reports its end. Needs no
- * privilege, only the host's NIC daemon (`tollbar nic up`); without it the same barrier runs over UDP on the host. */
+ * privilege, only the host's NIC daemon (`tollbar nic up`); without it the same barrier runs over UDP on the host.
+ * Link with -ltollbar. */
 #ifndef TOLLBAR_NIC_H
 #define TOLLBAR_NIC_H
 
@@ -33,6 +34,7 @@ extern "C" {
  * returns, in every rank that shares its memory. */
 typedef struct tollbar_nic tollbar_nic;
 
+/* The group to join, and the rank of the member that joins. */
 typedef struct tollbar_nic_group {
     uint8_t key[16]; /* random, not all zero, the same at all members of a job, different in each job. Keep it secret:
                       * whoever knows it can forge frames of a member. It is never sent. */
@@ -63,7 +65,7 @@ typedef struct tollbar_nic_options {
 int tollbar_nic_join(const tollbar_nic_group* group, const tollbar_nic_options* options, tollbar_nic** member);
 
 /* Leaves the group. The NIC keeps answering the other members for a minute by default, also when the process ends
- * without this call. */
+ * without this call. Errors: none. */
 int tollbar_nic_leave(tollbar_nic* member);
 
 /* Enters the next episode. Never blocks. Errors: EBUSY (the previous episode is not over), EPIPE (the daemon is

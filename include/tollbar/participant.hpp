@@ -27,6 +27,7 @@ class Segment;
 /// A rank that has not arrived in the episode asked about, or that arrived and then died or left before the episode was
 /// over, so that the others may wait for its signals in vain.
 struct absent {
+    /// The state of its participant.
     enum class state : std::uint8_t {
         never_joined,  ///< no thread has joined as this rank
         left,          ///< its participant left
@@ -34,24 +35,25 @@ struct absent {
         dead,          ///< its process is gone
     };
 
-    Rank rank;
-    state where;
+    Rank rank;       ///< the one that is missing
+    state where;     ///< why it may be missing
     pid_t process;   ///< process ID in its own PID namespace; 0 when never joined
     pid_t thread;    ///< the thread that joined; 0 when never joined
     Episode behind;  ///< number of episodes it has yet to enter; 0 if it had arrived
 };
 
-/// "rank 3 (process 4711, thread 4713) has not arrived"
+/// "rank 3 (process 4711, thread 4713) has not arrived". Throws std::bad_alloc.
 std::string to_text(const absent& one);
 
 /// Result of a timed wait: true when the episode is over, else the missing ranks in ascending order.
 struct wait_result {
-    bool done;
+    bool done;  ///< whether the episode is over
     std::vector<absent> missing;
 
     explicit operator bool() const noexcept { return done; }
 };
 
+/// How a group meets; the default is chosen for the situation.
 struct group_options {
     /// A catalogue spelling ("mcs:4,2"), "turnstile", or "combination[:PROCESSORS]" (rank r lives on processor
     /// r mod PROCESSORS; as many as there are usable CPUs by default). Empty: TOLLBAR_PLAN, else what `tollbar tune`
@@ -94,13 +96,14 @@ public:
     /// Throws std::invalid_argument when there is no such rank or it is taken; the text names the process.
     participant join(Rank rank);
 
+    /// How many ranks it has.
     Rank ranks() const noexcept;
 
-    /// The spelling of what the group runs, such as "mcs:4,2".
+    /// The spelling of what the group runs, such as "mcs:4,2". Throws std::bad_alloc.
     std::string plan() const;
 
     /// The ranks that have not arrived in the latest episode that any rank has entered. Any thread may call it at any
-    /// time.
+    /// time. Throws std::bad_alloc.
     std::vector<absent> missing() const;
 
 private:
@@ -118,6 +121,7 @@ private:
 /// episode returns in another rank.
 class alignas(detail::line_bytes) participant {
 public:
+    /// Takes the rank over; the other one may only be destroyed or assigned to.
     participant(participant&&) noexcept;
     participant& operator=(participant&&) noexcept;
     ~participant();  ///< leaves the group; the rank may be joined again
@@ -144,19 +148,22 @@ public:
         stage_ = Stage::outside;
     }
 
+    /// Enters the next episode and blocks until it is over.
     [[gnu::always_inline]] void arrive_and_wait() noexcept {
         enter();
         if (!runner_.advance()) finish();
         stage_ = Stage::outside;
     }
 
-    /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow.
+    /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow. Throws
+    /// std::bad_alloc where the missing ranks cannot be listed; the episode goes on then, too.
     template <class Rep, class Period, bool check = detail::checked>
     wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
         if constexpr (check) expect(stage_ != Stage::outside, "timed wait without arrive");
         return wait_until_deadline(detail::deadline_after(at_most));
     }
 
+    /// As wait_for, up to a point in time on any clock. Throws as wait_for does, and what the clock throws.
     template <class Clock, class Duration, bool check = detail::checked>
     wait_result wait_until(std::chrono::time_point<Clock, Duration> at) {
         if constexpr (check) expect(stage_ != Stage::outside, "timed wait without arrive");
@@ -169,9 +176,10 @@ public:
     }
 
     /// The ranks that have not arrived in this participant's current (or latest) episode. Any thread may call it at any
-    /// time.
+    /// time. Throws std::bad_alloc.
     std::vector<absent> missing() const;
 
+    /// The rank it has joined as.
     Rank rank() const noexcept { return rank_; }
 
     /// The latest episode entered; 0 before the first.

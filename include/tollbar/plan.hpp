@@ -35,14 +35,19 @@ constexpr Rank role_number(Rank member) noexcept { return member - max_ranks; }
 
 /// One letter of a member's word: `!p` (signal p) or `?p` (await p), where p is a rank or a role.
 struct Step {
-    enum class Kind : std::uint8_t { signal, await };
+    /// The two things to do.
+    enum class Kind : std::uint8_t {
+        signal,  ///< tell the peer
+        await,   ///< wait until the peer has signalled
+    };
 
-    Kind kind;
-    Rank peer;
+    Kind kind;  ///< signal or await
+    Rank peer;  ///< a rank or role(r)
 
     friend constexpr bool operator==(Step, Step) = default;
 };
 
+/// The step of that kind, and whether a step is of it.
 constexpr Step signal(Rank peer) noexcept { return {Step::Kind::signal, peer}; }
 constexpr Step await(Rank peer) noexcept { return {Step::Kind::await, peer}; }
 constexpr bool is_signal(Step step) noexcept { return step.kind == Step::Kind::signal; }
@@ -69,11 +74,13 @@ public:
     /// Throws std::invalid_argument when `ranks` is 0 or above max_ranks, or there are more than max_ranks roles.
     Plan(std::string name, Rank ranks, Rule rule, Rank roles = 0);
 
-    /// A plan written out: one program a rank, and one a role.
+    /// A plan written out: one program a rank, and one a role. Throws as the other constructor does.
     Plan(std::string name, std::vector<Program> programs, const std::vector<Program>& roles = {});
 
     /// The plan as its user spells it, such as "mcs:4,2"; free text for plans outside the catalogue.
     const std::string& name() const noexcept { return name_; }
+
+    /// How many ranks it has, and how many roles.
     Rank ranks() const noexcept { return ranks_; }
     Rank roles() const noexcept { return roles_; }
 
@@ -98,13 +105,14 @@ private:
     std::shared_ptr<const Rule> rule_;
 };
 
-/// "3", or "b" for role(1).
+/// "3", or "b" for role(1). Throws std::bad_alloc.
 std::string member_text(Rank member);
 
-/// "!1 ?3 !2 ?2"
+/// "!1 ?3 !2 ?2". Throws std::bad_alloc.
 std::string to_text(const Program& program);
 
-/// One line a rank, then one a role: "0: !a ?a\n1: !a ?a\na: ?0 ?1 !0 !1\n".
+/// One line a rank, then one a role: "0: !a ?a\n1: !a ?a\na: ?0 ?1 !0 !1\n". Throws std::bad_alloc, and what
+/// the plan's rule throws, as all functions do that ask for programs.
 std::string to_text(const Plan& plan);
 
 /// Reads what to_text writes; the "0:" in front of a rank's line is optional, empty programs are written as "0:".
@@ -123,10 +131,11 @@ Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer);
 
 /// The member that has heard of every rank before it signals any, and whose release every other member awaits: rank 0,
 /// or a role. All words make a gather tree towards it and a release tree from it: its own is awaits then signals, every
-/// other one is awaits, one signal, one await, signals. Nothing where there is no such member.
+/// other one is awaits, one signal, one await, signals. Nothing where there is no such member. Throws
+/// std::bad_alloc.
 std::optional<Rank> turning_member(const Plan& plan);
 
-/// Whether that is rank 0.
+/// Whether that is rank 0. Throws as turning_member does.
 bool is_rooted(const Plan& plan);
 
 }  // namespace tollbar

@@ -12,14 +12,14 @@
 #pragma GCC visibility push(default)
 namespace tollbar {
 
-/// Latency, overhead a message on either side, gap between messages of one rank; all in microseconds.
+/// The parameters of LogP, all in microseconds.
 struct LogP {
-    double L;
-    double o;  ///< o_s, and o_r unless that is given
-    double g;
+    double L;                     ///< latency
+    double o;                     ///< overhead of a message: o_s, and o_r unless that is given
+    double g;                     ///< gap between messages of one rank
     std::optional<double> o_r{};  ///< of a receiver, where it is not a sender's
 
-    /// The cost of a message to its sender's CPU, to its receiver's, and on the longest path.
+    /// The cost of a message to its sender's CPU, to its receiver's, and on the longest path, in microseconds.
     double o_s() const noexcept { return o; }
     double receiver_us() const noexcept { return o_r.value_or(o); }
     double path_us() const noexcept { return o_s() + L + receiver_us(); }
@@ -40,8 +40,8 @@ struct Late {
 
 /// One message of the evaluated run; times in microseconds.
 struct Message {
-    Rank from;  ///< a rank, or role(r)
-    Rank to;
+    Rank from;           ///< a rank, or role(r)
+    Rank to;             ///< the same
     double sent_us;      ///< the sender's CPU starts on it
     double arrived_us;   ///< sent + o_s + L
     double received_us;  ///< the receiver's CPU is done with it
@@ -49,10 +49,10 @@ struct Message {
 
 /// The cost of one episode. The barrier's time is that of its last rank.
 struct Price {
-    double last_us = 0;
-    double first_us = 0;
-    double mean_us = 0;
-    std::uint64_t messages = 0;
+    double last_us = 0;                 ///< when the last rank leaves
+    double first_us = 0;                ///< when the first rank leaves
+    double mean_us = 0;                 ///< when ranks leave on average
+    std::uint64_t messages = 0;         ///< sent in the episode
     std::uint64_t operations = 0;       ///< steps and events evaluated: what the answer cost
     std::vector<double> completion_us;  ///< of each rank
 };
@@ -71,7 +71,7 @@ struct Price {
 /// A rank that is named late twice enters at the later time.
 Price price(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await, std::span<const Late> late = {});
 
-/// The same evaluation with every message, in order of (received_us, to, from).
+/// The same evaluation with every message, in order of (received_us, to, from). Throws as price() does.
 std::vector<Message> price_messages(const Plan& plan, const LogP& logp, Receive receive = Receive::at_await,
                                     std::span<const Late> late = {});
 

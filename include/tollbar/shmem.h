@@ -85,7 +85,6 @@ extern "C" {
  * tollbar_shmem_barrier_post_contexts) before it posted is complete and visible to every PE of the group whose test or
  * wait has reported the end of the same episode. With sync_only this holds only for stores of the PE to its own memory,
  * as with shmem_sync. */
-
 typedef struct tollbar_shmem_barrier tollbar_shmem_barrier;
 
 /* The PEs of a barrier. A NULL pointer to it, or all zero, means all PEs. */
@@ -110,7 +109,7 @@ typedef struct tollbar_shmem_options {
      * and the last one releases the others), else the cheapest plan by price; with stores that do not reach every PE
      * also above 8 PEs. */
     const char* plan;
-    tollbar_shmem_signals signals;
+    tollbar_shmem_signals signals; /* how its PEs signal each other */
     tollbar_wait wait; /* auto: TOLLBAR_WAIT if set; else no PE spins while the node has more PEs than CPUs */
     int sync_only;     /* nonzero: post completes no context */
     int engine;        /* nonzero: the OpenSHMEM library's progress advances the barrier too (Open MPI; else ENOTSUP) */
@@ -156,6 +155,8 @@ int tollbar_shmem_barrier_post_contexts(tollbar_shmem_barrier* barrier, const sh
  * Memory order: 0 is an acquire of what all PEs of the group did before they posted.
  * Errors: EINVAL (before the first post), ESRCH, EPERM, EPROTO, EBADMSG. */
 int tollbar_shmem_barrier_test(tollbar_shmem_barrier* barrier);
+
+/* The result of a test after one that has reported the end of the episode. */
 #define TOLLBAR_SHMEM_IDLE EALREADY
 
 /* Blocks until the episode is over; returns at once after a successful test.
@@ -176,11 +177,13 @@ int tollbar_shmem_barrier_post_and_wait(tollbar_shmem_barrier* barrier);
 int tollbar_shmem_barrier_missing(tollbar_shmem_barrier* barrier, tollbar_missing* missing, size_t capacity,
                                   size_t* count);
 
-/* The barrier's progress guarantee (see Progress above). TOLLBAR_SHMEM_PROGRESS_CALLS for NULL. */
+/* A barrier's progress guarantee (see Progress above). */
 typedef enum tollbar_shmem_progress {
-    TOLLBAR_SHMEM_PROGRESS_CALLS = 0,
-    TOLLBAR_SHMEM_PROGRESS_POST = 1
+    TOLLBAR_SHMEM_PROGRESS_CALLS = 0, /* a PE passes signals on while it tests or waits */
+    TOLLBAR_SHMEM_PROGRESS_POST = 1   /* posting is enough */
 } tollbar_shmem_progress;
+
+/* The guarantee that this barrier gives; TOLLBAR_SHMEM_PROGRESS_CALLS for NULL. */
 tollbar_shmem_progress tollbar_shmem_barrier_progress(const tollbar_shmem_barrier* barrier);
 
 /* The spelling of the plan. Valid until the barrier is destroyed; NULL for NULL. */

@@ -24,9 +24,9 @@ extern "C" {
  * Memory order: `paid` is plain on purpose. Only the barrier under test orders it, so a thread sanitizer reports a
  * barrier that synchronizes in time but not in memory. Everything else is relaxed, and orders nothing. */
 struct tollbar_toll {
-    uint64_t paid[2]; /* of odd and of even episodes: another rank may be one ahead of the reader */
-    uint64_t entered; /* the newest episode that this rank has entered, and left */
-    uint64_t left;
+    uint64_t paid[2];       /* of odd and of even episodes: another rank may be one ahead of the reader */
+    uint64_t entered;       /* the newest episode that this rank has entered */
+    uint64_t left;          /* the newest that it has left */
     uint64_t own_lines[12]; /* so that no two ranks share a pair of cache lines */
 };
 

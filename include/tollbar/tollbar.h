@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The C interface: barriers without ranks, groups of ranked participants between threads and processes, and plans as
- * values. udp.h, nic.h, mpi.h and shmem.h follow its conventions and share its types. */
+ * values. udp.h, nic.h, mpi.h and shmem.h follow its conventions and share its types. Link with -ltollbar. */
 #ifndef TOLLBAR_H
 #define TOLLBAR_H
 
@@ -68,9 +68,9 @@ typedef enum tollbar_absence {
 typedef struct tollbar_missing {
     uint32_t rank;         /* its rank; with shmem.h its PE */
     int32_t thread_number; /* with mpi.h the thread's number in its rank; -1: the whole rank */
-    tollbar_absence state;
-    int64_t process;   /* its process ID; 0: not known */
-    int64_t thread;    /* the kernel's ID of the thread that joined; 0: not known */
+    tollbar_absence state; /* why it may be missing */
+    int64_t process;       /* its process ID; 0: not known */
+    int64_t thread;        /* the kernel's ID of the thread that joined; 0: not known */
     uint64_t behind;   /* number of episodes it has yet to enter; 0: not known, or it arrived and then left or died */
     int64_t waited_ns; /* since the first wait_for of the asking member in this episode began; 0: there was none */
     char host[64];     /* name or address of its host, closed by '\0'; "": the caller's host */
@@ -84,12 +84,11 @@ typedef struct tollbar_missing {
  *     ...in each thread...  tollbar_barrier_arrive_and_wait(barrier);
  *     tollbar_barrier_destroy(barrier);
  */
-
 typedef struct tollbar_barrier tollbar_barrier;
 
 /* Names one phase of one barrier. A plain value: any thread may use it, any number of times. */
 typedef struct tollbar_token {
-    uint64_t phase;
+    uint64_t phase; /* means nothing outside of that barrier */
 } tollbar_token;
 
 /* Runs once a phase, in the thread that arrives last, before any thread is released. It sees what every thread did
@@ -103,7 +102,7 @@ typedef void (*tollbar_completion)(void* context);
  * Errors: EINVAL, ENOMEM. */
 int tollbar_barrier_create(size_t count, tollbar_completion completion, void* context, tollbar_barrier** barrier);
 
-/* Destroys the barrier. No other call for it may be running or come later. */
+/* Destroys the barrier. No other call for it may be running or come later. Errors: none. */
 int tollbar_barrier_destroy(tollbar_barrier* barrier);
 
 /* Arrives `times` times: at least once, at most as often as the phase still expects. More than the barrier's count is
@@ -136,8 +135,9 @@ int tollbar_barrier_wait_for(const tollbar_barrier* barrier, tollbar_token token
  *     for (...) { compute(); tollbar_participant_arrive_and_wait(self); }
  *     tollbar_participant_leave(self);
  */
-
 typedef struct tollbar_group tollbar_group;
+
+/* One rank of a group, used by one thread at a time. */
 typedef struct tollbar_participant tollbar_participant;
 
 /* All zero, or a NULL pointer to it, selects the defaults. */
@@ -145,7 +145,7 @@ typedef struct tollbar_group_options {
     /* A catalogue spelling ("mcs:4,2"), "turnstile" or "combination[:PROCESSORS]". NULL or "": TOLLBAR_PLAN, else
      * what `tollbar tune` stored for this situation, else a default. */
     const char* plan;
-    tollbar_wait wait;
+    tollbar_wait wait; /* how its participants wait */
     /* Nonzero: children made by fork(2) later may join too. Always so for a group opened by name. */
     int shared;
     uint64_t reserved[4]; /* zero */
@@ -161,7 +161,7 @@ int tollbar_group_create(uint32_t ranks, const tollbar_group_options* options, t
  * ENOSPC (/dev/shm is full), EACCES, ENOENT (there is no /dev/shm) and others of open(2). */
 int tollbar_group_open(const char* name, uint32_t ranks, const tollbar_group_options* options, tollbar_group** group);
 
-/* Destroys the caller's handle of the group. Its participants keep what they need. */
+/* Destroys the caller's handle of the group. Its participants keep what they need. Errors: none. */
 int tollbar_group_destroy(tollbar_group* group);
 
 /* 0 for NULL. */
@@ -179,7 +179,7 @@ int tollbar_group_missing(const tollbar_group* group, tollbar_missing* missing, 
  * taken), ENOMEM. */
 int tollbar_group_join(tollbar_group* group, uint32_t rank, tollbar_participant** participant);
 
-/* Gives the rank up. */
+/* Gives the rank up. Errors: none. */
 int tollbar_participant_leave(tollbar_participant* participant);
 
 /* Enters the next episode. Never blocks. One thread at a time may use a participant. In a plan of several rounds the
@@ -209,7 +209,6 @@ uint64_t tollbar_participant_episode(const tollbar_participant* participant);
 
 /* --- Plans: barriers as values, which can be printed, proved and priced without being run. Any thread may use a
  * plan. */
-
 typedef struct tollbar_plan tollbar_plan;
 
 /* Makes the catalogue's plan with that spelling. Errors: EINVAL (the line says what is accepted), ENOMEM. */
@@ -220,6 +219,7 @@ int tollbar_plan_create(const char* spelling, uint32_t ranks, tollbar_plan** pla
  * ENOMEM. */
 int tollbar_plan_parse(const char* words, tollbar_plan** plan);
 
+/* Destroys the plan. Errors: none. */
 int tollbar_plan_destroy(tollbar_plan* plan);
 
 /* 0 for NULL. */
@@ -241,19 +241,18 @@ int tollbar_plan_program(const tollbar_plan* plan, uint32_t rank, char* text, si
  * to fit (`text` may be NULL when capacity is 0). Errors: EINVAL, ENOMEM. */
 int tollbar_plan_verify(const tollbar_plan* plan, int* holds, char* text, size_t capacity);
 
-/* Latency, overhead of a message at either end (o = o_s = o_r), gap between messages of one rank; microseconds, 0 or
- * more. */
+/* The parameters of LogP: microseconds, 0 or more. */
 typedef struct tollbar_logp {
-    double L;
-    double o;
-    double g;
+    double L; /* latency */
+    double o; /* overhead of a message at either end, o_s = o_r */
+    double g; /* gap between messages of one rank */
 } tollbar_logp;
 
 /* The moment at which an incoming message takes its overhead from the receiver's CPU. */
 typedef enum tollbar_receive {
-    TOLLBAR_RECEIVE_AT_AWAIT = 0,
-    TOLLBAR_RECEIVE_PLAN_ORDER = 1,
-    TOLLBAR_RECEIVE_ON_ARRIVAL = 2
+    TOLLBAR_RECEIVE_AT_AWAIT = 0,   /* when its await set is reached; inside a set in order of arrival */
+    TOLLBAR_RECEIVE_PLAN_ORDER = 1, /* when its own await is reached, one await after another as listed */
+    TOLLBAR_RECEIVE_ON_ARRIVAL = 2  /* as soon as CPU and receive port are free, awaited or not */
 } tollbar_receive;
 
 /* A rank that enters `by_us` microseconds after the others. */
@@ -262,11 +261,11 @@ typedef struct tollbar_late {
     double by_us;
 } tollbar_late;
 
-/* The cost of one episode: when the last rank leaves, when the first, when all on average; and messages sent. */
+/* The cost of one episode, which begins at 0 with the ranks that are not late; and the messages sent in it. */
 typedef struct tollbar_price {
-    double last_us;
-    double first_us;
-    double mean_us;
+    double last_us;  /* when the last rank leaves: the time of the barrier */
+    double first_us; /* when the first rank leaves */
+    double mean_us;  /* when ranks leave on average */
     uint64_t messages;
     uint64_t reserved[4]; /* zero */
 } tollbar_price;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers between hosts over UDP, for C: the interface of udp.hpp. No privilege is needed. */
+/* Barriers between hosts over UDP, for C: the interface of udp.hpp. No privilege is
+ * needed. Link with -ltollbar. */
 #ifndef TOLLBAR_UDP_H
 #define TOLLBAR_UDP_H
 
@@ -30,11 +31,12 @@ typedef struct tollbar_udp_endpoint tollbar_udp_endpoint;
  * returns, in every rank of the same host that shares its memory. */
 typedef struct tollbar_udp tollbar_udp;
 
+/* The group to join, and the rank of the member that joins. */
 typedef struct tollbar_udp_group {
     uint8_t key[16]; /* random and secret, the same at all ranks of a job, different in each job; never sent */
     uint32_t id;     /* number of the group in its job */
     uint32_t rank;   /* of this member, 0 <= rank < ranks */
-    uint32_t ranks;
+    uint32_t ranks;  /* 1 or more */
     const char* const* addresses; /* of each rank, such as "10.0.0.3:7777"; the others need not be up yet */
 } tollbar_udp_group;
 
@@ -52,6 +54,7 @@ int tollbar_udp_endpoint_create(const char* address, tollbar_udp_endpoint** endp
 /* The bound address with its port. Valid until the endpoint is destroyed; NULL for NULL. */
 const char* tollbar_udp_endpoint_address(const tollbar_udp_endpoint* endpoint);
 
+/* Closes the socket of an endpoint with which nobody joined. Errors: none. */
 int tollbar_udp_endpoint_destroy(tollbar_udp_endpoint* endpoint);
 
 /* Joins a group, receiving at `endpoint`. The call destroys `endpoint`, also when it fails, unless a pointer was NULL.
@@ -59,7 +62,8 @@ int tollbar_udp_endpoint_destroy(tollbar_udp_endpoint* endpoint);
 int tollbar_udp_join(tollbar_udp_endpoint* endpoint, const tollbar_udp_group* group, const tollbar_udp_options* options,
                      tollbar_udp** member);
 
-/* Leaves: answers the others until every rank it signals has left or no request has come for half a second. */
+/* Leaves: answers the others until every rank it signals has left or no request has come for half a second.
+ * Errors: none. */
 int tollbar_udp_leave(tollbar_udp* member);
 
 /* Enters the next episode. Never blocks, unless the previous episode is not over: then it waits for that first.

@@ -35,17 +35,18 @@ struct udp_options {
     /// automatic: TOLLBAR_WAIT if set, else yields 16 times, then sleeps. spin and yield never sleep.
     wait_policy wait = wait_policy::automatic;
 
-    /// Initial retransmission timeout: how long to wait for a frame before requesting it. Doubles, up to 32 ms.
+    /// Initial retransmission timeout: how long to wait for a frame before requesting it. Doubles, up to 32
+    /// milliseconds.
     std::chrono::nanoseconds again = std::chrono::milliseconds(1);
 
-    /// On destruction a rank answers the others until every rank it signals has left, or no request has come for this
-    /// long.
+    /// On destruction a rank answers the others until every rank it signals has left, or no request has come for
+    /// this long; half a second by default.
     std::chrono::nanoseconds linger = std::chrono::milliseconds(500);
 };
 
 /// Result of a timed wait: true when the episode is over, else the missing ranks in ascending order.
 struct udp_wait_result {
-    bool done;
+    bool done;  ///< whether the episode is over
     std::vector<Rank> missing;
 
     explicit operator bool() const noexcept { return done; }
@@ -53,9 +54,9 @@ struct udp_wait_result {
 
 /// Counts of datagrams.
 struct udp_traffic {
-    std::uint64_t sent;
-    std::uint64_t received;
-    std::uint64_t dropped;  ///< of those received: damaged, forged, of another job or group, out of sequence
+    std::uint64_t sent;      ///< repetitions too
+    std::uint64_t received;  ///< whatever they were
+    std::uint64_t dropped;   ///< of those received: damaged, forged, of another job or group, out of sequence
 };
 
 /// A bound socket, so that ranks can exchange their addresses before they join.
@@ -68,7 +69,7 @@ public:
     udp_endpoint& operator=(udp_endpoint&&) noexcept;
     ~udp_endpoint();
 
-    /// The bound address with its port.
+    /// The bound address with its port. Throws std::bad_alloc.
     std::string address() const;
 
 private:
@@ -101,6 +102,7 @@ public:
     udp_participant& operator=(udp_participant&&) noexcept;
     ~udp_participant();  ///< lingers, see udp_options
 
+    /// Enters the next episode. Never blocks, unless the previous episode is not over.
     void arrive() noexcept;
 
     /// Advances as far as possible without blocking; true when the episode is over.
@@ -109,12 +111,14 @@ public:
     /// Blocks until the episode is over. With TOLLBAR_TIMEOUT=S it names the missing ranks on stderr every S seconds.
     void wait() noexcept;
 
+    /// Enters the next episode and blocks until it is over.
     void arrive_and_wait() noexcept {
         arrive();
         wait();
     }
 
-    /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow.
+    /// Waits at most that long. After a time-out the episode goes on: any wait or test() may follow. Throws
+    /// std::bad_alloc where the missing ranks cannot be listed.
     template <class Rep, class Period>
     udp_wait_result wait_for(std::chrono::duration<Rep, Period> at_most) {
         return wait_until_deadline(detail::deadline_after(at_most));
@@ -122,13 +126,16 @@ public:
 
     /// The ranks not known to have arrived in the current episode. Every wait that lasts 10 ms asks the others. A rank
     /// that has arrived answers at once while it waits, and within 32 ms while it is outside of any call.
+    /// Throws std::bad_alloc.
     std::vector<Rank> missing() const;
 
+    /// The rank it has joined as.
     Rank rank() const noexcept;
 
     /// The latest episode entered; 0 before the first.
     Episode episode() const noexcept;
 
+    /// The datagrams of this participant so far.
     udp_traffic traffic() const noexcept;
 
 private:

@@ -14,6 +14,7 @@ namespace tollbar {
 /// The result of verify. A plan holds when no rank can leave before every rank has entered, no rank waits for ever, and
 /// every channel (from, to) carries exactly one signal and one await.
 struct Verdict {
+    /// The first thing that is wrong, in this order.
     enum class Fault : std::uint8_t {
         none,           ///< it is a barrier
         bad_peer,       ///< a step names its own member or none that exists: from = the member, to = the peer
@@ -25,15 +26,16 @@ struct Verdict {
         unheard,        ///< to can leave although from has not entered
     };
 
-    Fault fault = Fault::none;
+    Fault fault = Fault::none;  ///< none: the plan holds
     Rank from = 0;  ///< a rank or role(r); of the earliest kind, the first pair in the order of `to`, then `from`
-    Rank to = 0;
+    Rank to = 0;    ///< the same
     std::uint64_t operations = 0;  ///< steps taken and runs of ranks touched: what the proof cost
 
+    /// Whether the plan is a barrier.
     bool holds() const noexcept { return fault == Fault::none; }
     explicit operator bool() const noexcept { return holds(); }
 
-    /// One sentence, such as "rank 3 can leave although rank 0 has not entered".
+    /// One sentence, such as "rank 3 can leave although rank 0 has not entered". Throws std::bad_alloc.
     std::string explain() const;
 };
 
@@ -45,6 +47,8 @@ struct Verdict {
 /// Checks one run and thereby all runs: awaits name their sender, so every run has the same order of events.
 /// The ranks that each member has heard of are kept as runs of neighbouring ranks: the catalogue's plans cost time
 /// proportional to their steps (at worst times log ranks), an arbitrary plan up to steps x ranks.
+///
+/// Throws std::bad_alloc, and what the plan's rule throws; a plan that does not hold is a verdict.
 Verdict verify(const Plan& plan);
 
 }  // namespace tollbar

@@ -12,6 +12,11 @@
 True
 >>> tollbar.price(plan, tollbar.LogP(L=10, o=5, g=3)).last_us
 40.0
+
+Names that end in `_us` and `_ns` are times in microseconds and nanoseconds; time-outs are in seconds.
+A wrong argument raises InvalidArgument, which is a ValueError.
+Memory order: what a thread or process did before it arrived at a barrier or in a group happens before any
+wait of the same episode returns.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import pytest
 pytestmark = [
     pytest.mark.deep,
     pytest.mark.skipif(
-        os.geteuid() != 0 or not all(map(shutil.which, ("dh", "lintian", "mmdebstrap", "help2man"))),
-        reason="not root, or debhelper, help2man, lintian or mmdebstrap is not installed",
+        os.geteuid() != 0 or not all(map(shutil.which, ("dh", "lintian", "mmdebstrap", "doxygen"))),
+        reason="not root, or debhelper, doxygen, lintian or mmdebstrap is not installed",
     ),
 ]
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measuring programs and stored runs whose times are known, so that a test decides, and a browser."""
+"""Measuring programs and stored runs whose times are known, so that a test decides."""
 
 import importlib
 import json
-import shutil
 import sys
 from pathlib import Path
 
@@ -13,11 +12,6 @@ import replay as replay_threads
 _SUPPORT = Path(replay_threads.__file__).parent
 _CROWD, _JOBS = _SUPPORT / "replay_crowd.py", _SUPPORT / "replay_job.py"
 _JOB = '#!/bin/sh\nexec {} -S {} {} "$@"\n'
-_FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars",
-)  # fmt: skip
 _MPI_PROGRAMS = ("tollbar-bench-mpi-openmpi", "tollbar-bench-mpi-mpich", "tollbar-bench-mpi-mpich5")
 
 
@@ -186,23 +180,3 @@ def _storing(results_folder, replay):
         return run
 
     return store
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """One browser for all tests; it tells what pages load and what goes wrong in them."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: scripts/setup")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("no browser here: install Debian's chromium and chromium-driver (scripts/setup)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    except Exception as error:  # whatever keeps a browser from starting is no fault of the page
-        pytest.skip(f"{chromium} does not start here: {str(error).splitlines()[0]}")
-    yield opened
-    opened.quit()

@@ -19,8 +19,8 @@ inline constexpr std::uint32_t most_cores = 256;
 
 /// The neighbourhood of a core. Cores of a cluster share a last-level cache; clusters are numbered through all sockets.
 struct Core {
-    std::uint32_t cluster;
-    std::uint32_t socket;
+    std::uint32_t cluster;  ///< its number
+    std::uint32_t socket;   ///< its number
 
     friend bool operator==(const Core&, const Core&) = default;
 };
@@ -29,8 +29,8 @@ struct Core {
 /// or nowhere. A miss goes to the line's home, queues there first come first served, keeps the line busy for a part of
 /// the transfer, and ends when the data have come.
 struct Machine {
-    std::string name;
-    std::vector<Core> cores;
+    std::string name;             ///< as machine() knows it, or any
+    std::vector<Core> cores;      ///< numbered from 0
     double cluster_ns = 0;        ///< a line from core to core, one way, within a cluster
     double socket_ns = 0;         ///< between clusters of the first socket, which is home to all lines
     double second_socket_ns = 0;  ///< between clusters of any other socket
@@ -51,7 +51,8 @@ struct Machine {
 Machine machine(std::string_view name);
 std::vector<std::string> machine_names();
 
-/// That many cores in clusters of `cluster`, in sockets of `socket`, numbered in order.
+/// That many cores in clusters of `cluster`, in sockets of `socket`, numbered in order. Throws
+/// std::invalid_argument unless a socket is one or more whole clusters.
 std::vector<Core> in_order(std::uint32_t cores, std::uint32_t cluster, std::uint32_t socket);
 
 /// Throws std::invalid_argument that names what is wrong.
@@ -64,20 +65,22 @@ enum class Placement : std::uint8_t {
     shuffled,  ///< the first cores, in an order drawn from a fixed seed: ranks know nothing of clusters
 };
 
+/// The barrier, its threads and how often they meet.
 struct Asked {
     /// A plan of the catalogue, as a group runs it; "auto", what a group of pinned threads runs that may use the cores
     /// of these and where nothing is tuned; "tollbar::barrier"; "one-word", which that is for few threads, for
     /// any number; "combination", whose processors are the clusters, or "combination/PLAN" with PLAN between these; or
     /// a peer or a paper's: see peers() and published_names().
     std::string barrier = "tollbar::barrier";
-    std::uint32_t threads = 2;
-    Placement placement = Placement::compact;
-    std::uint32_t episodes = 40;  ///< that count, after 8 that do not
+    std::uint32_t threads = 2;                 ///< each on a core of its own
+    Placement placement = Placement::compact;  ///< on which
+    std::uint32_t episodes = 40;               ///< that count, after 8 that do not
     double spread_ns =
         0;  ///< each thread enters up to so much after it left the last one; 0: one barrier after another
     std::uint64_t seed = 1;  ///< of the times of entry
 };
 
+/// The result of a run; times in nanoseconds.
 struct Outcome {
     double barrier_ns = 0;     ///< an episode; with spread_ns from the last entry to the last exit, in the mean
     double misses = 0;         ///< an episode, of all threads
@@ -93,17 +96,22 @@ struct Outcome {
 ///     double ns = simulate(machine("epyc"), {.barrier = "pairwise", .threads = 64}).barrier_ns;
 Outcome simulate(const Machine& machine, const Asked& asked, const Watch& watch = {});
 
-/// The barriers of others that are simulated: what they do to memory, polling for ever.
+/// The barriers of others that are simulated: what they do to memory, polling for ever. Throws std::bad_alloc.
 std::vector<std::string> peers();
 /// The sense-reversing barrier and the MCS tree of Seyedroudbari and Kadiyala 2020, and the variants they propose.
+/// Throws std::bad_alloc.
 std::vector<std::string> published_names();
 
-/// Microbenchmarks of such a machine, in nanoseconds: for validation, and for machines that were measured.
-/// One trip of a line between threads on two cores that wait for each other.
+/// Microbenchmarks of such a machine, in nanoseconds: for validation, and for machines that were measured. All throw
+/// std::invalid_argument for cores that the machine does not have.
+
+/// One trip of a line between threads on two cores that wait for each other. Throws std::invalid_argument.
 double one_way_ns(const Machine& machine, std::uint32_t from, std::uint32_t to);
-/// An addition, where so many threads on the first cores add to one word as often as they can.
+/// An addition, where so many threads on the first cores add to one word as often as they can. Throws
+/// std::invalid_argument.
 double contended_add_ns(const Machine& machine, std::uint32_t threads);
-/// A hand-over of a ticket lock whose two words share a line, so that who waits polls what others add to.
+/// A hand-over of a ticket lock whose two words share a line, so that who waits polls what others add to. Throws
+/// std::invalid_argument.
 double polled_add_ns(const Machine& machine, std::uint32_t threads);
 
 }  // namespace tollbar::cores

@@ -34,6 +34,8 @@ struct Parameters {
     double hrecv_us = 0;    ///< the host takes it
     double mpi_us = 0;      ///< the part of HRecv that MPI adds to a NIC-based barrier; at most HRecv
 
+    /// The time of a step by the hosts, what a barrier on the NICs takes besides its steps, and the time of a step
+    /// there.
     double host_step_us() const noexcept { return send_us + sdma_us + network_us + recv_us + rdma_us + hrecv_us; }
     double nic_fixed_us() const noexcept { return send_us + rdma_us + hrecv_us; }
     double nic_step_us() const noexcept { return network_us + recv_us; }
@@ -42,27 +44,29 @@ struct Parameters {
     Parameters without_mpi() const noexcept;
 };
 
+/// The work of a unit: send, sdma, xmit, recv, rdma or hrecv, the times of Parameters.
 enum class Stage : std::uint8_t { send, sdma, xmit, recv, rdma, hrecv };
 
-/// A unit of a node at work. `peer` is the other end of the message; the node itself where there is none.
+/// A unit of a node at work.
 struct Span {
-    Rank rank;
-    Stage stage;
-    Rank peer;
-    double from_us;
-    double until_us;
+    Rank rank;        ///< the node
+    Stage stage;      ///< its unit, by what that does
+    Rank peer;        ///< the other end of the message; the node itself where there is none
+    double from_us;   ///< from the start of the run
+    double until_us;  ///< the same
 };
 
 /// The run of all nodes; times from the start.
 struct Outcome {
-    double last_us = 0;  ///< when the last node finishes
-    double first_us = 0;
-    double mean_us = 0;
-    std::uint64_t barriers = 0;
+    double last_us = 0;          ///< when the last node finishes
+    double first_us = 0;         ///< when the first node finishes
+    double mean_us = 0;          ///< when nodes finish on average
+    std::uint64_t barriers = 0;  ///< how many were run
     std::uint64_t messages = 0;  ///< of all barriers
-    std::uint64_t events = 0;
-    std::vector<Span> history;  ///< in the order in which the work was given out
+    std::uint64_t events = 0;    ///< what it cost to simulate
+    std::vector<Span> history;   ///< in the order in which the work was given out
 
+    /// The time of the last node over the number of barriers.
     double per_barrier_us() const noexcept { return last_us / static_cast<double>(barriers); }
 };
 
@@ -91,16 +95,16 @@ Steps steps(const Plan& plan);
 
 /// Latencies of a pairwise exchange on that many nodes, as measured.
 struct Measured {
-    Rank nodes;
-    double host_us;
-    double nic_us;
+    Rank nodes;      ///< how many
+    double host_us;  ///< by the hosts' messages
+    double nic_us;   ///< on the NICs
 };
 
 /// A NIC of the paper, with the numbers the paper prints.
 struct PrintedNic {
-    std::string_view name;
-    Measured at;
-    double mpi_us;
+    std::string_view name;  ///< as preset() takes it
+    Measured at;            ///< below MPI
+    double mpi_us;          ///< Parameters::mpi_us
 };
 
 /// lanai4.3 and lanai7.2.
@@ -112,9 +116,10 @@ std::span<const PrintedNic> printed_nics() noexcept;
 /// share not in 0..1.
 Parameters preset(std::string_view name, double share = 0.5);
 
+/// The least and the greatest value of a parameter, in microseconds; of a factor without unit.
 struct Range {
-    double low;
-    double high;
+    double low;   ///< the least
+    double high;  ///< the greatest
 };
 
 /// The parameters that latencies determine: one sum exactly, the other parameters within bounds, all of them
@@ -123,21 +128,23 @@ struct Ranges {
     double host_step_us;  ///< Send + SDMA + Network + Recv + RDMA + HRecv, the only one that is identifiable
     Range nic_fixed_us;   ///< a = Send + RDMA + HRecv
     Range nic_step_us;    ///< b = Network + Recv
-    Range sdma_us;
-    Range limit_factor;  ///< host-based over NIC-based for ever more nodes
+    Range sdma_us;        ///< SDMA
+    Range limit_factor;   ///< host-based over NIC-based for ever more nodes
 };
 
 /// From one point. Throws std::invalid_argument where no non-negative parameters give it.
 Ranges ranges(const Measured& at);
 
 /// For the slower of two NICs in the same hosts, when the NIC's terms of the faster are those of the slower over
-/// `ratio` and the host's terms are equal. Throws std::invalid_argument where nothing fits.
+/// the factor `ratio` and the host's terms are equal. Throws std::invalid_argument where nothing fits.
 Ranges ranges(const Measured& slow, const Measured& fast, double ratio);
 
-/// Computing between barriers of `barrier_us` at efficiency e = C / (C + B), the definition of section 4.3.
+/// Computing between barriers of `barrier_us` at efficiency e = C / (C + B), the definition of section 4.3;
+/// `efficiency` is a share. Throws std::invalid_argument.
 double compute_for_efficiency_us(double barrier_us, double efficiency);
 
-/// The whole loop C + B at that efficiency: what the paper's Figure 7 shows in fact.
+/// The whole loop C + B at that efficiency, a share: what the paper's Figure 7 shows in fact. Throws
+/// std::invalid_argument.
 double loop_for_efficiency_us(double barrier_us, double efficiency);
 
 }  // namespace tollbar::nic_model

@@ -12,9 +12,9 @@ namespace tollbar {
 
 /// How far a simulation has come.
 struct Progress {
-    double simulated_us;
+    double simulated_us;   ///< on the clock of the simulated machine
     std::uint64_t passed;  ///< passages of a barrier
-    std::uint64_t total;
+    std::uint64_t total;   ///< passages when it is done
 };
 
 /// Called now and then; it may throw, and that ends the simulation.

@@ -54,31 +54,32 @@ enum class Order : std::uint8_t {
 
 /// The next action of a thread of a recorded program.
 struct Event {
+    /// The kinds of actions.
     enum class Kind : std::uint8_t {
-        compute,
+        compute,  ///< computes for some time
         send,     ///< a message, which never waits
         receive,  ///< the oldest message of that thread that it has not had; waits for one as at a barrier
-        barrier,
+        barrier,  ///< passes the barrier
     };
-    Kind kind = Kind::barrier;
-    double us = 0;             ///< of computing
-    std::uint32_t thread = 0;  ///< the other one, of a message
+    Kind kind = Kind::barrier;  ///< what it is
+    double us = 0;              ///< microseconds of computing
+    std::uint32_t thread = 0;   ///< the other one, of a message
 };
 
 /// A program: every thread repeats {compute; barrier}, unless its events were recorded.
 struct Application {
-    std::uint32_t threads = 16;
+    std::uint32_t threads = 16;   ///< how many
     double compute_us = 1000;     ///< between two barriers
-    double variation = 0;         ///< each time is drawn from compute_us * (1 - variation .. 1 + variation)
+    double variation = 0;         ///< a share: each time is drawn from compute_us * (1 - variation .. 1 + variation)
     std::uint64_t barriers = 60;  ///< how many episodes
-    double arrival_us = 0;
+    double arrival_us = 0;        ///< when it starts
     /// Any plan of the catalogue as make_plan spells it, whose roles whoever comes last plays; the groups of
     /// "INNER/OUTER" are the processors. The paper's names stand for "turnstile" ("centralized"), "mcs:4,2" ("tree")
     /// and "turnstile/mcs:4,2" ("combination": a counter on each processor, the tree between processors).
     std::string barrier = "centralized";
-    Waiting waiting = Waiting::spin;
-    Placement placement = Placement::cyclic;
-    Order order = Order::numbered;
+    Waiting waiting = Waiting::spin;            ///< what its threads do at the barrier
+    Placement placement = Placement::cyclic;    ///< on which processors they live
+    Order order = Order::numbered;              ///< in which they queue
     std::vector<std::uint32_t> processor_of{};  ///< with Placement::given: of each thread, in its partition
     std::uint32_t processors = 0;               ///< size of its partition; 0: an equal share of what is left
     std::uint32_t yields = 0;  ///< of Waiting::smart under the fair kernels: so often it yields before it sleeps
@@ -88,13 +89,14 @@ struct Application {
                                                     ///< the same with a barrier after each
 };
 
+/// The processors and the kernel that shares them out.
 struct Machine {
-    std::uint32_t processors = 8;
-    double quantum_us = 20000;  ///< the slice under the fair kernels: so long a thread runs while others want to
-    double switch_us = 100;     ///< processor time of one context switch
-    Policy policy = Policy::partition;
-    std::uint64_t seed = 1;  ///< of the computing times where they vary, and of shuffled orders
-    Kernel kernel = Kernel::paper;
+    std::uint32_t processors = 8;  ///< how many
+    double quantum_us = 20000;     ///< the slice under the fair kernels: so long a thread runs while others want to
+    double switch_us = 100;        ///< processor time of one context switch
+    Policy policy = Policy::partition;  ///< which threads a processor may run
+    std::uint64_t seed = 1;             ///< of the computing times where they vary, and of shuffled orders
+    Kernel kernel = Kernel::paper;      ///< whose rules
     /// Threads of others that never wait: neighbour i lives on processor i mod P. Under coscheduled they are an
     /// application, which takes its turns.
     std::uint32_t neighbours = 0;
@@ -108,31 +110,34 @@ struct Machine {
     double call_us = 0;     ///< until another processor, idle or not, looks at whom it was sent
 };
 
-/// The occupation of a processor.
+/// The occupation of a processor: idle; switching threads; computing; spinning at a barrier; waking a sleeper; running
+/// a neighbour.
 enum class Activity : std::uint8_t { idle, switching, computing, spinning, waking, neighbour };
+
+/// How many activities there are.
 inline constexpr std::size_t activities = 6;
 
 /// A stretch of one activity. While idle, `application` and `thread` mean nothing. Neighbours are the application after
 /// the last one.
 struct Span {
-    std::uint32_t processor;
-    Activity activity;
-    std::uint32_t application;
-    std::uint32_t thread;
-    double from_us;
-    double until_us;
+    std::uint32_t processor;    ///< its number
+    Activity activity;          ///< what it does
+    std::uint32_t application;  ///< whose thread runs
+    std::uint32_t thread;       ///< its number in the application
+    double from_us;             ///< on the clock of the machine
+    double until_us;            ///< the same
 };
 
 /// Which part of the history is kept for a picture.
 struct Window {
-    double from_us = 0;
-    double until_us = 0;
+    double from_us = 0;               ///< on the clock of the machine
+    double until_us = 0;              ///< the same
     std::size_t most_spans = 100000;  ///< the history is cut after so many
 };
 
 /// Result of one application.
 struct Completion {
-    double arrival_us = 0;
+    double arrival_us = 0;       ///< when it started, on the clock of the machine
     double completed_us = 0;     ///< on the clock of the machine
     std::uint64_t barriers = 0;  ///< episodes
     double computing_us = 0;     ///< of all threads together
@@ -140,30 +145,32 @@ struct Completion {
     double floor_us = 0;  ///< computing time of its most loaded processor, which nothing can beat (with one queue for
                           ///< all, or partitions that change: of its processors on average)
     std::uint32_t most_threads = 0;       ///< on one of its processors
-    std::uint32_t fewest_processors = 0;  ///< that it had at a time, as is the next
-    std::uint32_t most_processors = 0;
-    std::uint64_t moves = 0;  ///< of its threads, from a processor to another, because partitions changed
+    std::uint32_t fewest_processors = 0;  ///< that it had at a time
+    std::uint32_t most_processors = 0;    ///< that it had at a time
+    std::uint64_t moves = 0;              ///< of its threads, from a processor to another, because partitions changed
 
+    /// The time from its arrival to its end, and that over its barriers.
     double elapsed_us() const noexcept { return completed_us - arrival_us; }
     double per_barrier_us() const noexcept { return elapsed_us() / static_cast<double>(barriers); }
 };
 
+/// The result of a run, for the machine and for each application.
 struct Outcome {
-    double completed_us = 0;  ///< when the last application finished
-    std::vector<Completion> applications;
-    std::uint64_t switches = 0;
-    std::uint64_t quanta = 0;  ///< that ended before the last application finished; ticks under the fair kernels
-    std::uint64_t events = 0;
-    double computing_us = 0;  ///< of all processors together, as are the next five
-    double spinning_us = 0;
-    double switching_us = 0;
-    double idle_us = 0;
-    double waking_us = 0;
-    double neighbours_us = 0;
+    double completed_us = 0;               ///< when the last application finished
+    std::vector<Completion> applications;  ///< in the order asked
+    std::uint64_t switches = 0;            ///< of threads
+    std::uint64_t quanta = 0;   ///< that ended before the last application finished; ticks under the fair kernels
+    std::uint64_t events = 0;   ///< what it cost to simulate
+    double computing_us = 0;    ///< of all processors together
+    double spinning_us = 0;     ///< at barriers, of all together
+    double switching_us = 0;    ///< threads, of all together
+    double idle_us = 0;         ///< of all together
+    double waking_us = 0;       ///< sleepers, of all together
+    double neighbours_us = 0;   ///< running neighbours, all together
     std::vector<Span> history;  ///< in order of processor, then time
-    bool history_cut = false;
+    bool history_cut = false;   ///< whether there was more of it than the window takes
 
-    /// Share of the processors' time that was spent computing.
+    /// The share of the processors' time that was spent computing.
     double utilisation() const noexcept;
 };
 

@@ -24,11 +24,12 @@ std::uint64_t mixed(std::uint64_t state) noexcept;
 ///     }
 struct Workload {
     std::vector<double> compute_us{0.0};  ///< of each phase
-    double variation = 0;           ///< each rank's time is drawn from compute_us * (1 - variation .. 1 + variation)
-    std::uint64_t runs = 1;         ///< how often all phases are done
-    std::uint64_t seed = 1;         ///< of the drawn times
+    double variation = 0;    ///< a share: each rank's time is drawn from compute_us * (1 - variation .. 1 + variation)
+    std::uint64_t runs = 1;  ///< how often all phases are done
+    std::uint64_t seed = 1;  ///< of the drawn times
     std::vector<double> late_us{};  ///< of each rank, what it has to do before everything else; or empty
 
+    /// How many barriers there are in all runs.
     std::uint64_t barriers() const noexcept { return runs * compute_us.size(); }
 
     /// The time that the rank computes before its barrier number `episode`, counted from 0.
@@ -42,18 +43,19 @@ struct Workload {
     /// The least that the episodes first .. last - 1 can take, whatever the barrier: in each, the longest computing.
     double longest_us(Rank ranks, std::uint64_t first, std::uint64_t last) const noexcept;
 
-    /// One drawn time. The same arguments give the same time on every machine, in any order.
+    /// One drawn time, `variation` being a share of the mean. The same arguments give the same time on every machine,
+    /// in any order.
     static double drawn_us(double mean_us, double variation, std::uint64_t seed, std::uint64_t rank,
                            std::uint64_t episode) noexcept;
 };
 
 /// A synthetic application of Buntinas, Panda and Sadayappan, section 4.5: computing times of its phases.
 struct Application {
-    std::string_view name;
-    std::vector<double> compute_us;
+    std::string_view name;           ///< as parse_workload takes it
+    std::vector<double> compute_us;  ///< of its phases
 };
 
-/// 360us, 2100us and 9450us, named by what they compute.
+/// 360us, 2100us and 9450us, named by what they compute. Throws std::bad_alloc at the first call.
 const std::vector<Application>& applications();
 
 /// By which share their times vary among ranks.
