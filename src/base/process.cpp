@@ -40,7 +40,8 @@ std::uint64_t own_counting() noexcept {
 Life life_of(pid_t process) noexcept {
     const c_door::KeptErrno kept;  // dead ones have no file
     std::array<char, 32> path{};
-    std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(process));
+    // An emulator of another processor answers for its own process by that path's usual spelling, wrongly.
+    std::snprintf(path.data(), path.size(), "/proc/./%d/stat", static_cast<int>(process));
     const File file(open(path.data(), O_RDONLY | O_CLOEXEC));
     std::array<char, 1024> text{};
     const ssize_t length = read(file.number(), text.data(), text.size() - 1);
