@@ -30,7 +30,7 @@ class mpi_barrier {
 public:
     /// Throws std::invalid_argument for a wrong argument, std::system_error for everything else.
     mpi_barrier(MPI_Comm comm, unsigned threads, const std::string& inner = "", const std::string& outer = "") {
-        const tollbar_mpi_barrier_options options{inner.c_str(), outer.c_str()};
+        const tollbar_mpi_barrier_options options{inner.c_str(), outer.c_str(), {}};
         tollbar_mpi_barrier* made = nullptr;
         check(tollbar_mpi_barrier_create(comm, threads, &options, &made));
         barrier_.reset(made);
