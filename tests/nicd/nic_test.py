@@ -171,7 +171,7 @@ def test_native_mode_that_loses_frames_is_found_out_and_the_remedy_named(network
     check = subprocess.run(asked, capture_output=True, text=True)
     network.restart_daemon(3)
     assert check.returncode == 1
-    found = {row["what"]: row for row in json.loads(check.stdout)}[f"card {network.addresses[3]}"]
+    found = {row["what"]: row for row in json.loads(check.stdout)}[f"NIC {network.addresses[3]}"]
     assert found["state"] == "wrong"
     assert "does not answer" in found["why"]
     assert "nic up --mode generic" in found["remedy"]

@@ -20,13 +20,11 @@ from tollbar.cli.table import Table, column, describe_columns
 from tollbar.machine import cpus, doors, launching, mpis, openmp, paths
 
 _ABOUT = """
-An MPI program (by its library, else by the launcher) gets the Open MPI component where one fits, else a
-preload. Any other gets the preload of its OpenMP runtime, of pthread_barrier_wait, or both where its file
-does not tell; what its waits outside of barriers need is set unless you have (TOLLBAR_VERBOSE=1 says it).
-Every TOLLBAR_ variable reaches all ranks; the exit code is the command's.
+An MPI program gets the Open MPI component where it fits, else a preload. Any other gets that of its OpenMP
+runtime, of pthread_barrier_wait, or both where its file does not tell; what its other waits need is set
+unless you have (TOLLBAR_VERBOSE=1 says it). All ranks have each TOLLBAR_ variable; the exit code is theirs.
 
   tollbar run --timeout 10 -- mpirun -n 4 ./program   names the ranks that keep others waiting for 10 s
-  tollbar run --timeout 10 -- ./openmp_program        names its threads
 """
 
 #: The name for programs without an MPI.
@@ -62,14 +60,13 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "--on-hang",
         metavar="COMMAND",
-        help="when the same are missing after two further time-outs: `kill` ends the job with exit code "
-        f"{on_hang.HUNG}, a command of the shell is run with what is known as its input and the job's "
-        "process as $1",
+        help="when the same stay missing for two more time-outs: `kill` ends the job "
+        f"(exit code {on_hang.HUNG}); a shell command gets the report on stdin, the job's PID as $1",
     )
     parser.add_argument(
         "--door", choices=("component", "preload", *doors.PRELOADS, *doors.THREADS), metavar="DOOR",
-        help="component, preload, or the preload of openmpi, mpich, abi where the MPI cannot be "
-        "recognized, or of openmp, pthread alone (default: what fits best)",
+        help="component, preload, or the preload of openmpi, mpich, abi, openmp or pthread "
+        "(default: what fits best)",
     )  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="print what would be run, and do not run it")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="a launcher or a program")

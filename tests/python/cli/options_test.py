@@ -29,6 +29,7 @@ VALUES = {
     "--interface": "eth7", "--kernel": "fair", "--late": "1:50", "--logp": "7,1,2", "--machine": "mesh",
     "--mode": "native", "--model": "L,o,g", "--mpi": "mpich", "--neighbours": "1", "--no-measured": None,
     "--output": "out.svg", "--per-user": "7", "--placement": "block", "--platform": "torus",
+    "--on-hang": "kill",
     "--policy": "global", "--quick": None, "--ranks": "5,9", "--receive": "on-arrival", "--seed": "2",
     "--spread": "9", "--switch-key": "key", "--threads": "3", "--timeout": "5", "--waiting": "smart",
     "--without": "central",
@@ -38,7 +39,7 @@ VALUES = {
 OWN = {
     "show": ({"--ranks": "5"}, "bst --ranks 4"),
     "price": ({"PLAN": "pairwise", "--ranks": "6..9", "--logp": "2,6,11"}, "bst butterfly --ranks 5..13 --logp 1,5,9"),
-    "run": ({}, "-- mpirun -n 2 sleep 0"),
+    "run": ({}, "--timeout 3 -- mpirun -n 2 sleep 0"),
     "completion": ({}, "bash"),
     "reproduce": ({}, "split-shmem"),
     "logp measure": ({"--mpi": "mpich"}, "mpi"),
@@ -107,7 +108,7 @@ class _Hosts:
 def started(monkeypatch, tmp_path):
     """The commands that verbs would start, not started, on a machine with two MPIs and all programs."""
     from tollbar.campaigns import checks, cores, logp, mpi_settings, passes, shmem, threads, udp
-    from tollbar.cli import doctor_mpi, doctor_shmem, run, who
+    from tollbar.cli import doctor_mpi, doctor_shmem, on_hang, run, who
     from tollbar.cli.errors import CheckFailed
     from tollbar.cli.table import Table
     from tollbar.data import samples
@@ -165,6 +166,7 @@ def started(monkeypatch, tmp_path):
         (doctor_shmem, "findings", lambda: ()),
         (os, "execvpe", lambda _, words, variables: ends("exec", *words, variables.get("LD_PRELOAD"))),
         (run, "explain", lambda words: None),
+        (on_hang, "supervise", lambda words, given, *how: ends("supervise", *words, *given.items(), *how)),
         (who, "look", lambda words: starts("look", *words) or Table([], who.Seen, failed=True)),
         (Stored, "samples", lambda self, kind: starts("stored", kind, self.nothing) or samples.read([])),
         (Stored, "missing", lambda self, kind: not self.nothing),
