@@ -80,7 +80,7 @@ def main(prefix: Path, extras: list[str]) -> None:
     # Where the package looks for libraries and programs.
     for name, place in (("lib", libraries), ("libexec", prefix / "libexec" / "tollbar")):
         (package / name).symlink_to(os.path.relpath(place, package))
-    # What root installs is compiled now or never. Tests are not run, nor what rich shows program texts with.
+    # Modules that root installs are compiled now or never. Tests are not run, nor what rich shows program texts with.
     compileall.compile_dir(site, quiet=2, stripdir=str(site), workers=0, rx=re.compile(r"/(tests?|pygments)/"))
 
     command = prefix / "bin" / "tollbar"

@@ -380,7 +380,7 @@ def test_there_is_one_wait_loop():
 
 
 def test_the_tests_of_a_file_run_in_one_process():
-    """What a module's fixture makes is made once, however many processes there are."""
+    """A module's fixture is made once, however many processes there are."""
     command = [sys.executable, "-m", "pytest", "-n", "2", "-v", "tests/python/data/schema_test.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -109,7 +109,7 @@ def check(said: Said, kind: str, astray: int, ranks: int) -> None:
     assert all(re.match(expected.seen, each[2]) for each in places), said.text
 
 
-#: What every change waits for; the deep tests have all kinds on all numbers of ranks, through both MPIs.
+#: The cases that every change waits for; the deep tests have all kinds on all numbers of ranks, through both MPIs.
 QUICK = {
     ("openmpi", "sleep", 4), ("openmpi", "dead", 3), ("openmpi", "init", 4),
     ("mpich", "stopped", 3), ("mpich", "communicator", 4), ("mpich", "lock", 2),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory) -> tuple[Path, str]:
-    """What `make install EXTRAS=bench` has put into a prefix that was moved afterwards, and what it said."""
+    """The prefix that `make install EXTRAS=bench` filled, moved afterwards, and the words it said."""
     if not (ROOT / "build" / "release" / "libtollbar.so").exists():
         pytest.skip("build/release is not there; run `make`")
     first = tmp_path_factory.mktemp("installed") / "a prefix"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `conan create` builds against the package: the programs of users that tests/packaging has."""
+"""The programs of users that tests/packaging has, which `conan create` builds against the package."""
 
 import os
 from pathlib import Path

@@ -21,7 +21,7 @@ DOORS = {f"{program}.door": name for program, name in PEERS.items()}
 
 
 def of_peer(program: str) -> tuple[str, str]:
-    """What a program of PEERS or DOORS measures: its barrier, and the end of its static loop."""
+    """The names that a program of PEERS or DOORS measures: its barrier, and the end of its static loop."""
     name, door = (DOORS[program], "_door") if program in DOORS else (PEERS[program], "")
     return f"{name}{door}", f"{name}_for{door}"
 
@@ -99,13 +99,13 @@ def names() -> set[str]:
 
 
 def asked_of_peer(program: str, only: Sequence[str]) -> list[str]:
-    """What a program of PEERS or DOORS is told of the names that are asked for."""
+    """The flags that tell a program of PEERS or DOORS which of its names are asked for."""
     asked = [name for name in of_peer(program) if name in only]
     return ["--only", ",".join(asked)] if asked else []
 
 
 def preloaded(program: str) -> dict[str, str]:
-    """What its environment has besides: the preload for OpenMP, for a program of DOORS."""
+    """The preload for OpenMP, as a program of DOORS finds it in its environment."""
     if program not in DOORS:
         return {}
     (path,) = doors.of_threads(["openmp"])

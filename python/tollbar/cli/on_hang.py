@@ -121,7 +121,7 @@ class _Job:
 
 
 class _CopiedLines:
-    """What comes out of a pipe goes to stderr at once, and its lines are kept."""
+    """Lines that come out of a pipe go to stderr at once, and are kept."""
 
     def __init__(self, pipe: int) -> None:
         self._lines: list[str] = []
@@ -247,7 +247,7 @@ class _Watch:
 
 
 def _seen(members: Sequence[int], sentences: Sequence[str]) -> list[str]:
-    """What a look at them adds to the sentences: the conclusions of `tollbar who`, and the threads that are
+    """The sentences that a look at them adds: the conclusions of `tollbar who`, and the threads that are
     missing in a report that only names those that have arrived."""
     try:
         table = who.look([str(each) for each in members])

@@ -201,7 +201,7 @@ class Measurements:
 
     @cached_property
     def _against(self) -> dict[tuple[str, str], dict[str, Ratio]]:
-        """What ratio() was asked for: one pass over the rows answers for everybody."""
+        """The answers of ratio() so far: one pass over the rows answers for everybody."""
         return {}
 
     def ratio(self, of: Candidate | str | None, to: Candidate | str | None, metric: str = "period_ns") -> Ratio | None:

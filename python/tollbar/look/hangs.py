@@ -56,7 +56,7 @@ class Reports:
         return key if all(clock - each.since >= _AGAIN * self.timeout_s for each in here) else None
 
     def sentences(self, keys: Collection[str]) -> list[str]:
-        """What the lines about these waits say together, one sentence a barrier."""
+        """The sentences that say together what the lines about these waits say, one a barrier."""
         at: dict[str, list[str]] = {_barrier(self._waits[key].text): [] for key in keys if key in self._waits}
         for wait in self._waits.values():
             at.get(_barrier(wait.text), []).append(wait.text)
@@ -64,7 +64,7 @@ class Reports:
 
 
 def _key(text: str, waited: re.Match[str]) -> str:
-    """What stays the same in the reports of one wait with the same missing, whatever these do meanwhile."""
+    """The part that stays the same in the reports of one wait with the same missing, whatever these do."""
     head = _BARRIER.match(text)
     names = sorted({each.rank for each in _named(text)}) if head else []
     return f"{head[0]} {names}" if head and names else text[: waited.start(1)] + text[waited.end(1) :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which processes a number or a name means, and which of them are ranks of an MPI job."""
+"""The processes that a number or a name means, and the ranks of an MPI job among them."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def of_threads(found: Mapping[int, tuple[int, int | None]], threads: Sequence[Th
 
 
 def conclude(ranks: Sequence[Rank]) -> Meeting | None:
-    """Which ranks are not in the collective call that most ranks are in; None while anybody there moves."""
+    """The ranks that are not in the collective call that most ranks are in; None while anybody there moves."""
     calls = Counter(rank.call for rank in ranks if rank.call and _COLLECTIVE.match(rank.call))
     if not calls or len(ranks) < 2:
         return None

@@ -17,7 +17,7 @@ COMPONENT = "mca_coll_tollbar.so"
 #: The preloads by the binary interface they serve.
 PRELOADS = {"openmpi": "libtollbar_mpi_openmpi.so", "mpich": "libtollbar_mpi_mpich.so", "abi": "libtollbar_mpi_abi.so"}
 
-#: What watches the calls of an MPI, whichever door its barriers go through.
+#: The libraries that watch the calls of an MPI, whichever door its barriers go through.
 WATCHES = {interface: name.replace("_mpi_", "_mpi_watch_") for interface, name in PRELOADS.items()}
 
 #: The preloads for threads, by what they meet at.

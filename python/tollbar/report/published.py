@@ -50,7 +50,7 @@ _ALONE = (pl.col("bench") == "threads") & (pl.col("neighbours") == "alone")
 
 @dataclass(frozen=True)
 class Pair:
-    """What users have today, and what stands in for it, in one situation; times in ns, and a ratio."""
+    """Today's barrier, and the one that stands in for it, in one situation; times in ns, and a ratio."""
 
     where: str
     today: str
