@@ -301,6 +301,14 @@ def naming(pattern: str, *folders: str) -> set[str]:
     return {relative(p) for p in files if found.search(re.sub(r"//.*|/\*.*?\*/", "", p.read_text()))}
 
 
+def test_no_wait_takes_a_guard_that_a_child_of_fork_may_find_taken():
+    """A value that is found out once on the way to a wait is in a Once (src/base/once.hpp): a static that needs code
+    to begin has a guard, which another thread of the parent may hold at that moment."""
+    guarded = r"(?m)^ +static (?!constexpr|constinit)[\w:<>&* ]+ \w+ = [^;]*\("
+    on_the_way = ("src/waiting/", "src/doors/pthread/", "src/base/environment", "src/base/report", "include/tollbar/")
+    assert naming(guarded, *on_the_way) == set()
+
+
 def test_the_environment_is_read_in_one_file():
     """Besides, the component asks what Open MPI does not tell of its own parameters."""
     parameters = "src/doors/ompi_coll/parameters.c"
