@@ -102,11 +102,9 @@ def first(
     compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
     panels = [
         Panel(
-            placement,
-            Markup(_over_threads(users.filter(pl.col("placement") == placement), placement)),
-            _of_threads({key: each for key, each in all_ratios.items() if key[1] == placement}),
+            name, Markup(_over_threads(users.filter(pl.col("placement") == name), name)), _of_threads(all_ratios, name)
         )
-        for placement in _by_launches(users)
+        for name in _by_launches(users)
     ]
     mpi, said = None, []
     if of_mpi and not calls.is_empty():
@@ -227,14 +225,19 @@ def _some(places: pl.DataFrame, most: int, usable: int) -> pl.DataFrame:
     return places[sorted(order[:most])]
 
 
-def _of_threads(ratios: Ratios) -> Markup:
-    """The first peer that was measured, at each number of threads."""
-    first = next((name for name in TODAY if any(key[-1] == name for key in ratios)), None)
+def _of_threads(ratios: Ratios, placement: str) -> Markup:
+    """The first peer that was measured, at each number of threads; pinned where only that is known well enough."""
+    first = next((name for name in TODAY if any(key[1] == placement and key[-1] == name for key in ratios)), None)
     if first is None:
         return Markup("Nothing was measured that could be compared with {}.").format(_code(OURS))
-    subject = Markup("a loop over {}").format(_code(first))
-    known = {key[2]: each for key, each in ratios.items() if key[-1] == first}
-    return _said(known, "threads", subject, Markup("as long as one over {}").format(_code(OURS)))
+    subject, than = Markup("a loop over {}").format(_code(first)), Markup("as long as one over {}").format(_code(OURS))
+    known, pinned = (
+        {key[2]: ratio for key, ratio in ratios.items() if key[1] == where and key[-1] == first}
+        for where in (placement, "pinned")
+    )
+    if not any(ratio.narrow for ratio in known.values()) and pinned:
+        return _said(pinned, "pinned threads", subject, than)
+    return _said(known, "threads", subject, than, pinned)
 
 
 def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
@@ -274,20 +277,26 @@ def beside_neighbour(samples: Samples, placement: str) -> dict[int, statistics.R
     return known
 
 
-def _said(known: Mapping[int, Interval], what: str, subject: Markup, than: str) -> Markup:
-    """The ratio at some numbers of participants, and at which it is not known well enough to be stated."""
+def _said(
+    known: Mapping[int, Interval], what: str, subject: Markup, than: str, pinned: Mapping[int, Interval] | None = None
+) -> Markup:
+    """The ratio at some numbers of participants, or that of `pinned` ones, and where neither is known well enough."""
     shown = sorted(known.keys() & set(_IN_SENTENCES)) or sorted(known)[:3]
     sure = [count for count in shown if known[count].narrow]
-    wide = [count for count in shown if not known[count].narrow]
+    wide = [count for count in shown if count not in sure]
     if not sure:
         return Markup("With {} {} {} was not measured often enough to be compared.").format(_and(wide), what, subject)
     ratios = _and([ratio_text(known[count]) for count in sure])
     said = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
-    said += Markup(" {}").format(than) if than else ""
-    return said + (Markup("; with {} it is not known well enough.").format(_and(wide)) if wide else ".")
+    said += Markup(" {}").format(than)
+    certain = {count: ratio for count, ratio in (pinned or {}).items() if count in wide and ratio.narrow}
+    if certain:
+        said += Markup("; with {} pinned {}").format(_and(list(certain)), _and(map(ratio_text, certain.values())))
+    unknown = [count for count in wide if count not in certain]
+    return said + (Markup("; with {} it is not known well enough.").format(_and(unknown)) if unknown else ".")
 
 
-def _and(parts: Sequence[object]) -> Markup:
+def _and(parts: Iterable[object]) -> Markup:
     """As `2, 4 and 8`."""
     *most, last = (Markup("{}").format(part) for part in parts)
     return Markup(" and ").join([Markup(", ").join(most), last]) if most else last
