@@ -101,9 +101,7 @@ def first(
     ratios, doors = _narrow(all_ratios), {door: _narrow(each) for door, each in all_doors.items()}
     compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
     panels = [
-        Panel(
-            name, Markup(_over_threads(users.filter(pl.col("placement") == name), name)), _of_threads(all_ratios, name)
-        )
+        Panel(name, Markup(_over_threads(users, name)), _of_threads(all_ratios, name))
         for name in _by_launches(users)
     ]
     mpi, said = None, []
@@ -197,7 +195,7 @@ def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[L
 
 
 def _over_threads(rows: pl.DataFrame, name: str) -> str:
-    lines, notes = _lines(rows, (OURS, *TODAY), "ranks")
+    lines, notes = _lines(rows.filter(pl.col("placement") == name), (OURS, *TODAY), "ranks")
     x = {"scale": "log2", "unit": "", "label": "threads"}
     return charts.curves(f"today-{name}", lines, x, _PERIOD, "95 % interval", bars=True, notes=notes)
 
