@@ -101,8 +101,7 @@ def first(
     ratios, doors = _narrow(all_ratios), {door: _narrow(each) for door, each in all_doors.items()}
     compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
     panels = [
-        Panel(name, Markup(_over_threads(users, name)), _of_threads(all_ratios, name))
-        for name in _by_launches(users)
+        Panel(name, Markup(_over_threads(users, name)), _of_threads(all_ratios, name)) for name in _by_launches(users)
     ]
     mpi, said = None, []
     if of_mpi and not calls.is_empty():
