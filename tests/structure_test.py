@@ -365,6 +365,7 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
 PASSES_TIME = {
     "include/tollbar/detail/leaves.hpp": "a release that is under way",
     "src/communicator/pending.cpp": "a lock of a few instructions",
+    "src/doors/openmp/missing.cpp": "a thread of its own, which waits for nobody",
     "src/doors/pthread/visits.cpp": "memory for a slot",
     "src/doors/shmem/caller_lock.hpp": "a lock of a few instructions",
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",

@@ -3,8 +3,11 @@
 #include "barrier.hpp"
 
 #include "base/report.hpp"
+#include "missing.hpp"
 
 #include <tollbar/detail/unranked.hpp>
+
+#include <optional>
 
 namespace tollbar::detail::openmp {
 
@@ -23,13 +26,9 @@ BasicWaitBudget<Backoff> ask(Member& self) noexcept {
     const bool is_known = self.budget.spins == 0 && self.budget.yields != 0;
     auto budget = is_known ? self.budget : ask(self);
     budget.spinning = &team.spinning();
-    wait_reporting(
-        own_timeout(),
-        [&](auto deadline) { return wait<NativeSync>(team.end_of(barrier, self.threads), budget, deadline); },
-        [&](std::chrono::duration<double> waited) {
-            report_missing(self, team, barrier, waited, *own_timeout());
-            return true;
-        });
+    std::optional<NotedWait> noted;
+    if (own_timeout()) noted.emplace(self);
+    wait<NativeSync>(team.end_of(barrier, self.threads), budget, Never{});
 }
 
 }  // namespace
@@ -69,8 +68,9 @@ void become_member(Member& self, const Opening& opening) noexcept {
     self.body.store(opening.body, std::memory_order_relaxed);
     if (self.budget_for != self.threads) self.budget = {0, 0};
     self.budget_for = self.threads;
-    if (own_timeout()) self.number.store(runtime.real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
-    self.team.store(self.threads > 1 ? opening.team : nullptr, std::memory_order_relaxed);
+    NativeTeam* const team = self.threads > 1 ? opening.team : nullptr;
+    if (team != nullptr && own_timeout()) note_begin(self, opening);
+    self.team.store(team, std::memory_order_relaxed);
 }
 
 }  // namespace tollbar::detail::openmp

@@ -4,8 +4,6 @@
 
 #include "member.hpp"
 
-#include <chrono>
-
 namespace tollbar::detail::openmp {
 
 /// The data that a region is opened with. Lies on the master's stack, or in its record, until the region ends.
@@ -70,10 +68,6 @@ Function* making(const void* place) noexcept {
 
 /// Notes that the caller is a thread of the region that was opened so.
 void become_member(Member& self, const Opening& opening) noexcept;
-
-/// Names the threads that have not arrived at that barrier, once for the team in every `timeout`.
-void report_missing(const Member& self, NativeTeam& team, std::uint64_t barrier, std::chrono::duration<double> waited,
-                    std::chrono::duration<double> timeout);
 
 /// How a master opens a region.
 Opening opening_of(Member& master, const void* body, const Site& home);

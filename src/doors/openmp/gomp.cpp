@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that GCC's code calls, of libgomp or of libomp: regions are opened with a trampoline in between, waits
 // inside them go to the region's team, and tasks are noted.
-#include "barrier.hpp"
+#include "missing.hpp"
 
 #include <cstddef>
+#include <memory>
 
 using namespace tollbar::detail::openmp;
 
@@ -23,6 +24,7 @@ void run_body(void* given) {
     const Visit visit(own_member(), call.opening.home);
     become_member(visit.inner(), call.opening);
     call.body(call.data);
+    note_end(visit.inner());
 }
 
 const void* address_of(Body* body) noexcept { return reinterpret_cast<const void*>(body); }
@@ -39,6 +41,7 @@ void open(Body* body, void* data, Rest... rest) {
     }
     Call call{opening_of(master, address_of(body), home), body, data};
     real(run_body, &call, rest...);
+    note_over(call.opening);
 }
 
 /// Begins a region whose body the master runs by itself before it calls GOMP_parallel_end, as GCC before 4.9 has it.
@@ -59,18 +62,18 @@ void begin(Body* body, void* data, Rest... rest) {
 template <Name end, Name nowait>
 void meet_at_end(const void* place) noexcept {
     Member* const self = serving(place, Family::gomp);
-    if (self == nullptr) return real_of<Family::gomp, end, void()>(place)();
+    if (self == nullptr) return wait_in_runtime<Family::gomp, end, void()>(place, place);
     self->home.runtime->real<nowait, void()>()();
-    if (!meet(*self, place)) real_of<Family::gomp, "GOMP_barrier", void()>(place)();
+    if (!meet(*self, place)) wait_in_runtime<Family::gomp, "GOMP_barrier", void()>(place, place);
 }
 
 /// The same in a region that could be cancelled, which no region is that is served. Whether it was cancelled.
 template <Name end, Name nowait>
 bool meet_unless_cancelled(const void* place) noexcept {
     Member* const self = serving(place, Family::gomp);
-    if (self == nullptr) return real_of<Family::gomp, end, bool()>(place)();
+    if (self == nullptr) return wait_in_runtime<Family::gomp, end, bool()>(place, place);
     self->home.runtime->real<nowait, void()>()();
-    return meet(*self, place) ? false : real_of<Family::gomp, "GOMP_barrier_cancel", bool()>(place)();
+    return meet(*self, place) ? false : wait_in_runtime<Family::gomp, "GOMP_barrier_cancel", bool()>(place, place);
 }
 
 }  // namespace
@@ -151,8 +154,10 @@ void GOMP_parallel_end() {
     Member* const self = innermost;
     if (self == nullptr || self->begun == nullptr)
         return real_of<Family::gomp, "GOMP_parallel_end", void()>(__builtin_return_address(0))();
+    note_end(*self);
     self->home.runtime->real<"GOMP_parallel_end", void()>()();
-    delete static_cast<Call*>(self->begun);
+    const std::unique_ptr<const Call> call(static_cast<Call*>(self->begun));
+    note_over(call->opening);
     leave(*self);
 }
 
@@ -173,14 +178,15 @@ void GOMP_teams_reg(Body* body, void* data, unsigned teams, unsigned threads, un
 void GOMP_barrier() {
     const void* const place = __builtin_return_address(0);
     Member* const self = serving(place, Family::gomp);
-    if (self == nullptr || !meet(*self, place)) real_of<Family::gomp, "GOMP_barrier", void()>(place)();
+    if (self == nullptr || !meet(*self, place)) wait_in_runtime<Family::gomp, "GOMP_barrier", void()>(place, place);
 }
 
 bool GOMP_barrier_cancel() {
     const void* const place = __builtin_return_address(0);
     Member* const self = serving(place, Family::gomp);
-    return self != nullptr && meet(*self, place) ? false
-                                                 : real_of<Family::gomp, "GOMP_barrier_cancel", bool()>(place)();
+    return self != nullptr && meet(*self, place)
+               ? false
+               : wait_in_runtime<Family::gomp, "GOMP_barrier_cancel", bool()>(place, place);
 }
 
 void GOMP_loop_end() { meet_at_end<"GOMP_loop_end", "GOMP_loop_end_nowait">(__builtin_return_address(0)); }
@@ -200,19 +206,19 @@ bool GOMP_sections_end_cancel() {
 void* GOMP_single_copy_start() {
     const void* const place = __builtin_return_address(0);
     Member* const self = serving(place, Family::gomp);
-    if (self == nullptr) return real_of<Family::gomp, "GOMP_single_copy_start", void*()>(place)();
+    if (self == nullptr) return wait_in_runtime<Family::gomp, "GOMP_single_copy_start", void*()>(place, place);
     NativeTeam& team = *self->team.load(std::memory_order_relaxed);
     if (real_of<Family::gomp, "GOMP_single_start", bool()>(place)()) return nullptr;
-    if (!meet(*self, place)) real_of<Family::gomp, "GOMP_barrier", void()>(place)();
+    if (!meet(*self, place)) wait_in_runtime<Family::gomp, "GOMP_barrier", void()>(place, place);
     return team.copied.load(std::memory_order_relaxed);
 }
 
 void GOMP_single_copy_end(void* data) {
     const void* const place = __builtin_return_address(0);
     Member* const self = serving(place, Family::gomp);
-    if (self == nullptr) return real_of<Family::gomp, "GOMP_single_copy_end", void(void*)>(place)(data);
+    if (self == nullptr) return wait_in_runtime<Family::gomp, "GOMP_single_copy_end", void(void*)>(place, place, data);
     self->team.load(std::memory_order_relaxed)->copied.store(data, std::memory_order_relaxed);
-    if (!meet(*self, place)) real_of<Family::gomp, "GOMP_barrier", void()>(place)();
+    if (!meet(*self, place)) wait_in_runtime<Family::gomp, "GOMP_barrier", void()>(place, place);
 }
 
 // Older compilers give fewer arguments than these; what lies on the stack in place of the others is passed on.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that clang's and Intel's code calls, of libomp: as gomp.cpp. libomp itself comes by here, too, where it
 // calls its own functions by their names; those calls are told apart by where they come from.
-#include "barrier.hpp"
+#include "missing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,6 +45,7 @@ void run_body(int* thread, int* bound, Call* given) {
         call.opening.home.runtime->real<"__kmp_invoke_microtask", Invoke>()(call.body, *thread, *bound, call.count,
                                                                             call.arguments, &frame);
     }
+    note_end(visit.inner());
 }
 
 /// The place of a construct: the compiler's constant that describes it, else the code that has called.
@@ -56,7 +57,7 @@ const void* place_of(const void* location, const void* caller) noexcept {
     const void* const place = place_of(location, caller);
     Member* const self = serving(place, Family::kmpc);
     if (self == nullptr || !meet(*self, caller))
-        real_of<Family::kmpc, "__kmpc_barrier", void(void*, int)>(place)(location, thread);
+        wait_in_runtime<Family::kmpc, "__kmpc_barrier", void(void*, int)>(place, caller, location, thread);
 }
 
 }  // namespace
@@ -77,8 +78,10 @@ void __kmpc_fork_call(void* location, int count, Microtask* body, ...) {
 
     Member& master = own_member();
     Call call{opening_of(master, code, home), body, count, arguments};
-    if (call.opening.team != nullptr)
-        return real(location, 1, reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&run_body)), &call);
+    if (call.opening.team != nullptr) {
+        real(location, 1, reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&run_body)), &call);
+        return note_over(call.opening);
+    }
     const Visit outside(master, home);
     if (many.empty()) return std::apply([&](auto... one) { real(location, count, body, one...); }, a);
     real(location, 1, reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&run_body)), &call);
@@ -129,7 +132,7 @@ int __kmpc_cancel_barrier(void* location, int thread) {
     const void* const place = place_of(location, caller);
     Member* const self = serving(place, Family::kmpc);
     if (self != nullptr && meet(*self, caller)) return 0;
-    return real_of<Family::kmpc, "__kmpc_cancel_barrier", int(void*, int)>(place)(location, thread);
+    return wait_in_runtime<Family::kmpc, "__kmpc_cancel_barrier", int(void*, int)>(place, caller, location, thread);
 }
 
 /// The thread that has run the block shows where its copies are; the others copy, and meet before it goes on.
@@ -138,8 +141,8 @@ void __kmpc_copyprivate(void* location, int thread, std::size_t size, void* data
     const void* const place = place_of(location, caller);
     Member* const self = serving(place, Family::kmpc);
     if (self == nullptr)
-        return real_of<Family::kmpc, "__kmpc_copyprivate", decltype(__kmpc_copyprivate)>(place)(location, thread, size,
-                                                                                                data, copy, ran);
+        return wait_in_runtime<Family::kmpc, "__kmpc_copyprivate", decltype(__kmpc_copyprivate)>(
+            place, caller, location, thread, size, data, copy, ran);
     NativeTeam& team = *self->team.load(std::memory_order_relaxed);
     if (ran != 0) team.copied.store(data, std::memory_order_relaxed);
     meet_or_call(location, thread, caller);

@@ -35,8 +35,12 @@ void note_thread(Member& first) noexcept {
 
 /// In the child the caller is alone: nobody else of its teams will come, as nobody does to the runtime's barriers.
 void leave_teams() noexcept {
-    for (Member* one = holder.first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
-        one->team.store(nullptr, std::memory_order_relaxed);
+    for (Member* first = first_of_all(); first != nullptr; first = first->next_thread) {
+        for (Member* one = first; one != nullptr; one = one->inner.load(std::memory_order_relaxed)) {
+            one->team.store(nullptr, std::memory_order_relaxed);
+            one->watched.team.store(nullptr, std::memory_order_relaxed);
+        }
+    }
     if (holder.first != nullptr) note_thread(*holder.first);
 }
 
@@ -75,6 +79,7 @@ Member& enter(Member& outer) {
         outer.inner.store(inner, std::memory_order_release);  // pairs with those who name the missing
     }
     inner->team.store(nullptr, std::memory_order_relaxed);
+    inner->watched.team.store(nullptr, std::memory_order_relaxed);
     inner->barriers.store(0, std::memory_order_relaxed);
     inner->home.size = inner->guest.size = 0;
     inner->home.runtime = nullptr;

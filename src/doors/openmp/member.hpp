@@ -18,7 +18,16 @@ namespace tollbar::detail::openmp {
 /// A team, and where `single copyprivate` leaves its address.
 struct NativeTeam : Team<NativeSync> {
     std::atomic<void*> copied{nullptr};
-    std::atomic<std::int64_t> reported_ns{0};  ///< when its missing threads were named last
+    std::atomic<std::uint64_t> ended{0};  ///< how many regions it has been lent to that are over
+};
+
+/// Notes about where a thread of a region waits, also in the runtime's barriers; kept where TOLLBAR_TIMEOUT is set.
+struct Watched {
+    std::atomic<const NativeTeam*> team{nullptr};
+    std::atomic<std::uint64_t> region{0};      ///< `ended` of the team while this region lasts
+    std::atomic<int> number{0};                ///< of the thread in the team
+    std::atomic<int> threads{0};               ///< of the team
+    std::atomic<std::int64_t> waits_since{0};  ///< nanoseconds of the steady clock; 0: it does not wait
 };
 
 /// One for each region that a thread is in, the innermost last; the first is for outside of all. The records of a
@@ -28,8 +37,8 @@ struct alignas(line_bytes) Member {
     std::atomic<std::uint64_t> barriers{0};   ///< at which it has arrived in this region
     std::atomic<const void*> place{nullptr};  ///< of the last of them
     std::atomic<const void*> body{nullptr};   ///< the region's code
-    std::atomic<int> number{0};               ///< in the team; known where the missing are named
     std::atomic<pid_t> thread{0};
+    Watched watched;  ///< for those who name the missing
 
     std::uint64_t threads = 0;
     Site home;                   ///< the object whose code the region is

@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the records of other threads while they go on: what it says is of one moment for each thread.
-#include "barrier.hpp"
+// A thread reads the records of all others while they go on: what it says is of one moment for each thread.
+#include "missing.hpp"
 
 #include "base/report.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string>
+#include <thread>
 #include <unistd.h>
+#include <unordered_map>
 #include <vector>
 
 namespace tollbar::detail::openmp {
 
 namespace {
 
+using Seconds = std::chrono::duration<double>;
+
+std::int64_t now_ns() noexcept {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// "program+0x1234 (function)", for addr2line(1) and for eyes. A barrier that a region ends with was jumped to, from
 /// where is not known.
 std::string text_of(const void* place, const void* body) {
     Dl_info about{}, own{};
-    dladdr(reinterpret_cast<const void*>(&report_missing), &own);
-    if (place == nullptr || dladdr(place, &about) == 0 || about.dli_fname == nullptr) return "an unknown place";
-    if (about.dli_fbase == own.dli_fbase) return "the end of " + text_of(body, body);
+    dladdr(reinterpret_cast<const void*>(&note_wait), &own);
+    const bool is_end = place == nullptr && body != nullptr;
+    if (!is_end && (dladdr(place, &about) == 0 || about.dli_fname == nullptr)) return "an unknown place";
+    if (is_end || about.dli_fbase == own.dli_fbase) return "the end of " + text_of(body, nullptr);
     char offset[32];
     std::snprintf(
         offset, sizeof offset, "+0x%zx",
@@ -33,15 +46,33 @@ std::string place_of(const Member& member) {
     return text_of(member.place.load(std::memory_order_relaxed), member.body.load(std::memory_order_relaxed));
 }
 
-/// The record of that thread in a region; null where it has not begun.
-const Member* member_of(const NativeTeam& team, int number) noexcept {
+/// Calls `look(record)` for every record of every thread.
+template <class Look>
+void for_each_record(Look look) {
     for (const Member* first = first_of_all(); first != nullptr; first = first->next_thread)
-        for (const Member* one = first; one != nullptr; one = one->inner.load(std::memory_order_acquire))
-            if (one->team.load(std::memory_order_relaxed) == &team &&
-                one->number.load(std::memory_order_relaxed) == number)
-                return one;
-    return nullptr;
+        for (const Member* one = first; one != nullptr; one = one->inner.load(std::memory_order_acquire)) look(*one);
 }
+
+/// A thread that has waited for long, as it was when it was looked at.
+struct Waiting {
+    explicit Waiting(const Member& looked_at)
+        : member(&looked_at), team(looked_at.watched.team.load(std::memory_order_acquire)),  // pairs with note_begin()
+          region(looked_at.watched.region.load(std::memory_order_relaxed)),
+          since_ns(looked_at.watched.waits_since.load(std::memory_order_acquire)),  // pairs with note_wait()
+          barriers(looked_at.barriers.load(std::memory_order_relaxed)) {}
+
+    bool still_waits() const noexcept {
+        return team != nullptr && since_ns != 0 && team->ended.load(std::memory_order_acquire) == region &&
+               member->watched.team.load(std::memory_order_relaxed) == team &&
+               member->watched.waits_since.load(std::memory_order_relaxed) == since_ns;
+    }
+
+    const Member* member;
+    const NativeTeam* team;
+    std::uint64_t region;
+    std::int64_t since_ns;
+    std::uint64_t barriers;
+};
 
 std::string text_of(int number, const Member* member) {
     const std::string text = "thread " + std::to_string(number);
@@ -51,29 +82,99 @@ std::string text_of(int number, const Member* member) {
     return thread + ", last at the barrier at " + place_of(*member) + ")";
 }
 
-/// True for one of the threads that wait, in every `timeout`.
-bool is_reporter(NativeTeam& team, std::chrono::duration<double> timeout) noexcept {
-    const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
-    const auto half = static_cast<std::int64_t>(timeout.count() * 0.5e9);
-    std::int64_t last = team.reported_ns.load(std::memory_order_relaxed);
-    return now - last >= half && team.reported_ns.compare_exchange_strong(last, now, std::memory_order_relaxed);
+/// The threads that the barrier waits for. A thread without a record has not begun, unless others wait for the end
+/// already: tasks that a thread runs there may open regions, which take its record.
+std::vector<std::string> missing_of(const Waiting& waiting, int threads) {
+    std::vector<const Member*> members(static_cast<std::size_t>(threads));
+    for_each_record([&](const Member& one) {
+        const auto number = static_cast<std::size_t>(one.watched.number.load(std::memory_order_relaxed));
+        if (one.watched.team.load(std::memory_order_acquire) == waiting.team && number < members.size() &&
+            one.watched.region.load(std::memory_order_relaxed) == waiting.region)
+            members[number] = &one;
+    });
+    const bool is_end = waiting.member->place.load(std::memory_order_relaxed) == nullptr;
+    std::vector<std::string> missing;
+    for (int number = 0; number < threads; ++number) {
+        const Member* const member = members[static_cast<std::size_t>(number)];
+        if (member == nullptr ? !is_end : member->barriers.load(std::memory_order_relaxed) < waiting.barriers)
+            missing.push_back(text_of(number, member));
+    }
+    return missing;
+}
+
+class Watcher {
+public:
+    explicit Watcher(Seconds timeout) : timeout_(timeout) {}
+
+    void look() {
+        const std::int64_t now = now_ns();
+        const auto is_long = [&](std::int64_t since) { return Seconds(1e-9 * double(now - since)) >= timeout_; };
+        for_each_record([&](const Member& one) {
+            const Waiting waiting(one);
+            if (!waiting.still_waits() || !is_long(waiting.since_ns) || !is_long(reported_ns_[waiting.team])) return;
+            if (report(waiting, now)) reported_ns_[waiting.team] = now;
+        });
+    }
+
+private:
+    static bool report(const Waiting& waiting, std::int64_t now) {
+        const Member& self = *waiting.member;
+        const int threads = self.watched.threads.load(std::memory_order_relaxed);
+        const std::vector<std::string> missing = missing_of(waiting, threads);
+        const std::string place = place_of(self);
+        if (missing.empty() || !waiting.still_waits()) return false;
+        tollbar_report("thread %d of %d of process %d has waited %.1f s in the OpenMP barrier at %s for %s",
+                       self.watched.number.load(std::memory_order_relaxed), threads, static_cast<int>(getpid()),
+                       1e-9 * static_cast<double>(now - waiting.since_ns), place.c_str(),
+                       listed(missing, [](const std::string& one) { return one; }).c_str());
+        return true;
+    }
+
+    const Seconds timeout_;
+    std::unordered_map<const NativeTeam*, std::int64_t> reported_ns_;
+};
+
+[[noreturn]] void watch(Seconds timeout) {
+    pthread_setname_np(pthread_self(), "tollbar-watch");
+    Watcher watcher(timeout);
+    for (;;) {
+        std::this_thread::sleep_for(std::clamp(timeout / 8, Seconds(0.01), Seconds(0.1)));
+        report_if_possible([&] { watcher.look(); });
+    }
+}
+
+/// Once in a process: a child of fork has no such thread.
+void start_watching() noexcept {
+    static std::atomic<pid_t> watched_process{0};
+    if (watched_process.load(std::memory_order_relaxed) == getpid()) return;
+    if (watched_process.exchange(getpid(), std::memory_order_relaxed) == getpid()) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are for its own threads
+    report_if_possible([] { std::thread([timeout = *own_timeout()] { watch(timeout); }).detach(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
 
-void report_missing(const Member& self, NativeTeam& team, std::uint64_t barrier, std::chrono::duration<double> waited,
-                    std::chrono::duration<double> timeout) {
-    if (!is_reporter(team, timeout)) return;
-    std::vector<std::string> missing;
-    for (int number = 0; number < static_cast<int>(self.threads); ++number) {
-        const Member* const member = member_of(team, number);
-        if (member == nullptr || member->barriers.load(std::memory_order_relaxed) <= barrier)
-            missing.push_back(text_of(number, member));
-    }
-    tollbar_report("thread %d of %d of process %d has waited %.1f s in the OpenMP barrier at %s for %s",
-                   self.number.load(std::memory_order_relaxed), static_cast<int>(self.threads),
-                   static_cast<int>(getpid()), waited.count(), place_of(self).c_str(),
-                   listed(missing, [](const std::string& one) { return one; }).c_str());
+void note_begin(Member& self, const Opening& opening) noexcept {
+    start_watching();
+    Watched& noted = self.watched;
+    noted.region.store(opening.team->ended.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    noted.number.store(opening.home.runtime->real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
+    noted.threads.store(static_cast<int>(self.threads), std::memory_order_relaxed);
+    noted.waits_since.store(0, std::memory_order_relaxed);
+    noted.team.store(opening.team, std::memory_order_release);  // pairs with Waiting and missing_of()
+}
+
+void note_wait(Member& self) noexcept {
+    self.watched.waits_since.store(now_ns(), std::memory_order_release);  // pairs with Waiting
+}
+
+void note_runtimes_wait(Member& self, const void* place) noexcept {
+    self.place.store(place, std::memory_order_relaxed);
+    self.barriers.store(self.barriers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    note_wait(self);
 }
 
 }  // namespace tollbar::detail::openmp

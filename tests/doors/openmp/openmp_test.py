@@ -204,9 +204,10 @@ def test_a_runtime_that_has_learned_to_open_regions_otherwise_keeps_its_barriers
     assert "liblater.so keeps its own barriers: tollbar does not know its GOMP_parallel_quantum" in line
 
 
-def test_the_missing_are_named_again_and_again(programs):
+@pytest.mark.parametrize("where", ["tollbar's", "tasks", "end"])
+def test_the_missing_are_named_again_and_again(programs, where):
     late = subprocess.Popen(
-        [programs.made("late.cpp")], env=variables(DOOR, TOLLBAR_TIMEOUT="0.2"), stdin=subprocess.PIPE,
+        [programs.made("late.cpp"), where], env=variables(DOOR, TOLLBAR_TIMEOUT="0.2"), stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     lines = [late.stderr.readline(), late.stderr.readline()]

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How threads of regions note where they wait, and the thread that looks at these notes to name the missing.
+// All of it happens only where TOLLBAR_TIMEOUT is set.
+#pragma once
+
+#include "barrier.hpp"
+
+namespace tollbar::detail::openmp {
+
+/// The calling thread has become a member of a region that tollbar serves. Starts the thread that looks.
+void note_begin(Member& self, const Opening& opening) noexcept;
+
+/// The thread waits at the barrier at which it has arrived.
+void note_wait(Member& self) noexcept;
+
+/// The thread arrives at a barrier that is the runtime's, and waits there. No place: the end of its region.
+void note_runtimes_wait(Member& self, const void* place) noexcept;
+
+/// The thread waits for the end of its region.
+inline void note_end(Member& self) noexcept {
+    if (self.watched.team.load(std::memory_order_relaxed) != nullptr) note_runtimes_wait(self, nullptr);
+}
+
+/// The region is over, for all its threads: what they have noted in it is out of date.
+inline void note_over(const Opening& opening) noexcept {
+    if (opening.team == nullptr) return;
+    std::atomic<std::uint64_t>& ended = opening.team->ended;  // pairs with Waiting; nobody else writes it
+    ended.store(ended.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+/// Around a wait of the calling thread.
+class NotedWait {
+public:
+    explicit NotedWait(Member& self) noexcept : self_(&self) { note_wait(self); }
+    explicit NotedWait(const void* place) noexcept : self_(innermost) {
+        if (self_ != nullptr && self_->watched.team.load(std::memory_order_relaxed) != nullptr)
+            note_runtimes_wait(*self_, place);
+    }
+    ~NotedWait() {
+        if (self_ != nullptr) self_->watched.waits_since.store(0, std::memory_order_relaxed);
+    }
+    NotedWait(const NotedWait&) = delete;
+    NotedWait& operator=(const NotedWait&) = delete;
+
+private:
+    Member* const self_;
+};
+
+/// A wait in the runtime's function of that name, which the code at `place` would have called.
+template <Family family, Name name, class Function, class... Arguments>
+auto wait_in_runtime(const void* place, const void* caller, Arguments... arguments) noexcept {
+    const NotedWait noted(caller);
+    return real_of<family, name, Function>(place)(arguments...);
+}
+
+}  // namespace tollbar::detail::openmp
