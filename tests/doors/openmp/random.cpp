@@ -3,6 +3,7 @@
 // same constructs, which the seed says. Prints how many tolls were missing and a result that only the seeds decide.
 #include "tolls.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -66,11 +67,20 @@ void loop(int kind, int length, long weight) {
     }
 }
 
-void ordered(Shared& shared, int length) {
+void ordered(Shared& shared, int length, bool crosses) {
+    if (crosses) {
+#pragma omp for ordered(1) schedule(dynamic)
+        for (int i = 0; i < length; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+            shared.order = (shared.order * 17 + i) % 1000003;
+#pragma omp ordered depend(source)
+        }
+    } else {
 #pragma omp for ordered schedule(dynamic)
-    for (int i = 0; i < length; ++i) {
+        for (int i = 0; i < length; ++i) {
 #pragma omp ordered
-        shared.order = (shared.order * 31 + i) % 1000003;
+            shared.order = (shared.order * 31 + i) % 1000003;
+        }
     }
 #pragma omp single
     add(shared.order);
@@ -149,6 +159,16 @@ void tasks(Shared& shared, int kind, int count) {
             for (int i = 0; i < count; ++i) ++shared.count;
         }
 #pragma omp barrier
+    } else if (kind == 3) {
+        expected = omp_get_num_threads();
+        long made = 0;
+#pragma omp taskgroup task_reduction(+ : made)
+        {
+#pragma omp task in_reduction(+ : made)
+            ++made;
+        }
+        shared.count += made;
+#pragma omp barrier
     } else {
         expected = 2;
 #pragma omp single nowait
@@ -190,7 +210,7 @@ void step(Numbers& numbers, Shared& shared, int depth) {
         }
         case 3:
         case 4: return loop(kind % 6, length, weight);
-        case 5: return ordered(shared, length % 6 + 1);
+        case 5: return ordered(shared, length % 6 + 1, kind % 3 == 0);
         case 6: return sections(weight, kind % 2 == 0);
         case 7:
 #pragma omp single
@@ -199,7 +219,7 @@ void step(Numbers& numbers, Shared& shared, int depth) {
         case 8: return copied(weight);
         case 9: return summed(shared, length);
         case 10: {
-            if (kind < 24) return tasks(shared, kind % 4, length);
+            if (kind < 24) return tasks(shared, kind % 5, length);
 #pragma omp barrier
             return;
         }
@@ -225,12 +245,52 @@ void region(std::uint64_t seed, int threads, int depth) {
     }
 }
 
+/// Reductions of variables that have to be the region's own.
+void reductions(std::uint64_t seed, int threads) {
+    Tolls tolls;
+    long sum = 0, most = 0;
+#pragma omp parallel num_threads(threads)
+    {
+        Numbers numbers(seed);
+        const int steps = numbers.below(6);
+        for (int episode = 1; episode <= steps; ++episode) {
+            const int length = 1 + numbers.below(20), kind = numbers.below(4);
+            tolls.pay(episode);
+            if (kind == 0) {
+#pragma omp for reduction(+ : sum)
+                for (int i = 0; i < length; ++i) sum += i;
+            } else if (kind == 1) {
+#pragma omp for reduction(max : most) reduction(+ : sum) schedule(dynamic)
+                for (int i = 0; i < length; ++i) sum += (most = std::max(most, 7L * i)) >= 7L * i;
+            } else if (kind == 2) {
+#pragma omp sections reduction(+ : sum)
+                {
+#pragma omp section
+                    sum += length;
+#pragma omp section
+                    sum += 2;
+                }
+            } else {
+#pragma omp for reduction(task, + : sum)
+                for (int i = 0; i < length; ++i) {
+#pragma omp task in_reduction(+ : sum)
+                    sum += i;
+                }
+            }
+            tolls.check(episode);
+#pragma omp single
+            add(sum + most);
+        }
+    }
+}
+
 void program(std::uint64_t seed, int threads) {
     Numbers numbers(seed);
     const int regions = 1 + numbers.below(4);
     for (int i = 0; i < regions; ++i)
         region(seed * 131 + static_cast<std::uint64_t>(i), numbers.below(3) == 0 ? 1 + numbers.below(threads) : threads,
                0);
+    reductions(seed, 1 + numbers.below(threads));
 }
 
 }  // namespace
