@@ -155,6 +155,9 @@ def interface_of(words: Sequence[str], mpi: mpis.Mpi | None) -> str:
 def open_for_threads(words: Sequence[str], wanted: str | None) -> tuple[str, dict[str, str]]:
     """The libraries for a program's threads, and the variables that make it load them and suit the CPUs."""
     linked = next((found for word in words if (found := openmp.of_program(word))), [])
+    for word in words:
+        if why := openmp.out_of_reach(word):
+            print(f"tollbar run: {word} keeps its own barriers: {why}", file=sys.stderr)
     ways = [wanted] if wanted in doors.THREADS else linked or list(doors.THREADS)
     libraries = doors.of_threads(ways)
     if not libraries:

@@ -16,6 +16,9 @@ from tollbar.machine.cpus import Usable
 #: The OpenMP runtime that a program is linked with, also under the names that wheels give their own copies.
 _RUNTIMES = {"libgomp": re.compile(r"\blibgomp[-\w]*\.so"), "libomp": re.compile(r"\b(?:libomp|libiomp5)[-\w]*\.so")}
 
+#: A variable that each of them reads, by which a copy inside of a program is known.
+_MARKS = {"libgomp": b"\0GOMP_CPU_AFFINITY\0", "libomp": b"\0KMP_AFFINITY\0"}
+
 #: How often libgomp looks before a thread sleeps: as long as a wake-up takes. Its own choice is 300,000.
 _SPINS_WORTH_A_WAKE = "2000"
 
@@ -25,11 +28,27 @@ def of_program(program: str | Path) -> list[str]:
     path = shutil.which(program)
     if path is None or not is_elf(Path(path)):
         return []
-    linked = subprocess.run(["ldd", path], capture_output=True, text=True, errors="replace").stdout
+    linked = _linked(path)
     found = [name for name, pattern in _RUNTIMES.items() if pattern.search(linked)]
     if b"\0pthread_barrier_wait\0" in Path(path).read_bytes():
         found.append("pthread")
     return found
+
+
+def out_of_reach(program: str | Path) -> str:
+    """Why no preload gets hold of that program's barriers; empty where one may."""
+    path = shutil.which(program)
+    if path is None or not is_elf(Path(path)):
+        return ""
+    linked, content = _linked(path), Path(path).read_bytes()
+    if not linked or "statically linked" in linked:
+        return "it is linked statically"
+    kept = [name for name, mark in _MARKS.items() if mark in content and not _RUNTIMES[name].search(linked)]
+    return f"{kept[0]} is linked into it statically" if kept else ""
+
+
+def _linked(path: str) -> str:
+    return subprocess.run(["ldd", path], capture_output=True, text=True, errors="replace").stdout
 
 
 def refusal(door: Path, runtime: Path) -> str:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads two plugins, each for itself alone: host PLUGIN PLUGIN. Regions of the first call the second.
+// Loads two plugins, each for itself alone: host PLUGIN PLUGIN [deep]. Regions of the first call the second; `deep`
+// binds them to their own libraries first.
 #include <cstdio>
 #include <dlfcn.h>
 
@@ -9,8 +10,8 @@ using Call = void();
 using Region = long(int threads, Call* between);
 
 struct Plugin {
-    explicit Plugin(const char* file)
-        : handle(dlopen(file, RTLD_NOW | RTLD_LOCAL)),
+    Plugin(const char* file, int how)
+        : handle(dlopen(file, RTLD_NOW | RTLD_LOCAL | how)),
           region(reinterpret_cast<Region*>(dlsym(handle, "plugin_region"))),
           barrier(reinterpret_cast<Call*>(dlsym(handle, "plugin_barrier"))),
           jump(reinterpret_cast<Call*>(dlsym(handle, "plugin_jump"))) {}
@@ -22,8 +23,9 @@ struct Plugin {
 
 }  // namespace
 
-int main(int, char** words) {
-    const Plugin one(words[1]), other(words[2]);
+int main(int count, char** words) {
+    const int how = count > 3 ? RTLD_DEEPBIND : 0;
+    const Plugin one(words[1], how), other(words[2], how);
     static Region* const inner = other.region;
     static long missing = 0;
     one.barrier();

@@ -195,6 +195,27 @@ def test_plugins_of_a_program_with_a_runtime_are_served_by_that_one(gomp, plugin
     assert re.fullmatch(r"tollbar: the barriers of \S*libgomp.so.1 inside parallel regions are tollbar's\n", lines)
 
 
+@pytest.fixture
+def plugins_of_two_compilers(gomp, llvm) -> list[Path]:
+    words = ("-fopenmp", "-fPIC", "-shared")
+    return [programs.made("plugin.cpp", *words, name="own_plugin") for programs in (gomp, llvm)]
+
+
+def test_both_runtimes_are_served_in_one_process(gomp, plugins_of_two_compilers):
+    host = gomp.made("host.cpp", "-ldl", name="host")
+    for words in (plugins_of_two_compilers, plugins_of_two_compilers[::-1]):
+        assert result(DOOR, host, *words) == result(None, host, *words) == (0, "0 missing\n")
+        lines = said(host, *words)
+        for runtime in RUNTIMES:
+            assert re.search(rf"{runtime}\S* inside parallel regions are tollbar's", lines)
+
+
+def test_plugins_that_are_bound_to_their_own_libraries_first_go_round_the_door(gomp, plugins_of_two_compilers):
+    host = gomp.made("host.cpp", "-ldl", name="host")
+    assert result(DOOR, host, *plugins_of_two_compilers, "deep") == (0, "0 missing\n")
+    assert said(host, *plugins_of_two_compilers, "deep") == ""
+
+
 def test_a_runtime_that_has_learned_to_open_regions_otherwise_keeps_its_barriers(gomp):
     library = gomp.made("later.cpp", "-shared", "-fPIC", name="liblater.so")
     program = gomp.made("late.cpp", "-fopenmp", "-c", name="late.o")

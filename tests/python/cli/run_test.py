@@ -129,6 +129,7 @@ def threads(here, monkeypatch):
     here()
     linked = {"gnu": ["libgomp"], "llvm": ["libomp"], "posix": ["pthread"]}
     monkeypatch.setattr(openmp, "of_program", lambda word: linked.get(word, []))
+    monkeypatch.setattr(openmp, "out_of_reach", lambda word: "it is linked statically" if word == "static" else "")
     monkeypatch.setattr(shutil, "which", lambda word: f"/bin/{word}")
     monkeypatch.setattr(paths, "find_library", lambda name: Path("/lib", name))
     monkeypatch.setattr(cpus, "usable", lambda: cpus.Usable(4, 4, None))
@@ -155,6 +156,11 @@ def test_a_door_for_threads_that_is_not_built_says_how_to_get_it(threads, tollba
     monkeypatch.setattr(paths, "find_library", lambda name: None)
     said = tollbar("run", "--", "posix")
     assert (said.code, said.err) == (2, f"tollbar run: libtollbar_pthread.so is not built; remedy: {paths.mend()}\n")
+
+
+def test_a_program_that_no_preload_reaches_is_named(threads, tollbar):
+    said = tollbar("run", "--dry-run", "--", "nice", "static")
+    assert (said.code, said.err) == (0, "tollbar run: static keeps its own barriers: it is linked statically\n")
 
 
 def test_what_is_set_is_told_where_it_is_asked_for(threads, tollbar, monkeypatch):

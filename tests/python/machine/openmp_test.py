@@ -54,6 +54,25 @@ def test_how_threads_meet_is_read_from_the_file(tmp_path):
     assert openmp.of_program("no-such-program") == []
 
 
+def test_a_program_that_has_its_runtime_inside_is_out_of_reach(tmp_path):
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no gcc")
+    source, part, program = tmp_path / "program.c", tmp_path / "part.o", tmp_path / "program"
+    source.write_text("int main(int n, char** w) { (void)w;\n#pragma omp parallel\nn += 0;\nreturn n > 9; }\n")
+
+    def why(*words: str | Path) -> str:
+        subprocess.run([compiler, *words, "-o", program], check=True)
+        return openmp.out_of_reach(program)
+
+    assert why(source, "-fopenmp") == ""
+    assert why(source, "-static") == "it is linked statically"
+    subprocess.run([compiler, "-fopenmp", "-c", source, "-o", part], check=True)
+    archive = subprocess.run([compiler, "-print-file-name=libgomp.a"], capture_output=True, text=True).stdout.strip()
+    assert why(part, archive) == "libgomp is linked into it statically"
+    assert openmp.out_of_reach(source) == openmp.out_of_reach("no-such-program") == ""
+
+
 def test_a_library_that_is_no_runtime_is_refused():
     door = paths.find_library(doors.THREADS["openmp"])
     if door is None:
