@@ -11,6 +11,7 @@ import pytest
 from tollbar.campaigns import passes
 from tollbar.campaigns import threads as campaign
 from tollbar.campaigns.campaign import Asked
+from tollbar.cli import doctor
 from tollbar.data import results
 from tollbar.machine import doors, paths
 
@@ -216,13 +217,18 @@ def test_plugins_that_are_bound_to_their_own_libraries_first_go_round_the_door(g
     assert said(host, *plugins_of_two_compilers, "deep") == ""
 
 
-def test_a_runtime_that_has_learned_to_open_regions_otherwise_keeps_its_barriers(gomp):
+def test_a_runtime_that_has_learned_to_open_regions_otherwise_keeps_its_barriers(gomp, tmp_path):
     library = gomp.made("later.cpp", "-shared", "-fPIC", name="liblater.so")
     program = gomp.made("late.cpp", "-fopenmp", "-c", name="late.o")
     linked = gomp.folder / "late_on_later"
     subprocess.run(["g++", program, library, f"-Wl,-rpath,{gomp.folder}", "-o", linked], check=True)
     line = said(linked)
     assert "liblater.so keeps its own barriers: tollbar does not know its GOMP_parallel_quantum" in line
+    place = tmp_path / "usr" / "lib" / "later" / "libgomp.so.1"
+    place.parent.mkdir(parents=True)
+    shutil.copy(library, place)
+    found = {row.what: row for row in doctor._openmp(tmp_path, doors.THREADS["openmp"])}["OpenMP on libgomp"]
+    assert found.why == f"{place} keeps its own barriers: tollbar does not know its GOMP_parallel_quantum"
 
 
 @pytest.mark.parametrize("where", ["tollbar's", "tasks", "end"])
