@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import time
 
 import nic_hosts
 import pytest
@@ -33,6 +34,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """
     from xdist.scheduler import LoadScopeScheduling
 
+    if "DEEP_UNTIL" in os.environ:
+        config.option.loadscopereorder = False  # or else it begins with the files that have the most tests
+
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
@@ -49,6 +53,21 @@ def pytest_runtest_makereport(item: pytest.Item):
         if LEFT_OUT.search(why):
             report.outcome, report.longrepr = "failed", f"{why}, and must not be (NO_SKIPS)"
     return report
+
+
+#: Seconds since 1970 after which no deep test begins (scripts/test).
+DEEP_UNTIL = int(os.environ.get("DEEP_UNTIL") or 1 << 62)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if "DEEP_UNTIL" in os.environ:
+        items.sort(key=lambda item: not item.nodeid.startswith("tests/mutants/"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if time.time() > DEEP_UNTIL and item.get_closest_marker("deep"):
+        pytest.skip("there was no time left for it: make test-deep")
 
 
 @pytest.fixture(scope="session")
