@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import time
 
 import nic_hosts
@@ -24,6 +25,14 @@ LEFT_OUT = re.compile(
 
 #: Files whose tests are long and share nothing.
 SPREAD = ("tests/docs/docs_test.py", "tests/mutants/mutants_test.py")
+
+
+def pytest_configure() -> None:
+    """Has what tests start hear every signal. A shell's background jobs ignore interrupts and nohup's ignore SIGHUP,
+    and what they start inherits that; a handler is not inherited."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -3,7 +3,6 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -386,11 +385,3 @@ def test_there_is_one_wait_loop():
     }
     assert loops - PASSES_TIME.keys() == {"include/tollbar/detail/waiting.hpp"}
     assert PASSES_TIME.keys() - loops == set()
-
-
-def test_the_tests_of_a_file_run_in_one_process():
-    """A module's fixture is made once, however many processes there are."""
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-v", "tests/python/data/schema_test.py"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-    assert len(set(re.findall(r"^\[(gw\d)\]", done.stdout, re.MULTILINE))) == 1
