@@ -19,7 +19,7 @@ _FLAGS = (
 
 #: The reason of a test that is skipped for want of what scripts/setup installs or make builds.
 LEFT_OUT = re.compile(
-    r"(?<!lstopo) is not (installed|built|there|beside)|: no /|no (C )?compiler|no browser|no SimGrid"
+    r"(?<!lstopo) (is|are) not (installed|built|there|beside)|: no /|no (C )?compiler|no browser|no SimGrid"
     r"|does not load"
 )
 
