@@ -2,7 +2,9 @@
 """The library as Python sees it."""
 
 import inspect
+import sys
 import threading
+from collections.abc import Callable
 
 import pytest
 import tollbar
@@ -147,11 +149,10 @@ def test_a_wrong_argument_is_a_value_error_that_says_so(wrong):
         wrong()
 
 
-def runs_beside_a_proof() -> bool:
+def runs_beside(call: Callable[[], object]) -> bool:
     """Whether this thread got on while another one was in a call that takes milliseconds."""
-    plan = tollbar.plan("dissemination", 4096)
     inside, seen = threading.Event(), []
-    worker = threading.Thread(target=lambda: (inside.set(), tollbar.verify(plan), seen.append("verdict")))
+    worker = threading.Thread(target=lambda: (inside.set(), call(), seen.append("answer")))
     worker.start()
     inside.wait()
     while worker.is_alive() and "us" not in seen:
@@ -161,8 +162,14 @@ def runs_beside_a_proof() -> bool:
 
 
 def test_other_threads_run_while_a_long_answer_is_computed():
-    # Now and then the CPUs are others' for as long as the call takes.
-    assert any(runs_beside_a_proof() for _ in range(50))
+    plan, before = tollbar.plan("dissemination", 4096), sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # so that a thread runs only once another one lets go of the interpreter by itself
+    try:
+        assert not any(runs_beside(lambda: sum(range(1_000_000))) for _ in range(10))
+        # Now and then the CPUs are others' for as long as the call takes.
+        assert any(runs_beside(lambda: tollbar.verify(plan)) for _ in range(50))
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_everything_has_a_docstring():
