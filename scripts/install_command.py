@@ -80,8 +80,8 @@ def main(prefix: Path, extras: list[str]) -> None:
     # Where the package looks for libraries and programs.
     for name, place in (("lib", libraries), ("libexec", prefix / "libexec" / "tollbar")):
         (package / name).symlink_to(os.path.relpath(place, package))
-    # Modules that root installs are compiled now or never. Tests are not run, nor what rich shows program texts with.
-    compileall.compile_dir(site, quiet=2, stripdir=str(site), workers=0, rx=re.compile(r"/(tests?|pygments)/"))
+    # Modules that root installs are compiled now or never. Tests are not run.
+    compileall.compile_dir(site, quiet=2, stripdir=str(site), workers=0, rx=re.compile(r"/tests?/"))
 
     command = prefix / "bin" / "tollbar"
     command.parent.mkdir(exist_ok=True)

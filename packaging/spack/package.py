@@ -36,7 +36,6 @@ class Tollbar(CMakePackage):
     depends_on("llvm@14: +clang targets=bpf", type="build", when="+nic")
     depends_on("python@3.11:", type=("build", "run"), when="+python")
     depends_on("py-nanobind@2:", type="build", when="+python")
-    depends_on("py-rich@13:", type=("build", "run"), when="+python")
     depends_on("py-shtab@1.5:", type=("build", "run"), when="+python")
 
     extends("python", when="+python")

@@ -20,7 +20,7 @@ from tollbar.cli.errors import CommandError
 from tollbar.cli.table import Table, add_format, write
 
 #: Every verb, in the order of `--help`, with its line there: a module with add_parser(commands), which sets
-#: run(args) -> Table. It is imported when it is asked for, and what is heavy (numpy, rich) inside run().
+#: run(args) -> Table. It is imported when it is asked for, and what is heavy (numpy) inside run().
 COMMANDS = {
     "plans": "lists the barrier algorithms with their parameters, restrictions and papers.",
     "show": "prints a plan as text, as a drawing (SVG) or as LogGOPSim's GOAL.",

@@ -186,7 +186,7 @@ sys.stdout = open("/dev/null", "w")
 assert tollbar.cli.main(sys.argv[1:]) == 0
 print(*(name for name in sys.modules if name.startswith("tollbar.") or "." not in name), file=sys.stderr)
 """
-HEAVY = {"rich", "numpy", "scipy", "matplotlib", "polars", "jinja2", "multiprocessing", "asyncio", "subprocess"}
+HEAVY = {"numpy", "scipy", "matplotlib", "polars", "jinja2", "multiprocessing", "asyncio", "subprocess"}
 
 
 def loaded(*words) -> set[str]:

@@ -52,11 +52,21 @@ def test_long_work_shows_its_label(connect, monkeypatch):
         assert stderr.written.wait(timeout=60)
         bar.advance(label="still counting")
     assert "counting" in stderr.getvalue()
+    assert stderr.getvalue().endswith("\r\033[K"), "the line is not taken back"
+
+
+def test_the_line_says_what_is_done_and_what_is_left(monkeypatch):
+    clock = iter([0.0, 30.0, 60.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    bar = progress.Progress("counting", total=4)
+    assert bar._line() == f"counting {'.' * 40} 0:30"
+    bar.advance()
+    assert bar._line() == f"counting {'#' * 10}{'.' * 30} 1:00, 3:00 left"
 
 
 def test_without_a_terminal_nothing_is_shown(monkeypatch, capsys):
     monkeypatch.setattr(progress, "PATIENCE_S", 0)
     with progress.Progress("counting", total=3) as bar:
         bar.advance()
-        assert not bar._timer.is_alive()
+        assert not bar._shower.is_alive()
     assert capsys.readouterr().err == ""
