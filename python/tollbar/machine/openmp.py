@@ -19,9 +19,6 @@ _RUNTIMES = {"libgomp": re.compile(r"\blibgomp[-\w]*\.so"), "libomp": re.compile
 #: A variable that each of them reads, by which a copy inside of a program is known.
 _MARKS = {"libgomp": b"\0GOMP_CPU_AFFINITY\0", "libomp": b"\0KMP_AFFINITY\0"}
 
-#: How often libgomp looks before a thread sleeps: as long as a wake-up takes. Its own choice is 300,000.
-_SPINS_WORTH_A_WAKE = "2000"
-
 
 def of_program(program: str | Path) -> list[str]:
     """libgomp, libomp, pthread: what that program's threads meet by, as far as its file tells."""
@@ -74,8 +71,6 @@ def settings(environment: Mapping[str, str], usable: Usable) -> dict[str, str]:
         chosen["OMP_NUM_THREADS"] = str(usable.cpus)  # runtimes look at the mask, not at the quota
         threads = usable.cpus
     has_policy = any(name in environment for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"))
-    if has_policy:
-        return chosen
-    if threads > usable.cpus or usable.quota:
-        return {**chosen, "OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
-    return {**chosen, "GOMP_SPINCOUNT": _SPINS_WORTH_A_WAKE}
+    if not has_policy and (threads > usable.cpus or usable.quota):
+        chosen |= {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+    return chosen

@@ -141,7 +141,7 @@ def test_a_program_of_threads_gets_the_door_of_what_it_is_linked_with(threads, s
     for program in ("gnu", "llvm"):
         row = shown("--", program, "argument")
         assert (row["mpi"], row["library"]) == ("threads", "/lib/libtollbar_openmp.so")
-        assert row["command"] == (f"LD_PRELOAD=/lib/libtollbar_openmp.so GOMP_SPINCOUNT=2000 {program} argument")
+        assert row["command"] == f"LD_PRELOAD=/lib/libtollbar_openmp.so {program} argument"
     row = shown("--timeout", "5", "--", "nice", "posix")
     assert row["command"] == "LD_PRELOAD=/lib/libtollbar_pthread.so TOLLBAR_TIMEOUT=5 nice posix"
 
@@ -165,8 +165,9 @@ def test_a_program_that_no_preload_reaches_is_named(threads, tollbar):
 
 def test_what_is_set_is_told_where_it_is_asked_for(threads, tollbar, monkeypatch):
     monkeypatch.setenv("TOLLBAR_VERBOSE", "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
     said = tollbar("run", "--dry-run", "--", "gnu")
-    line = "tollbar run: LD_PRELOAD=/lib/libtollbar_openmp.so GOMP_SPINCOUNT=2000\n"
+    line = "tollbar run: LD_PRELOAD=/lib/libtollbar_openmp.so OMP_WAIT_POLICY=passive KMP_BLOCKTIME=0\n"
     assert (said.code, said.err) == (0, line)
 
 

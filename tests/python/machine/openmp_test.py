@@ -13,8 +13,8 @@ FOUR = Usable(online=4, affinity=4, quota=None)
 LIMITED = Usable(online=4, affinity=4, quota=Quota(2.5, Path("cpu.max")))
 
 
-def test_a_program_with_a_cpu_for_each_thread_spins_as_long_as_a_wake_up():
-    assert openmp.settings({}, FOUR) == {"GOMP_SPINCOUNT": "2000"}
+def test_a_program_with_a_cpu_for_each_thread_waits_for_regions_as_it_always_has():
+    assert openmp.settings({}, FOUR) == {}
 
 
 def test_more_threads_than_cpus_do_not_spin():
