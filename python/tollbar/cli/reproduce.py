@@ -61,32 +61,19 @@ class Wrong:
     computed: str = column("what follows from its own words and numbers")
 
 
-@dataclass(frozen=True)
-class Claimed:
-    """With `claims`: one sentence of a paper."""
-
-    paper: str = column("its short name")
-    where: str = column("section, table or figure")
-    says: str = column("what is claimed")
-    verdict: str = column("holds, refuted, or undecidable: neither the paper's numbers nor a model decide")
-    because: str = column("the derivation, with its numbers")
-
-
 def add_parser(commands: argparse._SubParsersAction) -> None:
     about = __doc__.partition(": ")[2].partition("\n")[0]
     parser = commands.add_parser(
         "reproduce",
         help=about,
         description=__doc__,
-        epilog=f"{describe_columns(Shown)}\n\nwith errata, {describe_columns(Wrong)}\n\n"
-        f"with claims, {describe_columns(Claimed)}",
+        epilog=f"{describe_columns(Shown)}\n\nwith errata, {describe_columns(Wrong)}",
     )
     parser.add_argument(
         "paper",
-        choices=(*PAPERS, "all", "errata", "claims"),
+        choices=(*PAPERS, "all", "errata"),
         metavar="PAPER",
-        help=f"{', '.join(PAPERS)}, or all; errata: the errata, computed; claims: what the papers say in "
-        "words, each with a verdict; both write no files",
+        help=f"{', '.join(PAPERS)}, or all; errata: what does not follow in them, computed; writes no files",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="where to write (default: reproduce, in the results folder)"
@@ -106,13 +93,13 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> Table:
     from tollbar.data import results
     from tollbar.papers import papers, write
-    from tollbar.papers.claims import all_claims
+    from tollbar.papers.errata import all_errata
     from tollbar.papers.stored import Stored
 
-    if args.paper in ("errata", "claims"):
+    if args.paper == "errata":
         if args.output or args.quick or args.no_measured:
-            raise WrongUse(f"{args.paper} writes and measures nothing; leave out the other options")
-        return _computed(args.paper)
+            raise WrongUse("errata writes and measures nothing; leave out the other options")
+        return Table([Wrong(**vars(erratum)) for erratum in all_errata()])
     names = list(PAPERS) if args.paper == "all" else [args.paper]
     here = Stored(nothing=args.no_measured)
     notes = _measure(here, names) if args.quick else []
@@ -123,19 +110,9 @@ def run(args: argparse.Namespace) -> Table:
             progress.advance(0, name)
             written += [write.write(exhibit, folder) for exhibit in papers.MAKERS[name](here)]
             progress.advance(1)
-    (folder / "index.html").write_text(write.page(written, here.used, all_claims()), encoding="utf-8")
+    (folder / "index.html").write_text(write.page(written, here.used), encoding="utf-8")
     notes.append(f"the pages, tables and pictures are in {folder}; start at {folder / 'index.html'}")
     return Table([_row(each) for each in written], Shown, notes=notes)
-
-
-def _computed(what: str) -> Table:
-    if what == "errata":
-        from tollbar.papers.errata import all_errata
-
-        return Table([Wrong(**vars(each)) for each in all_errata()])
-    from tollbar.papers.claims import all_claims
-
-    return Table([Claimed(**vars(each)) for each in all_claims()])
 
 
 def _measure(here: Stored, names: list[str]) -> list[str]:

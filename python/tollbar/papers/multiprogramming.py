@@ -9,10 +9,9 @@ from functools import cache
 
 import tollbar
 from tollbar.models import quanta
-from tollbar.papers import multiprogramming_measured, multiprogramming_partitions
+from tollbar.papers import histories, multiprogramming_measured
 from tollbar.papers.exhibit import Exhibit, Point, at, with_published
 from tollbar.papers.stored import Stored
-from tollbar.report import executions
 
 NAME = "multiprogramming"
 QUANTUM_MS = 20.0
@@ -100,14 +99,6 @@ def quanta_of_pair(one: int, other: int) -> float:
     return outcome.applications[0].per_barrier_us / (1000 * QUANTUM_MS)
 
 
-#: All with 1 ms of computing between barriers, a quantum of 20 ms and switches of 0.1 ms.
-_HISTORIES = {
-    "A tree that spins: three barriers take six quanta": ("tree", "spin", 120000.0),
-    "A tree that yields: two switches a barrier and processor, and waits between them": ("tree", "smart", 12000.0),
-    "A combination barrier that yields: one switch a barrier and processor": ("combination", "smart", 12000.0),
-}
-
-
 def exhibits(runs: Stored) -> list[Exhibit]:
     return [
         _spinning(runs, "Figure 1", "Tree against centralized spinning barriers, measured by the paper"),
@@ -119,8 +110,7 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         _fewer(),
         _processors(runs),
         _appendix(),
-        *_histories(),
-        multiprogramming_partitions.history(),
+        *histories.exhibits(),
     ]
 
 
@@ -246,12 +236,6 @@ def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
     )
 
 
-def furthest_from_eight(waiting: str, switches: float) -> float:
-    """The overhead of a tree on 4, 2 or 1 processors over that on 8, or the inverse: the largest of all."""
-    eight, *fewer = (overhead_pct("tree", switches, waiting, processors) for processors in (8, 4, 2, 1))
-    return max(max(pct / eight, eight / pct) for pct in fewer)
-
-
 def _fewer() -> Exhibit:
     """Section 4.1: "the results for 4, 2 and 1 processor are similar" to those of Figure 4."""
     points = [
@@ -352,22 +336,4 @@ def _appendix() -> Exhibit:
         log_x=False,
         log_y=False,
         aside=("R",),
-    )
-
-
-def _histories() -> list[Exhibit]:
-    """The simulator of section 3.1 draws a graphical history of an execution."""
-    return [
-        Exhibit(NAME, f"History {number}", title, "", "", [], f"{title}.", drawing=_history(*drawn))
-        for number, (title, drawn) in enumerate(_HISTORIES.items(), start=1)
-    ]
-
-
-def _history(barrier: str, waiting: str, until_us: float) -> str:
-    outcome = tollbar.simulate_scheduler(
-        [tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)], until_us=until_us
-    )
-    title = f"{barrier}, {waiting}, 16 threads on 8 processors"
-    return executions.draw(
-        executions.Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, 20000, outcome.history)
     )

@@ -17,8 +17,6 @@ from tollbar.papers.stored import Stored
 
 NAME = one_machine.NAME
 _THREADS = (2, 3, 4, 6, 8, 10, 12, 14, 16)
-#: Machines whose caches differ most: one cache for all, one a socket, one for each eight cores.
-MACHINES = ("skylake", "mesh", "epyc")
 CRITICAL = f"{SENSE}:critical"
 FIXED = tuple(f"{SENSE}:{ns}ns" for ns in (100, 400, 1600))
 DOUBLING = f"{SENSE}:doubling"
@@ -26,16 +24,10 @@ ONE_LINE, OWN_LINES = "mcs_flags:one_line", "mcs_flags:own_lines"
 PHASE, PHASE_OWN_LINES = "mcs_phase:one_line", "mcs_phase:own_lines"
 
 
-def times(barrier: str, other: str, threads: int, machine: str = one_machine.CACHES) -> float:
+def times(barrier: str, other: str, threads: int) -> float:
     """One barrier over another on simulated caches."""
-    one, two = (one_machine.simulated_us(name, threads, machine) for name in (barrier, other))
+    one, two = (one_machine.simulated_us(name, threads) for name in (barrier, other))
     return one / two
-
-
-def spread(barrier: str, other: str, sizes: Sequence[int]) -> tuple[float, float]:
-    """The least and the most of that, on all machines, between so many threads."""
-    ratios = [times(barrier, other, n, machine) for machine in MACHINES for n in sizes]
-    return min(ratios), max(ratios)
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:

@@ -14,7 +14,6 @@ import jinja2
 from markupsafe import Markup
 
 from tollbar.papers import pictures
-from tollbar.papers.claims import Claim, counted
 from tollbar.papers.exhibit import Exhibit, Point
 from tollbar.papers.published import papers
 
@@ -72,8 +71,8 @@ def _cell(value: object) -> object:
     return f"{value:.7g}" if isinstance(value, float) else value
 
 
-def page(written: Sequence[Written], runs: Mapping[str, Path], claims: Sequence[Claim]) -> str:
-    """The index: how many claims of each paper hold, and its exhibits with picture, sentence and numbers."""
+def page(written: Sequence[Written], runs: Mapping[str, Path]) -> str:
+    """The index: the exhibits of each paper with picture, sentence and numbers."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -87,8 +86,6 @@ def page(written: Sequence[Written], runs: Mapping[str, Path], claims: Sequence[
         papers=[(papers()[name], [entry for entry in written if entry.exhibit.paper == name]) for name in names],
         runs=runs,
         of=_known,
-        claims={name: [claim for claim in claims if claim.paper == name] for name in names},
-        verdicts={name: counted(claims, name) for name in names},
     )
 
 

@@ -45,6 +45,12 @@ def test_the_closed_form_is_what_the_simulator_needs(ratio):
     assert simulated == pytest.approx(quanta.quanta_for(500, ratio) + 1, rel=4e-3)
 
 
+def test_the_recurrence_begins_as_computed_by_hand():
+    """Each t_n is min(floor(t_(n - 1)) + 1, t_(n - 2) + Q)."""
+    q = Fraction(3, 2)
+    assert list(islice(quanta.recurrence(q), 6)) == [1, q, 2, 3, 2 + q, 4]
+
+
 def test_beyond_two_computing_times_a_quantum_passes_one_barrier():
     assert list(islice(quanta.recurrence(Fraction(5, 2)), 5)) == [1, 2, 3, 4, 5]
     assert quanta.closed_form(500, Fraction(5, 2)) == 500

@@ -210,6 +210,14 @@ def test_figures_of_blocking_barriers_have_both_ways_to_yield(made):
     assert similar == {f"{way} yield on {p}" for p in (8, 4, 2, 1) for way in ("naive", "smart")}
 
 
+@pytest.mark.parametrize(
+    ("waiting", "expected"), [("naive", (37.7, 35.5, 36.4, 35.6)), ("smart", (37.4, 19.4, 18.9, 14.0))]
+)
+def test_fewer_processors_are_similar_by_the_yield_of_section_3_4_alone(waiting, expected):
+    overheads = [multiprogramming.overhead_pct("tree", 4, waiting, p) for p in (8, 4, 2, 1)]
+    assert overheads == pytest.approx(expected, abs=0.05)
+
+
 def test_the_tree_is_ahead_near_multiples_of_the_quantum_where_accesses_take_turns(made):
     rows = table(made, "multiprogramming", "Figure 1 near multiples")
     model = {(row["series"], float(row["x"])): float(row["model"]) for row in rows}
