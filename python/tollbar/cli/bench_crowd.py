@@ -70,15 +70,12 @@ def table(folder: Path, failed: bool) -> Table:
     """The points of a stored run, measured and simulated."""
     from tollbar.data import samples
     from tollbar.models import crowd
-    from tollbar.report import crowd_section
 
     try:
         crowds = crowd.gather(samples.read([folder]))
     except ValueError as error:
         raise CheckFailed(f"{error}; every sample is in {folder}") from None
     notes = [*_notes(crowds), f"every sample is in {folder}"] if crowds else []
-    if crowds:
-        notes[:0] = crowd_section.sentences(crowds, crowd_section.agreements(crowds))
     return Table(rows(crowds) if crowds else [], Crowded, failed=failed, notes=notes)
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tollbar.cli import arguments
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 
@@ -40,13 +39,6 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         metavar="RUN",
         help="runs, or folders of runs, of which the newest of each kind (default: the results folder)",
     )
-    parser.add_argument(
-        "--machine",
-        type=arguments.names,
-        metavar="NAME|FILE[,...]",
-        help="whose caches the section on many cores simulates, as `tollbar simulate cores --machine` has it "
-        "(default: epyc,mesh)",
-    )
     parser.set_defaults(run=run)
 
 
@@ -61,7 +53,7 @@ def run(args: argparse.Namespace) -> Table:
     for empty in (run for run in runs if not run.launches):
         raise WrongUse(f"{empty.folder} holds no launch; run `tollbar bench` again")
     output = args.output or Path("report.html")
-    files, answer = _pages(runs, output, args.machine)
+    files, answer = _pages(runs, output)
     for path, content in files.items():
         _write(path, content)
     names = " ".join(run.folder.name for run in runs)
@@ -81,15 +73,11 @@ def _write(path: Path, content: bytes) -> None:
     os.replace(part, path)
 
 
-def _pages(runs: list[Stored], output: Path, machines: Sequence[str] | None) -> tuple[dict[Path, bytes], Sequence[str]]:
+def _pages(runs: list[Stored], output: Path) -> tuple[dict[Path, bytes], Sequence[str]]:
     """The report, and what is too big for a page; the answer in words."""
-    from tollbar.report import cores_section
     from tollbar.report import page as report
 
-    try:
-        made = report.pages(*runs, name=output.name, machines=machines or cores_section.MACHINES)
-    except cores_section.NoMachine as error:
-        raise WrongUse(f"--machine: {error}") from None
+    made = report.pages(*runs, name=output.name)
     files = {output: made.report.encode()}
     folder = output.with_name(made.folder)
     if made.beside:

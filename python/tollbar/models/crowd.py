@@ -2,8 +2,7 @@
 """Crowded barriers measured, beside what the simulator says with this machine's quantum and switches.
 
 The model of Markatos et al. 1991 gives barriers no cost but waiting and switching. Every barrier is compared
-with the model's barrier of its shape and way of waiting; where they part, the counted switches and the
-processor time tell what the model leaves out.
+with the model's barrier of its shape and way of waiting, and the counted switches with the model's.
 """
 
 from __future__ import annotations
@@ -24,9 +23,6 @@ from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import rounds
 
-#: Model and machine agree when one takes at most so many times as long as the other.
-AGREE = 1.25
-
 #: The model's barrier of the same shape; a plan is itself.
 _SHAPES = {
     "turnstile": "centralized",
@@ -42,7 +38,6 @@ _SLEEPERS = ("pthread_barrier",)
 
 _BARRIERS = 60  # simulated, as in the paper
 ORDERS = 7  # in which threads take turns: a kernel goes by who came first, so several are simulated
-_FOREIGN_LOAD = 0.1  # of the processors' time that the threads should have had
 
 
 class Model(NamedTuple):
@@ -112,10 +107,6 @@ class Point:
         return self.period.value / self.simulated.period_us
 
     @property
-    def agrees(self) -> bool:
-        return 1 / AGREE <= self.ratio <= AGREE
-
-    @property
     def switches(self) -> float:
         """An episode, of all threads."""
         return self._median("switches").value
@@ -136,13 +127,6 @@ class Crowds:
     @property
     def places(self) -> list[Situation]:
         return list(dict.fromkeys(point.place for point in self.points))
-
-    def curves(self, place: Situation) -> dict[Candidate, list[Point]]:
-        curves: dict[Candidate, list[Point]] = {}
-        for point in self.points:
-            if point.place == place:
-                curves.setdefault(point.candidate, []).append(point)
-        return curves
 
 
 #: What tells situations of crowds apart.
@@ -208,27 +192,6 @@ def _simulate(place: Situation, model: Model, compute_us: float, quantum_us: flo
         float(np.median([run.switches / _BARRIERS for run in outcomes])),
         float(np.median([1 - run.idle_us / (place.processors * run.completed_us) for run in outcomes])),
     )
-
-
-def why_not(point: Point, scheduler: Scheduler) -> str:
-    """What the counts say about the difference between model and machine at a point."""
-    simulated, model = point.simulated, model_of(point.candidate)
-    # Who spins gives its processor away when the quantum ends, and not before.
-    switch_us = scheduler.quantum_us.value if model.waiting == "spin" else scheduler.switch_us(model)
-    more = point.switches - simulated.switches
-    counts = f"{point.switches:.3g} switches an episode, {simulated.switches:.3g} in the model"
-    if point.ratio < 1:
-        return counts if abs(more) > 0.1 * simulated.switches else f"faster, with {counts}"
-    if point.busy < simulated.busy - _FOREIGN_LOAD:
-        return (
-            f"the threads had {point.busy:.0%} of the processors' time, {simulated.busy:.0%} in the model: "
-            "they slept, or others ran"
-        )
-    extra_us = point.period.value - simulated.period_us
-    if more * switch_us / point.place.processors > extra_us / 2:
-        return counts
-    thread_us = extra_us / point.place.turns
-    return f"a barrier costs each thread {thread_us:.3g} µs, for which the model has nothing; {counts}"
 
 
 def standings(points: Iterable[Point]) -> list[statistics.Standing[Candidate]]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report's section on runs of `bench threads --cpus`: where the model holds, what to use."""
+"""The report's section on runs of `bench threads --cpus`: what to use where processors are taken away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,27 +11,12 @@ import numpy as np
 from tollbar.data.places import Candidate, Situation
 from tollbar.data.samples import Samples
 from tollbar.models import crowd
-from tollbar.models.crowd import AGREE, Crowds, Point
-from tollbar.report.charts import time_text
+from tollbar.models.crowd import Crowds, Point
 from tollbar.report.tables import times_text
 
 _SIMPLEST = ("turnstile", "barrier", "combination", "plan")  # of tollbar's own kinds
 _NEAR = 1.1
 _PEERS = ("std::barrier", "pthread_barrier")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far one candidate follows its model in one place."""
-
-    place: Situation
-    candidate: Candidate
-    model: str
-    points: int
-    agreeing: int
-    from_us: float | None  #: of computing: from here on every point agrees
-    worst: Point | None  #: the one that parts most
-    why: str
 
 
 @dataclass(frozen=True)
@@ -58,69 +43,13 @@ class Section:
     orders = crowd.ORDERS
 
     crowds: Crowds
-    summary: list[str]
-    agreements: list[Agreement]
     verdicts: list[Verdict]
 
 
-def section(run: Samples) -> Section | None:
+def of(run: Samples) -> Section | None:
     """Everything about one run; None where it holds nothing of crowds."""
     crowds = crowd.gather(run)
-    if crowds is None:
-        return None
-    found = agreements(crowds)
-    return Section(crowds, sentences(crowds, found), found, verdicts(crowds))
-
-
-def agreements(crowds: Crowds) -> list[Agreement]:
-    """Each candidate in each place, in order."""
-    return [
-        _agreement(place, candidate, points, crowds.scheduler)
-        for place in crowds.places
-        for candidate, points in crowds.curves(place).items()
-    ]
-
-
-def _agreement(
-    place: Situation, candidate: Candidate, points: Sequence[Point], scheduler: crowd.Scheduler
-) -> Agreement:
-    from_us = None
-    for point in reversed(points):
-        if not point.agrees:
-            break
-        from_us = point.compute_us
-    parted = [point for point in points if not point.agrees]
-    worst = max(parted, key=lambda point: abs(np.log(point.ratio)), default=None)
-    model, why = " ".join(crowd.model_of(candidate)), crowd.why_not(worst, scheduler) if worst else ""
-    agreeing = len(points) - len(parted)
-    return Agreement(place, candidate, model, len(points), agreeing, from_us, worst, why)
-
-
-def sentences(crowds: Crowds, found: Sequence[Agreement]) -> list[str]:
-    """Where model and machine agree, and where they part most, for each place."""
-    said = []
-    for place in crowds.places:
-        here = [each for each in found if each.place == place]
-        points, agreeing = sum(each.points for each in here), sum(each.agreeing for each in here)
-        times = sorted({point.compute_us for point in crowds.points if point.place == place})
-        starts = [each.from_us for each in here]
-        known = [start for start in starts if start is not None]
-        text = (
-            f"{place.on_processors}: model and machine agree within a factor of {AGREE:g} "
-            f"at {agreeing} of {points} points"
-        )
-        if len(known) == len(starts):
-            everywhere = max(known)
-            text += ", all of them" if everywhere == times[0] else ""
-            text += f", all from {time_text(everywhere * 1e3)} of computing on" if everywhere > times[0] else ""
-        if parted := [(each, each.worst) for each in here if each.worst]:
-            most, far = max(parted, key=lambda pair: abs(np.log(pair[1].ratio)))
-            text += (
-                f"; {most.candidate.label} parts most, {times_text(far.ratio)} times the model "
-                f"at {time_text(far.compute_us * 1e3)}: {most.why}"
-            )
-        said.append(text)
-    return said
+    return Section(crowds, verdicts(crowds)) if crowds else None
 
 
 def verdicts(crowds: Crowds) -> list[Verdict]:

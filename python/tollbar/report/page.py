@@ -25,7 +25,6 @@ from tollbar.report import (
     beside_section,
     candidates,
     charts,
-    cores_section,
     crowd_section,
     curves,
     sections,
@@ -95,9 +94,8 @@ def page(*runs: Stored) -> str:
     return pages(*runs).report
 
 
-def pages(*runs: Stored, name: str = "report.html", machines: Sequence[str] = cores_section.MACHINES) -> Pages:
-    """One run of threads at most, and others; the machine told is the first one's. `name`: of the report;
-    `machines`: those that are simulated."""
+def pages(*runs: Stored, name: str = "report.html") -> Pages:
+    """One run of threads at most, and others; the machine told is the first one's. `name`: of the report."""
     of_kind: dict[str, list[Stored]] = defaultdict(list)
     for each in runs:
         of_kind[kind_of(each)].append(each)
@@ -123,20 +121,17 @@ def pages(*runs: Stored, name: str = "report.html", machines: Sequence[str] = co
         told,
         first=first,
         advice=tables.advice(choices),
-        short=tables.short(there),
         apart=tables.apart(of_threads),
         waits=tables.waits(of_threads),
         choices=[(chosen, tables.gains(there[chosen.situation], chosen.pick)) for chosen in choices],
         peers=candidates.PEERS,
         placements=list(dict.fromkeys(place.placement for place in there)),
         figures=figures(there),
-        heat={placement: tables.heat(there, placement, choices) for placement in ("pinned", "free")},
         crowded=tables.crowded(there),
         uneven=uneven(there),
         everything=tables.everything(there.values()),
         beside=beside_section.of(found["neighbours"]) if "neighbours" in found else None,
-        cores=cores_section.of(machines),
-        crowd=crowd_section.section(found["crowd"]) if "crowd" in found else None,
+        crowd=crowd_section.of(found["crowd"]) if "crowd" in found else None,
         udp=sections.udp(found.get("udp")),
         launches=tables.launches(there),
         versions={

@@ -89,18 +89,6 @@ def _reason(stretch: Sequence[Choice]) -> str:
     return f": the next best, {second}, takes {factor} times as long."
 
 
-def short(there: Places) -> list[tuple[str, str]]:
-    """How many times as long loops over what users have today take than over tollbar::barrier, in words."""
-    found: dict[str, list[float]] = {}
-    for measured in there.values():
-        for name, taken in measured.ratios("tollbar::barrier", of=PEERS).items():
-            if name in PEERS and not wild(taken):
-                found.setdefault(name, []).append(taken.value)
-    return [
-        (name, f"{times_text(min(found[name]))} to {times_text(max(found[name]))}") for name in PEERS if name in found
-    ]
-
-
 def apart(samples: Samples) -> list[dict[str, Any]]:
     """Loop periods between processes in one session, and how many times as long they take apart."""
     rows = samples.of("period_ns").filter(pl.col("apart").is_in([TOGETHER, *APART]), bench="threads")
@@ -132,53 +120,6 @@ def gains(measured: Measurements, pick: Candidate) -> dict[str, statistics.Ratio
     """How many times as long a loop over each peer takes."""
     found = measured.ratios(pick, of=PEERS)
     return {name: found.get(name) for name in PEERS}
-
-
-def heat(there: Places, placement: str, choices: Sequence[Choice]) -> dict[str, Any]:
-    """Who wins where: each candidate's time over that of the recommended one, for each number of threads.
-
-    The time is the one that decides what is recommended: latency and loop period together. Each cell has the
-    ratio, its warmth, and whether it is `use` or a `tie` with the fastest.
-    """
-    chosen = {each.situation: each for each in choices if each.situation.placement == placement}
-    columns = {
-        place: _together(measured, chosen.get(place))
-        for place, measured in there.items()
-        if place.placement == placement
-    }
-    rows = []
-    for label in dict.fromkeys(label for column in columns.values() for label in column):
-        ratios = [column.get(label) for column in columns.values()]
-        known = [np.log(ratio) for ratio in ratios if ratio is not None]
-        marks = [_mark(label, chosen.get(place)) for place in columns]
-        cells = [(ratio, _warmth(ratio), mark) for ratio, mark in zip(ratios, marks, strict=True)]
-        rows.append((float(np.mean(known)), label, cells))
-    rows.sort(key=lambda row: row[0])
-    return {"ranks": [place.ranks for place in columns], "rows": [row[1:] for row in rows]}
-
-
-def _together(measured: Measurements, chosen: Choice | None) -> dict[str, float]:
-    """The geometric mean of both clocks' ratios to the recommended one, or to the fastest without one."""
-    usual = [each.label for each in measured.candidates if each.wait == "auto"]
-    stamped = [label for label in usual if measured.median(label, "latency_ns")]
-    if not stamped:
-        return {}
-    to = chosen.pick.label if chosen else stamped[0]
-    clocks = [measured.ratios(to, metric, of=stamped) for metric in ("latency_ns", "period_ns")]
-    logs = {label: [np.log(ratios[label].value) for ratios in clocks if label in ratios] for label in stamped}
-    ratios = {label: float(np.exp(np.mean(each))) for label, each in logs.items() if each}
-    return ratios if chosen else {label: ratio / min(ratios.values()) for label, ratio in ratios.items()}
-
-
-def _mark(label: str, chosen: Choice | None) -> str:
-    if chosen is None or label not in (each.label for each in chosen.tied):
-        return ""
-    return "use" if label == chosen.pick.label else "tie"
-
-
-def _warmth(ratio: float | None) -> int | None:
-    """0 for the recommended one and faster ones, 100 for ten times as slow and worse."""
-    return None if ratio is None else round(min(1.0, max(0.0, float(np.log10(ratio)))) * 100)
 
 
 def crowded(there: Places) -> list[dict[str, Any]]:

@@ -84,54 +84,6 @@ def test_many_episodes_are_timed_by_rank_0_few_from_last_entry_to_last_entry(gat
     assert crowds.points[1].overhead_pct == pytest.approx(6.25)
 
 
-def by_model(factors, candidate=TURNSTILE, **more):
-    """Measured as the model has it, times a factor for each computing time."""
-    barrier, waiting = crowd.model_of(candidate)
-    switch_us = 2.5 if waiting == "smart" else 1.5
-    found = {}
-    for compute_us, factor in factors.items():
-        outcome = simulated(barrier, waiting, compute_us, switch_us)
-        usual = {"switches": outcome.switches / 60, "period_us": 0.0} | more
-        usual["period_us"] = factor * outcome.applications[0].per_barrier_us
-        found[candidate, compute_us] = usual
-    return found
-
-
-def test_agreement_starts_where_every_later_point_agrees(gather):
-    (found,) = crowd_section.agreements(gather(by_model({1.0: 1.1, 10.0: 2.0, 100.0: 1.2, 1000.0: 0.9})))
-    assert (found.points, found.agreeing, found.from_us) == (4, 3, 100.0)
-    assert found.worst.compute_us == 10
-    assert found.worst.ratio == pytest.approx(2)
-
-
-def test_a_model_that_always_holds_parts_nowhere(gather):
-    crowds = gather(by_model({1.0: 1.0, 100.0: 1.2}))
-    (found,) = crowd_section.agreements(crowds)
-    assert (found.from_us, found.worst, found.why) == (1.0, None, "")
-    (text,) = crowd_section.sentences(crowds, [found])
-    assert text.endswith("at 2 of 2 points, all of them")
-
-
-@pytest.mark.parametrize(
-    ("factor", "more", "said"),
-    [
-        (3.0, {"switches": 100.0}, "100 switches an episode, 15.2 in the model"),
-        (3.0, {}, "a barrier costs each thread"),
-        (3.0, {"busy": 0.5}, "the threads had 50% of the processors' time, 100% in the model"),
-        (0.5, {}, "faster, with 15.2 switches"),
-        (0.5, {"switches": 8.0}, "8 switches an episode, 15.2 in the model"),
-    ],
-)
-def test_the_counts_say_why_model_and_machine_part(gather, factor, more, said):
-    crowds = gather(by_model({1.0: factor}, **more))
-    assert crowd.why_not(crowds.points[0], crowds.scheduler).startswith(said)
-
-
-def test_a_spinner_pays_a_quantum_for_each_switch(gather):
-    crowds = gather(by_model({1.0: 2.0}, SPINNER, switches=31.0))
-    assert crowd.why_not(crowds.points[0], crowds.scheduler).startswith("31 switches an episode, 15.2 in")
-
-
 @pytest.mark.parametrize(("tree_us", "taken"), [(36.0, TURNSTILE), (20.0, TREE)])
 def test_what_to_take_gives_way_and_needs_a_setting_only_where_that_is_worth_it(gather, tree_us, taken):
     peer = Candidate("std::barrier", "peer", "auto")

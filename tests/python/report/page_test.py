@@ -172,7 +172,7 @@ def test_the_first_screen_comes_before_everything_else(page):
     )
     assert float(said[2]) <= float(said[1]) <= float(said[3])
     assert float(said[1]) == pytest.approx(20 / 1.05, rel=0.1)
-    assert words.index("With 2, 4 and 8 threads a loop") < words.index("What to use") < words.index("In short")
+    assert words.index("With 2, 4 and 8 threads a loop") < words.index("What to use") < words.index("Time against")
 
 
 def test_the_answer_is_what_the_first_screen_says(made, page):
@@ -211,15 +211,6 @@ def test_what_to_use_follows_from_the_ratios_of_the_charts(text, page):
     drawn = [std[1] / ours[1] for std, ours in pairs]
     assert float(faster[1]) == pytest.approx(min(drawn), rel=0.1)
     assert all(ratio > 1 for ratio in drawn)
-    # The one to use is nowhere slower than another that may be chosen: those beside it are slower or tie.
-    for line in re.findall(r"<tr><th class=\"stays\">turnstile</th>\n(.*?)</tr>", text, re.DOTALL)[:2]:
-        assert re.findall(r">([^<]+)</td>", line)[0] == "use"
-    pinned, free = re.findall(r'<table class="heat">.*?</table>', text, re.DOTALL)
-    free = re.sub(r'<th class="stays">combination.*?</tr>', "", free, flags=re.DOTALL)
-    for table in (pinned, free):
-        cells = re.findall(r'<td style="[^>]*>([^<]*)</td>', table)
-        assert cells.count("use") >= 3
-        assert all(cell in ("use", "tie") or float(cell) >= 1 for cell in cells)
 
 
 def test_where_tollbar_is_slower_the_page_says_so(replay, tmp_path):
@@ -291,15 +282,6 @@ def test_the_headline_says_what_to_use_in_words(page):
     assert "With 2 threads use turnstile: the next best, dissemination, takes 1.3" in words
     assert "With 4 to 8 threads use combination: the next best, turnstile" in words
     assert "Threads free to move With 2 to 64 threads use turnstile: the next best, dissemination" in words
-
-
-def test_what_stands_in_for_std_barrier_comes_before_everything_else(page):
-    words = " ".join("".join(page.words).split())
-    factor = re.search(r"In short: a loop over std::barrier takes ([\d.]+) to ([\d.]+),", words)
-    assert float(factor[1]) == pytest.approx(1.7 / 1.12, rel=0.1)
-    assert float(factor[2]) == pytest.approx(20 / 1.05, rel=0.1)
-    assert words.index("In short") < words.index("With 2 threads use")
-    assert "times as long as one over tollbar::barrier" in words
 
 
 def test_processes_apart_and_long_waits_have_their_section(page):
