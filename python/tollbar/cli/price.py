@@ -193,7 +193,7 @@ def _crossovers(args: argparse.Namespace) -> Table:
 def _drawn(curves: Mapping[str, Mapping[int, float]], args: argparse.Namespace) -> Sequence[str]:
     if not args.output:
         return []
-    from tollbar.report import figures
+    from tollbar.report import figures, pictures
 
     costs = args.logp
     by = (
@@ -201,5 +201,5 @@ def _drawn(curves: Mapping[str, Mapping[int, float]], args: argparse.Namespace) 
         if isinstance(costs, CoresMachine)
         else f"with L, o, g = {costs.L:g}, {costs.o:g}, {costs.g:g}"
     )
-    figures.of_points("prices", curves, "ranks", f"µs {by}").picture().savefig(args.output)
+    pictures.picture(figures.of_points("prices", curves, "ranks", f"µs {by}")).savefig(args.output)
     return [f"the picture is {args.output}"]

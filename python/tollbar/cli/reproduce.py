@@ -92,7 +92,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> Table:
     from tollbar.data import results
-    from tollbar.papers import papers, write
+    from tollbar.papers import MAKERS, write
     from tollbar.papers.errata import all_errata
     from tollbar.papers.stored import Stored
 
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> Table:
     with Progress("computing", total=len(names)) as progress:
         for name in names:
             progress.advance(0, name)
-            written += [write.write(exhibit, folder) for exhibit in papers.MAKERS[name](here)]
+            written += [write.write(exhibit, folder) for exhibit in MAKERS[name](here)]
             progress.advance(1)
     (folder / "index.html").write_text(write.page(written, here.used), encoding="utf-8")
     notes.append(f"the pages, tables and pictures are in {folder}; start at {folder / 'index.html'}")

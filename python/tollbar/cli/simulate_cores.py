@@ -107,14 +107,14 @@ def run(args: argparse.Namespace) -> Table:
             progress.advance(size)
     notes = ["simulated, not measured: levels may be off by a factor of 2"]
     if args.output:
-        from tollbar.report import figures
+        from tollbar.report import figures, pictures
 
         curves: dict[str, dict[int, float]] = {}
         for row in rows:
             curves.setdefault(row.barrier, {})[row.cores] = row.barrier_us
         where = f"{machine.name}, {args.placement[0]}"
         figure = figures.of_points("cores", curves, "cores", f"µs, simulated, {where}")
-        figure.picture().savefig(args.output)
+        pictures.picture(figure).savefig(args.output)
         notes.append(f"the picture is {args.output}")
     return Table(_compared(rows), notes=notes)
 

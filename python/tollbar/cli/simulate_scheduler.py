@@ -286,33 +286,29 @@ def _overhead_pct(completion: tollbar.SchedulerCompletion, barrier_us: float) ->
 
 def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
     """All of a short run, else its beginning."""
-    from tollbar.report import executions
+    from tollbar.report import lanes
 
     with Progress("drawing", total=1) as progress:
         last_us = max(row.completed_us for row in rows)
         outcome = _history(run, args, progress, last_us, _SHORT_RUN)
         if outcome.history_cut:
             last_us = min(last_us, _PICTURE_BARRIERS * max(row.per_barrier_us for row in rows))
-            outcome = _history(run, args, progress, last_us, executions.MOST_SPANS)
+            outcome = _history(run, args, progress, last_us, lanes.MOST_SPANS)
     if outcome.history_cut:
-        raise WrongUse(f"more than {executions.MOST_SPANS} stretches of activity are too many to draw")
+        raise WrongUse(f"more than {lanes.MOST_SPANS} stretches of activity are too many to draw")
     crowd = "; ".join(f"{each.barrier}, {each.waiting}, {each.threads} threads" for each in run.applications)
     if args.neighbours:
         crowd += f", {args.neighbours} neighbour{'s' * (args.neighbours > 1)}"
-    picture = executions.Picture(
-        name="execution",
-        title=f"{crowd} on {run.processors} processors",
-        processors=run.processors,
-        from_us=0.0,
-        until_us=last_us,
-        spans=outcome.history,
-        applications=len(run.applications),
-        quantum_us=args.kernel["quantum" if args.kernel.name == "paper" else "tick"],
-        dashed="a quantum ends" if args.kernel.name == "paper" else "a tick",
-        completed_us=[completion.completed_us for completion in outcome.applications],
-        arrived_us=[completion.arrival_us for completion in outcome.applications],
+    paper = args.kernel.name == "paper"
+    picture = lanes.history(
+        outcome,
+        f"{crowd} on {run.processors} processors",
+        run.processors,
+        last_us,
+        args.kernel["quantum" if paper else "tick"],
+        "a quantum ends" if paper else "a tick",
     )
-    args.output.write_text(executions.alone(picture), encoding="utf-8")
+    args.output.write_text(lanes.svg(picture), encoding="utf-8")
 
 
 def _history(

@@ -9,14 +9,14 @@ has one machine for both levels, fitted to all its points: contention.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from tollbar.data.places import Measurements, Situation
 from tollbar.models import contention
 from tollbar.models.logp_fit import Measured
-from tollbar.papers import one_machine, pictures
-from tollbar.papers.exhibit import Exhibit, Point, printed
+from tollbar.papers import one_machine
+from tollbar.papers.exhibit import Axes, Exhibit, Point, printed
 from tollbar.papers.stored import Stored
 
 NAME = "openmp-mpi"
@@ -54,17 +54,9 @@ def highest(*, contended: bool) -> list[int]:
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:
-    measured = _measured(runs)
-    missing = runs.missing("hybrid")
-    over_nodes = [
-        Point(f"{threads} threads a node", nodes, model=model_us(nodes, threads))
-        for threads in _CURVES["13a"]
-        for nodes in NODES
-    ]
+    measured, nodes = _measured(runs), Axes("nodes", "us")
     over_threads = [
-        Point(f"{nodes} nodes", threads, model=model_us(nodes, threads))
-        for nodes in _CURVES["13b"]
-        for threads in THREADS
+        Point(f"{many} nodes", threads, model=model_us(many, threads)) for many in _CURVES["13b"] for threads in THREADS
     ]
     turned = [
         Point(
@@ -75,34 +67,18 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         )
         for p in measured
     ]
-    all_pairs = [
-        Point(f"{threads} threads a node", nodes, model=model_us(nodes, threads))
-        for threads in THREADS
-        for nodes in NODES
-    ]
-    sentence = _sentence(measured)
-    result = [
-        Exhibit(NAME, number, f"{_TITLE}: {what}", x, "us", points, sentence, missing=missing, drawing=drawn)
-        for number, what, x, points, drawn in (
-            ("Figure 13a", "against nodes", "nodes", [*over_nodes, *measured], None),
-            ("Figure 13b", "against threads a node", "threads a node", [*over_threads, *turned], None),
-            ("Figure 14", "both, by the model", "nodes", [*all_pairs, *measured], _model_map()),
+    return [
+        Exhibit(NAME, number, f"{_TITLE}: {what}", axes, points, _sentence(measured), runs.missing("hybrid"))
+        for number, what, axes, points in (
+            ("Figure 13a", "against nodes", nodes, [*_over_nodes(_CURVES["13a"]), *measured]),
+            ("Figure 13b", "against threads a node", Axes("threads a node", "us"), [*over_threads, *turned]),
+            ("Figure 14", "both", nodes, [*_over_nodes(THREADS), *measured]),
         )
     ]
-    if drawing := _measured_map(runs):
-        result.append(
-            Exhibit(
-                NAME,
-                "Figure 14 here",
-                f"{_TITLE}: both, as measured",
-                "ranks",
-                "us",
-                measured,
-                sentence,
-                drawing=drawing,
-            )
-        )
-    return result
+
+
+def _over_nodes(threads: Iterable[int]) -> list[Point]:
+    return [Point(f"{many} threads a node", nodes, model=model_us(nodes, many)) for many in threads for nodes in NODES]
 
 
 def _sentence(measured: list[Point]) -> str:
@@ -147,23 +123,3 @@ def _rows(hybrid: Mapping[Situation, Measurements]) -> Iterator[tuple[Situation,
         if name and taken is not None:
             plan = name.replace("/", f"@{place.threads}/")
             yield place, Measured(plan, place.ranks * place.threads, taken / 1e3)
-
-
-def _model_map() -> str:
-    values = {(t, n): 1e3 * model_us(n, t) for t in THREADS for n in NODES}
-    return pictures.heat_map("reproduced 14 model", values, "threads a node, model", "nodes")
-
-
-def _measured_map(runs: Stored) -> str | None:
-    """Of the MPI that was measured with most pairs of ranks and threads."""
-    grids = []
-    for mpi in dict.fromkeys(place.over for place in runs.hybrid):
-        places = _of_mpi(runs, mpi)
-        known = (measurements.find(name) for name in _MEASURED for measurements in places.values())
-        if candidate := next(filter(None, known), None):
-            times = {(place.threads, place.ranks): one.time_ns(candidate) for place, one in places.items()}
-            grids.append((mpi, {pair: ns for pair, ns in times.items() if ns is not None}))
-    if not grids:
-        return None
-    mpi, grid = max(grids, key=lambda pair: len(pair[1]))
-    return pictures.heat_map("reproduced 14", grid, f"threads a rank, {mpi}", "ranks")

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Literal
 
+import tollbar
 from tollbar.data.statistics import Interval
 from tollbar.papers.published import Value, values_of
+from tollbar.report.figures import COLOURS, Axis, Figure, Kind, Line
 
 X = float | str
 
@@ -66,25 +69,52 @@ def _off_pct(value: float | None, reference: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
+class Axes:
+    """What stands along both sides, with units; logarithmic where the numbers allow it."""
+
+    x: str
+    y: str = ""
+    log_x: bool = True
+    log_y: bool = True
+
+
+@dataclass(frozen=True)
 class Exhibit:
-    """A table or figure. `x` and `y` name the axes, with units."""
+    """A table or figure of a paper."""
 
     paper: str
     number: str  #: as the paper counts: "Figure 4a", "Table 1"
     title: str
-    x: str
-    y: str
+    axes: Axes
     points: Sequence[Point]
     sentence: str  #: made from the points
-    log_x: bool = True
-    log_y: bool = True
-    drawing: str | None = None  #: SVG for a page, where no curves are drawn
     missing: str | None = None  #: the command that would measure what is not there
     aside: tuple[str, ...] = ()  #: series that are no part of the curves: other numbers the text gives
+    drawing: str | None = None  #: SVG, where no curves are drawn
 
     @property
     def slug(self) -> str:
         return self.number.lower().replace(" ", "-")
+
+    @property
+    def figure(self) -> Figure | None:
+        """The curves; None where there is nothing to draw, or a drawing in their place."""
+        points = [] if self.drawing else [point for point in self.points if point.series not in self.aside]
+        words = list(dict.fromkeys(point.x for point in points if isinstance(point.x, str)))
+        lines = []
+        for number, series in enumerate(dict.fromkeys(point.series for point in points)):
+            mine = [point for point in points if point.series == series]
+            lines += [
+                line for name, kind in _KINDS.items() if (line := _line(mine, name, kind, number % COLOURS, words))
+            ]
+        if not lines:
+            return None
+        xs, ys = [x for line in lines for x in line.x], [y for line in lines for y in line.y]
+        log_y = self.axes.log_y and min(ys) > 0 and max(ys) > 20 * min(ys)
+        x = Axis(self.axes.x, "log2" if self.axes.log_x and min(xs) > 0 else "linear", words=words)
+        y = Axis(self.axes.y, "log" if log_y else "linear")
+        name, title = f"{self.paper}-{self.slug}", f"{self.number}: {self.title}"
+        return Figure(name, title, lines, x, y, "95 % interval", groups=[self.axes.x] * len(words))
 
     def worst(self) -> float | None:
         """The largest difference of the model from what is printed, in percent."""
@@ -113,14 +143,57 @@ class Exhibit:
         )
 
 
+#: The numbers of a point that are drawn, as what, and what their legend adds to the series.
+_KINDS: dict[str, tuple[Kind, str]] = {
+    "model": ("line", ""),
+    "published": ("printed", ", printed"),
+    "measured": ("measured", ", here"),
+    "predicted": ("predicted", ", predicted"),
+}
+
+
+def _line(points: Sequence[Point], name: str, kind: tuple[Kind, str], colour: int, words: Sequence[X]) -> Line | None:
+    known = [point for point in points if getattr(point, name) is not None]
+    if not known:
+        return None
+    known.sort(key=lambda point: words.index(point.x) if words else float(point.x))
+    xs = [words.index(point.x) if words else float(point.x) for point in known]
+    ys = [getattr(point, name) for point in known]
+    low, high = (
+        ([point.low for point in known], [point.high for point in known]) if name == "measured" else (None, None)
+    )
+    return Line(points[0].series + kind[1], xs, ys, low, high, colour, kind[0])
+
+
+def drawing(
+    paper: str, number: str, plan: str, ranks: int, sentence: str, half: Literal["arrival", "wake-up"] | None = None
+) -> Exhibit:
+    """A figure that draws an algorithm: the plan and its words; of a tree one of its halves alone."""
+    made = tollbar.plan(plan, ranks)
+    title = f"{plan} between {ranks} ranks"
+    if half is not None:
+        title = f"{half} tree of {title}"
+        made = tollbar.parse_plan(title, _half(made, half))
+    words = dict(line.split(": ", 1) for line in made.text.splitlines() if ": " in line)
+    points = [Point(f"rank {rank}", word) for rank, word in words.items()]
+    svg = tollbar.draw_svg(made, tollbar.LogP(L=10, o=5, g=3))
+    return Exhibit(paper, number, title, Axes("word"), points, f"{title}: {sentence}.", drawing=svg)
+
+
+def _half(plan: tollbar.Plan, half: str) -> str:
+    """The words up to the arrival of each rank, or from there on. Rank 0 tells nobody that it arrives."""
+    lines = []
+    for line in plan.text.splitlines():
+        rank, _, word = line.partition(": ")
+        steps = word.split()
+        arrived = next(n for n, step in enumerate(steps) if step.startswith("!")) + (rank != "0")
+        lines.append(f"{rank}: {' '.join(steps[:arrived] if half == 'arrival' else steps[arrived:])}".rstrip())
+    return "\n".join(lines)
+
+
 def same(x: X, other: X) -> bool:
     """Whether two places on an axis are one: 16 and 16.0 are."""
     return x == other or str(x) == str(other)
-
-
-def curve(series: str, xs: Iterable[X], model: Callable[..., float]) -> list[Point]:
-    """The model at each x."""
-    return [Point(series, x, model=model(x)) for x in xs]
 
 
 def with_published(points: Iterable[Point], paper: str, number: str) -> list[Point]:

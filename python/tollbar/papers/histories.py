@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import tollbar
-from tollbar.papers.exhibit import Exhibit
-from tollbar.report import executions
+from tollbar.papers.exhibit import Axes, Exhibit
+from tollbar.report import lanes
 
 _PAPER = "multiprogramming"
 _QUANTUM_US = 20000.0
@@ -20,19 +20,16 @@ _ONE_PROGRAM = {
 def exhibits() -> list[Exhibit]:
     drawings = {title: _one_program(*program) for title, program in _ONE_PROGRAM.items()} | dict([_two_programs()])
     return [
-        Exhibit(_PAPER, f"History {number}", title, "", "", [], f"{title}.", drawing=drawing)
+        Exhibit(_PAPER, f"History {number}", title, Axes(""), [], f"{title}.", drawing=drawing)
         for number, (title, drawing) in enumerate(drawings.items(), start=1)
     ]
 
 
 def _one_program(barrier: str, waiting: str, until_us: float) -> str:
-    outcome = tollbar.simulate_scheduler(
-        [tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)], until_us=until_us
-    )
+    program = tollbar.SchedulerApplication(barrier=barrier, waiting=waiting)
+    outcome = tollbar.simulate_scheduler([program], until_us=until_us)
     title = f"{barrier}, {waiting}, 16 threads on 8 processors"
-    return executions.draw(
-        executions.Picture(f"execution-{barrier}-{waiting}", title, 8, 0, until_us, _QUANTUM_US, outcome.history)
-    )
+    return lanes.svg(lanes.history(outcome, title, 8, until_us, _QUANTUM_US))
 
 
 def _two_programs() -> tuple[str, str]:
@@ -50,16 +47,5 @@ def _two_programs() -> tuple[str, str]:
         f"Partitions that change: {first.fewest_processors} of {first.most_processors} processors are left "
         f"when another program arrives; {second.moves} of its threads move when the first is done"
     )
-    picture = executions.Picture(
-        name="execution-dynamic",
-        title="two programs of 8 threads on 8 processors",
-        processors=8,
-        from_us=0,
-        until_us=until_us,
-        quantum_us=_QUANTUM_US,
-        spans=outcome.history,
-        applications=2,
-        arrived_us=[program.arrival_us for program in outcome.applications],
-        completed_us=[program.completed_us for program in outcome.applications],
-    )
-    return title, executions.draw(picture)
+    picture = lanes.history(outcome, "two programs of 8 threads on 8 processors", 8, until_us, _QUANTUM_US)
+    return title, lanes.svg(picture)

@@ -14,8 +14,7 @@ from tollbar.models import logp_fit
 from tollbar.models.logp_fit import Fit, Measured
 from tollbar.models.prediction import Model
 from tollbar.papers import logp_drawings, stored
-from tollbar.papers.exhibit import Exhibit, Point, measured_point, with_published
-from tollbar.papers.pictures import drawing
+from tollbar.papers.exhibit import Axes, Exhibit, Point, drawing, measured_point, with_published
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import COMMANDS, Stored
 
@@ -34,6 +33,7 @@ PLANS = {
 CROSSOVER = 4
 _SIZES = (2, 4, 8, 16, 24, 32, 40, 48, 56, 64)
 _GROUPS = (2, 3, 4, 6, 8, 16)
+_AXES = Axes("nodes", "us")
 
 
 def plan_of(name: str, ranks: int) -> str:
@@ -95,7 +95,7 @@ def _figure(runs: Stored, number: str, title: str, names: Sequence[str]) -> Exhi
     prices = ", ".join(f"{point.series} {point.model:.4g} us" for point in order)
     sentence = f"At {_SIZES[-1]} nodes the parameters fitted to Table 1 give {prices}."
     title += f" (measured: {where})" if where else ""
-    return Exhibit(NAME, number, title, "nodes", "us", points, sentence, missing=runs.missing("mpi"))
+    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("mpi"))
 
 
 def _candidate(by_ranks: Mapping[int, Measurements], name: str) -> Candidate | None:
@@ -154,17 +154,8 @@ def _combining(runs: Stored) -> Exhibit:
     others = {ranks: best_groups(ranks) for ranks in (32, 48, 64)}
     best_n = "; ".join(f"{ranks} nodes: n = {' or '.join(map(str, n))}" for ranks, n in others.items())
     sentence = f"The cheapest groups with the parameters fitted to Table 1, {best_n}; the paper states n = 4."
-    return Exhibit(
-        NAME,
-        "Figure 8",
-        "Combining tree with groups of n",
-        "nodes",
-        "us",
-        points,
-        sentence,
-        missing=runs.missing("mpi"),
-        aside=("best n",),
-    )
+    title = "Combining tree with groups of n"
+    return Exhibit(NAME, "Figure 8", title, _AXES, points, sentence, runs.missing("mpi"), aside=("best n",))
 
 
 def best_groups(ranks: int) -> list[int]:
@@ -196,13 +187,5 @@ def _table(runs: Stored) -> Exhibit:
         f"central counter is a misfit: its price is {times} times what is printed, whose two numbers "
         f"differ by {ratio:.4g} where the form is linear in the nodes."
     )
-    return Exhibit(
-        NAME,
-        "Table 1",
-        "Five barriers at 128 and 256 nodes",
-        "nodes",
-        "us",
-        points,
-        sentence,
-        missing=None if any(point.measured for point in points) else f"{COMMANDS['mpi']} --ranks 128,256",
-    )
+    missing = None if any(point.measured for point in points) else f"{COMMANDS['mpi']} --ranks 128,256"
+    return Exhibit(NAME, "Table 1", "Five barriers at 128 and 256 nodes", _AXES, points, sentence, missing)

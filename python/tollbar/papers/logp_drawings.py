@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 import tollbar
-from tollbar.papers.exhibit import Exhibit, Point
+from tollbar.papers.exhibit import Axes, Exhibit, Point
 
 _PAPER = "logp"
 #: Parameters that differ, so that each is seen.
@@ -52,8 +52,7 @@ def _parameters() -> Exhibit:
         _PAPER,
         "Figure 1",
         "The parameters of LogP",
-        "what it is",
-        "us",
+        Axes("what it is", "us"),
         points,
         f"Rank 0 sends two messages g apart; the second is received after g + o_s + L + o_r = {last:g} us.",
         drawing=tollbar.draw_svg(plan, _APART),
@@ -65,8 +64,7 @@ def _architecture() -> Exhibit:
         _PAPER,
         "Figure 2",
         "Where a barrier lives in Open MPI",
-        "what it does",
-        "",
+        Axes("what it does"),
         [Point(name, what) for name, what in (*_TIERS, *_FRAMEWORKS)],
         "tollbar is a component of the framework coll, as the paper's is; its messages are those of the pml.",
         drawing=_boxes([*([tier] for tier in _TIERS), _FRAMEWORKS]),
@@ -78,8 +76,7 @@ def _life() -> Exhibit:
         _PAPER,
         "Figure 3",
         "The life of a component",
-        "what tollbar's does",
-        "",
+        Axes("what tollbar's does"),
         [Point(stage, what) for stage, what in _LIFE],
         "A communicator has one module of the component for as long as it lives.",
         drawing=_boxes([[stage] for stage in _LIFE]),

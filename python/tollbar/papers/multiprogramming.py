@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
 import tollbar
 from tollbar.models import quanta
 from tollbar.papers import histories, multiprogramming_measured
-from tollbar.papers.exhibit import Exhibit, Point, at, with_published
+from tollbar.papers.exhibit import Axes, Exhibit, Point, at, with_published
 from tollbar.papers.stored import Stored
 
 NAME = "multiprogramming"
@@ -27,7 +28,8 @@ _SPUN, _BLOCKED = 500, 60  # barriers a run: theirs, and enough where nothing de
 COMPUTE_MS = (0.5, 1, 2, 4, 6, 8, 9.9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 22, 26, 30, 34, 38)
 _SWITCHES = (0.25, 0.5, 1, 2, 4, 7, 10, 14, 20, 30, 50)
 _PROCESSORS = tuple(range(1, 17))
-
+_TIMES = Axes("ms of computing between barriers", "ms a barrier", log_x=False, log_y=False)
+_SHARES = Axes("computing between barriers, in context switches", "% over 16 / P times the time on 16", log_y=False)
 
 #: So long a word of memory serves one thread; the paper prints no such time.
 ACCESS_US = 20.0
@@ -129,18 +131,8 @@ def _spinning(runs: Stored, number: str, title: str) -> Exhibit:
         f"Q (2R - 1) / R with R = 2 and not T (2R - 1) / R = {12 * 3 / 2:.3g} ms."
     )
     points += multiprogramming_measured.times(runs, ("centralized", "tree"), ("spin",))
-    return Exhibit(
-        NAME,
-        number,
-        f"{title}: 16 threads on 15 processors",
-        "ms of computing between barriers",
-        "ms a barrier",
-        points,
-        sentence,
-        log_x=False,
-        log_y=False,
-        missing=runs.missing("crowd"),
-    )
+    title += ": 16 threads on 15 processors"
+    return Exhibit(NAME, number, title, _TIMES, points, sentence, runs.missing("crowd"))
 
 
 def _near_multiples() -> Exhibit:
@@ -162,17 +154,9 @@ def _near_multiples() -> Exhibit:
         f"accesses are free, {times['tree', 0]} against {times['centralized', 0]} ms. The place is in "
         "proportion to the access."
     )
-    return Exhibit(
-        NAME,
-        "Figure 1 near multiples",
-        "Tree against centralized spinning barriers where accesses to a word take turns",
-        "us of computing below a multiple of the quantum",
-        "ms a barrier",
-        points,
-        sentence,
-        log_x=False,
-        log_y=False,
-    )
+    title = "Tree against centralized spinning barriers where accesses to a word take turns"
+    axes = replace(_TIMES, x="us of computing below a multiple of the quantum")
+    return Exhibit(NAME, "Figure 1 near multiples", title, axes, points, sentence)
 
 
 def _blocking(runs: Stored) -> Exhibit:
@@ -186,18 +170,8 @@ def _blocking(runs: Stored) -> Exhibit:
     ratios = ", ".join(f"{ratio:.3f} at {t:g} ms" for t, ratio in over.items())
     sentence = f"Blocking has no steps: its time over twice the computing time is {ratios}."
     points += multiprogramming_measured.times(runs, ("tree",), ("spin", "park"))
-    return Exhibit(
-        NAME,
-        "Figure 3",
-        "Spinning against blocking tree barriers: 16 threads on 15 processors",
-        "ms of computing between barriers",
-        "ms a barrier",
-        points,
-        sentence,
-        log_x=False,
-        log_y=False,
-        missing=runs.missing("crowd"),
-    )
+    title = "Spinning against blocking tree barriers: 16 threads on 15 processors"
+    return Exhibit(NAME, "Figure 3", title, _TIMES, points, sentence, runs.missing("crowd"))
 
 
 def _other(policy: str) -> str:
@@ -223,17 +197,8 @@ def _overhead(runs: Stored, number: str, barrier: str) -> Exhibit:
         f"switches of computing; the {_other(policy)} yield gives {other_overheads}."
     )
     points += multiprogramming_measured.overhead(runs, barrier)
-    return Exhibit(
-        NAME,
-        number,
-        f"Overhead of blocking {barrier} barriers: 16 threads on 8 processors",
-        "computing between barriers, in context switches",
-        "% over twice the time on 16",
-        points,
-        sentence,
-        log_y=False,
-        missing=runs.missing("crowd"),
-    )
+    title = f"Overhead of blocking {barrier} barriers: 16 threads on 8 processors"
+    return Exhibit(NAME, number, title, _SHARES, points, sentence, runs.missing("crowd"))
 
 
 def _fewer() -> Exhibit:
@@ -254,16 +219,8 @@ def _fewer() -> Exhibit:
         f"{overheads['naive']} % with the yield of section 3.4, so the text is right that they are similar; "
         f"with a yield to a thread that can go on they have {overheads['smart']} %."
     )
-    return Exhibit(
-        NAME,
-        "Section 4.1",
-        "Overhead of blocking tree barriers on 8, 4, 2 and 1 processors",
-        "computing between barriers, in context switches",
-        "% over the time on 16 times 16 / P",
-        points,
-        sentence,
-        log_y=False,
-    )
+    title = "Overhead of blocking tree barriers on 8, 4, 2 and 1 processors"
+    return Exhibit(NAME, "Section 4.1", title, _SHARES, points, sentence)
 
 
 def _processors(runs: Stored) -> Exhibit:
@@ -287,19 +244,12 @@ def _processors(runs: Stored) -> Exhibit:
         f"Taking a processor away costs more than 5 % at {', '.join(map(str, reversed(steps)))} processors "
         f"and nowhere else; a fourth processor for 16 threads gains {gain:.3g} %."
     )
-    return Exhibit(
-        NAME,
-        "Figure 6",
+    title, axes = (
         "Completion time against processors, in times of 16",
-        "processors",
-        "times of computing (gains: %)",
-        points,
-        sentence,
-        log_x=False,
-        log_y=False,
-        missing=runs.missing("crowd"),
-        aside=("gain of a fourth processor", "gain of seven more processors"),
+        Axes("processors", "times of computing", False, False),
     )
+    aside = ("gain of a fourth processor", "gain of seven more processors")
+    return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("crowd"), aside)
 
 
 def _of(points: Sequence[Point], processors: int) -> float:
@@ -325,15 +275,5 @@ def _appendix() -> Exhibit:
         f"R barriers take 2R - 1 quanta, with R = ceil(1 / (Q / T - 1)): from half a quantum of computing to "
         f"a whole one recurrence, closed form and simulator differ by {100 * apart:.2g} % at most."
     )
-    return Exhibit(
-        NAME,
-        "Appendix",
-        "Quanta of a centralized spinning barrier: recurrence, closed form and simulator",
-        "ms of computing between barriers",
-        "ms a barrier",
-        points,
-        sentence,
-        log_x=False,
-        log_y=False,
-        aside=("R",),
-    )
+    title = "Quanta of a centralized spinning barrier: recurrence, closed form and simulator"
+    return Exhibit(NAME, "Appendix", title, _TIMES, points, sentence, aside=("R",))

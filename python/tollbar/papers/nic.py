@@ -6,15 +6,16 @@ Figures 8 to 10, whose nodes compute for times that vary, are in nic_work.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Literal
 
 import tollbar
-from tollbar.papers import nic_hosts, nic_ranks
-from tollbar.papers.exhibit import Exhibit, Point, at, printed, with_published
+from tollbar.papers import nic_hosts
+from tollbar.papers.exhibit import Axes, Exhibit, Point, at, drawing, printed, with_published
 from tollbar.papers.nic_work import exhibits as of_work
-from tollbar.papers.pictures import drawing, time_line
 from tollbar.papers.stored import Stored
+from tollbar.report import lanes
 
 NAME = "nic"
 PLAN = "pairwise"
@@ -24,6 +25,9 @@ WHERE: dict[str, Literal["host", "nic"]] = {"HB": "host", "NB": "nic"}
 EFFICIENCIES = {"Figure 7a": 0.25, "Figure 7b": 0.5, "Figure 7c": 0.75, "Figure 7d": 0.9}
 PROJECTED = (1024, 65536)
 _GM = "GM level"
+_AXES = Axes("nodes", "us")
+#: The units of a node, in the order in which they handle a message.
+_STAGES = ("send", "sdma", "xmit", "recv", "rdma", "hrecv")
 FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
 
 
@@ -81,15 +85,21 @@ def _time_lines() -> Exhibit:
         f"Host-based, a step occupies {units['HB']} units of a node, NIC-based a barrier of one step "
         f"{units['NB']}: SDMA is gone. How the sums are split among the units is not in the paper."
     )
-    return Exhibit(
-        NAME,
-        "Figure 2",
-        "Timing of one step between two nodes, lanai4.3",
-        "us from the start",
-        "us",
-        points,
-        sentence,
-        drawing=time_line("nic timing", histories),
+    title = "Timing of one step between two nodes, lanai4.3"
+    axes, picture = Axes("us from the start", "us"), lanes.svg(_units(title, histories))
+    return Exhibit(NAME, "Figure 2", title, axes, points, sentence, drawing=picture)
+
+
+def _units(title: str, histories: Mapping[str, Sequence[tollbar.NicSpan]]) -> lanes.Lanes:
+    """A lane for each unit of each node and each place where the barrier runs."""
+    spans = [(f"{barrier}, node {span.rank}: {span.stage}", span) for barrier, of in histories.items() for span in of]
+    names = sorted({name for name, _ in spans}, key=lambda name: (name.split(":")[0], _STAGES.index(name.split()[-1])))
+    return lanes.Lanes(
+        title,
+        names,
+        max(span.until_us for _, span in spans),
+        [lanes.Span(names.index(name), span.from_us, span.until_us, span.stage, name) for name, span in spans],
+        {stage: colour for colour, stage in enumerate(_STAGES)},
     )
 
 
@@ -106,17 +116,12 @@ def _mpi_overhead(runs: Stored) -> Exhibit:
     latencies = " and ".join(
         f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}" for card, most in NODES.items()
     )
-    return Exhibit(
-        NAME,
-        "Figure 3",
+    title, sentence = (
         "NIC-based barriers below and at the level of MPI",
-        "nodes",
-        "us",
-        points,
         f"Below MPI a NIC-based barrier takes {latencies}.",
-        missing=runs.missing("udp"),
-        aside=tuple(f"overhead {card}" for card in NODES),
     )
+    aside = tuple(f"overhead {card}" for card in NODES)
+    return Exhibit(NAME, "Figure 3", title, _AXES, points, sentence, runs.missing("udp"), aside)
 
 
 def _latencies(runs: Stored, number: str, powers: bool) -> Exhibit:
@@ -134,16 +139,8 @@ def _latencies(runs: Stored, number: str, powers: bool) -> Exhibit:
         else f"Off powers of two there are two steps more: NB of lanai4.3 takes {seven:.4g} us on 7 nodes "
         f"and {eight:.4g} us on 8."
     )
-    return Exhibit(
-        NAME,
-        number,
-        f"Latency on {'powers of two' if powers else 'all numbers of'} nodes",
-        "nodes",
-        "us",
-        points,
-        sentence,
-        missing=runs.missing("udp"),
-    )
+    title = f"Latency on {'powers of two' if powers else 'all numbers of'} nodes"
+    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("udp"))
 
 
 def _factors(runs: Stored, number: str, powers: bool) -> Exhibit:
@@ -164,18 +161,9 @@ def _factors(runs: Stored, number: str, powers: bool) -> Exhibit:
     else:
         least = min(points, key=lambda point: point.model or 0)
         sentence = f"The factor is never below {least.model:.3f}, at {least.x} nodes of {least.series}."
-    return Exhibit(
-        NAME,
-        number,
-        "Host-based over NIC-based",
-        "nodes",
-        "times",
-        [*points, *nic_hosts.factors(runs, powers)],
-        sentence,
-        log_y=False,
-        missing=runs.missing("udp"),
-        aside=(_GM,),
-    )
+    points += nic_hosts.factors(runs, powers)
+    axes = Axes("nodes", "times", log_y=False)
+    return Exhibit(NAME, number, "Host-based over NIC-based", axes, points, sentence, runs.missing("udp"), aside=(_GM,))
 
 
 def _fine(runs: Stored) -> Exhibit:
@@ -185,7 +173,7 @@ def _fine(runs: Stored) -> Exhibit:
         for barrier in WHERE
         for us in FINE_US
     ]
-    points = [*with_published(points, NAME, "Figure 6"), *nic_hosts.fine(runs), *nic_ranks.fine(runs)]
+    points = [*with_published(points, NAME, "Figure 6"), *nic_hosts.fine(runs)]
     flat = {card: printed(NAME, "Figure 6", f"flat spot {card}", 8).value for card in NODES}
     overlaps = " and ".join(
         f"{latency_us(card, 'HB', NODES[card]) - implied_us(card, 'HB'):.1f} us ({card})" for card in NODES
@@ -194,18 +182,9 @@ def _fine(runs: Stored) -> Exhibit:
         f"The model adds computing and barrier and has no flat spot; the paper sees {flat['lanai4.3']:g} and "
         f"{flat['lanai7.2']:g} us of overlap, its efficiencies imply {overlaps}."
     )
-    return Exhibit(
-        NAME,
-        "Figure 6",
-        "Loop of computing and a barrier, 8 nodes",
-        "us of computing",
-        "us a loop",
-        points,
-        sentence,
-        log_y=False,
-        missing=runs.missing("work"),
-        aside=tuple(f"flat spot {card}" for card in NODES),
-    )
+    title, axes = "Loop of computing and a barrier, 8 nodes", Axes("us of computing", "us a loop", log_y=False)
+    aside = tuple(f"flat spot {card}" for card in NODES)
+    return Exhibit(NAME, "Figure 6", title, axes, points, sentence, runs.missing("work"), aside)
 
 
 def implied_us(card: str, barrier: str) -> float:
@@ -241,7 +220,7 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
                     else p
                     for p in points
                 ]
-    points += nic_hosts.efficiency(runs, efficiency) + nic_ranks.efficiency(runs, efficiency)
+    points += nic_hosts.efficiency(runs, efficiency)
     implied = ", ".join(f"{barrier} {card} {implied_us(card, barrier):.2f}" for card in NODES for barrier in WHERE)
     sentence = f"C / (C + B) = {efficiency} needs C = {efficiency / (1 - efficiency):.3g} B. "
     sentence += (
@@ -249,16 +228,8 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
         if number in ("Figure 7b", "Figure 7d")
         else "The paper prints no number of it."
     )
-    return Exhibit(
-        NAME,
-        number,
-        f"Loop of efficiency {efficiency:.2f}",
-        "nodes",
-        "us",
-        points,
-        sentence,
-        missing=runs.missing("work"),
-    )
+    title = f"Loop of efficiency {efficiency:.2f}"
+    return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("work"))
 
 
 def _projection() -> Exhibit:
@@ -280,4 +251,5 @@ def _projection() -> Exhibit:
                     f"of {min(factors):.3g} to {max(factors):.3g}"
                 )
     sentence = f"All parameters that fit what is printed give: {'; '.join(ranges)}."
-    return Exhibit(NAME, "Projection", "More nodes than anybody measured", "nodes", "us; factors", points, sentence)
+    axes = Axes("nodes", "us; factors")
+    return Exhibit(NAME, "Projection", "More nodes than anybody measured", axes, points, sentence)

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Literal
 
 import tollbar
-from tollbar.papers import nic_hosts, nic_ranks
-from tollbar.papers.exhibit import Exhibit, Point, with_published
+from tollbar.papers import nic_hosts
+from tollbar.papers.exhibit import Axes, Exhibit, Point, with_published
 from tollbar.papers.stored import Stored
 
 NAME = "nic"
@@ -56,16 +56,9 @@ def _varying(runs: Stored) -> Exhibit:
         f"With times that vary by 20 % the NIC-based barrier saves {saved[first]:.4g} us of a loop at "
         f"{first} us of computing and {saved[last]:.4g} us at {last} us."
     )
-    return Exhibit(
-        NAME,
-        "Figure 8",
-        "Loop of computing that varies by 20 % and a barrier, 16 nodes",
-        "us of computing",
-        "us a loop",
-        [*points, *nic_hosts.varying(runs, 0.2), *nic_ranks.varying(runs, 0.2)],
-        sentence,
-        missing=runs.missing("work"),
-    )
+    points += nic_hosts.varying(runs, 0.2)
+    title, axes = "Loop of computing that varies by 20 % and a barrier, 16 nodes", Axes("us of computing", "us a loop")
+    return Exhibit(NAME, "Figure 8", title, axes, points, sentence, runs.missing("work"))
 
 
 def _difference(runs: Stored) -> Exhibit:
@@ -81,16 +74,10 @@ def _difference(runs: Stored) -> Exhibit:
         f"Without variation the difference stays {still[0]:.4g} us; with {VARIATIONS[-1]:.0%} it falls from "
         f"{most[0]:.4g} to {most[-1]:.4g} us."
     )
+    points += nic_hosts.difference(runs)
+    axes = Axes("us of computing", "us", log_y=False)
     return Exhibit(
-        NAME,
-        "Figure 9",
-        "Host-based less NIC-based, 16 nodes",
-        "us of computing",
-        "us",
-        [*points, *nic_hosts.difference(runs), *nic_ranks.difference(runs, VARIATIONS)],
-        sentence,
-        log_y=False,
-        missing=runs.missing("work"),
+        NAME, "Figure 9", "Host-based less NIC-based, 16 nodes", axes, points, sentence, runs.missing("work")
     )
 
 
@@ -121,26 +108,23 @@ def _applications(runs: Stored) -> list[Exhibit]:
     )
     best = max(shares, key=lambda point: point.model or 0)
     title = f"Synthetic applications on {APPLICATION_NODES} nodes"
-    missing = runs.missing("work")
     first, last = names[0], names[-1]
     short_us, long_us = (times["lanai7.2", "NB", name] for name in (first, last))
     spans = f"{short_us:.4g} us for {first} and {long_us:.5g} us for {last}"
     efficient = f"The most efficient is {best.series} with {best.x}: {best.model:.1%} of the time is computing."
-    taken += nic_hosts.applications(runs) + nic_ranks.applications(runs)
-    gains += nic_hosts.gains(runs) + nic_ranks.gains(runs)
-    shares += nic_hosts.shares(runs) + nic_ranks.shares(runs)
+    taken += nic_hosts.applications(runs)
+    gains += nic_hosts.gains(runs)
+    shares += nic_hosts.shares(runs)
     return [
         Exhibit(
             NAME,
             number,
             f"{title}: {what}",
-            "computing",
-            y,
+            Axes("computing", y, log_y=what == "time"),
             points,
             text,
-            log_y=what == "time",
-            missing=missing,
-            aside=aside,
+            runs.missing("work"),
+            aside,
         )
         for number, what, y, points, text, aside in (
             ("Figure 10a", "time", "us a run", taken, f"NIC-based on lanai7.2 a run takes {spans}.", ()),
@@ -167,7 +151,7 @@ def _over_nodes(runs: Stored) -> Exhibit:
     sentence = f"The factor of {name} on {', '.join(map(str, NODES_OVER))} nodes: {factors}."
     title = f"Factor of {name} against nodes"
     points += nic_hosts.gains_over(runs, name)
-    return Exhibit(NAME, "Figure 10 over nodes", title, "nodes", "times", points, sentence, log_y=False)
+    return Exhibit(NAME, "Figure 10 over nodes", title, Axes("nodes", "times", log_y=False), points, sentence)
 
 
 def additive(card: str, name: str) -> float:

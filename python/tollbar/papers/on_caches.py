@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tollbar.papers import one_machine, stored
-from tollbar.papers.exhibit import Exhibit, Point, with_published
+from tollbar.papers.exhibit import Axes, Exhibit, Point, with_published
 from tollbar.papers.one_machine import SENSE
 from tollbar.papers.stored import Stored
 
@@ -63,11 +63,10 @@ def _exhibit(
         NAME,
         f"{number} on caches",
         title,
-        "threads",
-        "us",
+        Axes("threads", "us"),
         with_published(points, NAME, number),
         " ".join(sentences),
-        missing=runs.missing("threads"),
+        runs.missing("threads"),
     )
 
 

@@ -15,7 +15,7 @@ from math import log
 import tollbar
 from tollbar.models import contention, cores
 from tollbar.models.logp_fit import Measured
-from tollbar.papers.exhibit import Exhibit, Point, printed
+from tollbar.papers.exhibit import Axes, Exhibit, Point, printed
 from tollbar.papers.published import values_of
 
 NAME = "openmp-mpi"
@@ -86,7 +86,7 @@ def excess_power() -> float:
 
 def exhibits() -> list[Exhibit]:
     return [
-        Exhibit(NAME, number, f"Both barriers between {what}, the same costs", x, "us", points, sentence)
+        Exhibit(NAME, number, f"Both barriers between {what}, the same costs", Axes(x, "us"), points, sentence)
         for number, what, x, points, sentence in (
             (THREADS, "threads", "threads", [*_points("Figure 9", _THREADS), *_simulated()], _threads()),
             (NODES, "processes", "nodes", _points("Figure 12", _NODES), _nodes()),

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import tollbar
 from tollbar.papers import combined, on_caches, one_machine, stored
-from tollbar.papers.exhibit import Exhibit, Point, printed, with_published
-from tollbar.papers.pictures import drawing
+from tollbar.papers.exhibit import Axes, Exhibit, Point, drawing, printed, with_published
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import Stored
 
@@ -90,7 +89,7 @@ def _exhibit(
     points = with_published(points, NAME, number)
     printed_series = {point.series for point in points if point.published is not None}
     sentences = [_sentence(points, plan, x) for plan in plans if plan in printed_series]
-    return Exhibit(NAME, number, title, x, "us", points, " ".join(sentences), missing=missing)
+    return Exhibit(NAME, number, title, Axes(x, "us"), points, " ".join(sentences), missing)
 
 
 def _sentence(points: Sequence[Point], plan: str, x: str) -> str:

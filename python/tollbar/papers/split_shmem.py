@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tollbar.models import exchange, shmem_published
 from tollbar.papers import shmem_tables, stored
-from tollbar.papers.exhibit import Exhibit, Point, with_published
+from tollbar.papers.exhibit import Axes, Exhibit, Point, with_published
 from tollbar.papers.stored import Stored
 
 NAME = "split-shmem"
@@ -25,17 +25,10 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         f"Printed, {order[0][0]} is the fastest with {order[0][1]:.3g} s and {order[-1][0]} the slowest with "
         f"{order[-1][1]:.4g} s; the model's two fastest are {'the same' if same else 'others'}."
     )
+    title = "Dynamic sparse data exchange, 1000 iterations, 768 PEs"
     return [
         Exhibit(
-            NAME,
-            "Table 1",
-            "Dynamic sparse data exchange, 1000 iterations, 768 PEs",
-            "synchronized by",
-            "s",
-            points,
-            sentence,
-            missing=runs.missing("shmem"),
-            log_y=False,
+            NAME, "Table 1", title, Axes("synchronized by", "s", log_y=False), points, sentence, runs.missing("shmem")
         ),
         _over_pes(runs),
     ]
@@ -65,13 +58,5 @@ def _over_pes(runs: Stored) -> Exhibit:
         f"{many.all_us:.0f} us between {_PES[-1]}, of which {many.send_us:.0f} us go into announcing "
         f"{exchange.letters(_PES[-1])} letters and {many.fetch_us:.0f} us into fetching them."
     )
-    return Exhibit(
-        NAME,
-        "Table 1 over PEs",
-        "The same exchange with fewer PEs, 24 of them a node",
-        "PEs",
-        "s",
-        stored.merged(points),
-        sentence,
-        missing=runs.missing("shmem"),
-    )
+    title, points = "The same exchange with fewer PEs, 24 of them a node", stored.merged(points)
+    return Exhibit(NAME, "Table 1 over PEs", title, Axes("PEs", "s"), points, sentence, runs.missing("shmem"))

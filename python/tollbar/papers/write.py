@@ -3,35 +3,22 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
-from tollbar.papers import pictures
 from tollbar.papers.exhibit import Exhibit, Point
 from tollbar.papers.published import papers
+from tollbar.report import html, pictures
 
 COLUMNS = (
-    "series",
-    "x",
-    "published",
-    "model",
-    "difference_pct",
-    "measured",
-    "low",
-    "high",
-    "counted",
-    "predicted",
-    "predicted_off_pct",
-    "source",
-)
-_TEMPLATES = Path(__file__).parents[1] / "report" / "templates"
+    "series", "x", "published", "model", "difference_pct", "measured", "low", "high", "counted", "predicted",
+    "predicted_off_pct", "source",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,7 +28,6 @@ class Written:
     exhibit: Exhibit
     table: Path
     picture: Path | None
-    svg: str
 
 
 def write(exhibit: Exhibit, folder: Path) -> Written:
@@ -50,13 +36,12 @@ def write(exhibit: Exhibit, folder: Path) -> Written:
     within.mkdir(parents=True, exist_ok=True)
     table = within / f"{exhibit.slug}.csv"
     table.write_text(as_csv(exhibit), encoding="utf-8")
-    svg = pictures.picture(exhibit)
-    picture = within / f"{exhibit.slug}.svg"
-    if svg:
-        picture.write_text(pictures.alone(svg), encoding="utf-8")
+    picture, figure = within / f"{exhibit.slug}.svg", exhibit.figure
+    if svg := exhibit.drawing or (figure and pictures.svg(pictures.picture(figure), figure.name)):
+        picture.write_text(svg, encoding="utf-8")
     else:
         picture.unlink(missing_ok=True)  # of an earlier time
-    return Written(exhibit, table, picture if svg else None, svg)
+    return Written(exhibit, table, picture if svg else None)
 
 
 def as_csv(exhibit: Exhibit) -> str:
@@ -73,20 +58,10 @@ def _cell(value: object) -> object:
 
 def page(written: Sequence[Written], runs: Mapping[str, Path]) -> str:
     """The index: the exhibits of each paper with picture, sentence and numbers."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {"number": _number, "svg": _markup, "uri": _uri}
+    filters = {"number": _number, "uri": _uri, "image": _image}
     names = dict.fromkeys(entry.exhibit.paper for entry in written)
-    return environment.get_template("reproduce.html.j2").render(
-        papers=[(papers()[name], [entry for entry in written if entry.exhibit.paper == name]) for name in names],
-        runs=runs,
-        of=_known,
-    )
+    shown = [(papers()[name], [entry for entry in written if entry.exhibit.paper == name]) for name in names]
+    return html.render("reproduce.html.j2", filters, papers=shown, runs=runs, known=_known)
 
 
 def _known(points: Sequence[Point]) -> list[Point]:
@@ -98,12 +73,10 @@ def _number(value: float | str | None) -> str:
     return "" if value is None else f"{value:.5g}" if isinstance(value, int | float) else value
 
 
-def _markup(svg: str) -> Markup:
-    if not pictures.stands_alone(svg):
-        return Markup(svg)
-    content = base64.b64encode(svg.encode()).decode()
-    return Markup(f'<img alt="" src="data:image/svg+xml;base64,{content}">')
-
-
 def _uri(table: Path) -> str:
-    return "data:text/csv;base64," + base64.b64encode(table.read_bytes()).decode()
+    return html.address(table.read_bytes(), "text/csv")
+
+
+def _image(svg: str) -> Markup:
+    """A picture whose styles and scripts stay its own."""
+    return Markup('<img alt="" src="{}">').format(html.address(svg.encode(), "image/svg+xml"))

@@ -12,9 +12,10 @@ from tollbar.data import beside
 from tollbar.data.beside import AUTO, FIXED, GROUP, TUNED, Spread
 from tollbar.data.places import Measurements, Situation
 from tollbar.data.samples import Samples
-from tollbar.report import charts, tables
+from tollbar.report import tables
 from tollbar.report.candidates import PEERS
-from tollbar.report.charts import Line, time_text
+from tollbar.report.charts import time_text
+from tollbar.report.figures import Axis, Figure, Line
 from tollbar.report.tables import times_text
 
 #: The neighbours in words, in the order of tables.
@@ -31,7 +32,7 @@ _SENTENCE = {
     "1 neighbour in another cgroup": "beside a busy neighbour in another control group",
 }
 _AGAINST = ("pthread_barrier", "std::barrier")
-_RATIO = {"scale": "log", "unit": "", "label": "times the best way to wait, less is better"}
+_RATIO = Axis("times the best way to wait, less is better", "log")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Beside:
     for each label."""
 
     sentence: Markup
-    chart: Markup
+    figure: Figure
     labels: Sequence[str]
     rows: Sequence[tuple[Situation, str, float, Sequence[float | None]]]
 
@@ -56,7 +57,7 @@ def of(samples: Samples) -> Beside | None:
         for place, here in there.items()
         if (best := beside.best(here))
     ]
-    return Beside(_sentence(there), Markup(_chart(there, shown)), shown, rows)
+    return Beside(_sentence(there), _figure(there, shown), shown, rows)
 
 
 def labels(there: Mapping[Situation, Measurements]) -> list[str]:
@@ -100,11 +101,11 @@ def _at(found: Spread) -> str:
     return f"{times_text(found.ratios[found.worst])}\u00a0\u00d7"
 
 
-def _chart(there: Mapping[Situation, Measurements], shown: Sequence[str]) -> str:
+def _figure(there: Mapping[Situation, Measurements], shown: Sequence[str]) -> Figure:
     """Two rows a neighbours: the median over its cells, and the worst one."""
     met = beside.by_neighbours(there)
-    groups = [(word(neighbours), which) for neighbours in met for which in ("median", "worst")]
-    lines, notes = [], []
+    groups = [word(neighbours) for neighbours in met for _ in ("median", "worst")]
+    lines = []
     for label in reversed([each for each in shown if each not in FIXED]):  # the first one is drawn last
         points: list[tuple[int, float, str]] = []
         for number, some in enumerate(met.values()):
@@ -112,10 +113,11 @@ def _chart(there: Mapping[Situation, Measurements], shown: Sequence[str]) -> str
                 far = f"{found.above} of {len(found.ratios)} cells above {beside.AS_GOOD:g}"
                 points.append((2 * number, found.median, far))
                 points.append((2 * number + 1, found.ratios[found.worst], found.worst.of_threads))
-        rows, values, told = zip(*points, strict=True)
-        lines.append(Line(label, rows, values))
-        notes.append(told)
-    return charts.rows("neighbours", groups, lines, _RATIO, "", notes)
+        rows, values, notes = zip(*points, strict=True)
+        lines.append(Line(label, rows, values, notes=notes))
+    caption = "A turn over that of the best way to wait: the median over the cells, and the worst cell"
+    rows_of = Axis("", words=["median", "worst"] * len(met))
+    return Figure("neighbours", caption, lines, rows_of, _RATIO, spread="", groups=groups)
 
 
 def markdown(samples: Samples) -> str:

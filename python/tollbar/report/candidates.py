@@ -22,8 +22,8 @@ PEERS = tuple(name for name, each in _KNOWN.items() if each.get("today") == "thr
 
 def colour(label: str) -> int:
     """The colour of that barrier, by the longest name that it begins with; from 10 on, dashed."""
-    fits = [name for name in _KNOWN if re.match(rf"{re.escape(name)}(?!\w)", label)]
-    return _KNOWN[max(fits, key=len)]["colour"] if fits else crc32(label.encode()) % STYLES
+    own = known(label)
+    return crc32(label.encode()) % STYLES if own is None else own
 
 
 def colours(labels: Iterable[str]) -> dict[str, int]:

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tollbar.data.places import Candidate, Measurements
+from tollbar.data import choice, places
+from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.report import candidates
-from tollbar.report.charts import Line
+from tollbar.report.figures import Axis, Figure, Line
 
 #: Eight of ten rounds lie in the band.
 BAND = (0.1, 0.9)
 _MOST_BANDS = 6  # more would cover each other
+_SHARES = np.linspace(0, 1, 101)  # that draw any distribution
 
 #: The x axis, a number of participants -> what was measured there.
 Along = Mapping[int, Measurements]
@@ -60,10 +62,58 @@ def floor(along: Along, label: str = "physical floor", crowded_only: bool = Fals
         for x, measured in sorted(along.items())
         if measured.floor and (measured.place.crowded or not crowded_only)
     }
-    return [Line(label, list(points), list(points.values()), bound=True)] if points else []
+    return [Line(label, list(points), list(points.values()), kind="bound")] if points else []
 
 
-def modes(measured: Measurements, most: int = 6) -> dict[str, np.ndarray]:
+def of_threads(there: Mapping[Situation, Measurements]) -> dict[str, list[Figure]]:
+    """The figures of threads, by the part of the report that shows them; without curves where nothing is known."""
+    met = places.names(there.values())
+
+    def find(name: str, wait: str | None = "auto") -> list[Candidate]:
+        return [candidate for candidate in met if candidate.name == name and wait in (None, candidate.wait)][:1]
+
+    own = sorted(
+        (candidate for candidate in met if candidate.kind in choice.OWN and candidate.wait == "auto"),
+        key=lambda candidate: choice.OWN.index(candidate.kind),
+    )
+    users = [candidate for name in ("tollbar::barrier", *candidates.PEERS) for candidate in find(name, None)]
+    near = [*find("turnstile"), *find("combination"), *find("mcs"), *users]
+    waits = [candidate for wait in ("auto", "yield", "park") for candidate in find("turnstile", wait)]
+    period, latency, skew = (Axis(label, "log", "ns") for label in ("loop period", "latency", "exit skew"))
+    shown: dict[str, list[Figure]] = {"times": [], "floor": [], "crowded": [], "uneven": uneven(there)}
+    for placement in ("pinned", "free"):
+        along = {place.ranks: here for place, here in there.items() if place.placement == placement}
+        crowded = {ranks: here for ranks, here in along.items() if here.place.crowded}
+        if busy := several(crowded, [*waits, *find("combination"), *users], "period_ns"):
+            busy += floor(along, "bound B(N)", crowded_only=True)
+        by_floor = several(along, near, "over_floor")
+        for part, name, caption, lines, y in (
+            ("times", "own", "All of tollbar's barriers, {}: latency", several(along, own, "latency_ns"), latency),
+            ("times", "users", "What users have today, {}: loop period", several(along, users, "period_ns"), period),
+            ("times", "skew", "From the first exit to the last, {}", several(along, near, "skew_ns"), skew),
+            ("floor", "floor", "Loop period over the floor, {}", by_floor, Axis("times the floor", "log")),
+            ("crowded", "crowded", "Loop period and the bound B(N), {}", busy, period),
+        ):
+            below = floor(along) if name in ("own", "users") else []
+            figure = Figure(f"{name}-{placement}", caption.format(placement), [*lines, *below], Axis("threads"), y)
+            shown[part].append(figure)
+    return shown
+
+
+def uneven(there: Mapping[Situation, Measurements]) -> list[Figure]:
+    """Distributions of uneven episodes: the smallest situation with and without processors to spare."""
+    shown: dict[tuple[str, bool], Figure] = {}
+    for place, measured in there.items():
+        key = place.placement, place.crowded
+        if key not in shown and (lines := modes(measured)):
+            name, caption = f"modes-{place.placement}-{place.ranks}", f"{place.ranks} threads, {place.placement}"
+            shown[key] = Figure(
+                name, caption, lines, Axis("latency", "log", "ns"), Axis("episodes", "linear", "share"), spread=""
+            )
+    return list(shown.values())
+
+
+def modes(measured: Measurements, most: int = 6) -> list[Line]:
     """The latencies of the candidates whose episodes take very different times, the most uneven ones first.
 
     A median says little about these; a factor of 3 between the 10th and the 90th percentile counts as uneven.
@@ -74,6 +124,9 @@ def modes(measured: Measurements, most: int = 6) -> dict[str, np.ndarray]:
         if len(values) >= 20:
             low, high = np.quantile(values, BAND)
             if low > 0 and high / low > 3:
-                uneven.append((high / low, candidate.label, values))
-    uneven.sort(key=lambda each: -each[0])
-    return {label: values for _, label, values in uneven[:most]}
+                uneven.append((high / low, candidate.label, np.quantile(values, _SHARES)))
+    uneven.sort(key=lambda found: -found[0])
+    return [
+        Line(label, quantiles.tolist(), _SHARES.tolist(), colour=number, kind="steps")
+        for number, (_, label, quantiles) in enumerate(uneven[:most])
+    ]

@@ -1,70 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A figure is a value: curves between two axes. A page draws it as a chart, a file with matplotlib."""
+"""A figure is a value: curves between two axes. charts.py draws it in a page, pictures.py in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Literal
 
-from markupsafe import Markup
+from tollbar.report import candidates
 
-from tollbar.report import charts
-from tollbar.report.charts import COLOURS, Line, Quantity, time_text
+COLOURS = 10  #: of the page
+ROUNDS = "eight of ten rounds"
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+#: How a line is drawn: a bound and a prediction are dotted, printed numbers are rings without a curve, and what
+#: was measured beside a model is dashed; steps are a distribution.
+Kind = Literal["line", "bound", "predicted", "printed", "measured", "steps"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What stands along one side; `words` stand at 0, 1, 2, ... in place of numbers."""
+
+    label: str
+    scale: Literal["linear", "log", "log2"] = "log2"
+    unit: Literal["", "ns", "share"] = ""
+    words: Sequence[str] = ()
+
+
+TIME = Axis("time", "log", "ns")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve: y at each x, and the range in which eight of ten rounds lie, or an interval."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float | None] | None = None
+    high: Sequence[float | None] | None = None
+    colour: int = 0  #: of what is no barrier; a barrier has its own
+    kind: Kind = "line"
+    notes: Sequence[str] = ()  #: what a pointer is told at each point, besides the numbers
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Curves over a number of participants, both axes logarithmic, with what has to be known to read them."""
+    """Curves, and what has to be known to read them."""
 
     name: str
     caption: str
     lines: Sequence[Line]
-    x: str
-    y: str
-    unit: str = "ns"  #: of y: ns, or nothing
+    x: Axis
+    y: Axis = TIME
+    spread: str = ROUNDS  #: what the ranges are
+    bars: bool = False  #: ranges are bars, not bands
+    groups: Sequence[str] = ()  #: one for each word of x, which makes these rows of a page
 
     @property
-    def _axes(self) -> tuple[Quantity, Quantity]:
-        x = {"scale": "log2", "unit": "", "label": self.x}
-        return x, {"scale": "log", "unit": self.unit, "label": self.y}
+    def points(self) -> int:
+        """How many the longest measured curve has."""
+        return max((len(line.x) for line in self.lines if line.kind not in ("bound", "predicted")), default=0)
 
     @property
-    def chart(self) -> Markup:
-        """The figure in a page; empty without curves."""
-        return Markup(charts.curves(self.name, self.lines, *self._axes) if self.lines else "")
-
-    def picture(self) -> Picture:
-        """The figure in a file."""
-        from matplotlib.figure import Figure as Picture  # slow to load, and a table needs none of it
-        from matplotlib.ticker import FuncFormatter
-
-        drawn = Picture(figsize=(8, 5), layout="constrained")
-        axes = drawn.subplots()
-        for number, line in enumerate(self.lines):
-            dashes = ("-", "--", ":", "-.")[number // COLOURS % 4]
-            colour = f"C{number % COLOURS}"
-            axes.plot(line.x, line.middle, color=colour, linestyle=dashes, marker=".", label=line.label)
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.xaxis.set_major_formatter("{x:.0f}")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: time_text(y) if self.unit else f"{y:g}"))
-        axes.set_xlabel(self.x)
-        axes.set_ylabel(self.y)
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False, ncols=2, fontsize=8)
-        return drawn
-
-
-def drawn(*figures: Figure) -> list[Figure]:
-    """The given cells that have curves."""
-    return [figure for figure in figures if figure.lines]
+    def styles(self) -> list[tuple[int, int]]:
+        """The colour and the dash of each line: a barrier has its colour in every figure, and curves of one
+        colour differ by their dashes."""
+        styles: list[tuple[int, int]] = []
+        for line in self.lines:
+            known = candidates.known(line.label)
+            dash, colour = divmod(line.colour if known is None else known, COLOURS)
+            if line.kind not in ("line", "steps"):
+                dash = 0
+            while line.kind in ("line", "steps") and (colour, dash) in styles:
+                dash += 1
+            styles.append((colour, dash))
+        return styles
 
 
 def of_points(name: str, points: Mapping[str, Mapping[int, float]], x: str, y: str) -> Figure:
-    """A curve for each label; y in plain numbers."""
-    lines = [Line(label, list(each), list(each.values())) for label, each in points.items()]
-    return Figure(name, "", lines, x, y, unit="")
+    """A curve for each label, both axes logarithmic; y in plain numbers."""
+    lines = [
+        Line(label, list(curve), list(curve.values()), colour=colour % COLOURS)
+        for colour, (label, curve) in enumerate(points.items())
+    ]
+    return Figure(name, "", lines, Axis(x), Axis(y, "log"))

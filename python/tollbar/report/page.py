@@ -3,35 +3,20 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import dataclasses
 import io
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from tollbar.data import choice, places, samples, schema, statistics
-from tollbar.data.places import Measurements, Situation
 from tollbar.data.results import Stored
 from tollbar.data.statistics import Interval
-from tollbar.report import (
-    beside_section,
-    candidates,
-    charts,
-    crowd_section,
-    curves,
-    sections,
-    tables,
-    today,
-)
-from tollbar.report.charts import time_text
+from tollbar.report import beside_section, candidates, crowd_section, curves, html, sections, tables, today
 from tollbar.report.figures import Figure
 
 MOST_BYTES = 1_500_000  #: of a page, for a phone
@@ -62,12 +47,11 @@ class LeftOut:
     def __init__(self, ratios: int = 0) -> None:
         self.figures, self.ratios = 0, ratios
 
-    def enough(self, svg: str) -> bool:
-        """Whether the figure has a curve of three points; one that is drawn here always is enough."""
-        points = re.search(r'data-points="(\d+)"', svg)
-        thin = points is not None and int(points[1]) < _FEWEST_POINTS
-        self.figures += thin
-        return bool(svg) and not thin
+    def enough(self, figure: Figure) -> bool:
+        """Whether the figure has a curve of three points."""
+        thin = figure.points < _FEWEST_POINTS
+        self.figures += thin and figure.points > 0
+        return not thin
 
     def ratio(self, found: Interval | None) -> str:
         """The ratio as text; a dash for one whose interval spans 1 by orders of magnitude."""
@@ -107,7 +91,7 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
     left_out = LeftOut(first.left_out)
     stem = name.rpartition(".")[0] or name
     folder = f"{stem}-files"
-    told = {
+    shared = {
         "run": runs[0],
         "machine": defaultdict(lambda: None, runs[0].environment),  # an interrupted run knows less of itself
         "folder": folder,
@@ -116,9 +100,11 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
         "shmem": sections.shmem(found.get("shmem")),
         "left_out": left_out,
     }
-    environment = _environment(left_out)
-    text = environment.get_template("report.html.j2").render(
-        told,
+    filters = {"times": tables.times_text, "interval": _interval, "ratio": left_out.ratio, "enough": left_out.enough}
+    text = html.render(
+        "report.html.j2",
+        filters,
+        **shared,
         first=first,
         advice=tables.advice(choices),
         apart=tables.apart(of_threads),
@@ -126,9 +112,8 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
         choices=[(chosen, tables.gains(there[chosen.situation], chosen.pick)) for chosen in choices],
         peers=candidates.PEERS,
         placements=list(dict.fromkeys(place.placement for place in there)),
-        figures=figures(there),
+        figures=curves.of_threads(there),
         crowded=tables.crowded(there),
-        uneven=uneven(there),
         everything=tables.everything(there.values()),
         beside=beside_section.of(found["neighbours"]) if "neighbours" in found else None,
         crowd=crowd_section.of(found["crowd"]) if "crowd" in found else None,
@@ -143,79 +128,12 @@ def pages(*runs: Stored, name: str = "report.html") -> Pages:
     )
     files = [file for each in runs for file in downloads(each, "" if each is runs[0] else f"{each.folder.name}-")]
     links, beside = _links(files, MOST_BYTES - len(text.encode()), folder)
-    text = text.replace(_DOWNLOADS, environment.get_template("downloads.html.j2").render(files=links, **told))
+    text = text.replace(_DOWNLOADS, html.render("downloads.html.j2", {}, files=links, run=runs[0]))
     return Pages(text, beside, folder, first.answer)
 
 
 def _interval(found: Interval | None) -> str:
     return "" if tables.wild(found) else tables.interval_text(found)
-
-
-def _environment(left_out: LeftOut) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {
-        "time": time_text,
-        "times": tables.times_text,
-        "interval": _interval,
-        "ratio": left_out.ratio,
-        "enough": left_out.enough,
-    }
-    return environment
-
-
-def figures(there: Mapping[Situation, Measurements]) -> dict[str, Markup]:
-    """Every figure by name; an empty one where its candidates were not measured."""
-    placed = {
-        placement: {place.ranks: here for place, here in there.items() if place.placement == placement}
-        for placement in ("pinned", "free")
-    }
-    met = places.names(there.values())
-
-    def find(name: str, wait: str | None = "auto") -> list[places.Candidate]:
-        return [each for each in met if each.name == name and wait in (None, each.wait)][:1]
-
-    own = sorted(
-        (each for each in met if each.kind in choice.OWN and each.wait == "auto"),
-        key=lambda each: choice.OWN.index(each.kind),
-    )
-    users = [each for name in ("tollbar::barrier", *candidates.PEERS) for each in find(name, None)]
-    turnstile, mcs, combination = find("turnstile"), find("mcs"), find("combination")
-    near = [*turnstile, *combination, *mcs, *users]
-    waits = [each for wait in ("auto", "yield", "park") for each in find("turnstile", wait)]
-    made = {}
-    for placement, along in placed.items():
-        crowded = {ranks: here for ranks, here in along.items() if here.place.crowded}
-        busy = curves.several(crowded, [*waits, *combination, *users], "period_ns")
-        bound = curves.floor(along, "bound B(N)", crowded_only=True) if busy else []
-        floor = curves.floor(along)
-        for name, lines, ylabel in (
-            ("own", curves.several(along, own, "latency_ns") + floor, "latency"),
-            ("users", curves.several(along, users, "period_ns") + floor, "loop period"),
-            ("floor", curves.several(along, near, "over_floor"), "times the floor"),
-            ("skew", curves.several(along, near, "skew_ns"), "exit skew"),
-            ("crowded", busy + bound, "loop period"),
-        ):
-            unit = "" if name == "floor" else "ns"
-            figure = Figure(f"{name}-{placement}", "", lines, "threads", ylabel, unit)
-            made[figure.name] = figure.chart
-    return made
-
-
-def uneven(there: Mapping[Situation, Measurements]) -> list[tuple[Situation, Markup]]:
-    """Distributions of uneven episodes: the smallest situation with and without processors to spare."""
-    shown: dict[tuple[str, bool], tuple[Situation, Markup]] = {}
-    for place, measured in there.items():
-        key = place.placement, place.crowded
-        if key not in shown and (found := curves.modes(measured)):
-            name = f"modes-{place.placement}-{place.ranks}"
-            shown[key] = place, Markup(charts.distribution(name, found, "latency"))
-    return list(shown.values())
 
 
 def kind_of(run: Stored) -> str:
@@ -250,8 +168,7 @@ def _links(files: Sequence[File], room: int, folder: str) -> tuple[list[tuple[Fi
     for file in sorted(files, key=lambda each: len(each.content)):
         room -= 4 * -(-len(file.content) // 3) + 2 * len(file.name) + len(file.what) + 200
         if room >= 0:
-            content = base64.b64encode(file.content).decode()
-            addresses[file.name] = Markup(f"data:{file.kind};base64,{content}")
+            addresses[file.name] = html.address(file.content, file.kind)
         else:
             addresses[file.name] = Markup("{}/{}").format(folder, file.name)
             beside[file.name] = file.content

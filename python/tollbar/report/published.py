@@ -7,7 +7,6 @@ A row is the median of a round, so that the file stays small; the statistics are
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,18 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-import numpy as np
 import polars as pl
-from matplotlib.figure import Figure as Picture
 
 from tollbar.data import beside, results, samples
 from tollbar.data.samples import CANDIDATE, PLACE, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import rounds
-from tollbar.report import beside_section, tables, times, today
-from tollbar.report.charts import Line, time_text
-from tollbar.report.figures import Figure
+from tollbar.report import beside_section, pictures, tables, times, today
+from tollbar.report.charts import time_text
+from tollbar.report.figures import Axis, Figure, Line
 
 ROWS, ABOUT = "rows.parquet", "runs.json"
 _NOTHING = "Nothing is stored yet.\n"
@@ -44,7 +40,6 @@ _ON_NICS, _HOSTS = "MPI_Barrier [component on cards]", 16
 #: Rows of the first page, by their numbers of threads or ranks, and how far apart ends of intervals may be.
 _ROWS_ALONE, _ROWS_BESIDE, _ROWS_OF_MPI, _NARROW = (2, 4, 8), 8, (4, 16), 1.5
 _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")
-_IN_CELLS = (today.OURS, "std::barrier", "pthread_barrier")
 _ALONE = (pl.col("bench") == "threads") & (pl.col("neighbours") == "alone")
 
 
@@ -280,21 +275,12 @@ def _pair(rows: Sequence[Mapping[str, Any]], where: str, names: Sequence[str]) -
     yield Pair(where, base["barrier"], times_ns[0], ours["barrier"], times_ns[1], ratio)
 
 
-def pictures(found: Samples) -> dict[str, str]:
+def drawings(found: Samples) -> dict[str, str]:
     """The SVG text of each picture, by the name of its file."""
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "results", "font.size": 11}):
-        return {"results-threads.svg": _svg(_curves(found)), "results-cells.svg": _svg(_cells(found))}
+    return {"results-threads.svg": pictures.svg(pictures.picture(_curves(found)), "results")}
 
 
-def _svg(picture: Picture) -> str:
-    text = io.StringIO()
-    picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
-    svg = re.sub(r"(\d\.\d\d)\d+", r"\1", text.getvalue())  # a hundredth of a point shows nowhere
-    svg = re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", svg)
-    return re.sub(r" \n *|\n +", " ", svg)
-
-
-def _curves(found: Samples) -> Picture:
+def _curves(found: Samples) -> Figure:
     """Loop periods over the number of threads: what users have today, and tollbar's."""
     rows = [row for row in _rows(_of(found, _ALONE)) if row["where"] == "free" and row["threads"] is None]
     lines = []
@@ -302,36 +288,4 @@ def _curves(found: Samples) -> Picture:
         known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in rows if row["barrier"] == name)
         x, y = (list(column) for column in zip(*known, strict=True))
         lines.append(Line(name, x, y))
-    return Figure("results", "", lines, "threads", "loop period").picture()
-
-
-def _cells(found: Samples) -> Picture:
-    """A turn over that of the best way to wait: a panel for each barrier and each kind of neighbours."""
-    there = beside.by_neighbours(beside.gather(found))
-    counts = sorted({place.ranks for some in there.values() for place in some})
-    drawn = Picture(figsize=(11, 9), layout="constrained")
-    panels = drawn.subplots(len(_IN_CELLS), len(there), sharex=True, sharey=True, squeeze=False)
-    for axes, neighbours in zip(panels[0], there, strict=True):
-        axes.set_title(beside_section.word(neighbours).replace(" in ", "\nin ", 1), size=9)
-    for row, label in zip(panels, _IN_CELLS, strict=True):
-        for axes, some in zip(row, there.values(), strict=True):
-            kinds = sorted({(place.placement, place.compute_us, place.work) for place in some})
-            ratios = np.full((len(kinds), len(counts)), np.nan)
-            for place, measured in some.items():
-                kind = (place.placement, place.compute_us, place.work)
-                ratios[kinds.index(kind), counts.index(place.ranks)] = beside.ratio(measured, label) or np.nan
-            colours = {"cmap": "RdBu_r", "vmin": -2, "vmax": 2}
-            axes.pcolormesh(np.log2(ratios), edgecolors="white", linewidth=0.5, **colours)
-            for (line, column), value in np.ndenumerate(ratios):
-                dark = abs(np.log2(value)) > 1.2
-                text = tables.times_text(value) if value < 1000 else f"{value:.0e}".replace("e+0", "e")
-                colour = "white" if dark else "black"
-                axes.text(column + 0.5, line + 0.5, text, size=7, ha="center", va="center", color=colour)
-            axes.set_xticks(np.arange(len(counts)) + 0.5, map(str, counts))
-            axes.set_yticks(np.arange(len(kinds)) + 0.5, [f"{each[0]}, {each[2]}" for each in kinds], size=8)
-            axes.tick_params(length=0)
-            axes.set_frame_on(False)
-        row[0].set_ylabel(label)
-    for axes in panels[-1]:
-        axes.set_xlabel("threads", size=8)
-    return drawn
+    return Figure("results", "", lines, Axis("threads"), Axis("loop period", "log", "ns"))

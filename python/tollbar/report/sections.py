@@ -13,9 +13,8 @@ from tollbar.data.places import Measurements, Situation
 from tollbar.data.results import Stored
 from tollbar.data.samples import Samples
 from tollbar.data.statistics import Interval
-from tollbar.report import curves, figures, mpi_tables, tables
-from tollbar.report.charts import COLOURS
-from tollbar.report.figures import Figure
+from tollbar.report import curves, mpi_tables, tables
+from tollbar.report.figures import COLOURS, Axis, Figure
 
 KINDS = {"mpi": "Between ranks", "hybrid": "Between threads of ranks", "shmem": "Between PEs"}
 _SPLIT = (
@@ -52,8 +51,8 @@ def _by_ranks(there: Mapping[Situation, Measurements]) -> list[Figure]:
             lines = curves.several(along, some[start : start + COLOURS])
             name = "-".join(re.findall("[a-z0-9]+", f"ranks {mpi} {layout} {start // COLOURS + 1}".lower()))
             text = f"Everything measured over {mpi}, {layout}"
-            made.append(Figure(name, text, lines, "ranks", "latency"))
-    return figures.drawn(*made)
+            made.append(Figure(name, text, lines, Axis("ranks"), Axis("latency", "log", "ns")))
+    return made
 
 
 def shmem(samples: Samples | None) -> Section | None:
@@ -66,10 +65,10 @@ def shmem(samples: Samples | None) -> Section | None:
     iteration, beside = "An iteration of the exchange", "Post and wait, back to back"
     return Section(
         _shmem_rows(there),
-        figures.drawn(
-            Figure("shmem-exchange", iteration, exchange, "PEs", "time"),
-            Figure("shmem-period", beside, period, "PEs", "time"),
-        ),
+        [
+            Figure("shmem-exchange", iteration, exchange, Axis("PEs")),
+            Figure("shmem-period", beside, period, Axis("PEs")),
+        ],
         more={
             "library": next((facts["mpi"] for facts in samples.facts.values() if "mpi" in facts), "an OpenSHMEM"),
             "pes": list(there),
@@ -126,9 +125,7 @@ def udp(samples: Samples | None) -> Section | None:
     cpu_text = "CPU time of all ranks for a barrier"
     return Section(
         udp_rows(there),
-        figures.drawn(
-            Figure("udp-period", text, periods, "hosts", "time"), Figure("udp-cpu", cpu_text, cpu, "hosts", "time")
-        ),
+        [Figure("udp-period", text, periods, Axis("hosts")), Figure("udp-cpu", cpu_text, cpu, Axis("hosts"))],
         everything=tables.everything(there.values()),
         more={
             "network": "each a network namespace linked to a bridge"

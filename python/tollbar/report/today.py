@@ -20,8 +20,7 @@ from tollbar.data.choice import Choice
 from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
 from tollbar.data.summary import SITUATION, medians, ratio, series, summary
-from tollbar.report import charts
-from tollbar.report.charts import Line
+from tollbar.report.figures import Axis, Figure, Line
 from tollbar.report.tables import times_text
 
 OURS = "tollbar::barrier"
@@ -37,7 +36,7 @@ _MOST_ROWS = 9  # of MPI: a phone shows them all
 _IN_SENTENCES = (2, 4, 8)  # numbers of threads or ranks, where they were measured
 _PLACEMENTS = ("free", "pinned")
 _NEIGHBOUR = "1 neighbour"
-_PERIOD = {"scale": "log", "unit": "ns", "label": "loop period, less is better"}
+_PERIOD = Axis("loop period, less is better", "log", "ns")
 
 Key = tuple[str, str, int, str]  #: the values of _PLACE and the candidate
 Ratios = Mapping[Key, Interval]
@@ -48,7 +47,7 @@ class Panel:
     """One chart with its sentence."""
 
     name: str
-    chart: Markup
+    figure: Figure
     sentence: Markup
 
 
@@ -101,12 +100,12 @@ def first(
     ratios, doors = _narrow(all_ratios), {door: _narrow(each) for door, each in all_doors.items()}
     compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
     panels = [
-        Panel(name, Markup(_over_threads(users, name)), _of_threads(all_ratios, name)) for name in _by_launches(users)
+        Panel(name, _over_threads(users, name), _of_threads(all_ratios, name)) for name in _by_launches(users)
     ]
     mpi, said = None, []
     if of_mpi and not calls.is_empty():
         said = _of_mpis(all_doors)
-        mpi = Panel("mpi", Markup(_over_mpis(calls)), said[0])
+        mpi = Panel("mpi", _over_mpis(calls), said[0])
     dropped = sum(len(all_doors[door]) - len(doors[door]) for door in DOORS)
     beside = _beside(beside_others) if beside_others else None
     return First(panels, mpi, said, beside, _advice(ratios, doors, choices), len(compared) + dropped)
@@ -173,10 +172,10 @@ def _door_ratios(samples: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
     return ratios
 
 
-def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[Line], list[list[str]]]:
+def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> list[Line]:
     """A line for each name that was measured, with intervals, and a note at each point."""
     table = medians(rows, ["candidate", along]).sort(along)
-    lines, notes = [], []
+    lines = []
     for name in names:
         mine = table.filter(pl.col("candidate") == name)
         if mine.is_empty():
@@ -188,30 +187,29 @@ def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> tuple[list[L
             low.append(each["low"] if sure else each["least"] if several else None)
             high.append(each["high"] if sure else each["most"] if several else None)
             said.append("" if sure else f"{each['launches']} launches" if several else "one launch: no interval")
-        lines.append(Line(name, mine[along].to_list(), mine["value"].to_list(), low, high))
-        notes.append(said)
-    return lines, notes
+        lines.append(Line(name, mine[along].to_list(), mine["value"].to_list(), low, high, notes=said))
+    return lines
 
 
-def _over_threads(rows: pl.DataFrame, name: str) -> str:
-    lines, notes = _lines(rows.filter(pl.col("placement") == name), (OURS, *TODAY), "ranks")
-    x = {"scale": "log2", "unit": "", "label": "threads"}
-    return charts.curves(f"today-{name}", lines, x, _PERIOD, "95 % interval", bars=True, notes=notes)
+def _over_threads(rows: pl.DataFrame, name: str) -> Figure:
+    lines = _lines(rows.filter(pl.col("placement") == name), (OURS, *TODAY), "ranks")
+    return Figure(f"today-{name}", "", lines, Axis("threads"), _PERIOD, "95 % interval", bars=True)
 
 
-def _over_mpis(rows: pl.DataFrame) -> str:
+def _over_mpis(rows: pl.DataFrame) -> Figure:
     places = rows.select("over", "ranks", "placement").unique().sort("over", "ranks", "placement")
     if len(places) > _MOST_ROWS:
         most, usable = max(2, _MOST_ROWS // places["over"].n_unique()), max(rows["processors"].to_list())
         places = pl.concat([_some(each, most, usable) for _, each in places.group_by("over", maintain_order=True)])
     numbered = places.with_row_index("row")
-    groups = []
+    labels = []
     for over, ranks, placement in places.iter_rows():
         twice = len(places.filter(pl.col("over") == over, pl.col("ranks") == ranks)) > 1
-        groups.append((over, f"{ranks} ranks{', ' + placement if twice else ''}"))
+        labels.append(f"{ranks} ranks{', ' + placement if twice else ''}")
     there = rows.join(numbered, on=["over", "ranks", "placement"]).with_columns(pl.col("row").cast(pl.Int64))
-    lines, notes = _lines(there, (MPI_OWN, *DOORS), "row")
-    return charts.rows("today-mpi", groups, lines, _PERIOD, "95 % interval", notes)
+    lines = _lines(there, (MPI_OWN, *DOORS), "row")
+    rows_of = Axis("", words=labels)
+    return Figure("today-mpi", "", lines, rows_of, _PERIOD, "95 % interval", groups=places["over"].to_list())
 
 
 def _some(places: pl.DataFrame, most: int, usable: int) -> pl.DataFrame:

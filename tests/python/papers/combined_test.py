@@ -42,8 +42,7 @@ def test_the_figures_have_the_paper_s_nodes_and_threads(exhibits):
     across = at(exhibits["Figure 13b"].points, "7 nodes", 12).model
     along = at(exhibits["Figure 13a"].points, "12 threads a node", 7).model
     assert across == along == combined.model_us(7, 12)
-    assert exhibits["Figure 14"].drawing is not None
-    assert "Figure 14 here" not in exhibits
+    assert len(exhibits["Figure 14"].figure.lines) == 11
 
 
 def test_the_sentence_says_what_the_model_makes_of_the_peak(exhibits):

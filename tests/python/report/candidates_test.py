@@ -5,15 +5,15 @@ import re
 from pathlib import Path
 
 import pytest
-from tollbar.report import candidates, charts, page
+from tollbar.report import candidates, figures, page
 
 STYLES = Path(page.__file__).parent / "templates" / "report.css"
 
 
 def test_every_colour_is_one_of_the_page_plain_or_dashed():
-    assert candidates.STYLES == 2 * charts.COLOURS
+    assert candidates.STYLES == 2 * figures.COLOURS
     named = re.findall(r"--series-(\d):", STYLES.read_text())
-    assert {int(each) for each in named} == set(range(charts.COLOURS))
+    assert {int(each) for each in named} == set(range(figures.COLOURS))
 
 
 def test_what_users_have_today_comes_in_the_order_of_the_tables():

@@ -3,20 +3,53 @@
 
 import json
 import re
+from pathlib import Path
 
-from tollbar.report import figures
+import pytest
+from tollbar.report import charts, figures, pictures
+from tollbar.report.figures import Axis, Figure, Line
 
 POINTS = {"central": {2: 3.0, 64: 9.5}, "mcs": {2: 2.0, 64: 4.0}}
 
 
-def test_a_chart_and_a_picture_have_the_same_curves():
-    figure = figures.of_points("prices", POINTS, "ranks", "us")
-    chart = json.loads(re.search(r"json\">(.*?)</script>", figure.chart)[1])
-    (axes,) = figure.picture().axes
-    drawn = {line.get_label(): dict(zip(*line.get_data(), strict=True)) for line in axes.lines}
-    assert {line["name"]: dict(line["points"]) for line in chart["series"]} == drawn == POINTS
+def drawn(figure):
+    """The chart's data, and the axes of the picture."""
+    (axes,) = pictures.picture(figure).axes
+    return json.loads(re.search(r"json\">(.*?)</script>", charts.chart(figure))[1]), axes
+
+
+def test_a_chart_and_a_picture_have_the_same_curves_in_the_same_colours():
+    chart, axes = drawn(figures.of_points("prices", POINTS, "ranks", "us"))
+    curves = {line.get_label(): dict(zip(*line.get_data(), strict=True)) for line in axes.lines}
+    assert {line["name"]: dict(line["points"]) for line in chart["series"]} == curves == POINTS
     assert (axes.get_xlabel(), axes.get_ylabel()) == (chart["x"]["label"], chart["y"]["label"])
+    colours = [pictures.COLOURS[line["colour"]] for line in chart["series"]]
+    assert [line.get_color() for line in axes.lines] == colours
+    assert len(set(colours)) == 2
 
 
-def test_a_figure_without_curves_has_no_chart():
-    assert figures.of_points("prices", {}, "ranks", "us").chart == ""
+def test_words_are_rows_in_both():
+    lines = [Line("model", [0, 1], [3.0, 5.0]), Line("model, printed", [1], [6.0], kind="printed")]
+    axis = Axis("application", words=["short", "long"])
+    chart, axes = drawn(Figure("f", "", lines, axis, Axis("us", "linear"), groups=["application"] * 2))
+    assert chart["rows"] == [["application", "short"], ["application", "long"]]
+    assert [line["points"] for line in chart["series"]] == [[[3, 0], [5, 1]], [[6, 1]]]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[0, 1], [1]]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["short", "long"]
+
+
+def test_pictures_have_the_colours_of_pages_in_the_light():
+    page = (Path(charts.__file__).parent / "templates" / "report.css").read_text().partition("prefers-color-scheme")[0]
+    assert tuple(re.findall(r"--series-\d: (#\w+);", page)) == pictures.COLOURS
+
+
+def test_a_picture_is_the_same_wherever_it_is_drawn():
+    first, second = (pictures.svg(pictures.picture(figures.of_points("p", POINTS, "x", "y")), "p") for _ in range(2))
+    assert first == second
+    assert first.startswith("<svg")
+
+
+@pytest.mark.parametrize("lines", [[], [Line("floor", [1, 2, 3], [1, 2, 3], kind="bound")]])
+def test_what_has_no_curve_has_no_points(lines):
+    assert Figure("f", "", lines, Axis("x")).points == 0
+    assert bool(charts.chart(Figure("f", "", lines, Axis("x")))) == bool(lines)

@@ -79,7 +79,7 @@ def text(made):
 
 def charts(text):
     """What stands in each chart, by its name."""
-    found = re.findall(r'data-chart="([^"]*)" data-points="\d+"><script type="application/json">(.*?)</script>', text)
+    found = re.findall(r'data-chart="([^"]*)"><script type="application/json">(.*?)</script>', text)
     return {name: json.loads(data) for name, data in found}
 
 

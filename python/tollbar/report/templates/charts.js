@@ -89,11 +89,11 @@
 
     legend() {
       const legend = Object.assign(document.createElement("div"), { className: "legend" });
-      for (const one of this.data.series.filter((each) => !each.name.startsWith("_"))) {
+      for (const one of this.data.series) {
         const button = Object.assign(document.createElement("button"), { type: "button" });
         const key = svgOf("svg", { viewBox: "-12 -6 24 12", width: 24, height: 12, "aria-hidden": "true" });
         if (!this.data.rows) this.stroke(one, "M-11 0H11", key);
-        if (one.kind === "line") this.mark(one, 0, 0, key, 3.4);
+        this.mark(one, 0, 0, key, 3.4);
         button.append(key, one.name);
         button.setAttribute("aria-pressed", "true");
         button.title = `show or hide ${one.name}`;
@@ -111,14 +111,18 @@
     colour(one) { return one.kind === "bound" ? "var(--ink)" : `var(--series-${one.colour})`; }
 
     stroke(one, path, parent) {
-      const dash = one.kind === "bound" ? "2 3" : one.kind === "model" ? "1 3" : DASHES[one.dash % DASHES.length];
+      if (one.kind === "printed") return;
+      const dash = { bound: "2 3", predicted: "1 3", measured: "6 3" }[one.kind] || DASHES[one.dash % DASHES.length];
       const style = `stroke:${this.colour(one)};stroke-dasharray:${dash}`;
       svgOf("path", { d: path, class: `curve ${one.kind}`, style }, parent);
     }
 
     mark(one, x, y, parent, size) {
+      if (one.kind === "printed")
+        svgOf("circle", { cx: x, cy: y, r: size + 1.6, class: "printed", style: `stroke:${this.colour(one)}` }, parent);
+      if (one.kind !== "line" && one.kind !== "measured") return;
       const shape = SHAPES[one.colour % SHAPES.length](size);
-      return svgOf("path", { d: shape, class: "mark", transform: `translate(${x} ${y})`, style: `fill:${this.colour(one)}` }, parent);
+      svgOf("path", { d: shape, class: "mark", transform: `translate(${x} ${y})`, style: `fill:${this.colour(one)}` }, parent);
     }
 
     draw() {
@@ -204,8 +208,8 @@
         this.stroke(one, path.join(""), group);
       }
       places.forEach(([px, py], i) => {
-        if (one.kind === "line") this.mark(one, px, py, group, this.data.rows ? 4.5 : 3.4);
-        if (!one.name.startsWith("_")) this.spots.push({ one, x: px, y: py, point: points[i] });
+        this.mark(one, px, py, group, this.data.rows ? 4.5 : 3.4);
+        this.spots.push({ one, x: px, y: py, point: points[i] });
       });
     }
 

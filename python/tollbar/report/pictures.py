@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as matplotlib draws them in files, with the colours that pages have in the light."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import FuncFormatter
+
+from tollbar.report.charts import time_text
+from tollbar.report.figures import Figure
+
+#: Those of report.css.
+COLOURS = (
+    "#0a62b5", "#c43d3d", "#1a7f4b", "#c47a00", "#7447b8", "#0b8a99", "#8a5a34", "#c03a8a", "#6b7480", "#8c9a12",
+)  # fmt: skip
+_STYLES: dict[str, dict[str, Any]] = {
+    "line": {"marker": "."},
+    "bound": {"linestyle": ":", "color": "black"},
+    "predicted": {"linestyle": (0, (1, 1.2))},
+    "printed": {"linestyle": "", "marker": "o", "markersize": 8, "markerfacecolor": "none"},
+    "measured": {"linestyle": (0, (4, 2)), "marker": "s", "markersize": 4},
+    "steps": {"drawstyle": "steps-post"},
+}
+_DASHES = ("-", "--", "-.", ":")
+
+
+def picture(figure: Figure) -> Picture:
+    """The curves, with their legend beside them; words of x stand in rows."""
+    drawn = Picture(figsize=(9, 5), layout="constrained")
+    axes, rows = drawn.subplots(), bool(figure.x.words)
+    for line, (colour, dash) in zip(figure.lines, figure.styles, strict=True):
+        style = {"color": COLOURS[colour], "linestyle": _DASHES[dash % len(_DASHES)]} | _STYLES[line.kind]
+        values = (line.y, line.x) if rows else (line.x, line.y)
+        axes.plot(*values, label=line.label, linewidth=1.4, **style | ({"linestyle": ""} if rows else {}))
+    x, y = (figure.y, figure.x) if rows else (figure.x, figure.y)
+    for axis, about, log in ((axes.xaxis, x, axes.set_xscale), (axes.yaxis, y, axes.set_yscale)):
+        axis.set_label_text(about.label)
+        if about.words:
+            axis.set_ticks(range(len(about.words)), about.words)
+            axis.set_inverted(True)
+        elif about.scale != "linear":
+            log("log", base=2 if about.scale == "log2" else 10)
+            axis.set_major_formatter(FuncFormatter(_time if about.unit == "ns" else _number))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.3)
+    drawn.legend(frameon=False, fontsize=8, loc="outside right upper")
+    return drawn
+
+
+def _time(ns: float, _: object) -> str:
+    return time_text(ns)
+
+
+def _number(value: float, _: object) -> str:
+    return f"{value:g}"
+
+
+def svg(drawn: Picture, name: str) -> str:
+    """The picture as the text of a file that is the same wherever it is drawn."""
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
+    found = text.getvalue()
+    found = re.sub(r"(\d\.\d\d)\d+", r"\1", found[found.index("<svg") :])  # a hundredth of a point shows nowhere
+    return re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", found)
