@@ -74,7 +74,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Simulated:
-    """All plans between so many ranks of a platform."""
+    """The episodes of all plans between so many ranks of a platform."""
 
     latency_us: float  #: mean latency of the routes between the hosts
     episodes: list[Episode]
@@ -95,7 +95,7 @@ def platform_file(name: str) -> Path:
 
 
 def logp_platform(ranks: int, latency_us: float) -> str:
-    """Every host as far from every other."""
+    """A platform on which every host is as far from every other."""
     return _LOGP_PLATFORM.format(last=ranks - 1, half=latency_us / 2)
 
 

@@ -22,13 +22,13 @@ _UNITS_A_MESSAGE = 3  # 2o + L
 
 @dataclass(frozen=True)
 class Machine:
-    """What a message costs, in microseconds."""
+    """The costs of a message, in microseconds."""
 
     message_us: float  #: on the longest path: 2o + L, with L = o = g
     alone_us: float = 0.0  #: in which nobody else's message passes
 
     def price_us(self, plan: str, ranks: int) -> float:
-        """Raises ValueError for a plan or a number of ranks that the catalogue does not have."""
+        """The price of a plan. Raises ValueError for one, or a number of ranks, that the catalogue does not have."""
         priced = tollbar.price(tollbar.plan(plan, ranks), _UNIT)
         return self.message_us / _UNITS_A_MESSAGE * priced.last_us + self.alone_us * priced.messages
 

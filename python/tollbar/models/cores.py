@@ -68,7 +68,7 @@ def to_json(machine: tollbar.CoresMachine, measured: Mapping[str, Any]) -> dict[
 
 
 def line_ns_for(machine: tollbar.CoresMachine, key: str, pair: tuple[int, int], one_way_ns: float) -> float:
-    """What `key` has to be so that a line takes `one_way_ns` between the pair of cores."""
+    """The value of `key` with which a line takes `one_way_ns` between the pair of cores."""
     low, high = 0.5, 4 * one_way_ns
     for _ in range(40):
         middle = (low + high) / 2
@@ -88,7 +88,7 @@ def busy_for(machine: tollbar.CoresMachine, threads: int, add_ns: float) -> floa
 
 
 def logp(machine: tollbar.CoresMachine, ranks: int, adding: int = 0) -> tollbar.LogP:
-    """What a cache line costs between the farthest of the first `ranks` cores, in microseconds.
+    """The costs of a cache line between the farthest of the first `ranks` cores, in microseconds.
 
     g is an access to a line of one's own, or what an addition takes where `adding` cores add to one word at
     once. Raises InvalidArgument where the machine has fewer cores.
@@ -102,6 +102,6 @@ def logp(machine: tollbar.CoresMachine, ranks: int, adding: int = 0) -> tollbar.
 
 
 def sharers(plan: tollbar.Plan) -> int:
-    """How many members add to the word of a role: of the role that has most; 0 without roles."""
+    """The members that add to the word of a role, of the role that has most; 0 without roles."""
     words = (itertools.takewhile(lambda step: step.startswith("?"), plan.program(role)) for role in plan.roles)
     return max((len(list(word)) for word in words), default=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From which number of ranks on which plan is the cheapest under LogP.
+"""Cheapest plans under LogP, and from which number of ranks on they are.
 
 curves = crossovers.curves(plans, crossovers.sizes(2, 10**6), logp)
 crossovers.stretches(curves, logp)      # "from 2 to 11 ranks central", ...
@@ -71,9 +71,9 @@ def curves(
 
 
 def stretches(curves: Curves, logp: tollbar.LogP, receive: tollbar.Receive = tollbar.Receive.at_await) -> list[Stretch]:
-    """As few stretches as the priced sizes allow. Where the cheapest plan changes between two of them, the
-    place is found by halving, as if it changed once there. Of plans that cost the same the one with the
-    fewest messages is taken, then the one named first."""
+    """The fewest stretches that the priced sizes allow. A change of the cheapest plan between two of them is
+    found by halving, as if it changed once there. Among plans that cost the same the one with the fewest
+    messages is taken, then the one named first."""
     parts = _parts(curves)
     result = []
     begin = next(iter(next(iter(curves.values()))))

@@ -49,7 +49,7 @@ class Model(NamedTuple):
 
 @dataclass(frozen=True)
 class Scheduler:
-    """What was measured of this machine's scheduler."""
+    """The measured times of this machine's scheduler."""
 
     quantum_us: Interval
     yield_us: Interval  #: a switch by yielding
@@ -85,7 +85,7 @@ class Point:
 
     @property
     def period(self) -> Interval:
-        """In microseconds."""
+        """The loop period in microseconds."""
         return self._median("period_ns").times(1e-3)
 
     @property
@@ -152,8 +152,8 @@ def gather(samples: Samples) -> Crowds | None:
 def _scheduler(samples: Samples) -> Scheduler:
     """Medians; a stretch that foreign work cut short pulls a mean, not a median."""
     metrics = ("quantum_ns", "yield_switch_ns", "sleep_switch_ns")
-    each = rounds(samples.of(*metrics).filter(pl.col("value") > 0), ["metric"])
-    known = [(each.filter(metric=metric)["value"] / 1e3).to_list() for metric in metrics]
+    stretches = rounds(samples.of(*metrics).filter(pl.col("value") > 0), ["metric"])
+    known = [(stretches.filter(metric=metric)["value"] / 1e3).to_list() for metric in metrics]
     if not known[0]:
         raise ValueError("no launch saw a quantum end: the machine was too busy, or its quanta too long")
     return Scheduler(*map(statistics.median_interval, known))

@@ -46,7 +46,7 @@ class Exchange:
 
 
 def letters(pes: int) -> int:
-    """How many a PE writes in an iteration."""
+    """The letters that a PE writes in an iteration."""
     return (pes - 1).bit_length()
 
 
@@ -108,7 +108,7 @@ class Modelled:
 
 
 def table(pes: int = PES, pes_a_node: int = PES_A_NODE) -> list[Modelled]:
-    """Every experiment. The processor of a PE fetches letters and moves its barrier on, so both times add."""
+    """The experiments. The processor of a PE fetches letters and moves its barrier on, so both times add."""
     published = shmem_published.published() if (pes, pes_a_node) == (PES, PES_A_NODE) else {}
     rest_us = exchange(pes, pes_a_node).all_us
     rows = []

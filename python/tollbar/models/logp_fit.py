@@ -37,7 +37,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Model:
-    """How few numbers become L, o and g. `shapes` are proportions from which a search begins."""
+    """A few numbers that become L, o and g; `shapes` are proportions from which a search begins."""
 
     parameters: tuple[Quantity, ...]
     logp: Callable[[Values], tollbar.LogP]

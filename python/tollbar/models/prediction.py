@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a barrier should take by the LogP model, from measured L, o and g or from one measured point.
+"""Predictions of barriers by the LogP model, from one measured point.
 
 Hoefler et al. ("the LogP paper") draw a prediction beside each measurement.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,30 +14,26 @@ import tollbar
 
 @dataclass(frozen=True)
 class Model:
-    """L, o and g in nanoseconds, the processors that the ranks share, and where all that comes from.
+    """The costs of a message, in nanoseconds, and the processors that the ranks share.
 
     The model gives every rank a processor. Where ranks share them, work counts and not the longest path: the
     messages take turns, and each of them costs somebody `turn_ns` of processor time.
     """
 
-    latency_ns: float
-    overhead_ns: float
-    gap_ns: float
-    processors: int | None
-    origin: str
+    logp: tollbar.LogP
+    processors: int | None = None
     turn_ns: float | None = None
 
     def predict(self, spelling: str, ranks: int) -> float | None:
         """The price of that plan in nanoseconds; None when there is no such plan for so many ranks."""
         try:
-            logp = tollbar.LogP(L=self.latency_ns, o=self.overhead_ns, g=self.gap_ns)
-            price = tollbar.price(tollbar.plan(spelling, ranks), logp)
+            price = tollbar.price(tollbar.plan(spelling, ranks), self.logp)
         except (ValueError, ImportError):
             return None
         if self.processors is None or ranks <= self.processors:
             return price.last_us
-        turn = 2 * self.overhead_ns if self.turn_ns is None else self.turn_ns
-        return max(price.last_us, price.messages * turn / self.processors)
+        turn_ns = 2 * self.logp.o if self.turn_ns is None else self.turn_ns
+        return max(price.last_us, price.messages * turn_ns / self.processors)
 
 
 def fitted(points: Iterable[tuple[int, float]], processors: int | None) -> Model | None:
@@ -51,16 +46,12 @@ def fitted(points: Iterable[tuple[int, float]], processors: int | None) -> Model
     if not usable:
         return None
     ranks, ns = usable[0]
-    third = ns / math.ceil(math.log2(ranks)) / 3
-    origin = f"L = o = g = {third / 1e3:.3g} µs, fitted to one point: dissemination between {ranks}"
-    crowded = next(((r, t) for r, t in usable if processors and r > processors), None)
-    if not processors or not crowded:
-        return Model(third, third, third, processors, origin)
-    turn = crowded[1] * processors / _messages(crowded[0])
-    origin += f"; beyond {processors} ranks {turn / 1e3:.3g} µs a message, fitted to that between {crowded[0]}"
-    return Model(third, third, third, processors, origin, turn)
+    third = ns / _rounds(ranks) / 3
+    shared = next(((ranks, ns) for ranks, ns in usable if processors and ranks > processors), None)
+    turn_ns = shared[1] * processors / (shared[0] * _rounds(shared[0])) if processors and shared else None
+    return Model(tollbar.LogP(third, third, third), processors, turn_ns)
 
 
-def _messages(ranks: int) -> int:
-    """Of dissemination."""
-    return ranks * math.ceil(math.log2(ranks))
+def _rounds(ranks: int) -> int:
+    """The rounds of dissemination."""
+    return (ranks - 1).bit_length()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What barriers take on too few processors, without simulating it: quanta, and processors to ask for.
+"""Times of barriers on too few processors, without simulating them: quanta, and processors to ask for.
 
 The appendix of Markatos et al. 1991: two groups of threads take turns of one quantum; progress and quanta
 are measured in computing times between barriers, so `quantum` is Q / T. Fractions are exact; floats are not,
@@ -29,16 +29,6 @@ def recurrence(quantum: Fraction) -> Iterator[Fraction]:
 def pattern(quantum: Fraction) -> int:
     """R: so many barriers are passed every 2 R - 1 quanta."""
     return ceil(1 / (quantum - 1)) if quantum < 2 else 1
-
-
-def solution(quantum: Fraction, n: int) -> Fraction:
-    """The closed form of t_n for 1 < quantum < 2, with the progress inside a pattern spelled out.
-
-    Even steps of a pattern pass one barrier each; odd ones are (steps so far) quanta of the other group.
-    """
-    patterns, step = divmod(n, 2 * pattern(quantum) - 1)
-    within = Fraction(step, 2) + 1 if step % 2 == 0 else Fraction(step + 1, 2) * quantum
-    return patterns * pattern(quantum) + within
 
 
 def quanta_for(barriers: int, quantum: Fraction) -> int:

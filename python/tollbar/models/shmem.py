@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the experiments of the split-mode paper cost in the model: the same plan, other signals.
+"""Costs of the split-mode paper's experiments in the model: the same plan, other signals.
 
 The plan is dissemination of the catalogue, priced by LogP. What tells the signals apart: what a
 PE's processor spends on one (o), how long the network card of a node is occupied by one, whether
@@ -25,7 +25,7 @@ PLAN = "dissemination"
 
 @dataclass(frozen=True)
 class Signal:
-    """What one signal costs, in microseconds."""
+    """The costs of one signal, in microseconds."""
 
     o: float  #: processor time of a PE, at either end
     L: float  #: from card to card

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the papers print, and what follows from their own words and numbers: every row is computed.
+"""Statements of the papers, and what follows from their own words and numbers: every row is computed.
 
 docs/errata.md has the derivations, and the slips of the pen in which there is nothing to compute.
 """
@@ -23,7 +23,7 @@ _SIZES = range(2, 65)
 
 @dataclass(frozen=True)
 class Erratum:
-    """What is printed, and what follows."""
+    """A printed statement, and what follows."""
 
     paper: str
     where: str
@@ -33,13 +33,13 @@ class Erratum:
 
 
 def all_errata() -> list[Erratum]:
-    """In the order of the papers."""
+    """The errata in the order of the papers."""
     makers = {
         openmp_mpi.NAME: _openmp_mpi,
         logp.NAME: _logp,
         multiprogramming.NAME: _multiprogramming,
         split_shmem.NAME: _split_shmem,
-        nic.NAME: _nic,
+        nic_work.NAME: _nic,
     }
     return [Erratum(paper, *row) for paper, make in makers.items() for row in make()]
 
@@ -126,7 +126,7 @@ def _full(plan: str, ranks: int, costs: tollbar.LogP = _SET_A) -> float:
 
 
 def _simplified(plan: str, ranks: int) -> float:
-    """Where the gap is above the overhead, which the form supposes not to be so."""
+    """The simplified form with a gap above the overhead, against what it supposes."""
     form = tollbar.closed_form(tollbar.plan(plan, ranks), _SET_B)
     return form.simplified_us if form else 0.0
 
@@ -185,29 +185,31 @@ def _split_shmem() -> Iterator[_Row]:
 
 
 def _nic() -> Iterator[_Row]:
-    stated = printed(nic.NAME, "Figure 4b", "lanai4.3", 16).value
-    host, card = (printed(nic.NAME, "Figure 4a", f"{b} lanai4.3", 16).value for b in nic.WHERE)
+    stated = printed(nic_work.NAME, "Figure 4b", "lanai4.3", 16).value
+    host, card = (printed(nic_work.NAME, "Figure 4a", f"{b} lanai4.3", 16).value for b in nic_work.WHERE)
     yield "4.2", f"lanai4.3, 16 nodes: {host:.2f} / {card:.2f}", f"{stated}", f"{host / card:.3f}"
-    for name, nodes in nic.NODES.items():
-        for barrier in nic.WHERE:
-            low, high = (printed(nic.NAME, f, f"{barrier} {name}", nodes).value for f in ("Figure 7b", "Figure 7d"))
+    for name, nodes in nic_work.NODES.items():
+        for barrier in nic_work.WHERE:
+            low, high = (
+                printed(nic_work.NAME, f, f"{barrier} {name}", nodes).value for f in ("Figure 7b", "Figure 7d")
+            )
             about = f"{barrier} {name}: least computing at 0.90 over 0.50"
             yield "4.3", about, f"{high / low:.3f}", f"{0.9 / (1 - 0.9) / (0.5 / (1 - 0.5)):.3f}"
-    for name, nodes in nic.NODES.items():
-        for barrier in nic.WHERE:
-            latency = printed(nic.NAME, "Figure 4a", f"{barrier} {name}", nodes).value
+    for name, nodes in nic_work.NODES.items():
+        for barrier in nic_work.WHERE:
+            latency = printed(nic_work.NAME, "Figure 4a", f"{barrier} {name}", nodes).value
             about = f"{barrier} {name}: the barrier in Figure 7b, us"
             yield "4.3", about, f"{latency:.2f}", f"{nic.implied_us(name, barrier):.2f}"
-    for name, nodes in nic.NODES.items():
-        spot = printed(nic.NAME, "Figure 6", f"flat spot {name}", 8).value
+    for name, nodes in nic_work.NODES.items():
+        spot = printed(nic_work.NAME, "Figure 6", f"flat spot {name}", 8).value
         overlap = nic.latency_us(name, "HB", nodes) - nic.implied_us(name, "HB")
         yield "4.3", f"{name}: overlap of host-based barriers in a loop, us", f"{spot:g}", f"{overlap:.1f}"
-    claimed = printed(nic.NAME, "Figure 10b", "largest factor", "any").value
-    best = max(nic_work.additive(card, "360us") for card in nic.NODES)
+    claimed = printed(nic_work.NAME, "Figure 10b", "largest factor", "any").value
+    best = max(nic_work.additive(card, "360us") for card in nic_work.NODES)
     yield "4.5", "largest factor of an application", f"{claimed}", f"{best:.2f}"
     all_nodes = f"{', '.join(map(str, nic_work.NODES_OVER[:-1]))} and {nic_work.NODES_OVER[-1]}"
     factors = ", ".join(f"{factor:.2f}" for factor in nic_work.over_nodes("lanai7.2"))
     yield "4.5", f"lanai7.2: factor of {nic_work.SHORTEST} on {all_nodes} nodes", f"up to {claimed}", factors
-    for name in nic.NODES:
+    for name in nic_work.NODES:
         low, high = tollbar.nic_part_ranges(name)["a"]
         yield "2.3", f"{name}: Send + RDMA + HRecv, us", "one value", f"{low:.1f} to {high:.1f}"

@@ -48,7 +48,7 @@ class Point:
 def measured_point(
     series: str, x: X, taken: Interval, predicted_us: float | None, counted: Interval | None = None
 ) -> Point:
-    """What was measured in nanoseconds, in microseconds."""
+    """A point in microseconds of what was measured in nanoseconds."""
     return Point(
         series,
         x,
@@ -70,7 +70,7 @@ def _off_pct(value: float | None, reference: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Axes:
-    """What stands along both sides, with units; logarithmic where the numbers allow it."""
+    """The quantities along both sides, with units; logarithmic where the numbers allow it."""
 
     x: str
     y: str = ""
@@ -135,7 +135,7 @@ class Exhibit:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many numbers are printed, come from the model, were measured."""
+        """The numbers that are printed, come from the model, were measured: how many of each."""
         return (
             sum(point.published is not None for point in self.points),
             sum(point.model is not None for point in self.points),
@@ -192,7 +192,7 @@ def _half(plan: tollbar.Plan, half: str) -> str:
 
 
 def same(x: X, other: X) -> bool:
-    """Whether two places on an axis are one: 16 and 16.0 are."""
+    """True for two spellings of one place on an axis, as 16 and 16.0."""
     return x == other or str(x) == str(other)
 
 
@@ -211,7 +211,7 @@ def with_published(points: Iterable[Point], paper: str, number: str) -> list[Poi
 
 
 def printed(paper: str, number: str, series: str, x: X) -> Value:
-    """That printed value. KeyError where the paper has none."""
+    """The printed value of a series at x. Raises KeyError where the paper has none."""
     for value in values_of(paper, number):
         if value.series == series and same(value.x, x):
             return value

@@ -37,13 +37,13 @@ _AXES = Axes("nodes", "us")
 
 
 def plan_of(name: str, ranks: int) -> str:
-    """What the paper's barrier of that name is between so many ranks: Open MPI's own changes its plan."""
+    """The plan of the paper's barrier of that name between so many ranks: Open MPI's own changes its plan."""
     return "central" if name == OPEN_MPI and ranks <= CROSSOVER else PLANS[name]
 
 
 @cache
 def fitted(model: str = "t,f") -> Fit:
-    """What a message costs on the longest path and a hot rank, from Table 1 without its central counter."""
+    """The cost of a message on the longest path and at a hot rank, from Table 1 without its central counter."""
     rows = [
         Measured(PLANS[value.series], int(value.x), value.value)
         for value in values_of(NAME, "Table 1")
@@ -61,7 +61,7 @@ def price_us(plan: str, ranks: int) -> float:
 
 
 def mildest_us(plan: str, ranks: int) -> float:
-    """With L = o = g, which asks least of a hot rank."""
+    """The price with L = o = g, which asks least of a hot rank."""
     return tollbar.price(tollbar.plan(plan, ranks), fitted("t").logp).last_us
 
 
@@ -159,7 +159,7 @@ def _combining(runs: Stored) -> Exhibit:
 
 
 def best_groups(ranks: int) -> list[int]:
-    """All n with the least price."""
+    """The n with the least price."""
     prices = {n: round(price_us(f"combining:{n}", ranks), 6) for n in range(2, ranks + 1)}
     return [n for n, price in prices.items() if price == min(prices.values())]
 

@@ -41,46 +41,35 @@ _LIFE = (
 
 
 def exhibits() -> list[Exhibit]:
-    return [_parameters(), _architecture(), _life()]
+    return [
+        _parameters(),
+        _boxed(
+            "Figure 2",
+            "Where a barrier lives in Open MPI",
+            [*([tier] for tier in _TIERS), _FRAMEWORKS],
+            "tollbar is a component of the framework coll, as the paper's is; its messages are those of the pml.",
+        ),
+        _boxed(
+            "Figure 3",
+            "The life of a component, and what tollbar's does",
+            [[stage] for stage in _LIFE],
+            "A communicator has one module of the component for as long as it lives.",
+        ),
+    ]
 
 
 def _parameters() -> Exhibit:
     plan = tollbar.parse_plan("two messages", "0: !1 !2\n1: ?0\n2: ?0")
     points = [Point(name, what, model=us) for name, (us, what) in _PARAMETERS.items()]
-    last = tollbar.price(plan, _APART).last_us
-    return Exhibit(
-        _PAPER,
-        "Figure 1",
-        "The parameters of LogP",
-        Axes("what it is", "us"),
-        points,
-        f"Rank 0 sends two messages g apart; the second is received after g + o_s + L + o_r = {last:g} us.",
-        drawing=tollbar.draw_svg(plan, _APART),
-    )
+    last_us = tollbar.price(plan, _APART).last_us
+    sentence = f"Rank 0 sends two messages g apart; the second is received after g + o_s + L + o_r = {last_us:g} us."
+    svg, axes = tollbar.draw_svg(plan, _APART), Axes("what it is", "us")
+    return Exhibit(_PAPER, "Figure 1", "The parameters of LogP", axes, points, sentence, drawing=svg)
 
 
-def _architecture() -> Exhibit:
-    return Exhibit(
-        _PAPER,
-        "Figure 2",
-        "Where a barrier lives in Open MPI",
-        Axes("what it does"),
-        [Point(name, what) for name, what in (*_TIERS, *_FRAMEWORKS)],
-        "tollbar is a component of the framework coll, as the paper's is; its messages are those of the pml.",
-        drawing=_boxes([*([tier] for tier in _TIERS), _FRAMEWORKS]),
-    )
-
-
-def _life() -> Exhibit:
-    return Exhibit(
-        _PAPER,
-        "Figure 3",
-        "The life of a component",
-        Axes("what tollbar's does"),
-        [Point(stage, what) for stage, what in _LIFE],
-        "A communicator has one module of the component for as long as it lives.",
-        drawing=_boxes([[stage] for stage in _LIFE]),
-    )
+def _boxed(number: str, title: str, rows: Sequence[Sequence[tuple[str, str]]], sentence: str) -> Exhibit:
+    points = [Point(name, what) for row in rows for name, what in row]
+    return Exhibit(_PAPER, number, title, Axes("what it does"), points, sentence, drawing=_boxes(rows))
 
 
 def _boxes(rows: Sequence[Sequence[tuple[str, str]]]) -> str:

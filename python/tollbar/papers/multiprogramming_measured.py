@@ -24,7 +24,7 @@ def _crowded(runs: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[
 
 
 def times(runs: Stored, shapes: Sequence[str], waits: Sequence[str]) -> list[Point]:
-    """On this machine's processors; the prediction is simulated with this machine's times."""
+    """Times on this machine's processors; the prediction is simulated with this machine's times."""
     return [
         Point(
             f"{point.candidate.label}, {point.place.on_processors}",

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Literal
 
 import tollbar
 from tollbar.papers import nic_hosts
 from tollbar.papers.exhibit import Axes, Exhibit, Point, at, drawing, printed, with_published
+from tollbar.papers.nic_work import NAME, NODES, WHERE
 from tollbar.papers.nic_work import exhibits as of_work
 from tollbar.papers.stored import Stored
 from tollbar.report import lanes
 
-NAME = "nic"
 PLAN = "pairwise"
-#: The nodes that each card was measured with.
-NODES = {"lanai4.3": 16, "lanai7.2": 8}
-WHERE: dict[str, Literal["host", "nic"]] = {"HB": "host", "NB": "nic"}
 EFFICIENCIES = {"Figure 7a": 0.25, "Figure 7b": 0.5, "Figure 7c": 0.75, "Figure 7d": 0.9}
-PROJECTED = (1024, 65536)
 _GM = "GM level"
 _AXES = Axes("nodes", "us")
 #: The units of a node, in the order in which they handle a message.
@@ -32,20 +27,19 @@ FINE_US = (1.5, 4.5, 8.25, 17.25, 33.75, 64.5, 129.75)
 
 
 @cache
-def latency_us(card: str, barrier: str, nodes: int, share: float = 0.5, mpi: bool = True) -> float:
-    """HB or NB; `share` says where between its bounds the one parameter lies that no latency fixes."""
-    parts = tollbar.nic_parts(card, share)
+def latency_us(card: str, barrier: str, nodes: int, mpi: bool = True) -> float:
+    """HB or NB. The one parameter that no latency fixes lies half-way between its bounds."""
+    parts = tollbar.nic_parts(card)
     parts = parts if mpi else parts.without_mpi()
     return tollbar.simulate_nic(tollbar.plan(PLAN, nodes), WHERE[barrier], parts).last_us
 
 
-def factor(card: str, nodes: int, share: float = 0.5) -> float:
-    """HB is the same for every share: it is the sum that the printed latencies fix."""
-    return latency_us(card, "HB", nodes) / latency_us(card, "NB", nodes, share)
+def factor(card: str, nodes: int) -> float:
+    return latency_us(card, "HB", nodes) / latency_us(card, "NB", nodes)
 
 
 def gm_factor(card: str) -> float:
-    """That of the barriers below MPI, between all nodes of that card."""
+    """The factor of the barriers below MPI, between all nodes of that card."""
     host, nic = (latency_us(card, barrier, NODES[card], mpi=False) for barrier in WHERE)
     return host / nic
 
@@ -62,7 +56,6 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         _fine(runs),
         *(_efficiency(runs, number, efficiency) for number, efficiency in EFFICIENCIES.items()),
         *of_work(runs),
-        _projection(),
     ]
 
 
@@ -230,26 +223,3 @@ def _efficiency(runs: Stored, number: str, efficiency: float) -> Exhibit:
     )
     title = f"Loop of efficiency {efficiency:.2f}"
     return Exhibit(NAME, number, title, _AXES, points, sentence, runs.missing("work"))
-
-
-def _projection() -> Exhibit:
-    points, ranges = [], []
-    for card in NODES:
-        for n in (16, 64, 256, *PROJECTED):
-            shares = [latency_us(card, "NB", n, share) for share in (0, 1)]
-            factors = [factor(card, n, share) for share in (0, 1)]
-            points += [
-                Point(f"NB {card} (least)", n, model=min(shares)),
-                Point(f"NB {card} (greatest)", n, model=max(shares)),
-                Point(f"HB {card}", n, model=latency_us(card, "HB", n)),
-                Point(f"factor {card} (least)", n, model=min(factors)),
-                Point(f"factor {card} (greatest)", n, model=max(factors)),
-            ]
-            if n in PROJECTED:
-                ranges.append(
-                    f"{card} on {n} nodes {min(shares):.4g} to {max(shares):.4g} us, a factor "
-                    f"of {min(factors):.3g} to {max(factors):.3g}"
-                )
-    sentence = f"All parameters that fit what is printed give: {'; '.join(ranges)}."
-    axes = Axes("nodes", "us; factors")
-    return Exhibit(NAME, "Projection", "More nodes than anybody measured", axes, points, sentence)

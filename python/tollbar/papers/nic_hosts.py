@@ -16,10 +16,9 @@ from tollbar.data.statistics import Ratio
 from tollbar.data.workloads import Run, Workloads
 from tollbar.papers import nic_measured
 from tollbar.papers.exhibit import Point, X, measured_point
-from tollbar.papers.nic_measured import CARD, GM_CARD, GM_HOST, HOST, LEVELS, OWN
+from tollbar.papers.nic_measured import CARD, GM_CARD, LEVELS, WAYS
 from tollbar.papers.stored import Stored
 
-_WAYS = (HOST, CARD, OWN, GM_HOST, GM_CARD)
 #: HB over NB, by level.
 _OVER = {"HB over NB": LEVELS[0], "HB over NB, GM level": LEVELS[1]}
 
@@ -27,9 +26,9 @@ _OVER = {"HB over NB": LEVELS[0], "HB over NB, GM level": LEVELS[1]}
 def latencies(runs: Stored, powers: bool) -> list[Point]:
     """Barriers back to back."""
     return [
-        measured_point(way, number, taken, _predicted_us(runs, way, number, "0"))
-        for way in _WAYS
-        for number, taken in runs.hosts.summary(way).items()
+        measured_point(way, number, taken, runs.hosts.modelled_us(way, number))
+        for way in WAYS
+        for number, taken in runs.hosts.periods(way).items()
         if not powers or number & (number - 1) == 0
     ]
 
@@ -37,9 +36,9 @@ def latencies(runs: Stored, powers: bool) -> list[Point]:
 def levels(runs: Stored) -> list[Point]:
     """Barriers on the card, called as a library and by MPI_Barrier."""
     return [
-        measured_point(f"{level} NB", number, taken, _predicted_us(runs, way, number, "0"))
+        measured_point(f"{level} NB", number, taken, runs.hosts.modelled_us(way, number))
         for level, way in (("GM", GM_CARD), ("MPI", CARD))
-        for number, taken in runs.hosts.summary(way).items()
+        for number, taken in runs.hosts.periods(way).items()
     ]
 
 
@@ -48,14 +47,14 @@ def factors(runs: Stored, powers: bool) -> list[Point]:
     return [
         _factor(text, number, ratio, _ratio(runs, number, "0", level))
         for text, level in _OVER.items()
-        for number, ratio in runs.hosts.factor(level[1]).items()
+        for number, ratio in runs.hosts.factor(level).items()
         if not powers or number & (number - 1) == 0
     ]
 
 
 def largest_below_mpi(runs: Stored) -> float | None:
-    """Of the factors at the GM level."""
-    return max((ratio.value for ratio in runs.hosts.factor(GM_CARD).values()), default=None)
+    """The largest factor at the GM level."""
+    return max((ratio.value for ratio in runs.hosts.factor(LEVELS[1]).values()), default=None)
 
 
 def fine(runs: Stored) -> list[Point]:
@@ -67,7 +66,7 @@ def efficiency(runs: Stored, wanted: float) -> list[Point]:
     """The loop, and the computing in it, of that efficiency."""
     points = []
     for number, by_name in nic_measured.of_work(runs.work).items():
-        for way in _WAYS:
+        for way in WAYS:
             needed = nic_measured.needed(by_name, way, wanted)
             if needed is None:
                 continue
@@ -97,7 +96,7 @@ def difference(runs: Stored) -> list[Point]:
             us = _us(name)
             if not host or not card or us is None or name in FINE:
                 continue
-            host_us, card_us = (_predicted_us(runs, way, number, name) for way in level)
+            host_us, card_us = (runs.hosts.modelled_us(way, number, name) for way in level)
             less = None if host_us is None or card_us is None else host_us - card_us
             points.append(
                 Point(
@@ -125,23 +124,13 @@ def gains(runs: Stored) -> list[Point]:
     ]
 
 
-def gains_over(runs: Stored, name: str) -> list[Point]:
-    """HB over NB of one application, by the number of hosts."""
-    return [
-        _factor(text, number, gain, _ratio(runs, number, name, level))
-        for text, level in _OVER.items()
-        for number, by_name in nic_measured.of_work(runs.work).items()
-        if (gain := nic_measured.gain(by_name, name, level))
-    ]
-
-
 def shares(runs: Stored) -> list[Point]:
     """The share of an application's run that is computing."""
     number, by_name = runs.work_near(8)
     points = []
     for way, name, run in _measured(by_name):
         if _us(name) is None:
-            predicted_us = _predicted_us(runs, way, number, name)
+            predicted_us = runs.hosts.modelled_us(way, number, name)
             share = None if predicted_us is None else run.computing_ns / 1e3 / predicted_us
             points.append(Point(f"{way}, {number} hosts", name, measured=run.efficiency, predicted=share))
     return points
@@ -158,21 +147,17 @@ def _us(name: str) -> float | None:
 
 
 def _measured(by_name: Workloads) -> list[tuple[str, str, Run]]:
-    return [(way, name, run) for way in _WAYS for name in by_name if (run := nic_measured.run_of(by_name, name, way))]
+    return [(way, name, run) for way in WAYS for name in by_name if (run := nic_measured.run_of(by_name, name, way))]
 
 
 def _runs(runs: Stored, wanted: int, places: Mapping[str, X | None]) -> list[Point]:
     """These workloads, each at its place, between the paper's number of hosts or the nearest to it."""
     number, by_name = runs.work_near(wanted)
     return [
-        measured_point(f"{way}, {number} hosts", place, run.run, _predicted_us(runs, way, number, name))
+        measured_point(f"{way}, {number} hosts", place, run.run, runs.hosts.modelled_us(way, number, name))
         for way, name, run in _measured(by_name)
         if (place := places.get(name)) is not None
     ]
-
-
-def _predicted_us(runs: Stored, way: str, number: int, workload: str) -> float | None:
-    return runs.hosts.modelled_run_us(way, number, workload)
 
 
 def _factor(series: str, x: X, taken: Ratio, predicted_us: float | None) -> Point:
@@ -180,5 +165,5 @@ def _factor(series: str, x: X, taken: Ratio, predicted_us: float | None) -> Poin
 
 
 def _ratio(runs: Stored, number: int, workload: str, level: tuple[str, str]) -> float | None:
-    host, card = (_predicted_us(runs, way, number, workload) for way in level)
+    host, card = (runs.hosts.modelled_us(way, number, workload) for way in level)
     return host / card if host and card else None

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured of the NIC paper's comparison: MPI_Barrier by the hosts' messages and on their cards.
+"""Measurements of the NIC paper's comparison: MPI_Barrier by the hosts' messages and on their NICs.
 
 Beside it stand the same exchange without an MPI, at what the paper calls the GM level, and the MPI's own
-barriers. The paper's timing model is fitted at each level to the barriers back to back between 2, 4, 8 and 16
-hosts, as far as they are there. It has a processor and a card for each host. Hosts made of network namespaces
-have neither: where more hosts than processors share these, each of its times counts hosts / processors times.
+barrier. The paper's timing model is fitted at each level to the barriers back to back between 2, 4, 8 and 16
+hosts, as far as they were measured. It has a processor and a NIC for each host. Hosts made of network
+namespaces have neither: where more hosts than processors share these, each of its times counts hosts /
+processors times.
 """
 
 from __future__ import annotations
@@ -26,82 +27,69 @@ PLAN = "pairwise"
 #: What the paper measures, as it calls that, and what it has of another paper: the same without an MPI.
 HOST, CARD = "HB", "NB"
 GM_HOST, GM_CARD = "HB, GM level", "NB, GM level"
-LEVELS = ((HOST, CARD), (GM_HOST, GM_CARD))
 OWN = "HB, the MPI's own"
-#: What stands beside them without an MPI.
-_GM_BESIDE = {"gather at a card": ("card:gather", "card"), "count in the switch": ("card:switch", "card")}
-#: Series -> name here, kind.
-_WAYS = {
+#: HB and NB of each level.
+LEVELS = ((HOST, CARD), (GM_HOST, GM_CARD))
+#: Series -> name and kind of the candidate.
+WAYS = {
     HOST: ("MPI_Barrier [component by messages]", "door"),
     CARD: ("MPI_Barrier [component on cards]", "door"),
+    OWN: ("MPI_Barrier", "mpi"),
     GM_HOST: (PLAN, "udp"),
     GM_CARD: (f"card:{PLAN}", "card"),
-    **_GM_BESIDE,
-    OWN: ("MPI_Barrier", "mpi"),
-    "HB, the MPI's recursive doubling": ("MPI_Barrier [recursive doubling]", "mpi"),
 }
-#: Those that are not called by MPI_Barrier.
-BELOW_MPI = (GM_HOST, GM_CARD, *_GM_BESIDE)
 _FITTED = (2, 4, 8, 16)
 _DRAWN = 200  # loops of times that vary
 
 
 def find(way: str, candidates: Iterable[Candidate]) -> Candidate | None:
     """The candidate meant by one of WAYS: as it comes, else asleep; the component, else the preload."""
-    name, kind = _WAYS[way]
+    name, kind = WAYS[way]
     names = (name, name.replace("component", "preload"))
-    named = [each for each in candidates if each.name in names and each.kind == kind and each.wait != "spin"]
-    return min(named, key=lambda each: (each.name != name, each.wait != "auto"), default=None)
+    named = [other for other in candidates if other.name in names and other.kind == kind and other.wait != "spin"]
+    return min(named, key=lambda candidate: (candidate.name != name, candidate.wait != "auto"), default=None)
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """Barriers back to back, by the number of hosts."""
+    """Barriers back to back."""
 
-    there: Mapping[int, Measurements]
+    by_hosts: Mapping[int, Measurements]
 
-    def by_hosts(self, way: str) -> dict[int, tuple[Measurements, Candidate]]:
-        """Where it was measured, and as what."""
-        found = {hosts: (here, find(way, here.candidates)) for hosts, here in self.there.items()}
-        return {hosts: (here, candidate) for hosts, (here, candidate) in found.items() if candidate}
-
-    def summary(self, way: str, metric: str = "period_ns") -> dict[int, Interval]:
-        """CPU time is that of all hosts together for a barrier."""
-        found = {hosts: here.median(candidate, metric) for hosts, (here, candidate) in self.by_hosts(way).items()}
-        return {hosts: each for hosts, each in found.items() if each}
-
-    def factor(self, way: str = CARD, over: str | None = None) -> dict[int, Ratio]:
-        """How many times as long a barrier of `over` takes: by default the host-based one of that level."""
-        over = over or (GM_HOST if way in BELOW_MPI else HOST)
-        ours, theirs = self.by_hosts(way), self.by_hosts(over)
-        found = {
-            hosts: here.ratio(theirs[hosts][1], candidate)
-            for hosts, (here, candidate) in ours.items()
-            if hosts in theirs
+    def periods(self, way: str) -> dict[int, Interval]:
+        """The loop period by the number of hosts, where that way was measured."""
+        periods = {
+            hosts: measured.median(find(way, measured.candidates), "period_ns")
+            for hosts, measured in self.by_hosts.items()
         }
-        return {hosts: each for hosts, each in found.items() if each}
+        return {hosts: period for hosts, period in periods.items() if period}
+
+    def factor(self, level: tuple[str, str] = LEVELS[0]) -> dict[int, Ratio]:
+        """The time of the host-based barrier of that level over the NIC-based one's, by the number of hosts."""
+        factors = {}
+        for hosts, measured in self.by_hosts.items():
+            host, card = (find(way, measured.candidates) for way in level)
+            if host and card and (factor := measured.ratio(host, card)):
+                factors[hosts] = factor
+        return factors
 
     @cached_property
     def fits(self) -> dict[tuple[str, str], Fit]:
-        """The timing model's parameters by level, where both were measured with two numbers of steps."""
+        """The timing model's parameters by level, where both were measured between two numbers of hosts."""
         return {level: fit for level in LEVELS if (fit := self._fit(*level))}
 
     def _fit(self, by_host: str, on_card: str) -> Fit | None:
-        host, card = self.summary(by_host), self.summary(on_card)
+        host, card = self.periods(by_host), self.periods(on_card)
         points = [
-            nic_fit.Point(hosts, *(each[hosts].value / 1e3 / self._turns(hosts) for each in (host, card)))
+            nic_fit.Point(hosts, *(periods[hosts].value / 1e3 / self._turns(hosts) for periods in (host, card)))
             for hosts in _FITTED
             if hosts in host and hosts in card
         ]
         return nic_fit.fit(points) if len(points) > 1 else None
 
-    def modelled_us(self, way: str, hosts: int) -> float | None:
-        """HB or NB of either level by the model that is fitted to it."""
-        return self.modelled_run_us(way, hosts, "0")
-
-    def modelled_run_us(self, way: str, hosts: int, workload: str) -> float | None:
-        """One run of all phases of that workload by the fitted model, in the mean."""
-        level = next((each for each in self.fits if way in each), None)
+    def modelled_us(self, way: str, hosts: int, workload: str = "0") -> float | None:
+        """One run of all phases of that workload, or HB or NB alone, by the model fitted to its level."""
+        level = next((level for level in self.fits if way in level), None)
         if level is None:
             return None
         compute_us, variation = tollbar.parse_workload(workload)
@@ -109,53 +97,43 @@ class Hosts:
         outcome = tollbar.simulate_nic(
             tollbar.plan(PLAN, hosts),
             ("host", "nic")[level.index(way)],
-            self.fits[level].slower_card(self._turns(hosts)),
+            self.fits[level].nic(self._turns(hosts)),
             compute_us=compute_us,
             variation=variation,
             runs=runs,
         )
         return outcome.last_us / runs
 
-    def off(self, level: tuple[str, str] = LEVELS[0]) -> list[float]:
-        """By which share the model is off from each latency that was measured, the least first."""
-        pairs = [
-            (modelled_us, 1e-3 * taken.value)
-            for way in level
-            for hosts, taken in self.summary(way).items()
-            if (modelled_us := self.modelled_us(way, hosts)) is not None
-        ]
-        return sorted(abs(modelled_us / us - 1) for modelled_us, us in pairs)
-
     def _turns(self, hosts: int) -> float:
-        processors = max((measured.place.processors for measured in self.there.values()), default=hosts)
+        processors = max((measured.place.processors for measured in self.by_hosts.values()), default=hosts)
         return max(1.0, hosts / processors)
 
 
 def of_hosts(samples: Samples) -> Hosts:
-    """What a run of `tollbar bench nic` has."""
+    """The barriers of a run of `tollbar bench nic`."""
     return Hosts(places.by_ranks(samples))
 
 
 def of_work(work: Mapping[Situation, Workloads]) -> dict[int, Workloads]:
     """The workloads over hosts, by their number; pinned before free where there is both."""
-    found = {place.ranks: each for place, each in sorted(work.items(), reverse=True) if place.over == "hosts"}
-    return dict(sorted(found.items()))
+    by_hosts = {place.ranks: by_name for place, by_name in sorted(work.items(), reverse=True) if place.over == "hosts"}
+    return dict(sorted(by_hosts.items()))
 
 
-def run_of(found: Workloads, workload: str, way: str) -> Run | None:
+def run_of(by_name: Workloads, workload: str, way: str) -> Run | None:
     """A workload with one of WAYS."""
-    candidates = found.get(workload, {})
+    candidates = by_name.get(workload, {})
     candidate = find(way, candidates)
     return candidates[candidate] if candidate else None
 
 
-def needed(found: Workloads, way: str, efficiency: float) -> Needed | None:
-    """What has to be computed between barriers for that efficiency."""
-    candidate = find(way, {one for by in found.values() for one in by})
-    return workloads.needed(workloads.loops_us(found, candidate), efficiency) if candidate else None
+def needed(by_name: Workloads, way: str, efficiency: float) -> Needed | None:
+    """The computing between barriers that gives that efficiency."""
+    candidate = find(way, {candidate for candidates in by_name.values() for candidate in candidates})
+    return workloads.needed(workloads.loops_us(by_name, candidate), efficiency) if candidate else None
 
 
-def gain(found: Workloads, workload: str, level: tuple[str, str] = LEVELS[0]) -> Ratio | None:
-    """How many times as long the workload takes with HB as with NB of that level."""
-    host, card = (run_of(found, workload, way) for way in level)
+def gain(by_name: Workloads, workload: str, level: tuple[str, str] = LEVELS[0]) -> Ratio | None:
+    """The time of the workload with HB of that level over that with NB."""
+    host, card = (run_of(by_name, workload, way) for way in level)
     return host.here.ratio(host.candidate, card.candidate, "run_ns") if host and card else None

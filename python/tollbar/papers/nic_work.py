@@ -12,8 +12,9 @@ from tollbar.papers.exhibit import Axes, Exhibit, Point, with_published
 from tollbar.papers.stored import Stored
 
 NAME = "nic"
-_CARDS = {"lanai4.3": 16, "lanai7.2": 8}
-_WHERE: dict[str, Literal["host", "nic"]] = {"HB": "host", "NB": "nic"}
+#: The nodes that each card was measured with.
+NODES = {"lanai4.3": 16, "lanai7.2": 8}
+WHERE: dict[str, Literal["host", "nic"]] = {"HB": "host", "NB": "nic"}
 COMPUTE_US = (64, 128, 256, 512, 1024, 2048, 4096)
 VARIATIONS = (0, 0.05, 0.1, 0.2, 0.5)
 APPLICATION_NODES = 8
@@ -29,7 +30,7 @@ def run_us(card: str, barrier: str, nodes: int, workload: str) -> float:
     runs = max(1, _LOOPS // len(compute_us)) if variation else 1
     outcome = tollbar.simulate_nic(
         tollbar.plan("pairwise", nodes),
-        _WHERE[barrier],
+        WHERE[barrier],
         tollbar.nic_parts(card),
         compute_us=compute_us,
         variation=variation,
@@ -39,13 +40,13 @@ def run_us(card: str, barrier: str, nodes: int, workload: str) -> float:
 
 
 def exhibits(runs: Stored) -> list[Exhibit]:
-    return [_varying(runs), _difference(runs), *_applications(runs), _over_nodes(runs)]
+    return [_varying(runs), _difference(runs), *_applications(runs)]
 
 
 def _varying(runs: Stored) -> Exhibit:
     points = [
         Point(f"{barrier} lanai4.3", us, model=run_us("lanai4.3", barrier, 16, f"{us}~0.2"))
-        for barrier in _WHERE
+        for barrier in WHERE
         for us in COMPUTE_US
     ]
     saved = {
@@ -85,15 +86,15 @@ def _applications(runs: Stored) -> list[Exhibit]:
     names = sorted(tollbar.nic_applications(), key=lambda name: sum(tollbar.nic_applications()[name]))
     times = {
         (card, barrier, name): run_us(card, barrier, APPLICATION_NODES, name)
-        for card in _CARDS
-        for barrier in _WHERE
+        for card in NODES
+        for barrier in WHERE
         for name in names
     }
     taken = [Point(f"{barrier} {card}", name, model=us) for (card, barrier, name), us in times.items()]
     gains = [
-        Point(card, name, model=times[card, "HB", name] / times[card, "NB", name]) for card in _CARDS for name in names
+        Point(card, name, model=times[card, "HB", name] / times[card, "NB", name]) for card in NODES for name in names
     ]
-    gains += [Point(f"{card} (nothing varies)", name, model=additive(card, name)) for card in _CARDS for name in names]
+    gains += [Point(f"{card} (nothing varies)", name, model=additive(card, name)) for card in NODES for name in names]
     largest = max((point for point in gains if point.model), key=lambda point: point.model or 0)
     gains.append(Point("largest factor", "any", model=largest.model))
     gains = with_published(gains, NAME, "Figure 10b")
@@ -139,22 +140,7 @@ def over_nodes(card: str) -> list[float]:
     return [run_us(card, "HB", nodes, SHORTEST) / run_us(card, "NB", nodes, SHORTEST) for nodes in NODES_OVER]
 
 
-def _over_nodes(runs: Stored) -> Exhibit:
-    """Figure 10 has one number of nodes for each card; the factor depends on it."""
-    name = SHORTEST
-    points = [
-        Point(card, nodes, model=factor)
-        for card in _CARDS
-        for nodes, factor in zip(NODES_OVER, over_nodes(card), strict=True)
-    ]
-    factors = "; ".join(f"{card} {', '.join(f'{factor:.2f}' for factor in over_nodes(card))}" for card in _CARDS)
-    sentence = f"The factor of {name} on {', '.join(map(str, NODES_OVER))} nodes: {factors}."
-    title = f"Factor of {name} against nodes"
-    points += nic_hosts.gains_over(runs, name)
-    return Exhibit(NAME, "Figure 10 over nodes", title, Axes("nodes", "times", log_y=False), points, sentence)
-
-
 def additive(card: str, name: str) -> float:
     """The factor if every phase took its mean and then one barrier."""
-    host, nic = (run_us(card, barrier, APPLICATION_NODES, f"{name}~0") for barrier in _WHERE)
+    host, nic = (run_us(card, barrier, APPLICATION_NODES, f"{name}~0") for barrier in WHERE)
     return host / nic

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tollbar
-from tollbar.papers import combined, on_caches, one_machine, stored
+from tollbar.papers import combined, one_machine, stored
 from tollbar.papers.exhibit import Axes, Exhibit, Point, drawing, printed, with_published
 from tollbar.papers.published import values_of
 from tollbar.papers.stored import Stored
@@ -44,7 +44,6 @@ def exhibits(runs: Stored) -> list[Exhibit]:
         _processes(runs, "Figure 12", "Both barriers between processes", ("mcs", "dissemination")),
         *combined.exhibits(runs),
         *one_machine.exhibits(),
-        *on_caches.exhibits(runs),
     ]
 
 

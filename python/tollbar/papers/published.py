@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -42,8 +42,13 @@ def papers() -> dict[str, Paper]:
 
 @cache
 def values() -> tuple[Value, ...]:
-    """Every printed number. Those of the split-mode paper stand with the experiments that repeat them."""
-    printed = [Value(name, **row) for name, paper in _file().items() for row in paper.get("value", ())]
+    """Every printed number; the split-mode paper's stand with the experiments that repeat them."""
+    printed = []
+    for name, paper in _file().items():
+        values = [Value(name, **row) for row in paper.get("value", ())]
+        printed += values
+        for figure, others in paper.get("again", {}).items():
+            printed += [replace(value, exhibit=figure) for value in values if value.exhibit in others]
     printed += [
         Value("split-shmem", "Table 1", "time", experiment, seconds, "s", "slide Summary Performance")
         for experiment, seconds in shmem_published.published().items()

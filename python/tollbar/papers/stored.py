@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured on this machine: the newest stored run of each bench, read once; or nothing."""
+"""Measurements of this machine: the newest stored run of each bench, read once; or nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Stored:
     used: dict[str, Path] = field(default_factory=dict)  #: the runs that were looked into
 
     def samples(self, kind: str) -> Samples:
-        """What the newest run of that kind has, or nothing."""
+        """The samples of the newest run of that kind, or none."""
         folder = None if self.nothing else results.newest(self.within or results.folder(), kind)
         if folder is not None:
             self.used[kind] = folder
@@ -45,7 +45,7 @@ class Stored:
 
     @cached_property
     def threads(self) -> dict[int, Measurements]:
-        """By number of threads: pinned where there is both."""
+        """The measurements by number of threads; pinned where there is both."""
         threads = places.threads(self.samples("threads"))
         by_placement = sorted(threads.items(), key=lambda item: item[0].placement)
         return {place.ranks: measurements for place, measurements in by_placement}
@@ -76,7 +76,7 @@ class Stored:
 
     @cached_property
     def work(self) -> dict[Situation, workloads.Workloads]:
-        """Of several runs, over threads, MPIs, PEs and hosts, the newest that has a place."""
+        """The workloads of each place from the newest run that has it, over threads, MPIs, PEs and hosts."""
         folders = [] if self.nothing else results.by_age(self.within or results.folder(), "work")
         by_place: dict[Situation, workloads.Workloads] = {}
         for folder in folders:
@@ -139,7 +139,7 @@ def _fitted(by_ranks: Mapping[int, Measurements], model: Model) -> set[int]:
 
 
 def candidate(by_ranks: Mapping[int, Measurements], name: str, *waits: str) -> Candidate | None:
-    """That barrier, by the first of these ways of waiting that was measured."""
+    """The barrier of that name, by the first of these ways of waiting that was measured."""
     for wait in waits:
         for measurements in by_ranks.values():
             if measured_candidate := measurements.find(name, wait):

@@ -27,12 +27,6 @@ def test_every_golden_row(row):
     assert float(quanta.closed_form(500, ratio)) == pytest.approx(float(row["quanta_for_500_closed_form"]), abs=5e-4)
 
 
-@pytest.mark.parametrize("ratio", RATIOS, ids=str)
-def test_the_recurrence_equals_its_solution(ratio):
-    for n, passed in enumerate(islice(quanta.recurrence(ratio), 400)):
-        assert quanta.solution(ratio, n) == passed
-
-
 @pytest.mark.parametrize("ratio", RATIOS[::6], ids=str)
 def test_the_closed_form_is_what_the_simulator_needs(ratio):
     simulated = tollbar.simulate_scheduler(

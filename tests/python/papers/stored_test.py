@@ -53,15 +53,6 @@ def test_threads_stand_in_figures_7_to_9(tmp_path, stored):
     assert "Here the model is off by" in found["Figure 9"].conclusion
 
 
-def test_what_one_line_for_the_flags_costs_here_stands_beside_what_it_costs_on_caches(tmp_path, stored):
-    stored(ranks=(2, 4), launches=2, rounds=1, within=tmp_path)
-    (figure,) = (each for each in openmp_mpi.exhibits(Stored(tmp_path)) if each.number == "Figure 8 on caches")
-    shared, apart = (measured(figure, f"mcs_flags:{lines}") for lines in ("one_line", "own_lines"))
-    told = ", ".join(f"{shared[n].measured / apart[n].measured:.2f} times with {n}" for n in (2, 4))
-    assert f"here {told}." in figure.sentence
-    assert shared[2].measured / apart[2].measured == pytest.approx(1.5, rel=0.3)  # as the replay has it
-
-
 def test_processes_stand_beside_the_model_that_was_fitted_to_two_of_their_points(tmp_path, processes):
     new_run(tmp_path, "mpi", *(processes.ranks_launch(ranks, 1, 1) for ranks in (2, 4, 8)))
     here = Stored(tmp_path)
