@@ -8,7 +8,6 @@ with the model's barrier of its shape and way of waiting, and the counted switch
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -37,7 +36,7 @@ _WAITINGS = {"spin": "spin", "yield": "naive", "auto": "naive", "park": "naive"}
 _SLEEPERS = ("pthread_barrier",)
 
 _BARRIERS = 60  # simulated, as in the paper
-ORDERS = 7  # in which threads take turns: a kernel goes by who came first, so several are simulated
+_ORDERS = 7  # in which threads take turns: a kernel goes by who came first, so several are simulated
 
 
 class Model(NamedTuple):
@@ -185,17 +184,10 @@ def _simulate(place: Situation, model: Model, compute_us: float, quantum_us: flo
         tollbar.simulate_scheduler(
             [program], processors=place.processors, quantum_us=quantum_us, switch_us=switch_us, seed=seed
         )
-        for seed in range(ORDERS)
+        for seed in range(_ORDERS)
     ]
     return Simulated(
         float(np.median([run.applications[0].per_barrier_us for run in outcomes])),
         float(np.median([run.switches / _BARRIERS for run in outcomes])),
         float(np.median([1 - run.idle_us / (place.processors * run.completed_us) for run in outcomes])),
-    )
-
-
-def standings(points: Iterable[Point]) -> list[statistics.Standing[Candidate]]:
-    """The candidates of one situation and computing time, fastest first."""
-    return statistics.judge(
-        {point.candidate: {"period": point.measured.series(point.candidate, "period_ns")} for point in points}
     )

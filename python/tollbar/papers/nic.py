@@ -109,10 +109,8 @@ def _mpi_overhead(runs: Stored) -> Exhibit:
     latencies = " and ".join(
         f"{latency_us(card, 'NB', most, mpi=False):.2f} us on {most} nodes of {card}" for card, most in NODES.items()
     )
-    title, sentence = (
-        "NIC-based barriers below and at the level of MPI",
-        f"Below MPI a NIC-based barrier takes {latencies}.",
-    )
+    title = "NIC-based barriers below and at the level of MPI"
+    sentence = f"Below MPI a NIC-based barrier takes {latencies}."
     aside = tuple(f"overhead {card}" for card in NODES)
     return Exhibit(NAME, "Figure 3", title, _AXES, points, sentence, runs.missing("udp"), aside)
 

@@ -58,7 +58,7 @@ def _cell(value: object) -> object:
 
 def page(written: Sequence[Written], runs: Mapping[str, Path]) -> str:
     """The index: the exhibits of each paper with picture, sentence and numbers."""
-    filters = {"number": _number, "uri": _uri, "image": _image}
+    filters = {"number": _number, "image": _image, "uri": _uri}
     names = dict.fromkeys(entry.exhibit.paper for entry in written)
     shown = [(papers()[name], [entry for entry in written if entry.exhibit.paper == name]) for name in names]
     return html.render("reproduce.html.j2", filters, papers=shown, runs=runs, known=_known)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From stored runs to tables, figures and the page."""
+"""Tables, figures and the page, from stored runs."""

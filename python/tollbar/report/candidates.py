@@ -17,7 +17,7 @@ _KNOWN: dict[str, dict[str, Any]] = tomllib.loads(
 STYLES = 20
 
 #: What users of threads have today, in the order of the tables.
-PEERS = tuple(name for name, each in _KNOWN.items() if each.get("today") == "threads")
+PEERS = tuple(name for name, about in _KNOWN.items() if about.get("today") == "threads")
 
 
 def colour(label: str) -> int:
@@ -33,7 +33,7 @@ def colours(labels: Iterable[str]) -> dict[str, int]:
     for label, own in wanted.items():
         if own not in taken.values():
             taken[label] = own
-    free = iter([each for each in range(STYLES) if each not in taken.values()])
+    free = iter([free_colour for free_colour in range(STYLES) if free_colour not in taken.values()])
     return {label: taken[label] if label in taken else next(free, wanted[label]) for label in wanted}
 
 

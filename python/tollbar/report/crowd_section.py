@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
+from statistics import geometric_mean
 
 from tollbar.data.places import Candidate, Situation
 from tollbar.data.samples import Samples
+from tollbar.data.summary import FASTEST
 from tollbar.models import crowd
-from tollbar.models.crowd import Crowds, Point
+from tollbar.models.crowd import Crowds, Scheduler
 from tollbar.report.tables import times_text
 
 _SIMPLEST = ("turnstile", "barrier", "combination", "plan")  # of tollbar's own kinds
@@ -21,10 +20,10 @@ _PEERS = ("std::barrier", "pthread_barrier")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to use in one place, of tollbar's own that give way.
+    """The barrier to use in one place, of tollbar's own that give way.
 
-    Of those within a tenth of the nearest to the fastest over all computing times, the one that needs least
-    to be said: `auto` before other ways of waiting, one word before several.
+    Among candidates within a tenth of the best over all computing times it is the simplest to configure: `auto`
+    before other ways of waiting, one word before several.
     """
 
     place: Situation
@@ -37,54 +36,53 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """What stands in the report."""
+    """The scheduler that was measured, and what to use in each place."""
 
     peers = _PEERS
-    orders = crowd.ORDERS
 
-    crowds: Crowds
+    scheduler: Scheduler
     verdicts: list[Verdict]
 
 
 def of(run: Samples) -> Section | None:
     """Everything about one run; None where it holds nothing of crowds."""
     crowds = crowd.gather(run)
-    return Section(crowds, verdicts(crowds)) if crowds else None
+    return Section(crowds.scheduler, verdicts(crowds)) if crowds else None
 
 
 def verdicts(crowds: Crowds) -> list[Verdict]:
     """One a place that has something of tollbar's own."""
-    return [found for place in crowds.places if (found := _verdict(place, crowds))]
+    return [verdict for place in crowds.places if (verdict := _verdict(place, crowds))]
 
 
 def _verdict(place: Situation, crowds: Crowds) -> Verdict | None:
     ratios: dict[Candidate, dict[float, float]] = {}
-    for compute_us, points in _by_time(place, crowds):
-        for standing in crowd.standings(points):
-            ratios.setdefault(standing.candidate, {})[compute_us] = standing.ratio.value
+    for point in crowds.points:
+        if point.place == place and (ratio := point.measured.ratio(point.candidate, FASTEST)):
+            ratios.setdefault(point.candidate, {})[point.compute_us] = ratio.value
     times = max(map(len, ratios.values()))
     safe = {
-        each: _mean(found)
-        for each, found in ratios.items()
-        if each.kind in _SIMPLEST and each.wait != "spin" and len(found) == times
+        candidate: geometric_mean(by_time.values())
+        for candidate, by_time in ratios.items()
+        if candidate.kind in _SIMPLEST and candidate.wait != "spin" and len(by_time) == times
     }
     if not safe:
         return None
-    near = [each for each in safe if safe[each] <= _NEAR * min(safe.values())]
-    take = min(near, key=lambda each: (each.wait != "auto", _SIMPLEST.index(each.kind), safe[each]))
-    worst = {each: max(found.values()) for each, found in ratios.items()}
+    near = [candidate for candidate in safe if safe[candidate] <= _NEAR * min(safe.values())]
+    take = min(near, key=lambda candidate: (candidate.wait != "auto", _SIMPLEST.index(candidate.kind), safe[candidate]))
+    worst = {candidate: max(by_time.values()) for candidate, by_time in ratios.items()}
     return Verdict(
         place,
         take,
         safe[take],
         worst[take],
-        {each.name: worst[each] for each in ratios if each.name in _PEERS},
-        min((worst[each] for each in ratios if each.wait == "spin"), default=None),
+        {candidate.name: worst[candidate] for candidate in ratios if candidate.name in _PEERS},
+        min((worst[candidate] for candidate in ratios if candidate.wait == "spin"), default=None),
     )
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """What to take, and what the others cost, in a sentence."""
+    """The barrier to take, and what the others cost, in a sentence."""
     text = (
         f"{verdict.place.on_processors}: take {verdict.take.label}, in the mean over computing times "
         f"{times_text(verdict.mean)} times the fastest, at most {times_text(verdict.worst)} times"
@@ -93,13 +91,3 @@ def verdict_text(verdict: Verdict) -> str:
     if verdict.spinning is not None:
         others.append(f"what only spins at least {times_text(verdict.spinning)} times at its worst")
     return f"{text}; {', '.join(others)}" if others else text
-
-
-def _by_time(place: Situation, crowds: Crowds) -> Iterator[tuple[float, list[Point]]]:
-    here = [point for point in crowds.points if point.place == place]
-    for compute_us in sorted({point.compute_us for point in here}):
-        yield compute_us, [point for point in here if point.compute_us == compute_us]
-
-
-def _mean(ratios: dict[float, float]) -> float:
-    return float(np.exp(np.mean(np.log(list(ratios.values())))))

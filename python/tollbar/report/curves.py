@@ -47,12 +47,12 @@ def line(
 
 def several(along: Along, some: Sequence[Candidate | str], metric: str | None = None, least: int = 1) -> list[Line]:
     """A curve for each candidate with so many points, without bands where there are too many of them."""
-    found = [each for each in (line(along, one, metric) for one in some) if each and len(each.x) >= least]
-    colours = candidates.colours(each.label for each in found)
-    coloured = [dataclasses.replace(each, colour=colours[each.label]) for each in found]
-    if len(found) <= _MOST_BANDS:
+    lines = [drawn for drawn in (line(along, one, metric) for one in some) if drawn and len(drawn.x) >= least]
+    colours = candidates.colours(drawn.label for drawn in lines)
+    coloured = [dataclasses.replace(drawn, colour=colours[drawn.label]) for drawn in lines]
+    if len(lines) <= _MOST_BANDS:
         return coloured
-    return [dataclasses.replace(each, low=None, high=None) for each in coloured]
+    return [dataclasses.replace(drawn, low=None, high=None) for drawn in coloured]
 
 
 def floor(along: Along, label: str = "physical floor", crowded_only: bool = False) -> list[Line]:
@@ -65,9 +65,9 @@ def floor(along: Along, label: str = "physical floor", crowded_only: bool = Fals
     return [Line(label, list(points), list(points.values()), kind="bound")] if points else []
 
 
-def of_threads(there: Mapping[Situation, Measurements]) -> dict[str, list[Figure]]:
+def of_threads(situations: Mapping[Situation, Measurements]) -> dict[str, list[Figure]]:
     """The figures of threads, by the part of the report that shows them; without curves where nothing is known."""
-    met = places.names(there.values())
+    met = places.names(situations.values())
 
     def find(name: str, wait: str | None = "auto") -> list[Candidate]:
         return [candidate for candidate in met if candidate.name == name and wait in (None, candidate.wait)][:1]
@@ -80,10 +80,10 @@ def of_threads(there: Mapping[Situation, Measurements]) -> dict[str, list[Figure
     near = [*find("turnstile"), *find("combination"), *find("mcs"), *users]
     waits = [candidate for wait in ("auto", "yield", "park") for candidate in find("turnstile", wait)]
     period, latency, skew = (Axis(label, "log", "ns") for label in ("loop period", "latency", "exit skew"))
-    shown: dict[str, list[Figure]] = {"times": [], "floor": [], "crowded": [], "uneven": uneven(there)}
+    shown: dict[str, list[Figure]] = {"times": [], "floor": [], "crowded": [], "uneven": uneven(situations)}
     for placement in ("pinned", "free"):
-        along = {place.ranks: here for place, here in there.items() if place.placement == placement}
-        crowded = {ranks: here for ranks, here in along.items() if here.place.crowded}
+        along = {place.ranks: measured for place, measured in situations.items() if place.placement == placement}
+        crowded = {ranks: measured for ranks, measured in along.items() if measured.place.crowded}
         if busy := several(crowded, [*waits, *find("combination"), *users], "period_ns"):
             busy += floor(along, "bound B(N)", crowded_only=True)
         by_floor = several(along, near, "over_floor")
@@ -100,10 +100,10 @@ def of_threads(there: Mapping[Situation, Measurements]) -> dict[str, list[Figure
     return shown
 
 
-def uneven(there: Mapping[Situation, Measurements]) -> list[Figure]:
+def uneven(situations: Mapping[Situation, Measurements]) -> list[Figure]:
     """Distributions of uneven episodes: the smallest situation with and without processors to spare."""
     shown: dict[tuple[str, bool], Figure] = {}
-    for place, measured in there.items():
+    for place, measured in situations.items():
         key = place.placement, place.crowded
         if key not in shown and (lines := modes(measured)):
             name, caption = f"modes-{place.placement}-{place.ranks}", f"{place.ranks} threads, {place.placement}"
@@ -125,7 +125,7 @@ def modes(measured: Measurements, most: int = 6) -> list[Line]:
             low, high = np.quantile(values, BAND)
             if low > 0 and high / low > 3:
                 uneven.append((high / low, candidate.label, np.quantile(values, _SHARES)))
-    uneven.sort(key=lambda found: -found[0])
+    uneven.sort(key=lambda spread: -spread[0])
     return [
         Line(label, quantiles.tolist(), _SHARES.tolist(), colour=number, kind="steps")
         for number, (_, label, quantiles) in enumerate(uneven[:most])

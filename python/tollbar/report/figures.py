@@ -19,7 +19,7 @@ Kind = Literal["line", "bound", "predicted", "printed", "measured", "steps"]
 
 @dataclass(frozen=True)
 class Axis:
-    """What stands along one side; `words` stand at 0, 1, 2, ... in place of numbers."""
+    """The quantity along one side; `words` stand at 0, 1, 2, ... in place of numbers."""
 
     label: str
     scale: Literal["linear", "log", "log2"] = "log2"
@@ -59,7 +59,7 @@ class Figure:
 
     @property
     def points(self) -> int:
-        """How many the longest measured curve has."""
+        """The number of points of the longest measured curve."""
         return max((len(line.x) for line in self.lines if line.kind not in ("bound", "predicted")), default=0)
 
     @property

@@ -36,13 +36,13 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Span:
-    """What one lane does for a while."""
+    """A stretch of time in which a lane does one thing."""
 
     lane: int
     from_us: float
     until_us: float
     kind: str
-    told: str  #: to a pointer that rests on it
+    words: str  #: for a pointer that rests on it
     label: str = ""  #: drawn in it, where there is room
     alpha: float = 0.85
 
@@ -69,7 +69,7 @@ def history(
     quantum_us: float,
     dashed: str = "a quantum ends",
 ) -> Lanes:
-    """What each processor of a simulated execution does; dashed lines are one every `quantum_us`."""
+    """The processors of a simulated execution as lanes; dashed lines are one every `quantum_us`."""
     applications = len(outcome.applications)
     occur = {span.activity for span in outcome.history}
     quanta = math.floor(until_us / quantum_us)
@@ -92,7 +92,7 @@ def history(
 
 
 def _span(span: tollbar.SchedulerSpan, applications: int) -> Span:
-    """Every second application is paler."""
+    """The span of a processor; every second application is paler."""
     application = f"application {span.application}, " if applications > 1 else ""
     if span.activity == "idle":
         what, alpha = "idle", 0.2
@@ -102,9 +102,9 @@ def _span(span: tollbar.SchedulerSpan, applications: int) -> Span:
     else:
         what = f"{application}thread {span.thread} {_WORDS[span.activity]}"
         alpha = 0.85 - 0.35 * (span.application % 2)
-    told = f"processor {span.processor}: {what}"
+    words = f"processor {span.processor}: {what}"
     label = str(span.thread) if span.activity in ("computing", "spinning") else ""
-    return Span(span.processor, span.from_us, span.until_us, span.activity, told, label, alpha)
+    return Span(span.processor, span.from_us, span.until_us, span.activity, words, label, alpha)
 
 
 def svg(lanes: Lanes) -> str:
@@ -134,7 +134,7 @@ def _spans(axes: Axes, lanes: Lanes) -> dict[str, str]:
         shape = Rectangle((span.from_us, span.lane - 0.4), length, 0.8, linewidth=0, facecolor=colour, alpha=span.alpha)
         shape.set_gid(f"span-{number}")
         axes.add_patch(shape)
-        titles[f"span-{number}"] = f"{span.told}, {time_text(length * 1000)} from {span.from_us / 1000:.6g} ms"
+        titles[f"span-{number}"] = f"{span.words}, {time_text(length * 1000)} from {span.from_us / 1000:.6g} ms"
         if span.label and length > lanes.until_us / 60:  # narrower spans have no room for a number
             middle = (span.from_us + span.until_us) / 2, span.lane
             axes.text(*middle, span.label, ha="center", va="center_baseline", fontsize=8)

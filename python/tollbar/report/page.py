@@ -8,12 +8,11 @@ import dataclasses
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from tollbar.data import choice, places, samples, schema, statistics
+from tollbar.data import choice, places, samples, schema
 from tollbar.data.results import Stored
 from tollbar.data.statistics import Interval
 from tollbar.report import beside_section, candidates, crowd_section, curves, html, sections, tables, today
@@ -24,11 +23,6 @@ _FEWEST_POINTS = 3
 #: Kinds of which one run is shown.
 _SHOWN = {"crowd": slice(1), "shmem": slice(-1, None), "udp": slice(-1, None)}
 _DOWNLOADS = Markup("<!-- downloads -->")  # take the room that is left
-_WHERE = ("group", "program", "placement", "ranks")
-_EPISODES = (
-    "round", "name", "kind", "wait", "episodes", "latency_p50_ns", "latency_p95_ns", "latency_p99_ns",
-    "latency_max_ns", "skew_p50_ns", "span_p50_ns",
-)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,19 +42,19 @@ class LeftOut:
         self.figures, self.ratios = 0, ratios
 
     def enough(self, figure: Figure) -> bool:
-        """Whether the figure has a curve of three points."""
+        """True for a figure with a curve of three points."""
         thin = figure.points < _FEWEST_POINTS
         self.figures += thin and figure.points > 0
         return not thin
 
-    def ratio(self, found: Interval | None) -> str:
+    def ratio(self, ratio: Interval | None) -> str:
         """The ratio as text; a dash for one whose interval spans 1 by orders of magnitude."""
-        if found is None:
+        if ratio is None:
             return ""
-        if tables.wild(found):
+        if tables.wild(ratio):
             self.ratios += 1
             return "\u2013"
-        return f"{tables.times_text(found.value)} \u00d7"
+        return f"{tables.times_text(ratio.value)} \u00d7"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,61 +73,50 @@ def page(*runs: Stored) -> str:
 
 
 def pages(*runs: Stored, name: str = "report.html") -> Pages:
-    """One run of threads at most, and others; the machine told is the first one's. `name`: of the report."""
-    of_kind: dict[str, list[Stored]] = defaultdict(list)
-    for each in runs:
-        of_kind[kind_of(each)].append(each)
-    found = {kind: samples.gather(each[_SHOWN.get(kind, slice(None))]) for kind, each in of_kind.items()}
-    of_threads = found.get("threads") or samples.gather([])
-    there = places.threads(of_threads)
-    choices = [chosen for each in there.values() if (chosen := choice.choose(each)) is not None]
-    first = today.first(of_threads, found.get("mpi"), choices, found.get("neighbours"))
+    """One run of threads at most, and others; the machine shown is the first one's. `name`: of the report."""
+    by_kind: dict[str, list[Stored]] = defaultdict(list)
+    for run in runs:
+        by_kind[kind_of(run)].append(run)
+    gathered = {kind: samples.gather(of_kind[_SHOWN.get(kind, slice(None))]) for kind, of_kind in by_kind.items()}
+    of_threads = gathered.get("threads") or samples.gather([])
+    situations = places.threads(of_threads)
+    choices = [chosen for measured in situations.values() if (chosen := choice.choose(measured)) is not None]
+    first = today.first(of_threads, gathered.get("mpi"), choices, gathered.get("neighbours"))
     left_out = LeftOut(first.left_out)
-    stem = name.rpartition(".")[0] or name
-    folder = f"{stem}-files"
-    shared = {
-        "run": runs[0],
-        "machine": defaultdict(lambda: None, runs[0].environment),  # an interrupted run knows less of itself
-        "folder": folder,
-        "of_ranks": sections.processes(found.get("mpi")),
-        "of_threads": sections.processes(found.get("hybrid")),
-        "shmem": sections.shmem(found.get("shmem")),
-        "left_out": left_out,
-    }
-    filters = {"times": tables.times_text, "interval": _interval, "ratio": left_out.ratio, "enough": left_out.enough}
+    machine = runs[0].environment
+    versions = gathered[kind_of(runs[0])].facts.get(runs[0].folder.name, {})
     text = html.render(
         "report.html.j2",
-        filters,
-        **shared,
+        {"times": tables.times_text, "interval": _interval, "ratio": left_out.ratio, "enough": left_out.enough},
+        machine=defaultdict(lambda: None, machine),  # an interrupted run knows less of itself
+        versions={name: value for name, value in versions.items() if name not in machine},
         first=first,
-        advice=tables.advice(choices),
         apart=tables.apart(of_threads),
         waits=tables.waits(of_threads),
-        choices=[(chosen, tables.gains(there[chosen.situation], chosen.pick)) for chosen in choices],
+        choices=[(chosen, tables.gains(situations[chosen.situation], chosen.pick)) for chosen in choices],
         peers=candidates.PEERS,
-        placements=list(dict.fromkeys(place.placement for place in there)),
-        figures=curves.of_threads(there),
-        crowded=tables.crowded(there),
-        everything=tables.everything(there.values()),
-        beside=beside_section.of(found["neighbours"]) if "neighbours" in found else None,
-        crowd=crowd_section.of(found["crowd"]) if "crowd" in found else None,
-        udp=sections.udp(found.get("udp")),
-        launches=tables.launches(there),
-        versions={
-            name: value
-            for name, value in found[kind_of(runs[0])].facts.get(runs[0].folder.name, {}).items()
-            if name not in runs[0].environment
-        },
+        placements=list(dict.fromkeys(place.placement for place in situations)),
+        figures=curves.of_threads(situations),
+        everything=tables.everything(situations.values()),
+        beside=beside_section.of(gathered["neighbours"]) if "neighbours" in gathered else None,
+        crowd=crowd_section.of(gathered["crowd"]) if "crowd" in gathered else None,
+        of_ranks=sections.processes(gathered.get("mpi")),
+        of_threads=sections.processes(gathered.get("hybrid")),
+        shmem=sections.shmem(gathered.get("shmem")),
+        udp=sections.udp(gathered.get("udp")),
+        launches=tables.launches(situations),
+        left_out=left_out,
         downloads=_DOWNLOADS,
     )
-    files = [file for each in runs for file in downloads(each, "" if each is runs[0] else f"{each.folder.name}-")]
+    files = [file for run in runs for file in downloads(run, "" if run is runs[0] else f"{run.folder.name}-")]
+    folder = f"{name.rpartition('.')[0] or name}-files"
     links, beside = _links(files, MOST_BYTES - len(text.encode()), folder)
     text = text.replace(_DOWNLOADS, html.render("downloads.html.j2", {}, files=links, run=runs[0]))
     return Pages(text, beside, folder, first.answer)
 
 
-def _interval(found: Interval | None) -> str:
-    return "" if tables.wild(found) else tables.interval_text(found)
+def _interval(ratio: Interval | None) -> str:
+    return "" if tables.wild(ratio) else tables.interval_text(ratio)
 
 
 def kind_of(run: Stored) -> str:
@@ -142,22 +125,18 @@ def kind_of(run: Stored) -> str:
 
 
 def downloads(run: Stored, prefix: str = "") -> list[File]:
-    """Every table, the machine, and everything that was measured."""
-    tables_of = [
-        ("batches.csv", "every timed batch", lambda each: records_csv(each, "batch")),
-        ("episodes.csv", "quantiles of the stamped episodes", episodes_csv),
-    ]
-    if kind_of(run) == "neighbours":
-        turns = ("turns.csv", "every timed round of turns", lambda each: records_csv(each, "turns", "company"))
-        tables_of = [turns]
+    """The files of a run: its timed batches, the machine, and every line that was measured."""
     what = f" ({kind_of(run)})" if prefix else ""
-    files = [File(prefix + name, told + what, "text/csv", text(run).encode()) for name, told, text in tables_of]
+    if kind_of(run) == "neighbours":
+        name, about, table = "turns.csv", "every timed round of turns", records_csv(run, "turns", "company")
+    else:
+        name, about, table = "batches.csv", "every timed batch", records_csv(run, "batch")
+    files = [File(prefix + name, about + what, "text/csv", table.encode())]
     machine = json.dumps(run.environment, indent=2).encode()
     files.append(File(f"{prefix}environment.json", f"the machine and the run{what}", "application/json", machine))
     # gzip files one after another are one gzip file
     lines = b"".join(path.read_bytes() for path in sorted(run.folder.glob("*.jsonl.gz")))
-    told = f"every line that was measured{what}"
-    files.append(File(f"{prefix}samples.jsonl.gz", told, "application/gzip", lines))
+    files.append(File(f"{prefix}samples.jsonl.gz", f"every line that was measured{what}", "application/gzip", lines))
     return files
 
 
@@ -165,7 +144,7 @@ def _links(files: Sequence[File], room: int, folder: str) -> tuple[list[tuple[Fi
     """The address of each file: the smallest stand in the page while there is room, others in the folder."""
     addresses: dict[str, Markup] = {}
     beside: dict[str, bytes] = {}
-    for file in sorted(files, key=lambda each: len(each.content)):
+    for file in sorted(files, key=lambda file: len(file.content)):
         room -= 4 * -(-len(file.content) // 3) + 2 * len(file.name) + len(file.what) + 200
         if room >= 0:
             addresses[file.name] = html.address(file.content, file.kind)
@@ -175,35 +154,13 @@ def _links(files: Sequence[File], room: int, folder: str) -> tuple[list[tuple[Fi
     return [(file, addresses[file.name]) for file in files], beside
 
 
-def episodes_csv(run: Stored) -> str:
-    """The quantiles of each candidate's stamped episodes in each round of each launch."""
-    rows = []
-    for where, each in _records(run, "episodes"):
-        if each["latency_ns"]:
-            latency = statistics.quantiles(each["latency_ns"], (0.5, 0.95, 0.99, 1.0))
-            others = [statistics.quantiles(each[name], (0.5,))[0] for name in ("skew_ns", "span_ns")]
-            label = [each[name] for name in ("round", "name", "kind", "wait")]
-            rows.append([*where, *label, len(each["latency_ns"]), *latency, *others])
-    return _csv([*_WHERE, *_EPISODES], rows)
-
-
 def records_csv(run: Stored, kind: str, *more: str) -> str:
-    """Every record of a kind; `more`: what else the launches say of where."""
+    """The records of a kind; `more`: further facts of the launch."""
     names = schema.fields(kind)
-    rows = [[*where, *(each.get(name) for name in names)] for where, each in _records(run, kind, *more)]
-    return _csv([*_WHERE, *more, *names], rows)
-
-
-def _records(run: Stored, kind: str, *more: str) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for group, program, launch in run.launches:
-        told = launch.environment
-        where = [group, program, *(told.get(name) for name in (*_WHERE[2:], *more))]
-        yield from ((where, record) for record in launch.records.get(kind, ()))
-
-
-def _csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
+    writer.writerow(["group", "program", "placement", "ranks", *more, *names])
+    for group, program, launch in run.launches:
+        where = [group, program, *(launch.environment.get(name) for name in ("placement", "ranks", *more))]
+        writer.writerows([*where, *map(record.get, names)] for record in launch.records.get(kind, ()))
     return text.getvalue()

@@ -62,9 +62,10 @@ def _number(value: float, _: object) -> str:
 
 def svg(drawn: Picture, name: str) -> str:
     """The picture as the text of a file that is the same wherever it is drawn."""
-    text = io.StringIO()
+    file = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
-    found = text.getvalue()
-    found = re.sub(r"(\d\.\d\d)\d+", r"\1", found[found.index("<svg") :])  # a hundredth of a point shows nowhere
-    return re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", found)
+        drawn.savefig(file, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
+    text = file.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)  # a hundredth of a point shows nowhere
+    return re.sub(r"font-family: [^;\"]*", "font-family: sans-serif", text)

@@ -56,22 +56,22 @@ class Pair:
 
 
 def add(runs: Iterable[Path], folder: Path) -> Samples:
-    """As write(), but what is stored of other kinds of runs stays."""
+    """Stores these runs as write() does; what is stored of other kinds stays."""
     stored, runs = read(folder), list(runs)
     kinds = {results.read_environment(run).get("kind", "threads") for run in runs}
-    found = write(runs, folder)
+    added = write(runs, folder)
     kept = {name: facts for name, facts in stored.environments.items() if facts.get("kind", "threads") not in kinds}
     rows = stored.rows.filter(pl.col("run").is_in(list(kept)))
-    _store(pl.concat([rows, found.rows]), {**kept, **found.environments}, folder)
+    _store(pl.concat([rows, added.rows]), {**kept, **added.environments}, folder)
     return read(folder)
 
 
 def write(runs: Iterable[Path], folder: Path) -> Samples:
     """Stores the rounds of these runs there, and what is known of their machines; gives what was stored."""
-    found = samples.read(runs)
-    rows = rounds(found.records.filter(pl.col("metric").is_in(_METRICS)), [*PLACE, *CANDIDATE, "metric"])
-    about = {name: _without_paths(facts) for name, facts in found.environments.items()}
-    _store(rows.select(found.records.columns), about, folder)
+    measured = samples.read(runs)
+    rows = rounds(measured.records.filter(pl.col("metric").is_in(_METRICS)), [*PLACE, *CANDIDATE, "metric"])
+    about = {name: _without_paths(facts) for name, facts in measured.environments.items()}
+    _store(rows.select(measured.records.columns), about, folder)
     return read(folder)
 
 
@@ -82,35 +82,35 @@ def _store(rows: pl.DataFrame, about: Mapping[str, Any], folder: Path) -> None:
 
 
 def _without_paths(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Where a launcher lies on that machine is nobody's business."""
+    """The facts without the paths of launchers, which are nobody's business."""
     return {name: list(value) if isinstance(value, dict) else value for name, value in facts.items()}
 
 
 def read(folder: Path) -> Samples:
-    """What write() stored. Raises FileNotFoundError where nothing is."""
+    """The rows that write() stored. Raises FileNotFoundError where there are none."""
     rows = pl.read_parquet(folder / ROWS)
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     return dataclasses.replace(samples.read([]), records=rows, environments=about)
 
 
-def texts(found: Samples) -> dict[str, str]:
-    """What stands between the marks of the pages, by the name of the mark."""
+def texts(stored: Samples) -> dict[str, str]:
+    """The texts between the marks of the pages, by the name of the mark."""
     by_bench = {
-        bench: _of(found, (pl.col("bench") == bench) & (pl.col("neighbours") == "alone"))
+        bench: _of(stored, (pl.col("bench") == bench) & (pl.col("neighbours") == "alone"))
         for bench in ("threads", "mpi", "hybrid", "shmem", "udp")
     }
     return {
-        "machine": _machines(found),
+        "machine": _machines(stored),
         **{bench: _table(rows) for bench, rows in by_bench.items()},
-        "cells": beside_section.markdown(found) or _NOTHING,
-        "brief": _brief(found, by_bench),
-        "summary": _summary(found, by_bench),
+        "cells": beside_section.markdown(stored) or _NOTHING,
+        "brief": _brief(stored, by_bench),
+        "summary": _summary(stored, by_bench),
     }
 
 
-def fill(page: str, found: Mapping[str, str]) -> str:
+def fill(page: str, texts: Mapping[str, str]) -> str:
     """The page with each text between the marks of its name; texts without marks are for other pages."""
-    for name, text in found.items():
+    for name, text in texts.items():
         if (mark := f"<!-- results:{name} begin") not in page:
             continue
         first = page.index("\n", page.index(mark)) + 1
@@ -118,29 +118,29 @@ def fill(page: str, found: Mapping[str, str]) -> str:
     return page
 
 
-def _of(found: Samples, where: pl.Expr) -> Samples:
+def _of(stored: Samples, where: pl.Expr) -> Samples:
     usual = ~pl.col("wait").is_in(["park", "spin", "yield"])
     shown = (pl.col("bench") != "threads") | pl.col("candidate").is_in([*OF_THREADS, ""])
-    return dataclasses.replace(found, records=found.records.filter(where & usual & shown))
+    return dataclasses.replace(stored, records=stored.records.filter(where & usual & shown))
 
 
-def _machines(found: Samples) -> str:
+def _machines(stored: Samples) -> str:
     """Each machine once, and its runs."""
     runs: dict[str, list[str]] = {}
-    for name, facts in found.environments.items():
+    for name, facts in stored.environments.items():
         load = facts.get("load") or [None]
-        told = f"{tables.machine_text(facts)}, {facts.get('kernel', 'an unknown kernel')}"
+        machine = f"{tables.machine_text(facts)}, {facts.get('kernel', 'an unknown kernel')}"
         when = f"`{name}` (load {load[0]:.2g} when it began)" if load[0] is not None else f"`{name}`"
-        runs.setdefault(told, []).append(when)
+        runs.setdefault(machine, []).append(when)
     return "".join(f"{machine}: {', '.join(names)}.\n" for machine, names in runs.items()) + "\n"
 
 
-def _rows(found: Samples) -> list[dict[str, Any]]:
-    return [row for each in times.situations(found) for row in each]
+def _rows(stored: Samples) -> list[dict[str, Any]]:
+    return [row for situation in times.situations(stored) for row in situation]
 
 
-def _table(found: Samples) -> str:
-    rows = _rows(found)
+def _table(stored: Samples) -> str:
+    rows = _rows(stored)
     if not rows:
         return _NOTHING
     over, threads = any(row["over"] for row in rows), any(row["threads"] for row in rows)
@@ -190,12 +190,12 @@ def _between(low: float | None, high: float | None, text: Any) -> str:
     return f" ({text(low)} to {text(high)})" if low is not None and high is not None else ""
 
 
-def _brief(found: Samples, by_bench: Mapping[str, Samples]) -> str:
+def _brief(stored: Samples, by_bench: Mapping[str, Samples]) -> str:
     """Sentences about all that is stored, a line each; made of the same numbers as the tables."""
-    lines = [_sentence(text) for text in today.first(by_bench["threads"], by_bench["mpi"], [], found).answer]
+    lines = [_sentence(text) for text in today.first(by_bench["threads"], by_bench["mpi"], [], stored).answer]
     lines += [_behind(by_bench["threads"])]
-    if there := beside.gather(found):
-        lines += beside_section.counted(there)
+    if cells := beside.gather(stored):
+        lines += beside_section.counted(cells)
     return "".join(f"* {line}\n" for line in lines if line)
 
 
@@ -206,21 +206,21 @@ def _sentence(text: str) -> str:
     return marked[0].upper() + marked[1:]
 
 
-def _behind(found: Samples) -> str:
+def _behind(stored: Samples) -> str:
     """The fastest barriers between free threads that are alone, and how far tollbar::barrier is behind."""
     parts = []
-    for rows in times.situations(found):
+    for rows in times.situations(stored):
         ours = next((row for row in rows if row["barrier"] == today.OURS), None)
         if ours and ours["where"] == "free" and ours is not rows[0]:
             ratio = tables.times_text(ours["fastest"]) + (", a tie" if ours["verdict"] == "tie" else "")
             parts.append(f"`{rows[0]['barrier']}` with {ours['ranks']} ({ratio})")
-    said = "Free threads that are alone have faster barriers than"
-    return f"{said} `{today.OURS}`, which takes so many times as long: {', '.join(parts)}." if parts else ""
+    sentence = "Free threads that are alone have faster barriers than"
+    return f"{sentence} `{today.OURS}`, which takes so many times as long: {', '.join(parts)}." if parts else ""
 
 
-def _summary(found: Samples, by_bench: Mapping[str, Samples]) -> str:
+def _summary(stored: Samples, by_bench: Mapping[str, Samples]) -> str:
     """The table of the first page; a ratio whose interval's ends differ by more than half is left out."""
-    pairs = [pair for pair in _pairs(found, by_bench) if _sure(pair.times)]
+    pairs = [pair for pair in _pairs(stored, by_bench) if _sure(pair.times)]
     if not pairs:
         return _NOTHING
     cells = (
@@ -235,21 +235,21 @@ def _summary(found: Samples, by_bench: Mapping[str, Samples]) -> str:
     return tables.markdown_table(["", "today", "tollbar", "times"], cells)
 
 
-def _sure(found: Interval) -> bool:
-    return found.low is not None and found.high is not None and found.high < _NARROW * found.low
+def _sure(ratio: Interval) -> bool:
+    return ratio.low is not None and ratio.high is not None and ratio.high < _NARROW * ratio.low
 
 
-def _pairs(found: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
+def _pairs(stored: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
     """The rows of the first page, of what is stored."""
     for rows in times.situations(by_bench["threads"]):
         if rows[0]["where"] == "free" and rows[0]["ranks"] in _ROWS_ALONE:
             yield from _pair(rows, f"{rows[0]['ranks']} threads", [today.OURS])
-    there = {
+    cells = {
         (place.ranks, place.placement, place.work): measured
-        for place, measured in beside.gather(found).items()
+        for place, measured in beside.gather(stored).items()
         if place.neighbours == "1 neighbour"
     }
-    measured, ratio = there.get((_ROWS_BESIDE, "free", "0 µs")), today.beside_neighbour(found, "free")
+    measured, ratio = cells.get((_ROWS_BESIDE, "free", "0 µs")), today.beside_neighbour(stored, "free")
     if measured and _ROWS_BESIDE in ratio:
         peer = today.TODAY[0]
         known = [beside.turn_ns(measured, label) for label in (peer, today.OURS)]
@@ -275,14 +275,14 @@ def _pair(rows: Sequence[Mapping[str, Any]], where: str, names: Sequence[str]) -
     yield Pair(where, base["barrier"], times_ns[0], ours["barrier"], times_ns[1], ratio)
 
 
-def drawings(found: Samples) -> dict[str, str]:
+def drawings(stored: Samples) -> dict[str, str]:
     """The SVG text of each picture, by the name of its file."""
-    return {"results-threads.svg": pictures.svg(pictures.picture(_curves(found)), "results")}
+    return {"results-threads.svg": pictures.svg(pictures.picture(_curves(stored)), "results")}
 
 
-def _curves(found: Samples) -> Figure:
+def _curves(stored: Samples) -> Figure:
     """Loop periods over the number of threads: what users have today, and tollbar's."""
-    rows = [row for row in _rows(_of(found, _ALONE)) if row["where"] == "free" and row["threads"] is None]
+    rows = [row for row in _rows(_of(stored, _ALONE)) if row["where"] == "free" and row["threads"] is None]
     lines = []
     for name in _DRAWN:
         known = sorted((row["ranks"], 1e3 * row["period_us"]) for row in rows if row["barrier"] == name)

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from tollbar.data import places, statistics
-from tollbar.data.choice import Choice
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.samples import Samples
 from tollbar.data.summary import interval, medians, ratio, summary
@@ -32,61 +31,17 @@ def times_text(value: float | None) -> str:
     return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
 
 
-def interval_text(found: statistics.Interval | None) -> str:
-    if found is None or found.low is None or found.high is None:
+def interval_text(ratio: statistics.Interval | None) -> str:
+    if ratio is None or ratio.low is None or ratio.high is None:
         return ""
-    return f"{times_text(found.low)} to {times_text(found.high)}"
+    return f"{times_text(ratio.low)} to {times_text(ratio.high)}"
 
 
-def wild(found: statistics.Interval | None) -> bool:
-    """Whether an interval spans 1 by orders of magnitude: the ratio says nothing."""
-    if found is None or found.low is None or found.high is None:
+def wild(ratio: statistics.Interval | None) -> bool:
+    """True for an interval that spans 1 by orders of magnitude: its ratio says nothing."""
+    if ratio is None or ratio.low is None or ratio.high is None:
         return False
-    return found.low <= 0.1 and found.high >= 10
-
-
-def advice(choices: Sequence[Choice]) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """What to use, in words: for each placement a sentence for each stretch of thread counts."""
-    by_placement: dict[str, list[Choice]] = {}
-    for chosen in choices:
-        by_placement.setdefault(chosen.situation.placement, []).append(chosen)
-    return [
-        (placement, [_sentence(stretch) for stretch in _stretches(each)]) for placement, each in by_placement.items()
-    ]
-
-
-def _stretches(choices: Iterable[Choice]) -> list[list[Choice]]:
-    stretches: list[list[Choice]] = []
-    for chosen in choices:
-        last = stretches[-1][-1] if stretches else None
-        if last and (last.pick, last.verdict) == (chosen.pick, chosen.verdict):
-            stretches[-1].append(chosen)
-        else:
-            stretches.append([chosen])
-    return stretches
-
-
-def _sentence(stretch: Sequence[Choice]) -> tuple[str, str, str]:
-    """What stands before, in and after the name of what to use."""
-    ranks = [chosen.situation.ranks for chosen in stretch]
-    threads = f"{ranks[0]} threads" if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]} threads"
-    return f"With {threads} use ", stretch[0].pick.label, _reason(stretch)
-
-
-def _reason(stretch: Sequence[Choice]) -> str:
-    if stretch[0].runner_up is None:
-        return ", the only one measured."
-    if stretch[0].verdict is statistics.Verdict.TIE:
-        tied = dict.fromkeys(each.label for chosen in stretch for each in chosen.tied if each != chosen.pick)
-        shown = list(tied)[:3]
-        more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
-        return f": a tie with {', '.join(shown)}{more}; the simplest within a tenth of the fastest."
-    ahead = [chosen.ratio.value for chosen in stretch if chosen.ratio]
-    second = " or ".join(dict.fromkeys(chosen.runner_up.label for chosen in stretch if chosen.runner_up))
-    factor = times_text(min(ahead))
-    if times_text(max(ahead)) != factor:
-        factor += f" to {times_text(max(ahead))}"
-    return f": the next best, {second}, takes {factor} times as long."
+    return ratio.low <= 0.1 and ratio.high >= 10
 
 
 def apart(samples: Samples) -> list[dict[str, Any]]:
@@ -117,25 +72,14 @@ def waits(samples: Samples) -> list[tuple[str, statistics.Interval]]:
 
 
 def gains(measured: Measurements, pick: Candidate) -> dict[str, statistics.Ratio | None]:
-    """How many times as long a loop over each peer takes."""
-    found = measured.ratios(pick, of=PEERS)
-    return {name: found.get(name) for name in PEERS}
-
-
-def crowded(there: Places) -> list[dict[str, Any]]:
-    """Candidates where threads outnumber processors: distance to the bound, switches, tail."""
-    return [
-        {"place": place, "fewest": place.ranks - place.processors, "bound_ns": measured.floor.value} | row
-        for place, measured in there.items()
-        if place.crowded and measured.floor
-        for row in sorted(rows_of(measured), key=lambda row: row["period"].value if row["period"] else 0.0)
-        if row["candidate"].kind != "plan" and row["over_floor"]
-    ]
+    """The loop period of each peer over that of the pick."""
+    ratios = measured.ratios(pick, of=PEERS)
+    return {name: ratios.get(name) for name in PEERS}
 
 
 def rows_of(measured: Measurements) -> list[dict[str, Any]]:
     """Everything about each candidate: medians with their intervals, and quantiles of all its episodes."""
-    metrics = places.TIMES | {"switches": "switches", "cpu": "cpu_ns", "over_floor": "over_floor", "tail": "tail"}
+    metrics = places.TIMES | {"switches": "switches", "cpu": "cpu_ns", "over_floor": "over_floor"}
     rows = []
     for candidate in measured.candidates:
         values = measured.latencies(candidate)
@@ -145,18 +89,20 @@ def rows_of(measured: Measurements) -> list[dict[str, Any]]:
     return rows
 
 
-def everything(there: Iterable[Measurements]) -> list[tuple[Measurements, list[dict[str, Any]]]]:
-    """Every candidate of every place, shortest latency first; what has no stamped episodes comes last."""
+def everything(situations: Iterable[Measurements]) -> list[tuple[Measurements, list[dict[str, Any]]]]:
+    """The candidates of every place, shortest latency first; those without stamped episodes come last."""
     return [
         (measured, sorted(rows_of(measured), key=lambda row: row["latency"].value if row["latency"] else np.inf))
-        for measured in there
+        for measured in situations
     ]
 
 
-def launches(there: Places) -> tuple[int, int]:
+def launches(situations: Places) -> tuple[int, int]:
     """The fewest and the most launches that a candidate had in a situation."""
-    found = [measured.median(each, "period_ns") for measured in there.values() for each in measured.candidates]
-    counts = [each.count if each else 0 for each in found]
+    periods = [
+        measured.median(candidate, "period_ns") for measured in situations.values() for candidate in measured.candidates
+    ]
+    counts = [period.count if period else 0 for period in periods]
     return min(counts, default=0), max(counts, default=0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long each barrier takes, a row each: beside the fastest, and beside what users have today."""
+"""Times of barriers, a row each: beside the fastest, and beside what users have today."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first screen of the report: what users have today against tollbar, in a chart and a sentence each.
 
-Charts, sentences and advice come from the same loop periods and the same ratios, so they agree. A ratio whose
-interval's ends differ by a factor of two or more stands in no sentence.
+Charts, sentences and advice come from the same loop periods and the same ratios, so they agree. A ratio stands in a
+sentence with its interval; where the ends of that differ by a factor of two or more the sentence is not made.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ class Panel:
 
 @dataclass(frozen=True)
 class Advice:
-    """For whom, what to use, and why."""
+    """Advice for some users: what to use, and why."""
 
     whom: str
     use: Markup
     why: Markup
 
 
-def ratio_text(found: Interval) -> Markup:
+def ratio_text(ratio: Interval) -> Markup:
     """A ratio and its interval, in words."""
-    assert found.low is not None, "a ratio that is stated has an interval"
-    assert found.high is not None, "a ratio that is stated has an interval"
-    value = Markup("<strong>{} \u00d7</strong>").format(times_text(found.value))
-    tie = ", a tie" if found.low <= 1 <= found.high else ""
-    return value + f" ({times_text(found.low)} to {times_text(found.high)}{tie})"
+    assert ratio.low is not None, "a ratio that is stated has an interval"
+    assert ratio.high is not None, "a ratio that is stated has an interval"
+    value = Markup("<strong>{} \u00d7</strong>").format(times_text(ratio.value))
+    tie = ", a tie" if ratio.low <= 1 <= ratio.high else ""
+    return value + f" ({times_text(ratio.low)} to {times_text(ratio.high)}{tie})"
 
 
 @dataclass(frozen=True)
@@ -83,32 +83,30 @@ class First:
     @property
     def answer(self) -> list[str]:
         """The sentences as plain text, for a terminal."""
-        said = [panel.sentence for panel in self.threads[:1]]
-        said += [self.beside] if self.beside else []
-        return [each.striptags() for each in (*said, *self.mpis)]
+        sentences = [panel.sentence for panel in self.threads[:1]]
+        sentences += [self.beside] if self.beside else []
+        return [sentence.striptags() for sentence in (*sentences, *self.mpis)]
 
 
 def first(
     of_threads: Samples, of_mpi: Samples | None, choices: Sequence[Choice], beside_others: Samples | None = None
 ) -> First:
-    """What there are samples for; `choices` are what `tollbar tune` stores."""
+    """The first screen, as far as there are samples; `choices` are what `tollbar tune` stores."""
     threads, processes = _alone(of_threads), _alone(of_mpi or of_threads)
     users = threads.filter(pl.col("candidate").is_in([OURS, *TODAY]))
     calls = processes.filter(pl.col("candidate").is_in([MPI_OWN, MPI_BESIDE, *DOORS]))
     all_ratios = _ratios(of_threads, threads, OURS)
     all_doors = _door_ratios(of_mpi, calls) if of_mpi else {door: {} for door in DOORS}
-    ratios, doors = _narrow(all_ratios), {door: _narrow(each) for door, each in all_doors.items()}
-    compared = [key for key, each in all_ratios.items() if key[-1] in TODAY and not each.narrow]
-    panels = [
-        Panel(name, _over_threads(users, name), _of_threads(all_ratios, name)) for name in _by_launches(users)
-    ]
-    mpi, said = None, []
+    ratios, doors = _narrow(all_ratios), {door: _narrow(of_door) for door, of_door in all_doors.items()}
+    compared = [key for key, ratio in all_ratios.items() if key[-1] in TODAY and not ratio.narrow]
+    panels = [Panel(name, _over_threads(users, name), _of_threads(all_ratios, name)) for name in _by_launches(users)]
+    mpi, of_mpis = None, []
     if of_mpi and not calls.is_empty():
-        said = _of_mpis(all_doors)
-        mpi = Panel("mpi", _over_mpis(calls), said[0])
+        of_mpis = _of_mpis(all_doors)
+        mpi = Panel("mpi", _over_mpis(calls), of_mpis[0])
     dropped = sum(len(all_doors[door]) - len(doors[door]) for door in DOORS)
     beside = _beside(beside_others) if beside_others else None
-    return First(panels, mpi, said, beside, _advice(ratios, doors, choices), len(compared) + dropped)
+    return First(panels, mpi, of_mpis, beside, _advice(ratios, doors, choices), len(compared) + dropped)
 
 
 def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choice]) -> list[Advice]:
@@ -116,20 +114,20 @@ def _advice(ratios: Ratios, doors: Mapping[str, Ratios], choices: Sequence[Choic
     made = []
     peer = next((name for name in TODAY if any(key[-1] == name for key in ratios)), None)
     if peer:
-        against = {key: each for key, each in ratios.items() if key[-1] == peer}
+        against = {key: ratio for key, ratio in ratios.items() if key[-1] == peer}
         use = Markup("{} in place of {}").format(_code(OURS), _code(peer))
         made.append(Advice("Threads", use, Markup("{}.").format(_summary(against, "threads"))))
     if choices:
         use = Markup("{} after {}").format(_code("tollbar::group"), _code("tollbar tune"))
-        made.append(Advice("Threads with ranks", use, _picks(choices, ratios)))
-    if said := _best_doors(doors):
+        made.append(Advice("Threads with ranks", use, _picks(choices)))
+    if by_mpi := _best_doors(doors):
         use = Markup("{}, the program started by {}").format(_code(MPI_OWN), _code("tollbar run"))
-        made.append(Advice("MPI", use, Markup("; ").join(said) + "."))
+        made.append(Advice("MPI", use, Markup("; ").join(by_mpi) + "."))
     return made
 
 
 def _narrow(ratios: Ratios) -> Ratios:
-    return {key: each for key, each in ratios.items() if each.narrow}
+    return {key: ratio for key, ratio in ratios.items() if ratio.narrow}
 
 
 def _alone(samples: Samples) -> pl.DataFrame:
@@ -143,31 +141,31 @@ def _by_launches(rows: pl.DataFrame) -> list[str]:
     """Placements: most numbers of threads first, then most launches; free before pinned where they tie."""
     known = {}
     for placement in ("free", "pinned"):
-        here = rows.filter(pl.col("placement") == placement)
-        if not here.is_empty():
-            known[placement] = (here["ranks"].n_unique(), here.select("run", "launch", "ranks").n_unique())
-    return sorted(known, key=lambda each: known[each], reverse=True)
+        placed = rows.filter(pl.col("placement") == placement)
+        if not placed.is_empty():
+            known[placement] = (placed["ranks"].n_unique(), placed.select("run", "launch", "ranks").n_unique())
+    return sorted(known, key=lambda placement: known[placement], reverse=True)
 
 
 def _ratios(samples: Samples, rows: pl.DataFrame, to: str) -> Ratios:
-    """How many times as long each candidate takes as `to`, by place and candidate."""
+    """The loop period of each candidate over that of `to`, by place and candidate."""
     if rows.filter(pl.col("candidate") == to).is_empty():
         return {}
     floors = samples.of(*FLOORS)
-    there = floors.join(rows.select(SITUATION).unique(), on=SITUATION, how="semi")
-    kept = pl.concat([rows, there.select(rows.columns)])
+    near = floors.join(rows.select(SITUATION).unique(), on=SITUATION, how="semi")
+    kept = pl.concat([rows, near.select(rows.columns)])
     table = summary(dataclasses.replace(samples, records=kept), "period_ns", to=to)
     ratios = {tuple(row[name] for name in (*_PLACE, "candidate")): ratio(row) for row in table.iter_rows(named=True)}
-    return {key: each for key, each in ratios.items() if each}
+    return {key: ratio for key, ratio in ratios.items() if ratio}
 
 
 def _door_ratios(samples: Samples, rows: pl.DataFrame) -> dict[str, Ratios]:
-    """For each door that was measured, how many times as long the MPI's own takes."""
+    """The loop period of the MPI's own barrier over that of each door that was measured."""
     ratios: dict[str, Ratios] = {}
     for door in DOORS:
-        there = _ratios(samples, rows, door) if door in rows["candidate"] else {}
-        own = {(*key[:-1], MPI_OWN): each for key, each in there.items() if key[-1] == MPI_OWN}
-        beside = {(*key[:-1], MPI_OWN): each for key, each in there.items() if key[-1] == MPI_BESIDE}
+        by_place = _ratios(samples, rows, door) if door in rows["candidate"] else {}
+        own = {(*key[:-1], MPI_OWN): ratio for key, ratio in by_place.items() if key[-1] == MPI_OWN}
+        beside = {(*key[:-1], MPI_OWN): ratio for key, ratio in by_place.items() if key[-1] == MPI_BESIDE}
         ratios[door] = own | beside  # in one process, by turns, tells most
     return ratios
 
@@ -180,14 +178,14 @@ def _lines(rows: pl.DataFrame, names: Iterable[str], along: str) -> list[Line]:
         mine = table.filter(pl.col("candidate") == name)
         if mine.is_empty():
             continue
-        low, high, said = [], [], []
-        for each in mine.iter_rows(named=True):
-            sure = each["low"] is not None
-            several = each["launches"] > 1
-            low.append(each["low"] if sure else each["least"] if several else None)
-            high.append(each["high"] if sure else each["most"] if several else None)
-            said.append("" if sure else f"{each['launches']} launches" if several else "one launch: no interval")
-        lines.append(Line(name, mine[along].to_list(), mine["value"].to_list(), low, high, notes=said))
+        low, high, notes = [], [], []
+        for row in mine.iter_rows(named=True):
+            sure = row["low"] is not None
+            several = row["launches"] > 1
+            low.append(row["low"] if sure else row["least"] if several else None)
+            high.append(row["high"] if sure else row["most"] if several else None)
+            notes.append("" if sure else f"{row['launches']} launches" if several else "one launch: no interval")
+        lines.append(Line(name, mine[along].to_list(), mine["value"].to_list(), low, high, notes=notes))
     return lines
 
 
@@ -200,14 +198,14 @@ def _over_mpis(rows: pl.DataFrame) -> Figure:
     places = rows.select("over", "ranks", "placement").unique().sort("over", "ranks", "placement")
     if len(places) > _MOST_ROWS:
         most, usable = max(2, _MOST_ROWS // places["over"].n_unique()), max(rows["processors"].to_list())
-        places = pl.concat([_some(each, most, usable) for _, each in places.group_by("over", maintain_order=True)])
+        places = pl.concat([_some(of_mpi, most, usable) for _, of_mpi in places.group_by("over", maintain_order=True)])
     numbered = places.with_row_index("row")
     labels = []
     for over, ranks, placement in places.iter_rows():
         twice = len(places.filter(pl.col("over") == over, pl.col("ranks") == ranks)) > 1
         labels.append(f"{ranks} ranks{', ' + placement if twice else ''}")
-    there = rows.join(numbered, on=["over", "ranks", "placement"]).with_columns(pl.col("row").cast(pl.Int64))
-    lines = _lines(there, (MPI_OWN, *DOORS), "row")
+    placed = rows.join(numbered, on=["over", "ranks", "placement"]).with_columns(pl.col("row").cast(pl.Int64))
+    lines = _lines(placed, (MPI_OWN, *DOORS), "row")
     rows_of = Axis("", words=labels)
     return Figure("today-mpi", "", lines, rows_of, _PERIOD, "95 % interval", groups=places["over"].to_list())
 
@@ -237,13 +235,13 @@ def _of_threads(ratios: Ratios, placement: str) -> Markup:
 
 def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
     """Each MPI at each number of ranks, by the door that is faster in the mean."""
-    said = []
+    sentences = []
     for over, door in _doors(doors).items():
-        known = {key[2]: each for key, each in doors[door].items() if key[0] == over}
+        known = {key[2]: ratio for key, ratio in doors[door].items() if key[0] == over}
         subject = Markup("{} of {}").format(_code(MPI_OWN), over)
-        said.append(_said(known, "ranks", subject, f"as long as with {DOORS[door]}"))
+        sentences.append(_said(known, "ranks", subject, f"as long as with {DOORS[door]}"))
     lacks = Markup("{} was not measured often enough to be compared with tollbar behind it.")
-    return said or [lacks.format(_code(MPI_OWN))]
+    return sentences or [lacks.format(_code(MPI_OWN))]
 
 
 def _beside(samples: Samples) -> Markup | None:
@@ -257,7 +255,7 @@ def _beside(samples: Samples) -> Markup | None:
 
 
 def beside_neighbour(samples: Samples, placement: str) -> dict[int, statistics.Ratio]:
-    """How many times as long a turn of the standard's barrier takes in the mean, by the number of threads."""
+    """The mean turn of the standard's barrier over that of tollbar::barrier, by the number of threads."""
     turns = samples.of("turn_ns").filter(
         pl.col("placement") == placement,
         pl.col("neighbours") == _NEIGHBOUR,
@@ -282,62 +280,56 @@ def _said(
     if not sure:
         return Markup("With {} {} {} was not measured often enough to be compared.").format(_and(wide), what, subject)
     ratios = _and([ratio_text(known[count]) for count in sure])
-    said = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
-    said += Markup(" {}").format(than)
+    sentence = Markup("With {} {} {} takes {}").format(_and(sure), what, subject, ratios)
+    sentence += Markup(" {}").format(than)
     certain = {count: ratio for count, ratio in (pinned or {}).items() if count in wide and ratio.narrow}
     if certain:
-        said += Markup("; with {} pinned {}").format(_and(list(certain)), _and(map(ratio_text, certain.values())))
+        sentence += Markup("; with {} pinned {}").format(_and(list(certain)), _and(map(ratio_text, certain.values())))
     unknown = [count for count in wide if count not in certain]
-    return said + (Markup("; with {} it is not known well enough.").format(_and(unknown)) if unknown else ".")
+    return sentence + (Markup("; with {} it is not known well enough.").format(_and(unknown)) if unknown else ".")
 
 
 def _and(parts: Iterable[object]) -> Markup:
-    """As `2, 4 and 8`."""
+    """A list in words, as `2, 4 and 8`."""
     *most, last = (Markup("{}").format(part) for part in parts)
     return Markup(" and ").join([Markup(", ").join(most), last]) if most else last
 
 
 def _doors(doors: Mapping[str, Ratios]) -> dict[str, str]:
-    """For each MPI the door that is the most times faster in the mean over its places."""
+    """The door of each MPI that is the most times faster in the mean over its places."""
     best = {}
     for over in sorted({key[0] for ratios in doors.values() for key in ratios}):
         mine = {door: [r for key, r in ratios.items() if key[0] == over] for door, ratios in doors.items()}
-        means = {d: sum(math.log(r.value) for r in there) / len(there) for d, there in mine.items() if there}
+        means = {d: sum(math.log(r.value) for r in of_door) / len(of_door) for d, of_door in mine.items() if of_door}
         best[over] = max(means, key=means.__getitem__)
     return best
 
 
 def _best_doors(doors: Mapping[str, Ratios]) -> list[Markup]:
-    """For each MPI its better door, and where it is not faster."""
+    """The better door of each MPI, and where it is not faster."""
     return [
         Markup("{}, {}: {}").format(
-            over, DOORS[door], _summary({key: each for key, each in doors[door].items() if key[0] == over}, "ranks")
+            over, DOORS[door], _summary({key: ratio for key, ratio in doors[door].items() if key[0] == over}, "ranks")
         )
         for over, door in _doors(doors).items()
     ]
 
 
 def _summary(ratios: Ratios, what: str) -> Markup:
-    """Where tollbar is faster and by how much, where it is slower, where neither is certain."""
+    """The places where tollbar is faster for certain, slower, and neither; the numbers stand above."""
     kinds = {
-        "faster": lambda each: each.low is not None and each.low > 1,
-        "slower": lambda each: each.low is not None and each.high < 1,
+        "faster": lambda ratio: ratio.low is not None and ratio.low > 1,
+        "slower": lambda ratio: ratio.low is not None and ratio.high < 1,
     }
     parts: list[Markup] = []
     certain: set[Key] = set()
     for kind, belongs in kinds.items():
-        if mine := {key: each for key, each in ratios.items() if belongs(each)}:
-            factors = sorted(max(each.value, 1 / each.value) for each in mine.values())
-            parts.append(Markup("{} {} with {}").format(_range(factors), kind, _counts(mine, what, ratios)))
+        if mine := {key: ratio for key, ratio in ratios.items() if belongs(ratio)}:
+            parts.append(Markup("{} with {}").format(kind, _counts(mine, what, ratios)))
             certain |= mine.keys()
     if tied := ratios.keys() - certain:
         parts.append(Markup("no difference is certain with {}").format(_counts(tied, what, ratios)))
     return Markup(", ").join(parts)
-
-
-def _range(factors: Sequence[float]) -> Markup:
-    low, high = times_text(factors[0]), times_text(factors[-1])
-    return Markup("<strong>{} \u00d7</strong>").format(low if low == high else f"{low} to {high}")
 
 
 def _counts(keys: Iterable[Key], what: str, among: Iterable[Key]) -> str:
@@ -356,7 +348,7 @@ def _counts(keys: Iterable[Key], what: str, among: Iterable[Key]) -> str:
 
 
 def _stretches(counts: Sequence[int], measured: Sequence[int]) -> str:
-    """As `2 to 8 and 64`: from one to another wherever nothing between them was measured besides."""
+    """Numbers in words, as `2 to 8 and 64`: from one to another if nothing between them was measured besides."""
     stretches: list[list[int]] = []
     for place, count in enumerate(measured):
         if count in counts:
@@ -364,32 +356,29 @@ def _stretches(counts: Sequence[int], measured: Sequence[int]) -> str:
                 stretches[-1].append(count)
             else:
                 stretches.append([count])
-    texts = [f"{each[0]} to {each[-1]}" if len(each) > 2 else " and ".join(map(str, each)) for each in stretches]
+    texts = [
+        f"{stretch[0]} to {stretch[-1]}" if len(stretch) > 2 else " and ".join(map(str, stretch))
+        for stretch in stretches
+    ]
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
-def _picks(choices: Sequence[Choice], ratios: Ratios) -> Markup:
-    """What `tollbar tune` stores, and its loop period as part of that of tollbar::barrier."""
-    every = [("threads", each.situation.placement, each.situation.ranks, "") for each in choices]
-    by_pick: dict[str, list[Choice]] = {}
-    for each in choices:
-        by_pick.setdefault(each.pick.label, []).append(each)
-    said = []
-    for label, mine in by_pick.items():
-        keys = [("threads", each.situation.placement, each.situation.ranks, label) for each in mine]
-        known = [(key, ratios[key]) for key in keys if key in ratios]
-        text = Markup("{} with {}").format(_code(label), _counts(keys, "threads", every))
-        if known:
-            values = sorted(each.value for _, each in known)
-            text += Markup(" ({} the loop period of {})").format(_range(values), _code(OURS))
-        said.append(text)
-    return Markup("; ").join(said) + "."
+def _picks(choices: Sequence[Choice]) -> Markup:
+    """The barriers that `tollbar tune` stores."""
+    every = [("threads", chosen.situation.placement, chosen.situation.ranks, "") for chosen in choices]
+    by_pick: dict[str, list[Key]] = {}
+    for chosen, key in zip(choices, every, strict=True):
+        by_pick.setdefault(chosen.pick.label, []).append(key)
+    parts = [
+        Markup("{} with {}").format(_code(label), _counts(keys, "threads", every)) for label, keys in by_pick.items()
+    ]
+    return Markup("; ").join(parts) + "."
 
 
 def _nearest(counts: Iterable[int], usable: int) -> int:
-    """As many as there are processors; else the next more, else the most."""
+    """The count that equals the usable processors; else the next larger one, else the largest."""
     known = sorted(counts)
-    return next((each for each in known if each >= max(2, usable)), known[-1])
+    return next((count for count in known if count >= max(2, usable)), known[-1])
 
 
 def _code(name: str) -> Markup:

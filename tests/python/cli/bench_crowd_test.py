@@ -26,11 +26,11 @@ def test_measured_and_simulated_stand_side_by_side(bench, replay_crowd):
     assert spun["simulated_us"] == pytest.approx(60000, rel=0.01)
 
 
-def test_the_table_says_what_the_scheduler_does_where_the_model_holds_and_what_to_take(bench, tmp_path):
+def test_the_table_says_what_the_scheduler_does_and_what_to_take(bench, tmp_path):
     said = bench("threads", *SMALL)
     assert "a quantum is 4 ms, a switch by yielding 1.5 us, by waking and sleeping 2.5 us" in said.err
-    assert "16 threads on 1 processor, equal times: model and machine agree within a factor of 1.25 at" in said.err
-    assert "take turnstile, in the mean over computing times 1.00 times the fastest" in said.err
+    assert "16 threads on 1 processor, equal times: take turnstile, in the mean" in said.err
+    assert "over computing times 1.00 times the fastest" in said.err
     assert f"every sample is in {tmp_path}/results/crowd-" in said.err
 
 

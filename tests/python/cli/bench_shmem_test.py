@@ -80,14 +80,14 @@ def test_the_report_and_the_pages_have_the_run(bench, tollbar, tmp_path):
     run = newest(tmp_path)
     found = samples.gather([run])
     section = sections.shmem(found)
-    assert [each.name for each in section.figures] == ["shmem-exchange", "shmem-period"]
+    assert [len(row) for _, row in section.rows] == [3] * len(section.rows)
     away = {label: released.value for label, released, _ in section.more["beside"] if released}
     assert (away["one-shot (puts)"], away["MPI_Ibarrier"]) == (5e4, 5e7)
     page = tmp_path / "report.html"
     assert tollbar("report", tmp_path / "results", "-o", page).code == 0
     ids = Ids()
     ids.feed(page.read_text())
-    assert {"shmem", "shmem-exchange", "shmem-period"} <= set(ids.found)
+    assert "shmem" in ids.found
 
 
 class Ids(HTMLParser):
