@@ -45,7 +45,8 @@ def test_wrong_use_is_told_before_anything_is_run(words):
 
 @pytest.fixture
 def two_runs(module, monkeypatch, tmp_path):
-    """two_runs(without, through) -> exit status where the only program comes to that, or raises it."""
+    """two_runs(without, through, word...) -> exit status where the only program comes to that, or raises it, or takes
+    so many milliseconds."""
 
     class Door:
         name, library = "openmpi", Path("door.so")
@@ -53,11 +54,13 @@ def two_runs(module, monkeypatch, tmp_path):
         class mpi:
             name = "an MPI"
 
-    def run(without, through) -> int:
+    def run(without, through, *words: str) -> int:
         def one(run):
             outcome = through if run.opens else without
             if isinstance(outcome, Exception):
                 raise outcome
+            if isinstance(outcome, float):
+                return module.Result("done", ("done",), outcome)
             return module.Result(outcome, (outcome,))
 
         import mpi_jobs
@@ -65,7 +68,7 @@ def two_runs(module, monkeypatch, tmp_path):
         monkeypatch.setattr(module, "HERE", tmp_path)
         monkeypatch.setattr(module, "programs", lambda: [module.Program("one", "one", one, ("openmpi",))])
         monkeypatch.setattr(mpi_jobs, "open_door", lambda name: Door)
-        return module.main([])
+        return module.main(words)
 
     return run
 
@@ -88,6 +91,15 @@ def test_a_program_that_fails_through_the_door_alone_is_a_difference(two_runs):
 
 def test_a_program_that_hangs_through_the_door_alone_is_a_difference(two_runs):
     assert two_runs("42", subprocess.TimeoutExpired("one", 1)) == 1
+
+
+def test_times_are_shown_where_they_are_asked_for(two_runs, capsys):
+    assert two_runs(8.0, 2.0) == 0
+    assert "| done | done |" in capsys.readouterr().out
+    assert two_runs(8.0, 2.0, "--times", "2") == 0
+    alone, beside = "{0} ms ({0} to {0})", ", beside a busy loop {0} ms ({0} to {0})"
+    texts = [(alone + beside).format(ms) for ms in (8, 2)]
+    assert f"| {texts[0]} | {texts[1]} |" in capsys.readouterr().out
 
 
 def test_what_cannot_be_had_is_skipped_aloud(two_runs, module, capsys):
