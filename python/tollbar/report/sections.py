@@ -146,12 +146,13 @@ def udp(samples: Samples | None) -> Section | None:
     by_hosts = places.by_ranks(samples)
     facts = next(iter(samples.environments.values()))
     met = sorted(places.names(by_hosts.values()), key=lambda candidate: (candidate.kind == "mpi", candidate.label))
-    periods, cpu = (curves.several(by_hosts, met, name, 2) for name in ("period_ns", "cpu_ns"))
-    text = "A barrier, back to back"
-    cpu_text = "CPU time of all ranks for a barrier"
+    curves_of = (
+        ("udp-period", "A barrier, back to back", curves.several(by_hosts, met, "period_ns", 2)),
+        ("udp-cpu", "CPU time of all ranks for a barrier", curves.several(by_hosts, met, "cpu_ns", 2)),
+    )
     return Section(
         udp_rows(by_hosts),
-        [Figure("udp-period", text, periods, Axis("hosts")), Figure("udp-cpu", cpu_text, cpu, Axis("hosts"))],
+        [Figure(*named, Axis("hosts")) for named in curves_of if named[-1]],
         everything=tables.everything(by_hosts.values()),
         more={
             "network": "each a network namespace linked to a bridge"
