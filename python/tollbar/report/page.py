@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from tollbar.data import choice, places, samples, schema
+from tollbar.data import choice, places, samples
 from tollbar.data.results import Stored
 from tollbar.data.statistics import Interval
 from tollbar.report import beside_section, candidates, crowd_section, curves, html, sections, tables, today
@@ -125,19 +123,15 @@ def kind_of(run: Stored) -> str:
 
 
 def downloads(run: Stored, prefix: str = "") -> list[File]:
-    """The files of a run: its timed batches, the machine, and every line that was measured."""
+    """The files of a run: the machine, and every line that was measured."""
     what = f" ({kind_of(run)})" if prefix else ""
-    if kind_of(run) == "neighbours":
-        name, about, table = "turns.csv", "every timed round of turns", records_csv(run, "turns", "company")
-    else:
-        name, about, table = "batches.csv", "every timed batch", records_csv(run, "batch")
-    files = [File(prefix + name, about + what, "text/csv", table.encode())]
     machine = json.dumps(run.environment, indent=2).encode()
-    files.append(File(f"{prefix}environment.json", f"the machine and the run{what}", "application/json", machine))
     # gzip files one after another are one gzip file
     lines = b"".join(path.read_bytes() for path in sorted(run.folder.glob("*.jsonl.gz")))
-    files.append(File(f"{prefix}samples.jsonl.gz", f"every line that was measured{what}", "application/gzip", lines))
-    return files
+    return [
+        File(f"{prefix}environment.json", f"the machine and the run{what}", "application/json", machine),
+        File(f"{prefix}samples.jsonl.gz", f"every line that was measured{what}", "application/gzip", lines),
+    ]
 
 
 def _links(files: Sequence[File], room: int, folder: str) -> tuple[list[tuple[File, Markup]], dict[str, bytes]]:
@@ -152,15 +146,3 @@ def _links(files: Sequence[File], room: int, folder: str) -> tuple[list[tuple[Fi
             addresses[file.name] = Markup("{}/{}").format(folder, file.name)
             beside[file.name] = file.content
     return [(file, addresses[file.name]) for file in files], beside
-
-
-def records_csv(run: Stored, kind: str, *more: str) -> str:
-    """The records of a kind; `more`: further facts of the launch."""
-    names = schema.fields(kind)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["group", "program", "placement", "ranks", *more, *names])
-    for group, program, launch in run.launches:
-        where = [group, program, *(launch.environment.get(name) for name in ("placement", "ranks", *more))]
-        writer.writerows([*where, *map(record.get, names)] for record in launch.records.get(kind, ()))
-    return text.getvalue()

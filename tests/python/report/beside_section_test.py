@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report's section on a run beside neighbours: the chart, the row of each cell."""
 
-import csv
 import importlib.util
-import io
 import re
 from pathlib import Path
 
@@ -79,14 +77,6 @@ def test_the_page_is_whole_and_the_section_is_folded(made):
     assert len(set(page.ids)) == len(page.ids)
     assert {"beside", "today-beside"} <= set(page.ids)
     assert '<section id="beside">\n<details class="part">' in made.report
-
-
-def test_every_turn_can_be_downloaded(made):
-    kind, content = page_test.Page(made.report).downloads["turns.csv"]
-    rows = list(csv.DictReader(io.StringIO(content.decode())))
-    assert kind == "data:text/csv"
-    assert {row["company"] for row in rows} == {"alone", "1 neighbour"}
-    assert all(float(row["elapsed_ns"]) > 0 and row["workload"] for row in rows)
 
 
 def test_a_page_of_another_run_has_none_of_it(stored):

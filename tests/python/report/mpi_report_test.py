@@ -95,7 +95,7 @@ def test_the_page_holds_the_sections_of_what_was_measured(runs):
         assert 'id="use"' not in page  # no threads were measured alone
     assert 'id="mpi"' in both
     assert 'id="mpi"' not in alone
-    assert f"{runs[1].folder.name}-batches.csv" in both
+    assert f"{runs[1].folder.name}-environment.json" in both
     ids = re.findall(r'\sid="([^"]*)"', both)
     assert len(set(ids)) == len(ids)
     assert "Replay &amp; Co" in both

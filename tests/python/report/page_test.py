@@ -2,9 +2,7 @@
 """The page: whole, valid, and in need of nothing else."""
 
 import base64
-import csv
 import gzip
-import io
 import json
 import re
 from html.parser import HTMLParser
@@ -248,9 +246,7 @@ def test_where_tollbar_is_slower_the_page_says_so(replay, tmp_path):
 
 def test_a_page_is_no_bigger_than_a_phone_likes(made, run):
     assert len(made.report.encode()) <= 1_500_000
-    assert set(made.beside) | set(Page(made.report).downloads) >= {
-        "batches.csv", "environment.json", "samples.jsonl.gz",
-    }  # fmt: skip
+    assert set(made.beside) | set(Page(made.report).downloads) == {"environment.json", "samples.jsonl.gz"}
     assert 'href="report-files/samples.jsonl.gz"' in made.report
 
 
@@ -319,14 +315,6 @@ def test_processes_apart_and_long_waits_have_their_section(page):
 def test_names_from_the_machine_are_only_text(text):
     assert "&lt;Replay &amp; Co&gt;" in text
     assert "<Replay" not in text
-
-
-def test_every_batch_can_be_downloaded(run, page):
-    kind, content = page.downloads["batches.csv"]
-    rows = list(csv.DictReader(io.StringIO(content.decode())))
-    assert kind == "data:text/csv"
-    assert len(rows) == sum(len(launch.records.get("batch", ())) for launch in run.launches)
-    assert {row["name"] for row in rows} >= {"mcs", "libgomp", "std::barrier"}
 
 
 def test_every_measured_line_can_be_downloaded(run, made, page):
