@@ -18,6 +18,9 @@ unsigned line_of(std::string_view name) {
     return 0;
 }
 
+/// The start of a process that is stopped.
+constexpr std::uint64_t stopped = 1;
+
 /// Ranks of one host, each of which is in communicator 1 of `size` ranks.
 class Host {
 public:
@@ -72,8 +75,14 @@ public:
     std::vector<std::string> lines() const {
         const Asked asked = {.host = "h",
                              .site = [](pid_t, std::uint64_t address) { return "f+" + std::to_string(address); },
-                             .doing = [](const Rank& rank) { return rank.row.process == 0 ? "dead" : "running"; }};
-        return conclude(ranks_, 1.0, asked);
+                             .doing =
+                                 [](const Rank& rank) {
+                                     if (rank.row.start == stopped) return "stopped";
+                                     return rank.row.process == 0 ? "dead" : "running";
+                                 }};
+        std::vector<Rank> ranks = ranks_;
+        leave_out_stopped(ranks, 1.0, asked);
+        return conclude(ranks, 1.0, asked);
     }
 
     std::string line() const {
@@ -110,6 +119,16 @@ TEST_CASE("nobody is named before the time-out") {
     host.call(0, "MPI_Allreduce");
     host.at(0).waited_s[0] = 0.5;
     CHECK(host.lines().empty());
+}
+
+TEST_CASE("a rank that is stopped in a call waits for nobody") {
+    Host host(3);
+    host.message(1, "MPI_Recv", 0, 7);
+    CHECK(host.lines().size() == 1);
+    host.at(1).row.start = stopped;
+    CHECK(host.lines().empty());
+    for (const int rank : {0, 2}) host.call(rank, "MPI_Allreduce");
+    says(host.line(), "rank 1 (host h, process 101) has not come: it is stopped, in MPI_Recv from rank 0 (tag 7)");
 }
 
 TEST_CASE("another number of bytes, operation or root is named where the standard wants one") {
@@ -195,6 +214,13 @@ TEST_CASE("receives in a circle are a cycle, and named once") {
     const std::string line = host.line();
     says(line, "a cycle: rank 0 (host h, process 100) is in MPI_Recv from rank 1 (tag 5) at f+0; rank 1 (");
     says(line, "is in MPI_Recv from rank 0 (tag 5)");
+}
+
+TEST_CASE("receives in a circle are no cycle before each of them has waited") {
+    Host host(3);
+    for (const int rank : {0, 1, 2}) host.message(rank, "MPI_Recv", (rank + 1) % 3, 5);
+    host.at(2).waited_s[0] = 0.5;
+    for (const std::string& line : host.lines()) CHECK(line.find("a cycle") == std::string::npos);
 }
 
 TEST_CASE("a message under way is no cycle, one with another tag is") {

@@ -300,7 +300,7 @@ private:
         std::vector<const Rank*> way;
         for (const Rank* rank = &first;;) {
             const tollbar_seat* message = message_of(*rank);
-            if (message == nullptr) return {};
+            if (message == nullptr || std::ranges::find(waits_, rank, &Wait::rank) == waits_.end()) return {};
             way.push_back(rank);
             rank = rank_of(message->peer);
             if (rank == &first) break;
@@ -362,6 +362,18 @@ private:
 };
 
 }  // namespace
+
+bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
+    bool any = false;
+    for (Rank& rank : ranks) {
+        if (*std::ranges::max_element(rank.waited_s) < timeout_s) continue;
+        const std::string doing = asked.doing(rank);
+        if (doing != "stopped" && doing != "dead") continue;
+        rank.waited_s.fill(0);
+        any = true;
+    }
+    return any;
+}
 
 std::vector<std::string> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
     return Conclusion(ranks, timeout_s, asked).lines();

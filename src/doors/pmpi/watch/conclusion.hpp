@@ -19,9 +19,15 @@ struct Asked {
     std::function<std::string(const Rank& rank)> doing;
 };
 
+/// Ranks that are stopped or dead wait no more, as they may have what they waited for; whether there was one. Lines are
+/// sound where their ranks still wait a little later, and none of them is stopped then: one that was stopped shortly
+/// before the look has left its call by then.
+bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
+
 /// A line for each communicator at whose collective call ranks have waited for `timeout_s` or longer, for each cycle of
 /// messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD. A collective
-/// call of a communicator meets the one of the same number of its other ranks.
+/// call of a communicator meets the one of the same number of its
+/// other ranks.
 std::vector<std::string> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
 
 }  // namespace tollbar::detail::watch

@@ -89,14 +89,23 @@ private:
     }
 
     void look(Clock::time_point now) {
-        const std::vector<Rank> ranks = looking_.look(now);
+        std::vector<Rank> ranks = looking_.look(now);
         const bool anybody_waits = std::ranges::any_of(
             ranks, [this](const Rank& rank) { return *std::ranges::max_element(rank.waited_s) >= timeout_.count(); });
         if (!anybody_waits || !is_due(now)) return;
+        leave_out_stopped(ranks, timeout_.count(), asked());
         const std::vector<std::string> lines = conclude(ranks, timeout_.count(), asked());
-        // Making lines takes its time; one that has become wrong meanwhile is not said.
+        if (lines.empty()) return;
+        // A line that has become wrong meanwhile, or has been wrong, is not said.
+        if (is_over_within(std::min(timeout_ / 20, Seconds(0.1)))) return;
+        if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
         if (!looking_.still_wait(ranks, timeout_.count()) || !takes_turn(now)) return;
         for (const std::string& line : lines) tollbar_report("%s", line.c_str());
+    }
+
+    bool is_over_within(Seconds time) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, time, [this] { return over_; });
     }
 
     static std::uint64_t nanoseconds(Clock::duration time) {
