@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts of glibc (2.25 and later), libgomp and libstdc++ (since GCC 11) on x86-64, each with its own checks.
+// Layouts of glibc (2.25 and later), libgomp, libstdc++ (since GCC 11), libc++ and Boost (since 1.66) on x86-64, each
+// with its own checks.
 #include "barriers.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <set>
+#include <sys/syscall.h>
 
 namespace tollbar::look {
 
@@ -53,6 +56,22 @@ void add_pthread(const Process& process, Thread& thread) {
     thread.barriers.push_back({"pthread_barrier_t", at, arrived, barrier->count, barrier->current_round});
 }
 
+/// tollbar's own in the place of glibc's (src/doors/pthread/gate.hpp): a waiter sleeps on the count of all arrivals.
+void add_gate(const Process& process, Thread& thread) {
+    struct Layout {
+        std::uint64_t arrivals;
+        std::uint32_t expected, kind;
+    };
+    constexpr std::uint32_t kinds = 0x7011'ba40;  // of threads of one process, and plus one of several
+    if (!thread.waits_for_futex() || !begins_in(thread, "libtollbar_pthread", 4)) return;
+    const Address at = thread.arguments[0];
+    const auto gate = process.get<Layout>(at);
+    if (!gate || (gate->kind & ~1U) != kinds || gate->expected == 0 || gate->arrivals % gate->expected == 0) return;
+    thread.barriers.push_back({"pthread_barrier_t (tollbar)", at,
+                               static_cast<std::int64_t>(gate->arrivals % gate->expected), gate->expected,
+                               gate->arrivals / gate->expected});
+}
+
 /// libgomp: a waiter sleeps or spins on `generation`. The end of a region has a count of its own.
 void add_libgomp(const Process& process, Thread& thread) {
     struct Layout {
@@ -82,34 +101,28 @@ void add_libgomp(const Process& process, Thread& thread) {
     }
 }
 
-/// The tickets of libstdc++'s tree barrier: a 64-byte node for two members, a byte for each level.
-class Tickets {
-public:
-    Tickets(std::vector<std::byte> nodes, std::int64_t expected) : nodes_(std::move(nodes)), expected_(expected) {}
-
-    /// The number that has arrived; negative where the tickets cannot be those of that phase.
-    std::int64_t arrived(std::uint8_t phase) const {
-        std::int64_t count = 0, members = expected_;
-        for (std::size_t level = 0; level < line_bytes; ++level, members = (members + 1) / 2) {
-            const std::int64_t used = members > 1 || level == 0 ? (members + 1) / 2 : 0;
-            for (std::int64_t node = 0; node < (expected_ + 1) / 2; ++node) {
-                const auto ticket = static_cast<std::uint8_t>(
-                    nodes_[static_cast<std::size_t>(node) * line_bytes + level]);
-                if (node >= used && ticket != 0) return -1;
-                if (node >= used) continue;
-                const std::uint8_t came = ticket - phase;
-                const bool alone = node == used - 1 && members % 2 == 1;
-                if (came > 2 || (alone && level == 0 && came == 1)) return -1;
-                if (level == 0) count += alone ? came / 2 : came;
-            }
+/// The number that has arrived by the tickets of the tree that both C++ libraries have: a 64-byte node for two members,
+/// a byte for each level; negative where they cannot be those of that phase.
+std::int64_t arrived_in(const Process& process, Address state, std::int64_t expected, std::uint8_t phase) {
+    const std::int64_t all = (expected + 1) / 2;
+    std::vector<std::byte> nodes(static_cast<std::size_t>(all) * line_bytes);
+    if (phase % 2 != 0 || state == 0 || state % line_bytes != 0) return -1;
+    if (!process.writable(state, nodes.size()) || !process.read(state, nodes)) return -1;
+    std::int64_t count = 0, members = expected;
+    for (std::size_t level = 0; level < line_bytes; ++level, members = (members + 1) / 2) {
+        const std::int64_t used = members > 1 || level == 0 ? (members + 1) / 2 : 0;
+        for (std::int64_t node = 0; node < all; ++node) {
+            const auto ticket = static_cast<std::uint8_t>(nodes[static_cast<std::size_t>(node) * line_bytes + level]);
+            if (node >= used && ticket != 0) return -1;
+            if (node >= used) continue;
+            const std::uint8_t came = ticket - phase;
+            const bool alone = node == used - 1 && members % 2 == 1;
+            if (came > 2 || (alone && level == 0 && came == 1)) return -1;
+            if (level == 0) count += alone ? came / 2 : came;
         }
-        return count;
     }
-
-private:
-    std::vector<std::byte> nodes_;
-    std::int64_t expected_;
-};
+    return count;
+}
 
 /// libstdc++: the futex is one of a shared pool, so that the object is looked for where the thread has its address.
 bool add_libstdcxx(const Process& process, Thread& thread, Address at) {
@@ -121,19 +134,74 @@ bool add_libstdcxx(const Process& process, Thread& thread, Address at) {
     } barrier{};
     if (at % sizeof(Address) != 0 || !process.writable(at, sizeof barrier)) return false;
     if (!process.read(at, std::as_writable_bytes(std::span(&barrier, 1)))) return false;
-    if (barrier.expected < 1 || barrier.expected > most_members || barrier.state == 0) return false;
-    if (barrier.state % line_bytes != 0 || std::abs(barrier.adjustment) > barrier.expected) return false;
-    std::vector<std::byte> nodes(static_cast<std::size_t>((barrier.expected + 1) / 2) * line_bytes);
-    if (!process.writable(barrier.state, nodes.size()) || !process.read(barrier.state, nodes)) return false;
-    const Tickets tickets(std::move(nodes), barrier.expected);
+    if (barrier.expected < 1 || barrier.expected > most_members) return false;
+    if (std::abs(barrier.adjustment) > barrier.expected) return false;
     for (const std::size_t phase_at : {1U, 8U}) {  // behind an empty completion, or behind one of eight bytes
         const auto phase = static_cast<std::uint8_t>(barrier.rest[phase_at]);
-        const std::int64_t arrived = phase % 2 == 0 ? tickets.arrived(phase) : -1;
+        const std::int64_t arrived = arrived_in(process, barrier.state, barrier.expected, phase);
         if (arrived < 1) continue;
         thread.barriers.push_back({"std::barrier (libstdc++)", at, arrived, barrier.expected, phase});
         return true;
     }
     return false;
+}
+
+/// libc++ 12 and later: a waiter polls, and pauses longer the longer it has waited. Its algorithm points back.
+bool add_libcxx(const Process& process, Thread& thread, Address at) {
+    struct Layout {
+        std::int64_t expected;
+        Address algorithm, deleter;
+        std::int64_t adjustment;
+        std::byte completion;
+        std::uint8_t phase;
+    };
+    struct Algorithm {
+        Address expected, state;
+    };
+    if (at % sizeof(Address) != 0 || !process.writable(at, sizeof(Layout))) return false;
+    const auto barrier = process.get<Layout>(at);
+    if (!barrier || barrier->expected < 1 || barrier->expected > most_members ||
+        barrier->algorithm % sizeof(Address) != 0)
+        return false;
+    const auto algorithm = process.get<Algorithm>(barrier->algorithm);
+    if (!algorithm || algorithm->expected != at || process.writable(barrier->deleter, 1)) return false;
+    const std::int64_t arrived = arrived_in(process, algorithm->state, barrier->expected, barrier->phase);
+    if (arrived < 1) return false;
+    thread.barriers.push_back({"std::barrier (libc++)", at, arrived, barrier->expected, barrier->phase});
+    return true;
+}
+
+/// Whether it is in the longest pause of libc++'s waits, which it comes to after 128 ms.
+bool pauses_as_libcxx(const Process& process, const Thread& thread) {
+    if (thread.call != SYS_clock_nanosleep || !has_frame(thread, "std::__1::")) return false;
+    if (thread.held()) return true;  // it was seen in that pause; the stop has written what is left of it
+    const auto pause = process.get<timespec>(thread.arguments[2]);
+    return pause && pause->tv_sec == 0 && pause->tv_nsec == 8'000'000;
+}
+
+/// boost::barrier: a waiter sleeps in the condition variable, which lies behind two mutexes.
+void add_boost(const Process& process, Thread& thread) {
+    struct Layout {
+        std::byte mutexes[80], condition[48];
+        std::uint32_t lacking, generation;
+        Address completion;
+    };
+    struct Completion {
+        Address functions;
+        std::uint32_t members;
+    };
+    if (!thread.waits_for_futex() || !has_frame(thread, "boost::barrier::wait")) return;
+    for (const Address signals : {40U, 44U}) {  // the two groups of a pthread_cond_t
+        const Address at = thread.arguments[0] - signals - offsetof(Layout, condition);
+        if (at % sizeof(Address) != 0 || !process.writable(at, sizeof(Layout))) continue;
+        const auto barrier = process.get<Layout>(at);
+        const auto completion = barrier ? process.get<Completion>(barrier->completion) : std::nullopt;
+        if (!completion || completion->members > most_members || barrier->lacking >= completion->members) continue;
+        if (barrier->lacking == 0) continue;
+        thread.barriers.push_back(
+            {"boost::barrier", at, completion->members - barrier->lacking, completion->members, barrier->generation});
+        return;
+    }
 }
 
 bool in_std_barrier(const Thread& thread) {
@@ -143,21 +211,27 @@ bool in_std_barrier(const Thread& thread) {
 
 }  // namespace
 
-bool needs_registers(const Thread& thread) {
-    return thread.waits_for_futex() && thread.barriers.empty() && !thread.held() &&
-           (!thread.complete || in_std_barrier(thread));
+bool needs_registers(const Process& process, const Thread& thread) {
+    if (!thread.barriers.empty() || thread.held()) return false;
+    return (thread.waits_for_futex() && (!thread.complete || in_std_barrier(thread))) ||
+           pauses_as_libcxx(process, thread);
 }
 
 void find_barriers(const Process& process, Thread& thread) {
     thread.barriers.clear();
     add_pthread(process, thread);
+    add_gate(process, thread);
     add_libgomp(process, thread);
-    if (!thread.barriers.empty() || !in_std_barrier(thread)) return;
+    add_boost(process, thread);
+    const bool pauses = pauses_as_libcxx(process, thread);
+    if (!thread.barriers.empty() || (!in_std_barrier(thread) && !pauses)) return;
     constexpr std::size_t searched = 2048;
     std::set<Address> tried;
     for (const Address value : candidates(thread, searched))
-        for (const Address inside : {0U, 25U, 32U, 40U})  // of a pointer to the phase
-            if (tried.insert(value - inside).second && add_libstdcxx(process, thread, value - inside)) return;
+        for (const Address inside : {0U, 25U, 32U, 33U, 40U}) {  // of a pointer to the phase
+            const Address at = value - inside;
+            if (tried.insert(at).second && (pauses ? add_libcxx : add_libstdcxx)(process, thread, at)) return;
+        }
 }
 
 }  // namespace tollbar::look

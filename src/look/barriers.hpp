@@ -10,6 +10,6 @@ namespace tollbar::look {
 void find_barriers(const Process& process, Thread& thread);
 
 /// Whether the frames show a barrier whose address only the registers of the thread may have.
-bool needs_registers(const Thread& thread);
+bool needs_registers(const Process& process, const Thread& thread);
 
 }  // namespace tollbar::look

@@ -76,13 +76,18 @@ struct Unwinder::State {
         return word.has_value();
     }
 
-    std::uint64_t mark(Dwfl_Frame* frame, Address stack) const {
-        std::uint64_t hash = fnv1a({});
-        for (const int number : {3, 6, 12, 13, 14, 15}) {
+    static std::array<Address, 6> kept(Dwfl_Frame* frame) {
+        std::array<Address, 6> values{};
+        std::ranges::transform(std::array{3U, 6U, 12U, 13U, 14U, 15U}, values.begin(), [&](unsigned number) {
             Dwarf_Word value = 0;
-            if (dwfl_frame_reg(frame, static_cast<unsigned>(number), &value) != 0) value = 0;
-            hash = fnv1a(std::as_bytes(std::span(&value, 1)), hash);
-        }
+            return dwfl_frame_reg(frame, number, &value) == 0 ? value : 0;
+        });
+        return values;
+    }
+
+    std::uint64_t mark(const Frame& frame) const {
+        const Address stack = frame.stack;
+        const std::uint64_t hash = fnv1a(std::as_bytes(std::span(frame.kept)));
         const std::size_t from = stack - thread->stack_pointer;
         if (stack < thread->stack_pointer || from >= thread->stack.size()) return hash;
         return fnv1a(std::span(thread->stack).subspan(from, std::min(marked_bytes, thread->stack.size() - from)), hash);
@@ -96,7 +101,8 @@ struct Unwinder::State {
         Frame frame;
         frame.at = at;
         dwfl_frame_reg(found, rsp, &frame.stack);
-        frame.mark = state.mark(found, frame.stack);
+        frame.kept = kept(found);
+        frame.mark = state.mark(frame);
         state.name(frame, at - (interrupted ? 0 : 1));
         state.thread->frames.push_back(frame);
         return state.thread->frames.size() < most_frames ? DWARF_CB_OK : DWARF_CB_ABORT;
@@ -173,6 +179,28 @@ void Unwinder::unwind(Thread& thread) {
         if (thread.complete) return;
     }
     thread.frames = without;
+}
+
+Address Unwinder::symbol(std::string_view module, std::string_view name) const {
+    struct Search {
+        std::string_view module, name;
+        Address found = 0;
+    } search{module, name};
+    const auto in_module = [](Dwfl_Module* one, void**, const char* file, Dwarf_Addr, void* wanted) -> int {
+        Search& asked = *static_cast<Search*>(wanted);
+        if (!file_name(file).starts_with(asked.module)) return DWARF_CB_OK;
+        for (int i = 1, symbols = dwfl_module_getsymtab(one); i < symbols; ++i) {
+            GElf_Sym symbol;
+            GElf_Addr at = 0;
+            const char* const here = dwfl_module_getsym_info(one, i, &symbol, &at, nullptr, nullptr, nullptr);
+            if (here == nullptr || symbol.st_shndx == SHN_UNDEF || here != asked.name) continue;
+            asked.found = at;
+            return DWARF_CB_ABORT;
+        }
+        return DWARF_CB_OK;
+    };
+    dwfl_getmodules(state_->modules, in_module, &search, 0);
+    return search.found;
 }
 
 }  // namespace tollbar::look

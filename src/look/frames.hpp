@@ -5,6 +5,7 @@
 #include "process.hpp"
 
 #include <memory>
+#include <string_view>
 
 namespace tollbar::look {
 
@@ -19,6 +20,9 @@ public:
     /// Fills the frames and whether they are complete. Without registers, a frame pointer that leads to the thread's
     /// start is taken from the stack.
     void unwind(Thread& thread);
+
+    /// The address of a symbol of a module whose file's name begins so; 0: there is none.
+    Address symbol(std::string_view module, std::string_view name) const;
 
 private:
     struct State;

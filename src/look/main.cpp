@@ -2,6 +2,7 @@
 // tollbar-look [PID...]: two looks at processes, 100 ms apart, and at this user's groups, as JSON on stdout. Sleepers
 // are read without touching them; what runs is stopped for a copy of its registers and its stack.
 #include "barriers.hpp"
+#include "communicators.hpp"
 #include "frames.hpp"
 #include "groups.hpp"
 #include "report.hpp"
@@ -13,6 +14,7 @@
 #include <memory>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 namespace tollbar::look {
 
@@ -23,10 +25,11 @@ constexpr int apart_ms = 100;
 
 /// A process and what was parsed of it before the first stop.
 struct Target {
-    explicit Target(pid_t number) : process(number), unwinder(process) {}
+    explicit Target(pid_t number) : process(number), unwinder(process), communicators(process, unwinder) {}
 
     Process process;
     Unwinder unwinder;
+    Communicators communicators;
 };
 
 enum class Place : bool { first, last };
@@ -47,11 +50,15 @@ Look look(const std::vector<std::unique_ptr<Target>>& targets, Place place) {
             if (thread.stack.empty()) continue;
             targets[i]->unwinder.unwind(thread);
             find_barriers(*sight.process, thread);
-            // A stop changes a sleeper's number of switches, so that only the last look may make one.
-            if (place == Place::last && needs_registers(thread) && copy_stopped(*sight.process, thread, most_stack)) {
+            // A stop changes a sleeper's number of switches, so that only the last look may make one; but the waiters
+            // of libc++ wake all the time.
+            const bool may_stop = place == Place::last || thread.call == SYS_clock_nanosleep;
+            if (may_stop && needs_registers(*sight.process, thread) &&
+                copy_stopped(*sight.process, thread, most_stack)) {
                 targets[i]->unwinder.unwind(thread);
                 find_barriers(*sight.process, thread);
             }
+            targets[i]->communicators.find(thread);
         }
         measure_sleep(sight.threads);
     }

@@ -52,6 +52,10 @@ std::string of_barrier(const Process& process, const Barrier& barrier) {
            ",\"expected\":" + number(barrier.expected) + ",\"round\":" + number(barrier.round) + "}";
 }
 
+std::string of_communicator(const Communicator& one) {
+    return "{\"name\":" + text(one.name) + ",\"number\":" + number(one.number) + ",\"rank\":" + number(one.rank) + "}";
+}
+
 std::string of_thread(const Process& process, const Thread& thread) {
     const auto barrier = [&](const Barrier& one) { return of_barrier(process, one); };
     const auto plain = [](Address value) { return number(value); };
@@ -60,7 +64,8 @@ std::string of_thread(const Process& process, const Thread& thread) {
            ",\"arguments\":" + list(thread.arguments, plain) + ",\"switches\":" + number(thread.switches) +
            ",\"asleep_ms\":" + text(thread.asleep_ms) + ",\"held_us\":" + text(thread.held_us) +
            ",\"complete\":" + (thread.complete ? "true" : "false") + ",\"frames\":" + list(thread.frames, of_frame) +
-           ",\"barriers\":" + list(thread.barriers, barrier) + "}";
+           ",\"barriers\":" + list(thread.barriers, barrier) +
+           ",\"communicators\":" + list(thread.communicators, of_communicator) + "}";
 }
 
 std::string of_process(const Sight& sight) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <linux/futex.h>
+#include <sched.h>
 #include <string>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -20,16 +21,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// To fall asleep and be woken takes longer than most threads need to stop.
+constexpr std::chrono::microseconds polled(200);
+
 std::string folder_of(const Thread& thread) {
     return "/proc/" + std::to_string(thread.process) + "/task/" + std::to_string(thread.number);
 }
 
-/// Whether a stop goes unnoticed now: the thread runs, or waits for a futex.
+/// Whether a stop goes unnoticed now: the thread runs, or waits for a futex. The kernel writes what is left of a sleep
+/// to the program's memory, so that only a thread that was chosen for its sleep may be stopped in one.
 bool may_be_stopped(const Thread& thread) {
     const std::string call = contents(folder_of(thread) + "/syscall");
     if (call.starts_with("running")) return true;
     char* rest = nullptr;
-    if (std::strtol(call.c_str(), &rest, 10) != SYS_futex) return false;
+    const long number = std::strtol(call.c_str(), &rest, 10);
+    if (number == SYS_clock_nanosleep) return thread.call == number;
+    if (number != SYS_futex) return false;
     std::strtoul(rest, &rest, 16);
     const unsigned long operation = std::strtoul(rest, nullptr, 16) & static_cast<unsigned long>(FUTEX_CMD_MASK);
     return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
@@ -55,6 +62,33 @@ void make_call_again(const Thread& thread, user_regs_struct& values) {
     ptrace(PTRACE_SETREGS, thread.number, nullptr, &values);
 }
 
+/// While it exists, this thread is on another CPU than the one to be stopped, and no other task of the machine takes
+/// that from it, where this is allowed: who waits for a CPU keeps the stopped thread waiting.
+class Ahead {
+public:
+    explicit Ahead(int cpu) : kept_(sched_getaffinity(0, sizeof before_, &before_) == 0) {
+        cpu_set_t others = before_;
+        if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_CLR(cpu, &others);
+        alone_ = kept_ && sched_setaffinity(0, sizeof others, &others) == 0;
+        const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest);
+    }
+    ~Ahead() {
+        const sched_param none{};
+        sched_setscheduler(0, SCHED_OTHER, &none);
+        if (kept_) sched_setaffinity(0, sizeof before_, &before_);
+    }
+    Ahead(const Ahead&) = delete;
+    Ahead& operator=(const Ahead&) = delete;
+
+    /// Whether it has a CPU of its own.
+    bool alone() const { return alone_; }
+
+private:
+    cpu_set_t before_{};
+    bool kept_, alone_ = false;
+};
+
 void keep(Thread& thread, const user_regs_struct& r) {
     thread.saved = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
                     r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip};
@@ -62,24 +96,22 @@ void keep(Thread& thread, const user_regs_struct& r) {
     thread.program_counter = r.rip;
 }
 
-}  // namespace
-
-bool copy_stopped(const Process& process, Thread& thread, std::size_t most_stack) {
-    thread.stack.reserve(most_stack);
+bool stop_and_copy(const Process& process, Thread& thread, std::size_t most_stack, const Ahead& ahead) {
     if (!may_be_stopped(thread) || ptrace(PTRACE_SEIZE, thread.number, nullptr, nullptr) != 0) return false;
     const auto begin = Clock::now();
     ptrace(PTRACE_INTERRUPT, thread.number, nullptr, nullptr);
     int status = 0;
     pid_t waited = 0;
     do {
-        waited = waitpid(thread.number, &status, __WALL);
-    } while (waited < 0 && errno == EINTR);
+        const bool polls = ahead.alone() && Clock::now() - begin < polled;
+        waited = waitpid(thread.number, &status, __WALL | (polls ? WNOHANG : 0));
+    } while (waited == 0 || (waited < 0 && errno == EINTR));
     if (waited != thread.number || !WIFSTOPPED(status)) return false;
 
     user_regs_struct values{};
     const bool copied = ptrace(PTRACE_GETREGS, thread.number, nullptr, &values) == 0;
     if (copied) {
-        keep(thread, values);
+        thread.stack_pointer = values.rsp;
         process.copy_stack(thread, most_stack);
         make_call_again(thread, values);
     }
@@ -88,6 +120,16 @@ bool copy_stopped(const Process& process, Thread& thread, std::size_t most_stack
     const long signal = own_stop ? 0 : WSTOPSIG(status);
     ptrace(PTRACE_DETACH, thread.number, nullptr, signal);
     thread.held_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+    if (copied) keep(thread, values);
+    return copied;
+}
+
+}  // namespace
+
+bool copy_stopped(const Process& process, Thread& thread, std::size_t most_stack) {
+    thread.stack.assign(most_stack, std::byte{});  // new memory costs a fault a page: not while anybody is stopped
+    const bool copied = stop_and_copy(process, thread, most_stack, Ahead(thread.cpu));
+    if (!copied) thread.stack.clear();
     return copied;
 }
 

@@ -7,8 +7,9 @@
 namespace tollbar::look {
 
 /// Stops the thread if it still runs, or sleeps in a call that the kernel restarts as if nothing had happened (futex
-/// waits, no other); copies its registers and its stack; lets it go. A thread that has gone to sleep in another call
-/// meanwhile is left alone. When the caller is killed in between, the kernel lets the thread go.
+/// waits; clock_nanosleep where that is what the look has found; no other); copies its registers and its stack; lets it
+/// go. A thread that has gone to sleep in another call meanwhile is left alone. When the caller is killed in between,
+/// the kernel lets the thread go.
 bool copy_stopped(const Process& process, Thread& thread, std::size_t most_stack);
 
 }  // namespace tollbar::look

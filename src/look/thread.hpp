@@ -25,6 +25,7 @@ struct Frame {
     /// A hash of the caller-visible state: callee-saved registers and the stack from here on. It stays the same as long
     /// as the call that this frame has made has not returned.
     std::uint64_t mark = 0;
+    std::array<Address, 6> kept{};  ///< the callee-saved registers: rbx, rbp, r12 to r15
 };
 
 /// A barrier found in memory, with the counts of the round under way.
@@ -34,6 +35,13 @@ struct Barrier {
     std::int64_t arrived = 0;
     std::int64_t expected = 0;
     std::uint64_t round = 0;
+};
+
+/// A communicator of an MPI. Its number is the same on all its ranks with Open MPI, and the handle with MPICH.
+struct Communicator {
+    std::string name;
+    std::uint32_t number = 0;
+    std::int32_t rank = -1;  ///< this process's; negative: not known
 };
 
 struct Thread {
@@ -59,6 +67,7 @@ struct Thread {
     std::vector<Frame> frames;     ///< the innermost first
     bool complete = false;         ///< the frames reach the thread's start
     std::vector<Barrier> barriers;
+    std::vector<Communicator> communicators;
 
     bool held() const { return held_us >= 0; }
     bool waits_for_futex() const;

@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 import pytest
-from looking import AS_ROOT, LAUNCHERS, look, names
+from looking import AS_ROOT, BOOST, LAUNCHERS, LIBCXX, SOURCES, has_py_spy, look, names
+from tollbar.look import pythons
 
 LEVELS = ("-O0", "-O2")
 
@@ -87,6 +88,34 @@ def test_the_late_thread_of_a_parallel_region_is_named(compiled, started, look_u
     assert len(names(table, "waits")) == 3
 
 
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("compiler", "kind"), [(LIBCXX, r"std::barrier \(libc\+\+\)"), (BOOST, "boost::barrier")])
+def test_the_late_thread_at_other_libraries_barriers_is_named(compiled, started, look_until, compiler, kind, level):
+    job = started(compiled("std_barrier.cpp", *compiler, level))
+    table = look_until(failed, job.pid)
+    assert re.match(kind + r" at 0x\w+: 2 of 3 have arrived; not there: thread \d+ ", table.notes[0])
+    assert names(table, "missing", "guess") == ["pause() under late"]
+    assert len(names(table, "waits")) == 2
+
+
+def test_the_late_thread_of_pythons_barrier_is_a_guess_from_its_frames(started, look_until):
+    if not has_py_spy():
+        pytest.skip("py-spy is not installed")
+    job = started(sys.executable, SOURCES / "barrier.py")
+    table = look_until(failed, job.pid)
+    said = r"threading\.Barrier at 0x\w+: 3 of 4 have arrived; not there: thread \d+ "
+    why = r"\(asleep, late\(\) \(barrier\.py:\d+\)\); a guess: they began where those who wait did"
+    assert re.match(said + why, table.notes[0])
+    assert len(names(table, "waits")) == 3
+
+
+def test_without_py_spy_threads_of_python_are_said_to_wait_for_locks(started, look_until, monkeypatch):
+    monkeypatch.setattr(pythons, "_PY_SPY", "no-such-program")
+    job = started(sys.executable, SOURCES / "barrier.py")
+    table = look_until(lambda table: "wait for locks of Python's" in table.notes[-1], job.pid)
+    assert not table.failed
+
+
 @pytest.mark.parametrize("policy", ["passive", "active"])
 def test_idle_workers_wait_for_nobody(compiled, started, look_until, policy):
     job = started(compiled("openmp.c", "gcc", "-O2", "-fopenmp"), "idle", OMP_WAIT_POLICY=policy)
@@ -120,6 +149,25 @@ def test_the_rank_outside_the_collective_call_is_named(compiled, started, look_u
     assert sorted((row.rank, row.part) for row in table.rows) == [
         (0, "waits"), (1, "waits"), (2, "missing"), (3, "waits"),
     ]  # fmt: skip
+
+
+def test_the_element_outside_the_barrier_of_openshmem_is_named(compiled, started, look_until):
+    program = compiled("elements.c", "oshcc", "-O2")
+    job = started("oshrun", "--oversubscribe", "-n", 3, program, **AS_ROOT)
+    table = look_until(lambda table: table.failed and len(table.rows) == 3, job.pid)
+    assert table.notes == ["rank 1 is in sleep() under main; 2 of 3 are in shmem_barrier_all"]
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_the_rank_in_a_call_of_another_communicator_is_named(compiled, started, look_until, mpi):
+    launcher, *options = LAUNCHERS[mpi]
+    program = compiled("job.c", f"mpicc.{mpi}", "-O2")
+    job = started(launcher, *options, "-n", 4, program, "apart", **AS_ROOT)
+    table = look_until(lambda table: table.failed and len(table.rows) == 4, job.pid)
+    of = "solver" if mpi == "openmpi" else r"communicator 0x84\w+"
+    assert re.fullmatch(
+        rf"rank 2 is in MPI_Allreduce of {of}; 3 of 4 are in MPI_Allreduce of MPI_COMM_WORLD", table.notes[0]
+    )
 
 
 def test_a_name_finds_the_processes_of_a_program(compiled, started, look_until):

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Four threads meet at a pthread barrier; thread 2 does not come. main waits in pthread_join with the barrier's address
- * on its stack. With `spin` the late thread runs. */
+ * Four threads, or as many as the program is told, meet at a pthread barrier; the one in the middle does not come. main
+ * waits in pthread_join with the barrier's address on its stack. With `spin` the late thread runs.
+ *
+ * usage: pthread_barrier [HOW [THREADS]] */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static pthread_barrier_t barrier;
 static volatile unsigned long spun;
 static int spins;
+static long members = 4;
 
 __attribute__((noinline)) static void late(void) {
     if (!spins) pause();
@@ -17,19 +21,20 @@ __attribute__((noinline)) static void late(void) {
 
 static void* worker(void* number) {
     pthread_barrier_wait(&barrier);
-    if (number == (void*)2) late();
+    if (number == (void*)(members / 2)) late();
     pthread_barrier_wait(&barrier);
     return NULL;
 }
 
 int main(int words, char** word) {
-    pthread_t threads[4];
     pthread_barrier_t* volatile kept = &barrier;
     spins = words > 1 && strcmp(word[1], "spin") == 0;
-    pthread_barrier_init(kept, NULL, 4);
-    for (long i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, worker, (void*)i);
+    if (words > 2) members = atol(word[2]);
+    pthread_t threads[members];
+    pthread_barrier_init(kept, NULL, (unsigned)members);
+    for (long i = 0; i < members; ++i) pthread_create(&threads[i], NULL, worker, (void*)i);
     puts("ready");
     fflush(stdout);
-    for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+    for (long i = 0; i < members; ++i) pthread_join(threads[i], NULL);
     return 0;
 }

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,14 @@ from tollbar.look import helper
 SOURCES = Path(__file__).resolve().parents[1] / "look"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe"), "mpich": ("mpiexec.mpich",)}
+#: Compilers of std_barrier.cpp.
+LIBCXX = ("clang++-14", "-std=c++20", "-stdlib=libc++", "-O2")
+BOOST = ("g++", "-std=c++20", "-O2", "-DBOOST", "-lboost_thread", "-lboost_system")
+#: The header that a compiler's option needs, and the package that brings it.
+NEEDED = {
+    "-stdlib=libc++": ("/usr/lib/llvm-14/include/c++/v1/barrier", "libc++-dev"),
+    "-DBOOST": ("/usr/include/boost/thread/barrier.hpp", "libboost-thread-dev"),
+}
 LIMIT_S = 60  # a program that is not where it belongs by then hangs; nothing else depends on it
 
 
@@ -40,10 +49,13 @@ def compiled(tmp_path_factory) -> Callable[..., Path]:
     def build(source: str, compiler: str, *options: str) -> Path:
         if shutil.which(compiler) is None:
             pytest.skip(f"{compiler} is not installed")
+        for header, package in (NEEDED[option] for option in options if option in NEEDED):
+            if not Path(header).exists():
+                pytest.skip(f"{package} is not installed")
         asked = (source, compiler, *options)
         if asked not in made:
             made[asked] = folder / f"{Path(source).stem}{len(made)}"
-            command = [compiler, *options, "-pthread", SOURCES / source, "-o", made[asked]]
+            command = [compiler, SOURCES / source, *options, "-pthread", "-o", made[asked]]
             subprocess.run(command, check=True, capture_output=True, text=True)
         return made[asked]
 
@@ -70,6 +82,10 @@ def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(job.pid, signal.SIGKILL)
         job.communicate()
+
+
+def has_py_spy() -> bool:
+    return bool(shutil.which("py-spy") or Path(sys.executable).with_name("py-spy").exists())
 
 
 def look(*words: object) -> Table:

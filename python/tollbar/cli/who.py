@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from tollbar.cli import arguments
 from tollbar.cli.errors import NotPermitted, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.look import conclusions, helper, processes, ranks, sight
+from tollbar.look import conclusions, helper, processes, pythons, ranks, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
@@ -49,7 +51,10 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         "who", help=__doc__.partition(": ")[2], description=__doc__ + "\n" + _ABOUT, epilog=describe_columns(Seen)
     )
     parser.add_argument(
-        "words", nargs="*", metavar="PID|NAME", help="a process, the launcher of an MPI job, or programs of that name"
+        "words",
+        nargs="*",
+        metavar="PID|NAME",
+        help="a process and what it has started, the launcher of an MPI job, or programs of that name",
     )
     parser.add_argument(
         "--watch", type=arguments.number(float, arguments.ABOVE_0, what="number of seconds"), metavar="S",
@@ -82,7 +87,8 @@ def look(words: Sequence[str]) -> Table:
     there = processes.everything()
     wanted = [number for word in words for number in _meant(word, there)] if words else processes.of_user(there)
     found = processes.ranks(wanted, there)
-    numbers = list(dict.fromkeys(found if found else wanted))
+    below = [each for number in wanted for each in processes.below(number, there) if each != os.getpid()]
+    numbers = list(dict.fromkeys(found if found else [*wanted, *below]))
     refused = [why for number in numbers if (why := processes.refusal(number))]
     if refused and len(refused) == len(numbers):
         raise NotPermitted(refused[0])
@@ -108,6 +114,8 @@ def _table(
     parts: dict[int, _Part] = {}
     notes: list[str] = []
     failed = False
+    threads, missed = pythons.named(seen.threads)
+    seen = dataclasses.replace(seen, threads=tuple(threads))
     for one in conclusions.conclude(seen.threads):
         failed = True
         notes.append(one.sentence)
@@ -143,7 +151,7 @@ def _table(
             rows += _members(group, sentence)
     if not notes:
         notes.append("nobody is found missing" if rows else "there is no MPI rank and no group of tollbar's here")
-    return Table(rows, Seen, failed=failed, notes=[*notes, *refused], digits=4)
+    return Table(rows, Seen, failed=failed, notes=[*notes, *missed, *refused], digits=4)
 
 
 def _rows(threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part]) -> Iterator[Seen]:

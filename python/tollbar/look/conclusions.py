@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollbar.look.sight import STD_THREAD, Group, Thread, at_of, is_outlined
+from tollbar.look.sight import PYTHON_BARRIER, STD_THREAD, Group, Thread, at_of, is_outlined
 
 _LIBGOMP = "OpenMP barrier (libgomp)"
 _LIBOMP = "OpenMP barrier (libomp)"
@@ -44,8 +44,8 @@ def named(missing: Sequence[Thread], doubt: str) -> str:
 
 
 def conclude(threads: Sequence[Thread]) -> list[Conclusion]:
-    """The conclusions about barriers in memory and OpenMP's."""
-    return [*_counted(threads), *_libomp(threads)]
+    """The conclusions about barriers in memory, and about those of which only frames tell."""
+    return [*_counted(threads), *_libomp(threads), *_threading(threads)]
 
 
 def stopped(threads: Sequence[Thread]) -> list[Thread]:
@@ -184,6 +184,22 @@ def _libomp(threads: Sequence[Thread]) -> Iterable[Conclusion]:
         if missing:
             what = "OpenMP end of region (libomp)"
             yield Conclusion(what, 1, 1 + len(missing), (master,), tuple(missing), why)
+
+
+def _threading(threads: Sequence[Thread]) -> Iterable[Conclusion]:
+    """Python's barriers: the frames have the object's address in place of their own, but not its count."""
+    meetings: dict[tuple[int, int], list[Thread]] = defaultdict(list)
+    for thread in threads:
+        for at in {frame.at for frame in thread.frames if frame.symbol == PYTHON_BARRIER}:
+            meetings[thread.process, at].append(thread)
+    for (_, at), waiting in meetings.items():
+        others = [thread for thread in threads if not thread.has(PYTHON_BARRIER)]
+        origins = frozenset().union(*(thread.origins for thread in waiting))
+        near = [thread for thread in others if thread.process == waiting[0].process and thread.origins & origins]
+        if near and all(thread.slept_on for thread in waiting):
+            what, count = f"threading.Barrier at {at:#x}", len(waiting)
+            why = "they began where those who wait did; the barrier's own count is not read"
+            yield Conclusion(what, count, count + len(near), tuple(waiting), tuple(near), why)
 
 
 def _outlined(thread: Thread) -> frozenset[str]:

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tollbar.look.sight import Moment, Thread, at_of
+from tollbar.look.sight import Communicator, Moment, Thread, at_of
 
 #: The last two are Open MPI's, which PMPI_Init and PMPI_Finalize end in without a frame of their own.
-_CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$|ompi_mpi_(init|finalize)$")
+_CALL = re.compile(r"P?MPI_[A-Z]\w+$|p?mpi_[a-z_]+$|ompi_mpi_(init|finalize)$|p?shmem_\w+$")
 _COLLECTIVE = re.compile(
-    r"MPI_(I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce\w*|(ex)?scan)"
-    r"|comm_(split\w*|dup\w*|create\w*)|win_(create|fence|free|allocate\w*)|file_open|init\w*|finalize)$",
+    r"(MPI_(I?(barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce\w*|(ex)?scan)"
+    r"|comm_(split\w*|dup\w*|create\w*)|win_(create|fence|free|allocate\w*)|file_open|init\w*|finalize)"
+    r"|shmem_(init\w*|finalize|(barrier|(team_)?sync|broadcast|f?collect|alltoall|\w+_reduce|\w+_to_all)\w*))$",
     re.IGNORECASE,
 )
 
@@ -61,9 +62,17 @@ class Rank:
         return not guessed and any(frame.ours for frame in first.frames)
 
     @property
+    def communicator(self) -> Communicator | None:
+        """Of the call it is in, where only one is seen there."""
+        seen = self.inside.now.communicators if self.inside else ()
+        return seen[0] if len(seen) == 1 else None
+
+    @property
     def doing(self) -> str:
         if self.call:
-            return self.call
+            where = self.communicator
+            own = f" (as its rank {where.rank})" if where and where.rank not in (-1, self.rank) else ""
+            return self.call + (_of(where) + own if where and where.name != "MPI_COMM_WORLD" else "")
         first = self.first
         return (first.doing or first.state) if first else "unknown"
 
@@ -74,7 +83,11 @@ def _call(moment: Moment) -> str | None:
         return None
     name = moment.frames[at].symbol.rstrip("_").removeprefix("ompi_")
     name = name[1:] if name[0] in "Pp" else name
-    return name if name[0] == "M" else f"MPI_{name[4:].capitalize()}"
+    return name if name[0] in "Ms" else f"MPI_{name[4:].capitalize()}"
+
+
+def _of(communicator: Communicator) -> str:
+    return f" of {communicator.name or 'a communicator without a name'}"
 
 
 @dataclass(frozen=True)
@@ -85,11 +98,14 @@ class Meeting:
     ranks: int
     inside: tuple[Rank, ...]
     odd: tuple[Rank, ...]
+    communicator: Communicator | None = None  #: where another one of the same call is what is odd
 
     @property
     def sentence(self) -> str:
         odd = ", ".join(f"rank {each.rank} is in {each.doing}" for each in self.odd)
-        return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}"
+        return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}" + (
+            _of(self.communicator) if self.communicator else ""
+        )
 
 
 def of_threads(found: Mapping[int, tuple[int, int | None]], threads: Sequence[Thread]) -> list[Rank]:
@@ -111,6 +127,17 @@ def conclude(ranks: Sequence[Rank]) -> Meeting | None:
     call = calls.most_common(1)[0][0]
     inside = tuple(rank for rank in ranks if rank.call == call)
     odd = tuple(rank for rank in ranks if rank.call != call and (rank.call or rank.is_outside))
-    if not odd or not call or not all(rank.stayed for rank in inside):
+    if not call or not all(rank.stayed for rank in inside):
         return None
-    return Meeting(call, max(len(ranks), *(rank.size or 0 for rank in ranks)), inside, odd)
+    size = max(len(ranks), *(rank.size or 0 for rank in ranks))
+    return Meeting(call, size, inside, odd) if odd else _elsewhere(call, size, inside)
+
+
+def _elsewhere(call: str, size: int, ranks: Sequence[Rank]) -> Meeting | None:
+    """The single rank that is in the call of another communicator than all the others."""
+    numbers = Counter(rank.communicator.number for rank in ranks if rank.communicator)
+    if len(ranks) < 3 or sorted(numbers.values()) != [1, len(ranks) - 1]:
+        return None
+    usual = numbers.most_common(1)[0][0]
+    inside = tuple(rank for rank in ranks if rank.communicator and rank.communicator.number == usual)
+    return Meeting(call, size, inside, tuple(rank for rank in ranks if rank not in inside), inside[0].communicator)

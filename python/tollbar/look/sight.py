@@ -12,17 +12,19 @@ from typing import Any
 #: Libraries whose frames lie between a program's own function and the kernel.
 _SYSTEM = re.compile(
     r"(lib(c|m|pthread|dl|rt|stdc\+\+|gomp|i?omp5?|gcc_s|mpi\w*|mpich\w*|open-\w+|pmix|pmi\d?|uc[pst]|event\w*|hwloc)"
-    r"[.-]|ld-|linux-vdso|\[vdso|lib(omp|iomp|tollbar)|mca_)"
+    r"[.-]|ld-|linux-vdso|\[vdso|lib(omp|iomp|tollbar)|mca_|threading\.py$)"
 )
 #: Frames outside of which a thread runs nothing of its program's.
 _OUTERMOST = ("_start", "start_thread", "__clone3", "clone3", "clone", "__clone")
-#: Templates of the C++ library lie in the program's file, but are not its own; the start of a std::thread
-#: names what it runs.
-_STD = re.compile(r"(\w+ )?(std|__gnu_cxx|__cxxabiv1)::(?!thread::_State_impl<)")
+#: Templates of the C++ library and of Boost lie in the program's file, but are not its own; the
+#: start of a std::thread names what it runs.
+_STD = re.compile(r"(\w+ )?(std|boost|__gnu_cxx|__cxxabiv1)::(?!thread::_State_impl<)")
 _STARTED = re.compile(r"std::thread::_State_impl<.*?tuple<(.*)> ?> ?>::_M_run")
 _RUNTIMES = re.compile(r"lib(mpi|mpich|open-|pmix|uc[pst]|event)|mca_")
 
 
+#: The function of Python in which threads wait for each other.
+PYTHON_BARRIER = "Barrier.wait"
 #: The origin of a std::thread whose own frames the compiler has removed.
 STD_THREAD = "std::thread"
 
@@ -60,6 +62,15 @@ class Barrier:
 
 
 @dataclass(frozen=True)
+class Communicator:
+    """One of an MPI; `rank` is this process's own in it, negative where it is not known."""
+
+    name: str
+    number: int
+    rank: int
+
+
+@dataclass(frozen=True)
 class Moment:
     """A thread in one look."""
 
@@ -72,6 +83,7 @@ class Moment:
     frames: tuple[Frame, ...]
     barriers: tuple[Barrier, ...]
     complete: bool  #: the frames reach the thread's start
+    communicators: tuple[Communicator, ...]  #: of the call it is in; of several the first is the likeliest
 
 
 @dataclass(frozen=True)
@@ -138,7 +150,7 @@ class Thread:
 
     @property
     def joins(self) -> bool:
-        return self.has(r"(__)?pthread_(clock|timed)?join|std::thread::join")
+        return self.has(r"(__)?pthread_(clock|timed)?join|std::(__1::)?thread::join|Thread\.join")
 
     @property
     def of_runtime(self) -> bool:
@@ -238,6 +250,7 @@ def _moment(seen: Mapping[str, Any]) -> Moment:
         seen["state"], seen["call"], tuple(seen["arguments"]), seen["switches"], seen["asleep_ms"],
         seen["held_us"], tuple(map(_frame, seen["frames"])),
         tuple(Barrier(**barrier) for barrier in seen["barriers"]), seen["complete"],
+        tuple(Communicator(**each) for each in seen.get("communicators", ())),
     )  # fmt: skip
 
 
