@@ -18,7 +18,7 @@ from pathlib import Path
 from tollbar import environment
 from tollbar.cli import who
 from tollbar.cli.errors import CommandError, WrongUse
-from tollbar.look import hangs, helper, processes, sight
+from tollbar.look import answers, hangs, helper, processes, sight
 
 #: EX_TEMPFAIL of sysexits.h: a batch system may try again.
 HUNG = 75
@@ -37,7 +37,7 @@ def supervise(
     command: Sequence[str], given: Mapping[str, str], timeout_s: float, wanted: str, by_launcher: bool
 ) -> int:
     """Runs the command as a child, with `given` in its environment; gives its exit code, or HUNG."""
-    with _Job(command, dict(given), by_launcher) as job:
+    with _Job(command, dict(given), by_launcher) as job, answers.Answering():
         return _Watch(job, timeout_s, wanted, by_launcher).until_the_end()
 
 

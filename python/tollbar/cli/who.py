@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tollbar.cli import arguments
 from tollbar.cli.errors import NotPermitted, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.look import conclusions, helper, processes, pythons, ranks, sight
+from tollbar.look import answers, conclusions, helper, processes, pythons, ranks, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
@@ -90,15 +90,17 @@ def look(words: Sequence[str]) -> Table:
     below = [each for number in wanted for each in processes.below(number, there) if each != os.getpid()]
     numbers = list(dict.fromkeys(found if found else [*wanted, *below]))
     refused = [why for number in numbers if (why := processes.refusal(number))]
-    if refused and len(refused) == len(numbers):
-        raise NotPermitted(refused[0])
+    forbidden = bool(refused) and len(refused) == len(numbers)
     try:
-        seen = sight.read(helper.look(numbers))
+        answer = answers.ask(numbers, there) if forbidden else (sight.read(helper.look(numbers)), found)
     except helper.LookError as error:
         raise WrongUse(str(error)) from None
+    if answer is None:
+        raise NotPermitted(refused[0])
+    seen, found = answer
     if numbers and not seen.threads:
         raise WrongUse("the program has ended meanwhile")
-    return _table(seen, found, refused, everything=not words)
+    return _table(seen, found, [] if forbidden else refused, everything=not words)
 
 
 def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:

@@ -45,16 +45,17 @@ def meant(word: str, there: dict[int, Process]) -> list[int]:
     """The processes that a word names, by number or name; not this command, nor those that started it."""
     if word.isdigit():
         return [int(word)] if int(word) in there else []
-    own = set(_upwards(os.getpid(), there))
+    own = set(upwards(os.getpid(), there))
     return [each.number for each in there.values() if each.is_called(word) and each.number not in own]
 
 
 def below(number: int, there: dict[int, Process]) -> list[int]:
     """All that a process has started, directly or through others, and that is there."""
-    return [each for each in there if each != number and number in _upwards(each, there)]
+    return [each for each in there if each != number and number in upwards(each, there)]
 
 
-def _upwards(number: int, there: dict[int, Process]) -> Iterator[int]:
+def upwards(number: int, there: dict[int, Process]) -> Iterator[int]:
+    """A process and its ancestors, the nearest first."""
     while number in there:
         yield number
         number = there[number].parent
@@ -66,7 +67,7 @@ def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int,
     tops = {_launcher(number, there) for number in numbers}
     found = {}
     for number in there:
-        if tops.intersection(_upwards(number, there)) and (rank := rank_of(number)):
+        if tops.intersection(upwards(number, there)) and (rank := rank_of(number)):
             found[number] = rank
     return {number: rank for number, rank in found.items() if there[number].parent not in found}
 
@@ -74,7 +75,7 @@ def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int,
 def _launcher(number: int, there: dict[int, Process]) -> int:
     """The nearest process above a rank that is none; any other process itself."""
     if rank_of(number):
-        above = (each for each in _upwards(number, there) if not _variables(each).keys() & {*_RANK})
+        above = (each for each in upwards(number, there) if not _variables(each).keys() & {*_RANK})
         return next(above, number)
     return number
 
