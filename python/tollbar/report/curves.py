@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,37 +22,24 @@ _SHARES = np.linspace(0, 1, 101)  # that draw any distribution
 Along = Mapping[int, Measurements]
 
 
-def line(
-    along: Along,
-    candidate: Candidate | str,
-    metric: str | None = None,
-    label: str = "",
-    colour: int | None = None,
-    band: bool = True,
-) -> Line | None:
-    """The medians of a candidate; by default its time, in its own colour. None where there are none."""
-    own = candidate.label if isinstance(candidate, Candidate) else candidate
+def line(along: Along, candidate: Candidate | str, metric: str | None = None) -> Line | None:
+    """The medians of a candidate, by default its time, with a band; None where there are none."""
     points = []
     for x, measured in sorted(along.items()):
         what = metric or measured.time(candidate)
         if median := measured.median(candidate, what):
-            low, high = measured.quantiles(candidate, what, BAND)
-            points.append((x, median.value, low, high))
+            points.append((x, median.value, *measured.quantiles(candidate, what, BAND)))
     if not points:
         return None
-    along_x, middle, lows, highs = (list(column) for column in zip(*points, strict=True))
-    colour = candidates.colour(own) if colour is None else colour
-    return Line(label or own, along_x, middle, lows if band else None, highs if band else None, colour)
+    label = candidate.label if isinstance(candidate, Candidate) else candidate
+    xs, medians, lows, highs = (list(column) for column in zip(*points, strict=True))
+    return Line(label, xs, medians, lows, highs)
 
 
 def several(along: Along, some: Sequence[Candidate | str], metric: str | None = None, least: int = 1) -> list[Line]:
     """A curve for each candidate with so many points, without bands where there are too many of them."""
     lines = [drawn for drawn in (line(along, one, metric) for one in some) if drawn and len(drawn.x) >= least]
-    colours = candidates.colours(drawn.label for drawn in lines)
-    coloured = [dataclasses.replace(drawn, colour=colours[drawn.label]) for drawn in lines]
-    if len(lines) <= _MOST_BANDS:
-        return coloured
-    return [dataclasses.replace(drawn, low=None, high=None) for drawn in coloured]
+    return lines if len(lines) <= _MOST_BANDS else [replace(drawn, low=None, high=None) for drawn in lines]
 
 
 def floor(along: Along, label: str = "physical floor", crowded_only: bool = False) -> list[Line]:
@@ -113,7 +100,7 @@ def uneven(situations: Mapping[Situation, Measurements]) -> list[Figure]:
     return list(shown.values())
 
 
-def modes(measured: Measurements, most: int = 6) -> list[Line]:
+def modes(measured: Measurements) -> list[Line]:
     """The latencies of the candidates whose episodes take very different times, the most uneven ones first.
 
     A median says little about these; a factor of 3 between the 10th and the 90th percentile counts as uneven.
@@ -126,7 +113,4 @@ def modes(measured: Measurements, most: int = 6) -> list[Line]:
             if low > 0 and high / low > 3:
                 uneven.append((high / low, candidate.label, np.quantile(values, _SHARES)))
     uneven.sort(key=lambda spread: -spread[0])
-    return [
-        Line(label, quantiles.tolist(), _SHARES.tolist(), colour=number, kind="steps")
-        for number, (_, label, quantiles) in enumerate(uneven[:most])
-    ]
+    return [Line(label, quantiles.tolist(), _SHARES.tolist(), kind="steps") for _, label, quantiles in uneven[:6]]

@@ -39,7 +39,7 @@ class Line:
     y: Sequence[float]
     low: Sequence[float | None] | None = None
     high: Sequence[float | None] | None = None
-    colour: int = 0  #: of what is no barrier; a barrier has its own
+    colour: int | None = None  #: of what is no barrier; a barrier has its own
     kind: Kind = "line"
     notes: Sequence[str] = ()  #: what a pointer is told at each point, besides the numbers
 
@@ -68,13 +68,11 @@ class Figure:
         colour differ by their dashes."""
         styles: list[tuple[int, int]] = []
         for line in self.lines:
-            known = candidates.known(line.label)
-            dash, colour = divmod(line.colour if known is None else known, COLOURS)
-            if line.kind not in ("line", "steps"):
-                dash = 0
-            while line.kind in ("line", "steps") and (colour, dash) in styles:
+            dash, colour = divmod(candidates.colour(line.label, line.colour), COLOURS)
+            curve = line.kind in ("line", "steps")
+            while curve and (colour, dash) in styles:
                 dash += 1
-            styles.append((colour, dash))
+            styles.append((colour, dash if curve else 0))
         return styles
 
 

@@ -43,10 +43,10 @@ def test_a_barrier_that_nobody_knows_has_a_colour_that_stays():
     assert candidates.colour("somebody's") == candidates.colour("somebody's") < candidates.STYLES
 
 
-def test_within_a_figure_no_two_have_one_colour_and_the_first_keeps_its_own():
+def test_within_a_figure_no_two_have_one_style_and_the_first_keeps_its_own():
     labels = ["std::barrier", "turnstile", "turnstile (yield)", "turnstile (park)", "one-shot", "MPI_Barrier"]
-    colours = candidates.colours(labels)
-    assert list(colours) == labels
-    assert len(set(colours.values())) == len(labels)
+    styles = figures.Figure("f", "", [figures.Line(label, [1], [1]) for label in labels], figures.Axis("x")).styles
+    assert len(set(styles)) == len(labels)
     for label in ("std::barrier", "turnstile", "one-shot"):
-        assert colours[label] == candidates.colour(label)
+        dash, colour = divmod(candidates.colour(label), figures.COLOURS)
+        assert styles[labels.index(label)] == (colour, dash)
