@@ -8,10 +8,11 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from looking import LAUNCHERS, look
+from looking import LAUNCHERS, has_py_spy, look, names
 from mpi_jobs import clean_environment
 from tollbar.look import processes
 
@@ -43,6 +44,23 @@ one, sum_ = array("d", [1.0] * 1000), array("d", [0.0] * 1000)
 while True:
     MPI.COMM_WORLD.Allreduce([one, MPI.DOUBLE], [sum_, MPI.DOUBLE])
     if MPI.COMM_WORLD.rank == 0: print("Step", flush=True)
+"""
+
+#: Debian's example of HPCC's input, with other values: some minutes of Linpack on a grid of 4 ranks.
+HPCC = {"Ns": "6000", "Ps": "2", "Qs": "2"}
+HPCC_EXAMPLE = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
+
+STUCK = """
+import threading, time
+def late(): time.sleep(1000)
+def test_threads_that_meet():
+    barrier = threading.Barrier(3)
+    def meet(number):
+        if number == 1: late()
+        barrier.wait()
+    threads = [threading.Thread(target=meet, args=(number,)) for number in range(3)]
+    for each in threads: each.start()
+    for each in threads: each.join()
 """
 
 GLOO = """
@@ -119,6 +137,29 @@ def test_lammps(running, tmp_path):
 def test_mpi4py(running, tmp_path):
     has("mpi4py")
     names_the_stopped_rank(running(tmp_path, *launched(DEBIANS_PYTHON, "-c", MPI4PY)))
+
+
+def test_hpcc(running, tmp_path):
+    if shutil.which("hpcc") is None:
+        pytest.skip("HPCC is not there: apt-get install hpcc")
+    values = (re.match(r"(\S+)\s+(Ns|Ps|Qs)\s*$", line) for line in HPCC_EXAMPLE.read_text().splitlines())
+    lines = HPCC_EXAMPLE.read_text().splitlines()
+    given = [f"{HPCC[found[2]]} {found[2]}" if found else line for found, line in zip(values, lines, strict=True)]
+    (tmp_path / "hpccinf.txt").write_text("\n".join(given) + "\n")
+    job = running(tmp_path, *launched("hpcc"), until="")
+    while len(processes.ranks([job.pid], processes.everything())) < RANKS or not (tmp_path / "hpccoutf.txt").exists():
+        assert job.poll() is None, job.stdout.read()
+    names_the_stopped_rank(job)
+
+
+def test_pytest_with_xdist_and_a_stuck_barrier(running, tmp_path, look_until):
+    if not has_py_spy():
+        pytest.skip("py-spy is not installed")
+    (tmp_path / "stuck_test.py").write_text(STUCK)
+    job = running(tmp_path, sys.executable, "-m", "pytest", "-n", 2, "stuck_test.py", until="")
+    table = look_until(lambda table: table.failed and len(names(table, "waits")) == 2, job.pid)
+    assert names(table, "missing", "guess") == ["late() (stuck_test.py:3)"], table.notes
+    assert job.pid not in {row.process for row in table.rows if row.part}
 
 
 def test_gloo(running, tmp_path):
