@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An MPI job whose rank 2 is in sleep() while the others are in MPI_Allreduce; with `spin` it computes, with `apart` it
- * is in the same call of another communicator. With `meet` all of them meet about every two milliseconds, rank 2 always
- * last. */
+ * is in the same call of another communicator, with `dead` it has ended. With `meet` all of them meet about every two
+ * milliseconds, rank 2 always last. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -28,6 +29,7 @@ int main(int words, char** word) {
     if (rank == 2) {
         puts("ready");
         fflush(stdout);
+        if (strcmp(how, "dead") == 0) raise(SIGKILL);
         if (strcmp(how, "spin") == 0) compute();
         if (strcmp(how, "sleep") == 0) sleep(1000);
         if (strcmp(how, "apart") == 0) MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, solver);

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from looking import AS_ROOT, BOOST, LAUNCHERS, LIBCXX, SOURCES, has_py_spy, look, names
+from looking import AS_ROOT, BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, look, names
 from tollbar.look import pythons
 
 LEVELS = ("-O0", "-O2")
@@ -168,6 +168,15 @@ def test_the_rank_in_a_call_of_another_communicator_is_named(compiled, started, 
     assert re.fullmatch(
         rf"rank 2 is in MPI_Allreduce of {of}; 3 of 4 are in MPI_Allreduce of MPI_COMM_WORLD", table.notes[0]
     )
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_a_dead_rank_is_named_where_its_launcher_has_not_noticed(compiled, started, look_until, mpi):
+    launcher, *options = LAUNCHERS[mpi]
+    program = compiled("job.c", f"mpicc.{mpi}", "-O2")
+    job = started(launcher, *options, "-n", 4, *UNNOTICED, program, "dead", **AS_ROOT)
+    table = look_until(lambda table: table.failed and len(table.rows) == 3, job.pid)
+    assert table.notes == ["rank 2 has no process with an MPI in its memory; 3 of 4 are in MPI_Allreduce"]
 
 
 def test_a_name_finds_the_processes_of_a_program(compiled, started, look_until):

@@ -23,6 +23,8 @@ from tollbar.look import helper
 SOURCES = Path(__file__).resolve().parents[1] / "look"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "--oversubscribe"), "mpich": ("mpiexec.mpich",)}
+#: A shell that stays when its program has ended, so that its launcher notices nothing, and goes with it.
+UNNOTICED = ("sh", "-c", '"$@"; while [ -d /proc/$PPID ]; do sleep 0.1; done', "sh")
 #: Compilers of std_barrier.cpp.
 LIBCXX = ("clang++-14", "-std=c++20", "-stdlib=libc++", "-O2")
 BOOST = ("g++", "-std=c++20", "-O2", "-DBOOST", "-lboost_thread", "-lboost_system")

@@ -127,7 +127,7 @@ def _table(
     for each in conclusions.idle(seen.threads):
         parts.setdefault(each.thread, _Part("idle", "", None))
     job = ranks.of_threads(found, seen.threads)
-    if meeting := ranks.conclude(job):
+    if meeting := ranks.conclude(job, any(map(processes.all_here, found))):
         failed = True
         notes.append(meeting.sentence)
         for rank in (*meeting.inside, *meeting.odd):

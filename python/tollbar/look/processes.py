@@ -10,6 +10,7 @@ from pathlib import Path
 
 _RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_SIZE_HERE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 _MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich", "libmpi-")
 
 
@@ -105,6 +106,13 @@ def rank_of(number: int) -> tuple[int, int | None] | None:
         return None
     size = next((variables[name] for name in _SIZE if variables.get(name, "").isdigit()), None)
     return int(rank), int(size) if size else None
+
+
+def all_here(number: int) -> bool:
+    """Whether a rank says that all ranks of its job are on its host."""
+    variables = _variables(number)
+    size, here = (next((variables[name] for name in all_ if name in variables), "") for all_ in (_SIZE, _SIZE_HERE))
+    return size != "" and size == here
 
 
 def _variables(number: int) -> dict[str, str]:

@@ -99,10 +99,12 @@ class Meeting:
     inside: tuple[Rank, ...]
     odd: tuple[Rank, ...]
     communicator: Communicator | None = None  #: where another one of the same call is what is odd
+    gone: tuple[int, ...] = ()
 
     @property
     def sentence(self) -> str:
-        odd = ", ".join(f"rank {each.rank} is in {each.doing}" for each in self.odd)
+        places = [f"rank {each.rank} is in {each.doing}" for each in self.odd]
+        odd = ", ".join([*places, *(f"rank {rank} has no process with an MPI in its memory" for rank in self.gone)])
         return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}" + (
             _of(self.communicator) if self.communicator else ""
         )
@@ -119,8 +121,9 @@ def of_threads(found: Mapping[int, tuple[int, int | None]], threads: Sequence[Th
     )
 
 
-def conclude(ranks: Sequence[Rank]) -> Meeting | None:
-    """The ranks that are not in the collective call that most ranks are in; None while anybody there moves."""
+def conclude(ranks: Sequence[Rank], all_here: bool = False) -> Meeting | None:
+    """The ranks that are not in the collective call that most ranks are in; None while anybody there moves.
+    `all_here`: the job has no ranks on other hosts."""
     calls = Counter(rank.call for rank in ranks if rank.call and _COLLECTIVE.match(rank.call))
     if not calls or len(ranks) < 2:
         return None
@@ -130,7 +133,8 @@ def conclude(ranks: Sequence[Rank]) -> Meeting | None:
     if not call or not all(rank.stayed for rank in inside):
         return None
     size = max(len(ranks), *(rank.size or 0 for rank in ranks))
-    return Meeting(call, size, inside, odd) if odd else _elsewhere(call, size, inside)
+    gone = tuple(sorted(set(range(size)) - {rank.rank for rank in ranks})) if all_here else ()
+    return Meeting(call, size, inside, odd, gone=gone) if odd or gone else _elsewhere(call, size, inside)
 
 
 def _elsewhere(call: str, size: int, ranks: Sequence[Rank]) -> Meeting | None:
