@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An MPI job in which one rank goes astray in a given way while the others are in their fourth barrier.
+ * An MPI job in which one rank goes astray in a given way while the others are in their fourth barrier; in a cycle all
+ * of them receive from their neighbours.
  *
  * usage: hanging KIND RANK */
 #include <mpi.h>
@@ -53,9 +54,15 @@ APART static void go_astray(const char* kind, MPI_Comm alone, MPI_Comm again) {
     if (strcmp(kind, "loop") == 0) compute();
     if (strcmp(kind, "lock") == 0) wait_for_lock();
     if (strcmp(kind, "input") == 0) wait_for_input();
-    if (strcmp(kind, "communicator") == 0) MPI_Barrier(again);
+    if (strcmp(kind, "communicator") == 0 || strcmp(kind, "order") == 0) MPI_Barrier(again);
+    if (strcmp(kind, "call") == 0) MPI_Allreduce(MPI_IN_PLACE, &nothing, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (strcmp(kind, "receive") == 0) MPI_Recv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 7, alone, MPI_STATUS_IGNORE);
     if (strcmp(kind, "collective") == 0) MPI_Allreduce(MPI_IN_PLACE, &nothing, 1, MPI_INT, MPI_SUM, again);
+}
+
+APART static void receive_from(int rank) {
+    int nothing;
+    MPI_Recv(&nothing, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 int main(int words, char** word) {
@@ -65,16 +72,21 @@ int main(int words, char** word) {
     const char* number = numbers[0] != NULL ? numbers[0] : numbers[1];
     if (strcmp(kind, "init") == 0 && number != NULL && atoi(number) == astray) pause();
 
-    int rank;
+    int rank, ranks, mine = 1, sum;
     MPI_Comm alone, again;
     MPI_Init(&words, &word);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_dup(MPI_COMM_SELF, &alone);
     MPI_Comm_dup(MPI_COMM_WORLD, &again);
     for (int i = 0; i < before; ++i) MPI_Barrier(MPI_COMM_WORLD);
     MPI_Barrier(again);
+    const int next = (rank + 1) % ranks, root = rank == astray ? astray : (astray + 1) % ranks;
     if (rank == astray) go_astray(kind, alone, again);
+    if (strcmp(kind, "cycle") == 0 || (strcmp(kind, "message") == 0 && rank == astray)) receive_from(next);
+    if (strcmp(kind, "root") == 0) MPI_Reduce(&mine, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(kind, "order") == 0 && rank != astray) MPI_Barrier(again);
     MPI_Finalize();
     return 0;
 }

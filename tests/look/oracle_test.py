@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of MPI that hang in known ways: `tollbar run --on-hang kill` names exactly the rank that went astray,
-says where it is, and ends the job; a job that is merely slow runs to its end."""
+"""Jobs that hang in known ways. Of MPI's ranks `tollbar run --on-hang kill` names exactly the one that went astray,
+says where it is, and ends the job; of threads at a barrier `tollbar who` names the one that has not come. A job that
+is merely slow runs to its end."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from looking import LAUNCHERS
+from looking import BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, names
 from mpi_jobs import clean_environment
 from tollbar.machine import mpi_hosts, mpis
 
@@ -26,8 +27,9 @@ HUNG = 75
 class Kind:
     """A way of going astray."""
 
-    seen: str  #: what the look at the rank says that it does, as a pattern; empty: it is gone
-    reported: bool = True  #: by those that wait for it at a barrier of tollbar's
+    #: What the look at the rank says that it does, as a pattern; empty: nothing; None: it is not alone in that.
+    seen: str | None
+    reported: bool = True  #: by those that wait for it in a collective call
 
 
 KINDS = {
@@ -37,18 +39,21 @@ KINDS = {
     "loop": Kind(r"compute\(\)"),
     "lock": Kind(r"\S*lock\w*\(\) under wait_for_lock"),
     "input": Kind(r"read\(\) under wait_for_input"),
-    "communicator": Kind(""),  # all of them are in MPI_Barrier
+    "communicator": Kind("MPI_Barrier of "),
     "collective": Kind("MPI_Allreduce"),
     "receive": Kind("MPI_Recv"),
+    "order": Kind("MPI_Barrier of "),
+    "call": Kind("MPI_Allreduce"),
+    "root": Kind(None),
+    "message": Kind("MPI_Recv"),
+    "cycle": Kind(""),  # of all ranks
     "dead": Kind(""),
+    "exited": Kind(""),
     "init": Kind(r"pause\(\) under main", reported=False),
 }
 
-#: A shell that stays when its program was killed, so that its launcher notices nothing, and goes with it.
-UNNOTICED = ("sh", "-c", '"$@" || while [ -d /proc/$PPID ]; do sleep 0.1; done', "sh")
 
-
-@pytest.fixture(scope="module", params=[2, 4])
+@pytest.fixture(scope="module", params=[2, 3, 4])
 def hosts(request):
     """Hosts out of network namespaces."""
     if os.geteuid() != 0 or not shutil.which("ip"):
@@ -72,20 +77,26 @@ class Said:
         found = {}
         for each in self.hangs:
             about = re.match(r"(.+?) \(\d+ ranks\), .*?(?:waited [\d.]+ s|missing of \d+): (.*)", each)
-            clauses = re.split(r"; |, (?=rank)", about[2]) if about else []
+            clauses = re.split(r"; |, (?=rank)", about[2].removeprefix("a cycle: ")) if about else []
             ranks = (re.match(r"(?:nothing heard from )?ranks? ([\d, and]+)", clause) for clause in clauses)
             if about:
                 found[about[1]] = {int(number) for rank in ranks if rank for number in re.findall(r"\d+", rank[1])}
         return found
 
 
-def watched(folder: Path, launch: list[str], program: list[object], **variables: str) -> Said:
-    run = [sys.executable, "-m", "tollbar", "run", "--timeout", "1", "--on-hang", "kill", "--"]
-    done = subprocess.run(
-        [*run, *map(str, (*launch, *program))], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace", timeout=LIMIT_S,
-        env=clean_environment(folder) | variables, check=False,
+def run(
+    folder: Path, options: list[str], command: list[object], limit_s: float = 900, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tollbar", "run", *options, "--", *map(str, command)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        timeout=limit_s, env=clean_environment(folder) | variables, check=False,
     )  # fmt: skip
+
+
+def watched(folder: Path, launch: list[str], program: list[object], **variables: str) -> Said:
+    options = ["--timeout", "1", "--on-hang", "kill"]
+    done = run(folder, options, [*launch, *program], LIMIT_S, **variables)
     return Said(done.returncode, done.stdout)
 
 
@@ -94,12 +105,14 @@ def check(said: Said, kind: str, astray: int, ranks: int) -> None:
     assert said.code == HUNG, said.text
     if expected.reported:
         named = said.named
-        assert named.pop("MPI_COMM_WORLD") == {astray}, said.text
+        assert named.pop("MPI_COMM_WORLD") == (set(range(ranks)) if kind == "cycle" else {astray}), said.text
         # At another communicator that one waits for all the others.
         others = set(range(ranks)) - {astray}
         assert all(missing == others for missing in named.values()), said.text
-    if kind == "dead":
+    if kind in ("dead", "exited"):
         assert "is dead" in said.hangs[0], said.text
+    if expected.seen is None:
+        return
     seen = (re.match(r"rank (\d+) is in (.*); \d+ of \d+ are", each) for each in said.hangs)
     places = [place for place in seen if place]
     # A look that finds a rank in motion says nothing.
@@ -124,14 +137,41 @@ CASES = [
 def test_the_rank_that_went_astray_is_named_and_the_job_is_ended(compiled, tmp_path, mpi, kind, ranks):
     program = compiled("hanging.c", f"mpicc.{mpi}", "-O2", "-g")
     astray = ranks // 2
-    before = UNNOTICED if kind == "dead" else ()
+    before = UNNOTICED if kind in ("dead", "exited") else ()
     launch = [*LAUNCHERS[mpi], "-n", str(ranks), *before]
     check(watched(tmp_path, launch, [program, kind, astray]), kind, astray, ranks)
 
 
+#: Programs of which one thread does not come to a barrier: the source, the compiler with its options, if there is one,
+#: and what stands before the number of threads.
+THREADS = {
+    "pthread": ("pthread_barrier.c", ("gcc", "-O2"), ("pause",)),
+    "libstdc++": ("std_barrier.cpp", ("g++", "-std=c++20", "-O0"), ()),
+    "libc++": ("std_barrier.cpp", LIBCXX, ()),
+    "boost": ("std_barrier.cpp", BOOST, ()),
+    "libgomp": ("openmp.c", ("gcc", "-O2", "-fopenmp"), ("barrier",)),
+    "libomp": ("openmp.c", ("clang-14", "-O2", "-fopenmp"), ("barrier",)),
+    "python": ("barrier.py", (), ()),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", THREADS)
+@pytest.mark.parametrize("threads", [2, 3, 4, 8, 16])
+def test_the_thread_that_does_not_come_is_named(compiled, started, look_until, kind, threads):
+    source, compiler, words = THREADS[kind]
+    if not compiler and not has_py_spy():
+        pytest.skip("py-spy is not installed")
+    program = [compiled(source, *compiler)] if compiler else [sys.executable, SOURCES / source]
+    job = started(*program, *words, threads)
+    table = look_until(lambda table: table.failed and len(names(table, "waits")) == threads - 1, job.pid)
+    [missing] = names(table, "missing", "guess")
+    assert re.fullmatch(r"pause\(\) under late|late\(\) \(barrier\.py:\d+\)", missing), table.notes
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("mpi", LAUNCHERS)
-@pytest.mark.parametrize("kind", ["sleep", "stopped", "loop", "collective", "receive"])
+@pytest.mark.parametrize("kind", ["sleep", "stopped", "loop", "collective", "receive", "call"])
 @pytest.mark.parametrize("astray", ["first", "last"])
 def test_the_reports_of_several_hosts_name_one_rank(compiled, tmp_path, hosts, mpi, kind, astray):
     program = compiled("hanging.c", f"mpicc.{mpi}", "-O2", "-g")
@@ -143,6 +183,12 @@ def test_the_reports_of_several_hosts_name_one_rank(compiled, tmp_path, hosts, m
     check(said, kind, number, ranks)
 
 
+def named_in(text: str) -> set[int]:
+    """The ranks that lines of the watch say have not come."""
+    found = re.findall(r"ranks? ([\d, and]+?)(?: \(host [^)]*\))? ha(?:s|ve) not (?:come|arrived)", text)
+    return {int(number) for each in found for number in re.findall(r"\d+", each)}
+
+
 #: Runs that are merely slow, through each MPI.
 SLOW_RUNS = int(os.environ.get("TOLLBAR_SLOW_RUNS", "20"))
 
@@ -152,11 +198,10 @@ SLOW_RUNS = int(os.environ.get("TOLLBAR_SLOW_RUNS", "20"))
 def test_a_job_that_is_merely_slow_runs_to_its_end_and_no_other_rank_is_named(compiled, tmp_path, mpi):
     """One rank is stopped for half as long again as the time-out, so that it is reported, but not for two."""
     program = compiled("slow.c", f"mpicc.{mpi}", "-O2")
-    for run in range(SLOW_RUNS):
-        ranks = 2 + run % 7
-        slow = run % ranks
+    for number in range(SLOW_RUNS):
+        ranks = 2 + number % 7
+        slow = number % ranks
         said = watched(tmp_path, [*LAUNCHERS[mpi], "-n", str(ranks)], [program, 100, slow, 1500])
         assert said.code == 0, said.text
         assert said.hangs == []
-        named = re.findall(r"rank (\d+) \(host \S+ process \d+\) has not arrived", said.text)
-        assert set(named) <= {str(slow)}, said.text
+        assert named_in(said.text) <= {slow}, said.text
