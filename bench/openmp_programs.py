@@ -2,11 +2,14 @@
 """A computation of a library that brings OpenMP along: prints what it came to, then how many milliseconds it took, the
 median of a few.
 
-usage: openmp_programs.py xgboost|lightgbm THREADS"""
+usage: openmp_programs.py ggml|xgboost|lightgbm THREADS"""
 
 import hashlib
+import os
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 
 import numpy
@@ -36,8 +39,71 @@ def lightgbm(threads: int):
     return lambda: lightgbm.train(options, lightgbm.Dataset(rows, wanted), 40).predict(rows, num_threads=threads)
 
 
+def write_model(path: str) -> None:
+    """A llama with random weights: small enough to be made here, with all the layers of a large one."""
+    import gguf
+
+    width, hidden, layers, words = 128, 256, 4, 300
+    random = numpy.random.default_rng(1)
+    file = gguf.GGUFWriter(path, "llama")
+    file.add_context_length(256)
+    file.add_embedding_length(width)
+    file.add_feed_forward_length(hidden)
+    file.add_block_count(layers)
+    file.add_head_count(4)
+    file.add_head_count_kv(4)
+    file.add_layer_norm_rms_eps(1e-5)
+    file.add_tokenizer_model("llama")
+    file.add_token_list(
+        ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *(f"w{i}" for i in range(41))]
+    )
+    file.add_token_scores([0.0] * words)
+    file.add_token_types([2, 3, 3, *[6] * 256, *[1] * 41])
+
+    def add(name: str, *shape: int) -> None:
+        ones = len(shape) == 1
+        weights = numpy.ones(shape) if ones else random.standard_normal(shape) / numpy.sqrt(shape[-1])
+        file.add_tensor(f"{name}.weight", weights.astype(numpy.float32))
+
+    add("token_embd", words, width)
+    add("output", words, width)
+    add("output_norm", width)
+    for layer in range(layers):
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            add(f"blk.{layer}.{name}", width, width)
+        add(f"blk.{layer}.ffn_gate", hidden, width)
+        add(f"blk.{layer}.ffn_up", hidden, width)
+        add(f"blk.{layer}.ffn_down", width, hidden)
+        for name in ("attn_norm", "ffn_norm"):
+            add(f"blk.{layer}.{name}", width)
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+
+
+def ggml(threads: int):
+    import xllamacpp
+
+    path = os.path.join(tempfile.mkdtemp(), "model.gguf")
+    write_model(path)
+    options = xllamacpp.CommonParams()
+    options.model.path, options.n_ctx, options.n_parallel, options.verbosity = path, 256, 1, -1
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = threads
+    server = xllamacpp.Server(options)
+    shutil.rmtree(os.path.dirname(path))
+    words = {"prompt": [1, *range(3, 19)], "n_predict": 80, "temperature": 0, "ignore_eos": True, "n_probs": 1}
+
+    def generate() -> numpy.ndarray:
+        said = server.handle_completions({**words, "cache_prompt": False})
+        tokens = said["choices"][0]["logprobs"]["content"]
+        return numpy.array([[token["id"], token["logprob"]] for token in tokens])
+
+    return generate
+
+
 def main(name: str, threads: str) -> None:
-    compute = {"xgboost": xgboost, "lightgbm": lightgbm}[name](int(threads))
+    compute = {"ggml": ggml, "xgboost": xgboost, "lightgbm": lightgbm}[name](int(threads))
     result = numpy.ascontiguousarray(compute())  # makes the threads
     took = []
     for _ in range(5):
