@@ -66,6 +66,8 @@ class Answering:
 def _answer(asked: Sequence[Any]) -> Mapping[str, Any]:
     there = processes.everything()
     own = [each for each in processes.below(os.getpid(), there) if each in asked]
+    if all(map(processes.refusal, own)):
+        return {}
     found = processes.ranks(own, there)
     try:
         return {"document": helper.look(list(found) or own), "ranks": list(found.items())}
@@ -87,6 +89,8 @@ def ask(
             answer = json.loads(_all(connection))
             if "error" in answer:
                 raise helper.LookError(answer["error"])
+            if "document" not in answer:  # it may not look either
+                continue
             found = {process: (rank, size) for process, (rank, size) in answer["ranks"]}
             return sight.read(answer["document"]), found
     return None

@@ -154,8 +154,9 @@ def explain(number: int, yama: int | None, owner: int | None, user: int) -> str:
         return (
             f"kernel.yama.ptrace_scope is {yama}, which keeps process {number} from being looked at: "
             "look as root, or sudo sysctl kernel.yama.ptrace_scope=0"
+            + (", or start it by tollbar run --on-hang, which may look" if yama == 1 else "")
         )
     return (
         f"process {number} may not be looked at: CAP_SYS_PTRACE is missing (in a container: "
-        "--cap-add SYS_PTRACE), or the process is set-uid; look as root"
+        "--cap-add SYS_PTRACE), or the process is set-uid; look as root, or start it by tollbar run --on-hang"
     )

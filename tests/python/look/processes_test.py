@@ -51,7 +51,8 @@ def test_this_process_is_there_under_its_name():
     ("yama", "owner", "user", "said"),
     [
         (None, 7, 1000, r"process 9 belongs to another user \(uid 7\): look as that user or as root"),
-        (1, 1000, 1000, "kernel.yama.ptrace_scope is 1, .*: look as root, or sudo sysctl kernel.yama.ptrace_scope=0"),
+        (1, 1000, 1000, "kernel.yama.ptrace_scope is 1, .*: look as root, .*ptrace_scope=0, or start it"),
+        (2, 1000, 1000, "kernel.yama.ptrace_scope is 2, .*: look as root, or sudo sysctl kernel.yama.ptrace_scope=0$"),
         (3, 0, 0, "kernel.yama.ptrace_scope is 3, .*tollbar run --timeout"),
         (None, 1000, 0, ".*CAP_SYS_PTRACE"),
     ],
