@@ -72,3 +72,38 @@ def test_ranks_that_wait_for_messages_accuse_nobody():
 
 def test_ranks_that_are_all_in_one_call_accuse_nobody():
     assert meeting(rank(0, "PMPI_Barrier"), rank(1, "PMPI_Barrier")) is None
+
+
+def in_communicators(*seen: tuple[str, int] | None):
+    """Ranks in one call, each of a communicator with a name and a number; None: of one that is not known."""
+    threads = []
+    for number, of in enumerate(seen):
+        inside = thread(number, LIBRARY, f"{LIBRARY}PMPI_Barrier", "step", *MAIN, runs=True)
+        inside["communicators"] = [{"name": of[0], "number": of[1], "rank": number}] if of else []
+        threads.append(sight_of([inside], process=number).threads[0])
+    return meeting(*threads)
+
+
+def test_the_single_rank_in_a_call_of_another_communicator_is_named():
+    found = in_communicators(("MPI_COMM_WORLD", 0), ("MPI_COMM_WORLD", 0), ("rows", 3))
+    assert found.sentence == "rank 2 is in MPI_Barrier of rows; 2 of 3 are in MPI_Barrier of MPI_COMM_WORLD"
+
+
+def test_ranks_in_several_communicators_accuse_nobody():
+    world, rows = ("MPI_COMM_WORLD", 0), ("rows", 3)
+    assert in_communicators(world, rows, world, rows) is None
+    assert in_communicators(world, rows) is None
+    assert in_communicators(world, None, world) is None
+
+
+def test_a_rank_without_a_process_is_named_where_all_are_of_this_host():
+    waiting = (rank(0, "PMPI_Barrier"), rank(2, "PMPI_Barrier"))
+    job = ranks.of_threads({each.process: (each.process, 3) for each in waiting}, waiting)
+    assert ranks.conclude(job, all_here=False) is None
+    found = ranks.conclude(job, all_here=True)
+    assert found.sentence == "rank 1 has no process with an MPI in its memory; 2 of 3 are in MPI_Barrier"
+
+
+def test_an_element_outside_a_call_of_openshmem_is_named():
+    found = meeting(rank(0, "pshmem_barrier_all"), rank(1, None), rank(2, "shmem_barrier_all"))
+    assert found.sentence == "rank 1 is in compute(); 2 of 3 are in shmem_barrier_all"
