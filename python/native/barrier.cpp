@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waits of tollbar.Barrier and tollbar.process_barrier. A thread arrives with the interpreter's lock and gives it
 // up only where it has to wait.
-#include "barrier.hpp"
+#include "parts.hpp"
 
 #include "meeting.hpp"
 

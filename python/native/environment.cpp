@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's reader of the environment, so that the command reads variables as the library does.
-#include "environment.hpp"
+#include "parts.hpp"
 
 #include "base/environment.hpp"
 
 #include <tollbar/algorithms.hpp>
+#include <tollbar/detail/cpus.hpp>
 
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
 
 namespace nb = nanobind;
+using namespace nb::literals;
 using namespace tollbar;
 using namespace tollbar::detail;
 
@@ -55,6 +68,24 @@ std::vector<Variable> variables() {
     return rows;
 }
 
+/// Why the kernel, or a sandbox, refuses what a waiting thread needs; "" where it does not.
+std::string futex_problem() {
+    std::uint32_t word = 0;
+    return syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0) < 0 ? std::strerror(errno) : "";
+}
+
+std::string membarrier_problem() {
+    const long offered = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    if (offered < 0) return std::strerror(errno);
+    constexpr long wanted = MEMBARRIER_CMD_PRIVATE_EXPEDITED | MEMBARRIER_CMD_GLOBAL_EXPEDITED;
+    return (offered & wanted) == wanted ? "" : "no expedited barrier";
+}
+
+std::optional<double> finite_quota(const std::string& root) {
+    const double cpus = cpu_quota(root);
+    return std::isfinite(cpus) ? std::optional(cpus) : std::nullopt;
+}
+
 }  // namespace
 
 void bind_environment(nb::module_& m) {
@@ -66,5 +97,9 @@ void bind_environment(nb::module_& m) {
           "complaint\nis the line that refuses the value, empty when it is accepted.");
     m.def("cache_folder", &environment::cache_folder, "tollbar's folder in the user's cache; '' without a home.");
     m.def("tuning_file", &environment::tuning_file, "The tuning file; '' without a home.");
+    m.def("cpu_quota", &finite_quota, "root"_a = "",
+          "CPUs' worth of time that the cgroup grants; None without a quota.");
+    m.def("futex_problem", &futex_problem, "Why no thread could sleep on a word; '' where it could.");
+    m.def("membarrier_problem", &membarrier_problem, "Why membarrier cannot spare a waker its fence; '' where it can.");
     m.def("nicd_socket", &environment::nicd_socket, "Where the daemon of the network card listens.");
 }

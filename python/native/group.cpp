@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar.Group and tollbar.Participant: the split phase, with the interpreter's lock given up in waits.
-#include "group.hpp"
+#include "parts.hpp"
 
 #include "base/environment.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands beside a price: the closed forms of the LogP paper, the period of a loop of barriers, and parameters
 // for messages that carry something and ranks that handle many.
-#include "logp.hpp"
+#include "parts.hpp"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/models/logp.hpp>

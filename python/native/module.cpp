@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar._native: plans, verify, price and drawings for Python. Errors of the library become ValueError.
-#include "barrier.hpp"
-#include "cores.hpp"
-#include "environment.hpp"
-#include "group.hpp"
-#include "logp.hpp"
-#include "nic.hpp"
-#include "nicd.hpp"
-#include "scheduler.hpp"
-#include "tuning.hpp"
+
+#include "parts.hpp"
 
 #include "analysis/draw.hpp"
 #include "analysis/unheard.hpp"
@@ -309,6 +302,14 @@ void bind_price(nb::module_& m) {
           "The plan in GOAL, the input language of LogGOPSim; roles are the ranks after the plan's own.");
 }
 
+/// What users are to find in the module so far.
+nb::list public_names(const nb::module_& m) {
+    nb::list names;
+    for (nb::handle name : nb::borrow<nb::dict>(m.attr("__dict__")).keys())
+        if (nb::cast<std::string_view>(name).front() != '_') names.append(name);
+    return names;
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -323,11 +324,12 @@ NB_MODULE(_native, m) {
     bind_verify(m);
     bind_price(m);
     bind_logp(m);
-    bind_barrier(m);
     bind_group(m);
     bind_scheduler(m);
     bind_cores(m);
     bind_nic(m);
+    m.attr("__all__") = public_names(m);  // what follows is for the package alone
+    bind_barrier(m);
     bind_environment(m);
     bind_tuning(m);
     bind_nicd(m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC timing model for Python: cards by their names or their parts, what became of the nodes, and what the
 // paper's latencies say of the parts.
-#include "nic.hpp"
+#include "parts.hpp"
 
 #include "simulating.hpp"
 

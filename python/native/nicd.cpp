@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the daemon of the network card as members do.
-#include "nicd.hpp"
+#include "parts.hpp"
 
 #include "membership/connection.hpp"
 

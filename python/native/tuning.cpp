@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's tuning file, so that the command reads and writes it as the library does.
-#include "tuning.hpp"
+#include "parts.hpp"
 
 #include "tuner/tuning.hpp"
 #include "tuner/tuning_file.hpp"

@@ -74,8 +74,8 @@ double granted(bool v2, const std::string& folder) {
 
 }  // namespace
 
-std::uint32_t quota_cpus(const std::string& root) {
-    double tightest = UINT32_MAX;
+double cpu_quota(const std::string& root) {
+    double tightest = std::numeric_limits<double>::infinity();
     for (const Membership& membership : memberships(root)) {
         const auto mounts = membership.v2 ? std::array{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}
                                           : std::array{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
@@ -84,10 +84,12 @@ std::uint32_t quota_cpus(const std::string& root) {
             if (path.rfind('/') == std::string::npos) break;
         }
     }
-    return static_cast<std::uint32_t>(std::max(1.0, std::floor(tightest)));
+    return tightest;
 }
 
-std::uint32_t quota_cpus() { return quota_cpus(""); }
+std::uint32_t quota_cpus(const std::string& root) {
+    return static_cast<std::uint32_t>(std::clamp(std::floor(cpu_quota(root)), 1.0, static_cast<double>(UINT32_MAX)));
+}
 
 namespace {
 

@@ -26,11 +26,12 @@ struct CpuSet {
 CpuSet affinity() noexcept;
 
 /// CPUs' worth of time the cgroup grants this process (v2 cpu.max, v1 cpu.cfs_quota_us; the tightest ancestor
-/// decides), rounded down but at least 1; UINT32_MAX when there is no quota. Read afresh at every call.
-std::uint32_t quota_cpus();
+/// decides); infinite when there is no quota. Read afresh at every call, from the files below `root` (for tests):
+/// root/proc/self/cgroup and root/sys/fs/cgroup.
+double cpu_quota(const std::string& root = "");
 
-/// As quota_cpus(), from the files below `root` (for tests): root/proc/self/cgroup and root/sys/fs/cgroup.
-std::uint32_t quota_cpus(const std::string& root);
+/// cpu_quota() rounded down but at least 1; UINT32_MAX when there is no quota.
+std::uint32_t quota_cpus(const std::string& root = "");
 
 /// The affinity mask this process was started with.
 const CpuSet& masked() noexcept;

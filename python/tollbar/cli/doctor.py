@@ -38,7 +38,6 @@ _PROGRAMS = (
     "tollbar-bench-processes",
     "tollbar-bench-cores",
     "tollbar-bench-idle",
-    "tollbar-bench-unused",
 )
 
 
@@ -136,11 +135,11 @@ def _processors() -> Iterator[Finding]:
 
 def _calls() -> Iterator[Finding]:
     remedy = "allow the call {} in the sandbox or container, or run outside it"
-    if problem := kernel.futex_problem():
+    if problem := _native.futex_problem():
         yield Finding("futex", BROKEN, problem, remedy.format("futex"))
     else:
         yield Finding("futex", OK, "threads can sleep", None)
-    if problem := kernel.membarrier_problem():
+    if problem := _native.membarrier_problem():
         why = f"{problem}; each wake-up pays a memory fence instead"
         yield Finding("membarrier", ABSENT, why, remedy.format("membarrier"))
     else:
@@ -217,7 +216,7 @@ def _hosts() -> Finding:
     if shutil.which("ip") is None:
         why = "the command ip is missing: no hosts made of network namespaces"
         return Finding(name, ABSENT, why, "sudo apt-get install -y iproute2")
-    if not kernel.may_make_namespaces():
+    if kernel.lacking(*kernel.NAMESPACES):
         why = "no permission to create them: messages between hosts are not measured"
         return Finding(name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN")
     return Finding(name, OK, "can be created", None)

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tollbar.cli.findings import ABSENT, OK, WRONG, Finding
-from tollbar.machine import nic_daemon, paths
+from tollbar.machine import kernel, nic_daemon, paths
 
-_CAPABILITIES = {"CAP_BPF": 39, "CAP_PERFMON": 38, "CAP_NET_ADMIN": 12}
 _OLDEST_KERNEL = (6, 6)
 _FRAME_BYTES = 68  # of IP
 _FEW_GROUPS_LEFT = 0.9
@@ -49,19 +48,9 @@ def _kernel() -> Finding:
     return Finding(name, ABSENT, why, "sudo apt-get install -y -t bookworm-backports linux-image-amd64")
 
 
-def capabilities() -> int:
-    """Of this process, as bits."""
-    text = Path("/proc/self/status").read_text()
-    bits = re.search(r"^CapEff:\s*([0-9a-f]+)", text, re.MULTILINE)
-    assert bits, "every Linux lists CapEff"
-    return int(bits[1], 16)
-
-
 def _right() -> Finding:
     name = "right to load BPF"
-    have = capabilities()
-    lacking = [word for word, bit in _CAPABILITIES.items() if not have >> bit & 1]
-    if lacking:
+    if lacking := kernel.lacking("CAP_BPF", "CAP_PERFMON", "CAP_NET_ADMIN"):
         why = f"no {' and no '.join(lacking)} here: only the daemon needs it, its users do not"
         return Finding(name, ABSENT, why, "sudo tollbar nic up")
     return Finding(name, OK, "the daemon may be started by this user", None)

@@ -32,16 +32,6 @@ def _memory_mb() -> int | None:
     return int(line.split()[1]) // 1024 if line else None
 
 
-def _quota() -> str | None:
-    """The processor quota of this cgroup as "quota period" (version 2) or quota/period (version 1)."""
-    own = next((line[3:] for line in _lines("/proc/self/cgroup") if line.startswith("0::")), "/")
-    for folder in (f"/sys/fs/cgroup{own}", "/sys/fs/cgroup"):
-        if quota := _first_line(f"{folder}/cpu.max"):
-            return quota
-    quota, period = (_first_line(f"/sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in ("quota", "period"))
-    return f"{quota} {period}" if quota and period else None
-
-
 def _lines(path: str) -> list[str]:
     try:
         return Path(path).read_text(encoding="utf-8").splitlines()
@@ -56,13 +46,14 @@ def _hypervisor() -> bool:
 def facts() -> dict[str, Any]:
     """The machine as it is now. What cannot be known is None."""
     from tollbar import __version__
+    from tollbar.machine import cpus
 
     return {
         "model": processor_model(),
         "architecture": platform.machine(),
         "cpus": os.cpu_count(),
         "usable": sorted(os.sched_getaffinity(0)),
-        "quota": _quota(),
+        "quota": cpus.usable().quota,
         "virtual": _hypervisor(),
         "smt": _first_line("/sys/devices/system/cpu/smt/active"),
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),

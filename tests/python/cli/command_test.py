@@ -104,7 +104,7 @@ def test_interrupted_at_any_moment_it_says_so_in_one_line(after_ms):
     assert done.stderr in ("tollbar: interrupted\n", "tollbar verify: interrupted\n")
 
 
-@pytest.mark.skipif(not kernel.may_make_namespaces(), reason="network namespaces cannot be made here")
+@pytest.mark.skipif(kernel.lacking(*kernel.NAMESPACES), reason="network namespaces cannot be made here")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_it_takes_down_what_it_has_made(number, tmp_path):
     """As timeout(1), a batch system or a terminal that is closed tells it."""

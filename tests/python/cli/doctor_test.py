@@ -147,7 +147,7 @@ def test_an_unknown_value_of_a_variable_is_wrong(tollbar, monkeypatch):
 
 
 def test_a_kernel_without_futex_is_broken_and_the_exit_code_is_1(tollbar, monkeypatch):
-    monkeypatch.setattr("tollbar.machine.kernel.futex_problem", lambda: "Operation not permitted")
+    monkeypatch.setattr("tollbar._native.futex_problem", lambda: "Operation not permitted")
     said = tollbar("doctor", "--format", "json")
     row = next(row for row in said.json if row["what"] == "futex")
     assert (said.code, row["state"], row["why"]) == (1, "broken", "Operation not permitted")
@@ -159,7 +159,7 @@ def test_shared_memory_that_is_missing_is_wrong(tmp_path):
 
 
 def test_without_the_right_to_make_namespaces_it_says_what_is_lost(findings, monkeypatch):
-    monkeypatch.setattr("tollbar.machine.kernel.may_make_namespaces", lambda: False)
+    monkeypatch.setattr("tollbar.machine.kernel.lacking", lambda *names: list(names))
     row = findings()["network namespaces"]
     assert row["state"] == "absent"
     assert "messages between hosts are not measured" in row["why"]

@@ -4,7 +4,7 @@
 import pytest
 from tollbar.cli import nic_checks
 from tollbar.cli.findings import ABSENT, OK, WRONG
-from tollbar.machine import nic_daemon
+from tollbar.machine import kernel, nic_daemon
 
 
 @pytest.fixture
@@ -44,11 +44,11 @@ def test_an_old_kernel_is_named(no_daemon, monkeypatch):
 
 
 def test_a_right_that_is_missing_is_named(no_daemon, monkeypatch):
-    monkeypatch.setattr(nic_checks, "capabilities", lambda: 1 << 12)
+    monkeypatch.setattr(kernel, "lacking", lambda *names: ["CAP_BPF", "CAP_PERFMON"])
     found = row(nic_checks.findings(no_daemon), "right to load BPF")
     assert found.state == ABSENT
     assert "no CAP_BPF and no CAP_PERFMON" in found.why
-    monkeypatch.setattr(nic_checks, "capabilities", lambda: (1 << 41) - 1)
+    monkeypatch.setattr(kernel, "lacking", lambda *names: [])
     assert row(nic_checks.findings(no_daemon), "right to load BPF").state == OK
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from tollbar.machine import doors, openmp, paths
-from tollbar.machine.cpus import Quota, Usable
+from tollbar.machine.cpus import Usable
 
 FOUR = Usable(online=4, affinity=4, quota=None)
-LIMITED = Usable(online=4, affinity=4, quota=Quota(2.5, Path("cpu.max")))
+LIMITED = Usable(online=4, affinity=4, quota=2.5)
 
 
 def test_a_program_with_a_cpu_for_each_thread_waits_for_regions_as_it_always_has():
