@@ -48,7 +48,6 @@ APART = {
     "turns": "workload",
     "round_trips": "messages",
     "idle": "",
-    "unused": "",
     "crowd": "",
 }
 
@@ -76,11 +75,6 @@ class Run:
     def subjects(self, kind: str) -> set[tuple[str, str]]:
         by = APART.get(kind, "wait")
         return {(record["name"], str(record[by]) if by else "") for record in self.of(kind)}
-
-
-def one_cpu(run: Run) -> None:
-    if not run.of("unused") and (len(os.sched_getaffinity(0)) > 1 or not run.of("skipped")):
-        fail("nothing is measured, and nothing says why")
 
 
 def knows_its_mpi(run: Run) -> None:
@@ -220,7 +214,6 @@ CASES = {
     "work-shmem": working("default", "shmem_barrier_all"),
     "processes": Case("--ranks 3 --batch-us 500", {"processes": BOTH_WAYS}, "--ranks 0"),
     "idle": Case("--ranks 3", {"idle": OURS_AND_PEERS}, "--only mcs"),
-    "unused": Case("--placement pinned", {}, "--only mcs", one_cpu),
     "crowd": Case(
         f"{CROWDED} --only turnstile,mcs+park,combination,std::barrier",
         {"crowd": alone("turnstile", "mcs", "combination", "std::barrier"), "scheduling": set()},

@@ -57,21 +57,6 @@ TEST_CASE("a period runs from one last entry to the next, whoever leaves first")
     for (const double each : period) CHECK(each == doctest::Approx(20e6));
 }
 
-TEST_CASE("what a rank computes lies between its exit and its next entry") {
-    Stamps stamps(2, 3);
-    const Ticks unit = 1000;
-    for (Rank rank = 0; rank < 2; ++rank)
-        for (Ticks episode = 0; episode < 3; ++episode) {
-            const Ticks exit = (10 * episode + 9) * unit;
-            stamps.row(rank)[episode] = {exit - (rank + episode) * unit, exit};
-        }
-    const double unit_ns = nanoseconds(unit);
-    CHECK(stamps.computing(0, 3).size() == 2);
-    CHECK(stamps.computing(0, 3)[0] == doctest::Approx(9 * unit_ns));
-    CHECK(stamps.computing(1, 3)[1] == doctest::Approx(7 * unit_ns));
-    CHECK(stamps.computing(1, 0).empty());
-}
-
 TEST_CASE("an exit before the last entry is a violation that names both ranks") {
     Stamps stamps(3, 2);
     for (Rank rank = 0; rank < 3; ++rank) stamps.row(rank)[0] = {10, 20};

@@ -77,8 +77,6 @@ std::vector<Flag> flags_of_all(Options& o) {
         {"--stuck-ms", "MS",
          "with --check: ranks are stuck when nobody has entered or left for so long (default 10000)",
          amount(o.tolls.limit_ns, 1e6, 1, hour_us / 1000)},
-        {"--profile", "", "also what each rank does between stamped episodes, for `tollbar simulate scheduler`",
-         set(o.profile, true)},
         {"--list", "", "names what can be measured, measures nothing", set(o.list, true)},
         {"--quick", "", "leaves out what never gives its CPU away when there are more ranks than CPUs",
          set(o.depth, Depth::quick)},

@@ -62,7 +62,6 @@ struct Options {
     double turns_ns = 0;  ///< turns are timed for so long in place of counted episodes or runs; 0: those are
     Neighbours neighbours = Neighbours::alone;
     Tolls tolls;
-    bool profile = false;
     bool list = false;
     bool help = false;
 

@@ -145,12 +145,6 @@ private:
             .field("inside_ns", samples.inside);
         if (visit.stamping.isolated != 0) record.field("call_ns", samples.call);
         record.print();
-        if (options_.profile)
-            for (Rank rank = 0; rank < options_.ranks; ++rank)
-                Record<"profile">(label, round)
-                    .field("rank", rank)
-                    .field("computing_ns", visit.stamps.computing(rank, visit.stamping.stamped))
-                    .print();
         if (visit.stamping.isolated != 0)
             Record<"isolated">(label, round)
                 .field("latency_ns", isolated.latency)

@@ -56,12 +56,4 @@ Samples Stamps::evaluate(std::size_t episodes) const {
     return samples;
 }
 
-std::vector<double> Stamps::computing(Rank rank, std::size_t episodes) const {
-    const Stamp* const row = stamps_ + rank * stride_;
-    std::vector<double> ns;
-    for (std::size_t episode = 1; episode < episodes; ++episode)
-        ns.push_back(nanoseconds(row[episode].entry - row[episode - 1].exit));
-    return ns;
-}
-
 }  // namespace tollbar::bench

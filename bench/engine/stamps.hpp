@@ -60,9 +60,6 @@ public:
     /// Evaluates the first `episodes` of all rows.
     Samples evaluate(std::size_t episodes) const;
 
-    /// What `rank` did between the barriers of its first `episodes`: from each exit to the next entry, in ns.
-    std::vector<double> computing(Rank rank, std::size_t episodes) const;
-
 private:
     Rank ranks_;
     std::size_t episodes_;

@@ -109,7 +109,7 @@ private:
 };
 
 void check(const Options& options) {
-    if (options.list || options.profile) throw WrongUse("--list and --profile are for tollbar-bench-threads");
+    if (options.list) throw WrongUse("--list is for tollbar-bench-threads");
     if (options.computing != Computing::busy) throw WrongUse("--computing is busy here: processors are what is short");
     if (options.work.empty()) throw WrongUse("--workload says what is computed between barriers, such as 1000~0.5");
     for (const Work& work : options.work)

@@ -49,11 +49,6 @@ SINGLES = {
             ("std::barrier", "peer", 1e8),
         )
     ],
-    "tollbar-bench-unused": [
-        {"record": "unused", "name": name, "kind": kind, "wait": "auto", "episodes": 2000,
-         "participant_ns": [30.0 + added, 30.0 + added, 1e4], "bare_ns": [30.0, 30.0, 1e3]}
-        for name, kind, added in (("turnstile", "turnstile", 1.5), ("dissemination", "plan", -0.5))
-    ],
 }  # fmt: skip
 PROGRAMS = (*BARRIERS, *SINGLES)
 COMPANIES = {

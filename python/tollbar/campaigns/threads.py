@@ -55,7 +55,6 @@ SINGLES = {
         tuple(Situation("free", ranks) for ranks in (4, 8, 16)), 2, "a barrier between processes"
     ),
     "tollbar-bench-idle": Single((Situation("free", 64),), 1, "the cost of a long wait"),
-    "tollbar-bench-unused": Single((Situation("pinned", 2),), 4, "the cost of features nobody uses"),
 }
 
 #: With more threads than this only what may be close is measured, unless names were asked for.

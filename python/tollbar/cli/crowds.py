@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,21 +19,6 @@ WAITINGS = ("spin", "smart", "naive")
 _ANY = arguments.number(int, 0, what="number")
 _THREADS = arguments.number(int, 1, 1 << 20, "number of threads")
 _PROFILE = {"thread": _ANY, "compute_us": arguments.microseconds}
-_EVENTS: dict[str, arguments.Reader] = {
-    "thread": _ANY, "event": arguments.one_of(("compute", "send", "receive", "barrier")), "value": str,
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What each thread of a recorded program does: its computing times, or all its events."""
-
-    times: list[list[float]]
-    events: list[list[tuple[str, float]]]
-
-    @property
-    def threads(self) -> int:
-        return len(self.times or self.events)
 
 
 @dataclass(frozen=True)
@@ -118,7 +102,7 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
     """For each run without regard to processors, its applications. Raises WrongUse for an option that no
     application takes."""
     recorded = isinstance(args.compute, Path)
-    profile = read_profile(args.compute) if recorded else Profile([], [])
+    profile = read_profile(args.compute) if recorded else []
     for key in _KEYS:
         option = getattr(args, key, None) is not None and key not in ("cpus", "arrival")
         each_has = [key in pairs for pairs in args.application]
@@ -146,7 +130,7 @@ def described(args: argparse.Namespace) -> list[list[Described]]:
     ]
 
 
-def _application(given: Mapping[str, Any], profile: Profile) -> Described:
+def _application(given: Mapping[str, Any], profile: list[list[float]]) -> Described:
     waiting, _, yields = given["waiting"].partition(":")
     where, processor_of = given["placement"]
     compute_us, variation = given["compute"]
@@ -163,68 +147,18 @@ def _application(given: Mapping[str, Any], profile: Profile) -> Described:
         processor_of=list(processor_of),
         processors=given["cpus"],
         yields=int(yields or 0),
-        profile_us=profile.times,
-        events=profile.events,
+        profile_us=profile,
     )
-    threads, computing = (profile.threads, None) if profile.threads else (given["ranks"], compute_us)
+    threads, computing = (len(profile), None) if profile else (given["ranks"], compute_us)
     return Described(application, given["barrier"], given["waiting"], where, threads, computing, variation > 0)
 
 
-def read_profile(path: Path) -> Profile:
-    """What threads did, in microseconds. A fault is told with its line and column."""
-    text = arguments.read_text(path)
-    if text.startswith("{"):
-        return Profile(_by_thread(path, _records(path, text)), [])
-    if "event" in text.partition("\n")[0]:
-        return Profile([], _by_thread(path, _events(path, text)))
+def read_profile(path: Path) -> list[list[float]]:
+    """The computing times of each thread. Raises WrongUse that names the line and the column."""
     times: dict[int, list[float]] = {}
-    for _, row in arguments.read_csv(path, text, _PROFILE):
+    for _, row in arguments.read_csv(path, arguments.read_text(path), _PROFILE):
         times.setdefault(row["thread"], []).append(row["compute_us"])
-    return Profile(_by_thread(path, times), [])
-
-
-def _by_thread(path: Path, found: Mapping[int, list[Any]]) -> list[list[Any]]:
-    """What each thread has, in the order of threads."""
-    if not found:
-        raise WrongUse(f"{path} has no computing times")
-    missing = next(thread for thread in itertools.count() if thread not in found)
-    if missing < len(found):
-        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(found)}")
-    return [found[thread] for thread in sorted(found)]
-
-
-def _records(path: Path, text: str) -> dict[int, list[float]]:
-    """What a measuring program prints with --profile: the last round of its one candidate."""
-    times: dict[int, list[float]] = {}
-    names = set()
-    for number, line in enumerate(text.splitlines(), start=1):
-        try:
-            record = json.loads(line)
-            if record["record"] == "profile":
-                names.add(f"{record['name']}+{record['wait']}")
-                times[int(record["rank"])] = [float(ns) / 1000 for ns in record["computing_ns"]]
-        except (ValueError, KeyError, TypeError):
-            raise WrongUse(f"{path}: line {number}: not what a measuring program prints") from None
-    if len(names) > 1:
-        raise WrongUse(f"{path} has profiles of {', '.join(sorted(names))}; record one, with --only NAME+WAIT")
-    return times
-
-
-def _events(path: Path, text: str) -> dict[int, list[tuple[str, float]]]:
-    events: dict[int, list[tuple[str, float]]] = {}
-    for line, row in arguments.read_csv(path, text, _EVENTS):
-        try:
-            events.setdefault(row["thread"], []).append((row["event"], _value(row["event"], row["value"])))
-        except argparse.ArgumentTypeError as error:
-            raise WrongUse(f"{path}: line {line}, column value: {error}") from None
-    return events
-
-
-def _value(event: str, text: str) -> float:
-    if event == "compute":
-        return arguments.microseconds(text)
-    if event != "barrier":
-        return _ANY(text)
-    if text:
-        raise argparse.ArgumentTypeError(f"a barrier has none, not '{text}'")
-    return 0
+    missing = next(thread for thread in itertools.count() if thread not in times)
+    if missing < len(times):
+        raise WrongUse(f"{path} has no computing times of thread {missing}, but of thread {max(times)}")
+    return [times[thread] for thread in sorted(times)]

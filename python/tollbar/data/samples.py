@@ -62,7 +62,6 @@ METRICS: dict[str, dict[str, pl.Expr]] = {
     "isolated": {"alone_latency_ns": pl.col("latency_ns"), "alone_skew_ns": pl.col("skew_ns")},
     "processes": {"period_ns": _EPISODES["period_ns"]},
     "idle": {"waiters_share": pl.col("cpu_ns") / pl.col("waited_ns")},
-    "unused": {"added_ns": pl.col("participant_ns").list.median() - pl.col("bare_ns").list.median()},
     "set_up": {"set_up_ns": pl.col("set_up_ns")},
     "late": {
         "busiest_waiter_share": pl.col("waiter_cpu_ns").list.max() / pl.col("waited_ns"),

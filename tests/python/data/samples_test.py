@@ -20,7 +20,7 @@ def found(stored):
 def test_every_kind_of_record_has_metrics_or_is_about_the_launch_or_for_the_tuner():
     about_the_launch, for_the_tuner = {"environment", "skipped", "violation", "done"}, {"candidate", "choice"}
     of_checks = {"toll", "stuck"}
-    assert set(schema.kinds()) - set(METRICS) == about_the_launch | for_the_tuner | of_checks | {"profile"}
+    assert set(schema.kinds()) - set(METRICS) == about_the_launch | for_the_tuner | of_checks
     assert set(METRICS) <= set(schema.kinds())
 
 
@@ -52,7 +52,6 @@ COMPUTED = {
     "alone_latency_ns": lambda record: record["latency_ns"],
     "alone_skew_ns": lambda record: record["skew_ns"],
     "waiters_share": lambda record: record["cpu_ns"] / record["waited_ns"],
-    "added_ns": lambda record: statistics.median(record["participant_ns"]) - statistics.median(record["bare_ns"]),
     "busiest_waiter_share": lambda record: max(record["waiter_cpu_ns"]) / record["waited_ns"],
     "run_ns": lambda record: record["elapsed_ns"] / record["runs"],
     "barrier_ns": lambda record: (record["elapsed_ns"] / record["runs"] - record["longest_ns"]) / record["phases"],

@@ -117,11 +117,6 @@ def test_cpu_time_of_waiters_is_told_as_a_share_of_the_wait(singles):
     assert median(singles, "waiters_share", "turnstile").value == pytest.approx(0.01, rel=0.05)
 
 
-def test_a_disturbed_batch_does_not_change_what_unused_features_add(singles):
-    assert median(singles, "added_ns", "turnstile").value == pytest.approx(1.5)
-    assert median(singles, "added_ns", "dissemination").value == pytest.approx(-0.5)
-
-
 def test_what_is_alike_but_for_how_it_is_apart_is_paired_by_round(singles):
     rows = singles.of("period_ns").with_columns(candidate=pl.col("apart"))
     table = summary(replace(singles, records=rows), "period_ns", by=["ranks", "name"], to="one session")
