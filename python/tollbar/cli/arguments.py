@@ -32,9 +32,6 @@ MESSAGE_PLANS = tuple(each.name for each in tollbar.catalogue() if not each.runs
 #: The least number above 0, as a limit.
 ABOVE_0 = math.ulp(0.0)
 
-#: The endings of pictures, each of which is a format.
-PICTURES = (".svg", ".png", ".pdf")
-
 
 def number(kind: type, low: float, high: float = math.inf, what: str = "number") -> Reader:
     """One number from `low` to `high`, such as number(int, 1, 64, "number of hosts")."""
@@ -119,13 +116,6 @@ def computing(text: str) -> tuple[float, float]:
     """`US` or `US~SHARE`: a computing time, and by which share each one is longer or shorter."""
     us, varies, share = text.partition("~")
     return microseconds(us), number(float, 0, 1, "share")(share) if varies else 0.0
-
-
-def picture(text: str) -> Path:
-    """A file whose ending is a format of pictures."""
-    if Path(text).suffix not in PICTURES:
-        raise argparse.ArgumentTypeError(f"'{text}' must end in {', '.join(PICTURES)}")
-    return Path(text)
 
 
 def plan(text: str, others: Sequence[str] = ()) -> str:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
@@ -80,6 +80,15 @@ class Parser(argparse.ArgumentParser):
         self.usage = self.usage or self._usage_line().removeprefix("usage: ")
         return super().format_help()
 
+    @property
+    def epilog(self) -> str | None:
+        """What each column means; where that takes a while to load, told by a function."""
+        return self._epilog() if callable(self._epilog) else self._epilog
+
+    @epilog.setter
+    def epilog(self, text: str | Callable[[], str] | None) -> None:
+        self._epilog = text
+
     def add_subparsers(self, **options: Any) -> Any:
         return super().add_subparsers(prog=self.prog, **options)
 
@@ -93,9 +102,9 @@ class Parser(argparse.ArgumentParser):
             forms = {"*": "[{} ...]", "?": "[{}]", argparse.PARSER: "{} ...", argparse.REMAINDER: "{}"}
             words.append(forms.get(str(action.nargs), "{}").format(name))
         words += [
-            f"{each.option_strings[-1]} {each.metavar}"
-            for each in self._actions
-            if each.required and each.option_strings
+            f"{action.option_strings[-1]} {action.metavar}"
+            for action in self._actions
+            if action.required and action.option_strings
         ]
         return "usage: " + " ".join([*words, "[options]"])
 
@@ -138,16 +147,16 @@ def _ending_in_order() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)  # whoever insists is obeyed
         raise _Ended(number)
 
-    usual = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    usual = [ending for ending in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(ending) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():
         usual = []
-    for each in usual:
-        signal.signal(each, end)
+    for ending in usual:
+        signal.signal(ending, end)
     try:
         yield
     finally:
-        for each in usual:
-            signal.signal(each, signal.SIG_DFL)
+        for ending in usual:
+            signal.signal(ending, signal.SIG_DFL)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -266,8 +275,8 @@ def _negative(word: str) -> bool:
 
 def _ways_of(parser: argparse.ArgumentParser) -> Mapping[str, Parser]:
     """The parsers of a verb's own verbs."""
-    chosen = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
-    return next((each.choices for each in chosen), {})
+    chosen = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return next((action.choices for action in chosen), {})
 
 
 def _discard_output() -> None:

@@ -45,27 +45,6 @@ class Finding:
     fits: bool | None = column("whether the residual is within 7 %", default=None)
 
 
-@dataclass(frozen=True)
-class _ParameterLine:
-    parameter: str = column("")
-    us: float = column("")
-    low_us: float | None = column("")
-    high_us: float | None = column("")
-    identified: bool = column("")
-    meaning: str = column("")
-
-
-@dataclass(frozen=True)
-class _BarrierLine:
-    plan: str = column("")
-    ranks: int = column("")
-    us: float = column("")
-    price_us: float = column("")
-    off_pct: float = column("")
-    fitted: bool = column("")
-    fits: bool = column("")
-
-
 def add_parser(ways) -> None:
     parser = verb(ways, "fit", __doc__, Finding)
     parser.add_argument("file", type=Path, metavar="FILE", help="CSV with the columns plan,ranks,us")
@@ -169,26 +148,14 @@ def _all_the_same(estimate: Estimate) -> str:
 
 
 def _written(findings: Sequence[Finding], fit: Fit, fitted: int, remarks: Iterator[str]) -> str:
-    parameters = [
-        _ParameterLine(
-            estimate.quantity.name,
-            estimate.us,
-            estimate.low_us,
-            estimate.high_us,
-            estimate.identified,
-            estimate.quantity.meaning,
-        )
-        for estimate in fit.estimates
-    ]
-    names = _BarrierLine.__dataclass_fields__
-    barriers = [_BarrierLine(*(getattr(row, name) for name in names)) for row in findings if row.plan]
     out = io.StringIO()
-    write(Table(parameters), "table", out)
+    write(Table([row for row in findings if row.name]), "table", out)
+    out.writelines(f"{each.quantity.name} is {each.quantity.meaning}.\n" for each in fit.estimates)
     out.write("\n")
-    write(Table(barriers), "table", out)
-    told = f"{fit.rank} number" + ("s" if fit.rank > 1 else "")
+    write(Table([row for row in findings if row.plan]), "table", out)
+    numbers = f"{fit.rank} number" + ("s" if fit.rank > 1 else "")
     out.write(
-        f"\n{fitted} rows identify {told} of {len(fit.model.parameters)}; "
+        f"\n{fitted} rows identify {numbers} of {len(fit.model.parameters)}; "
         f"root mean square of their residuals {100 * fit.rms:.2g} %.\n"
     )
     for remark in remarks:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import tollbar
@@ -34,27 +33,8 @@ class MachineCost(Cost):
     contended_us: float = column("last_us with contention on a word to which several add")
 
 
-@dataclass(frozen=True)
-class Crossover:
-    """One plan, and between which numbers of ranks it is the cheapest."""
-
-    ranks_from: int = column("the least number of ranks")
-    ranks_to: int = column("the greatest")
-    plan: str = column("the cheapest plan between; of equal ones that with the fewest messages")
-    also: str | None = column("plans that cost the same wherever they were priced")
-    priced_at: int = column("a number of ranks, the greatest in between at which all plans were priced")
-    last_us: float = column("the plan's price there: when the last rank leaves")
-    runner_up: str | None = column("the cheapest other plan there")
-    ratio: float | None = column("its price over the plan's")
-
-
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    parser = verb(
-        commands,
-        "price",
-        __doc__,
-        f"on a machine, {describe_columns(MachineCost)}\n\n--crossover, {describe_columns(Crossover)}",
-    )
+    parser = verb(commands, "price", __doc__, _columns)
     parser.add_argument(
         "plans", nargs="*", type=arguments.plan, metavar="PLAN", help="default: all that run everywhere"
     )
@@ -93,10 +73,13 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
         action="store_true",
         help="for --ranks A..B: which plan is the cheapest from which size on (default: plans without roles)",
     )
-    parser.add_argument(
-        "-o", "--output", type=arguments.picture, metavar="FILE", help="also draw prices over ranks (svg, png or pdf)"
-    )
     parser.set_defaults(run=run)
+
+
+def _columns() -> str:
+    from tollbar.models import crossovers
+
+    return f"on a machine, {describe_columns(MachineCost)}\n\n--crossover, {describe_columns(crossovers.Stretch)}"
 
 
 def _costs(text: str) -> LogP | CoresMachine:
@@ -114,21 +97,14 @@ def _costs(text: str) -> LogP | CoresMachine:
 def run(args: argparse.Namespace) -> Table:
     if len(dict(args.late)) < len(args.late):
         raise WrongUse("--late names a rank twice; give each late rank once")
-    if args.output and len(arguments.sizes(args.ranks)) < 2:
-        raise WrongUse("-o draws prices over the number of ranks; give several, such as --ranks 2..64")
     if args.crossover:
         return _crossovers(args)
     plans = list(dict.fromkeys(args.plans or arguments.DEFAULT_PLANS))
     cases = [(spelling, ranks) for ranks in arguments.sizes(args.ranks) for spelling in plans]
     rows = [_cost(spelling, ranks, args) for spelling, ranks in track(cases, "pricing")]
-    notes = []
-    if isinstance(args.logp, CoresMachine):
-        notes.append("computed, not measured: levels may be off by a factor of 2")
     rows.sort(key=lambda row: (row.ranks, _us(row)))
-    curves: dict[str, dict[int, float]] = {plan: {} for plan in plans}
-    for row in rows:
-        curves[row.plan][row.ranks] = _us(row)
-    return Table(rows, notes=[*notes, *_drawn(curves, args)])
+    on_machine = isinstance(args.logp, CoresMachine)
+    return Table(rows, notes=["computed, not measured: levels may be off by a factor of 2"] if on_machine else [])
 
 
 def _us(row: Cost) -> float:
@@ -142,13 +118,12 @@ def _cost(spelling: str, ranks: int, args: argparse.Namespace) -> Cost:
         return tollbar.price(plan, logp, receive, late)
 
     if isinstance(args.logp, LogP):
-        found = price(args.logp)
-        return Cost(spelling, ranks, found.last_us, found.first_us, found.mean_us, found.messages)
+        alone = price(args.logp)
+        return Cost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages)
     from tollbar.models import cores
 
-    found, contended = (price(cores.logp(args.logp, ranks, adding)) for adding in (0, cores.sharers(plan)))
-    alone = (found.last_us, found.first_us, found.mean_us, found.messages)
-    return MachineCost(spelling, ranks, *alone, contended_us=contended.last_us)
+    alone, contended = (price(cores.logp(args.logp, ranks, adding)) for adding in (0, cores.sharers(plan)))
+    return MachineCost(spelling, ranks, alone.last_us, alone.first_us, alone.mean_us, alone.messages, contended.last_us)
 
 
 def _crossovers(args: argparse.Namespace) -> Table:
@@ -170,36 +145,7 @@ def _crossovers(args: argparse.Namespace) -> Table:
     try:
         with Progress("pricing", total=len(plans) * sum(at)) as progress:
             curves = crossovers.curves(plans, at, args.logp, receive, note)
-        found = crossovers.stretches(curves, args.logp, receive)
+        stretches = crossovers.stretches(curves, args.logp, receive)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted: plans were priced up to {reached} ranks") from None
-    rows = [
-        Crossover(
-            each.first,
-            each.last,
-            each.plan,
-            ",".join(each.also) or None,
-            each.priced_at,
-            curves[each.plan][each.priced_at].last_us,
-            each.runner_up,
-            each.ratio,
-        )
-        for each in found
-    ]
-    drawn = {plan: {ranks: cost.last_us for ranks, cost in costs.items()} for plan, costs in curves.items()}
-    return Table(rows, notes=[crossovers.sentence(found), *_drawn(drawn, args)])
-
-
-def _drawn(curves: Mapping[str, Mapping[int, float]], args: argparse.Namespace) -> Sequence[str]:
-    if not args.output:
-        return []
-    from tollbar.report import figures, pictures
-
-    costs = args.logp
-    by = (
-        f"on {costs.name}"
-        if isinstance(costs, CoresMachine)
-        else f"with L, o, g = {costs.L:g}, {costs.o:g}, {costs.g:g}"
-    )
-    pictures.picture(figures.of_points("prices", curves, "ranks", f"µs {by}")).savefig(args.output)
-    return [f"the picture is {args.output}"]
+    return Table(stretches, notes=[crossovers.sentence(stretches)])

@@ -77,20 +77,11 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         metavar="US,...",
         help="threads enter up to so much after they left (default: 0)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=arguments.picture,
-        metavar="FILE",
-        help="also draw the times over the cores (svg, png or pdf)",
-    )
 
 
 def run(args: argparse.Namespace) -> Table:
     from tollbar.models import cores
 
-    if args.output and len(args.placement) * len(args.spread) > 1:
-        raise WrongUse("-o draws one placement and one spread")
     try:
         machine = cores.machine(args.machine)
     except ValueError as error:
@@ -105,18 +96,7 @@ def run(args: argparse.Namespace) -> Table:
         for placement, spread_us, size, barrier in cases:
             rows.append(_simulated(barrier, size, machine, placement, spread_us, f"{len(rows)} of {len(cases)}"))
             progress.advance(size)
-    notes = ["simulated, not measured: levels may be off by a factor of 2"]
-    if args.output:
-        from tollbar.report import figures, pictures
-
-        curves: dict[str, dict[int, float]] = {}
-        for row in rows:
-            curves.setdefault(row.barrier, {})[row.cores] = row.barrier_us
-        where = f"{machine.name}, {args.placement[0]}"
-        figure = figures.of_points("cores", curves, "cores", f"µs, simulated, {where}")
-        pictures.picture(figure).savefig(args.output)
-        notes.append(f"the picture is {args.output}")
-    return Table(_compared(rows), notes=notes)
+    return Table(_compared(rows), notes=["simulated, not measured: levels may be off by a factor of 2"])
 
 
 def _simulated(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,17 +47,12 @@ class Comparison:
     application: str | None = column("the synthetic application")
     compute_us: float | None = column("mean computing time of a loop")
     variation: float | None = column("by which share each computing time may differ")
-    efficiency: float | None = column("C / (C + B) that is to be reached")
     host_us: float = column("host-based: a barrier, or a whole loop where something is computed")
     nic_us: float = column("NIC-based: the same")
     factor: float = column("host-based over NIC-based")
     saved_us: float = column("host-based less NIC-based")
     host_efficiency: float | None = column("share of the loop that is computing, host-based")
     nic_efficiency: float | None = column("the same, NIC-based")
-    host_compute_us: float | None = column("least computing time C for the efficiency, host-based")
-    nic_compute_us: float | None = column("the same, NIC-based")
-    host_loop_us: float | None = column("the loop C + B at the efficiency, which the paper's Figure 7 plots")
-    nic_loop_us: float | None = column("the same, NIC-based")
 
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
@@ -86,21 +80,13 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         help=f"{', '.join(tollbar.nic_presets())} (default: both), or your own: PART=US,... of "
         f"{', '.join(_PARTS)}, each 0 unless it is named",
     )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
+    parser.add_argument(
         "--compute",
         type=arguments.listed(_work),
         default=(Work(),),
         metavar="US[~S],...",
         help="computing before each barrier, S: varying by this share; or the paper's applications "
         f"{', '.join(tollbar.nic_applications())}, which vary by 0.1 unless ~S says else",
-    )
-    how.add_argument(
-        "--efficiency",
-        type=arguments.listed(arguments.number(float, 0, 1, "share")),
-        default=(),
-        metavar="E,...",
-        help="how much must be computed between barriers for these efficiencies",
     )
 
 
@@ -130,46 +116,31 @@ def run(args: argparse.Namespace) -> Table:
     with Progress("simulating", total=len(cases)) as progress:
         for done, (plan, name, nodes, loop) in enumerate(cases):
             watch = _Watch(f"row {done + 1} of {len(cases)}")
-            rows += _compare(tollbar.plan(plan, nodes), name, args.card[name], loop, args.efficiency, watch)
+            rows.append(_compare(tollbar.plan(plan, nodes), name, args.card[name], loop, watch))
             progress.advance(1)
     return Table(rows)
 
 
-def _compare(
-    plan: tollbar.Plan,
-    name: str,
-    parts: tollbar.NicParts | None,
-    work: Work,
-    efficiencies: Sequence[float],
-    watch: _Watch,
-) -> list[Comparison]:
+def _compare(plan: tollbar.Plan, name: str, parts: tollbar.NicParts | None, work: Work, watch: _Watch) -> Comparison:
     card = parts or tollbar.nic_parts(name)
     host_us = _loop_us(plan, "host", card, work, watch)
     nic_us = _loop_us(plan, "nic", card, work, watch)
     computed = work.sum_us or None
-    return [
-        Comparison(
-            plan=plan.name,
-            card=name,
-            nodes=plan.ranks,
-            steps=tollbar.nic_steps(plan)[0],
-            application=work.application,
-            compute_us=computed,
-            variation=work.variation if computed else None,
-            efficiency=efficiency,
-            host_us=host_us,
-            nic_us=nic_us,
-            factor=_ratio(host_us, nic_us),
-            saved_us=host_us - nic_us,
-            host_efficiency=computed and computed / host_us,
-            nic_efficiency=computed and computed / nic_us,
-            host_compute_us=_at(efficiency, tollbar.nic_compute_us, host_us),
-            nic_compute_us=_at(efficiency, tollbar.nic_compute_us, nic_us),
-            host_loop_us=_at(efficiency, tollbar.nic_loop_us, host_us),
-            nic_loop_us=_at(efficiency, tollbar.nic_loop_us, nic_us),
-        )
-        for efficiency in efficiencies or (None,)
-    ]
+    return Comparison(
+        plan=plan.name,
+        card=name,
+        nodes=plan.ranks,
+        steps=tollbar.nic_steps(plan)[0],
+        application=work.application,
+        compute_us=computed,
+        variation=work.variation if computed else None,
+        host_us=host_us,
+        nic_us=nic_us,
+        factor=host_us / nic_us if nic_us else 1.0,
+        saved_us=host_us - nic_us,
+        host_efficiency=computed and computed / host_us,
+        nic_efficiency=computed and computed / nic_us,
+    )
 
 
 def _loop_us(
@@ -194,11 +165,3 @@ class _Watch:
 
     def __call__(self, simulated_us: float, passed: int, total: int) -> None:
         self.progress = f"{simulated_us / 1e6:.6g} s were simulated, {passed / total:.1%} of the barriers passed"
-
-
-def _ratio(host_us: float, nic_us: float) -> float:
-    return host_us / nic_us if nic_us else 1.0
-
-
-def _at(efficiency: float | None, formula: Callable[[float, float], float], barrier_us: float) -> float | None:
-    return None if efficiency is None else formula(barrier_us, efficiency)

@@ -10,23 +10,17 @@ import io
 import json
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any, TextIO
+
+from tollbar.columns import column as column  # which begins every row of a command
 
 FORMATS = ("table", "csv", "json")
 _GAP = "  "
 _WIDTH_OF_A_PIPE = 120
 _HARD_BLANK = "\N{NO-BREAK SPACE}"
 _LONG_WORD = 24  #: a column with a longer one, such as a path, is the first to give way
-
-
-def column(meaning: str, detail: bool = False, **options: Any) -> Any:
-    """A field of a row, with the meaning that `--help` shows. A detail is for CSV and JSON only.
-
-    Options are those of dataclasses.field.
-    """
-    return dataclasses.field(metadata={"meaning": meaning, "detail": detail}, **options)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,11 +64,14 @@ def describe_columns(row_type: type) -> str:
     return "columns:\n" + "\n".join(lines)
 
 
-def verb(commands: argparse._SubParsersAction, name: str, doc: str, columns: type | str) -> argparse.ArgumentParser:
-    """A verb whose module has that `doc`, `tollbar NAME: what it does` first, and prints these columns."""
+def verb(
+    commands: argparse._SubParsersAction, name: str, doc: str, columns: type | str | Callable[[], str]
+) -> argparse.ArgumentParser:
+    """A verb whose module has that `doc`, `tollbar NAME: what it does` first, and prints these columns; a
+    function says what they are when help is asked for, so that nothing heavy is loaded before."""
     about = doc.partition(": ")[2].partition("\n")[0]
-    epilog = columns if isinstance(columns, str) else describe_columns(columns)
-    return commands.add_parser(name, help=about, description=doc, epilog=epilog)
+    epilog = describe_columns(columns) if isinstance(columns, type) else columns
+    return commands.add_parser(name, help=about, description=doc, epilog=epilog)  # type: ignore[arg-type]
 
 
 def add_format(parser: argparse.ArgumentParser, default: str = "table") -> None:

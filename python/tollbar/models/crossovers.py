@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import tollbar
+from tollbar.columns import column
 
 EVERY_UP_TO = 64  # beyond it powers of two, and
 HALVES_UP_TO = 1 << 16  # the numbers half way between them: the larger ones take a second and more to price
@@ -36,13 +37,14 @@ _EQUAL = 1 + 1e-12
 class Stretch:
     """Numbers of ranks between which one plan is the cheapest."""
 
-    plan: str
-    first: int
-    last: int
-    also: tuple[str, ...]  #: plans that cost the same wherever they were priced
-    runner_up: str | None  #: the cheapest other plan at `priced_at`
-    ratio: float | None  #: its price over this plan's there
-    priced_at: int  #: the largest number of ranks of the stretch for which all plans were priced
+    ranks_from: int = column("the least number of ranks")
+    ranks_to: int = column("the greatest")
+    plan: str = column("the cheapest plan between; of equal ones that with the fewest messages")
+    also: str | None = column("plans that cost the same wherever they were priced")
+    priced_at: int = column("a number of ranks, the greatest in between at which all plans were priced")
+    last_us: float = column("the plan's price there: when the last rank leaves")
+    runner_up: str | None = column("the cheapest other plan there")
+    ratio: float | None = column("its price over the plan's")
 
 
 def sizes(first: int, last: int) -> list[int]:
@@ -84,8 +86,9 @@ def stretches(curves: Curves, logp: tollbar.LogP, receive: tollbar.Receive = tol
             after, others = parts[number + 1]
             last = _change(plan, _simplest(others, curves, after[-1]), at[-1], after[0], logp, receive) - 1
         runner_up, ratio = _runner_up(plan, cheapest, curves, at[-1])
-        also = tuple(other for other in cheapest if other != plan)
-        result.append(Stretch(plan, begin, last, also, runner_up, ratio, at[-1]))
+        also = ",".join(other for other in cheapest if other != plan) or None
+        last_us = curves[plan][at[-1]].last_us
+        result.append(Stretch(begin, last, plan, also, at[-1], last_us, runner_up, ratio))
         begin = last + 1
     return result
 
@@ -136,8 +139,8 @@ def sentence(stretches: Sequence[Stretch]) -> str:
     """The advice in words."""
     first, *between = stretches
     if not between:
-        return f"From {first.first} to {first.last} ranks take {first.plan}."
+        return f"From {first.ranks_from} to {first.ranks_to} ranks take {first.plan}."
     *between, last = between
-    words = [f"Below {first.last + 1} ranks take {first.plan}"]
-    words += [f"then up to {stretch.last} {stretch.plan}" for stretch in between]
-    return ", ".join([*words, f"from {last.first} on {last.plan}."])
+    words = [f"Below {first.ranks_to + 1} ranks take {first.plan}"]
+    words += [f"then up to {stretch.ranks_to} {stretch.plan}" for stretch in between]
+    return ", ".join([*words, f"from {last.ranks_from} on {last.plan}."])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,12 +74,3 @@ class Figure:
                 dash += 1
             styles.append((colour, dash if curve else 0))
         return styles
-
-
-def of_points(name: str, points: Mapping[str, Mapping[int, float]], x: str, y: str) -> Figure:
-    """A curve for each label, both axes logarithmic; y in plain numbers."""
-    lines = [
-        Line(label, list(curve), list(curve.values()), colour=colour % COLOURS)
-        for colour, (label, curve) in enumerate(points.items())
-    ]
-    return Figure(name, "", lines, Axis(x), Axis(y, "log"))

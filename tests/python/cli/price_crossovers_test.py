@@ -18,11 +18,3 @@ def test_the_columns_are_stable_and_the_stretches_leave_no_gap(tollbar):
 def test_a_table_ends_with_the_advice(tollbar):
     said = tollbar("price", "mcs", "dissemination", "--crossover", "--ranks", "2..100")
     assert said.err == "From 2 to 100 ranks take dissemination.\n"
-
-
-def test_the_plot_is_written(tollbar, tmp_path):
-    picture = tmp_path / "prices.svg"
-    said = tollbar("price", "mcs", "central", "--crossover", "--ranks", "2..100", "-o", picture)
-    assert said.code == 0
-    assert f"the picture is {picture}" in said.err
-    assert "<svg" in picture.read_text()

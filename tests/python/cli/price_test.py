@@ -63,15 +63,6 @@ def test_a_late_rank_delays_everybody(tollbar):
     assert late["first_us"] > 100
 
 
-@pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
-def test_prices_can_be_drawn(tollbar, tmp_path, suffix, begins):
-    path = tmp_path / f"prices.{suffix}"
-    said = tollbar("price", "combining", "mcs", "--ranks", "8,16", "-o", path)
-    assert said.code == 0
-    assert path.read_bytes().startswith(begins)
-    assert f"the picture is {path}" in said.err
-
-
 def test_a_machine_has_a_term_for_a_word_that_many_add_to(tollbar):
     said = tollbar("price", "turnstile", "dissemination", "--logp", "epyc", "--ranks", "64", "--format", "json")
     rows = {row["plan"]: row for row in said.json}

@@ -51,12 +51,6 @@ def test_a_machine_survives_its_file(tollbar, tmp_path):
     )
 
 
-def test_the_picture_has_a_curve_for_each_barrier(tollbar, tmp_path):
-    picture = tmp_path / "cores.svg"
-    rows(tollbar, "pairwise", "tollbar::barrier", "--ranks", "2,4", "-o", picture)
-    assert "<svg" in picture.read_text()
-
-
 def test_a_line_time_is_found_from_what_was_measured():
     machine = library.cores_machine("epyc")
     found = cores.line_ns_for(machine, "cluster_ns", (0, 1), 60.0)

@@ -5,8 +5,8 @@ import pytest
 import tollbar as library
 
 COLUMNS = (
-    "plan,card,nodes,steps,application,compute_us,variation,efficiency,host_us,nic_us,factor,saved_us,"
-    "host_efficiency,nic_efficiency,host_compute_us,nic_compute_us,host_loop_us,nic_loop_us"
+    "plan,card,nodes,steps,application,compute_us,variation,host_us,nic_us,factor,saved_us,"
+    "host_efficiency,nic_efficiency"
 )
 
 
@@ -35,13 +35,6 @@ def test_a_row_for_each_plan_card_size_and_time(tollbar):
     rows = simulate(tollbar, "mcs", "bst", "--ranks", "4..5,8", "--compute", "1,2")
     assert len(rows) == 2 * 2 * 3 * 2
     assert {row["card"] for row in rows} == set(library.nic_presets())
-
-
-def test_an_efficiency_gives_the_computing_time_and_the_loop(tollbar):
-    half, most = simulate(tollbar, "--card", "lanai4.3", "--ranks", 16, "--efficiency", "0.5,0.9")
-    assert float(most["host_compute_us"]) == pytest.approx(9 * float(half["host_compute_us"]))
-    assert float(most["nic_loop_us"]) == pytest.approx(5 * float(half["nic_loop_us"]))
-    assert float(half["host_compute_us"]) == pytest.approx(float(half["host_us"]))
 
 
 def test_varying_arrival_lessens_what_the_card_saves(tollbar):

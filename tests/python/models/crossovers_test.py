@@ -30,13 +30,13 @@ def test_curves_are_prices():
 def test_at_small_sizes_the_plan_of_a_stretch_is_never_beaten(logp):
     plans = ["central", "combining:2", "mcs", "dissemination", "dissemination:3", "pairwise"]
     found = crossovers.stretches(crossovers.curves(plans, crossovers.sizes(2, 64), logp), logp)
-    assert (found[0].first, found[-1].last) == (2, 64)
-    assert [each.first for each in found[1:]] == [each.last + 1 for each in found[:-1]]
+    assert (found[0].ranks_from, found[-1].ranks_to) == (2, 64)
+    assert [each.ranks_from for each in found[1:]] == [each.ranks_to + 1 for each in found[:-1]]
     for each in found:
-        for ranks in range(each.first, each.last + 1):
+        for ranks in range(each.ranks_from, each.ranks_to + 1):
             least = min(us(plan, ranks, logp) for plan in plans)
             assert us(each.plan, ranks, logp) == pytest.approx(least)
-        for plan in set(plans) - {each.plan, *each.also}:
+        for plan in set(plans) - {each.plan, *(each.also or "").split(",")}:
             assert us(plan, each.priced_at, logp) > us(each.plan, each.priced_at, logp)
 
 
@@ -46,7 +46,7 @@ def test_a_change_between_priced_sizes_is_found_where_it_is():
     plans = ["central", "combining:16"]
     found = crossovers.stretches(crossovers.curves(plans, crossovers.sizes(2, 4096), logp), logp)
     assert found[0].plan == "central"
-    change = found[0].last
+    change = found[0].ranks_to
     assert change not in crossovers.sizes(2, 4096)
     assert us("central", change, logp) <= us("combining:16", change, logp)
     assert us("central", change + 1, logp) > us("combining:16", change + 1, logp)
@@ -54,7 +54,7 @@ def test_a_change_between_priced_sizes_is_found_where_it_is():
 
 def test_of_equal_plans_the_one_with_the_fewest_messages_is_taken():
     found = crossovers.stretches(crossovers.curves(["bst", "tournament", "mcs:2,2"], [2], LOGP), LOGP)
-    assert (found[0].plan, found[0].also, found[0].runner_up) == ("bst", ("tournament", "mcs:2,2"), None)
+    assert (found[0].plan, found[0].also, found[0].runner_up) == ("bst", "tournament,mcs:2,2", None)
     curves = {name: {6: crossovers.Cost(1.0, 1.0, 1.0, messages)} for name, messages in (("a", 9), ("b", 8))}
     assert crossovers.stretches(curves, LOGP)[0].plan == "b"
 
@@ -63,5 +63,5 @@ def test_the_advice_is_a_sentence():
     logp = tollbar.LogP(L=1000, o=5, g=0)
     curves = crossovers.curves(["central", "combining:16"], crossovers.sizes(2, 4096), logp)
     found = crossovers.stretches(curves, logp)
-    assert crossovers.sentence(found).startswith(f"Below {found[0].last + 1} ranks take central, ")
-    assert crossovers.sentence(found[:1]) == f"From 2 to {found[0].last} ranks take central."
+    assert crossovers.sentence(found).startswith(f"Below {found[0].ranks_to + 1} ranks take central, ")
+    assert crossovers.sentence(found[:1]) == f"From 2 to {found[0].ranks_to} ranks take central."

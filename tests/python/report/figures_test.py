@@ -6,10 +6,18 @@ import re
 from pathlib import Path
 
 import pytest
-from tollbar.report import charts, figures, pictures
+from tollbar.report import charts, pictures
 from tollbar.report.figures import Axis, Figure, Line
 
 POINTS = {"central": {2: 3.0, 64: 9.5}, "mcs": {2: 2.0, 64: 4.0}}
+
+
+def of_points(x: str, y: str) -> Figure:
+    lines = [
+        Line(label, list(points), list(points.values()), colour=colour)
+        for colour, (label, points) in enumerate(POINTS.items())
+    ]
+    return Figure("prices", "", lines, Axis(x), Axis(y, "log"))
 
 
 def drawn(figure):
@@ -19,7 +27,7 @@ def drawn(figure):
 
 
 def test_a_chart_and_a_picture_have_the_same_curves_in_the_same_colours():
-    chart, axes = drawn(figures.of_points("prices", POINTS, "ranks", "us"))
+    chart, axes = drawn(of_points("ranks", "us"))
     curves = {line.get_label(): dict(zip(*line.get_data(), strict=True)) for line in axes.lines}
     assert {line["name"]: dict(line["points"]) for line in chart["series"]} == curves == POINTS
     assert (axes.get_xlabel(), axes.get_ylabel()) == (chart["x"]["label"], chart["y"]["label"])
@@ -44,7 +52,7 @@ def test_pictures_have_the_colours_of_pages_in_the_light():
 
 
 def test_a_picture_is_the_same_wherever_it_is_drawn():
-    first, second = (pictures.svg(pictures.picture(figures.of_points("p", POINTS, "x", "y")), "p") for _ in range(2))
+    first, second = (pictures.svg(pictures.picture(of_points("x", "y")), "p") for _ in range(2))
     assert first == second
     assert first.startswith("<svg")
 

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the columns of a table mean, said where a row is made: any layer's dataclass may be a row of the command."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+def column(meaning: str, detail: bool = False, **options: Any) -> Any:
+    """A field of a row, with the meaning that `--help` shows. A detail is for CSV and JSON only.
+
+    Options are those of dataclasses.field.
+    """
+    return dataclasses.field(metadata={"meaning": meaning, "detail": detail}, **options)
