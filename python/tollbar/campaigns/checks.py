@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import tollbar
-from tollbar.campaigns import hybrid, mpi_settings, mpi_tuning, shmem, threads, udp
+from tollbar.campaigns import hybrid, mpi_settings, shmem, threads, udp
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.machine import paths
 from tollbar.machine.mpi_hosts import Hosts
@@ -163,10 +163,10 @@ def of_processes(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
 @contextlib.contextmanager
 def of_mpi(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
     """MPI_Barrier and MPI_Ibarrier as each MPI has them, and through each door of tollbar's."""
-    found: list[Launch] = []
-    notes: list[str] = []
+    launches: list[Launch] = []
+    known, notes = _programs(asked, "bench-mpi")
     calls = tuple(name for name in asked.names if name in _MPI)
-    for mpi, program in _programs(asked, "bench-mpi", notes):
+    for mpi, program in known.items():
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
         crowded = mpi.family == "mpich" and asked.ranks > _cpus() and not asked.names and not asked.load
@@ -177,20 +177,20 @@ def of_mpi(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
             )
         else:
             variables = _preloaded(asked)
-            found.append(Launch(mpi.name, _ranks_of(mpi, asked, variables, program, asked.flags(_MPI))))
+            launches.append(Launch(mpi.name, _ranks_of(mpi, asked, variables, program, asked.flags(_MPI))))
         if asked.load or (asked.names and not calls):
             continue  # a plan is the same whatever stands before MPI_Barrier
         for door in doors:
             flags = replace(asked, names=calls).flags(_MPI[:1] if crowded else _MPI)
             words = _ranks_of(mpi, asked, door.variables, program, flags)
-            found.append(Launch(f"{mpi.name}, {door.name}", words))
-    yield found, notes
+            launches.append(Launch(f"{mpi.name}, {door.name}", words))
+    yield launches, notes
 
 
 @contextlib.contextmanager
 def of_hybrid(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
-    found: list[Launch] = []
-    notes: list[str] = []
+    launches: list[Launch] = []
+    known, notes = _programs(asked, "bench-hybrid")
     usual: tuple[str, ...] = (*hybrid.PEERS, *hybrid.FEW)
     if asked.ranks * asked.threads > _cpus():
         usual = hybrid.FEW
@@ -198,10 +198,10 @@ def of_hybrid(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
             f"{' and '.join(hybrid.PEERS)} are not checked: with fewer processors than threads they take "
             "a time slice an episode; by their names they are checked all the same"
         )
-    for mpi, program in _programs(asked, "bench-hybrid", notes):
+    for mpi, program in known.items():
         flags = ["--threads", str(asked.threads), *asked.flags(usual)]
-        found.append(Launch(mpi.name, _ranks_of(mpi, asked, _preloaded(asked), program, flags)))
-    yield found, [] if asked.names else notes
+        launches.append(Launch(mpi.name, _ranks_of(mpi, asked, _preloaded(asked), program, flags)))
+    yield launches, [] if asked.names else notes
 
 
 @contextlib.contextmanager
@@ -229,18 +229,14 @@ def of_nic(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
         yield [Launch("", [*words, *flags], _preloaded(asked))], []
 
 
-def _programs(asked: Asked, kind: str, notes: list[str]) -> Iterator[tuple[Mpi, Path]]:
-    """Each MPI with its program; a note for one without."""
-    for mpi in mpi_campaign.chosen(asked.mpis, False):
-        try:
-            yield mpi, paths.program(mpi_settings.program_of(mpi).replace("bench-mpi", kind))
-        except FileNotFoundError as error:
-            notes.append(f"{mpi.name} is not checked: {error}")
+def _programs(asked: Asked, kind: str) -> tuple[Mapping[Mpi, Path], list[str]]:
+    """The program of each MPI, and a note for one without."""
+    return mpi_settings.programs(mpi_campaign.chosen(asked.mpis, False), kind, "checked")
 
 
 def _ranks_of(mpi: Mpi, asked: Asked, variables: Mapping[str, str], program: Path, flags: Sequence[str]) -> list[str]:
     """The launcher itself must not load what its ranks are to load."""
-    return [*mpi_tuning.launcher(mpi, asked.ranks), *_in_ranks(variables), str(program), *flags]
+    return [*mpi_settings.job(mpi, asked.ranks), *_in_ranks(variables), str(program), *flags]
 
 
 def _in_ranks(variables: Mapping[str, str]) -> list[str]:

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
-from tollbar.campaigns import mpi_settings, mpi_tuning
+from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import Asked, Campaign, until
-from tollbar.machine import paths
 from tollbar.machine.mpis import Mpi
 
 #: What users write themselves.
@@ -40,21 +39,12 @@ def names() -> tuple[str, ...]:
 @contextlib.contextmanager
 def prepared(asked: Asked) -> Iterator[tuple[Threads, list[str]]]:
     """The work, and a note for each MPI that cannot be had. Raises FileNotFoundError when none can."""
-    programs: dict[Mpi, Path] = {}
-    notes = []
-    for mpi in mpi_campaign.chosen(asked.mpis, True):
-        name = mpi_settings.program_of(mpi).replace("bench-mpi", "bench-hybrid")
-        if name.endswith("5"):
-            if asked.mpis:
-                notes.append(f"{mpi.name} is not measured: threads inside its ranks have no program")
-            continue
-        try:
-            programs[mpi] = paths.program(name)
-        except FileNotFoundError as error:
-            notes.append(f"{mpi.name} is not measured: {error}")
-    if not programs:
-        raise FileNotFoundError(notes[0] if notes else "there is no MPI here; `scripts/setup` installs some")
-    yield Threads(asked, programs), notes
+    # Of MPIs that come as wheels there is no such program.
+    there = mpi_campaign.chosen(asked.mpis, True)
+    wanted = [mpi for mpi in there if asked.mpis or (mpi.family != "impi" and mpi.major < 5)]
+    known, notes = mpi_settings.programs(wanted, "bench-hybrid")
+    mpi_settings.some(known, notes)
+    yield Threads(asked, known), notes
 
 
 class Threads(Campaign):
@@ -62,7 +52,7 @@ class Threads(Campaign):
 
     kind = "hybrid"
 
-    def __init__(self, asked: Asked, programs: dict[Mpi, Path]) -> None:
+    def __init__(self, asked: Asked, programs: Mapping[Mpi, Path]) -> None:
         super().__init__(asked)
         self._programs = programs
 
@@ -87,10 +77,10 @@ class Threads(Campaign):
         return f"{situation.mpi.name}, {situation.ranks} ranks of {situation.threads} threads"
 
     def programs(self, situation: Where) -> list[str]:
-        return [f"{situation.mpi.family}-{situation.mpi.version}.threads"]
+        return [f"{situation.mpi.key}.threads"]
 
     def command(self, program: str, situation: Where, rounds: int, seed: int) -> list[str]:
-        command = until(_LIMIT_S, mpi_tuning.launcher(situation.mpi, situation.ranks))
+        command = until(_LIMIT_S, mpi_settings.job(situation.mpi, situation.ranks))
         command += [str(self._programs[situation.mpi])]
         command += ["--threads", str(situation.threads), "--level", self.asked.level]
         command += ["--rounds", str(rounds), "--seed", str(seed), "--placement", "free"]

@@ -24,14 +24,14 @@ import numpy as np
 
 import tollbar
 from tollbar import InvalidArgument
-from tollbar.campaigns import mpi_tuning, passes
+from tollbar.campaigns import mpi_settings, passes
 from tollbar.campaigns import shmem as shmem_campaign
 from tollbar.campaigns.campaign import Asked, Campaign, until
 from tollbar.campaigns.passes import Outcome, Report
 from tollbar.data import results, schema, statistics
 from tollbar.data.results import Stored
 from tollbar.data.statistics import Interval
-from tollbar.machine import paths
+from tollbar.machine import mpis, paths
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +64,14 @@ def _alone(name: str, what: str) -> Target:
 
 
 def _mpi(wanted: Sequence[str]) -> list[Target]:
-    found = []
-    for mpi, program in mpi_tuning.with_programs(wanted)[: None if wanted else 1]:
-        command = (*mpi_tuning.launcher(mpi, 2), str(program), "--measure", "round-trips")
-        what = f"two ranks of {mpi.name}"
-        found.append(Target(mpi_tuning.key(mpi), what, command))
-    return found
+    known = mpi_settings.some(*mpi_settings.programs(mpis.named(wanted)))
+    targets = [
+        Target(
+            mpi.key, f"two ranks of {mpi.name}", (*mpi_settings.job(mpi, 2), str(program), "--measure", "round-trips")
+        )
+        for mpi, program in known.items()
+    ]
+    return targets[: None if wanted else 1]
 
 
 #: What can be measured: the programs that do it, of the libraries wanted or of the first that is here; or

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,20 +50,10 @@ def chosen(wanted: Sequence[str], full: bool) -> list[Mpi]:
 
     Raises FileNotFoundError that says which there are.
     """
-    there = sorted(mpis.installed(), key=lambda mpi: (mpi.family != "openmpi", mpi.family, mpi.major))
-    names = ", ".join(f"{mpi.family}{mpi.major}" for mpi in there) or "none"
-    for name in wanted:
-        if not any(_is_called(mpi, name) for mpi in there):
-            raise FileNotFoundError(f"there is no MPI '{name}' here; there are: {names}")
-    if wanted:
-        return [mpi for mpi in there if any(_is_called(mpi, name) for name in wanted)]
-    if full:
+    there = sorted(mpis.named(wanted), key=lambda mpi: (mpi.family != "openmpi", mpi.family, mpi.major))
+    if wanted or full:
         return there
     return list({mpi.family: mpi for mpi in reversed(there)}.values())[::-1]
-
-
-def _is_called(mpi: Mpi, name: str) -> bool:
-    return name in (mpi.family, f"{mpi.family}{mpi.major}")
 
 
 @contextlib.contextmanager
@@ -74,25 +63,18 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
     Raises FileNotFoundError when there is nothing to measure with, RuntimeError when there can be no hosts.
     """
     known: dict[Mpi, list[Setting]] = {}
-    runnable: dict[Mpi, Path] = {}
-    notes = []
+    runnable, notes = mpi_settings.programs(chosen(asked.mpis, asked.full))
+    mpi_settings.some(runnable, notes)
     why_no_nics = _why_no_nics()
     if asked.hosts > 1 and why_no_nics:
         notes.append(f"ranks that meet on their hosts' NICs are not measured: {why_no_nics}")
-    for mpi in chosen(asked.mpis, asked.full):
-        try:
-            runnable[mpi] = paths.program(mpi_settings.program_of(mpi))
-        except FileNotFoundError as error:
-            notes.append(f"{mpi.name} is not measured: {error}")
-            continue
+    for mpi in runnable:
         own = mpi_settings.own_settings(mpi) + mpi_settings.watched(mpi)
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
         if asked.hosts > 1 and why_no_nics is None:
             doors += mpi_settings.on_cards(doors)
         known[mpi] = own + doors
-    if not runnable:
-        raise FileNotFoundError(notes[0] if notes else "there is no MPI here; `scripts/setup` installs some")
     why = mpi_hosts.why_no_groups()
     if why and asked.hosts == 1:
         notes.append(f"ranks with a control group each are not measured: {why}")
@@ -192,7 +174,7 @@ class Mpis(Campaign):
 
     @staticmethod
     def _stored_name(mpi: Mpi, setting: Setting) -> str:
-        return f"{mpi.family}-{mpi.version}.{setting.name.replace('/', '-').replace(' ', '-')}"
+        return f"{mpi.key}.{setting.name.replace('/', '-').replace(' ', '-')}"
 
     def prepare(self, folder: Path, session: Session) -> None:
         super().prepare(folder, session)
@@ -216,10 +198,9 @@ class Mpis(Campaign):
         return Start(nic_daemons.words(list(self.hosts.addresses()), command), self.environment())
 
     def _launcher(self, where: Where) -> list[str]:
+        if where.hosts == 1:
+            return mpi_settings.job(where.mpi, where.ranks)
         options = self.hosts.options(where.mpi, where.ranks // where.hosts)
-        if where.mpi.family == "openmpi" and where.hosts == 1:
-            options = ["--oversubscribe", "--bind-to", "none"]
-            options += ["--allow-run-as-root"] if os.geteuid() == 0 else []
         return [*mpi_settings.launcher(where.mpi), *options, "-n", str(where.ranks)]
 
     def _extent(self, where: Where, setting: Setting) -> list[str]:

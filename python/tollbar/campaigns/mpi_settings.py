@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from tollbar.machine import doors, mpis
+from tollbar.machine import doors, mpis, paths
 from tollbar.machine.mpis import Mpi
 
 STOCK = "stock"
@@ -98,11 +100,36 @@ def on_cards(doors: list[Setting]) -> list[Setting]:
     return [Setting(one.name + _ON_CARDS, {**one.variables, "TOLLBAR_NETWORK": "nic"}) for one in doors]
 
 
-def program_of(mpi: Mpi) -> str:
-    """The measuring program that runs under that MPI's launcher."""
-    if mpi.family == "openmpi":
-        return "tollbar-bench-mpi-openmpi" if mpi.major < 5 else "tollbar-bench-mpi-openmpi5"
-    return "tollbar-bench-mpi-mpich" if mpi.family == "mpich" and mpi.major < 5 else "tollbar-bench-mpi-mpich5"
+def programs(
+    wanted: Sequence[Mpi], kind: str = "bench-mpi", verb: str = "measured"
+) -> tuple[dict[Mpi, Path], list[str]]:
+    """The measuring program for each of those MPIs, and a note for each that has none."""
+    known, notes = {}, []
+    for mpi in wanted:
+        five = "5" * (mpi.family == "impi" or mpi.major >= 5)
+        try:
+            known[mpi] = paths.program(f"tollbar-{kind}-{mpi.interface}{five}")
+        except FileNotFoundError as error:
+            notes.append(f"{mpi.name} is not {verb}: {error}")
+    return known, notes
+
+
+def some(known: Mapping[Mpi, Path], notes: Sequence[str]) -> Mapping[Mpi, Path]:
+    """The programs of programs(). Raises FileNotFoundError where there is none."""
+    if not known:
+        raise FileNotFoundError(notes[0] if notes else "there is no MPI here; `scripts/setup` installs some")
+    return known
+
+
+def job(mpi: Mpi, ranks: int) -> list[str]:
+    """How that MPI starts so many ranks on this machine."""
+    options = anywhere() if mpi.family == "openmpi" else []
+    return [*launcher(mpi), *options, "-n", str(ranks)]
+
+
+def anywhere() -> list[str]:
+    """What Open MPI is told so that it starts more ranks than processors, bound to none, and those of root."""
+    return ["--oversubscribe", "--bind-to", "none", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
 
 
 def launcher(mpi: Mpi) -> list[str]:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Iterator
 from typing import Any
 
+from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import Asked, Campaign, NotHere, until
 from tollbar.machine import paths
 
@@ -37,8 +37,7 @@ def why_not() -> str | None:
 
 def launcher(pes: int) -> list[str]:
     """How so many PEs are started on this machine, which has perhaps fewer processors."""
-    as_root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return [LAUNCHER, "--oversubscribe", "--bind-to", "none", *as_root, "-n", str(pes)]
+    return [LAUNCHER, *mpi_settings.anywhere(), "-n", str(pes)]
 
 
 def names() -> tuple[str, ...]:

@@ -35,9 +35,8 @@ PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
 _LIMIT_S, _FULL_LIMIT_S = 110, 600
-#: All ranks on this machine, and still by TCP.
-_LOOPBACK = ("--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
-             "--mca", "mpi_yield_when_idle", "1")  # fmt: skip
+#: By TCP, as between hosts, where all ranks are on this machine.
+_TCP = ("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "mpi_yield_when_idle", "1")
 
 
 class Where(NamedTuple):
@@ -78,8 +77,8 @@ def on_hosts(count: int) -> Iterator[tuple[Hosts, list[str]]]:
 def open_mpi() -> tuple[tuple[Mpi, Path] | None, str]:
     """Open MPI with the program that runs under it, or why there is none."""
     try:
-        mpi = mpi_campaign.chosen(("openmpi",), False)[0]
-        return (mpi, paths.program(mpi_settings.program_of(mpi))), ""
+        known = mpi_settings.programs(mpi_campaign.chosen(("openmpi",), False)[:1])
+        return next(iter(mpi_settings.some(*known).items())), ""
     except FileNotFoundError as error:
         return None, f"no MPI is measured beside: {error}"
 
@@ -105,7 +104,7 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
         told = options.index("--host") + 1
         options[told] = ",".join(options[told].split(",")[:ranks])
     else:
-        options = [*_LOOPBACK, *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
+        options = [*mpi_settings.anywhere(), *_TCP]
     on_cards = setting.name in ON_CARDS
     words = [str(mpi.launcher), *options, "-n", str(ranks), "env"]
     words += [f"{name}={value}" for name, value in setting.variables.items()]

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
+from tollbar.campaigns import mpi_settings, work_over
 from tollbar.campaigns import shmem as shmem_campaign
 from tollbar.campaigns import udp as udp_campaign
-from tollbar.campaigns import work_over
 from tollbar.campaigns.campaign import Asked, Campaign, NotHere, Start, until
 from tollbar.campaigns.work_over import Over
 
@@ -43,21 +43,21 @@ class Where(NamedTuple):
 def prepared(bench: str, asked: Asked) -> Iterator[tuple[Working, list[str]]]:
     """The work over what that bench measures, for as long as it takes, and what of it is not available."""
     if bench == "threads":
-        yield Working(asked, [work_over.OverThreads()]), []
+        yield Working(asked, [work_over.of_threads()]), []
     elif bench == "mpi":
-        found = mpi_campaign.chosen(asked.mpis, full=asked.full)
-        yield Working(asked, [work_over.OverMpi(mpi) for mpi in found]), []
+        known, notes = mpi_settings.programs(mpi_campaign.chosen(asked.mpis, full=asked.full))
+        jobs = [work_over.of_mpi(mpi, program) for mpi, program in mpi_settings.some(known, notes).items()]
+        yield Working(asked, jobs), notes
     elif bench == "shmem":
         if why := shmem_campaign.why_not():
             raise NotHere(f"OpenSHMEM is not measured: {why}")
-        yield Working(asked, [work_over.OverPes()]), []
+        yield Working(asked, [work_over.of_pes()]), []
     else:
         mpi, why = udp_campaign.open_mpi()
         with udp_campaign.on_hosts(max(asked.ranks)) as (hosts, notes):
             # A job on many hosts takes long to start.
             own = work_over.OF_MPI if asked.runs else work_over.OF_MPI[:1]
-            over = work_over.over_hosts(hosts, asked.nics, mpi, own)
-            yield Working(asked, over), notes + ([why] if why else [])
+            yield Working(asked, work_over.of_hosts(hosts, asked.nics, mpi, own)), notes + ([why] if why else [])
 
 
 class Working(Campaign):
@@ -76,7 +76,7 @@ class Working(Campaign):
                 Where(each.name, placement, ranks)
                 for each in self._over
                 for ranks in self.asked.ranks
-                for placement in self.asked.placements or each.placements(ranks)
+                for placement in self.asked.placements or (each.placement(ranks),)
             )
         )
 
@@ -96,7 +96,8 @@ class Working(Campaign):
         limit_s = _LONG_LIMIT_S if self.asked.full or self.asked.runs else _LIMIT_S
         command = until(limit_s, over.command(situation.ranks))
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
-        command += ["--only", ",".join(over.only(self.asked.only))]
+        names = (over.takes_names and self.asked.only) or over.usual
+        command += ["--only", ",".join(names)]
         command += ["--workload", ",".join(self._workloads(situation.ranks))]
         if self.asked.runs:
             command += ["--runs", str(-(-self.asked.runs // self.asked.launches))]

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the barriers of `tollbar bench --workload` run over: threads, an MPI job, PEs, hosts.
+"""What the barriers of `tollbar bench --compute` run over: threads, an MPI job, PEs, hosts.
 
-A transport plugs in with a program on the measuring engine (bench/threads/rounds.hpp), which then takes
---workload, and with the words that start it: a class with the members of Over.
+A transport plugs in with a program on the measuring engine (bench/engine), which then takes --workload, and with
+the words that start it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from tollbar.campaigns import mpi_settings, mpi_tuning
-from tollbar.campaigns import shmem as shmem_campaign
-from tollbar.campaigns import threads as campaign
-from tollbar.campaigns import udp as udp_campaign
+from tollbar.campaigns import mpi_settings, shmem, threads, udp
 from tollbar.campaigns.mpi_settings import STOCK, Setting
 from tollbar.machine import paths
 from tollbar.machine.mpi_hosts import Hosts
@@ -25,136 +22,69 @@ from tollbar.machine.mpis import Mpi
 OF_MPI = (STOCK, "recursive doubling")
 
 
-class Over(Protocol):
+@dataclass(frozen=True)
+class Over:
     """What the barriers run over. What has the same name is measured side by side."""
 
     name: str
     program: str  #: what its launches are stored under
-
-    def placements(self, ranks: int) -> tuple[str, ...]:
-        """Where ranks are put unless that is asked for."""
-
-    def only(self, asked: Sequence[str]) -> Sequence[str]:
-        """What is measured where somebody names barriers, or nobody does."""
-
-    def command(self, ranks: int) -> list[str]:
-        """Starts the measuring program with so many ranks."""
+    usual: Sequence[str]  #: the barriers that are measured where nobody names any
+    command: Callable[[int], list[str]]  #: starts the measuring program with so many ranks
+    placement: Callable[[int], str]  #: where so many ranks are put, unless that is asked for
+    takes_names: bool = True
 
 
-class OverThreads:
+def of_threads() -> Over:
     """Ranks are threads of one process."""
-
-    name = program = "threads"
-    _usual = ("tollbar::barrier", "dissemination+auto", "std::barrier", "pthread_barrier")
-
-    def __init__(self) -> None:
-        self._program = paths.program(campaign.MAIN)
-
-    def placements(self, ranks: int) -> tuple[str, ...]:
-        return ("pinned",)
-
-    def only(self, asked: Sequence[str]) -> Sequence[str]:
-        return asked or self._usual
-
-    def command(self, ranks: int) -> list[str]:
-        return [str(self._program), "--ranks", str(ranks)]
+    program = str(paths.program(threads.MAIN))
+    usual = ("tollbar::barrier", "dissemination+auto", "std::barrier", "pthread_barrier")
+    return Over("threads", "threads", usual, lambda ranks: [program, "--ranks", str(ranks)], lambda _: "pinned")
 
 
-class OverMpi:
+def of_mpi(mpi: Mpi, program: Path) -> Over:
     """Ranks are the processes of a job on this machine."""
-
-    _usual = ("MPI_Barrier", "dissemination+messages", "dissemination+auto")
-
-    def __init__(self, mpi: Mpi) -> None:
-        self.name = mpi.name
-        self.program = mpi.name.replace(" ", "-")
-        self._mpi = mpi
-        self._program = paths.program(mpi_settings.program_of(mpi))
-
-    def placements(self, ranks: int) -> tuple[str, ...]:
-        return ("free",)
-
-    def only(self, asked: Sequence[str]) -> Sequence[str]:
-        return asked or self._usual
-
-    def command(self, ranks: int) -> list[str]:
-        return [*mpi_tuning.launcher(self._mpi, ranks), str(self._program)]
+    usual = ("MPI_Barrier", "dissemination+messages", "dissemination+auto")
+    name = mpi.name.replace(" ", "-")
+    return Over(mpi.name, name, usual, lambda ranks: [*mpi_settings.job(mpi, ranks), str(program)], lambda _: "free")
 
 
-class OverPes:
-    """Ranks are the PEs of an OpenSHMEM on this machine. Ask shmem_campaign.why_not() before."""
-
-    name = program = "shmem"
-    _usual = ("default", "dissemination+puts", "shmem_barrier_all", "MPI_Ibarrier")
-
-    def __init__(self) -> None:
-        self._program = paths.program(shmem_campaign.PROGRAMS["barriers"])
-
-    def placements(self, ranks: int) -> tuple[str, ...]:
-        return ("pinned" if ranks <= 2 else "free",)
-
-    def only(self, asked: Sequence[str]) -> Sequence[str]:
-        return asked or self._usual
-
-    def command(self, ranks: int) -> list[str]:
-        # What only the plain measurement has takes a while.
-        return [*shmem_campaign.launcher(ranks), str(self._program), "--away-ms", "0", "--skew-us", "0"]
+def of_pes() -> Over:
+    """Ranks are the PEs of an OpenSHMEM on this machine. Ask shmem.why_not() before."""
+    # What only the plain measurement has takes a while.
+    program = [str(paths.program(shmem.PROGRAMS["barriers"])), "--away-ms", "0", "--skew-us", "0"]
+    usual = ("default", "dissemination+puts", "shmem_barrier_all", "MPI_Ibarrier")
+    return Over(
+        "shmem", "shmem", usual, lambda ranks: [*shmem.launcher(ranks), *program],
+        lambda ranks: "pinned" if ranks <= 2 else "free",
+    )  # fmt: skip
 
 
-class OverHosts:
-    """A rank on each host; they share this machine's processors, so above these a host is away to compute."""
+def of_hosts(hosts: Hosts, nics: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI) -> list[Over]:
+    """A rank on each host, and the MPI that is there in these settings of its own; with NICs, both on them too.
 
-    program = "udp"
+    Hosts share this machine's processors: above their number, a host that computes is away.
+    """
+    name = "hosts" if hosts.count > 1 else "loopback"
 
-    def __init__(self, hosts: Hosts, nics: bool) -> None:
-        self.name = _name(hosts)
-        self._hosts, self._nics = hosts, nics
-        self._program = paths.program(udp_campaign.PROGRAM)
+    def computing(ranks: int) -> list[str]:
+        return ["--computing", "busy" if ranks <= len(os.sched_getaffinity(0)) else "away"]
 
-    def placements(self, ranks: int) -> tuple[str, ...]:
-        return (udp_campaign.placement(ranks),)
+    def tcp(setting: Setting, mpi: Mpi, program: Path) -> Over:
+        """The ranks call MPI_Barrier, whoever carries it."""
 
-    def only(self, asked: Sequence[str]) -> Sequence[str]:
-        return asked or udp_campaign.PAPER + (udp_campaign.PAPER_CARDS if self._nics else ())
+        def command(ranks: int) -> list[str]:
+            return [*udp.mpi_words(hosts, mpi, program, setting, ranks), *computing(ranks)]
 
-    def command(self, ranks: int) -> list[str]:
-        words = udp_campaign.program_words(self._hosts, ranks, self._nics)
-        return [*words, "--computing", _computing(ranks)]
+        stored = f"mpi.{setting.name.replace(' ', '-')}"
+        return Over(name, stored, ("MPI_Barrier",), command, udp.placement, takes_names=False)
 
-
-class OverTcp:
-    """An MPI's ranks on the same hosts: they call MPI_Barrier, whoever carries it."""
-
-    def __init__(self, hosts: Hosts, mpi: Mpi, setting: Setting) -> None:
-        self.name = _name(hosts)
-        self.program = f"mpi.{setting.name.replace(' ', '-')}"
-        self._hosts, self._mpi, self._setting = hosts, mpi, setting
-        self._program = paths.program(mpi_settings.program_of(mpi))
-
-    def placements(self, ranks: int) -> tuple[str, ...]:
-        return (udp_campaign.placement(ranks),)
-
-    def only(self, asked: Sequence[str]) -> Sequence[str]:
-        return ("MPI_Barrier",)
-
-    def command(self, ranks: int) -> list[str]:
-        words = udp_campaign.mpi_words(self._hosts, self._mpi, self._program, self._setting, ranks)
-        return [*words, "--computing", _computing(ranks)]
-
-
-def _name(hosts: Hosts) -> str:
-    return "hosts" if hosts.count > 1 else "loopback"
-
-
-def _computing(ranks: int) -> str:
-    return "busy" if ranks <= len(os.sched_getaffinity(0)) else "away"
-
-
-def over_hosts(hosts: Hosts, nics: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI) -> list[Over]:
-    """Hosts, and the MPI that is there in these settings of its own; with NICs, both on them too."""
-    found: list[Over] = [OverHosts(hosts, nics)]
-    if mpi:
-        settings = [each for each in mpi_settings.own_settings(mpi[0]) if each.name in own]
-        settings += udp_campaign.mpi_doors(hosts, mpi[0]) if nics else []
-        found += [OverTcp(hosts, mpi[0], setting) for setting in settings]
-    return found
+    paths.program(udp.PROGRAM)
+    usual = udp.PAPER + (udp.PAPER_CARDS if nics else ())
+    frames = Over(
+        name, "udp", usual, lambda ranks: [*udp.program_words(hosts, ranks, nics), *computing(ranks)], udp.placement
+    )
+    if not mpi:
+        return [frames]
+    settings = [each for each in mpi_settings.own_settings(mpi[0]) if each.name in own]
+    settings += udp.mpi_doors(hosts, mpi[0]) if nics else []
+    return [frames, *(tcp(setting, *mpi) for setting in settings)]

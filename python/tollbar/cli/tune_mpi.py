@@ -61,19 +61,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, _: Sequence[Entry]) -> tuple[list[Entry], Table]:
     """The entries to store, and the table that shows them."""
-    from tollbar.campaigns import mpi_tuning
+    from tollbar.campaigns import mpi_settings, mpi_tuning
+    from tollbar.machine import mpis
 
     sizes = list(arguments.sizes(args.ranks)) if args.ranks else list(RANKS)
     if min(sizes) < 2:
         raise WrongUse("a single rank has nothing to choose; the smallest size is 2")
     try:
-        known = mpi_tuning.with_programs(args.mpi)
+        known = mpi_settings.some(*mpi_settings.programs(mpis.named(args.mpi), verb="tuned"))
     except FileNotFoundError as error:
         raise WrongUse(str(error)) from None
     entries: list[Entry] = []
     notes = []
     with Progress("choosing", total=len(known) * len(sizes)) as progress:
-        for mpi, program in known:
+        for mpi, program in known.items():
             for ranks in sizes:
                 try:
                     entries += mpi_tuning.choose(mpi, program, ranks, args.budget_ms)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,11 @@ class Mpi:
     @property
     def name(self) -> str:
         return f"{WRITTEN[self.family]} {self.version}"
+
+    @property
+    def key(self) -> str:
+        """As the tuning file, and files of launches, name it."""
+        return f"{self.family}-{self.version}"
 
     @property
     def interface(self) -> str:
@@ -88,6 +93,20 @@ def installed() -> list[Mpi]:
         if mpi is not None:
             mpis.setdefault((mpi.family, mpi.version), mpi)
     return list(mpis.values())
+
+
+def named(wanted: Sequence[str]) -> list[Mpi]:
+    """The installed MPIs that were asked for, as "openmpi", "openmpi5" or "openmpi-5.0.11"; else all.
+
+    Raises FileNotFoundError that says which there are.
+    """
+    there = installed()
+    spellings = {mpi: (mpi.family, f"{mpi.family}{mpi.major}", mpi.key) for mpi in there}
+    for name in wanted:
+        if not any(name in known for known in spellings.values()):
+            names = ", ".join(mpi.key for mpi in there) or "none"
+            raise FileNotFoundError(f"there is no MPI '{name}' here; there are: {names}")
+    return [mpi for mpi in there if not wanted or set(wanted) & {*spellings[mpi]}]
 
 
 def wheels_folder() -> Path | None:

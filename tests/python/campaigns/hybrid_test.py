@@ -15,10 +15,16 @@ MPICH = Mpi("mpich", "4.0.2", Path("/there/mpiexec"))
 NEWER = Mpi("openmpi", "5.0.11", Path("/elsewhere/mpirun"))
 
 
+def built(name: str) -> Path:
+    if name.endswith("5"):
+        raise FileNotFoundError(f"the program {name} is not there")
+    return Path("/built") / name
+
+
 @pytest.fixture(autouse=True)
 def installed(monkeypatch):
     monkeypatch.setattr(mpi_campaign.mpis, "installed", lambda: [OPEN_MPI, MPICH, NEWER])
-    monkeypatch.setattr(paths, "program", lambda name: Path("/built") / name)
+    monkeypatch.setattr(paths, "program", built)
 
 
 def prepared(**more):

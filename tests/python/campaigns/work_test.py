@@ -45,7 +45,7 @@ def started(work: Working, program: str, ranks: int) -> str:
 
 
 def test_hosts_their_cards_and_an_mpi_are_one_situation():
-    over = work_over.over_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi")))
+    over = work_over.of_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi")))
     work = campaign(over)
     assert [where.over for where in work.situations] == ["hosts", "hosts"]
     assert work.programs(work.situations[0]) == [
@@ -61,14 +61,14 @@ def test_hosts_their_cards_and_an_mpi_are_one_situation():
 
 
 def test_hosts_that_share_processors_are_away_while_they_compute():
-    work = campaign(work_over.over_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi"))))
+    work = campaign(work_over.of_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi"))))
     for program in work.programs(work.situations[0]):
         assert "--computing busy --placement pinned" in started(work, program, 2)
         assert "--computing away --placement free" in started(work, program, 4)
 
 
 def test_mpi_barrier_is_measured_by_messages_and_on_the_cards_of_the_hosts():
-    work = campaign(work_over.over_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi"))))
+    work = campaign(work_over.of_hosts(FourHosts(4), True, (OPEN_MPI, Path("/built/mpi"))))
     by_messages, on_cards = (started(work, f"mpi.component-{how}", 4) for how in ("by-messages", "on-cards"))
     for text in (by_messages, on_cards):
         assert "TOLLBAR_PLAN=turnstile/pairwise" in text
@@ -77,12 +77,12 @@ def test_mpi_barrier_is_measured_by_messages_and_on_the_cards_of_the_hosts():
     assert "TOLLBAR_NETWORK=p2p" in by_messages
     assert "TOLLBAR_NETWORK=nic" in on_cards
     assert "-m tollbar.machine.nic_daemons h1 h2 h3 h4 --" in on_cards
-    without = campaign(work_over.over_hosts(FourHosts(4), False, (OPEN_MPI, Path("/built/mpi"))))
+    without = campaign(work_over.of_hosts(FourHosts(4), False, (OPEN_MPI, Path("/built/mpi"))))
     assert not [name for name in without.programs(without.situations[0]) if "component" in name]
 
 
 def test_the_loops_of_the_paper_are_those_of_all_launches_together():
-    work = campaign([work_over.OverThreads()], batch_us=20_000, runs=10_000, launches=6)
+    work = campaign([work_over.of_threads()], batch_us=20_000, runs=10_000, launches=6)
     start = work.start("threads", work.situations[0], 1, 7)
     assert " ".join(start.command).endswith("--runs 1667")
     assert start.command[3] == "7200"
@@ -92,7 +92,7 @@ def test_workloads_of_the_paper_are_between_as_many_hosts_as_in_its_figures():
     more = {"workloads": work_campaign.WORKLOADS, "as_printed": True}
 
     def shown(ranks: tuple[int, ...]) -> dict[int, set[str]]:
-        work = campaign([work_over.OverHosts(FourHosts(4), True)], ranks=ranks, **more)
+        work = campaign(work_over.of_hosts(FourHosts(4), True, None), ranks=ranks, **more)
         starts = {where.ranks: work.start("udp", where, 1, 7).command for where in work.situations}
         lists = {number: words[words.index("--workload") + 1] for number, words in starts.items()}
         return {number: set(text.split(",")) for number, text in lists.items()}
@@ -106,7 +106,7 @@ def test_workloads_of_the_paper_are_between_as_many_hosts_as_in_its_figures():
 
 
 def test_names_choose_among_barriers_of_hosts_and_leave_the_mpi_beside_them():
-    over = work_over.over_hosts(FourHosts(4), False, (OPEN_MPI, Path("/built/mpi")))
+    over = work_over.of_hosts(FourHosts(4), False, (OPEN_MPI, Path("/built/mpi")))
     work = campaign(over, only=("mcs+park",))
     assert "--only mcs+park" in started(work, "udp", 4)
     assert "--only MPI_Barrier" in started(work, "mpi.stock", 4)
@@ -114,12 +114,12 @@ def test_names_choose_among_barriers_of_hosts_and_leave_the_mpi_beside_them():
 
 
 def test_pes_do_nothing_but_the_workload():
-    text = started(campaign([work_over.OverPes()]), "shmem", 2)
+    text = started(campaign([work_over.of_pes()]), "shmem", 2)
     assert "/built/tollbar-bench-shmem --away-ms 0 --skew-us 0 --placement pinned" in text
 
 
 def test_ten_thousand_runs_of_the_longest_application_may_take_hours():
-    work = campaign([work_over.OverThreads()], batch_us=100_000_000, full=True)
+    work = campaign([work_over.of_threads()], batch_us=100_000_000, full=True)
     start = work.start("threads", work.situations[0], 1, 7)
     assert start.command[3] == "7200"
     assert start.limit_s > 7200
