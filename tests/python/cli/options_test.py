@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 from itertools import combinations
 from pathlib import Path
 
@@ -15,7 +16,9 @@ import matplotlib
 import pytest
 import tollbar as library
 from tollbar.cli import build_parser
-from tollbar.machine import paths
+from tollbar.data import tuning
+from tollbar.data.tuning import Entry
+from tollbar.machine import facts, paths
 
 MOST_OPTIONS = 140  #: of all verbs together, positionals counted, --help and --format not
 HELP_LINES = 24
@@ -25,14 +28,14 @@ VALUES = {
     "PLAN": "mcs", "BARRIER": "mcs", "ADDRESS": "10.0.0.1", "--application": "ranks=4", "--as": "goal",
     "--beside": "neighbour", "--hosts": "2", "--level": "funneled",
     "--card": "lanai4.3", "--compute": "30,70", "--cpus": "3", "--crossover": None, "--door": "mpich",
-    "--dry-run": None, "--efficiency": "0.25", "--effort": "quick", "--episodes": "7", "--groups": "7",
+    "--dry-run": None, "--effort": "quick", "--episodes": "7", "--groups": "7",
     "--interface": "eth7", "--kernel": "fair", "--late": "1:50", "--logp": "7,1,2", "--machine": "mesh",
     "--mode": "native", "--model": "L,o,g", "--mpi": "mpich", "--neighbours": "1", "--no-measured": None,
     "--output": "out.svg", "--per-user": "7", "--placement": "block", "--platform": "torus",
     "--on-hang": "kill",
     "--policy": "global", "--quick": None, "--ranks": "5,9", "--receive": "on-arrival", "--seed": "2",
     "--spread": "9", "--switch-key": "key", "--threads": "3", "--timeout": "5", "--waiting": "smart",
-    "--without": "central",
+    "--without": "central", "--force": None, "--budget-ms": "700", "RUN": "run",
     "PID": "4711", "--watch": "0.01",
 }  # fmt: skip
 #: A verb's own values, and what every call of it has.
@@ -60,8 +63,8 @@ OWN = {
 }
 #: Pairs that are accepted although one of them changes nothing then, each with the reason.
 ACCEPTED = {}
-#: Verbs whose options count by what is stored; their own tests look at them.
-MEASURING = ("tune", "report")
+#: Verbs whose options count by what is stored.
+OF_RUNS = ("tune threads", "report")
 
 
 def leaves(parser: argparse.ArgumentParser, words: str = ""):
@@ -87,7 +90,7 @@ def test_the_options_of_all_verbs_together_are_few():
     assert sum(len(options(parser)) for parser in LEAVES.values()) <= MOST_OPTIONS
 
 
-@pytest.mark.parametrize("verb", [verb for verb in LEAVES if verb.split()[0] not in MEASURING])
+@pytest.mark.parametrize("verb", LEAVES)
 def test_the_help_of_a_verb_fits_a_screen_beside_its_columns(tollbar, monkeypatch, verb):
     monkeypatch.setenv("COLUMNS", "80")
     said = tollbar(*verb.split(), "--help").out.partition("columns:")[0]
@@ -107,7 +110,7 @@ class _Hosts:
 @pytest.fixture
 def started(monkeypatch, tmp_path):
     """The commands that verbs would start, not started, on a machine with two MPIs and all programs."""
-    from tollbar.campaigns import checks, cores, logp, mpi_settings, passes, shmem, threads, udp
+    from tollbar.campaigns import checks, cores, logp, mpi_settings, mpi_tuning, passes, shmem, threads, udp
     from tollbar.cli import doctor_mpi, doctor_shmem, on_hang, run, who
     from tollbar.cli.errors import CheckFailed
     from tollbar.cli.table import Table
@@ -160,6 +163,7 @@ def started(monkeypatch, tmp_path):
         (nic_daemon, "start", lambda *words: ends("nic", *map(str, words))),
         (nic_daemon, "status", lambda path: {"interface": "lo", "mode": "generic", "counts": {}, "groups": [],
                                              "held": 0, "departed": 0, "most": 4}),
+        (mpi_tuning, "choose", lambda mpi, program, ranks, ms: starts("choose", mpi, program, ranks, ms) or []),
         (nic_daemon, "stop", lambda path: starts("stop", path)),
         (nic_daemon, "echo_us", lambda address: 5.0),
         (doctor_mpi, "findings", lambda: ()),
@@ -184,9 +188,24 @@ def started(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def does(tollbar, started, tmp_path, monkeypatch):
+def tuned(stored, tmp_path):
+    """Three runs, of which the second is the newest and the third lies elsewhere: gives that one, and a tuning
+    file whose choices rest on more launches than any of them."""
+    for launches in (6, 5):
+        stored(ranks=(2,), launches=launches)
+    places = [(ranks, pinned) for ranks in ("2", "4") for pinned in ("yes", "no")]
+    usual = {"cpus": "2", "plan": "mcs", "wait": "auto", "measured": "free:alone", "launches": "99"}
+    usual["machine"] = facts.short_id(facts.facts())
+    path = tmp_path / "tuning"
+    tuning.write(path, [Entry("threads", {"ranks": ranks, "pinned": pinned} | usual) for ranks, pinned in places])
+    return stored(ranks=(4,), within=tmp_path / "elsewhere"), path
+
+
+@pytest.fixture
+def does(request, tollbar, started, tmp_path, monkeypatch):
     """does(words) -> the exit code, and all that can be seen of it."""
     numbers = iter(range(10**6))
+    runs = request.getfixturevalue("tuned") if request.node.callspec.id in OF_RUNS else ()
 
     def run(words: list[str]) -> tuple[int, object]:
         folder = tmp_path / str(next(numbers))
@@ -194,6 +213,10 @@ def does(tollbar, started, tmp_path, monkeypatch):
         (folder / "rows.csv").write_text(
             "plan,ranks,us\nbst,4,10\nbst,9,17\ncentral,4,30\ncentral,9,50\ndissemination,8,12\n"
         )
+        if runs:
+            (folder / "run").symlink_to(runs[0])
+            shutil.copyfile(runs[1], folder / "tuning")
+            monkeypatch.setenv("TOLLBAR_TUNING", str(folder / "tuning"))
         started.clear()
         monkeypatch.chdir(folder)
         said = tollbar(*words)
@@ -204,7 +227,7 @@ def does(tollbar, started, tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("verb", [verb for verb in LEAVES if verb.split()[0] not in MEASURING])
+@pytest.mark.parametrize("verb", LEAVES)
 def test_an_option_changes_what_a_verb_does_or_is_refused(does, verb):
     own, always = OWN.get(verb, ({}, ""))
     free = [a for a in options(LEAVES[verb]) if a.option_strings or a.nargs in ("*", "?")]
@@ -220,6 +243,7 @@ def test_an_option_changes_what_a_verb_does_or_is_refused(does, verb):
         return does([*verb.split(), *before.split(), *given, *behind.split()])
 
     nothing = result()[1]
+    assert result()[1] == nothing, f"{verb} does another thing each time"
     alone = {}
     for name in asked:
         code, alone[name] = result(name)

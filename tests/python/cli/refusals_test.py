@@ -11,6 +11,7 @@ import pytest
 REFUSED = {
     "": "tollbar: the following arguments are required: COMMAND (see tollbar --help)",
     "bench hybrid --compute 20": "--compute is not an option of `tollbar bench hybrid`",
+    "bench hybrid --beside all": "--beside alone,neighbour,neighbours,session,cgroup,quota: ranks take neighbour or",
     "bench mpi --beside cgroup": "--beside cgroup: ranks take neighbour or neighbours",
     "bench mpi --compute 20 --beside neighbour": "--compute and --beside exclude each other",
     "bench mpi --hosts 0": "'0' is not a number of hosts from 1 to 64",
@@ -41,6 +42,8 @@ REFUSED = {
     "bench threads --placement here": "'here' is not known; there are pinned, free",
     "bench threads --ranks 1": "'1' is not a number of threads from 2 to 4096",
     "bench threads --ranks 2,x": "'x' is not a number of threads",
+    "bench udp --beside session": "--beside session: ranks take neighbour or neighbours",
+    "bench udp --compute 20 --beside neighbour": "--compute and --beside exclude each other",
     "check threads --episodes 0": "'0' is not a whole number, at least 1",
     "check threads --ranks 1": "2 to 1024 ranks can be checked",
     "check threads /nowhere.so": "there is no such file",
