@@ -43,6 +43,9 @@ COMMANDS = {
 #: Verbs that are nothing without the packages of the extra `bench`; of others, some options are.
 _OF_SAMPLES = ("bench", "tune", "report", "reproduce")
 
+#: Nobody means these by another word.
+_OF_ALL_VERBS = ("-h", "--help", "--csv", "--json")
+
 _ABOUT = "Barriers for threads, processes and messages: plan, prove, price, measure and choose them."
 
 
@@ -264,7 +267,8 @@ def _in_order(parser: Parser, words: Sequence[str]) -> list[str]:
 
 
 def _no_option(parser: Parser, name: str) -> None:
-    near = suggest.instead(name, parser._option_string_actions) if name.startswith("--") else ""
+    own = [word for word in parser._option_string_actions if word not in _OF_ALL_VERBS]
+    near = suggest.instead(name, own) if name.startswith("--") else ""
     guess = f"; {near}" if near.startswith("did you mean") else ""
     parser.error(f"{name} is not an option of `{parser.prog}`{guess}")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 
 if TYPE_CHECKING:
     from tollbar.data.results import Stored
@@ -30,7 +30,7 @@ class Written:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser("report", help=__doc__.partition(": ")[2], epilog=describe_columns(Written))
+    parser = verb(commands, "report", __doc__, Written)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: report.html")
     parser.add_argument(
         "results",
@@ -53,6 +53,8 @@ def run(args: argparse.Namespace) -> Table:
     for empty in (run for run in runs if not run.launches):
         raise WrongUse(f"{empty.folder} holds no launch; run `tollbar bench` again")
     output = args.output or Path("report.html")
+    if not output.parent.is_dir():
+        raise WrongUse(f"{output}: there is no folder {output.parent}")
     files, answer = _pages(runs, output)
     for path, content in files.items():
         _write(path, content)

@@ -91,6 +91,11 @@ def test_the_options_of_all_verbs_together_are_few():
 
 
 @pytest.mark.parametrize("verb", LEAVES)
+def test_the_help_of_a_verb_begins_with_what_it_does(verb):
+    assert LEAVES[verb].description
+
+
+@pytest.mark.parametrize("verb", LEAVES)
 def test_the_help_of_a_verb_fits_a_screen_beside_its_columns(tollbar, monkeypatch, verb):
     monkeypatch.setenv("COLUMNS", "80")
     said = tollbar(*verb.split(), "--help").out.partition("columns:")[0]
