@@ -148,8 +148,8 @@ class Campaign:
 
 def listed(program: Path, *flags: str) -> set[str]:
     """The names of all barriers that a measuring program has."""
-    said = subprocess.run([str(program), *flags, "--list"], capture_output=True, text=True, check=False)
-    records = map(json.loads, said.stdout.splitlines()) if said.returncode == 0 else ()
+    answer = subprocess.run([str(program), *flags, "--list"], capture_output=True, text=True, check=False)
+    records = map(json.loads, answer.stdout.splitlines()) if answer.returncode == 0 else ()
     return {record["name"] for record in records if "name" in record}
 
 

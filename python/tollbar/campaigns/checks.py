@@ -21,8 +21,8 @@ from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
 #: Without any names: what users have today, and every plan, waiting as it does by default.
-_PLANS = tuple(each.name for each in tollbar.catalogue() if not each.runs_on)
-_MESSAGES = tuple(each.name for each in tollbar.catalogue() if not each.runs_on and not each.player)
+_PLANS = tuple(plan.name for plan in tollbar.catalogue() if not plan.runs_on)
+_MESSAGES = tuple(plan.name for plan in tollbar.catalogue() if not plan.runs_on and not plan.player)
 _CARDS = ("card:pairwise", "card:dissemination", "card:gather", "card:switch")
 _THREADS = ("tollbar::barrier", "std::barrier", "pthread_barrier")
 _MPI = ("MPI_Barrier", "MPI_Ibarrier")
@@ -85,7 +85,7 @@ class Outcome:
 
     @property
     def fault(self) -> dict[str, Any] | None:
-        return next((each for each in self.records if each["record"] in ("violation", "stuck")), None)
+        return next((record for record in self.records if record["record"] in ("violation", "stuck")), None)
 
     @property
     def skipped(self) -> list[dict[str, Any]]:
@@ -107,8 +107,8 @@ def launched(launch: Launch) -> Outcome:
     outcome = Outcome(launch, records, "")
     if done.returncode == 0 or outcome.fault:
         return outcome
-    said = [line for line in done.stderr.splitlines() if line.strip(" -*")]
-    return Outcome(launch, records, said[0].strip() if said else f"it ended with status {done.returncode}")
+    lines = [line for line in done.stderr.splitlines() if line.strip(" -*")]
+    return Outcome(launch, records, lines[0].strip() if lines else f"it ended with status {done.returncode}")
 
 
 def fault_in_words(fault: dict[str, Any], stuck_s: float) -> str:
@@ -138,19 +138,19 @@ def of_threads(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
     own = once([name for name in asked.names if name not in threads.PEERS.values()])
     usual = (LOADED,) if asked.load else once((*_THREADS, *_PLANS))
     ranks = ["--ranks", str(asked.ranks)]
-    found, notes = [], []
+    launches, notes = [], []
     if own or not asked.names:
         flags = replace(asked, names=own).flags(usual)
-        found.append(Launch("", [str(paths.program(threads.MAIN)), *ranks, *flags], _preloaded(asked)))
+        launches.append(Launch("", [str(paths.program(threads.MAIN)), *ranks, *flags], _preloaded(asked)))
     for name, runtime in threads.PEERS.items():
         if runtime not in asked.names and (asked.names or asked.load):
             continue
         try:
             flags = replace(asked, names=(runtime,)).flags(())
-            found.append(Launch("", [str(paths.program(name)), *ranks, *flags], _preloaded(asked)))
+            launches.append(Launch("", [str(paths.program(name)), *ranks, *flags], _preloaded(asked)))
         except FileNotFoundError as error:
             notes.append(f"{runtime} is not checked: {error}")
-    yield found, notes
+    yield launches, notes
 
 
 @contextlib.contextmanager

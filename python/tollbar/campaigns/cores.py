@@ -36,8 +36,8 @@ class Found:
 def by_program(kind: str, cpus: Sequence[int]) -> float:
     """Raises FileNotFoundError when the program is not built."""
     command = [str(paths.program("tollbar-bench-cores")), kind, *map(str, cpus)]
-    said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
-    return float(said.stdout)
+    answer = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    return float(answer.stdout)
 
 
 def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> Found:

@@ -88,7 +88,7 @@ class Crowds(Campaign):
 
     @property
     def situations(self) -> list[Where]:
-        return [each for each in wanted(self.asked) if each.alone_us <= 1e3 * self.asked.longest_ms]
+        return [where for where in wanted(self.asked) if where.alone_us <= 1e3 * self.asked.longest_ms]
 
     def facts(self) -> dict[str, Any]:
         return {name: list(getattr(self.asked, name)) for name in ("processors", "compute_us", "variations")}

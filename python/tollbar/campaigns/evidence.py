@@ -68,8 +68,8 @@ class Evidence:
 
         A rule that looks at a width, not at a difference, favours neither of the two (Chow and Robbins 1965).
         """
-        found = self.ratio
-        return found is not None and self._launches % LOOK == 0 and found.narrow
+        ratio = self.ratio
+        return ratio is not None and self._launches % LOOK == 0 and ratio.narrow
 
     @property
     def hopeless(self) -> frozenset[str]:
@@ -97,8 +97,8 @@ class Evidence:
         return self._ratio(one, other) if one.keys() & other.keys() else None
 
 
-def _slower(found: Ratio | None, level: float) -> bool:
-    return found is not None and found.value > 1 and found.p_value <= level
+def _slower(ratio: Ratio | None, level: float) -> bool:
+    return ratio is not None and ratio.value > 1 and ratio.p_value <= level
 
 
 def _name(record: Mapping[str, Any]) -> str:

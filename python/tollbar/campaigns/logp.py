@@ -132,8 +132,8 @@ class Link:
     def L(self) -> Interval:
         """What the overheads leave of the path; its interval joins the ends of theirs."""
         path, o, o_r = self.path, self.o, self.o_r or self.o
-        lows = [each.low for each in (path, o, o_r) if each.low is not None]
-        highs = [each.high for each in (path, o, o_r) if each.high is not None]
+        lows = [part.low for part in (path, o, o_r) if part.low is not None]
+        highs = [part.high for part in (path, o, o_r) if part.high is not None]
         low, high = None, None
         if len(lows) == len(highs) == 3:
             low, high = lows[0] - highs[1] - highs[2], highs[0] - lows[1] - lows[2]
@@ -155,13 +155,13 @@ class Link:
         return tollbar.LogP(L=L, o=self.o.value * part, g=self.g.value, o_r=o_r)
 
 
-def _at_least_0(found: Interval) -> Interval:
+def _at_least_0(interval: Interval) -> Interval:
     """What is hidden behind something else may seem to take less than no time."""
 
     def bound(us: float | None) -> float | None:
         return None if us is None else max(us, 0.0)
 
-    return Interval(max(found.value, 0.0), bound(found.low), bound(found.high), found.count)
+    return Interval(max(interval.value, 0.0), bound(interval.low), bound(interval.high), interval.count)
 
 
 def links(run: Stored) -> list[Link]:
@@ -173,24 +173,24 @@ def links(run: Stored) -> list[Link]:
             for number, values in _rounds(launch, way).items():
                 for name, value in values.items():
                     of_way.setdefault(name, {}).setdefault(group, {})[number] = value / 1e3
-    return [_link(*key, found) for key, found in sorted(series.items())]
+    return [_link(*key, times) for key, times in sorted(series.items())]
 
 
 def _rounds(launch: schema.Launch, way: str) -> dict[int, dict[str, float]]:
     """The parameters by round, in nanoseconds; a round that lacks a kind of trip gives none."""
-    found = {}
+    parameters = {}
     floors = {floor["round"]: floor["one_way_ns"] for floor in launch.records.get("floor", ())}
     there = [record for record in launch.records["round_trips"] if record["name"] == way]
     for number in sorted({record["round"] for record in there}):
-        trips = [each for each in there if each["round"] == number]
-        one = next((each for each in trips if each["messages"] == 1), None)
-        many = next((each for each in trips if each["messages"] > 1 and not each["delays_ns"]), None)
-        delayed = {each.get("delayed", "sender"): each for each in trips if each["messages"] > 1 and each["delays_ns"]}
+        trips = [record for record in there if record["round"] == number]
+        one = next((trip for trip in trips if trip["messages"] == 1), None)
+        many = next((trip for trip in trips if trip["messages"] > 1 and not trip["delays_ns"]), None)
+        delayed = {trip.get("delayed", "sender"): trip for trip in trips if trip["messages"] > 1 and trip["delays_ns"]}
         if one and many and "sender" in delayed:
-            found[number] = _parameters(one, many, delayed["sender"], delayed.get("receiver"))
+            parameters[number] = _parameters(one, many, delayed["sender"], delayed.get("receiver"))
             if floors.get(number) is not None:
-                found[number]["floor"] = floors[number]
-    return found
+                parameters[number]["floor"] = floors[number]
+    return parameters
 
 
 def _parameters(
@@ -203,13 +203,13 @@ def _parameters(
         delays = float(np.median(trips["delays_ns"])) if trips["delays_ns"] else 0.0
         return (float(np.median(trips["trip_ns"])) - delays - trip) / (trips["messages"] - 1)
 
-    found = {"path": trip / 2, "g": further(many), "o": further(sender)}
-    return found | ({"o_r": further(receiver)} if receiver else {})
+    parameters = {"path": trip / 2, "g": further(many), "o": further(sender)}
+    return parameters | ({"o_r": further(receiver)} if receiver else {})
 
 
 def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Link:
-    found = {key: _at_least_0(statistics.summary(each)) for key, each in series.items()}
-    return Link(program, name, found["o"], found["g"], found["path"], found.get("floor"), found.get("o_r"))
+    medians = {key: _at_least_0(statistics.summary(times)) for key, times in series.items()}
+    return Link(program, name, medians["o"], medians["g"], medians["path"], medians.get("floor"), medians.get("o_r"))
 
 
 def stored(spelling: str, within: Path | None = None) -> Link:
@@ -223,11 +223,11 @@ def stored(spelling: str, within: Path | None = None) -> Link:
     if run is None:
         raise InvalidArgument(f"nothing is stored of '{transport}'; `tollbar logp measure {transport}` measures it")
     there = links(results.read(run))
-    found = there
+    meant = there
     for part in parts:
-        found = [link for link in found if link.name == part or link.program.startswith(part)]
-    found = [link for link in found if link.name in ("messages", "puts")] or found
-    if len(found) == 1:
-        return found[0]
+        meant = [link for link in meant if link.name == part or link.program.startswith(part)]
+    meant = [link for link in meant if link.name in ("messages", "puts")] or meant
+    if len(meant) == 1:
+        return meant[0]
     names = ", ".join(f"{transport}:{link.program}:{link.name}" for link in there) or "nothing"
-    raise InvalidArgument(f"'{spelling}' is {'several' if found else 'none'} of what is stored: {names}")
+    raise InvalidArgument(f"'{spelling}' is {'several' if meant else 'none'} of what is stored: {names}")

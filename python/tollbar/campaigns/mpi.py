@@ -85,7 +85,7 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
 
 def names() -> set[str]:
     """The settings, doors and barriers that can be measured, besides every plan."""
-    settings = {each.name for mpi in mpis.installed() for each in mpi_settings.own_settings(mpi)}
+    settings = {setting.name for mpi in mpis.installed() for setting in mpi_settings.own_settings(mpi)}
     settings |= {*DOORS, *ON_CARDS, mpi_settings.WATCHED}
     return settings | {*CALLS} | {f"{call} [{setting}]" for call in CALLS for setting in settings - {STOCK}}
 
@@ -115,7 +115,7 @@ class Mpis(Campaign):
 
     @property
     def situations(self) -> list[Where]:
-        found = [
+        together = [
             Where(mpi, ranks, self.asked.hosts)
             for mpi in self._known
             for ranks in self.asked.ranks
@@ -131,7 +131,7 @@ class Mpis(Campaign):
             and self.asked.hosts == 1
             and ranks in self.asked.ranks
         ]
-        return [where for where in found + apart if self.programs(where)]
+        return [where for where in together + apart if self.programs(where)]
 
     def _suits(self, mpi: Mpi, ranks: int) -> bool:
         if ranks % self.asked.hosts or mpi.family == "openmpi":
@@ -149,28 +149,28 @@ class Mpis(Campaign):
         return f"{situation.mpi.name}, {situation.ranks} ranks{hosts}{apart}"
 
     def programs(self, situation: Where) -> list[str]:
-        return [self._stored_name(situation.mpi, each) for each in self._settings_in(situation)]
+        return [self._stored_name(situation.mpi, setting) for setting in self._settings_in(situation)]
 
     def _settings_in(self, where: Where) -> list[Setting]:
-        found = [each for each in self._known[where.mpi] if each.suits(where.ranks)]
+        settings = [setting for setting in self._known[where.mpi] if setting.suits(where.ranks)]
         if self.asked.short and not self.asked.only:
-            return [each for each in found if each.name == PRELOAD] or found[:1]
+            return [setting for setting in settings if setting.name == PRELOAD] or settings[:1]
         if self.asked.only:
             named = {STOCK, *(name.partition(" [")[2].removesuffix("]") or name for name in self.asked.only)}
             if "MPI_Barrier" in self.asked.only:
                 named |= set(DOORS)
             elif "MPI_Ibarrier" in self.asked.only:
                 named.add(COMPONENT)  # with the preload it is the MPI's own
-            found = [each for each in found if each.name in named]
+            settings = [setting for setting in settings if setting.name in named]
         elif not self.asked.full:
-            found = [each for each in found if each.name in FEW_SETTINGS]
-            if where.mpi.family == "mpich" and PRELOAD in (each.name for each in found):
+            settings = [setting for setting in settings if setting.name in FEW_SETTINGS]
+            if where.mpi.family == "mpich" and PRELOAD in (setting.name for setting in settings):
                 # The preload has the MPI's own beside it.
-                found = [each for each in found if each.name in (PRELOAD, *ON_CARDS)]
+                settings = [setting for setting in settings if setting.name in (PRELOAD, *ON_CARDS)]
         if where.apart == "cgroups" and not self.asked.full:
-            doors = [each for each in found if each.name in DOORS]
-            return doors[:1] or found[:1]
-        return found
+            doors = [setting for setting in settings if setting.name in DOORS]
+            return doors[:1] or settings[:1]
+        return settings
 
     @staticmethod
     def _stored_name(mpi: Mpi, setting: Setting) -> str:
@@ -181,8 +181,8 @@ class Mpis(Campaign):
         self._session_nice = -20 if "nice -20" in session.autogroup else 0
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
-        found = self._settings_in(situation)
-        setting = next(each for each in found if self._stored_name(situation.mpi, each) == program)
+        settings = self._settings_in(situation)
+        setting = next(one for one in settings if self._stored_name(situation.mpi, one) == program)
         variables = {**setting.variables, "TOLLBAR_TUNING": str(self.tuning)}
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
@@ -218,7 +218,7 @@ class Mpis(Campaign):
 
     def _only(self, where: Where, setting: Setting) -> list[str]:
         """The barriers of that launch; empty: all there are."""
-        settings = {each.name for each in self._known[where.mpi]}
+        settings = {one.name for one in self._known[where.mpi]}
         asked = [name.partition(" [")[0] for name in self.asked.only]
         plans = [name for name in asked if name not in CALLS and name not in settings]
         names = [name for name in CALLS if name in asked] or list(CALLS[:1] if plans else CALLS)

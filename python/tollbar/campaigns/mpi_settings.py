@@ -71,17 +71,17 @@ _OWN = {"openmpi": _open_mpi, "mpich": _mpich, "impi": _intel}
 
 def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
     """Tollbar's doors for that MPI, and a note for each that is not there."""
-    found, notes = [], []
+    settings, notes = [], []
     if mpi.family == "openmpi":
         if path := doors.component(mpi):
-            found.append(Setting(COMPONENT, {doors.COMPONENT_PATH: doors.component_path(mpi, path)}))
+            settings.append(Setting(COMPONENT, {doors.COMPONENT_PATH: doors.component_path(mpi, path)}))
         elif mpi.major < 5:
             notes.append(f"{doors.COMPONENT} is not measured: it is not built for {mpi.name}")
     if path := doors.preload(mpi.interface):
-        found.append(Setting(PRELOAD, {"LD_PRELOAD": str(path)}))
+        settings.append(Setting(PRELOAD, {"LD_PRELOAD": str(path)}))
     else:
         notes.append(f"{doors.PRELOADS[mpi.interface]} is not measured: it is not built")
-    return found, notes
+    return settings, notes
 
 
 def watched(mpi: Mpi) -> list[Setting]:

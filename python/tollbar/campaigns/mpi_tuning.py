@@ -41,5 +41,5 @@ def _run(command: list[str], environment: dict[str, str], limit_s: float) -> Non
     if done.returncode == 124:
         raise Failure(f"nothing was chosen within {limit_s:.0f} s")
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.strip(" -*")]
-        raise Failure(said[0].strip() if said else f"it ended with status {done.returncode}")
+        lines = [line for line in done.stderr.splitlines() if line.strip(" -*")]
+        raise Failure(lines[0].strip() if lines else f"it ended with status {done.returncode}")

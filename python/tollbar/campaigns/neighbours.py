@@ -64,9 +64,9 @@ def names() -> set[str]:
 def prepared(asked: Asked, kind: str = "neighbours") -> Iterator[tuple[Beside, list[str]]]:
     """The work, and a note for what cannot be had. Raises FileNotFoundError without the main program."""
     runnable, notes = threads.programs(asked.only or [BARRIER, *threads.PEERS.values()])
-    missing = {each: why for each in asked.beside if (why := why_not(each, next(iter(runnable.values()))))}
-    notes += [f"{NEIGHBOURS[each]}: not measured, {why}" for each, why in missing.items()]
-    beside = [each for each in asked.beside if each not in missing]
+    missing = {who: why for who in asked.beside if (why := why_not(who, next(iter(runnable.values()))))}
+    notes += [f"{NEIGHBOURS[who]}: not measured, {why}" for who, why in missing.items()]
+    beside = [who for who in asked.beside if who not in missing]
     yield Beside(replace(asked, beside=beside), runnable, kind), notes
 
 
@@ -75,8 +75,8 @@ def why_not(neighbours: str, program: Path) -> str:
     if neighbours not in ("cgroup", "quota"):
         return ""
     tried = subprocess.run([program, "--beside", neighbours, "--list"], capture_output=True, text=True, check=False)
-    said = tried.stderr.strip().splitlines()[-1:] or ["the measuring program failed"]
-    return said[0].partition(": ")[2] or said[0] if tried.returncode else ""
+    lines = tried.stderr.strip().splitlines()[-1:] or ["the measuring program failed"]
+    return lines[0].partition(": ")[2] or lines[0] if tried.returncode else ""
 
 
 class Beside(Campaign):
@@ -96,8 +96,8 @@ class Beside(Campaign):
         return wanted(self.asked)
 
     def facts(self) -> dict[str, Any]:
-        told = ("beside", "placements", "workloads", "turns_ms")
-        return {name: getattr(self.asked, name) for name in told}
+        stored = ("beside", "placements", "workloads", "turns_ms")
+        return {name: getattr(self.asked, name) for name in stored}
 
     def say(self, situation: Where) -> str:
         return f"{situation.ranks} threads {situation.placement}, {NEIGHBOURS[situation.neighbours]}"
@@ -111,8 +111,8 @@ class Beside(Campaign):
     def programs(self, situation: Where) -> list[str]:
         if self.asked.short and not self.asked.only:
             return [threads.MAIN]
-        policies = [each for each in POLICIES if self._has_policy(each, situation)]
-        own = [threads.MAIN] * bool(self._of_main()) + [f"{threads.MAIN}.{each}" for each in policies]
+        policies = [policy for policy in POLICIES if self._has_policy(policy, situation)]
+        own = [threads.MAIN] * bool(self._of_main()) + [f"{threads.MAIN}.{policy}" for policy in policies]
         return [
             *(own if threads.MAIN in self._runnable else ()),
             *(name for name in threads.PEERS | threads.DOORS if name in self._runnable),
@@ -128,8 +128,8 @@ class Beside(Campaign):
         """Of the names asked for those that its process has; all, if none were."""
         if self.asked.short and not self.asked.only:
             return list(SHORT)
-        own = {f"{BARRIER}+{each}" for each in POLICIES} | threads.OF_PEERS
-        return [each for each in self.asked.only if each not in own] if self.asked.only else [""]
+        own = {f"{BARRIER}+{policy}" for policy in POLICIES} | threads.OF_PEERS
+        return [name for name in self.asked.only if name not in own] if self.asked.only else [""]
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         _, _, policy = program.partition(".")

@@ -130,7 +130,7 @@ def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Repo
             left = work.asked.budget_s - (time.monotonic() - began)
             rounds = pace.affordable(left / (passes - outcome.passes))
         else:
-            wanted = [each for each in work.situations if work.wants_more(each)]
+            wanted = [situation for situation in work.situations if work.wants_more(situation)]
             rounds = work.asked.rounds * (_BEYOND if work.first else 1)
     report(group, group, "done")
 
@@ -147,7 +147,7 @@ class _Pace:
 
     def seconds(self, situation: Hashable, rounds: int) -> float:
         known = self._per_round.get(situation, {})
-        return sum(each * self._work.rounds(name, situation, rounds) for name, each in known.items())
+        return sum(seconds * self._work.rounds(name, situation, rounds) for name, seconds in known.items())
 
     def affordable(self, seconds: float) -> int:
         """The most rounds with which a pass takes no longer than that; at least one."""

@@ -76,18 +76,18 @@ def programs(only: Sequence[str], singles: bool = True) -> tuple[dict[str, Path]
     wanted = [MAIN] if not only or set(only) - OF_PEERS else []
     wanted += [program for program in PEERS | DOORS if set(of_peer(program)) & set(only)] if only else PEERS
     wanted += [] if only or not singles else SINGLES
-    found, notes = {}, []
+    runnable, notes = {}, []
     for name in wanted:
         try:
             if name in DOORS and not doors.of_threads(["openmp"]):
                 raise FileNotFoundError(f"{doors.THREADS['openmp']} is not built; remedy: {paths.mend()}")
-            found[name] = paths.program(name.removesuffix(".door"))
+            runnable[name] = paths.program(name.removesuffix(".door"))
         except FileNotFoundError as error:
             if name == MAIN:
                 raise
             what = SINGLES[name].what if name in SINGLES else of_peer(name)[0]
             notes.append(f"{what} is not measured: {error}")
-    return found, notes
+    return runnable, notes
 
 
 def names() -> set[str]:
@@ -180,6 +180,6 @@ class Threads(Campaign):
         if self.asked.short:
             hopeless = self.evidence(situation).hopeless
             left = {*hopeless, "pthread_barrier"} if self.goes_beyond(situation) else hopeless
-            names = [each for each in short(situation.ranks, situation.placement) if each not in left]
+            names = [name for name in short(situation.ranks, situation.placement) if name not in left]
             return [*flags, "--only", ",".join(names)]
         return [*flags, "--only", ",".join(FEW)] if situation.ranks > MANY else flags

@@ -101,8 +101,8 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
     options = hosts.options(mpi, 1)
     if options:
         # It starts a daemon on each host that it is told of, which takes it long.
-        told = options.index("--host") + 1
-        options[told] = ",".join(options[told].split(",")[:ranks])
+        hosts_at = options.index("--host") + 1
+        options[hosts_at] = ",".join(options[hosts_at].split(",")[:ranks])
     else:
         options = [*mpi_settings.anywhere(), *_TCP]
     on_cards = setting.name in ON_CARDS
@@ -118,8 +118,8 @@ def mpi_doors(hosts: Hosts, mpi: Mpi) -> list[Setting]:
 
     The door is the component, else the preload. Nothing without hosts.
     """
-    found = mpi_settings.door_settings(mpi)[0][:1] if hosts.count > 1 else []
-    same = [Setting(each.name, {**each.variables, "TOLLBAR_PLAN": "turnstile/pairwise"}) for each in found]
+    doors = mpi_settings.door_settings(mpi)[0][:1] if hosts.count > 1 else []
+    same = [Setting(door.name, {**door.variables, "TOLLBAR_PLAN": "turnstile/pairwise"}) for door in doors]
     return mpi_settings.by_messages(same) + mpi_settings.on_cards(same)
 
 
@@ -149,16 +149,16 @@ class Datagrams(Campaign):
         return f"{situation.ranks} {hosts}"
 
     def programs(self, situation: Where) -> list[str]:
-        return ["udp", *(f"mpi.{each.name.replace(' ', '-')}" for each in self._settings_in(situation))]
+        return ["udp", *(f"mpi.{setting.name.replace(' ', '-')}" for setting in self._settings_in(situation))]
 
     def _settings_in(self, situation: Where) -> list[Setting]:
         if not self._mpi:
             return []
-        own = [each for each in mpi_settings.own_settings(self._mpi[0]) if each.suits(situation.ranks)]
+        own = [setting for setting in mpi_settings.own_settings(self._mpi[0]) if setting.suits(situation.ranks)]
         if self.asked.full:
-            own = [each for each in own if not each.name.startswith("coll/")]  # those need memory in common
+            own = [setting for setting in own if not setting.name.startswith("coll/")]  # those need memory in common
         else:
-            own = [each for each in own if each.name in FEW_SETTINGS]
+            own = [setting for setting in own if setting.name in FEW_SETTINGS]
         return own + self._doors
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
@@ -182,6 +182,6 @@ class Datagrams(Campaign):
 
     def _of_mpi(self, program: str, situation: Where) -> list[str]:
         assert self._mpi
-        found = {f"mpi.{each.name.replace(' ', '-')}": each for each in self._settings_in(situation)}
-        words = mpi_words(self._hosts, *self._mpi, found[program], situation.ranks)
+        settings = {f"mpi.{setting.name.replace(' ', '-')}": setting for setting in self._settings_in(situation)}
+        words = mpi_words(self._hosts, *self._mpi, settings[program], situation.ranks)
         return [*words, "--only", "MPI_Barrier"]

@@ -73,15 +73,15 @@ class Working(Campaign):
     def situations(self) -> list[Where]:
         return list(
             dict.fromkeys(
-                Where(each.name, placement, ranks)
-                for each in self._over
+                Where(over.name, placement, ranks)
+                for over in self._over
                 for ranks in self.asked.ranks
-                for placement in self.asked.placements or (each.placement(ranks),)
+                for placement in self.asked.placements or (over.placement(ranks),)
             )
         )
 
     def facts(self) -> dict[str, Any]:
-        over = list(dict.fromkeys(each.name for each in self._over))
+        over = list(dict.fromkeys(one.name for one in self._over))
         hosts = max(self.asked.ranks) if "hosts" in over else 1
         return {"over": over, "hosts": hosts, "workloads": list(self.asked.workloads)}
 
@@ -89,10 +89,10 @@ class Working(Campaign):
         return f"{situation.ranks} ranks over {situation.over}, {situation.placement}"
 
     def programs(self, situation: Where) -> list[str]:
-        return [each.program for each in self._over if each.name == situation.over]
+        return [over.program for over in self._over if over.name == situation.over]
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
-        over = next(each for each in self._over if (each.name, each.program) == (situation.over, program))
+        over = next(one for one in self._over if (one.name, one.program) == (situation.over, program))
         limit_s = _LONG_LIMIT_S if self.asked.full or self.asked.runs else _LIMIT_S
         command = until(limit_s, over.command(situation.ranks))
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
@@ -106,7 +106,7 @@ class Working(Campaign):
         return Start(command, self.environment(), limit_s + 10)
 
     def _workloads(self, hosts: int) -> list[str]:
-        return [each for each in self.asked.workloads if self._is_shown(each, hosts)]
+        return [workload for workload in self.asked.workloads if self._is_shown(workload, hosts)]
 
     def _is_shown(self, workload: str, hosts: int) -> bool:
         """Whether a figure of the paper has it between so many hosts, or they are the nearest to those."""

@@ -85,6 +85,6 @@ def of_hosts(hosts: Hosts, nics: bool, mpi: tuple[Mpi, Path] | None, own: Sequen
     )
     if not mpi:
         return [frames]
-    settings = [each for each in mpi_settings.own_settings(mpi[0]) if each.name in own]
+    settings = [setting for setting in mpi_settings.own_settings(mpi[0]) if setting.name in own]
     settings += udp.mpi_doors(hosts, mpi[0]) if nics else []
     return [frames, *(tcp(setting, *mpi) for setting in settings)]

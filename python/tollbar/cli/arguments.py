@@ -27,7 +27,9 @@ CATALOGUE = tuple(algorithm.name for algorithm in tollbar.catalogue())
 DEFAULT_PLANS = tuple(algorithm.name for algorithm in tollbar.catalogue() if not algorithm.runs_on)
 
 #: Those of them without roles: between hosts no store and no broadcast releases all at once.
-MESSAGE_PLANS = tuple(each.name for each in tollbar.catalogue() if not each.runs_on and not each.player)
+MESSAGE_PLANS = tuple(
+    algorithm.name for algorithm in tollbar.catalogue() if not algorithm.runs_on and not algorithm.player
+)
 
 #: The least number above 0, as a limit.
 ABOVE_0 = math.ulp(0.0)
@@ -40,14 +42,14 @@ def number(kind: type, low: float, high: float = math.inf, what: str = "number")
 
     def read(text: str) -> Any:
         try:
-            found = kind(text)
+            value = kind(text)
         except ValueError:
-            found = math.nan
-        if not (math.isfinite(found) and low <= found <= high):
+            value = math.nan
+        if not (math.isfinite(value) and low <= value <= high):
             raise argparse.ArgumentTypeError(
                 f"'{text}' is not a {'whole ' * (kind is int and what == 'number')}{what}{within}"
             )
-        return found
+        return value
 
     return read
 
@@ -206,8 +208,8 @@ def read_csv(path: Path, text: str, columns: Mapping[str, Reader]) -> Iterator[t
     header = lines.fieldnames or ()
     for name in columns:
         if header.count(name) != 1:
-            found = f"it has {','.join(header)}" if header else "it is empty"
-            raise WrongUse(f"{path}: line 1: column {name} is needed once, {found}")
+            header_text = f"it has {','.join(header)}" if header else "it is empty"
+            raise WrongUse(f"{path}: line 1: column {name} is needed once, {header_text}")
     rows = 0
     for line in _lines(lines, path):
         rows += 1

@@ -192,7 +192,7 @@ class Bench:
         module = import_module(f"tollbar.campaigns.{how}")
         if asked.hosts > 1:
             asked = replace(asked, ranks=args.ranks or (asked.hosts,))
-            if uneven := [each for each in asked.ranks if each % asked.hosts]:
+            if uneven := [ranks for ranks in asked.ranks if ranks % asked.hosts]:
                 raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {asked.hosts} hosts")
         if how == "neighbours":
             asked = replace(asked, workloads=args.compute or asked.workloads)

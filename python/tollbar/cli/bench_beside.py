@@ -74,7 +74,7 @@ def table(folder: Path, failed: bool) -> Table:
     from tollbar.data import beside, samples
 
     there = beside.gather(samples.read([folder]))
-    rows = [_row(cell, here) for cell, here in there.items()]
+    rows = [_row(cell, measured) for cell, measured in there.items()]
     notes = [*summary(there), f"every sample is in {folder}"]
     return Table(rows, Beside, failed=failed, notes=notes, digits=3)
 
@@ -112,18 +112,18 @@ def summary(there: Mapping[Situation, Measurements]) -> Iterator[str]:
     for neighbours, some in beside.by_neighbours(there).items():
         word = beside.NEIGHBOURS.get(neighbours, neighbours)
         for name, label in (("auto", beside.AUTO), ("group", beside.GROUP)):
-            if found := beside.spread(some, label):
-                yield f"{word}: {name} over the best: {_summary(found)}"
-    if found := beside.spread(there, beside.TUNED, beside.GROUP):
-        yield f"tuned group over the untuned one: {_summary(found)}"
+            if spread := beside.spread(some, label):
+                yield f"{word}: {name} over the best: {_summary(spread)}"
+    if spread := beside.spread(there, beside.TUNED, beside.GROUP):
+        yield f"tuned group over the untuned one: {_summary(spread)}"
 
 
-def _summary(found: Spread) -> str:
+def _summary(spread: Spread) -> str:
     from tollbar.data import beside
 
-    worst = found.worst
+    worst = spread.worst
     where = f"{worst.ranks} {worst.placement}, {worst.computing} us"
     return (
-        f"median {found.median:.3g}, worst {found.ratios[worst]:.3g} ({where}), "
-        f"{found.above} of {len(found.ratios)} cells above {beside.AS_GOOD:g}"
+        f"median {spread.median:.3g}, worst {spread.ratios[worst]:.3g} ({where}), "
+        f"{spread.above} of {len(spread.ratios)} cells above {beside.AS_GOOD:g}"
     )

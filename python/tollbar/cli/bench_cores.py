@@ -44,15 +44,15 @@ def run(args: argparse.Namespace) -> Table:
     if path.is_dir():
         path = path / FILE
     try:
-        found = campaign.measure()
+        measurement = campaign.measure()
     except (FileNotFoundError, ValueError) as error:
         raise WrongUse(error) from None
-    rows = [Measured(row.what, row.cpus, row.measured_ns, row.simulated_ns) for row in found.rows]
+    rows = [Measured(row.what, row.cpus, row.measured_ns, row.simulated_ns) for row in measurement.rows]
     known = facts.facts()
     measured = {
         "machine": {key: known[key] for key in ("cpu", "cpus", "kernel") if key in known},
         "rows": [vars(row) for row in rows],
     }
-    path.write_text(json.dumps(cores.to_json(found.machine, measured), indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(cores.to_json(measurement.machine, measured), indent=1) + "\n", encoding="utf-8")
     notes = [f"the machine is {path}: tollbar simulate cores --machine {path}", *noise.since(seen)]
     return Table(rows, Measured, notes=notes)

@@ -43,7 +43,7 @@ def computing(asked: Asked, compute: Sequence[str] | None) -> Asked:
     """The same with these computing times and variations. Raises WrongUse for what is no time above 0."""
     if not compute:
         return asked
-    parts = [each.partition("~") for each in compute]
+    parts = [workload.partition("~") for workload in compute]
     try:
         times = tuple(dict.fromkeys(float(us) for us, _, _ in parts))
         shares = tuple(dict.fromkeys(float(share or 0) for _, _, share in parts))
@@ -60,7 +60,7 @@ def on_these_processors(asked: Asked) -> Asked:
     from tollbar.machine import cpus
 
     usable = cpus.usable().cpus
-    fitting = tuple(each for each in asked.processors if each <= usable)
+    fitting = tuple(number for number in asked.processors if number <= usable)
     if fitting != tuple(asked.processors) and list(asked.processors) != amounts("crowd")["processors"]:
         raise WrongUse(f"--cpus {max(asked.processors)}: this process may use {usable}")
     return dataclasses.replace(asked, processors=fitting)

@@ -49,13 +49,13 @@ def table(folder: Path, failed: bool, every_policy: bool = False) -> Table:
     from tollbar.data import samples
     from tollbar.report import times
 
-    found = samples.read([folder])
+    measured = samples.read([folder])
     hidden = 0
     if not every_policy:
         usual = ~pl.col("wait").is_in(["park", "spin", "yield"])
-        hidden = found.records.filter(~usual)["candidate"].n_unique()
-        found = replace(found, records=found.records.filter(usual))
-    rows = [Timed(**row) for each in times.situations(found) for row in each]
+        hidden = measured.records.filter(~usual)["candidate"].n_unique()
+        measured = replace(measured, records=measured.records.filter(usual))
+    rows = [Timed(**row) for situation in times.situations(measured) for row in situation]
     notes = [*_notes(rows, hidden), f"every sample is in {folder}"]
     return Table(rows, Timed, failed=failed, notes=notes, digits=3)
 

@@ -37,20 +37,20 @@ def table(folder: Path, failed: bool) -> Table:
     """The runs of workloads that are stored there."""
     from tollbar.data import samples
 
-    found = samples.read([folder])
+    measured = samples.read([folder])
     notes = [f"every run is in {folder}"]
-    return Table(rows(found), Run, failed=failed or found.records.is_empty(), notes=notes)
+    return Table(rows(measured), Run, failed=failed or measured.records.is_empty(), notes=notes)
 
 
-def rows(found: Samples) -> list[Run]:
+def rows(measured: Samples) -> list[Run]:
     """A row for each workload and barrier of a stored run, the fastest barrier first."""
     from tollbar.data import workloads
 
     return [
-        _row(place, name, candidate, each)
-        for place, by_workload in workloads.gather(found).items()
+        _row(place, name, candidate, run)
+        for place, by_workload in workloads.gather(measured).items()
         for name, candidates in by_workload.items()
-        for candidate, each in sorted(candidates.items(), key=lambda item: item[1].run.value)
+        for candidate, run in sorted(candidates.items(), key=lambda item: item[1].run.value)
     ]
 
 

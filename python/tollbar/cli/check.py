@@ -110,8 +110,8 @@ class Way:
 
     def _names(self, barriers: list[str | Path]) -> tuple[list[str], Path | None]:
         """The barriers that are asked for, and the library to preload."""
-        names = [each for each in barriers if isinstance(each, str)]
-        files = [each for each in barriers if isinstance(each, Path)]
+        names = [barrier for barrier in barriers if isinstance(barrier, str)]
+        files = [barrier for barrier in barriers if isinstance(barrier, Path)]
         if len(files) > 1:
             raise WrongUse(f"{files[1]}: one library can be preloaded at a time")
         for file in files:
@@ -144,8 +144,8 @@ class Way:
                 threads=getattr(args, "threads", 1),
             )
             try:
-                with getattr(checks, self.launches)(asked) as (launches, said):
-                    notes += [note for note in said if note not in notes]
+                with getattr(checks, self.launches)(asked) as (launches, remarks):
+                    notes += [note for note in remarks if note not in notes]
                     for launch in track(launches, f"checking {ranks} {self.ranks}"):
                         failed |= _check(rows, notes, launch, asked)
             except (FileNotFoundError, Failure) as error:
@@ -160,16 +160,16 @@ def _check(rows: list[Checked], notes: list[str], launch: checks.Launch, asked: 
     from tollbar.campaigns import checks
 
     late = checks.launched(launch.with_a_late_rank(min(_LATE, asked.episodes)))
-    passed = {(each["name"], each["wait"], each["ranks"]): each for each in late.passed}
+    passed = {(record["name"], record["wait"], record["ranks"]): record for record in late.passed}
     outcome = late if late.fault or late.trouble else checks.launched(launch)
     of = launch.of or None
-    notes += [_note(of, each) for each in outcome.skipped if _note(of, each) not in notes]
-    for each in outcome.passed:
-        before = passed.get((each["name"], each["wait"], each["ranks"])) if outcome is not late else None
-        elapsed_ns = each["elapsed_ns"] + (before["elapsed_ns"] if before else 0)
-        waited = before["episodes"] if before else each["episodes"] if outcome is late else 0
-        done = each["episodes"] + (before["episodes"] if before else 0)
-        rows.append(_row(of, each, each["ranks"], done, waited, round(elapsed_ns / 1e9, 3), None))
+    notes += [_note(of, record) for record in outcome.skipped if _note(of, record) not in notes]
+    for record in outcome.passed:
+        before = passed.get((record["name"], record["wait"], record["ranks"])) if outcome is not late else None
+        elapsed_ns = record["elapsed_ns"] + (before["elapsed_ns"] if before else 0)
+        waited = before["episodes"] if before else record["episodes"] if outcome is late else 0
+        done = record["episodes"] + (before["episodes"] if before else 0)
+        rows.append(_row(of, record, record["ranks"], done, waited, round(elapsed_ns / 1e9, 3), None))
     if fault := outcome.fault:
         words = checks.fault_in_words(fault, asked.stuck_s)
         done = fault["episode"] - 1
@@ -203,7 +203,7 @@ def _note(of: str | None, skipped: dict[str, Any]) -> str:
 
 def _ranks(text: str) -> list[range]:
     ranges = arguments.rank_counts(text)
-    if any(each.start < 2 or each.stop > _MOST_RANKS + 1 for each in ranges):
+    if any(sizes.start < 2 or sizes.stop > _MOST_RANKS + 1 for sizes in ranges):
         raise argparse.ArgumentTypeError(f"'{text}': 2 to {_MOST_RANKS} ranks can be checked")
     return ranges
 

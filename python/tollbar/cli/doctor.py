@@ -82,16 +82,16 @@ def run(args: argparse.Namespace) -> Table:
 
 def _module() -> Finding:
     name, native = "native module", tollbar.__version__
-    found = f"version {native}, built by {tollbar._native.__compiler__}"
+    built = f"version {native}, built by {tollbar._native.__compiler__}"
     from importlib import metadata  # slow to load, and nobody else needs it
 
     try:
         package = metadata.version("tollbar")
     except metadata.PackageNotFoundError:
-        return Finding(name, OK, found + ", not installed as a package", None)
+        return Finding(name, OK, built + ", not installed as a package", None)
     if package != native:
-        return Finding(name, BROKEN, f"{found}, but the package is version {package}", "make")
-    return Finding(name, OK, found, None)
+        return Finding(name, BROKEN, f"{built}, but the package is version {package}", "make")
+    return Finding(name, OK, built, None)
 
 
 def _library() -> Finding:
@@ -120,8 +120,8 @@ def _packages() -> Finding:
 
 
 def _processors() -> Iterator[Finding]:
-    found = cpus.usable()
-    yield Finding("usable CPUs", OK, f"{found.cpus}: {found.why}", None)
+    usable = cpus.usable()
+    yield Finding("usable CPUs", OK, f"{usable.cpus}: {usable.why}", None)
     try:
         grouped = Path("/proc/sys/kernel/sched_autogroup_enabled").read_text().strip() == "1"
     except OSError:
@@ -152,10 +152,10 @@ def _shared_memory(folder: Path) -> Finding:
         why = f"{folder} is missing or not writable: no groups between processes"
         return Finding(name, WRONG, why, f"sudo mount -t tmpfs -o mode=1777 tmpfs {folder}")
     usage = shutil.disk_usage(folder)
-    found = f"{folder}: {usage.free >> 20} of {usage.total >> 20} MiB free"
+    room = f"{folder}: {usage.free >> 20} of {usage.total >> 20} MiB free"
     if usage.free < 1 << 20:
-        return Finding(name, WRONG, found, f"sudo mount -o remount,size={(usage.total >> 20) + 64}M {folder}")
-    return Finding(name, OK, found, None)
+        return Finding(name, WRONG, room, f"sudo mount -o remount,size={(usage.total >> 20) + 64}M {folder}")
+    return Finding(name, OK, room, None)
 
 
 def _tools() -> Iterator[Finding]:
@@ -203,8 +203,8 @@ def _openmp(root: Path, library: str) -> Iterator[Finding]:
         yield Finding("OpenMP programs", ABSENT, f"{library} is not built", paths.mend())
         return
     for runtime in ("libgomp", "libomp"):
-        found = (path for pattern in _PEERS[runtime][1] for path in root.glob(pattern))
-        if path := next(found, None):
+        files = (path for pattern in _PEERS[runtime][1] for path in root.glob(pattern))
+        if path := next(files, None):
             refusal = openmp.refusal(door, path)
             why = f"{path} keeps its own barriers: {refusal}" if refusal else f"{path} is served by {door}"
             yield Finding(f"OpenMP on {runtime}", ABSENT if refusal else OK, why, None)
@@ -225,8 +225,8 @@ def _hosts() -> Finding:
 def _cache(folder: Path) -> Finding:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        found = str(folder) + ("" if existing == folder else " (not created yet)")
-        return Finding("cache folder", OK, found, None)
+        place = str(folder) + ("" if existing == folder else " (not created yet)")
+        return Finding("cache folder", OK, place, None)
     why = f"{folder} is not writable: choices cannot be stored"
     return Finding("cache folder", WRONG, why, "export TOLLBAR_TUNING=FILE with a file you may write")
 

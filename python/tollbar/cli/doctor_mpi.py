@@ -21,11 +21,11 @@ _APT = "sudo apt-get install -y"
 
 
 def findings() -> Iterator[Finding]:
-    here = mpis.installed()
-    yield from (_served(mpi) for mpi in here)
-    if any(map(doors.of, here)):
+    installed = mpis.installed()
+    yield from (_served(mpi) for mpi in installed)
+    if any(map(doors.of, installed)):
         yield _between_hosts()
-    yield from _missing(here)
+    yield from _missing(installed)
     yield _simulator()
 
 
@@ -57,9 +57,9 @@ def _between_hosts() -> Finding:
     return Finding(name, OK, why, None)
 
 
-def _missing(here: Iterable[mpis.Mpi]) -> Iterator[Finding]:
+def _missing(installed: Iterable[mpis.Mpi]) -> Iterator[Finding]:
     """The MPIs that tests and measurements know but that are not installed."""
-    series = {(mpi.family, mpi.major) for mpi in here}
+    series = {(mpi.family, mpi.major) for mpi in installed}
     why = "not found: neither served nor measured"
     families = {family for family, _ in series}
     for family, package in {"openmpi": "openmpi-bin libopenmpi-dev", "mpich": "mpich libmpich-dev"}.items():

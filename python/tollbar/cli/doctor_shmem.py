@@ -26,13 +26,13 @@ def findings() -> Iterator[Finding]:
         yield Finding("OpenSHMEM", ABSENT, why, f"sudo apt-get install -y {_PACKAGES} && {paths.mend()}")
         return
     mpi = mpis.of_launcher(launcher)
-    found = f"{launcher} of {mpi.name}" if mpi else launcher
+    name = f"{launcher} of {mpi.name}" if mpi else launcher
     library = paths.find_library(LIBRARY)
     if library is None:
-        why = f"{found}, but {LIBRARY} is not built: its programs have no split barrier"
+        why = f"{name}, but {LIBRARY} is not built: its programs have no split barrier"
         yield Finding("OpenSHMEM", ABSENT, why, paths.mend())
         return
-    yield Finding("OpenSHMEM", OK, f"{found}, served by {library}", None)
+    yield Finding("OpenSHMEM", OK, f"{name}, served by {library}", None)
     if mpi and mpi.family == "openmpi":
         yield _finalize(mpi.version)
 

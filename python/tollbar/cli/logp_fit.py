@@ -150,7 +150,7 @@ def _all_the_same(estimate: Estimate) -> str:
 def _written(findings: Sequence[Finding], fit: Fit, fitted: int, remarks: Iterator[str]) -> str:
     out = io.StringIO()
     write(Table([row for row in findings if row.name]), "table", out)
-    out.writelines(f"{each.quantity.name} is {each.quantity.meaning}.\n" for each in fit.estimates)
+    out.writelines(f"{estimate.quantity.name} is {estimate.quantity.meaning}.\n" for estimate in fit.estimates)
     out.write("\n")
     write(Table([row for row in findings if row.plan]), "table", out)
     numbers = f"{fit.rank} number" + ("s" if fit.rank > 1 else "")

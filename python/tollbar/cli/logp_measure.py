@@ -94,7 +94,8 @@ def _rows(link: Link) -> list[Measured]:
     if link.floor:
         intervals["floor"] = link.floor
     return [
-        Measured(link.program, link.name, name, each.value, each.low, each.high) for name, each in intervals.items()
+        Measured(link.program, link.name, name, interval.value, interval.low, interval.high)
+        for name, interval in intervals.items()
     ]
 
 

@@ -41,8 +41,8 @@ def _program() -> Finding:
 
 def _kernel() -> Finding:
     name, release = "kernel for NICs", platform.release()
-    found = re.match(r"(\d+)\.(\d+)", release)
-    if found and tuple(map(int, found.groups())) >= _OLDEST_KERNEL:
+    version = re.match(r"(\d+)\.(\d+)", release)
+    if version and tuple(map(int, version.groups())) >= _OLDEST_KERNEL:
         return Finding(name, OK, f"Linux {release}", None)
     why = f"Linux {release} cannot attach what ends with the daemon (TCX, 6.6): no barriers on the NIC"
     return Finding(name, ABSENT, why, "sudo apt-get install -y -t bookworm-backports linux-image-amd64")
@@ -67,11 +67,11 @@ def _daemon(path: str) -> tuple[Finding, dict | None]:
 
 def _groups(state: dict) -> Finding:
     name, held, most = "groups on the NIC", state["held"], state["most"]
-    found = f"{held - state['departed']} of {most}, and {state['departed']} that are answered for"
+    used = f"{held - state['departed']} of {most}, and {state['departed']} that are answered for"
     if held >= _FEW_GROUPS_LEFT * most:
         remedy = f"sudo tollbar nic down && sudo tollbar nic up --groups {min(2 * most, 1024)}"
-        return Finding(name, WRONG, found + ": further ones run over UDP on the host", remedy)
-    return Finding(name, OK, found, None)
+        return Finding(name, WRONG, used + ": further ones run over UDP on the host", remedy)
+    return Finding(name, OK, used, None)
 
 
 def _interface(interface: str) -> Finding:

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> Table:
     from tollbar.data import results
 
     named = args.results or [results.folder()]
-    folders = dict.fromkeys(run for each in named for kind in KINDS for run in results.all_chosen(each, kind))
+    folders = dict.fromkeys(run for within in named for kind in KINDS for run in results.all_chosen(within, kind))
     runs = [results.read(folder) for folder in folders]
     if not runs:
         raise WrongUse(f"{', '.join(map(str, named))} holds no run; `tollbar bench threads` makes one")
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> Table:
     launches = sum(len(run.launches) for run in runs)
     beside = [f"{path} lies beside it" for path in files if path != output]
     doubts = [f"{run.folder.name} is incomplete" for run in runs if run.environment.get("incomplete")]
-    noisy = dict.fromkeys(each for run in runs for each in run.environment.get("noise", ()))
-    doubts += [f"the machine was not quiet: {each}" for each in noisy]
+    noisy = dict.fromkeys(doubt for run in runs for doubt in run.environment.get("noise", ()))
+    doubts += [f"the machine was not quiet: {doubt}" for doubt in noisy]
     notes = [*answer, *doubts, *beside]
     return Table([Written(str(output), len(files[output]), launches, names)], Written, notes=notes)
 

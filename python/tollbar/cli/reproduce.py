@@ -101,26 +101,26 @@ def run(args: argparse.Namespace) -> Table:
             raise WrongUse("errata writes and measures nothing; leave out the other options")
         return Table([Wrong(**vars(erratum)) for erratum in all_errata()])
     names = list(PAPERS) if args.paper == "all" else [args.paper]
-    here = Stored(nothing=args.no_measured)
-    notes = _measure(here, names) if args.quick else []
+    stored = Stored(nothing=args.no_measured)
+    notes = _measure(stored, names) if args.quick else []
     folder = args.output or results.folder() / "reproduce"
     written: list[Written] = []
     with Progress("computing", total=len(names)) as progress:
         for name in names:
             progress.advance(0, name)
-            written += [write.write(exhibit, folder) for exhibit in MAKERS[name](here)]
+            written += [write.write(exhibit, folder) for exhibit in MAKERS[name](stored)]
             progress.advance(1)
-    (folder / "index.html").write_text(write.page(written, here.used), encoding="utf-8")
+    (folder / "index.html").write_text(write.page(written, stored.used), encoding="utf-8")
     notes.append(f"the pages, tables and pictures are in {folder}; start at {folder / 'index.html'}")
-    return Table([_row(each) for each in written], Shown, notes=notes)
+    return Table([_row(exhibit) for exhibit in written], Shown, notes=notes)
 
 
-def _measure(here: Stored, names: list[str]) -> list[str]:
+def _measure(stored: Stored, names: list[str]) -> list[str]:
     """Runs the quick form of each bench that has nothing stored; says which of them are not available."""
     from tollbar.papers.stored import COMMANDS
 
     kinds = dict.fromkeys(kind for name in names for kind in PAPERS[name])
-    wanted = [kind for kind in kinds if here.missing(kind)]
+    wanted = [kind for kind in kinds if stored.missing(kind)]
     notes = []
     with Progress("measuring", total=len(wanted)) as progress:
         for kind in wanted:
@@ -131,15 +131,15 @@ def _measure(here: Stored, names: list[str]) -> list[str]:
             )
             if finished.returncode == 1 and "NOT A BARRIER" in finished.stderr:
                 raise CheckFailed(finished.stderr.strip().splitlines()[-1])
-            if here.missing(kind):
+            if stored.missing(kind):
                 last = (finished.stderr.strip().splitlines() or ["it printed nothing"])[-1]
                 notes.append(f"{COMMANDS[kind]} --effort quick measured nothing: {last}")
             progress.advance(1)
     return notes
 
 
-def _row(each: Written) -> Shown:
-    exhibit = each.exhibit
+def _row(written: Written) -> Shown:
+    exhibit = written.exhibit
     published, modelled, measured = exhibit.counts
     return Shown(
         exhibit.paper,
@@ -150,7 +150,7 @@ def _row(each: Written) -> Shown:
         measured,
         exhibit.worst(),
         exhibit.missing,
-        str(each.table),
-        str(each.picture) if each.picture else None,
+        str(written.table),
+        str(written.picture) if written.picture else None,
         exhibit.conclusion,
     )

@@ -169,7 +169,9 @@ def run(args: argparse.Namespace) -> Table:
         Run(applications, processors)
         for applications, processors in itertools.product(crowds.described(args), arguments.sizes(args.cpus))
     ]
-    drawn = args.kernel["order"] == "shuffled" or any(each.varies for run in runs for each in run.applications)
+    drawn = args.kernel["order"] == "shuffled" or any(
+        application.varies for run in runs for application in run.applications
+    )
     if args.seed is not None and not drawn:
         raise WrongUse("--seed: nothing is drawn; give times that vary, as 20~0.5, or order=shuffled")
     if args.kernel["move"] and args.policy != "dynamic":
@@ -183,8 +185,8 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse(f"-o draws one run, these are {len(runs)}; give one value for each option")
     rows = []
     with Progress("simulating", total=len(runs)) as progress:
-        for done, each in enumerate(runs):
-            rows += _rows(each, _simulate(each, args, progress, f"run {done + 1} of {len(runs)}"), args)
+        for done, case in enumerate(runs):
+            rows += _rows(case, _simulate(case, args, progress, f"run {done + 1} of {len(runs)}"), args)
     if args.output:
         _draw(runs[0], args, rows)
     notes = [f"the picture is {args.output}"] if args.output else []
@@ -211,18 +213,18 @@ class _Window(TypedDict, total=False):
 def _simulate(
     run: Run, args: argparse.Namespace, progress: Progress, which: str, **window: Unpack[_Window]
 ) -> tollbar.SchedulerOutcome:
-    told = "it had just begun"
+    progress_text = "it had just begun"
     share = 0.0
 
     def watch(simulated_us: float, passed: int, total: int) -> None:
-        nonlocal told, share
-        told = f"{simulated_us / 1e6:.6g} s were simulated, {passed / total:.1%} of the barriers passed"
+        nonlocal progress_text, share
+        progress_text = f"{simulated_us / 1e6:.6g} s were simulated, {passed / total:.1%} of the barriers passed"
         progress.advance(passed / total - share)
         share = passed / total
 
     try:
         outcome = tollbar.simulate_scheduler(
-            [each.application for each in run.applications],
+            [application.application for application in run.applications],
             processors=run.processors,
             kernel=args.kernel.name,
             neighbours=args.neighbours,
@@ -233,13 +235,13 @@ def _simulate(
             **window,
         )
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted in {which}: {told}") from None
+        raise Interrupted(f"interrupted in {which}: {progress_text}") from None
     progress.advance(1 - share)
     return outcome
 
 
 def _rows(run: Run, outcome: tollbar.SchedulerOutcome, args: argparse.Namespace) -> list[Crowd]:
-    barriers = sum(each.barriers for each in outcome.applications)
+    barriers = sum(completion.barriers for completion in outcome.applications)
     everything = run.processors * outcome.completed_us or 1.0
     alone = len(run.applications) == 1 and args.neighbours == 0
     own_us = args.kernel["own"]
@@ -296,7 +298,10 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
             outcome = _history(run, args, progress, last_us, lanes.MOST_SPANS)
     if outcome.history_cut:
         raise WrongUse(f"more than {lanes.MOST_SPANS} stretches of activity are too many to draw")
-    crowd = "; ".join(f"{each.barrier}, {each.waiting}, {each.threads} threads" for each in run.applications)
+    crowd = "; ".join(
+        f"{application.barrier}, {application.waiting}, {application.threads} threads"
+        for application in run.applications
+    )
     if args.neighbours:
         crowd += f", {args.neighbours} neighbour{'s' * (args.neighbours > 1)}"
     paper = args.kernel.name == "paper"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "tune", __doc__, "WHAT", {each.name: each for each in (_THREADS, _MPI)})
+    ways.add_parser(commands, "tune", __doc__, "WHAT", {kind.name: kind for kind in (_THREADS, _MPI)})
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def checked(
     """The entries to store. `there` has what was measured alone, `runs` are those beside neighbours."""
     from tollbar.data import beside, samples
 
-    known = {(here.place.ranks, here.place.placement): here for here in there}
+    known = {(measured.place.ranks, measured.place.placement): measured for measured in there}
     claims = _claims(chosen, known, beside.gather(samples.read(runs)))
     if may_measure and any(claim.lacking for claim in claims):
         run = _measure([claim for claim in claims if claim.lacking])
@@ -70,39 +70,39 @@ def checked(
 
 
 def _claims(
-    chosen: Sequence[Choice], known: Mapping[Any, Measurements], found: Mapping[Situation, Measurements]
+    chosen: Sequence[Choice], known: Mapping[Any, Measurements], beside_them: Mapping[Situation, Measurements]
 ) -> list[_Claim]:
     from tollbar.data import choice
 
     claims = []
-    for each in chosen:
-        untuned = choice.untuned(each.situation)
-        ranks, placement = each.situation.ranks, each.situation.placement
+    for wanted in chosen:
+        untuned = choice.untuned(wanted.situation)
+        ranks, placement = wanted.situation.ranks, wanted.situation.placement
         places = ["pinned"] if placement == "pinned" else ["free", "pinned"]
         ratios: dict[Where, float | None] = {}
-        for where in places if each.pick.label != untuned.label else ():
-            here = known.get((ranks, where))
-            alone = here and here.ratio(each.pick.label, untuned.label)
+        for where in places if wanted.pick.label != untuned.label else ():
+            measured = known.get((ranks, where))
+            alone = measured and measured.ratio(wanted.pick.label, untuned.label)
             for word, neighbours in NEIGHBOURS.items():
-                ratios[where, word] = _worst(found, each.pick, untuned, (neighbours, where, ranks))
+                ratios[where, word] = _worst(beside_them, wanted.pick, untuned, (neighbours, where, ranks))
             if alone:
                 ratios[where, "alone"] = max(alone.value, ratios[where, "alone"] or 0.0)
-        claims.append(_Claim(each, untuned, ratios))
+        claims.append(_Claim(wanted, untuned, ratios))
     return claims
 
 
 def _worst(
-    found: Mapping[Situation, Measurements], pick: Candidate, untuned: Candidate, there: tuple[str, str, int]
+    beside_them: Mapping[Situation, Measurements], pick: Candidate, untuned: Candidate, there: tuple[str, str, int]
 ) -> float | None:
     """Over everything that was computed between barriers there; None where they were not compared."""
     from tollbar.data import beside
 
     ratios = [
-        beside.ratio(here, pick.label, untuned.label)
-        for cell, here in found.items()
+        beside.ratio(measured, pick.label, untuned.label)
+        for cell, measured in beside_them.items()
         if (cell.neighbours, cell.placement, cell.ranks) == there
     ]
-    return max((each for each in ratios if each is not None), default=None)
+    return max((ratio for ratio in ratios if ratio is not None), default=None)
 
 
 def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
@@ -119,9 +119,9 @@ def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
         why = f"{what} takes {lost[where]:.3g} times as long {_text(where)}"
     else:
         why = f"{what} was not measured {_text(claim.lacking[0])}"
-    here = known.get((chosen.situation.ranks, chosen.situation.placement))
-    latency = here and here.median(untuned.label, "latency_ns")
-    if not here or not latency:
+    measured = known.get((chosen.situation.ranks, chosen.situation.placement))
+    latency = measured and measured.median(untuned.label, "latency_ns")
+    if not measured or not latency:
         return Checked(chosen, [], why=f"{why}, and nothing else was")
     safe = dataclasses.replace(
         chosen,
@@ -129,7 +129,7 @@ def _judged(claim: _Claim, known: Mapping[Any, Measurements]) -> Checked:
         verdict="safe",
         latency=latency,
         runner_up=chosen.pick,
-        ratio=here.ratio(chosen.pick.label, untuned.label),
+        ratio=measured.ratio(chosen.pick.label, untuned.label),
         by="period",
     )
     return Checked(safe, [own], why=why)

@@ -86,30 +86,30 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
     from tollbar.machine import facts
 
     basis, notes = _basis(args)
-    launches = {each.place: _launches(each) for each in basis.founded}
+    launches = {measured.place: _launches(measured) for measured in basis.founded}
     began = str(basis.environment.get("began", "an unknown time")).replace("T", " ").removesuffix("Z")
     notes.insert(
         0, f"from {basis.folder}, measured {began}: {sum(launches.values())} launches in {len(launches)} situations"
     )
-    notes += [f"the machine was not quiet: {each}" for each in basis.environment.get("noise", ())]
+    notes += [f"the machine was not quiet: {doubt}" for doubt in basis.environment.get("noise", ())]
     before = {entry.situation: entry for entry in stored}
     entries, rows = [], []
     machine = facts.short_id(basis.environment)
-    for each in _checked(basis, args.results):
-        chosen = each.choice
-        if each.why:
-            notes.append(f"{_named(chosen.situation)}: {each.why}")
-        if not each.measured:
-            rows.append(_left(chosen.situation, each.why, before))
+    for checked in _checked(basis, args.results):
+        chosen = checked.choice
+        if checked.why:
+            notes.append(f"{_named(chosen.situation)}: {checked.why}")
+        if not checked.measured:
+            rows.append(_left(chosen.situation, checked.why, before))
             continue
         count = launches[chosen.situation]
-        made = entry(each, count, machine)
+        made = entry(checked, count, machine)
         kept = None if args.force else rests_on_more(before.get(made.situation), made)
-        row = _row(each, count, kept)
+        row = _row(checked, count, kept)
         if kept is not None:
             why = f"it rests on {kept} launches; --force replaces it"
             rows.append(replace(row, verdict="stored", why=why))
-        elif _is_default(each) and made.situation not in before:
+        elif _is_default(checked) and made.situation not in before:
             why = "nothing is faster than it for certain"
             rows.append(replace(row, verdict="default", measured=None, why=why))
         else:
@@ -119,13 +119,13 @@ def run(args: argparse.Namespace, stored: Sequence[Entry]) -> tuple[list[Entry],
     return entries, Table(rows, Tuned, notes=[*notes, *_reasons(rows)])
 
 
-def _is_default(each: Checked) -> bool:
+def _is_default(checked: Checked) -> bool:
     """Whether it cannot be told from what an untuned group runs."""
     from tollbar.data import choice
     from tollbar.data.statistics import Verdict
 
-    usual = choice.untuned(each.choice.situation).label
-    return each.choice.verdict == Verdict.TIE and usual in [other.label for other in each.choice.tied]
+    usual = choice.untuned(checked.choice.situation).label
+    return checked.choice.verdict == Verdict.TIE and usual in [other.label for other in checked.choice.tied]
 
 
 def _left(place: Situation, why: str, before: Mapping[Any, Entry]) -> Tuned:
@@ -157,16 +157,16 @@ def _checked(basis: Basis, named: Path | None) -> list[Checked]:
     from tollbar.data import choice, results
     from tollbar.machine import facts
 
-    machine, here = facts.short_id(basis.environment), facts.short_id(facts.facts())
+    machine, this_machine = facts.short_id(basis.environment), facts.short_id(facts.facts())
     began = str(basis.environment.get("began", ""))
     within = results.folder() if named is None or (named / "environment.json").exists() else named
     runs = []
     for run in (run for kind in ("tune", "neighbours") for run in results.by_age(within, kind)):
-        told = results.read_environment(run)
-        if facts.short_id(told) == machine and str(told.get("began", "")) >= began:
+        environment = results.read_environment(run)
+        if facts.short_id(environment) == machine and str(environment.get("began", "")) >= began:
             runs.append(run)
-    chosen = [each for each in map(choice.choose, basis.founded) if each]
-    return tune_beside.checked(chosen, basis.there, runs, may_measure=machine == here)
+    chosen = [wanted for wanted in map(choice.choose, basis.founded) if wanted]
+    return tune_beside.checked(chosen, basis.there, runs, may_measure=machine == this_machine)
 
 
 def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
@@ -184,8 +184,8 @@ def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
         raise WrongUse(f"{'; '.join(ignored)}; `tollbar bench threads` measures enough, --force takes it")
     if named:
         raise WrongUse(f"{named} holds no run; `tollbar bench threads` makes one")
-    found = "no stored run has enough" if ignored else "nothing is stored yet"
-    print(f"tollbar tune: {found}; measuring for half a minute", file=sys.stderr)
+    lack = "no stored run has enough" if ignored else "nothing is stored yet"
+    print(f"tollbar tune: {lack}; measuring for half a minute", file=sys.stderr)
     return _read(bench.measure_briefly(), force=True, anywhere=True), ignored
 
 
@@ -206,28 +206,28 @@ def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
     from tollbar.data import choice, places, results, samples
     from tollbar.machine import facts
 
-    told = results.read_environment(folder)
-    if not force and not anywhere and facts.short_id(told) != facts.short_id(facts.facts()):
-        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it was measured on another machine"])
-    if not force and told.get("incomplete"):
-        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it is incomplete"])
-    if not force and (neighbours := told.get("neighbours", "alone")) != "alone":
-        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it was measured beside {neighbours}"])
+    environment = results.read_environment(folder)
+    if not force and not anywhere and facts.short_id(environment) != facts.short_id(facts.facts()):
+        return Basis(folder, environment, ignored=[f"{folder.name} is ignored: it was measured on another machine"])
+    if not force and environment.get("incomplete"):
+        return Basis(folder, environment, ignored=[f"{folder.name} is ignored: it is incomplete"])
+    if not force and (neighbours := environment.get("neighbours", "alone")) != "alone":
+        return Basis(folder, environment, ignored=[f"{folder.name} is ignored: it was measured beside {neighbours}"])
     there = list(places.threads(samples.read([folder])).values())
     if force:
-        return Basis(folder, told, [each for each in there if choice.rivals(each)], there)
-    if only := told.get("only"):
-        return Basis(folder, told, ignored=[f"{folder.name} is ignored: it measured only {', '.join(only)}"])
+        return Basis(folder, environment, [measured for measured in there if choice.rivals(measured)], there)
+    if only := environment.get("only"):
+        return Basis(folder, environment, ignored=[f"{folder.name} is ignored: it measured only {', '.join(only)}"])
     lacking = defaultdict(list)
-    for each in there:
-        lacking[lacks(each)].append(each)
+    for measured in there:
+        lacking[lacks(measured)].append(measured)
     ignored = [
-        f"{folder.name}, {', '.join(_named(each.place) for each in those)}: ignored, {why}"
+        f"{folder.name}, {', '.join(_named(measured.place) for measured in those)}: ignored, {why}"
         for why, those in lacking.items()
         if why
     ]
-    left = {each.place: why for why, those in lacking.items() if why for each in those}
-    return Basis(folder, told, lacking[""], there, () if lacking[""] else ignored, left)
+    left = {measured.place: why for why, those in lacking.items() if why for measured in those}
+    return Basis(folder, environment, lacking[""], there, () if lacking[""] else ignored, left)
 
 
 def lacks(measured: Measurements) -> str:
@@ -250,7 +250,7 @@ def _launches(measured: Measurements) -> int:
     from tollbar.data import choice
 
     own = choice.rivals(measured)
-    return min((found.count for each in own if (found := measured.median(each, "latency_ns"))), default=0)
+    return min((median.count for candidate in own if (median := measured.median(candidate, "latency_ns"))), default=0)
 
 
 def _named(situation: Situation) -> str:
@@ -271,15 +271,15 @@ def rests_on_more(stored: Entry | None, made: Entry) -> int | None:
     return int(launches) if more else None
 
 
-def _where(each: Checked) -> str:
-    return ",".join(":".join(where) for where in each.measured)
+def _where(checked: Checked) -> str:
+    return ",".join(":".join(where) for where in checked.measured)
 
 
-def entry(each: Checked, launches: int, machine: str) -> Entry:
+def entry(checked: Checked, launches: int, machine: str) -> Entry:
     """The choice as a line of the tuning file."""
     from tollbar.data.tuning import Entry
 
-    chosen = each.choice
+    chosen = checked.choice
     pairs = {
         "ranks": str(chosen.situation.ranks),
         "cpus": str(chosen.situation.processors),
@@ -293,14 +293,14 @@ def entry(each: Checked, launches: int, machine: str) -> Entry:
         pairs |= {"runner_up": chosen.runner_up.name, "by": chosen.by, "ratio": f"{chosen.ratio.value:.3f}"}
         if chosen.ratio.low is not None and chosen.ratio.high is not None:
             pairs |= {"low": f"{chosen.ratio.low:.3f}", "high": f"{chosen.ratio.high:.3f}"}
-    pairs["measured"] = _where(each)
-    if each.worst is not None:
-        pairs["worst"] = f"{each.worst:.3f}"
+    pairs["measured"] = _where(checked)
+    if checked.worst is not None:
+        pairs["worst"] = f"{checked.worst:.3f}"
     return Entry("threads", pairs | {"launches": str(launches), "machine": machine})
 
 
-def _row(each: Checked, launches: int, kept: int | None) -> Tuned:
-    chosen, ratio = each.choice, each.choice.ratio
+def _row(checked: Checked, launches: int, kept: int | None) -> Tuned:
+    chosen, ratio = checked.choice, checked.choice.ratio
     return Tuned(
         chosen.situation.ranks,
         chosen.situation.processors,
@@ -314,7 +314,7 @@ def _row(each: Checked, launches: int, kept: int | None) -> Tuned:
         ratio.low if ratio else None,
         ratio.high if ratio else None,
         launches,
-        _where(each),
+        _where(checked),
         kept,
         None,
     )

@@ -66,20 +66,20 @@ def _sizes(text: str) -> tuple[str, Sequence[int]]:
 
 def run(args: argparse.Namespace) -> Table:
     wanted = args.plans or arguments.CATALOGUE
-    if args.ranks and all(isinstance(each, Path) for each in wanted):
+    if args.ranks and all(isinstance(plan, Path) for plan in wanted):
         raise WrongUse("a FILE has its own number of ranks, one line each; leave out --ranks or name a PLAN")
     asked, sizes = args.ranks or _sizes(_DEFAULT_RANKS)
-    read = {each: _read(each) for each in wanted if isinstance(each, Path)}
+    read = {plan: _read(plan) for plan in wanted if isinstance(plan, Path)}
     with Progress("proving", total=len(read) + (len(wanted) - len(read)) * sum(sizes)) as progress:
         rows = []
-        for each in wanted:
-            progress.advance(0, label=f"proving {each}")
-            if isinstance(each, Path):
-                rows.append(_prove(str(each), str(read[each].ranks), [read[each]]))
+        for plan in wanted:
+            progress.advance(0, label=f"proving {plan}")
+            if isinstance(plan, Path):
+                rows.append(_prove(str(plan), str(read[plan].ranks), [read[plan]]))
                 progress.advance()
             else:
-                plans = (tollbar.plan(each, ranks) for ranks in sizes)
-                rows.append(_prove(each, asked, plans, progress.advance))
+                plans = (tollbar.plan(plan, ranks) for ranks in sizes)
+                rows.append(_prove(plan, asked, plans, progress.advance))
     failures = [_failure(row) for row in rows if not row.holds]
     return Table(rows, failed=bool(failures), notes=failures)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def finished(outcome: Outcome) -> tuple[Path, bool]:
     """Says on stderr what was not available; gives the folder, and whether one was no barrier."""
-    doubts = [f"the machine was not quiet: {each}" for each in outcome.noise]
+    doubts = [f"the machine was not quiet: {reason}" for reason in outcome.noise]
     for line in (*doubts, *outcome.notes, *outcome.failures):
         print(f"tollbar bench: {line}", file=sys.stderr)
     if not any(outcome.folder.glob("*.jsonl.gz")):

@@ -48,9 +48,11 @@ def rivals(measured: Measurements) -> list[Candidate]:
     """The candidates that may be chosen: threads that are not pinned do not stay at a processor's counter."""
     own = OWN if measured.place.placement == "pinned" else [kind for kind in OWN if kind != "combination"]
     return [
-        each
-        for each in measured.candidates
-        if each.kind in own and each.wait == "auto" and all(measured.median(each, m) for m in _CLOCKS.values())
+        candidate
+        for candidate in measured.candidates
+        if candidate.kind in own
+        and candidate.wait == "auto"
+        and all(measured.median(candidate, m) for m in _CLOCKS.values())
     ]
 
 
@@ -67,18 +69,18 @@ def choose(measured: Measurements) -> Choice | None:
     if not own:
         return None
     standings = statistics.judge(
-        {each: {clock: measured.series(each, m) for clock, m in _CLOCKS.items()} for each in own}
+        {candidate: {clock: measured.series(candidate, m) for clock, m in _CLOCKS.items()} for candidate in own}
     )
-    tied = [each.candidate for each in standings if each.verdict is not Verdict.SLOWER]
+    tied = [standing.candidate for standing in standings if standing.verdict is not Verdict.SLOWER]
     eligible = [
-        each.candidate
-        for each in standings
-        if each.candidate in tied and max(found.value for found in each.ratios.values()) <= _WORTH_A_TIE
+        standing.candidate
+        for standing in standings
+        if standing.candidate in tied and max(ratio.value for ratio in standing.ratios.values()) <= _WORTH_A_TIE
     ]
     pick = min(eligible, key=lambda candidate: favour(candidate, measured.place.ranks))
     latency = measured.median(pick, "latency_ns")
     assert latency, "rivals have a median by every clock"
-    others = [each for each in standings if each.candidate in tied and each.candidate != pick]
+    others = [standing for standing in standings if standing.candidate in tied and standing.candidate != pick]
     next_best = next(iter(others or standings[1:]), None)
     by = next_best.by if next_best else "latency"
     return Choice(

@@ -91,8 +91,10 @@ class Situation(NamedTuple):
     @property
     def along(self) -> str:
         """What stays the same along a curve over the ranks; a few of them may be pinned and many not."""
-        each = -(-self.ranks // self.hosts)
-        words = ["one host" if self.hosts == 1 else "a rank a host" if each == 1 else f"{each} ranks a host"]
+        ranks_a_host = -(-self.ranks // self.hosts)
+        words = [
+            "one host" if self.hosts == 1 else "a rank a host" if ranks_a_host == 1 else f"{ranks_a_host} ranks a host"
+        ]
         words += ["a control group each"] if self.apart == "cgroups" else []
         words += [self.level] if self.level != "serialized" else []
         return ", ".join(words)
@@ -156,12 +158,14 @@ class Measurements:
 
     def labels(self, metric: str) -> list[str]:
         """Of whom that was measured."""
-        return [label for label, each in self._medians if each == metric and label]
+        return [label for label, timed in self._medians if timed == metric and label]
 
     def find(self, name: str, wait: str | None = None) -> Candidate | None:
         """The candidate of that name, under that policy or under its usual one."""
-        named = [each for each in self.candidates if each.name == name and wait in (None, each.wait)]
-        return min(named, key=lambda each: each.label != each.name, default=None)
+        named = [
+            candidate for candidate in self.candidates if candidate.name == name and wait in (None, candidate.wait)
+        ]
+        return min(named, key=lambda candidate: candidate.label != candidate.name, default=None)
 
     def median(self, candidate: Candidate | str | None, metric: str) -> Interval | None:
         """The median over launches; None where there is nothing."""
@@ -173,8 +177,8 @@ class Measurements:
 
     def time_ns(self, candidate: Candidate | str | None) -> float | None:
         """Its median."""
-        found = self.median(candidate, self.time(candidate))
-        return found.value if found else None
+        median = self.median(candidate, self.time(candidate))
+        return median.value if median else None
 
     @property
     def floor(self) -> Interval | None:
@@ -220,7 +224,7 @@ class Measurements:
             rows = rows.filter((pl.col("metric") != metric) | pl.col("candidate").is_in([_label(to), *of]))
         table = summary(dataclasses.replace(self.found, records=rows), metric, to=_label(to))
         ratios = {row["candidate"]: ratio(row) for row in table.iter_rows(named=True)}
-        return {label: each for label, each in ratios.items() if each}
+        return {label: known for label, known in ratios.items() if known}
 
 
 def _label(candidate: Candidate | str | None) -> str:
@@ -237,13 +241,13 @@ def gather(samples: Samples, by: tuple[str, ...]) -> dict[Situation, Measurement
     rows = rounds(raw, [*PLACE, *CANDIDATE, "metric"])
     every = dataclasses.replace(samples, records=rows)
     rows = pl.concat([rows.select(raw.columns), *_added(every, raw)])
-    of_raw, of_rounds = (each.partition_by(*by, as_dict=True) for each in (raw, rows))
+    of_raw, of_rounds = (table.partition_by(*by, as_dict=True) for table in (raw, rows))
     of_skipped = samples.skipped.partition_by(*by, as_dict=True)
     there = {}
-    for key, each in of_rounds.items():
-        place = Situation(*each.select(*PLACE).row(0))
+    for key, rounds_there in of_rounds.items():
+        place = Situation(*rounds_there.select(*PLACE).row(0))
         skipped = of_skipped.get(key, samples.skipped.clear())
-        own = dataclasses.replace(samples, records=each, skipped=skipped)
+        own = dataclasses.replace(samples, records=rounds_there, skipped=skipped)
         there[place] = Measurements(place, own, of_raw[key])
     return dict(sorted(there.items()))
 
@@ -273,8 +277,8 @@ def _added(samples: Samples, raw: pl.DataFrame) -> Iterable[pl.DataFrame]:
 def threads(samples: Samples) -> dict[Situation, Measurements]:
     """The places of threads, pinned first, fewest ranks first."""
     records = samples.records.filter(pl.col("apart") == "launcher", pl.col("bench") == "threads")
-    here = gather(dataclasses.replace(samples, records=records), THREADS)
-    return dict(sorted(here.items(), key=lambda item: (item[0].placement != "pinned", item[0].ranks)))
+    situations = gather(dataclasses.replace(samples, records=records), THREADS)
+    return dict(sorted(situations.items(), key=lambda item: (item[0].placement != "pinned", item[0].ranks)))
 
 
 def processes(samples: Samples) -> dict[Situation, Measurements]:
@@ -289,17 +293,19 @@ def by_ranks(samples: Samples) -> dict[int, Measurements]:
 
 def layouts(there: Mapping[Situation, Measurements]) -> dict[tuple[str, str], dict[int, Measurements]]:
     """For each MPI and layout the places by ranks, the widest first; pinned where there is both."""
-    found: dict[tuple[str, str], dict[int, Measurements]] = {}
+    by_layout: dict[tuple[str, str], dict[int, Measurements]] = {}
     for place, measured in there.items():  # in order, so that pinned comes after free
         if place.threads == 1:
-            found.setdefault((place.over, place.along), {})[place.ranks] = measured
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+            by_layout.setdefault((place.over, place.along), {})[place.ranks] = measured
+    return dict(sorted(by_layout.items(), key=lambda item: -len(item[1])))
 
 
 def names(there: Iterable[Measurements], start: str = "") -> list[Candidate]:
     """The candidates of that name, or of that name with a parameter, in the order in which they were met."""
     met = dict.fromkeys(candidate for measured in there for candidate in measured.candidates)
-    return [each for each in met if not start or each.name == start or each.name.startswith(f"{start}:")]
+    return [
+        candidate for candidate in met if not start or candidate.name == start or candidate.name.startswith(f"{start}:")
+    ]
 
 
 def own_of(measured: Measurements) -> Candidate | None:

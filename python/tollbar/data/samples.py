@@ -150,7 +150,7 @@ def gather(runs: Iterable[Stored]) -> Samples:
     """Everything in these runs."""
     runs = list(runs)
     tables = [table for run in runs for table in _tables(run)]
-    left_out = [each for run in runs for each in _left_out(run)]
+    left_out = [record for run in runs for record in _left_out(run)]
     columns = {name: _COLUMNS[name] for name in (*PLACE, "name", "wait")} | {"why": pl.String}
     return Samples(
         pl.concat(tables) if tables else pl.DataFrame(schema=_COLUMNS | {"value": pl.List(pl.Float64)}),
@@ -190,16 +190,18 @@ def _tables(run: Stored) -> Iterator[pl.DataFrame]:
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for number, program, launch in run.launches:
         place = _place(run, program, launch.environment)
-        for kind, found in launch.records.items():
+        for kind, records in launch.records.items():
             if kind == "skipped":
                 continue
-            for record in found:
+            for record in records:
                 facts = place | {"run": run.folder.name, "launch": number, "program": _process(program, launch)}
                 facts |= _named(record, launch.environment) | _special(record)
                 by_kind.setdefault(kind, []).append(record | facts)
-    for kind, found in by_kind.items():
+    for kind, records in by_kind.items():
         types = {name: _TYPES[text.split("|")[0].strip("+?")] for name, text in schema.fields(kind).items()}
-        table = pl.DataFrame(found, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")})
+        table = pl.DataFrame(
+            records, schema=types | {k: v for k, v in _COLUMNS.items() if k not in ("metric", "value")}
+        )
         for metric, value in METRICS.get(kind, {}).items():
             named = table.with_columns(value.alias("value"), pl.lit(metric).alias("metric")).select(*_COLUMNS)
             if named.schema["value"] != pl.List(pl.Float64):
@@ -249,7 +251,7 @@ def _process(program: str, launch: schema.Launch) -> str:
 
 def _named(record: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     """The candidate; of an MPI's barrier the name tells which setting or door stood behind it."""
-    name, wait, kind = (record.get(each) or "" for each in ("name", "wait", "kind"))
+    name, wait, kind = (record.get(field) or "" for field in ("name", "wait", "kind"))
     if kind in ("mpi", "door") and not name.startswith("PMPI_"):
         setting, door = str(facts.get("setting") or "stock"), str(facts.get("door") or "none")
         behind = setting if kind != "door" or setting.startswith(door) else door

@@ -102,11 +102,11 @@ def parse_record(line: str) -> dict[str, Any]:
 
 def parse_launch(lines: Iterable[str], source: object) -> Launch:
     """What these lines say. Raises MalformedRecord with `source` and the line's number."""
-    found = list(_parsed(lines, source))
+    records = list(_parsed(lines, source))
     by_kind: dict[str, list[dict[str, Any]]] = {}
-    for record in found[1:-1]:
+    for record in records[1:-1]:
         by_kind.setdefault(record["record"], []).append(record)
-    return Launch(found[0], by_kind)
+    return Launch(records[0], by_kind)
 
 
 def _parsed(lines: Iterable[str], source: object) -> Iterator[dict[str, Any]]:

@@ -81,7 +81,7 @@ class Standing(Generic[Named]):
     @property
     def together(self) -> float:
         """The geometric mean over the clocks."""
-        return float(np.exp(np.mean([np.log(each.value) for each in self.ratios.values()])))
+        return float(np.exp(np.mean([np.log(ratio.value) for ratio in self.ratios.values()])))
 
 
 def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
@@ -158,7 +158,7 @@ def ratio_of_means(of: Series, to: Series) -> Ratio:
     both = sorted(of.keys() & to.keys())
     if not both:
         raise ValueError("the two candidates were never measured together")
-    one, other = (np.array([np.mean(list(each[launch].values())) for launch in both]) for each in (of, to))
+    one, other = (np.array([np.mean(list(series[launch].values())) for launch in both]) for series in (of, to))
     count, middle = len(both), float(np.log(one.mean() / other.mean()))
     if count == 1:
         return Ratio(float(np.exp(middle)), None, None, 1, 1.0)
@@ -201,10 +201,10 @@ def judge(candidates: Mapping[Named, Mapping[str, Series]]) -> list[Standing[Nam
     if not candidates:
         return []
     any_one = next(iter(candidates))
-    fastest = min(candidates, key=lambda each: _ratios(candidates, each, any_one).together)
-    others = [_ratios(candidates, each, fastest) for each in candidates if each != fastest]
-    corrected = iter(holm([found.p_value for each in others for found in each.ratios.values()]))
-    judged = [_judged(each, [next(corrected) for _ in each.ratios]) for each in others]
+    fastest = min(candidates, key=lambda candidate: _ratios(candidates, candidate, any_one).together)
+    others = [_ratios(candidates, candidate, fastest) for candidate in candidates if candidate != fastest]
+    corrected = iter(holm([ratio.p_value for standing in others for ratio in standing.ratios.values()]))
+    judged = [_judged(standing, [next(corrected) for _ in standing.ratios]) for standing in others]
     alone = all(standing.verdict is Verdict.SLOWER for standing in judged)
     itself = _ratios(candidates, fastest, fastest)
     first = replace(itself, verdict=Verdict.BEST if alone else Verdict.TIE)
@@ -218,8 +218,8 @@ def _ratios(candidates: Mapping[Named, Mapping[str, Series]], of: Named, to: Nam
 
 def _judged(standing: Standing[Named], corrected: Sequence[float]) -> Standing[Named]:
     sure = {
-        clock: found.value
-        for (clock, found), p_value in zip(standing.ratios.items(), corrected, strict=True)
+        clock: ratio.value
+        for (clock, ratio), p_value in zip(standing.ratios.items(), corrected, strict=True)
         if p_value <= 1 - LEVEL
     }
     if not sure or min(sure.values()) < 1:

@@ -83,13 +83,13 @@ def _base(table: pl.DataFrame, situation: Sequence[str], to: str | Sequence[str]
     return first.group_by(situation, maintain_order=True).agg(to=pl.col("candidate").first())
 
 
-def _ratios(samples: Samples, each: pl.DataFrame, to: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+def _ratios(samples: Samples, rows: pl.DataFrame, to: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     situation = [*by, "metric"]
     key = [*by, "candidate", "metric"]
-    base = each.join(to, left_on=[*situation, "candidate"], right_on=[*situation, "to"], how="semi")
+    base = rows.join(to, left_on=[*situation, "candidate"], right_on=[*situation, "to"], how="semi")
     base = base.drop("candidate").rename({"value": "base"})
-    beside = each.join(base, on=[*situation, *ROUND])
-    apart = each.join(base.select(situation).unique(), on=situation, how="semi").join(
+    beside = rows.join(base, on=[*situation, *ROUND])
+    apart = rows.join(base.select(situation).unique(), on=situation, how="semi").join(
         beside.select(key).unique(), on=key, how="anti"
     )
     logs = _per_launch(beside.with_columns(value=_log_ratio()), key)
@@ -100,8 +100,8 @@ def _ratios(samples: Samples, each: pl.DataFrame, to: pl.DataFrame, by: Sequence
         pairs = one.join(other.rename({"value": "base"}), on=[*situation, *_LAUNCH])
         logs = pl.concat([logs, pairs.with_columns(value=_log_ratio()).select(logs.columns)])
     values = logs.group_by(*key, maintain_order=True).agg("value")
-    paired = [statistics.ratio_of_logs(each) for each in values["value"].to_list()]
-    p_values = pl.Series("p_value", [each.p_value for each in paired], dtype=pl.Float64)
+    paired = [statistics.ratio_of_logs(launches) for launches in values["value"].to_list()]
+    p_values = pl.Series("p_value", [ratio.p_value for ratio in paired], dtype=pl.Float64)
     named = ("ratio", "ratio_low", "ratio_high", "pairs")
     return _with(values.drop("value"), paired, named).with_columns(p_values)
 
@@ -130,8 +130,8 @@ def _judged(table: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 def over_floor(samples: Samples, metric: str, situation: Sequence[str] = SITUATION) -> pl.DataFrame:
     """As rounds(), in multiples of the floor of the same round and process."""
     on = [*(name for name in SITUATION if name in situation), *ROUND]
-    each = rounds(samples.of(metric), [*situation, "candidate"])
-    joined = each.join(floors(samples).select(*on, "floor"), on=on)
+    values = rounds(samples.of(metric), [*situation, "candidate"])
+    joined = values.join(floors(samples).select(*on, "floor"), on=on)
     return joined.with_columns(value=pl.col("value") / pl.col("floor"))
 
 
@@ -174,24 +174,24 @@ def _log_ratio() -> pl.Expr:
     return (pl.col("value").clip(1e-3) / pl.col("base").clip(1e-3)).log()
 
 
-def _over_floor(samples: Samples, each: pl.DataFrame, situation: Sequence[str]) -> pl.DataFrame:
+def _over_floor(samples: Samples, values: pl.DataFrame, situation: Sequence[str]) -> pl.DataFrame:
     """Rounds in multiples of their floor, where they have one."""
     near = pl.col("metric").is_in(_FLOORED)
     if "over" in situation:
         near &= ~pl.col("over").is_in(_FAR)
     known = floors(samples).select(*situation, *ROUND, "floor").unique()
-    joined = each.join(known, on=[*situation, *ROUND], how="left")
+    joined = values.join(known, on=[*situation, *ROUND], how="left")
     floor = pl.when(near).then(pl.col("floor")).fill_null(1.0)
     return joined.with_columns(value=pl.col("value") / floor).drop("floor")
 
 
-def _per_launch(each: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    return each.group_by(*by, *_LAUNCH, maintain_order=True).agg(pl.col("value").median())
+def _per_launch(values: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    return values.group_by(*by, *_LAUNCH, maintain_order=True).agg(pl.col("value").median())
 
 
 def _with(groups: pl.DataFrame, intervals: Sequence[Interval], names: Sequence[str]) -> pl.DataFrame:
     """The groups with the columns of their intervals."""
-    ends = [(each.value, each.low, each.high, each.count) for each in intervals]
+    ends = [(interval.value, interval.low, interval.high, interval.count) for interval in intervals]
     columns = list(zip(*ends, strict=True)) or [()] * len(names)
     types = (pl.Float64, pl.Float64, pl.Float64, pl.Int64)
     made = zip(names, columns, types, strict=True)

@@ -24,10 +24,10 @@ class Run:
     candidate: Candidate
 
     def _median(self, metric: str) -> Interval:
-        found = self.here.median(self.candidate, metric)
-        if found is None:
+        median = self.here.median(self.candidate, metric)
+        if median is None:
             raise ValueError(f"{self.candidate.label} has no {metric}")
-        return found
+        return median
 
     @property
     def run(self) -> Interval:
@@ -65,8 +65,12 @@ def gather(samples: Samples) -> dict[Situation, Workloads]:
     """Everything that was measured of workloads, by place; workloads in the order in which they were met."""
     order = samples.records["computing"].unique(maintain_order=True).to_list()
     there: dict[Situation, Workloads] = {}
-    for place, here in places.gather(samples, places.WORK).items():
-        runs = {each: Run(here, each) for each in here.candidates if here.median(each, "run_ns")}
+    for place, measured in places.gather(samples, places.WORK).items():
+        runs = {
+            candidate: Run(measured, candidate)
+            for candidate in measured.candidates
+            if measured.median(candidate, "run_ns")
+        }
         if runs:
             where = Situation(over=place.over, ranks=place.ranks, placement=place.placement)
             there.setdefault(where, {})[place.computing] = runs
@@ -81,11 +85,11 @@ class Needed:
     loop_us: float  #: that, and the barrier
 
 
-def loops_us(found: Workloads, candidate: Candidate) -> dict[float, float]:
+def loops_us(workloads: Workloads, candidate: Candidate) -> dict[float, float]:
     """Computing that does not vary -> the loop of it and a barrier."""
     loops = {
         float(name): by[candidate].run.value / 1e3
-        for name, by in found.items()
+        for name, by in workloads.items()
         if name.replace(".", "").isdigit() and candidate in by
     }
     return dict(sorted(loops.items()))
@@ -97,7 +101,7 @@ def needed(loops: Mapping[float, float], efficiency: float) -> Needed | None:
     Between two measured loops the loop's time is a straight line.
     """
     short = [us - efficiency * loop_us for us, loop_us in loops.items()]  # of efficient; below 0: too little
-    below = max((number for number, each in enumerate(short) if each < 0), default=None)
+    below = max((number for number, shortage in enumerate(short) if shortage < 0), default=None)
     if below is None or below + 1 == len(short):
         return None
     before, after = list(loops)[below : below + 2]

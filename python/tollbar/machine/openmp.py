@@ -26,10 +26,10 @@ def of_program(program: str | Path) -> list[str]:
     if path is None or not is_elf(Path(path)):
         return []
     linked = _linked(path)
-    found = [name for name, pattern in _RUNTIMES.items() if pattern.search(linked)]
+    ways = [name for name, pattern in _RUNTIMES.items() if pattern.search(linked)]
     if b"\0pthread_barrier_wait\0" in Path(path).read_bytes():
-        found.append("pthread")
-    return found
+        ways.append("pthread")
+    return ways
 
 
 def out_of_reach(program: str | Path) -> str:
@@ -52,8 +52,8 @@ def refusal(door: Path, runtime: Path) -> str:
     """Why the runtime of that file would keep its barriers with the preload; empty where it would not."""
     library = ctypes.CDLL(str(door))
     library.tollbar_openmp_refusal.restype = ctypes.c_char_p
-    said: bytes = library.tollbar_openmp_refusal(os.fsencode(runtime))
-    return said.decode()
+    answer: bytes = library.tollbar_openmp_refusal(os.fsencode(runtime))
+    return answer.decode()
 
 
 def is_elf(path: Path) -> bool:
