@@ -15,7 +15,7 @@ Only the largest of the three can be seen, so a gap below the overheads is repor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ import numpy as np
 import tollbar
 from tollbar import InvalidArgument
 from tollbar.campaigns import mpi_settings, passes
-from tollbar.campaigns import shmem as shmem_campaign
 from tollbar.campaigns.campaign import Asked, Campaign, until
 from tollbar.campaigns.passes import Outcome, Report
 from tollbar.data import results, schema, statistics
@@ -43,24 +42,12 @@ class Target:
     command: tuple[str, ...]
 
 
-def _threads(_: Sequence[str]) -> list[Target]:
-    return [_alone("tollbar-bench-logp", "two threads")]
-
-
-def _udp(_: Sequence[str]) -> list[Target]:
-    return [_alone("tollbar-bench-logp-udp", "two sockets on the loopback")]
-
-
-def _shmem(_: Sequence[str]) -> list[Target]:
-    program = paths.program("tollbar-bench-logp-shmem")
-    if why := shmem_campaign.why_not():
-        raise FileNotFoundError(why)
-    command = (*shmem_campaign.launcher(2), str(program))
-    return [Target("tollbar-bench-logp-shmem", "two PEs", command)]
-
-
-def _alone(name: str, what: str) -> Target:
-    return Target(name, what, (str(paths.program(name)),))
+#: The transports whose ranks are threads of one process: the measuring program, and that in words.
+_OF_THREADS = {
+    "threads": ("tollbar-bench-logp", "two threads"),
+    "udp": ("tollbar-bench-logp-udp", "two sockets on the loopback"),
+}
+TRANSPORTS = (*_OF_THREADS, "mpi")
 
 
 def _mpi(wanted: Sequence[str]) -> list[Target]:
@@ -74,14 +61,13 @@ def _mpi(wanted: Sequence[str]) -> list[Target]:
     return targets[: None if wanted else 1]
 
 
-#: What can be measured: the programs that do it, of the libraries wanted or of the first that is here; or
-#: FileNotFoundError that says what is missing.
-TRANSPORTS: Mapping[str, Callable[[Sequence[str]], list[Target]]] = {
-    "threads": _threads,
-    "mpi": _mpi,
-    "shmem": _shmem,
-    "udp": _udp,
-}
+def _targets(transport: str, wanted: Sequence[str]) -> list[Target]:
+    """The programs that measure it, of the MPIs wanted or of the first that is here. Raises FileNotFoundError
+    that says what is missing."""
+    if transport == "mpi":
+        return _mpi(wanted)
+    name, what = _OF_THREADS[transport]
+    return [Target(name, what, (str(paths.program(name)),))]
 
 
 def measure(transport: str, asked: Asked, within: Path, report: Report) -> Outcome:
@@ -89,7 +75,7 @@ def measure(transport: str, asked: Asked, within: Path, report: Report) -> Outco
 
     Raises FileNotFoundError when there is nothing to measure with.
     """
-    return passes.measure(_RoundTrips(transport, TRANSPORTS[transport](asked.mpis), asked), [], within, report)
+    return passes.measure(_RoundTrips(transport, _targets(transport, asked.mpis), asked), [], within, report)
 
 
 class _RoundTrips(Campaign):
@@ -121,7 +107,7 @@ class Link:
     """What a message between two ranks costs by one of a transport's ways, in microseconds."""
 
     program: str
-    name: str  #: words, messages, puts, stores or frames
+    name: str  #: words, messages or frames
     o: Interval  #: o_s
     g: Interval  #: max(o_s, o_r, g)
     path: Interval  #: o_s + L + o_r: one message on the longest path
@@ -215,7 +201,7 @@ def _link(program: str, name: str, series: Mapping[str, Mapping[int, Mapping[int
 def stored(spelling: str, within: Path | None = None) -> Link:
     """The newest measurement of a transport, TRANSPORT[:PROGRAM][:WAY]: `threads`, `mpi`, `mpi:mpich:words`.
 
-    The messages of an MPI and the puts of an OpenSHMEM are meant if no way is named. Raises InvalidArgument
+    The messages of an MPI are meant if no way is named. Raises InvalidArgument
     that says what there is, or how to measure it.
     """
     transport, *parts = spelling.split(":")
@@ -226,7 +212,7 @@ def stored(spelling: str, within: Path | None = None) -> Link:
     meant = there
     for part in parts:
         meant = [link for link in meant if link.name == part or link.program.startswith(part)]
-    meant = [link for link in meant if link.name in ("messages", "puts")] or meant
+    meant = [link for link in meant if link.name == "messages"] or meant
     if len(meant) == 1:
         return meant[0]
     names = ", ".join(f"{transport}:{link.program}:{link.name}" for link in there) or "nothing"

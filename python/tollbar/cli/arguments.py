@@ -167,7 +167,7 @@ def sizes(ranges: list[range]) -> Sequence[int]:
 
 
 #: The transports whose parameters `tollbar logp measure` stores.
-MEASURED = ("threads", "mpi", "shmem", "udp")
+MEASURED = ("threads", "mpi", "udp")
 
 
 def names(text: str) -> tuple[str, ...]:

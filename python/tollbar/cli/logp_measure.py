@@ -26,7 +26,7 @@ BUDGET_S = 60.0
 @dataclass(frozen=True)
 class Measured:
     program: str = column("the measuring program, or the MPI")
-    link: str = column("words of shared memory, messages of the MPI, puts or stores, frames")
+    link: str = column("words of shared memory, messages of the MPI, frames")
     parameter: str = column(
         "L, o_s, o_r (what a message costs its sender, its receiver), max(o,g) (of both), o_s+L+o_r (one "
         "message on the longest path), floor (one cache-line transfer); o and 2o+L of older programs"
@@ -42,7 +42,7 @@ def add_parser(ways) -> None:
         "transport",
         choices=arguments.MEASURED,
         metavar="TRANSPORT",
-        help="threads: by words; mpi: words and messages; shmem: puts and stores; udp: on the loopback",
+        help="threads: by words; mpi: words and messages; udp: on the loopback",
     )
     parser.add_argument(
         "--mpi",
