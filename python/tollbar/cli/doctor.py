@@ -56,8 +56,7 @@ def run(args: argparse.Namespace) -> Table:
     answers = [nic_checks.answer(address) for address in args.addresses]
     rows = [
         _module(),
-        _library(),
-        _pthread(),
+        *_libraries(),
         _packages(),
         *_processors(),
         *_calls(),
@@ -94,21 +93,16 @@ def _module() -> Finding:
     return Finding(name, OK, built, None)
 
 
-def _library() -> Finding:
-    """What C++ and C programs link; the command itself does not need it."""
-    try:
-        return Finding("libtollbar", OK, str(paths.library()), None)
-    except FileNotFoundError:
-        return Finding("libtollbar", ABSENT, "not built: programs cannot link it", paths.mend())
-
-
-def _pthread() -> Finding:
-    """The library that programs preload which call pthread_barrier_wait."""
-    name = "pthread barriers"
-    if path := paths.find_library("libtollbar_pthread.so"):
-        return Finding(name, OK, f"LD_PRELOAD={path}", None)
-    why = "libtollbar_pthread.so is not built: programs keep glibc's barriers"
-    return Finding(name, ABSENT, why, paths.mend())
+def _libraries() -> Iterator[Finding]:
+    """What programs link or preload; the command itself needs none of them."""
+    for name, file, loses in (
+        ("libtollbar", "libtollbar.so", "programs cannot link it"),
+        ("pthread barriers", doors.THREADS["pthread"], "programs keep glibc's barriers"),
+    ):
+        if path := paths.find_library(file):
+            yield Finding(name, OK, f"LD_PRELOAD={path}" if file in doors.THREADS.values() else str(path), None)
+        else:
+            yield Finding(name, ABSENT, f"{file} is not built: {loses}", paths.mend())
 
 
 def _packages() -> Finding:

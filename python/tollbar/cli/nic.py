@@ -12,7 +12,7 @@ from tollbar import _native
 from tollbar.cli import arguments, ways
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.nic_checks import default_interface
-from tollbar.cli.table import Table, column, describe_columns
+from tollbar.cli.table import Table, column, verb
 from tollbar.machine import nic_daemon
 
 _MOST_GROUPS = 1024
@@ -58,12 +58,7 @@ class Up:
 
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
-        parser = verbs.add_parser(
-            "up",
-            help="starts the daemon",
-            epilog=describe_columns(Daemon),
-            description=f"Starts the daemon; {_default_socket()}.",
-        )
+        parser = verb(verbs, "up", f"tollbar nic up: starts the daemon; {_default_socket()}", Daemon)
         parser.add_argument("--interface", metavar="NAME", help="default: that of the default route, or the only one")
         parser.add_argument("--mode", choices=("auto", "native", "generic"), default="auto")
         parser.add_argument(
@@ -94,12 +89,7 @@ class Down:
 
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
-        verbs.add_parser(
-            "down",
-            help="stops the daemon",
-            epilog=describe_columns(Daemon),
-            description=f"Stops the daemon; {_default_socket()}.",
-        )
+        verb(verbs, "down", f"tollbar nic down: stops the daemon; {_default_socket()}", Daemon)
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
@@ -114,12 +104,8 @@ class Status:
 
     @staticmethod
     def add_parser(verbs: argparse._SubParsersAction) -> None:
-        verbs.add_parser(
-            "status",
-            help="lists the groups that run on this host's NIC",
-            epilog=describe_columns(Group),
-            description=f"Asks the daemon for the groups on this host's NIC; {_default_socket()}.",
-        )
+        about = "lists the groups on this host's NIC, as the daemon tells them"
+        verb(verbs, "status", f"tollbar nic status: {about}; {_default_socket()}", Group)
 
     @staticmethod
     def run(args: argparse.Namespace) -> Table:
