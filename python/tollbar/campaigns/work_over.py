@@ -53,10 +53,11 @@ def of_pes() -> Over:
     # What only the plain measurement has takes a while.
     program = [str(paths.program(shmem.PROGRAMS["barriers"])), "--away-ms", "0", "--skew-us", "0"]
     usual = ("default", "dissemination+puts", "shmem_barrier_all", "MPI_Ibarrier")
-    return Over(
-        "shmem", "shmem", usual, lambda ranks: [*shmem.launcher(ranks), *program],
-        lambda ranks: "pinned" if ranks <= 2 else "free",
-    )  # fmt: skip
+
+    def command(ranks: int) -> list[str]:
+        return [*shmem.launcher(ranks), *program]
+
+    return Over("shmem", "shmem", usual, command, lambda ranks: "pinned" if ranks <= 2 else "free")
 
 
 def of_hosts(hosts: Hosts, nics: bool, mpi: tuple[Mpi, Path] | None, own: Sequence[str] = OF_MPI) -> list[Over]:
