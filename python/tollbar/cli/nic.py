@@ -40,9 +40,9 @@ class Daemon:
 
     daemon: str = column("its socket")
     state: str = column("up or down")
-    interface: str | None = column("that the daemon serves")
-    mode: str | None = column("native: in the driver; generic: in the kernel's receive path")
-    process: int | None = column("its number")
+    interface: str | None = column("that the daemon serves", default=None)
+    mode: str | None = column("native: in the driver; generic: in the kernel's receive path", default=None)
+    process: int | None = column("its number", default=None)
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
@@ -96,7 +96,7 @@ class Down:
         path = _native.found_nicd_socket()
         with _failures():
             nic_daemon.stop(path)
-        return Table([Daemon(path, "down", None, None, None)])
+        return Table([Daemon(path, "down")])
 
 
 class Status:

@@ -41,16 +41,16 @@ class Tuned:
         "others are faster alone, and lose beside neighbours; default: nothing is stored, and the library "
         " goes on with what it does unasked; stored: what is stored already stays"
     )
-    latency_ns: float | None = column("last entry to last exit, median over launches")
-    runner_up: str | None = column("the next best, or the fastest of those it ties with")
-    by: str | None = column("what is compared with the next best: latency, or the period of a loop")
-    ratio: float | None = column("that of the next best divided by that of the choice")
-    low: float | None = column("lower end of its 95 % interval; empty with a single launch")
-    high: float | None = column("upper end of it")
-    launches: int | None = column("how many launches it rests on")
-    measured: str | None = column("where it was measured and does not lose: placement and neighbours")
-    kept: int | None = column("launches behind the stored choice, where it has more and stays")
-    why: str | None = column("why nothing was stored")
+    latency_ns: float | None = column("last entry to last exit, median over launches", default=None)
+    runner_up: str | None = column("the next best, or the fastest of those it ties with", default=None)
+    by: str | None = column("what is compared with the next best: latency, or the period of a loop", default=None)
+    ratio: float | None = column("that of the next best divided by that of the choice", default=None)
+    low: float | None = column("lower end of its 95 % interval; empty with a single launch", default=None)
+    high: float | None = column("upper end of it", default=None)
+    launches: int | None = column("how many launches it rests on", default=None)
+    measured: str | None = column("where it was measured and does not lose: placement and neighbours", default=None)
+    kept: int | None = column("launches behind the stored choice, where it has more and stays", default=None)
+    why: str | None = column("why nothing was stored", default=None)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -135,10 +135,8 @@ def _left(place: Situation, why: str, before: Mapping[Any, Entry]) -> Tuned:
     pinned = "yes" if place.placement == "pinned" else "no"
     known = {tuple(entry.pairs.get(key) for key in ("ranks", "cpus", "pinned")): entry for entry in before.values()}
     stored = known.get((str(place.ranks), str(place.processors), pinned))
-    plan = stored.pairs["plan"] if stored else choice.untuned(place).name
-    verdict = "stored" if stored else "default"
-    where = (place.ranks, place.processors, place.placement)
-    return Tuned(*where, plan, verdict, None, None, None, None, None, None, None, None, None, why)
+    plan, verdict = (stored.pairs["plan"], "stored") if stored else (choice.untuned(place).name, "default")
+    return Tuned(place.ranks, place.processors, place.placement, plan, verdict, why=why)
 
 
 def _reasons(rows: Sequence[Tuned]) -> Iterator[str]:
@@ -300,21 +298,21 @@ def entry(checked: Checked, launches: int, machine: str) -> Entry:
 
 
 def _row(checked: Checked, launches: int, kept: int | None) -> Tuned:
-    chosen, ratio = checked.choice, checked.choice.ratio
+    chosen = checked.choice
+    place, ratio = chosen.situation, chosen.ratio
     return Tuned(
-        chosen.situation.ranks,
-        chosen.situation.processors,
-        chosen.situation.placement,
+        place.ranks,
+        place.processors,
+        place.placement,
         chosen.pick.name,
         str(chosen.verdict),
-        chosen.latency.value,
-        chosen.runner_up.name if chosen.runner_up else None,
-        chosen.by,
-        ratio.value if ratio else None,
-        ratio.low if ratio else None,
-        ratio.high if ratio else None,
-        launches,
-        _where(checked),
-        kept,
-        None,
+        latency_ns=chosen.latency.value,
+        runner_up=chosen.runner_up.name if chosen.runner_up else None,
+        by=chosen.by,
+        ratio=ratio.value if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio else None,
+        launches=launches,
+        measured=_where(checked),
+        kept=kept,
     )

@@ -23,12 +23,12 @@ class Proof:
     ranks: str = column("the sizes that were asked for")
     proved: int = column("how many of them were proved; stops at the first that fails")
     holds: bool = column("whether all of them are barriers")
-    failed_ranks: int | None = column("the first size that fails")
-    fault: str | None = column("what is wrong there, such as unheard or deadlock", detail=True)
-    from_rank: int | str | None = column("first missing pair: this rank, or role, is not heard of")
-    to_rank: int | str | None = column("first missing pair: by this one")
-    explanation: str | None = column("the same in a sentence", detail=True)
-    operations: int = column("steps taken and runs of ranks touched by the proofs")
+    failed_ranks: int | None = column("the first size that fails", default=None)
+    fault: str | None = column("what is wrong there, such as unheard or deadlock", detail=True, default=None)
+    from_rank: int | str | None = column("first missing pair: this rank, or role, is not heard of", default=None)
+    to_rank: int | str | None = column("first missing pair: by this one", default=None)
+    explanation: str | None = column("the same in a sentence", detail=True, default=None)
+    operations: int = column("steps taken and runs of ranks touched by the proofs", default=0)
 
 
 def add_parser(commands) -> None:
@@ -108,7 +108,7 @@ def _prove(name: str, asked: str, plans: Iterable[tollbar.Plan], done: Callable[
                 operations=operations,
             )
         proved += 1
-    return Proof(name, asked, proved, True, None, None, None, None, None, operations)
+    return Proof(name, asked, proved, holds=True, operations=operations)
 
 
 def _read(path: Path) -> tollbar.Plan:
