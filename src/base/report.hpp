@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <dlfcn.h>
 #include <exception>
 #include <optional>
 #include <string>
@@ -59,6 +61,16 @@ inline bool report_is_due(double now_s, double timeout_s, double& at_s) noexcept
     if (timeout_s <= 0 || now_s < at_s) return false;
     at_s = now_s + timeout_s;
     return true;
+}
+
+/// "/usr/bin/program+0x12ab", for addr2line(1); the bare address where no file is behind the code.
+inline std::string place_in_file(const void* code) {
+    Dl_info about{};
+    const bool found = dladdr(code, &about) != 0 && about.dli_fname != nullptr;
+    char offset[24];
+    std::snprintf(offset, sizeof offset, "%s0x%zx", found ? "+" : "",
+                  reinterpret_cast<std::size_t>(code) - (found ? reinterpret_cast<std::size_t>(about.dli_fbase) : 0));
+    return (found ? about.dli_fname : "") + std::string(offset);
 }
 
 /// The texts of all members, one after the other.

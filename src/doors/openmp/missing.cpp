@@ -31,15 +31,9 @@ std::string text_of(const void* place, const void* body) {
     Dl_info about{}, own{};
     dladdr(reinterpret_cast<const void*>(&note_wait), &own);
     const bool is_end = place == nullptr && body != nullptr;
-    if (!is_end && (dladdr(place, &about) == 0 || about.dli_fname == nullptr)) return "an unknown place";
+    if (!is_end && dladdr(place, &about) == 0) return "an unknown place";
     if (is_end || about.dli_fbase == own.dli_fbase) return "the end of " + text_of(body, nullptr);
-    char offset[32];
-    std::snprintf(
-        offset, sizeof offset, "+0x%zx",
-        static_cast<std::size_t>(static_cast<const char*>(place) - static_cast<const char*>(about.dli_fbase)));
-    std::string text = about.dli_fname + std::string(offset);
-    if (about.dli_sname != nullptr) text += " (" + std::string(about.dli_sname) + ")";
-    return text;
+    return place_in_file(place) + (about.dli_sname == nullptr ? "" : " (" + std::string(about.dli_sname) + ")");
 }
 
 std::string place_of(const Member& member) {

@@ -5,8 +5,7 @@
 #include "base/kept_errno.hpp"
 #include "base/once.hpp"
 #include "base/report.hpp"
-#include "memory.hpp"
-#include "missing.hpp"
+#include "questions.hpp"
 #include "visits.hpp"
 
 #include <tollbar/detail/cpus.hpp>

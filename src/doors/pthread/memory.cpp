@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads /proc/self/maps: "7f0c-7f0d rw-s 00000000 00:01 1042    /dev/zero (deleted)" is shared and anonymous.
-#include "memory.hpp"
+#include "questions.hpp"
 
 #include "base/kept_errno.hpp"
 

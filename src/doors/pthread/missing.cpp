@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that have arrived are those whose visits are at the gate.
-#include "missing.hpp"
+#include "questions.hpp"
 
 #include "base/report.hpp"
 #include "visits.hpp"
 
 #include <cinttypes>
-#include <cstdio>
-#include <dlfcn.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -15,18 +13,6 @@
 namespace tollbar::detail::pthread_door {
 
 namespace {
-
-/// "/usr/bin/program+0x12ab"; the bare address where no file is behind it.
-std::string place_of(const void* code) {
-    Dl_info file{};
-    const bool found = dladdr(code, &file) != 0 && file.dli_fname != nullptr;
-    const auto base = found ? reinterpret_cast<std::uintptr_t>(file.dli_fbase) : 0;
-    std::string offset(24, '\0');
-    const int length = std::snprintf(offset.data(), offset.size(), "0x%" PRIxPTR,
-                                     reinterpret_cast<std::uintptr_t>(code) - base);
-    offset.resize(static_cast<std::size_t>(length));
-    return found ? std::string(file.dli_fname) + "+" + offset : offset;
-}
 
 std::vector<pid_t> threads_at(const void* gate) {
     std::vector<pid_t> threads;
@@ -43,7 +29,7 @@ void report_missing(const Incomplete& phase) {
     const std::vector<pid_t> threads = threads_at(phase.gate);
     tollbar_report("thread %d has waited %.1f s in pthread_barrier_wait, called at %s: %" PRIu64 " of %" PRIu64
                    " threads have not arrived, thread%s %s%s %s",
-                   gettid(), phase.waited_s, place_of(phase.caller).c_str(), phase.expected - phase.arrived,
+                   gettid(), phase.waited_s, place_in_file(phase.caller).c_str(), phase.expected - phase.arrived,
                    phase.expected, threads.size() == 1 ? "" : "s",
                    listed(threads, [](pid_t thread) { return std::to_string(thread); }).c_str(),
                    phase.shared ? " of this process" : "", threads.size() == 1 ? "has" : "have");

@@ -3,7 +3,7 @@
 #include "doors/pthread/door.hpp"
 
 #include "doors/pthread/gate.hpp"
-#include "doors/pthread/memory.hpp"
+#include "doors/pthread/questions.hpp"
 #include "doors/pthread/visits.hpp"
 
 #include <doctest/doctest.h>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line that says who is missing at a gate, as far as it can be known: threads without ranks have no names.
+// Questions of the door about a gate: which memory it is in, and who is missing there.
 #pragma once
 
 #include <cstdint>
 
 namespace tollbar::detail::pthread_door {
+
+/// Whether only this process and its children by fork(2) can have that memory: it is private, or shared and anonymous.
+/// False as well where the kernel does not say.
+bool only_children_share(const void* address) noexcept;
 
 struct Incomplete {
     const void* gate;
