@@ -41,10 +41,11 @@ public:
 
     /// Whether the runtime's barrier has to be called for a barrier whose wait is over. The same for all threads:
     /// what decides is the number of the barrier before which the first task was made.
+    /// The word is not looked at again: the others write it in the next barrier already.
     /// Memory order: relaxed; the wait has acquired what was noted before this barrier, and what comes later is no
     /// matter.
     bool is_left_to_runtime(std::uint64_t barrier) const noexcept {
-        return word_.load(std::memory_order_relaxed) >= tasks && first_task_.load(std::memory_order_relaxed) <= barrier;
+        return first_task_.load(std::memory_order_relaxed) <= barrier;
     }
 
     /// Before a thread that arrives at `barrier` next makes a task. Everybody who waits there goes to the runtime.
