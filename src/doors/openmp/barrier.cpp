@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slow path of a barrier, and how threads become members of a region.
-#include "barrier.hpp"
-
-#include "base/report.hpp"
 #include "missing.hpp"
 
 #include <tollbar/detail/unranked.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace tollbar::detail::openmp {
 
@@ -16,7 +14,7 @@ namespace {
 /// How the caller waits for so many threads, as Unranked does. A runtime that binds threads has bound the first one
 /// before anybody else could look at the process's mask, so the runtime is asked whether all have a CPU.
 BasicWaitBudget<Backoff> ask(Member& self) noexcept {
-    const auto cpus = static_cast<std::uint64_t>(self.home.runtime->real<"omp_get_num_procs", int()>()());
+    const auto cpus = static_cast<std::uint64_t>(self.home->runtime->real<"omp_get_num_procs", int()>()());
     const auto manner = manner_of_unranked(NativeSync{}, self.threads <= cpus ? 1 : self.threads);
     self.budget = manner.for_all ? manner.budget : BasicWaitBudget<Backoff>{0, 0};
     return manner.budget;
@@ -41,35 +39,35 @@ void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept {
         await_otherwise(self, team, barrier);
 }
 
-Member* serving_elsewhere(Member& self, const void* place, Family family) noexcept {
-    if (self.home.runtime->contains(place)) return nullptr;  // the runtime's own calls
-    const Site site = site_of(place, family);
-    if (!site.is_door && site.runtime != self.home.runtime) return nullptr;
-    self.guest = site;
-    return &self;
+Member* serving_elsewhere(Member* self, const void* place, Family family) noexcept {
+    if (self == nullptr || (self->lent == nullptr && self->team.load(std::memory_order_relaxed) == nullptr))
+        return nullptr;
+    const bool is_home = self->home->covers(place, family);
+    if (!is_home && self->home->runtime->contains(place)) return nullptr;  // the runtime's own calls
+    const Site site = is_home ? *self->home : site_of(place, family);
+    if (!site.is_door && site.runtime != self->home->runtime) return nullptr;
+    if (self->lent != nullptr) join(*self);
+    if (!is_home) self->guest = site;
+    return self->team.load(std::memory_order_relaxed) == nullptr ? nullptr : self;
 }
 
 const Runtime& runtime_of(const void* place, Family family) noexcept {
-    Member* const self = innermost;
-    const bool has_home = self != nullptr && self->home.runtime != nullptr;
-    if (has_home && self->home.covers(place, family)) return *self->home.runtime;
+    const Site& home = innermost == nullptr ? nowhere : *innermost->home;
+    if (home.covers(place, family)) return *home.runtime;
     const Site site = site_of(place, family);
-    if (site.is_door && has_home) return *self->home.runtime;
-    return *site.runtime;
+    return site.is_door && home.runtime != nullptr ? *home.runtime : *site.runtime;
 }
 
-Opening opening_of(Member& master, const void* body, const Site& home) {
-    return {body, home, home.runtime->is_served() ? lend(master) : nullptr};
-}
-
-void become_member(Member& self, const Opening& opening) noexcept {
-    const Runtime& runtime = *opening.home.runtime;
+void join(Member& self) noexcept {
+    NativeTeam* const team = std::exchange(self.lent, nullptr);
+    const Runtime& runtime = *self.home->runtime;
     self.threads = static_cast<std::uint64_t>(runtime.real<"omp_get_num_threads", int()>()());
-    self.body.store(opening.body, std::memory_order_relaxed);
+    self.guest.size = 0;
+    self.barriers.store(0, std::memory_order_relaxed);
     if (self.budget_for != self.threads) self.budget = {0, 0};
     self.budget_for = self.threads;
-    NativeTeam* const team = self.threads > 1 ? opening.team : nullptr;
-    if (team != nullptr && own_timeout()) note_begin(self, opening);
+    if (self.threads <= 1 || !runtime.is_served()) return;
+    if (own_timeout()) note_begin(self, *team);
     self.team.store(team, std::memory_order_relaxed);
 }
 

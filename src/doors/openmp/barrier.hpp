@@ -6,23 +6,16 @@
 
 namespace tollbar::detail::openmp {
 
-/// The data that a region is opened with. Lies on the master's stack, or in its record, until the region ends.
-struct Opening {
-    const void* body;  ///< the region's code
-    Site home;         ///< its object
-    NativeTeam* team;  ///< that its threads get; none: the runtime's own barriers
-};
-
 /// The region of the calling thread, with which `place` shares a runtime and whose barriers are tollbar's; null where
 /// the runtime's own function is to be called. All threads of a team get the same answer.
-Member* serving_elsewhere(Member& self, const void* place, Family family) noexcept;
+Member* serving_elsewhere(Member* self, const void* place, Family family) noexcept;
 
 [[gnu::always_inline]] inline Member* serving(const void* place, Family family) noexcept {
     Member* const self = innermost;
-    if (self == nullptr || self->team.load(std::memory_order_relaxed) == nullptr) return nullptr;
-    if (self->home.covers(place, family) || self->guest.covers(place, family)) [[likely]]
+    if (self != nullptr && self->team.load(std::memory_order_relaxed) != nullptr &&
+        (self->home->covers(place, family) || self->guest.covers(place, family))) [[likely]]
         return self;
-    return serving_elsewhere(*self, place, family);
+    return serving_elsewhere(self, place, family);
 }
 
 /// The runtime that the code at `place` calls. Code of this library calls that of the region that it is in.
@@ -46,11 +39,15 @@ void await_end(Member& self, NativeTeam& team, std::uint64_t barrier) noexcept;
     return false;
 }
 
-/// Before a task is made, by whatever the thread is in.
+/// Before a task is made, by whatever the thread is in: a task of a region inside, which has ended but for its tasks,
+/// finds the region around it, whose team the thread may not have joined yet.
 inline void note_task() noexcept {
     Member* const self = innermost;
-    NativeTeam* const team = self == nullptr ? nullptr : self->team.load(std::memory_order_relaxed);
-    if (team != nullptr) team->note_task(self->barriers.load(std::memory_order_relaxed));
+    if (self == nullptr) return;
+    if (NativeTeam* const team = self->team.load(std::memory_order_relaxed); team != nullptr)
+        team->note_task(self->barriers.load(std::memory_order_relaxed));
+    else if (self->lent != nullptr)
+        self->lent->note_task(0);
 }
 
 /// The real function, for the code that has called the door from `place`.
@@ -59,17 +56,11 @@ Function* real_of(const void* place) noexcept {
     return runtime_of(place, family).real<name, Function>();
 }
 
-/// The real function that makes a task, which is noted.
-template <Family family, Name name, class Function>
-Function* making(const void* place) noexcept {
+/// Has the real function make a task, which is noted.
+template <Family family, Name name, class Result = void, class... Arguments>
+Result make_task(const void* place, Arguments... arguments) {
     note_task();
-    return real_of<family, name, Function>(place);
+    return real_of<family, name, Result(Arguments...)>(place)(arguments...);
 }
-
-/// Notes that the caller is a thread of the region that was opened so.
-void become_member(Member& self, const Opening& opening) noexcept;
-
-/// How a master opens a region.
-Opening opening_of(Member& master, const void* body, const Site& home);
 
 }  // namespace tollbar::detail::openmp

@@ -3,11 +3,11 @@
 // calls its own functions by their names; those calls are told apart by where they come from.
 #include "missing.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdarg>
 #include <cstddef>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace tollbar::detail::openmp;
@@ -16,41 +16,57 @@ namespace {
 
 using Microtask = void(int* thread, int* bound, ...);
 
-/// Arguments that are passed whether the body takes them or not, which the calling conventions allow.
-constexpr std::size_t most_plain = 16;
+/// Arguments of a region that are handed on one by one.
+constexpr std::size_t most_plain = 14;
 
-struct Call {
-    Opening opening;
-    Microtask* body;
-    int count;
-    void** arguments;
+template <std::size_t>
+using Argument = void*;
+
+/// Every thread of a team runs one of these in place of the region's body, which the team knows by a number. The team
+/// comes as the first argument, which the runtime copies to where its threads look anyway. So none reads what its
+/// master has just written.
+template <std::size_t number, std::size_t... position>
+struct Region {
+    static void run(int* thread, int* bound, NativeTeam* lent, Argument<position>... arguments) {
+        const void* const body = lent->bodies[number];
+        const Visit visit(*lent, body);
+        reinterpret_cast<Microtask*>(const_cast<void*>(body))(thread, bound, arguments...);
+        note_end(visit.inner());
+    }
 };
 
-/// Every thread of a team runs this in place of the region's body.
-void run_body(int* thread, int* bound, Call* given) {
-    const Call call = *given;
-    const Visit visit(own_member(), call.opening.home);
-    become_member(visit.inner(), call.opening);
-    if (call.count <= 3) {
-        void* plain[3]{};
-        std::copy_n(call.arguments, call.count, plain);
-        call.body(thread, bound, plain[0], plain[1], plain[2]);
-    } else if (call.count <= static_cast<int>(most_plain)) {
-        std::array<void*, most_plain> plain{};
-        std::copy_n(call.arguments, call.count, plain.begin());
-        std::apply([&](auto... one) { call.body(thread, bound, one...); }, plain);
-    } else {
-        void* frame = nullptr;  // where a tool would find the stack; older runtimes do not take it
-        using Invoke = int(Microtask*, int, int, int, void**, void**);
-        call.opening.home.runtime->real<"__kmp_invoke_microtask", Invoke>()(call.body, *thread, *bound, call.count,
-                                                                            call.arguments, &frame);
-    }
+void run_many(int* thread, int* bound, Microtask* body, NativeTeam* lent, long count, void** arguments) {
+    const Visit visit(*lent, reinterpret_cast<const void*>(body));
+    void* frame = nullptr;  // where a tool would find the stack; older runtimes do not take it
+    using Invoke = int(Microtask*, int, int, int, void**, void**);
+    lent->home.runtime->real<"__kmp_invoke_microtask", Invoke>()(body, *thread, *bound, static_cast<int>(count),
+                                                                 arguments, &frame);
     note_end(visit.inner());
+}
+
+template <std::size_t number, std::size_t... position>
+Microtask* region_of(std::index_sequence<position...>) noexcept {
+    return reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&Region<number, position...>::run));
+}
+
+/// That for a body of that number with so many arguments.
+template <std::size_t... both>
+Microtask* region_of(std::size_t number, std::size_t count, std::index_sequence<both...>) noexcept {
+    constexpr std::size_t counts = most_plain + 1;
+    static constexpr std::array finders{
+        +[]() noexcept { return region_of<both / counts>(std::make_index_sequence<both % counts>()); }...};
+    return finders[number * counts + count]();
 }
 
 /// The place of a construct: the compiler's constant that describes it, else the code that has called.
 const void* place_of(const void* location, const void* caller) noexcept {
     return location == nullptr ? caller : location;
+}
+
+/// Has the real function make a task.
+template <Name name, class Result = void, class... More>
+Result make(const void* caller, void* location, More... more) {
+    return make_task<Family::kmpc, name, Result>(place_of(location, caller), location, more...);
 }
 
 [[gnu::always_inline]] inline void meet_or_call(void* location, int thread, const void* caller) noexcept {
@@ -69,22 +85,23 @@ void __kmpc_fork_call(void* location, int count, Microtask* body, ...) {
     const Site home = site_of(code, Family::kmpc);
     auto* const real = home.runtime->real<"__kmpc_fork_call", void(void*, int, Microtask*, ...)>();
     std::array<void*, most_plain> a{};
-    std::vector<void*> many(count <= static_cast<int>(most_plain) ? 0 : static_cast<std::size_t>(count));
+    std::vector<void*> many(count <= static_cast<int>(a.size()) ? 0 : static_cast<std::size_t>(count));
     void** const arguments = many.empty() ? a.data() : many.data();
     va_list given;
     va_start(given, body);
     for (int i = 0; i < count; ++i) arguments[i] = va_arg(given, void*);
     va_end(given);
 
-    Member& master = own_member();
-    Call call{opening_of(master, code, home), body, count, arguments};
-    if (call.opening.team != nullptr) {
-        real(location, 1, reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&run_body)), &call);
-        return note_over(call.opening);
+    NativeTeam* const team = &lend(home);
+    if (many.empty()) {
+        Microtask* const region = region_of(team->number_of(code), static_cast<std::size_t>(count),
+                                            std::make_index_sequence<NativeTeam::most_bodies*(most_plain + 1)>());
+        std::apply([&](auto... one) { real(location, count + 1, region, team, one...); }, a);
+    } else {
+        real(location, 4, reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&run_many)), body, team, long{count},
+             arguments);
     }
-    const Visit outside(master, home);
-    if (many.empty()) return std::apply([&](auto... one) { real(location, count, body, one...); }, a);
-    real(location, 1, reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&run_body)), &call);
+    end_loan();
 }
 
 void __kmpc_fork_call_if(void* location, int count, Microtask* body, int condition, void* arguments) {
@@ -111,7 +128,7 @@ void __kmpc_serialized_parallel(void* location, int thread) {
     const void* const caller = __builtin_return_address(0);
     const Runtime& runtime = runtime_of(place_of(location, caller), Family::kmpc);
     runtime.real<"__kmpc_serialized_parallel", void(void*, int)>()(location, thread);
-    if (!runtime.contains(caller)) enter(own_member()).is_serialized = true;
+    if (!runtime.contains(caller)) enter(own_member(), nowhere).is_serialized = true;
 }
 
 void __kmpc_end_serialized_parallel(void* location, int thread) {
@@ -151,31 +168,28 @@ void __kmpc_copyprivate(void* location, int thread, std::size_t size, void* data
 }
 
 int __kmpc_omp_task(void* location, int thread, void* task) {
-    return making<Family::kmpc, "__kmpc_omp_task", int(void*, int, void*)>(
-        place_of(location, __builtin_return_address(0)))(location, thread, task);
+    return make<"__kmpc_omp_task", int>(__builtin_return_address(0), location, thread, task);
 }
 
 int __kmpc_omp_task_parts(void* location, int thread, void* task) {
-    return making<Family::kmpc, "__kmpc_omp_task_parts", int(void*, int, void*)>(
-        place_of(location, __builtin_return_address(0)))(location, thread, task);
+    return make<"__kmpc_omp_task_parts", int>(__builtin_return_address(0), location, thread, task);
 }
 
 int __kmpc_omp_task_with_deps(void* location, int thread, void* task, int count, void* depend, int others, void* more) {
-    return making<Family::kmpc, "__kmpc_omp_task_with_deps", decltype(__kmpc_omp_task_with_deps)>(
-        place_of(location, __builtin_return_address(0)))(location, thread, task, count, depend, others, more);
+    return make<"__kmpc_omp_task_with_deps", int>(__builtin_return_address(0), location, thread, task, count, depend,
+                                                  others, more);
 }
 
 void __kmpc_taskloop(void* location, int thread, void* task, int condition, void* first, void* end, long step,
                      int no_group, int schedule, unsigned long size, void* copy) {
-    making<Family::kmpc, "__kmpc_taskloop", decltype(__kmpc_taskloop)>(place_of(location, __builtin_return_address(0)))(
-        location, thread, task, condition, first, end, step, no_group, schedule, size, copy);
+    make<"__kmpc_taskloop">(__builtin_return_address(0), location, thread, task, condition, first, end, step, no_group,
+                            schedule, size, copy);
 }
 
 void __kmpc_taskloop_5(void* location, int thread, void* task, int condition, void* first, void* end, long step,
                        int no_group, int schedule, unsigned long size, int modifier, void* copy) {
-    making<Family::kmpc, "__kmpc_taskloop_5", decltype(__kmpc_taskloop_5)>(
-        place_of(location, __builtin_return_address(0)))(location, thread, task, condition, first, end, step, no_group,
-                                                         schedule, size, modifier, copy);
+    make<"__kmpc_taskloop_5">(__builtin_return_address(0), location, thread, task, condition, first, end, step,
+                              no_group, schedule, size, modifier, copy);
 }
 
 }  // extern "C"

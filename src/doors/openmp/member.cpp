@@ -13,6 +13,7 @@ constinit thread_local Member* innermost __attribute__((tls_model("initial-exec"
 namespace {
 
 std::atomic<Member*> every_first{nullptr};
+std::array<std::atomic<NativeTeam*>, 4096> teams;  // none has number 0
 
 /// The calling thread's first record, until the thread ends; a region after that takes another.
 struct Holder {
@@ -28,6 +29,16 @@ struct Holder {
 
 thread_local Holder holder;
 
+std::unique_ptr<NativeTeam> make_team() {
+    static std::atomic<std::uint64_t> newest{0};
+    auto team = std::make_unique<NativeTeam>();
+    const std::uint64_t number = newest.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (number >= teams.size()) return team;
+    teams[number].store(team.get(), std::memory_order_relaxed);  // seen by its threads, which the runtime starts later
+    team->number = number;
+    return team;
+}
+
 void note_thread(Member& first) noexcept {
     for (Member* one = &first; one != nullptr; one = one->inner.load(std::memory_order_relaxed))
         one->thread.store(gettid(), std::memory_order_relaxed);
@@ -37,7 +48,7 @@ void note_thread(Member& first) noexcept {
 void leave_teams() noexcept {
     for (Member* first = first_of_all(); first != nullptr; first = first->next_thread) {
         for (Member* one = first; one != nullptr; one = one->inner.load(std::memory_order_relaxed)) {
-            one->team.store(nullptr, std::memory_order_relaxed);
+            one->team.store(one->lent = nullptr, std::memory_order_relaxed);
             one->watched.team.store(nullptr, std::memory_order_relaxed);
         }
     }
@@ -62,42 +73,32 @@ Member& take() {
 
 Member* first_of_all() noexcept { return every_first.load(std::memory_order_acquire); }
 
-Member& own_member() {
-    if (innermost != nullptr) return *innermost;
+Member& make_inner(Member& outer) {
+    auto* const inner = new Member;
+    inner->outer = &outer;
+    inner->thread.store(outer.thread.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    outer.inner.store(inner, std::memory_order_release);  // pairs with those who name the missing
+    return *inner;
+}
+
+Member& take_first() {
     Member& first = take();
     note_thread(first);
     holder.first = innermost = &first;
     return first;
 }
 
-Member& enter(Member& outer) {
-    Member* inner = outer.inner.load(std::memory_order_relaxed);
-    if (inner == nullptr) {
-        inner = new Member;
-        inner->outer = &outer;
-        inner->thread.store(outer.thread.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        outer.inner.store(inner, std::memory_order_release);  // pairs with those who name the missing
-    }
-    inner->team.store(nullptr, std::memory_order_relaxed);
-    inner->watched.team.store(nullptr, std::memory_order_relaxed);
-    inner->barriers.store(0, std::memory_order_relaxed);
-    inner->home.size = inner->guest.size = 0;
-    inner->home.runtime = nullptr;
-    inner->is_serialized = false;
-    inner->begun = nullptr;
-    innermost = inner;
-    return *inner;
-}
+NativeTeam& team_numbered(std::uint64_t number) noexcept { return *teams[number].load(std::memory_order_relaxed); }
 
-void leave(Member& inner) noexcept {
-    inner.team.store(nullptr, std::memory_order_relaxed);
-    innermost = inner.outer;
-}
-
-NativeTeam* lend(Member& master) {
-    if (master.own == nullptr) master.own = std::make_unique<NativeTeam>();
-    master.own->reset();
-    return master.own.get();
+NativeTeam& lend(const Site& home) {
+    own_member();
+    while (innermost->lends) enter(*innermost, nowhere).is_between = true;
+    innermost->lends = true;
+    if (innermost->own == nullptr) innermost->own = make_team();
+    NativeTeam& team = *innermost->own;
+    team.reset();
+    if (!(team.home == home)) team.home = home;
+    return team;
 }
 
 }  // namespace tollbar::detail::openmp

@@ -6,6 +6,8 @@
 #include "runtime.hpp"
 #include "team.hpp"
 
+#include "base/report.hpp"
+
 #include <tollbar/detail/waiting.hpp>
 
 #include <atomic>
@@ -15,11 +17,27 @@
 
 namespace tollbar::detail::openmp {
 
-/// A team, and where `single copyprivate` leaves its address.
+/// A team, and what its master says of the region that it lends it to. The master writes only what has changed, so that
+/// a thread that enters the same region again reads what its cache has.
 struct NativeTeam : Team<NativeSync> {
-    std::atomic<void*> copied{nullptr};
+    std::atomic<void*> copied{nullptr};   ///< by `single copyprivate`
     std::atomic<std::uint64_t> ended{0};  ///< how many regions it has been lent to that are over
+    alignas(line_bytes) Site home;        ///< the object whose code the region is
+    std::array<const void*, 8> bodies{};  ///< regions that were opened with it
+    std::uint64_t number = 0;             ///< by which team_numbered() finds it; 0: too many have been made
+
+    static constexpr std::uint64_t most_bodies = std::tuple_size_v<decltype(bodies)>;
+
+    /// That of a body in `bodies`, where it may take the place of another.
+    std::uint64_t number_of(const void* body) noexcept {
+        const std::uint64_t found = reinterpret_cast<std::uintptr_t>(body) * 0x9e37'79b9'7f4a'7c15 >> 61;
+        if (bodies[found] != body) bodies[found] = body;
+        return found;
+    }
 };
+
+/// The team of that number, which exists.
+NativeTeam& team_numbered(std::uint64_t number) noexcept;
 
 /// Notes about where a thread of a region waits, also in the runtime's barriers; kept where TOLLBAR_TIMEOUT is set.
 struct Watched {
@@ -36,15 +54,18 @@ struct alignas(line_bytes) Member {
     std::atomic<NativeTeam*> team{nullptr};   ///< none: the runtime's own barriers are called
     std::atomic<std::uint64_t> barriers{0};   ///< at which it has arrived in this region
     std::atomic<const void*> place{nullptr};  ///< of the last of them
-    std::atomic<const void*> body{nullptr};   ///< the region's code
+    std::atomic<const void*> body{nullptr};   ///< the region's code, where the missing are named
     std::atomic<pid_t> thread{0};
     Watched watched;  ///< for those who name the missing
 
+    NativeTeam* lent = nullptr;  ///< for the region, from whose first barrier on it is `team`; then none
     std::uint64_t threads = 0;
-    Site home;                   ///< the object whose code the region is
-    Site guest;                  ///< another object whose code has called from there
-    bool is_serialized = false;  ///< a region of one thread, between two calls of libomp's code
-    void* begun = nullptr;       ///< of a region whose body the master calls by itself
+    const Site* home = &nowhere;  ///< the object whose code the region is
+    Site guest;                   ///< another object whose code has called from there
+    bool is_serialized = false;   ///< a region of one thread, between two calls of libomp's code
+    bool is_begun = false;        ///< a region whose body the master calls by itself
+    bool is_between = false;      ///< in place of the one around it, whose team is not back yet
+    bool lends = false;           ///< its own team is lent to the threads of a region
 
     Member* outer = nullptr;
     std::atomic<Member*> inner{nullptr};    ///< for the next region inside
@@ -59,25 +80,68 @@ struct alignas(line_bytes) Member {
 /// The calling thread's innermost record; none before its first region.
 extern constinit thread_local Member* innermost __attribute__((tls_model("initial-exec")));
 
-/// The calling thread's innermost record, its first if it had none.
-Member& own_member();
+/// Makes the calling thread's first record.
+Member& take_first();
 
-/// The next record inside, which is its thread's innermost from now on, without a team.
-Member& enter(Member& outer);
+/// Makes the record for regions inside.
+Member& make_inner(Member& outer);
+
+/// The calling thread's innermost record, its first if it had none.
+inline Member& own_member() { return innermost != nullptr ? *innermost : take_first(); }
+
+/// Takes its place in the team that was lent, in the region that it is in.
+void join(Member& self) noexcept;
+
+/// The next record inside, which is its thread's innermost from now on, for code of `home`, which stays until leave().
+inline Member& enter(Member& outer, const Site& home) {
+    Member* const known = outer.inner.load(std::memory_order_relaxed);
+    Member& inner = known != nullptr ? *known : make_inner(outer);
+    inner.team.store(nullptr, std::memory_order_relaxed);  // its last thread may have ended inside
+    if (own_timeout()) inner.watched.team.store(nullptr, std::memory_order_relaxed);
+    inner.home = &home;
+    inner.lent = nullptr;
+    inner.is_serialized = inner.is_begun = inner.is_between = false;
+    innermost = &inner;
+    return inner;
+}
+
+/// The same, with a team as soon as the thread needs it. Whoever is late at the first barrier has to have a name.
+inline Member& enter(Member& outer, NativeTeam& lent, const void* body) {
+    Member& inner = enter(outer, lent.home);
+    inner.lent = &lent;
+    inner.body.store(body, std::memory_order_relaxed);
+    if (own_timeout()) join(inner);
+    return inner;
+}
 
 /// Makes the record around it the innermost.
-void leave(Member& inner) noexcept;
+inline void leave(Member& inner) noexcept {
+    inner.team.store(nullptr, std::memory_order_relaxed);
+    inner.lent = nullptr;
+    innermost = inner.outer;
+}
 
-/// A team that is as new, which the master lends to the threads of its next region.
-NativeTeam* lend(Member& master);
+/// Lends a team that is as new to the threads of a region, code of `home`, whose master is innermost then. Its own team
+/// may not be back yet: a task at the end of a region opens another while threads still leave the last barrier.
+NativeTeam& lend(const Site& home);
+
+/// After the region, for all its threads: what they have noted in it is out of date.
+inline void end_loan() noexcept {
+    std::atomic<std::uint64_t>& ended = innermost->own->ended;  // pairs with Waiting; nobody else writes it
+    ended.store(ended.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    innermost->lends = false;
+    if (innermost->is_between) leave(*innermost);
+}
 
 /// The first records of all threads, the others by `next_thread`.
 Member* first_of_all() noexcept;
 
-/// A region of code of `home`, without a team at first, around what a scope calls.
+/// A region around what a scope calls: one of code of `home` whose barriers are the runtime's own, or one to which its
+/// master has lent a team.
 class Visit {
 public:
-    Visit(Member& outer, const Site& home) : inner_(enter(outer)) { inner_.home = home; }
+    Visit(Member& outer, const Site& home) : inner_(enter(outer, home)) {}
+    Visit(NativeTeam& lent, const void* body) : inner_(enter(own_member(), lent, body)) {}
     ~Visit() { leave(inner_); }
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;

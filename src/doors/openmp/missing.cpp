@@ -151,14 +151,14 @@ void start_watching() noexcept {
 
 }  // namespace
 
-void note_begin(Member& self, const Opening& opening) noexcept {
+void note_begin(Member& self, const NativeTeam& team) noexcept {
     start_watching();
     Watched& noted = self.watched;
-    noted.region.store(opening.team->ended.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    noted.number.store(opening.home.runtime->real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
+    noted.region.store(team.ended.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    noted.number.store(team.home.runtime->real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
     noted.threads.store(static_cast<int>(self.threads), std::memory_order_relaxed);
     noted.waits_since.store(0, std::memory_order_relaxed);
-    noted.team.store(opening.team, std::memory_order_release);  // pairs with Waiting and missing_of()
+    noted.team.store(&team, std::memory_order_release);  // pairs with Waiting and missing_of()
 }
 
 void note_wait(Member& self) noexcept {

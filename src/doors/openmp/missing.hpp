@@ -8,7 +8,7 @@
 namespace tollbar::detail::openmp {
 
 /// The calling thread has become a member of a region that tollbar serves. Starts the thread that looks.
-void note_begin(Member& self, const Opening& opening) noexcept;
+void note_begin(Member& self, const NativeTeam& team) noexcept;
 
 /// The thread waits at the barrier at which it has arrived.
 void note_wait(Member& self) noexcept;
@@ -19,13 +19,6 @@ void note_runtimes_wait(Member& self, const void* place) noexcept;
 /// The thread waits for the end of its region.
 inline void note_end(Member& self) noexcept {
     if (self.watched.team.load(std::memory_order_relaxed) != nullptr) note_runtimes_wait(self, nullptr);
-}
-
-/// The region is over, for all its threads: what they have noted in it is out of date.
-inline void note_over(const Opening& opening) noexcept {
-    if (opening.team == nullptr) return;
-    std::atomic<std::uint64_t>& ended = opening.team->ended;  // pairs with Waiting; nobody else writes it
-    ended.store(ended.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 /// Around a wait of the calling thread.

@@ -96,6 +96,7 @@ private:
 
 /// A loaded object, and the runtime that its code calls by the functions of one family.
 struct Site {
+    bool operator==(const Site&) const = default;
     bool covers(const void* address, Family asked) const noexcept {
         return static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin) < size && family == asked;
     }
@@ -106,6 +107,8 @@ struct Site {
     Family family = Family::gomp;
     bool is_door = false;  ///< the object is this library: code that it has called has jumped to the runtime
 };
+
+inline constexpr Site nowhere{};
 
 /// The object of the code or data at `address`. Finds the runtime that it would have found without the door: the one
 /// that the program shows to all, else that of its own dependencies, under whatever name, loaded RTLD_LOCAL or not.

@@ -215,9 +215,7 @@ void changing_size() {
     for (int size = 1; size <= 8; ++size)
         for (const int of : {size, 9 - size}) {
             threads = of;
-            repeat([](long) {
-#pragma omp barrier
-            });
+            barrier();
         }
 }
 
@@ -285,6 +283,34 @@ void tasks_need_others() {
             }
         }
     });
+    for (int round = 0; round < 500; ++round)  // the last task opens a region while threads leave the barrier before
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp barrier
+#pragma omp master
+#pragma omp task
+#pragma omp parallel num_threads(1 + round % 2)
+        add(round);
+    }
+}
+
+/// The last task of a region opens another while threads still leave the barrier before.
+void regions_of_last_tasks() {
+    for (int round = 0; round < 500; ++round) {
+#pragma omp parallel num_threads(threads)
+        {
+#pragma omp barrier
+#pragma omp master
+#pragma omp task
+            {
+#pragma omp parallel num_threads(1 + round % 2)
+                {
+#pragma omp barrier
+                    add(round);
+                }
+            }
+        }
+    }
 }
 
 void taskloops() {
@@ -371,6 +397,7 @@ const std::map<std::string, void (*)()> rows{
     {"tasks_of_single", tasks_of_single},
     {"tasks_of_all", tasks_of_all},
     {"tasks_need_others", tasks_need_others},
+    {"regions_of_last_tasks", regions_of_last_tasks},
     {"taskloops", taskloops},
     {"dependent_tasks", dependent_tasks},
     {"cancelled", cancelled},
