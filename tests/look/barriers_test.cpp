@@ -88,3 +88,47 @@ TEST_CASE("a lock of libgomp's is no barrier") {
     CHECK(in_libgomp(Libgomp(4, 5, 0)).empty());
     CHECK(in_libgomp(Libgomp(0, 0, 0)).empty());
 }
+
+TEST_CASE("tollbar's own barrier in the place of pthread's is known by its number") {
+    struct Gate {
+        std::uint64_t arrivals;
+        std::uint32_t expected, kind;
+    };
+    const auto in_gate = [](const Gate& gate, const std::string& module = "libtollbar_pthread.so") {
+        return found(waiter(&gate.arrivals, "", module));
+    };
+    const auto barriers = in_gate({11, 4, 0x7011'ba41});
+    REQUIRE(barriers.size() == 1);
+    CHECK(barriers[0].arrived == 3);
+    CHECK(barriers[0].expected == 4);
+    CHECK(barriers[0].round == 2);
+    CHECK(in_gate({12, 4, 0x7011'ba41}).empty());
+    CHECK(in_gate({11, 4, 0}).empty());
+    CHECK(in_gate({11, 4, 0x7011'ba41}, "libc.so.6").empty());
+}
+
+TEST_CASE("Boost's barrier lies around its condition variable, and counts down") {
+    struct Completion {
+        Address functions;
+        std::uint32_t members;
+    };
+    struct Boost {
+        std::array<std::byte, 80> mutexes{};
+        std::array<std::uint32_t, 12> condition{};
+        std::uint32_t lacking, generation;
+        Address completion;
+    };
+    const Completion completion{0, 4};
+    const auto in_boost = [](const Boost& barrier, const std::string& symbol = "boost::barrier::wait()") {
+        return found(waiter(&barrier.condition[10], symbol, "a.out"));
+    };
+    const auto barriers = in_boost({.lacking = 1, .generation = 6, .completion = address(&completion)});
+    REQUIRE(barriers.size() == 1);
+    CHECK(barriers[0].arrived == 3);
+    CHECK(barriers[0].expected == 4);
+    CHECK(barriers[0].round == 6);
+    CHECK(in_boost({.lacking = 4, .generation = 6, .completion = address(&completion)}).empty());
+    CHECK(in_boost({.lacking = 0, .generation = 6, .completion = address(&completion)}).empty());
+    CHECK(in_boost({.lacking = 1, .generation = 6, .completion = 16}).empty());
+    CHECK(in_boost({.lacking = 1, .generation = 6, .completion = address(&completion)}, "main").empty());
+}

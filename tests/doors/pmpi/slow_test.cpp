@@ -160,12 +160,12 @@ private:
                                  [this](const Rank& rank) {
                                      return std::string(state(rank.row.rank).stopped > 0 ? "stopped" : "running");
                                  }};
-        if (found_.empty()) {
+        if (found_.empty() && looking_.longest(now_) >= timeout_s) {
             seen_ = looking_.look(now_);
             leave_out_stopped(seen_, timeout_s, asked);
             for (const std::string& line : conclude(seen_, timeout_s, asked)) found_.emplace_back(line, is_true(line));
             if (!found_.empty()) return confirmed_ticks;
-        } else {
+        } else if (!found_.empty()) {
             const bool holds = !leave_out_stopped(seen_, timeout_s, asked) && looking_.still_wait(seen_, timeout_s);
             said_ += holds ? found_.size() : 0;
             for (const auto& [line, right] : found_) {

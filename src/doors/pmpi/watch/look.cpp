@@ -49,23 +49,36 @@ const tollbar_counted* counted_at(const tollbar_comm& comm, std::uint64_t number
     return kept ? &comm.last[number % tollbar_kept] : nullptr;
 }
 
+std::size_t Looking::rows() const {
+    return std::min<std::uint64_t>(__atomic_load_n(&file_.taken, __ATOMIC_RELAXED), tollbar_rows);
+}
+
+double Looking::waited(std::size_t row, std::size_t seat, std::uint64_t at, Clock::time_point now) {
+    Since& since = since_[row];
+    if (since.at[seat] != at || since.time[seat] == Clock::time_point()) {
+        since.at[seat] = at;
+        since.time[seat] = now;
+    }
+    if (tollbar_state_of(at) == tollbar_outside) return 0;
+    return std::chrono::duration<double>(now - since.time[seat]).count();
+}
+
+double Looking::longest(Clock::time_point now) {
+    double longest = 0;
+    for (std::size_t row = 0; row < rows(); ++row)
+        for (std::size_t i = 0; i < tollbar_seats; ++i)
+            longest = std::max(longest, waited(row, i, at_of(file_.rows[row].seats[i]), now));
+    return longest;
+}
+
 std::vector<Rank> Looking::look(Clock::time_point now) {
     std::vector<Rank> ranks;
-    const std::uint64_t taken = __atomic_load_n(&file_.taken, __ATOMIC_RELAXED);
-    for (std::size_t index = 0; index < std::min<std::uint64_t>(taken, tollbar_rows); ++index) {
-        const tollbar_row& shared = file_.rows[index];
+    for (std::size_t row = 0; row < rows(); ++row) {
+        const tollbar_row& shared = file_.rows[row];
         // Acquire: pairs with begin(); the row's rank is there.
         if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
         Rank& rank = ranks.emplace_back(Rank{.row = copied(shared)});
-        Since& since = since_[index];
-        for (std::size_t i = 0; i < tollbar_seats; ++i) {
-            const tollbar_seat& seat = rank.row.seats[i];
-            if (since.at[i] != seat.at || since.time[i] == Clock::time_point()) {
-                since.at[i] = seat.at;
-                since.time[i] = now;
-            }
-            if (!is_outside(seat)) rank.waited_s[i] = std::chrono::duration<double>(now - since.time[i]).count();
-        }
+        for (std::size_t i = 0; i < tollbar_seats; ++i) rank.waited_s[i] = waited(row, i, rank.row.seats[i].at, now);
     }
     std::ranges::sort(ranks, {}, [](const Rank& rank) { return rank.row.rank; });
     return ranks;

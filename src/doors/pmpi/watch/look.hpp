@@ -40,6 +40,9 @@ public:
     /// Memory order: as seats.h says.
     std::vector<Rank> look(Clock::time_point now);
 
+    /// How long the longest wait has been seen now, in seconds: little is read for it. Memory order: as look().
+    double longest(Clock::time_point now);
+
     /// Whether all that had waited for `timeout_s` are in the same calls still.
     bool still_wait(const std::vector<Rank>& ranks, double timeout_s) const;
 
@@ -51,6 +54,9 @@ private:
         std::array<std::uint64_t, tollbar_seats> at{};
         std::array<Clock::time_point, tollbar_seats> time{};
     };
+
+    std::size_t rows() const;
+    double waited(std::size_t row, std::size_t seat, std::uint64_t at, Clock::time_point now);
 
     const tollbar_seats_file& file_;
     std::vector<Since> since_;

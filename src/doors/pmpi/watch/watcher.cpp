@@ -74,30 +74,30 @@ public:
 private:
     void watch() {
         pthread_setname_np(pthread_self(), "tollbar-watch");
-        const Seconds pause = std::clamp(timeout_ / 8, Seconds(0.01), Seconds(1));
+        const Seconds longest_pause = std::clamp(timeout_ / 16, Seconds(0.01), Seconds(1));
+        Seconds pause = longest_pause;
         std::unique_lock lock(mutex_);
         for (Clock::time_point before = Clock::now(); !over_;) {
             changed_.wait_for(lock, pause);
             const Clock::time_point now = Clock::now();
-            if (now - before > pause + timeout_ / 2) looking_.forget();
+            if (now - before > longest_pause + timeout_ / 2) looking_.forget();
             before = now;
             if (over_) return;
             lock.unlock();
-            report_if_possible([&] { look(now); });
+            const Seconds until_due = timeout_ - Seconds(looking_.longest(now));
+            if (until_due <= Seconds(0) && is_due(now)) report_if_possible([&] { look(now); });
+            pause = until_due > Seconds(0) ? std::min(longest_pause, until_due) : longest_pause;
             lock.lock();
         }
     }
 
     void look(Clock::time_point now) {
         std::vector<Rank> ranks = looking_.look(now);
-        const bool anybody_waits = std::ranges::any_of(
-            ranks, [this](const Rank& rank) { return *std::ranges::max_element(rank.waited_s) >= timeout_.count(); });
-        if (!anybody_waits || !is_due(now)) return;
         leave_out_stopped(ranks, timeout_.count(), asked());
         const std::vector<std::string> lines = conclude(ranks, timeout_.count(), asked());
         if (lines.empty()) return;
         // A line that has become wrong meanwhile, or has been wrong, is not said.
-        if (is_over_within(std::min(timeout_ / 20, Seconds(0.1)))) return;
+        if (is_over_within(std::min(timeout_ / 32, Seconds(0.1)))) return;
         if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
         if (!looking_.still_wait(ranks, timeout_.count()) || !takes_turn(now)) return;
         for (const std::string& line : lines) tollbar_report("%s", line.c_str());
