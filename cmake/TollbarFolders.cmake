@@ -12,7 +12,8 @@ endfunction()
 #
 # Makes the static library tollbar_<name> and has it merged into libtollbar, or into libtollbar-models where LIBRARY
 # says so. DEPENDS names other folders by their short names, LIBRARIES names anything else that users of the folder must
-# link. SMALL is for a folder without a loop that threads wait in: a release build of it is small instead of fast.
+# link. SMALL is for a folder without a loop that threads wait in or that proofs run: a release build of it is small
+# instead of fast.
 set(TOLLBAR_SMALL $<$<CONFIG:Release>:-Os>)
 function(tollbar_folder name)
     cmake_parse_arguments(PARSE_ARGV 1 folder "SMALL" "LIBRARY" "SOURCES;DEPENDS;LIBRARIES")

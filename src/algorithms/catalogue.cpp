@@ -2,6 +2,7 @@
 // The one table that defines algorithm names.
 #include "makers.hpp"
 #include "programs.hpp"
+#include "plan/wording.hpp"
 
 #include <algorithm>
 
@@ -77,15 +78,14 @@ const Maker& detail::find_maker(std::string_view name, std::string_view spelling
     const auto found = std::ranges::find(makers, name, [](const Maker& maker) { return maker.algorithm.name; });
     if (found != makers.end()) return *found;
     std::string names;
-    for (const Algorithm& algorithm : algorithms) names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
-    throw refuse(spelling,
-                 "there is no algorithm '" + std::string(name) + "'; there are " + names + ", and INNER@K/OUTER");
+    for (const Algorithm& algorithm : algorithms) names.append(names.empty() ? "" : ", ").append(algorithm.name);
+    throw refuse(spelling, worded({"there is no algorithm '", name, "'; there are ", names, ", and INNER@K/OUTER"}));
 }
 
 Rank detail::roles_of(const Maker& maker, Rank ranks) { return maker.algorithm.has_roles() && ranks > 1 ? 1 : 0; }
 
 std::invalid_argument detail::refuse(std::string_view spelling, const std::string& why) {
-    return std::invalid_argument("plan '" + std::string(spelling) + "': " + why);
+    return std::invalid_argument(worded({"plan '", spelling, "': ", why}));
 }
 
 }  // namespace tollbar

@@ -4,6 +4,7 @@
 //     PLAN := NAME[:PARAMETERS] | INNER@K/PLAN | INNER/PLAN | combination[:P[/PLAN]] | card[:PLAN]
 #include "makers.hpp"
 #include "plan/grouping.hpp"
+#include "plan/wording.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -18,21 +19,20 @@ Rank parse_number(std::string_view digits, std::string_view spelling, const std:
     Rank number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc{} || end != digits.data() + digits.size())
-        throw refuse(spelling, "'" + std::string(digits) + "' is not " + accepted);
+        throw refuse(spelling, worded({"'", digits, "' is not ", accepted}));
     return number;
 }
 
 Parameters parse_parameters(const Maker& maker, std::string_view text, std::string_view spelling) {
-    const std::string accepted = std::string(maker.algorithm.parameters) + " (" +
-                                 std::string(maker.algorithm.restrictions) + ")";
-    if (maker.parameters == 0) throw refuse(spelling, std::string(maker.algorithm.name) + " takes no parameter");
+    const std::string accepted = worded({maker.algorithm.parameters, " (", maker.algorithm.restrictions, ")"});
+    if (maker.parameters == 0) throw refuse(spelling, worded({maker.algorithm.name, " takes no parameter"}));
     Parameters parameters = maker.defaults;
     for (std::size_t i = 0; i < maker.parameters; ++i) {
         const std::size_t comma = i + 1 < maker.parameters ? text.find(',') : text.size();
         if (comma == std::string_view::npos) throw refuse(spelling, "expected " + accepted);
         parameters[i] = parse_number(text.substr(0, comma), spelling, accepted);
         if (parameters[i] < maker.lowest || parameters[i] > maker.highest)
-            throw refuse(spelling, std::to_string(parameters[i]) + " is not " + accepted);
+            throw refuse(spelling, worded({parameters[i], " is not ", accepted}));
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return parameters;
@@ -75,10 +75,9 @@ Plan parse_combination(std::string_view name, std::string_view spelling, Rank ra
         throw refuse(spelling, "expected combination[:P[/PLAN]]");
     const std::string_view argument = argument_of(name, spelling);
     const std::size_t slash = std::min(argument.find('/'), argument.size());
-    const std::string accepted = "a number of processors P, 1 to " + std::to_string(max_ranks);
+    const std::string accepted = worded({"a number of processors P, 1 to ", max_ranks});
     const Rank processors = parse_number(argument.substr(0, slash), spelling, accepted);
-    if (processors == 0 || processors > max_ranks)
-        throw refuse(spelling, std::to_string(processors) + " is not " + accepted);
+    if (processors == 0 || processors > max_ranks) throw refuse(spelling, worded({processors, " is not ", accepted}));
 
     const auto grouping = Grouping::by_remainder(ranks, processors);
     const std::string_view between = slash == argument.size() ? "dissemination" : argument.substr(slash + 1);
@@ -90,9 +89,8 @@ Plan parse_on_nics(std::string_view name, std::string_view spelling, Rank ranks)
     if (spelling.size() > name.size() && spelling[name.size()] != ':') throw refuse(spelling, "expected card[:PLAN]");
     const Plan plan = parse(argument_of(name, spelling), ranks, nullptr);
     if (plan.roles() != 0)
-        throw refuse(spelling, "'" + plan.name() +
-                                   "' has roles, which NICs do not play; there are card:gather and "
-                                   "switch");
+        throw refuse(spelling, worded({"'", plan.name(),
+                                       "' has roles, which NICs do not play; there are card:gather and switch"}));
     return {std::string(spelling), ranks, [plan](Rank self) { return plan.program(self); }};
 }
 
@@ -108,14 +106,13 @@ Plan parse_two_levels(std::size_t delimiter, std::string_view spelling, Rank ran
         groups = &neighbours.emplace(Grouping::neighbours(ranks, group));
     }
     if (groups == nullptr)
-        throw refuse(spelling, "there are no nodes here whose ranks could be the groups; write " + std::string(inner) +
-                                   "@K" + std::string(spelling.substr(slash)) + " for groups of K ranks");
+        throw refuse(spelling, worded({"there are no nodes here whose ranks could be the groups; write ", inner, "@K",
+                                       spelling.substr(slash), " for groups of K ranks"}));
     const Plan outer = parse(spelling.substr(slash + 1), groups->groups(), nullptr);
     const OneLevel family = parse_one_level(inner);
     if (!family.maker.algorithm.inner)
-        throw refuse(spelling, "'" + std::string(inner) + "' cannot stand in front of '" + spelling[delimiter] +
-                                   "': its first rank does not "
-                                   "hear from every rank before it releases any");
+        throw refuse(spelling, worded({"'", inner, "' cannot stand in front of '", spelling.substr(delimiter, 1),
+                                       "': its first rank does not hear from every rank before it releases any"}));
     return combine_turning(std::string(spelling), *groups, family.family(), outer);
 }
 

@@ -6,6 +6,8 @@
 #include "checks.hpp"
 #include "evaluate.hpp"
 
+#include "plan/wording.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -22,9 +24,8 @@ std::vector<double> entries(Rank ranks, Rank members, std::span<const Late> late
     std::vector<double> entered_us(members);
     for (const Late& one : late) {
         if (one.rank >= ranks)
-            throw std::invalid_argument("late rank " + std::to_string(one.rank) + " is not one of 0.." +
-                                        std::to_string(ranks - 1));
-        check_time(one.by_us, "the lateness of rank " + std::to_string(one.rank));
+            throw std::invalid_argument(worded({"late rank ", one.rank, " is not one of 0..", ranks - 1}));
+        check_time(one.by_us, worded({"the lateness of rank ", one.rank}));
         entered_us[one.rank] = std::max(entered_us[one.rank], one.by_us);
     }
     return entered_us;
@@ -35,7 +36,7 @@ Evaluation evaluate(const Plan& plan, const Matching& matching, const LogP& logp
     check_times(logp);
     const std::vector<double> entered_us = entries(plan.ranks(), plan.members(), late);
     const auto refuse = [&](const Verdict& verdict) {
-        return std::invalid_argument("plan '" + plan.name() + "' has no price: " + verdict.explain());
+        return std::invalid_argument(worded({"plan '", plan.name(), "' has no price: ", verdict.explain()}));
     };
     if (!matching.fault.holds()) throw refuse(matching.fault);
 

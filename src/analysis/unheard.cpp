@@ -3,6 +3,8 @@
 // the programs that it comes to and no others, also of plans that are no barriers, so it needs no matching.
 #include "unheard.hpp"
 
+#include "plan/wording.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
@@ -17,8 +19,7 @@ std::vector<Rank> unheard(const Plan& plan, Rank self, std::size_t steps) {
         return *programs[index];
     };
     if (const std::size_t all = plan.program(self).size(); steps > all)
-        throw std::invalid_argument((is_role(self) ? "role " : "rank ") + member_text(self) + " has " +
-                                    std::to_string(all) + " steps, not " + std::to_string(steps));
+        throw std::invalid_argument(worded({named(self), " has ", all, " steps, not ", steps}));
 
     struct Progress {
         Rank index;

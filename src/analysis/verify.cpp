@@ -6,6 +6,8 @@
 #include "replay.hpp"
 #include "matching.hpp"
 
+#include "plan/wording.hpp"
+
 namespace tollbar {
 
 using namespace detail;
@@ -74,19 +76,22 @@ Verdict verify(const Plan& plan) {
 }
 
 std::string Verdict::explain() const {
-    const auto named = [](Rank member) { return (is_role(member) ? "role " : "rank ") + member_text(member); };
-    const std::string sender = named(from), receiver = named(to);
+    const std::string sender = detail::named(from), receiver = detail::named(to);
+    using detail::worded;
     switch (fault) {
         case Fault::none: return "nobody can leave before everybody has entered";
-        case Fault::bad_peer: return sender + " names " + (from == to ? "itself" : receiver + ", which does not exist");
+        case Fault::bad_peer:
+            return from == to ? worded({sender, " names itself"})
+                              : worded({sender, " names ", receiver, ", which does not exist"});
         case Fault::channel_twice:
-            return "the channel from " + sender + " to " + receiver + " is used more than once in an episode";
-        case Fault::unawaited: return sender + " signals " + receiver + ", which never awaits it";
-        case Fault::unsignalled: return receiver + " awaits " + sender + ", which never signals it";
+            return worded({"the channel from ", sender, " to ", receiver, " is used more than once in an episode"});
+        case Fault::unawaited: return worded({sender, " signals ", receiver, ", which never awaits it"});
+        case Fault::unsignalled: return worded({receiver, " awaits ", sender, ", which never signals it"});
         case Fault::unplayed:
-            return receiver + " has no members: nobody that it awaits first awaits it right after and is released last";
-        case Fault::deadlock: return receiver + " awaits " + sender + ", which cannot get so far";
-        case Fault::unheard: return receiver + " can leave although " + sender + " has not entered";
+            return worded(
+                {receiver, " has no members: nobody that it awaits first awaits it right after and is released last"});
+        case Fault::deadlock: return worded({receiver, " awaits ", sender, ", which cannot get so far"});
+        case Fault::unheard: return worded({receiver, " can leave although ", sender, " has not entered"});
     }
     return {};
 }

@@ -2,8 +2,10 @@
 // The table, and how each kind of value is read.
 #include "environment.hpp"
 
+#include "files.hpp"
 #include "once.hpp"
 #include "say.h"
+#include "plan/wording.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +15,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <unistd.h>
 
 namespace tollbar::detail {
@@ -145,12 +145,11 @@ std::string complaint_of(std::string_view name, const std::string& value) {
                                                 [](const Variable& one) { return std::string_view(one.name); });
     if (known == table.end()) {
         std::string all;
-        for (const Variable& one : table) all += (all.empty() ? "" : ", ") + std::string(one.name);
-        return std::string(name) + " is not a variable of tollbar; there are " + all;
+        for (const Variable& one : table) all.append(all.empty() ? "" : ", ").append(one.name);
+        return worded({name, " is not a variable of tollbar; there are ", all});
     }
     if (accepts(static_cast<Which>(known - table.begin()), value)) return "";
-    return std::string(name) + " is '" + value + "'; accepted: " + known->accepted + "; using the default, " +
-           known->fallback;
+    return worded({name, " is '", value, "'; accepted: ", known->accepted, "; using the default, ", known->fallback});
 }
 
 /// The rank of a process, as its launcher tells it.
@@ -166,12 +165,8 @@ std::span<const Variable> variables() noexcept { return table; }
 std::string plan() { return text_of(table[which_plan].name); }
 
 std::string refusal_of_plan(const char* setting, std::string_view plan, std::string_view why) {
-    return std::string(setting == nullptr ? "the plan" : setting)
-               .append(" is '")
-               .append(plan)
-               .append("': ")
-               .append(why) +
-           "; using the default, " + table[which_plan].fallback;
+    return worded({setting == nullptr ? "the plan" : setting, " is '", plan, "': ", why, "; using the default, ",
+                   table[which_plan].fallback});
 }
 
 void refuse_plan(std::string_view why) {
@@ -231,8 +226,7 @@ bool names_openmp_tools() noexcept {
 }
 
 bool is_of_a_rank(pid_t process) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/environ");
-    const std::string all = '\0' + std::string((std::istreambuf_iterator<char>(file)), {});
+    const std::string all = '\0' + contents_of(worded({"/proc/", std::to_string(process), "/environ"}));
     return std::ranges::any_of(rank_variables, [&](const char* name) {
         return all.find(std::string(1, '\0').append(name) + '=') != std::string::npos;
     });

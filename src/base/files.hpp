@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <sys/mman.h>
@@ -41,6 +42,11 @@ public:
 private:
     int number_ = -1;
 };
+
+/// All that can be read of a file, which may be one of /proc that has no size; empty where there is none. Not by a
+/// stream: each library that is preloaded would hold half a megabyte of locales for it.
+std::string contents_of(const std::string& path);
+std::vector<std::string> lines_of(const std::string& path);
 
 /// Reserves a part of a file, so that a full file system is an error now and not a SIGBUS later; 0 or an errno value.
 /// Past RLIMIT_FSIZE that is EFBIG, and no SIGXFSZ. Signals are held back meanwhile.

@@ -4,12 +4,14 @@
 
 #include "participant.h"
 
+#include "base/files.hpp"
+
 #include <array>
+#include <cinttypes>
 #include <cstdio>
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <fstream>
-#include <sstream>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 
@@ -30,14 +32,13 @@ struct Mapped {
 
 /// The file an address is mapped from; no name when there is none.
 Mapped mapped(pid_t process, std::uint64_t address) {
-    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
-    for (std::string line; std::getline(maps, line);) {
-        std::istringstream fields(line);
-        std::uint64_t begin = 0, end = 0, offset = 0, inode = 0;
-        char dash = 0;
-        std::string rights, device, file;
-        fields >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> std::dec >> inode >> file;
-        if (address >= begin && address < end) return {.file = file, .offset = address - begin + offset};
+    for (const std::string& line : lines_of("/proc/" + std::to_string(process) + "/maps")) {
+        std::uint64_t begin = 0, end = 0, offset = 0;
+        int name = 0;
+        std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &begin, &end, &offset, &name);
+        const std::string file = line.substr(static_cast<std::size_t>(name));
+        if (address >= begin && address < end)
+            return {.file = file.substr(0, file.find(' ')), .offset = address - begin + offset};
     }
     return {};
 }

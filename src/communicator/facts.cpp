@@ -5,12 +5,12 @@
 #include "spelling.hpp"
 
 #include "base/environment.hpp"
+#include "base/files.hpp"
 #include "membership/local_nic.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
-#include <fstream>
 #include <functional>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,9 +73,8 @@ const std::string& host_name() {
 
 const std::string& kernel_boot() {
     static const std::string own = [] {
-        std::string id;
-        std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-        return id;
+        const std::string id = contents_of("/proc/sys/kernel/random/boot_id");
+        return id.substr(0, id.find('\n'));
     }();
     return own;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two plans make one: groups gather, their turning members run the outer plan, groups release.
 #include "grouping.hpp"
+#include "wording.hpp"
 
 #include <algorithm>
 #include <map>
@@ -25,8 +26,8 @@ struct Row {
 Plan group_plan(const Family& inner, Rank members) {
     Plan plan = inner(members);
     if (plan.ranks() != members)
-        throw std::invalid_argument("a group of " + std::to_string(members) + " ranks was given '" + plan.name() +
-                                    "' for " + std::to_string(plan.ranks()) + " ranks");
+        throw std::invalid_argument(
+            worded({"a group of ", members, " ranks was given '", plan.name(), "' for ", plan.ranks(), " ranks"}));
     return plan;
 }
 
@@ -120,9 +121,8 @@ Plan join(std::string name, const Grouping& grouping, const Family& inner, TwoLe
 
 Rank turning_or_refused(const Plan& inner) {
     if (const std::optional<Rank> turning = turning_member(inner)) return *turning;
-    throw std::invalid_argument("'" + inner.name() + "' cannot stand inside a group of " +
-                                std::to_string(inner.ranks()) +
-                                ": its rank 0 does not hear from every rank before it releases any");
+    throw std::invalid_argument(worded({"'", inner.name(), "' cannot stand inside a group of ", inner.ranks(),
+                                        ": its rank 0 does not hear from every rank before it releases any"}));
 }
 
 }  // namespace
@@ -130,10 +130,9 @@ Rank turning_or_refused(const Plan& inner) {
 Plan combine(Rank ranks, const Family& inner, Rank group, const Plan& outer) {
     const Grouping grouping = Grouping::neighbours(ranks, group);
     if (outer.ranks() != grouping.groups())
-        throw std::invalid_argument(std::to_string(ranks) + " ranks in groups of " + std::to_string(group) +
-                                    " need an outer plan of " + std::to_string(grouping.groups()) + " ranks, not " +
-                                    std::to_string(outer.ranks()));
-    std::string name = group_plan(inner, grouping.size(0)).name() + '@' + std::to_string(group) + '/' + outer.name();
+        throw std::invalid_argument(worded({ranks, " ranks in groups of ", group, " need an outer plan of ",
+                                            grouping.groups(), " ranks, not ", outer.ranks()}));
+    std::string name = worded({group_plan(inner, grouping.size(0)).name(), "@", group, "/", outer.name()});
     return join(std::move(name), grouping, inner, turning_or_refused, outer);
 }
 

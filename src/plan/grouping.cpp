@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "grouping.hpp"
 
+#include "wording.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -30,14 +32,14 @@ Grouping Grouping::listed(std::vector<std::vector<Rank>> lists) {
     std::vector<Position> index_of(listed, {.group = nowhere, .index = 0});
     for (Rank group = 0; group < lists.size(); ++group) {
         const std::vector<Rank>& list = lists[group];
-        if (list.empty()) throw std::invalid_argument("group " + std::to_string(group) + " has no ranks");
+        if (list.empty()) throw std::invalid_argument(worded({"group ", group, " has no ranks"}));
         if (!std::ranges::is_sorted(list))
-            throw std::invalid_argument("the ranks of group " + std::to_string(group) + " are not in ascending order");
+            throw std::invalid_argument(worded({"the ranks of group ", group, " are not in ascending order"}));
         for (Rank index = 0; index < list.size(); ++index) {
             if (list[index] >= listed || index_of[list[index]].group != nowhere)
-                throw std::invalid_argument(
-                    "rank " + std::to_string(list[index]) +
-                    (list[index] >= listed ? " is not one of 0.." + std::to_string(listed - 1) : " is in two groups"));
+                throw std::invalid_argument(list[index] >= listed
+                                                ? worded({"rank ", list[index], " is not one of 0..", listed - 1})
+                                                : worded({"rank ", list[index], " is in two groups"}));
             index_of[list[index]] = {.group = group, .index = index};
         }
     }

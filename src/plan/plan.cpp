@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as values: a name, a number of ranks, and the rule that gives each rank its program.
 #include "grouping.hpp"
+#include "wording.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -12,8 +13,7 @@ using namespace detail;
 
 void detail::check_ranks(Rank ranks) {
     if (ranks == 0 || ranks > max_ranks)
-        throw std::invalid_argument("a plan has 1 to " + std::to_string(max_ranks) + " ranks, not " +
-                                    std::to_string(ranks));
+        throw std::invalid_argument(worded({"a plan has 1 to ", max_ranks, " ranks, not ", ranks}));
 }
 
 namespace {
@@ -28,8 +28,7 @@ Plan::Plan(std::string name, Rank ranks, Rule rule, Rank roles)
     : name_(std::move(name)), ranks_(ranks), roles_(roles), rule_(std::make_shared<const Rule>(std::move(rule))) {
     check_ranks(ranks);
     if (roles > max_ranks)
-        throw std::invalid_argument("a plan has at most " + std::to_string(max_ranks) + " roles, not " +
-                                    std::to_string(roles));
+        throw std::invalid_argument(worded({"a plan has at most ", max_ranks, " roles, not ", roles}));
 }
 
 // In braces the size is read before the words are moved.
@@ -44,9 +43,8 @@ Plan::Plan(std::string name, std::vector<Program> programs, const std::vector<Pr
 Program Plan::program(Rank self) const {
     if (index_of(self) < members()) return (*rule_)(self);
     if (is_role(self))
-        throw std::invalid_argument("role " + member_text(self) + " is not one of the " + std::to_string(roles_) +
-                                    " of '" + name_ + "'");
-    throw std::invalid_argument("rank " + std::to_string(self) + " is not one of 0.." + std::to_string(ranks_ - 1));
+        throw std::invalid_argument(worded({named(self), " is not one of the ", roles_, " of '", name_, "'"}));
+    throw std::invalid_argument(worded({"rank ", self, " is not one of 0..", ranks_ - 1}));
 }
 
 }  // namespace tollbar

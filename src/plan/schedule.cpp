@@ -2,6 +2,8 @@
 // Finds the other end of every channel, and folds the programs of roles into those of their members.
 #include "schedule.hpp"
 
+#include "wording.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -24,13 +26,11 @@ Lowering::Lowering(Plan plan, Player player, MayCount may_count)
 
 void Lowering::check_peer(Rank self, Rank peer) const {
     if (peer != self && plan_.index_of(peer) < plan_.members()) return;
-    throw std::invalid_argument("plan '" + plan_.name() + "': " + (is_role(self) ? "role " : "rank ") +
-                                member_text(self) + " has a step to " + (is_role(peer) ? "role " : "rank ") +
-                                member_text(peer));
+    throw std::invalid_argument(worded({"plan '", plan_.name(), "': ", named(self), " has a step to ", named(peer)}));
 }
 
 std::invalid_argument Lowering::nobody_plays(Rank role) const {
-    return std::invalid_argument("plan '" + plan_.name() + "': nobody plays role " + member_text(role));
+    return std::invalid_argument(worded({"plan '", plan_.name(), "': nobody plays ", named(role)}));
 }
 
 const Program& Lowering::program(Rank member) {
@@ -60,7 +60,9 @@ Rank Lowering::first_player(Rank member) {
 
 /// The position of the await of `from` in the program of `to`.
 std::uint32_t Lowering::position(Rank from, Rank to) {
-    const auto refuse = [this](const char* why) { return std::invalid_argument("plan '" + plan_.name() + "' " + why); };
+    const auto refuse = [this](const char* why) {
+        return std::invalid_argument(worded({"plan '", plan_.name(), "' ", why}));
+    };
     const Program& sender = program(from);
     const Program& receiver = program(to);
     const auto signals = std::ranges::count(sender, signal(to));

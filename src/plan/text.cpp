@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The written form of programs and plans: "0: !1 ?3 !2 ?2".
+#include "wording.hpp"
+
 #include <tollbar/plan.hpp>
 
 #include <algorithm>
@@ -9,6 +11,8 @@
 #include <utility>
 
 namespace tollbar {
+
+using namespace detail;
 
 namespace {
 
@@ -23,8 +27,8 @@ std::string_view next_word(std::string_view& line) {
 }
 
 std::invalid_argument bad_word(std::size_t line, std::string_view word) {
-    return std::invalid_argument("line " + std::to_string(line) + ": '" + std::string(word) +
-                                 "' is not a step; steps are written !RANK, ?RANK, !ROLE and ?ROLE");
+    return std::invalid_argument(
+        worded({"line ", line, ": '", word, "' is not a step; steps are written !RANK, ?RANK, !ROLE and ?ROLE"}));
 }
 
 /// "a" .. "z", "aa", ...: a role; nothing for other words.
@@ -63,9 +67,8 @@ Program parse_program(std::string_view words, std::size_t line, Rank self) {
     for (std::string_view word = next_word(words); !word.empty(); word = next_word(words)) {
         if (word.back() == ':' && program.empty() && !std::exchange(labelled, true)) {
             if (parse_member(word.substr(0, word.size() - 1), line, word) != self)
-                throw std::invalid_argument("line " + std::to_string(line) + ": '" + std::string(word) +
-                                            "' stands where " + (is_role(self) ? "role " : "rank ") +
-                                            member_text(self) + " was expected");
+                throw std::invalid_argument(
+                    worded({"line ", line, ": '", word, "' stands where ", named(self), " was expected"}));
             continue;
         }
         if (word.front() != '!' && word.front() != '?') throw bad_word(line, word);

@@ -86,7 +86,7 @@ std::string needs(std::span<const Key> keys) {
     return text;
 }
 
-std::string joined(std::string line, const TuningEntry::Pairs& pairs) {
+std::string line_of(std::string line, const TuningEntry::Pairs& pairs) {
     for (const auto& [key, value] : pairs) line += " " + key + "=" + value;
     return line;
 }
@@ -157,7 +157,7 @@ TuningEntry::TuningEntry(std::string line) : line_(std::move(line)) {
         if ((*this)[key.name].empty()) throw std::invalid_argument(needs(keys));
 }
 
-TuningEntry::TuningEntry(const std::string& kind, const Pairs& pairs) : TuningEntry(joined(kind, pairs)) {
+TuningEntry::TuningEntry(const std::string& kind, const Pairs& pairs) : TuningEntry(line_of(kind, pairs)) {
     if (pairs_ != pairs) throw std::invalid_argument("'" + line_ + "' has a pair that holds a blank");
 }
 

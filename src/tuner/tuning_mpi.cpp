@@ -6,6 +6,7 @@
 
 #include "base/environment.hpp"
 #include "base/say.h"
+#include "plan/wording.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -32,10 +33,9 @@ MpiSituation as_stored(MpiSituation situation) {
 
 TuningEntry entry_of(const MpiTuned& tuned, const std::string& remarks) {
     const MpiSituation& where = tuned.situation;
-    return TuningEntry("mpi ranks=" + std::to_string(where.ranks) + " nodes=" + std::to_string(where.nodes) +
-                       " per_node=" + std::to_string(where.per_node) + " crowded=" + (where.crowded ? "yes" : "no") +
-                       " mpi=" + where.mpi + " objective=" + where.objective + " plan=" + tuned.plan +
-                       (remarks.empty() ? "" : " " + remarks));
+    return TuningEntry(worded({"mpi ranks=", where.ranks, " nodes=", where.nodes, " per_node=", where.per_node,
+                               " crowded=", where.crowded ? "yes" : "no", " mpi=", where.mpi, " objective=",
+                               where.objective, " plan=", tuned.plan, remarks.empty() ? "" : " ", remarks}));
 }
 
 /// The file as this process knows it.

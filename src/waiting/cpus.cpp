@@ -2,13 +2,14 @@
 // Participants with a CPU of their own: affinity masks and cgroup quotas, read from the kernel.
 #include <tollbar/detail/cpus.hpp>
 
+#include "base/files.hpp"
 #include "base/kept_errno.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <fstream>
+#include <cstdlib>
 #include <limits>
 #include <sched.h>
 #include <unistd.h>
@@ -47,8 +48,7 @@ struct Membership {
 
 std::vector<Membership> memberships(const std::string& root) {
     std::vector<Membership> found;
-    std::ifstream file(root + "/proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
+    for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {
         const std::size_t first = line.find(':');
         const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
         if (second == std::string::npos) continue;
@@ -61,13 +61,11 @@ std::vector<Membership> memberships(const std::string& root) {
 
 /// CPUs that the cgroup of that folder grants; without end where it has no quota, which is -1 or "max".
 double granted(bool v2, const std::string& folder) {
-    std::int64_t quota = 0, period = 0;
-    if (v2) {
-        std::ifstream(folder + "/cpu.max") >> quota >> period;
-    } else {
-        std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
-        std::ifstream(folder + "/cpu.cfs_period_us") >> period;
-    }
+    const std::string text = v2 ? contents_of(folder + "/cpu.max")
+                                : contents_of(folder + "/cpu.cfs_quota_us") +
+                                      contents_of(folder + "/cpu.cfs_period_us");
+    char* end = nullptr;
+    const long quota = std::strtol(text.c_str(), &end, 10), period = std::strtol(end, nullptr, 10);
     return quota > 0 && period > 0 ? static_cast<double>(quota) / static_cast<double>(period)
                                    : std::numeric_limits<double>::infinity();
 }

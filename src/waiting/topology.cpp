@@ -2,16 +2,17 @@
 // Reads from the kernel which cores share which cache, and asks on which CPU the caller runs.
 #include "topology.hpp"
 
+#include "base/files.hpp"
 #include "base/once.hpp"
 
 #include <tollbar/detail/sync.hpp>
 
 #include <algorithm>
-#include <fstream>
+#include <charconv>
+#include <cstdlib>
 #include <map>
 #include <sched.h>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 namespace tollbar::detail {
@@ -29,15 +30,18 @@ constexpr std::uint32_t cores_else = 8;
 /// The numbers of a list of the kernel's, such as 0-3,8-11; what is no list ends it.
 std::vector<std::uint32_t> numbers(const std::string& file) {
     std::vector<std::uint32_t> found;
-    std::ifstream in(file);
-    std::uint32_t first = 0;
-    while (in >> first) {
+    const std::string text = contents_of(file);
+    const char *at = text.data(), *const end = at + text.size();
+    for (std::uint32_t first = 0;; ++at) {
+        auto read = std::from_chars(at, end, first);
         std::uint32_t last = first;
-        if (in.peek() == '-') in.get(), in >> last;
+        if (read.ec == std::errc{} && read.ptr != end && *read.ptr == '-')
+            read = std::from_chars(read.ptr + 1, end, last);
+        if (read.ec != std::errc{}) return found;
         for (std::uint32_t number = first; number <= last && number < most_cpus; ++number) found.push_back(number);
-        if (in.get() != ',') break;
+        at = read.ptr;
+        if (at == end || *at != ',') return found;
     }
-    return found;
 }
 
 /// The first of the CPUs that share something with this one, which names them all.
@@ -52,8 +56,9 @@ std::uint32_t first_of_cache(const std::string& folder, std::uint32_t cpu) {
     std::uint32_t first = cpu;
     for (int index = 0; index < 10; ++index) {
         const std::string cache = folder + "/cache/index" + std::to_string(index);
-        int level = 0;
-        if (!(std::ifstream(cache + "/level") >> level)) break;
+        const std::string text = contents_of(cache + "/level");
+        if (text.empty()) break;
+        const int level = std::atoi(text.c_str());
         if (level <= highest) continue;
         highest = level;
         first = first_of(cache + "/shared_cpu_list", cpu);
@@ -70,8 +75,7 @@ Topology read_topology(const std::string& root) {
     std::set<std::tuple<int, std::uint32_t, std::uint32_t, std::uint32_t>> order;
     for (const std::uint32_t cpu : numbers(folder + "/online")) {
         const std::string own = folder + "/cpu" + std::to_string(cpu);
-        int package = 0;
-        std::ifstream(own + "/topology/physical_package_id") >> package;
+        const int package = std::atoi(contents_of(own + "/topology/physical_package_id").c_str());
         order.emplace(package, first_of_cache(own, cpu), first_of(own + "/topology/thread_siblings_list", cpu), cpu);
     }
     if (order.empty()) return found;

@@ -4,6 +4,7 @@
 #include <tollbar/tollbar.h>
 
 #include "base/error.hpp"
+#include "plan/wording.hpp"
 
 #include <bit>
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <variant>
 
 using namespace tollbar::detail::c_door;
+using tollbar::detail::worded;
 
 namespace {
 
@@ -59,14 +61,22 @@ int with(Barrier* barrier, Action action) noexcept {
     return action(std::get<Completing>(barrier->barrier));
 }
 
+int refuse_times(const tollbar_barrier* barrier, size_t times) noexcept {
+    return guarded([&] {
+        const auto count = static_cast<std::size_t>(barrier->count);
+        return fail(EINVAL,
+                    worded({"a barrier of ", count, " takes 1 to ", count, " arrivals at a time, not ", times}));
+    });
+}
+
 }  // namespace
 
 int tollbar_barrier_create(size_t count, tollbar_completion completion, void* context, tollbar_barrier** barrier) {
     return guarded([&] {
         if (barrier == nullptr) return fail(EINVAL, "barrier is NULL");
         if (count < 1 || count > TOLLBAR_BARRIER_MAX)
-            return fail(EINVAL, "a barrier expects 1 to " + std::to_string(TOLLBAR_BARRIER_MAX) + " arrivals, not " +
-                                    std::to_string(count));
+            return fail(EINVAL, worded({"a barrier expects 1 to ", std::size_t{TOLLBAR_BARRIER_MAX}, " arrivals, not ",
+                                        count}));
         *barrier = new tollbar_barrier(static_cast<std::ptrdiff_t>(count), completion, context);
         return 0;
     });
@@ -79,12 +89,7 @@ int tollbar_barrier_destroy(tollbar_barrier* barrier) {
 
 int tollbar_barrier_arrive(tollbar_barrier* barrier, size_t times, tollbar_token* token) {
     return with(barrier, [&](auto& inner) {
-        if (times < 1 || times > static_cast<std::size_t>(barrier->count))
-            return guarded([&] {
-                return fail(EINVAL, "a barrier of " + std::to_string(barrier->count) + " takes 1 to " +
-                                        std::to_string(barrier->count) + " arrivals at a time, not " +
-                                        std::to_string(times));
-            });
+        if (times < 1 || times > static_cast<std::size_t>(barrier->count)) return refuse_times(barrier, times);
         const auto arrived = std::bit_cast<tollbar_token>(inner.arrive(static_cast<std::ptrdiff_t>(times)));
         if (token != nullptr) *token = arrived;
         return 0;

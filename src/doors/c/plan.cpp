@@ -7,6 +7,7 @@
 #include <tollbar/verify.hpp>
 
 #include "base/error.hpp"
+#include "plan/wording.hpp"
 
 #include <cerrno>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include <vector>
 
 using namespace tollbar::detail::c_door;
+using tollbar::detail::worded, tollbar::detail::named;
 
 struct tollbar_plan {
     tollbar::Plan plan;
@@ -74,9 +76,8 @@ int tollbar_plan_program(const tollbar_plan* plan, uint32_t rank, char* text, si
         const bool fits = capacity > program.size();
         write_text(program, text, capacity);
         if (fits) return 0;
-        const std::string whose = (tollbar::is_role(rank) ? "role " : "rank ") + tollbar::member_text(rank);
-        return fail(ENOSPC, "the program of " + whose + " needs " + std::to_string(program.size() + 1) +
-                                " characters, there is room for " + std::to_string(capacity));
+        return fail(ENOSPC, worded({"the program of ", named(rank), " needs ", program.size() + 1,
+                                    " characters, there is room for ", capacity}));
     });
 }
 

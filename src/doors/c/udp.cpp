@@ -7,6 +7,7 @@
 #include "algorithms/defaults.hpp"
 #include "base/c_door.hpp"
 #include "base/report.hpp"
+#include "plan/wording.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +17,7 @@
 #include <vector>
 
 using namespace tollbar::detail::c_door;
+using tollbar::detail::worded;
 
 struct tollbar_udp_endpoint {
     explicit tollbar_udp_endpoint(const char* text) : place(text), address(place.address()) {}
@@ -117,8 +119,8 @@ int tollbar_udp_wait_for(tollbar_udp* member, int64_t nanoseconds) {
         const auto result = member->participant.wait_for(std::chrono::nanoseconds(nanoseconds));
         if (result) return 0;
         if (result.missing.empty()) return fail(ETIMEDOUT, only_signals_missing);
-        return fail(ETIMEDOUT, "rank " + tollbar::detail::listed(result.missing) +
-                                   (result.missing.size() == 1 ? " has not arrived" : " have not arrived"));
+        return fail(ETIMEDOUT, worded({"rank ", tollbar::detail::listed(result.missing),
+                                       result.missing.size() == 1 ? " has not arrived" : " have not arrived"}));
     });
 }
 

@@ -2,6 +2,8 @@
 // Headers are written out in full, checksum included: a NIC only copies them.
 #include "descriptor.hpp"
 
+#include "plan/wording.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -80,10 +82,9 @@ std::vector<Rank> known_ranks(std::span<const toll_step> steps, Rank self, Rank 
 
 std::string nic_limit(Rank rank, Rank ranks, std::size_t steps) {
     if (steps > toll_nic_steps)
-        return "rank " + std::to_string(rank) + " has " + std::to_string(steps) + " steps, a NIC runs up to " +
-               std::to_string(toll_nic_steps);
+        return worded({"rank ", rank, " has ", steps, " steps, a NIC runs up to ", std::size_t{toll_nic_steps}});
     if (steps == 0 && ranks > toll_counted)
-        return "a NIC counts up to " + std::to_string(toll_counted) + " members, not " + std::to_string(ranks);
+        return worded({"a NIC counts up to ", std::size_t{toll_counted}, " members, not ", ranks});
     return "";
 }
 

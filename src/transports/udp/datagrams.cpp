@@ -2,6 +2,8 @@
 // Datagrams over one UDP socket.
 #include "datagrams.hpp"
 
+#include "plan/wording.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -39,13 +41,13 @@ UdpAddress udp_address(const std::string& text) {
     std::uint16_t number = 0;
     const auto read = std::from_chars(port.data(), port.data() + port.size(), number);
     if (host.empty() || read.ec != std::errc() || read.ptr != port.data() + port.size())
-        throw std::invalid_argument("'" + text + "' is not an address of the form HOST:PORT");
+        throw std::invalid_argument(worded({"'", text, "' is not an address of the form HOST:PORT"}));
     addrinfo hints{};
     hints.ai_family = AF_INET;
     hints.ai_socktype = SOCK_DGRAM;
     addrinfo* found = nullptr;
     if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0)
-        throw std::invalid_argument("'" + text + "': " + gai_strerror(error));
+        throw std::invalid_argument(worded({"'", text, "': ", gai_strerror(error)}));
     UdpAddress address{};
     std::copy_n(reinterpret_cast<const std::byte*>(found->ai_addr), sizeof address,
                 reinterpret_cast<std::byte*>(&address));
@@ -56,16 +58,16 @@ UdpAddress udp_address(const std::string& text) {
 std::string to_text(const UdpAddress& address) {
     char host[INET_ADDRSTRLEN];
     inet_ntop(AF_INET, &address.sin_addr, host, sizeof host);
-    return std::string(host) + ":" + std::to_string(ntohs(address.sin_port));
+    return worded({host, ":", ntohs(address.sin_port)});
 }
 
 void refuse_mixed_loopback(const std::vector<UdpAddress>& addresses) {
     const auto is_own = [](const UdpAddress& address) { return ntohl(address.sin_addr.s_addr) >> 24 == 127; };
     const auto own = std::ranges::find_if(addresses, is_own);
     if (own == addresses.end() || std::ranges::all_of(addresses, is_own)) return;
-    throw std::invalid_argument("the address of rank " + std::to_string(own - addresses.begin()) + ", " +
-                                to_text(*own) +
-                                ", is on the loopback, where no other host is: give the address of its interface");
+    throw std::invalid_argument(
+        worded({"the address of rank ", static_cast<std::size_t>(own - addresses.begin()), ", ", to_text(*own),
+                ", is on the loopback, where no other host is: give the address of its interface"}));
 }
 
 File udp_socket(const UdpAddress& address) {

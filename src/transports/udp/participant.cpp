@@ -8,6 +8,7 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "base/random.hpp"
+#include "plan/wording.hpp"
 #include "wire/steps.hpp"
 
 #include <stdexcept>
@@ -28,12 +29,10 @@ std::vector<UdpAddress> resolve(const std::vector<std::string>& texts) {
 
 void check(const Plan& plan, Rank self, std::size_t addresses) {
     if (addresses != plan.ranks())
-        throw std::invalid_argument("there are " + std::to_string(addresses) + " addresses for " +
-                                    std::to_string(plan.ranks()) + " ranks");
+        throw std::invalid_argument(worded({"there are ", addresses, " addresses for ", plan.ranks(), " ranks"}));
     if (plan.ranks() > toll_most_ranks)
-        throw std::invalid_argument("over UDP there are up to " + std::to_string(toll_most_ranks) + " ranks");
-    if (self >= plan.ranks())
-        throw std::invalid_argument("there is no rank " + std::to_string(self) + " of " + std::to_string(plan.ranks()));
+        throw std::invalid_argument(worded({"over UDP there are up to ", std::size_t{toll_most_ranks}, " ranks"}));
+    if (self >= plan.ranks()) throw std::invalid_argument(worded({"there is no rank ", self, " of ", plan.ranks()}));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // Numbers words and sleepers in the order in which operations first need them.
 #include "layout.hpp"
 
+#include "plan/wording.hpp"
+
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -62,8 +64,8 @@ struct Placement {
 
 std::uint32_t Layout::word_in(std::uint32_t line, std::uint32_t offset) {
     if (line >= most_lines)
-        throw std::invalid_argument("the plan has more than " + std::to_string(most_lines) +
-                                    " channels between ranks that share memory");
+        throw std::invalid_argument(
+            worded({"the plan has more than ", most_lines, " channels between ranks that share memory"}));
     return line * words_a_line + offset;
 }
 

@@ -7,6 +7,7 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "base/say.h"
+#include "plan/wording.hpp"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -77,16 +78,18 @@ std::vector<absent> participant::missing() const {
 }
 
 std::string to_text(const absent& one) {
-    std::string text = "rank " + std::to_string(one.rank);
-    if (one.where != absent::state::never_joined)
-        text += " (process " + std::to_string(one.process) + ", thread " + std::to_string(one.thread) + ")";
-    switch (one.where) {
-        case absent::state::never_joined: return text + " has not joined";
-        case absent::state::left: return text + " has left";
-        case absent::state::dead: return text + " is dead";
-        case absent::state::running: break;
-    }
-    return text + " has not arrived";
+    const auto state = [&]() -> const char* {
+        switch (one.where) {
+            case absent::state::never_joined: return " has not joined";
+            case absent::state::left: return " has left";
+            case absent::state::dead: return " is dead";
+            case absent::state::running: break;
+        }
+        return " has not arrived";
+    };
+    if (one.where == absent::state::never_joined) return detail::worded({"rank ", one.rank, state()});
+    return detail::worded({"rank ", one.rank, " (process ", std::to_string(one.process), ", thread ",
+                           std::to_string(one.thread), ")", state()});
 }
 
 }  // namespace tollbar

@@ -7,6 +7,7 @@
 #include "base/fnv.hpp"
 #include "base/process.hpp"
 #include "base/report.hpp"
+#include "plan/wording.hpp"
 #include "waiting/clusters.hpp"
 
 #include <algorithm>
@@ -119,7 +120,7 @@ bool asymmetric(const Blueprint& blueprint) {
 
 std::size_t Segment::bytes_for(const Blueprint& blueprint) {
     if (blueprint.plan.size() > longest_plan)
-        throw std::invalid_argument("a plan's spelling has at most " + std::to_string(longest_plan) + " characters");
+        throw std::invalid_argument(worded({"a plan's spelling has at most ", longest_plan, " characters"}));
     Header header{};
     header.set_sizes(blueprint);
     return header.end();
@@ -156,7 +157,7 @@ Segment::Segment(const Blueprint& blueprint) {
     const int sharing = blueprint.scope == Scope::shared ? MAP_SHARED : MAP_PRIVATE;
     const std::size_t bytes = bytes_for(blueprint);
     mapping_ = Mapping(bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1,
-                       "cannot get " + std::to_string(bytes) + " bytes for a group");
+                       worded({"cannot get ", bytes, " bytes for a group"}));
     memory_ = mapping_.memory();
     build(blueprint);
 }
@@ -168,12 +169,11 @@ Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_pla
     });
     mapping_ = file_.map();
     memory_ = mapping_.memory();
-    const auto refuse = [&](const std::string& why) { throw OtherSegment(what() + " " + why); };
+    const auto refuse = [&](const std::string& why) { throw OtherSegment(worded({what(), " ", why})); };
     if (!is_sound(memory_, mapping_.bytes())) refuse("is damaged, or another version of tollbar made it");
-    if (header().ranks != blueprint.ranks)
-        refuse("has " + std::to_string(header().ranks) + " ranks, not " + std::to_string(blueprint.ranks));
+    if (header().ranks != blueprint.ranks) refuse(worded({"has ", header().ranks, " ranks, not ", blueprint.ranks}));
     if (!any_plan && header().plan != blueprint.plan)
-        refuse("runs '" + std::string(header().plan) + "', not '" + blueprint.plan + "'");
+        refuse(worded({"runs '", header().plan, "', not '", blueprint.plan, "'"}));
 }
 
 Segment::Segment(std::byte* memory, const Blueprint& blueprint) : memory_(memory) { build(blueprint); }
@@ -186,7 +186,7 @@ bool Segment::is_sound(std::byte* memory, std::size_t bytes) {
 
 Segment::Header& Segment::header() const noexcept { return *std::launder(reinterpret_cast<Header*>(memory_)); }
 
-std::string Segment::what() const { return name_.empty() ? "the group" : "group '" + name_ + "'"; }
+std::string Segment::what() const { return name_.empty() ? "the group" : worded({"group '", name_, "'"}); }
 
 Rank Segment::ranks() const noexcept { return header().ranks; }
 
@@ -204,18 +204,18 @@ RankRecord& Segment::record(Rank rank) const noexcept { return header().at<RankR
 
 void Segment::take_rank(Rank rank, const Standing& standing) {
     if (header().waking.asymmetric && !NativeSync::register_for_heavy_fence())
-        throw std::invalid_argument(what() + " needs membarrier(2), which this process may not call");
+        throw std::invalid_argument(worded({what(), " needs membarrier(2), which this process may not call"}));
     // All that may fail or take its time comes before the rank is ours.
     const std::uint64_t start = own_start();
     RankRecord& record = this->record(rank);
     pid_t holder = 0;
     if (!record.process.compare_exchange_strong(holder, getpid(), std::memory_order_acquire)) {
-        const std::string which = "rank " + std::to_string(rank) + " of " + what();
+        const std::string which = worded({"rank ", rank, " of ", what()});
         if (holder == left_inside)
-            throw RankTaken(which + " was given up in the middle of an episode; the group must be made anew");
+            throw RankTaken(worded({which, " was given up in the middle of an episode; the group must be made anew"}));
         const bool alive = is_running(holder, record.process_start.load(std::memory_order_relaxed));
-        throw RankTaken(which + " is taken by process " + std::to_string(holder) +
-                        (alive ? "" : ", which is gone; the group must be made anew"));
+        throw RankTaken(worded({which, " is taken by process ", std::to_string(holder),
+                                alive ? "" : ", which is gone; the group must be made anew"}));
     }
     record.process_start.store(start, std::memory_order_relaxed);
     record.thread.store(gettid(), std::memory_order_relaxed);
@@ -248,8 +248,7 @@ void Segment::judge_occupancy() noexcept {
 
 void Segment::demand_rank(Rank rank) const {
     if (rank >= ranks())
-        throw std::invalid_argument(what() + " has ranks 0.." + std::to_string(ranks() - 1) + ", no rank " +
-                                    std::to_string(rank));
+        throw std::invalid_argument(worded({what(), " has ranks 0..", ranks() - 1, ", no rank ", rank}));
 }
 
 Rank Segment::slot_of(Rank rank) const noexcept {

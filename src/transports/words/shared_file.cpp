@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/kept_errno.hpp"
+#include "plan/wording.hpp"
 
 #include <array>
 #include <cerrno>
@@ -28,9 +29,9 @@ std::string path_of(std::string_view name) {
     constexpr std::size_t longest = 200;
     constexpr std::string_view accepted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     if (name.empty() || name.size() > longest || name.find_first_not_of(accepted) != name.npos)
-        throw std::invalid_argument("group name '" + std::string(name) +
-                                    "' is not 1 to 200 letters, digits, '.', '_' or '-'");
-    return folder + ("tollbar." + std::to_string(geteuid()) + "." + std::string(name));
+        throw std::invalid_argument(
+            worded({"group name '", name, "' is not 1 to 200 letters, digits, '.', '_' or '-'"}));
+    return worded({folder, "tollbar.", geteuid(), ".", name});
 }
 
 /// The name under which the kernel shows an open file.
@@ -49,8 +50,7 @@ void refuse_foreign(int descriptor, std::string_view signature, const std::strin
     struct stat file {};
     if (fstat(descriptor, &file) != 0) throw_errno("cannot inspect " + path);
     if (file.st_uid != geteuid())
-        throw OtherSegment(path + " belongs to another user (uid " + std::to_string(file.st_uid) +
-                           "); take another name");
+        throw OtherSegment(worded({path, " belongs to another user (uid ", file.st_uid, "); take another name"}));
     std::string begin(signature.size(), '\0');
     if (pread(descriptor, begin.data(), begin.size(), 0) != static_cast<ssize_t>(begin.size()) || begin != signature)
         throw OtherSegment(path + " is not a tollbar group; remove it or take another name");
@@ -161,7 +161,7 @@ bool SharedFile::make(std::size_t bytes, const std::function<void(std::byte*)>& 
     file_ = File(::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!file_) throw_errno("cannot make " + path_);
     if (const int error = reserve(file_.number(), 0, bytes); error != 0)
-        throw_errno("cannot get " + std::to_string(bytes) + " bytes for " + path_, error);
+        throw_errno(worded({"cannot get ", bytes, " bytes for ", path_}), error);
     fill(map().memory());
     if (!lock(file_.number(), LOCK_SH)) throw_errno("cannot lock " + path_);
     if (linkat(AT_FDCWD, proc_path(file_.number()).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)

@@ -13,8 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <sys/stat.h>
 
@@ -25,8 +23,7 @@ namespace {
 static_assert(sizeof(tollbar_seat) == 64 && sizeof(tollbar_comm) % 64 == 0 && sizeof(tollbar_row) % 64 == 0);
 
 pid_t parent_of(pid_t process) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-    const std::string all((std::istreambuf_iterator<char>(file)), {});
+    const std::string all = contents_of("/proc/" + std::to_string(process) + "/stat");
     pid_t parent = 0;
     char state = 0;
     const std::size_t after_name = all.rfind(')');

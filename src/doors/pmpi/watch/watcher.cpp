@@ -4,6 +4,7 @@
 #include "conclusion.hpp"
 #include "watch.hpp"
 
+#include "base/files.hpp"
 #include "base/process.hpp"
 #include "base/report.hpp"
 #include "base/say.h"
@@ -12,8 +13,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
@@ -32,17 +31,12 @@ std::string host_name() {
     return name;
 }
 
-std::string contents(const std::string& path) {
-    std::ifstream file(path);
-    return std::string((std::istreambuf_iterator<char>(file)), {});
-}
-
 /// The state is that of its first thread. The kernel shows every user's own processes where they sleep, without the
 /// right to trace them.
 std::string doing(const Rank& rank) {
     if (!is_running(rank.row.process, rank.row.start)) return "dead";
     const std::string folder = "/proc/" + std::to_string(rank.row.process);
-    const std::string stat = contents(folder + "/stat"), asleep_in = contents(folder + "/wchan");
+    const std::string stat = contents_of(folder + "/stat"), asleep_in = contents_of(folder + "/wchan");
     const std::size_t after_name = stat.rfind(") ");
     const char state = after_name == std::string::npos ? '?' : stat[after_name + 2];
     if (state == 'R') return "running";
