@@ -48,8 +48,6 @@ PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional
 HANGS_AFTER_S = 10
 SOUND_WITHIN_S = 300
 
-pytestmark = pytest.mark.deep
-
 
 class Catcher(NamedTuple):
     """The test that must fail: a case, or a situation of the model checker, and what is linked for it."""
@@ -65,6 +63,15 @@ def catcher(caught_by: str, title: str) -> Catcher:
     if model in MODELS:
         return Catcher(MODELS[model], (title, situation, what), True)
     return Catcher((f"tests/{where}.cpp", "tests/main.cpp"), (f"--test-case={what}*", "--abort-after=1"), False)
+
+
+def mutated(folder: Path, file: str, replaced: list[tuple[str, str]]) -> str:
+    """The file's text with the bug in it."""
+    text = (folder / file).read_text()
+    for old, new in replaced:
+        assert text.count(old) == 1, f"the text to replace must occur once in {file}:\n{old}"
+        text = text.replace(old, new)
+    return text
 
 
 @contextlib.contextmanager
@@ -157,10 +164,7 @@ class Workshop:
 
     def mutant_verdict(self, one: Catcher, file: str, replaced: list[tuple[str, str]]) -> str:
         path = self.folder / file
-        sound = text = path.read_text()
-        for old, new in replaced:
-            assert text.count(old) == 1, f"the text to replace must occur once in {file}:\n{old}"
-            text = text.replace(old, new)
+        sound, text = path.read_text(), mutated(self.folder, file, replaced)
         _, sources = self.sound_program(one)
         objects = {source: self.shared / "objects" / (source.replace("/", "+") + ".o") for source in sources}
         changed = [name for name, made in objects.items() if file in made.with_suffix(".d").read_text().split()]
@@ -169,12 +173,12 @@ class Workshop:
         try:
             with ThreadPoolExecutor(os.cpu_count()) as workers:
                 made = workers.map(lambda name: self.object_of(name, self.folder), changed)
-                mutated = dict(zip(changed, made, strict=True))
+                remade = dict(zip(changed, made, strict=True))
         finally:
             path.write_text(sound)
-        own = [mutated.get(source, objects[source]) for source in one.sources]
+        own = [remade.get(source, objects[source]) for source in one.sources]
         program = self.folder / "mutant"
-        self.link([*own, *(mutated[name] for name in changed if name not in one.sources)], program)
+        self.link([*own, *(remade[name] for name in changed if name not in one.sources)], program)
         return self.verdict(program, one, SOUND_WITHIN_S if one.is_model else HANGS_AFTER_S)
 
 
@@ -190,6 +194,17 @@ def workshop(tmp_path_factory):
     return Workshop(shared, own)
 
 
+def test_what_each_mutant_replaces_and_the_test_that_it_names_are_there():
+    """Every change waits for this, so that one that renames either is not found out days later."""
+    for caught_by, _, file, replaced in (mutant.values for mutant in MUTANTS):
+        assert mutated(ROOT, file, replaced)
+        where, _, case = caught_by.partition(": ")
+        if where.partition(" ")[0] not in MODELS:
+            text = (ROOT / "tests" / f"{where}.cpp").read_text()
+            assert len(re.findall(rf'TEST_CASE\(\s*"{re.escape(case)}', text)) == 1, caught_by
+
+
+@pytest.mark.deep
 @pytest.mark.parametrize(("caught_by", "name", "file", "replaced"), MUTANTS)
 def test_what_a_mutant_names_fails_for_it_and_passes_without_it(workshop, caught_by, name, file, replaced):
     one = catcher(caught_by, name)
