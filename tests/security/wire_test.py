@@ -10,6 +10,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -69,10 +70,14 @@ def incarnation_and_digest(packet: bytes) -> tuple[str, str]:
     return tuple(f"{value:x}" for value in struct.unpack_from("=QQ", packet, HEADER + 16))
 
 
-def lingering_none(network: Network) -> None:
-    """Daemons that forget a group when its member goes, as they usually do a minute later."""
+@pytest.fixture
+def forgetful(network: Network) -> Iterator[None]:
+    """The daemons forget a group when its member goes, as they usually do a minute later."""
     for host in range(HOSTS):
         network.restart_daemon(host, "--linger", "0")
+    yield
+    for host in range(HOSTS):
+        network.restart_daemon(host)
 
 
 def kill(members: list[subprocess.Popen]) -> None:
@@ -126,8 +131,7 @@ def test_frames_without_the_key_count_for_nobody_however_they_are_sent(network, 
         assert said(member)["ended"] == 3
 
 
-def test_a_number_used_again_passes_no_barrier_alone_whatever_is_said_again(network, wire):
-    lingering_none(network)
+def test_a_number_used_again_passes_no_barrier_alone_whatever_is_said_again(network, wire, forgetful):
     key = new_key()
     members = [network.member(rank, key, user=NOBODY, episodes=ENDLESS) for rank in range(HOSTS)]
     network.wait_for_episode(0, 3)
@@ -142,13 +146,10 @@ def test_a_number_used_again_passes_no_barrier_alone_whatever_is_said_again(netw
     members = [network.member(rank, key, user=NOBODY) for rank in range(HOSTS)]
     wire.repeat()
     assert [(answer["ended"], answer["unpaid"]) for answer in map(said, members)] == [(50, 0)] * HOSTS
-    for host in range(HOSTS):
-        network.restart_daemon(host)
 
 
 @pytest.mark.parametrize("on_nic", [True, False])
-def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(network, on_nic):
-    lingering_none(network)
+def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(network, forgetful, on_nic):
     key = new_key()
     others = [
         network.member(rank, key, user=NOBODY, episodes=ENDLESS, on_nic=on_nic, patience_ms=60_000)
@@ -166,8 +167,6 @@ def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(n
     assert "earlier use of this group" in again["line"]
     assert "another number or key" in again["line"]
     kill(others)
-    for host in range(HOSTS):
-        network.restart_daemon(host)
 
 
 @pytest.mark.parametrize("on_nic", [True, False])
@@ -199,27 +198,36 @@ def test_many_groups_and_users_run_over_udp_on_one_host_and_nobody_can_squat_the
             assert [(answer["ended"], answer["unpaid"]) for answer in answers] == [(50, 0)] * HOSTS
 
 
+@contextmanager
+def changed_link(network: Network, setting: str, changed: str, before: str) -> Iterator[None]:
+    """Host 1's link has that setting in the block, and the one from before after it, however the block ends."""
+    link = [*network.inside(1), "ip", "link", "set", "eth0", setting]
+    subprocess.run([*link, changed], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run([*link, before], check=True)
+
+
 def test_arrivals_need_no_neighbour(network):
     """The kernel of host 0 finds no way to rank 1 any more: neither users nor NICs need it."""
     with working(network) as members:
-        subprocess.run([*network.inside(1), "ip", "link", "set", "eth0", "arp", "off"], check=True)
-        subprocess.run([*network.inside(0), "ip", "neigh", "flush", "dev", "eth0"], check=True)
-        further(network, members[0], 0 if not (seen := network.status(0)["groups"]) else seen[0]["episode"] + 10)
-    subprocess.run([*network.inside(1), "ip", "link", "set", "eth0", "arp", "on"], check=True)
+        reached = further(network, members[0], 0)
+        with changed_link(network, "arp", "off", "on"):
+            subprocess.run([*network.inside(0), "ip", "neigh", "flush", "dev", "eth0"], check=True)
+            assert further(network, members[0], network.episode(0, members[0])) > reached
 
 
 def test_a_host_whose_hardware_address_changes_goes_on_and_the_others_follow_it(network, wire):
     changed = "02:00:00:00:77:01"
-    link = [*network.inside(1), "ip", "link", "set", "eth0", "address"]
-    shown = subprocess.run([*network.inside(1), "cat", "/sys/class/net/eth0/address"], capture_output=True, text=True)
-    with working(network) as members:
-        subprocess.run([*link, changed], check=True)
-        further(network, members[0], network.status(0)["groups"][0]["episode"] + 10)
+    shown = [*network.inside(1), "cat", "/sys/class/net/eth0/address"]
+    before = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip()
+    with working(network) as members, changed_link(network, "address", changed, before):
+        further(network, members[0], network.episode(0, members[0]) + 10)
         target = bytes.fromhex(changed.replace(":", ""))
         wire.packets.clear()
         eventually(lambda: any(packet.startswith(target) for packet in wire.listen()))
         eventually(lambda: any(packet[6:12] == target for packet in wire.listen()))
-    subprocess.run([*link, shown.stdout.strip()], check=True)
 
 
 @pytest.fixture

@@ -67,9 +67,8 @@ def further(network: Network, member: subprocess.Popen, episode: int) -> int:
     """The episode that the member has reached, some after that one."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
-        for group in network.status(0)["groups"]:
-            if group["process"] == member.pid and group["episode"] > episode + 3:
-                return group["episode"]
+        if (reached := network.episode(0, member)) > episode + 3:
+            return reached
         time.sleep(0.01)
     raise AssertionError(f"no barrier after episode {episode}")
 

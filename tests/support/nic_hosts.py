@@ -87,6 +87,11 @@ class Network:
     def status(self, host: int) -> dict:
         return nic_daemon.status(self.socket(host))
 
+    def episode(self, host: int, member: subprocess.Popen) -> int:
+        """The last one that the daemon knows of the member's group; 0 before it knows the group."""
+        groups = self.status(host)["groups"]
+        return next((group["episode"] for group in groups if group["process"] == member.pid), 0)
+
     def wait_for_episode(self, host: int, episode: int) -> None:
         until = time.monotonic() + 20
         while time.monotonic() < until:
