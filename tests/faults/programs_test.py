@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that decide for themselves whether they end well, through every door or every preload."""
+"""Programs that decide for themselves whether they end well, through every door or every preload; and barriers that
+fail with the MPI's error, because the MPI fails in the middle or has lost a message."""
+
+import re
 
 import pytest
+from mpi_jobs import DOORS, open_door, through
 
 #: The claim, ranks, program, its words.
 THROUGH_EVERY_DOOR = {
@@ -32,3 +36,48 @@ def test_persistent_barriers_of_an_mpi_opened_while_the_program_runs(run, progra
 def test_all_ranks_use_the_mpis_barrier_where_one_gets_no_channel(run, preload_door):
     said = run(preload_door, 3, "refused_channel", "dissemination", "mcs", "", TOLLBAR_VERBOSE="1").said
     assert said.count("the MPI's own barrier is used") == 3
+
+
+@pytest.mark.parametrize("plan", ["", "turnstile", "dissemination"])
+def test_communicators_of_sessions_have_barriers_whenever_they_are_used(run, preload_door, plan):
+    said = run(preload_door, 3, "sessions", TOLLBAR_PLAN=plan, TOLLBAR_VERBOSE="2").said
+    counts = [int(count) for count in re.findall(r"rank \d: (\d+) barriers", said)]
+    assert len(counts) == 3, said
+    assert min(counts) >= 12, said  # six of each communicator
+
+
+def test_spawned_ranks_and_their_parents_have_barriers_whoever_has_tollbar(run, every_door):
+    """tollbar serves each MPI_COMM_WORLD of which every rank has it, and no communicator of two of them."""
+    if every_door.name == "mpich":
+        pytest.skip("Debian's MPICH 4.0.2 does not come back from MPI_Comm_spawn")
+    said = run(every_door, 2, "spawned", TOLLBAR_VERBOSE="1").said
+    assert said.count("tollbar: MPI_COMM_WORLD (2 ranks): ") >= 1, said
+
+
+# Open MPI's own crash then, with and without a preload.
+@pytest.mark.parametrize("name", through(name for name in DOORS if not name.startswith("openmpi")))
+def test_persistent_barriers_end_after_their_communicator_was_freed(run, name):
+    run(open_door(name), 3, "freed_started", "turnstile", "dissemination", "mcs")
+
+
+def leaves_with_the_error(job) -> None:
+    job.await_that(lambda: " with class " in job.said(), "the end of the barrier")
+    found, given = re.search(r" with class (\d+) of (\d+)", job.said()).groups()
+    assert found == given, job.said()
+
+
+def test_a_first_barrier_that_fails_returns_the_error_and_spoils_no_memory(start, preload_door):
+    job = start(preload_door, 4, "failed_gather")
+    leaves_with_the_error(job)
+    assert ", 0 bytes spoilt" in job.said()
+
+
+@pytest.mark.parametrize("fault", ["test", "start"])
+def test_a_rank_that_lost_a_message_leaves_with_the_error(start, preload_door, fault):
+    leaves_with_the_error(start(preload_door, 4, "lost_message", fault))
+
+
+@pytest.mark.parametrize("call", ["barrier", "ibarrier"])
+@pytest.mark.parametrize("fault", ["send", "receive", "over"])
+def test_a_rank_in_the_component_that_lost_a_message_leaves_with_it(start, component_door, fault, call):
+    leaves_with_the_error(start(component_door, 4, "lost_in_component", fault, call))
