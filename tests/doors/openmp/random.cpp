@@ -34,8 +34,6 @@ struct Shared {
 
 void region(std::uint64_t seed, int threads, int depth);
 
-void add(long value) { result += value; }
-
 void loop(int kind, int length, long weight) {
     switch (kind) {
         case 0:

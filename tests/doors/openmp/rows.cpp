@@ -10,9 +10,6 @@
 
 namespace {
 
-constexpr long episodes = 60;
-int threads = 2;
-
 [[gnu::noinline]] void orphaned_barrier() {
 #pragma omp barrier
 }
@@ -24,20 +21,6 @@ int threads = 2;
         *sum += i;
     }
 }
-
-/// Runs a body that waits once a call, in a region of `threads`.
-template <class Body>
-void repeat(Body body) {
-    Tolls tolls;
-#pragma omp parallel num_threads(threads)
-    for (long episode = 1; episode <= episodes; ++episode) {
-        tolls.pay(episode);
-        body(episode);
-        tolls.check(episode);
-    }
-}
-
-void add(long value) { result += value; }
 
 void barrier() {
     repeat([](long) {
@@ -115,7 +98,7 @@ void sum_in_loop() {
 void lastprivate() {
     long last = 0;
 #pragma omp parallel num_threads(threads)
-    for (long episode = 1; episode <= episodes; ++episode) {
+    for (long episode = 1; episode <= 60; ++episode) {
 #pragma omp for lastprivate(last) schedule(static, 2)
         for (int i = 0; i < 7; ++i) last = i * episode;
         if (last != 6 * episode) ++early;
@@ -283,15 +266,6 @@ void tasks_need_others() {
             }
         }
     });
-    for (int round = 0; round < 500; ++round)  // the last task opens a region while threads leave the barrier before
-#pragma omp parallel num_threads(threads)
-    {
-#pragma omp barrier
-#pragma omp master
-#pragma omp task
-#pragma omp parallel num_threads(1 + round % 2)
-        add(round);
-    }
 }
 
 /// The last task of a region opens another while threads still leave the barrier before.

@@ -11,6 +11,8 @@
 inline std::atomic<long> early{0};   ///< tolls that were not there
 inline std::atomic<long> result{0};  ///< sums of what does not depend on the order of threads
 
+inline void add(long value) { result += value; }
+
 constexpr int most_threads = 16;
 
 /// Two sets in turn, so that paying for the next barrier does not disturb those who still read.
@@ -35,3 +37,17 @@ private:
     };
     std::array<std::array<Toll, most_threads>, 2> paid_;
 };
+
+inline int threads = 2;  ///< of repeat()
+
+/// Runs a body that waits once a call, in a region of `threads`.
+template <class Body>
+void repeat(Body body) {
+    Tolls tolls;
+#pragma omp parallel num_threads(threads)
+    for (long episode = 1; episode <= 60; ++episode) {
+        tolls.pay(episode);
+        body(episode);
+        tolls.check(episode);
+    }
+}
