@@ -18,6 +18,42 @@ struct Own {
     static void episode(MPI_Comm comm) noexcept { PMPI_Barrier(comm); }
 };
 
+/// A double of all ranks: a rank has the sum when all have entered.
+template <auto allreduce>
+struct Sum {
+    static void episode(MPI_Comm comm) noexcept {
+        double own = 1, sum = 0;
+        allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    }
+};
+
+/// A double from each rank in turn: a rank has the last one when all have entered.
+template <auto bcast>
+class FromEach {
+public:
+    FromEach() {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+        MPI_Comm_size(comm_, &ranks_);
+    }
+    ~FromEach() { MPI_Comm_free(&comm_); }
+    FromEach(const FromEach&) = delete;
+    FromEach& operator=(const FromEach&) = delete;
+
+    struct Seat {
+        MPI_Comm comm;
+        int ranks;
+        void episode() const noexcept {
+            double value = 0;
+            for (int root = 0; root < ranks; ++root) bcast(&value, 1, MPI_DOUBLE, root, comm);
+        }
+    };
+    Seat seat(Rank) const noexcept { return {comm_, ranks_}; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int ranks_ = 0;
+};
+
 /// A plan of tollbar's as every door of MPI runs it.
 class PlanBarrier {
 public:
@@ -70,7 +106,14 @@ Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p
     const std::string door = mpi_door();
     roster.add<Called<Blocking>>({"MPI_Barrier", door == "none" ? "mpi" : "door"});
     roster.add<Called<Split>>({"MPI_Ibarrier", door == "component" ? "door" : "mpi"});
-    if (door == "preload" || mpi_is_watched()) roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
+    const bool watched = mpi_is_watched();
+    if (door == "preload" || watched) roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
+    if (watched) {
+        roster.add<Called<Sum<MPI_Allreduce>>>({"MPI_Allreduce", "mpi"});
+        roster.add<Called<Sum<PMPI_Allreduce>>>({"PMPI_Allreduce", "mpi"});
+        roster.add<FromEach<MPI_Bcast>>({"MPI_Bcast", "mpi"});
+        roster.add<FromEach<PMPI_Bcast>>({"PMPI_Bcast", "mpi"});
+    }
 
     const bool share = hosts < ranks;
     if (hosts == 1) add_plan_by(roster, p2p, "turnstile", "turnstile", "auto");

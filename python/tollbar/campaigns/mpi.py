@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import Asked, Campaign, Start, until
-from tollbar.campaigns.mpi_settings import BASIC, COMPONENT, DOORS, ON_CARDS, PRELOAD, STOCK, Setting
+from tollbar.campaigns.mpi_settings import BASIC, COMPONENT, DOORS, ON_CARDS, PRELOAD, STOCK, WATCHED, Setting
 from tollbar.machine import mpi_hosts, mpis, nic_daemons, paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
@@ -19,6 +19,7 @@ from tollbar.machine.session import Session
 #: Without --full: the settings and plans that the targets are about, and what is closest to them.
 FEW_SETTINGS = (STOCK, "linear", BASIC, *DOORS, *ON_CARDS)
 CALLS = ("MPI_Barrier", "MPI_Ibarrier")
+WATCHED_CALLS = ("MPI_Barrier", "MPI_Allreduce", "MPI_Bcast")
 FEW_PLANS = ("dissemination", "mcs", "central+messages", "dissemination+messages")
 #: Other MPIs than Open MPI are measured with these, unless they were asked for.
 OTHERS_RANKS = (4, 8, 16)
@@ -86,7 +87,7 @@ def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
 def names() -> set[str]:
     """The settings, doors and barriers that can be measured, besides every plan."""
     settings = {setting.name for mpi in mpis.installed() for setting in mpi_settings.own_settings(mpi)}
-    settings |= {*DOORS, *ON_CARDS, mpi_settings.WATCHED}
+    settings |= {*DOORS, *ON_CARDS, *WATCHED}
     return settings | {*CALLS} | {f"{call} [{setting}]" for call in CALLS for setting in settings - {STOCK}}
 
 
@@ -226,6 +227,8 @@ class Mpis(Campaign):
             names = names[:1]  # it takes its time for each
         if setting.name == PRELOAD:  # its MPI_Ibarrier is the MPI's
             return ["MPI_Barrier", "PMPI_Barrier"]
+        if setting.name in WATCHED:
+            return [f"{before}{call}" for call in WATCHED_CALLS for before in ("", "P")]
         if setting.name != STOCK or where.apart == "cgroups":
             return names
         if self.asked.only:

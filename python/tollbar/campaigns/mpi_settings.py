@@ -15,7 +15,7 @@ STOCK = "stock"
 COMPONENT = "component"
 PRELOAD = "preload"
 DOORS = (COMPONENT, PRELOAD)
-WATCHED = "watched"
+WATCHED = ("watched", "unwatched")
 BASIC = "coll/basic"
 _BY_MESSAGES, _ON_CARDS = " by messages", " on cards"
 ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
@@ -85,9 +85,11 @@ def door_settings(mpi: Mpi) -> tuple[list[Setting], list[str]]:
 
 
 def watched(mpi: Mpi) -> list[Setting]:
-    """The MPI as it comes, whose calls are counted for TOLLBAR_TIMEOUT; nothing where that is not built."""
+    """The MPI as it comes, whose calls are counted for TOLLBAR_TIMEOUT, or would be; nothing where that is not
+    built."""
     path = doors.watch(mpi.interface)
-    return [Setting(WATCHED, {"LD_PRELOAD": str(path), "TOLLBAR_TIMEOUT": "600"})] if path else []
+    timeouts = zip(WATCHED, ("600", "0"), strict=True)
+    return [Setting(name, {"LD_PRELOAD": str(path), "TOLLBAR_TIMEOUT": s}) for name, s in timeouts] if path else []
 
 
 def by_messages(doors: list[Setting]) -> list[Setting]:

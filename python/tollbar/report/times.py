@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -23,6 +23,8 @@ TODAY = (
     "shmem_barrier_all",
     "MPI_Ibarrier",
 )
+#: Calls that are no barriers: each is compared with the MPI's own below what watches it, and with nothing else.
+WATCHED_CALLS = ("MPI_Allreduce", "MPI_Bcast")
 _KEY = [*SITUATION, "candidate"]
 _MORE = ("latency_ns", "call_ns", "inside_ns", "skew_ns", "alone_latency_ns", "cpu_ns", "switches")
 
@@ -33,9 +35,19 @@ def situations(samples: Samples) -> Iterator[list[dict[str, Any]]]:
     The keys of a row are the columns of `tollbar bench`; times are in microseconds.
     """
     in_situ = (pl.col("apart") == "launcher") | (pl.col("bench") == "mpi")
-    shown = dataclasses.replace(samples, records=samples.records.filter(in_situ))
+    records = samples.records.filter(in_situ)
+    watched = [(call, f"P{call}") for call in WATCHED_CALLS]
+    names = [name for pair in watched for name in pair]
+    yield from _compared(dataclasses.replace(samples, records=records.filter(~pl.col("name").is_in(names))), TODAY)
+    for pair in watched:
+        of_call = records.filter(pl.col("name").is_in(pair))
+        if not of_call.is_empty():
+            yield from _compared(dataclasses.replace(samples, records=of_call), pair[1:])
+
+
+def _compared(shown: Samples, today: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
     periods = summary(shown, "period_ns", to=FASTEST)
-    known = {_key(row): row for row in summary(shown, "period_ns", to=TODAY).iter_rows(named=True)}
+    known = {_key(row): row for row in summary(shown, "period_ns", to=today).iter_rows(named=True)}
     more: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in summary(shown, *_MORE).iter_rows(named=True):
         more.setdefault(_key(row), {})[row["metric"]] = row
