@@ -49,8 +49,8 @@ MAY_INCLUDE = {
     "doors/shmem": {"plan", "algorithms", "analysis", "base", "waiting", "transports/shmem"},
     "doors/openmp": {"plan", "base", "waiting"},
     "doors/ompi_coll": {"base", "transports/mpi", "communicator"},
-    "doors/pmpi": {"base", "transports/mpi", "communicator"},
-    "doors/pmpi/watch": {"base", "transports/mpi", "communicator"},
+    "doors/pmpi": {"base", "wire", "transports/mpi", "communicator"},
+    "doors/pmpi/watch": {"base", "wire", "transports/mpi", "communicator"},
     "doors/hybrid": {
         "plan", "algorithms", "base", "waiting", "transports/words", "transports/mpi", "communicator",
     },

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's reader of the environment, so that the command reads variables as the library does.
+// The library's reader of the environment, so that the command reads variables as the library does, and the seal of
+// what the ranks of a run tell it.
 #include "parts.hpp"
 
 #include "base/environment.hpp"
+#include "wire/siphash.h"
 
 #include <tollbar/algorithms.hpp>
 #include <tollbar/detail/cpus.hpp>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -25,6 +28,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -57,6 +61,12 @@ std::vector<Row> settings() {
         rows.emplace_back(name, value, complaint);
     }
     return rows;
+}
+
+using Halves = std::pair<std::uint64_t, std::uint64_t>;
+
+std::uint64_t siphash(const Halves& key, const nb::bytes& message) {
+    return toll_siphash({.low = key.second, .high = key.first}, message.c_str(), message.size());
 }
 
 using Variable = std::tuple<const char*, const char*, const char*, const char*, const char*>;
@@ -101,5 +111,7 @@ void bind_environment(nb::module_& m) {
           "CPUs' worth of time that the cgroup grants; None without a quota.");
     m.def("futex_problem", &futex_problem, "Why no thread could sleep on a word; '' where it could.");
     m.def("membarrier_problem", &membarrier_problem, "Why membarrier cannot spare a waker its fence; '' where it can.");
+    m.def("siphash", &siphash, "key"_a, "message"_a,
+          "SipHash-2-4 of the message; the key in halves, the higher one first.");
     m.def("nicd_socket", &environment::nicd_socket, "Where the daemon of the network card listens.");
 }

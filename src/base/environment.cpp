@@ -71,9 +71,11 @@ constexpr std::array table{
              "How long a wait lasts before it names the missing ranks; it repeats that at the same interval and goes "
              "on waiting. `tollbar check` gives up on a barrier then (after 10 seconds, unless it is set).",
              "C++, C, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card, the command"},
-    Variable{"TOLLBAR_REPORT", "a file, or - for stderr", "-",
-             "Where missing ranks are reported: one line each, appended to the file.",
-             "C++, C, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card"},
+    Variable{
+        "TOLLBAR_REPORT", "a file, or - for stderr", "-",
+        "Where missing ranks are reported: one line each, appended to the file. `tollbar run` also writes there, at "
+        "the end of an MPI job, who waited how long for whom.",
+        "C++, C, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card"},
     Variable{"TOLLBAR_VERBOSE", "0, 1, 2", "0",
              "What is printed on stderr: with `0` only errors; with `1` also the choices made and, once each, the "
              "fallbacks; with `2` also how often each barrier was used.",
@@ -196,6 +198,8 @@ std::string nicd_socket() {
     const char* value = value_of(which_nicd);
     return value == nullptr ? default_nicd_socket : value;
 }
+
+std::string secret_of_run() { return text_of("_TOLLBAR_RUN"); }
 
 std::string report_file() {
     const std::string file = text_of(table[which_report].name);

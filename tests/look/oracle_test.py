@@ -76,7 +76,10 @@ class Said:
         """The ranks that each sentence about a communicator calls missing."""
         found = {}
         for each in self.hangs:
-            about = re.match(r"(.+?) \(\d+ ranks\), .*?(?:waited [\d.]+ s|missing of \d+): (.*)", each)
+            if far := re.match(r"\d+ of \d+ wait in \w+ number \d+ of (.+?); missing: (.*)", each):
+                listed = re.findall(r"(?:^|, )(\d+)(?: \([^()]*\))?(?=,|;|$)", far[2])
+                found[far[1]] = {int(number) for number in listed}
+            about = re.match(r"(.+?) \(\d+ ranks\), .*?waited [\d.]+ s: (.*)", each)
             clauses = re.split(r"; |, (?=rank)", about[2].removeprefix("a cycle: ")) if about else []
             ranks = (re.match(r"(?:nothing heard from )?ranks? ([\d, and]+)", clause) for clause in clauses)
             if about:

@@ -243,7 +243,8 @@ def _in_order(parser: Parser, words: Sequence[str]) -> list[str]:
         if word.startswith("-") and not _negative(word):
             name, value = word.partition("=")[::2] if word.startswith("--") else (word[:2], word[2:])
             action = parser._option_string_actions.get(name)
-            takes = left and not value and (_negative(left[0]) or left[0][:1] != "-") and left[0] not in ways
+            takes = left and not value and (_negative(left[0]) or left[0][:1] != "-" or left[0] == "-")
+            takes = takes and left[0] not in ways
             if action is None and ways:
                 early += [word, left.pop(0)] if takes else [word]
             elif action is None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A command that is watched: when it hangs, its job is ended or somebody is called."""
+"""A command that is watched: what its hosts report becomes one sentence, its account is kept, and when it hangs, its
+job is ended or somebody is called."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from pathlib import Path
 from tollbar import environment
 from tollbar.cli import who
 from tollbar.cli.errors import CommandError, WrongUse
-from tollbar.look import answers, hangs, helper, processes, sight
+from tollbar.look import answers, gathered, hangs, helper, processes, sight
 
 #: EX_TEMPFAIL of sysexits.h: a batch system may try again.
 HUNG = 75
@@ -30,31 +31,44 @@ _PASSED_ON = (
 _TICK_S = 0.05
 _LONGEST_TICK_S = 1.0  #: longer ones: this process was stopped, and perhaps the job with it
 _GRACE_S = 10.0
+_LONGEST_LINE = 65536
+_MOST_LINES = 100_000  #: kept at a time: who writes more cannot use up the memory
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def supervise(
-    command: Sequence[str], given: Mapping[str, str], timeout_s: float, wanted: str, by_launcher: bool
-) -> int:
-    """Runs the command as a child, with `given` in its environment; gives its exit code, or HUNG."""
-    with _Job(command, dict(given), by_launcher) as job, answers.Answering():
-        return _Watch(job, timeout_s, wanted, by_launcher).until_the_end()
+    command: Sequence[str],
+    given: Mapping[str, str],
+    timeout_s: float,
+    wanted: str | None,
+    by_launcher: bool,
+    secret: gathered.Secret | None = None,
+) -> tuple[int, list[str]]:
+    """Runs the command as a child, with `given` in its environment; gives its exit code, or HUNG, and the lines of its
+    account. `secret`: of the ranks of an MPI that are watched; only what these seal is believed then."""
+    with _Job(command, dict(given), by_launcher, secret) as job, answers.Answering():
+        code = _Watch(job, timeout_s, wanted, by_launcher).until_the_end()
+        return code, job.account
 
 
 class _Job:
     """The command, and all that it has started on this host: what loses its parent becomes our child."""
 
-    def __init__(self, command: Sequence[str], given: dict[str, str], by_launcher: bool) -> None:
+    def __init__(
+        self, command: Sequence[str], given: dict[str, str], by_launcher: bool, secret: gathered.Secret | None
+    ) -> None:
         self.code: int | None = None
+        self.account: list[str] = []
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*_PASSED_ON, signal.SIGCHLD})
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
         self._folder = tempfile.TemporaryDirectory(prefix="tollbar-run-")
         file = environment.value("TOLLBAR_REPORT") or "-"
-        if file == "-" and by_launcher:
+        if secret or (file == "-" and by_launcher):
             ours, theirs = os.pipe()  # as ranks of other hosts write through the launcher
             self.process = self._start(command, given, [(os.POSIX_SPAWN_DUP2, theirs, 2)])
             os.close(theirs)
-            self.lines: _CopiedLines | _AppendedLines = _CopiedLines(ours)
+            copied = _CopiedLines(ours, secret, None if file == "-" else Path(file), self.account)
+            self.lines: _CopiedLines | _AppendedLines = copied
         else:
             shown = file == "-"
             path = Path(self._folder.name, "reports") if shown else Path(file)
@@ -121,30 +135,60 @@ class _Job:
 
 
 class _CopiedLines:
-    """Lines that come out of a pipe go to stderr at once, and are kept."""
+    """What comes out of a pipe goes to stderr at once, and its lines are kept: with a secret, of those of tollbar only
+    the sealed ones, which go to the file of reports where there is one."""
 
-    def __init__(self, pipe: int) -> None:
-        self._lines: list[str] = []
+    def __init__(self, pipe: int, secret: gathered.Secret | None, reports: Path | None, account: list[str]) -> None:
+        self._secret, self._reports, self._account = secret, reports, account
+        self._lines: list[gathered.Told] = []
         self._copying = threading.Thread(target=self._copy, args=(pipe,), daemon=True)
         self._copying.start()
 
     def _copy(self, pipe: int) -> None:
-        begun = b""
+        begun, shown = b"", 0  # a line that has no end yet, and how much of it is on stderr
         while got := os.read(pipe, 65536):
-            with contextlib.suppress(OSError):
-                sys.stderr.buffer.write(got)
-                sys.stderr.buffer.flush()
             *whole, begun = (begun + got).split(b"\n")
-            self._lines += [line.decode(errors="replace") for line in whole if b"tollbar: " in line]
-            begun = begun[-65536:]
+            for line in whole:
+                self._put(line + b"\n", shown)
+                shown = 0
+            if b"tollbar: " not in begun or len(begun) > _LONGEST_LINE:
+                _write(begun[shown:])
+                shown = len(begun)
+            if len(begun) > _LONGEST_LINE:
+                begun, shown = b"", 0
+        _write(begun[shown:])
 
-    def new(self) -> list[str]:
+    def _put(self, line: bytes, shown: int) -> None:
+        told = self._secret.told(line) if self._secret else None
+        if told and told.facts == gathered.ACCOUNT:
+            self._account.append(told.text)
+            return
+        if told and shown == 0:
+            before, _, _ = line.rpartition(b"tollbar: ")
+            line = before + f"tollbar: {told.text}\n".encode() if told.shown else b""
+        if told and told.shown and self._reports:
+            with contextlib.suppress(OSError), self._reports.open("ab") as file:
+                file.write(f"tollbar: {told.text}\n".encode())
+        else:
+            _write(line[shown:])
+        if not self._secret and b"tollbar: " in line:
+            told = gathered.Told(line.decode(errors="replace").partition("tollbar: ")[2].strip(), "")
+        if told and len(self._lines) < _MOST_LINES:
+            self._lines.append(told)
+
+    def new(self) -> list[gathered.Told]:
         taken = self._lines[:]
         del self._lines[: len(taken)]
         return taken
 
     def close(self) -> None:
         self._copying.join(1.0)  # what the command has left behind may keep the pipe open
+
+
+def _write(text: bytes) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.buffer.write(text)
+        sys.stderr.buffer.flush()
 
 
 class _AppendedLines:
@@ -154,7 +198,7 @@ class _AppendedLines:
         self._path, self._shown = path, shown
         self._at = path.stat().st_size if path.exists() else 0
 
-    def new(self) -> list[str]:
+    def new(self) -> list[gathered.Told]:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._at)
@@ -165,7 +209,7 @@ class _AppendedLines:
         lines = whole[0].decode(errors="replace").splitlines()
         for line in lines if self._shown else ():
             print(line, file=sys.stderr, flush=True)
-        return lines
+        return [gathered.Told(line.partition("tollbar: ")[2].strip(), "") for line in lines]
 
     def close(self) -> None:
         self.new()
@@ -174,23 +218,29 @@ class _AppendedLines:
 class _Watch:
     """Judges twice: a wait is suspected and looked at first; found again after that, it is a hang."""
 
-    def __init__(self, job: _Job, timeout_s: float, wanted: str, by_launcher: bool) -> None:
+    def __init__(self, job: _Job, timeout_s: float, wanted: str | None, by_launcher: bool) -> None:
         self._job, self._timeout_s, self._wanted = job, timeout_s, wanted
         self._reports = hangs.Reports(timeout_s)
-        self._looks: hangs.Looks | None = hangs.Looks(by_launcher)
+        self._hosts = gathered.Hosts(timeout_s)
+        self._looks: hangs.Looks | None = hangs.Looks(by_launcher) if wanted else None
         self._clock = 0.0  #: without what this process was stopped for
         self._ticked = time.monotonic()
         self._suspected: dict[str, tuple[float, list[str]]] = {}  #: since when, and what is said about it
         self._known: set[str] = set()
-        if remedy := helper.available():
+        if wanted and (remedy := helper.available()):
             _say(f"only barriers through tollbar are watched, as {helper.PROGRAM} is not built: {remedy}")
             self._looks = None
 
     def until_the_end(self) -> int:
         next_look = self._timeout_s
-        while self._job.wait(min(_TICK_S, self._timeout_s / 10)):
+        pause_s = min(_TICK_S, self._timeout_s / 10) if self._wanted else min(0.5, self._timeout_s / 5 or 0.5)
+        while self._job.wait(pause_s):
             self._tick()
             found = self._reported()
+            for sentence in self._hosts.sentences(self._clock):
+                _say(sentence)
+            if not self._wanted:
+                continue
             if self._looks and not found and self._clock >= next_look:
                 next_look = self._clock + self._timeout_s
                 found = set(self._look(self._looks))
@@ -206,7 +256,10 @@ class _Watch:
 
     def _reported(self) -> set[str]:
         """The waits that are reported again."""
-        again = [self._reports.add(line, self._clock) for line in self._job.lines.new()]
+        again = set()
+        for told in self._job.lines.new():
+            self._hosts.add(told, self._clock)
+            again.add(self._reports.add(told, self._clock))
         return {key for key in again if key}
 
     def _judge(self, found: str) -> bool:
@@ -216,7 +269,7 @@ class _Watch:
         if found in self._suspected:
             self._known.update(self._suspected)  # waits for each other are one hang
             return self._act(list(dict.fromkeys(one for _, said in self._suspected.values() for one in said)))
-        sentences = self._reports.sentences([found]) or [found]
+        sentences = self._reports.sentences([found], self._hosts) or [found]
         said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
         self._reported()  # what was reported meanwhile may be over
         self._tick()
@@ -237,7 +290,7 @@ class _Watch:
         """Says what is known, and does what is wanted; whether the job is over."""
         for each in said:
             _say(f"hangs: {each}")
-        if self._wanted != KILL:
+        if self._wanted and self._wanted != KILL:
             self._job.call(self._wanted, said)
             return False
         self._job.end()

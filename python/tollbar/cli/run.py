@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import shlex
@@ -14,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar import environment
-from tollbar.cli import arguments, on_hang
+from tollbar.cli import arguments, on_hang, table
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.machine import cpus, doors, launching, mpis, openmp, paths
+from tollbar.data import accounts
+from tollbar.look import gathered
+from tollbar.machine import cpus, doors, extras, launching, mpis, openmp, paths
 
 _ABOUT = """
 An MPI program gets the Open MPI component where it fits, else a preload. Any other gets that of its OpenMP
@@ -29,6 +32,9 @@ unless you have (TOLLBAR_VERBOSE=1 says it). All ranks have each TOLLBAR_ variab
 
 #: The name for programs without an MPI.
 THREADS = "threads"
+
+#: Of files of reports that are more than lines.
+_FORMS = (".html", ".json", ".csv")
 
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|srun)(\.\w+)?")
 
@@ -43,25 +49,45 @@ class Opened:
     command: str = column("what is run, as a shell takes it")
 
 
+@dataclass(frozen=True)
+class Waited:
+    """All waits for one rank, at one call in one place."""
+
+    call: str = column("the collective call")
+    communicator: str = column("on which, and its ranks")
+    at: str = column("where it was called: FILE+OFFSET, as addr2line takes it")
+    late: str = column("who came last")
+    ranks: int = column("how many waited for it there")
+    waits: int = column("how often, all of them together")
+    waited_s: float = column("for how long, all together")
+    longest_s: float | None = column("the longest of these waits")
+    by: str = column("the ranks that waited", detail=True)
+
+
 def add_parser(commands) -> None:
     parser = commands.add_parser(
         "run",
         help=__doc__.partition(": ")[2],
         description=__doc__ + "\n" + _ABOUT,
-        epilog=describe_columns(Opened),
+        epilog=describe_columns(Opened) + "\n\n--report has these " + describe_columns(Waited),
         usage="%(prog)s [options] -- COMMAND...",
     )
     parser.add_argument(
         "--timeout",
         type=arguments.number(float, arguments.ABOVE_0, what="number of seconds"),
         metavar="S",
-        help="name the ranks that keep others waiting for so many seconds (sets TOLLBAR_TIMEOUT)",
+        help="name who is missing for so many seconds (TOLLBAR_TIMEOUT)",
     )
     parser.add_argument(
         "--on-hang",
         metavar="COMMAND",
-        help="when the same stay missing for two more time-outs: `kill` ends the job "
-        f"(exit code {on_hang.HUNG}); a shell command gets the report on stdin, the job's PID as $1",
+        help=f"two time-outs later, with the same missing: `kill` (exit code {on_hang.HUNG}), or a shell command: "
+        "report on stdin, PID as $1",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="who waited how long for whom, at an MPI job's end: a page (.html), .json, .csv, else a table (-: stderr)",
     )
     parser.add_argument(
         "--door", choices=("component", "preload", *doors.PRELOADS, *doors.THREADS), metavar="DOOR",
@@ -77,6 +103,7 @@ def run(args: argparse.Namespace) -> Table:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
         raise WrongUse("a command is missing, such as: tollbar run -- mpirun -n 4 ./program")
+    report = args.report or environment.value("TOLLBAR_REPORT") or ""
     launcher = find_launcher(words)
     mpi = mpis.of_launcher(words[launcher]) if launcher is not None else None
     named = args.door if args.door in doors.PRELOADS else None
@@ -86,8 +113,15 @@ def run(args: argparse.Namespace) -> Table:
         door, library, variables = "preload", *open_for_threads(words, args.door)
     else:
         door, library, variables = open_door(interface, mpi, args.door)
-        if args.timeout is not None or float(environment.value("TOLLBAR_TIMEOUT") or 0) > 0:
+        if report or _timeout(args):
             library, variables = watched(interface, library, variables)
+    is_watched = launcher is not None and interface in doors.WATCHES and doors.WATCHES[interface] in library
+    if args.report and not is_watched:
+        raise WrongUse("--report is about the ranks of an MPI, which a launcher starts")
+    if report.endswith(".html") and (lacking := extras.missing()):
+        raise WrongUse(f"a page needs {', '.join(lacking)}; remedy: {extras.remedy(lacking)}")
+    if is_watched and (environment.value("TOLLBAR_REPORT") or "").endswith(_FORMS):
+        os.environ.update(TOLLBAR_REPORT="-")  # lines of missing ranks would spoil it
     say(variables)
     if args.timeout is not None:
         variables["TOLLBAR_TIMEOUT"] = f"{args.timeout:g}"
@@ -98,20 +132,61 @@ def run(args: argparse.Namespace) -> Table:
     if launcher is not None and mpi is not None and mpi.family == "openmpi":
         explain(words[launcher + 1 :])
     sys.stdout.flush()
-    if args.on_hang is not None:
-        timeout_s = _timeout(args.timeout)
-        raise SystemExit(on_hang.supervise(command, given, timeout_s, args.on_hang, launcher is not None))
+    timeout_s = _timeout(args)
+    if args.on_hang is not None and not timeout_s:
+        raise WrongUse("--on-hang needs to know when a wait is too long: --timeout S")
+    secret = None
+    if is_watched and launcher is not None:
+        secret = gathered.Secret(accounts=bool(report))
+        given[secret.VARIABLE] = secret.value
+        if mpi is not None and mpi.family == "openmpi":  # by its name alone: others may read a command
+            command[launcher + 1 : launcher + 1] = ["-x", secret.VARIABLE]
+    if args.on_hang is not None or secret:
+        code, lines = on_hang.supervise(command, given, timeout_s, args.on_hang, launcher is not None, secret)
+        if report:
+            write_account(lines, report, args.format, shlex.join(words))
+        raise SystemExit(code)
     try:
         os.execvpe(command[0], command, {**os.environ, **given})
     except OSError as error:
         raise WrongUse(f"{command[0]}: {error.strerror}") from None
 
 
-def _timeout(given: float | None) -> float:
-    timeout_s = given or float(environment.value("TOLLBAR_TIMEOUT") or 0)
-    if timeout_s <= 0:
-        raise WrongUse("--on-hang needs to know when a wait is too long: --timeout S")
-    return timeout_s
+def _timeout(args: argparse.Namespace) -> float:
+    return args.timeout or float(environment.value("TOLLBAR_TIMEOUT") or 0)
+
+
+def write_account(lines: Sequence[str], file: str, form: str, command: str) -> None:
+    """Writes what the ranks have told at their end, in the form that the file's name asks for, else in this one."""
+    account = accounts.read(lines)
+    if account is None:
+        print("tollbar run: nothing to report: the ranks have not come to MPI_Finalize", file=sys.stderr)
+        return
+    rows = [
+        Waited(
+            *each.place, accounts.name_of(each.late), len(each.by), each.waits, each.waited_s, each.longest_s,
+            " ".join(map(str, each.by)),
+        )
+        for each in account.sums
+    ]  # fmt: skip
+    if file.endswith(_FORMS):
+        form = Path(file).suffix.removeprefix(".")
+    text = io.StringIO()
+    if form == "html":
+        from tollbar.report import waits
+
+        text.write(waits.of(account, command))
+    else:
+        table.write(Table(rows, Waited, digits=3), form, text)
+    if file == "-":
+        print(text.getvalue(), end="", file=sys.stderr)
+    else:
+        with Path(file).open("w" if file.endswith(_FORMS) else "a", encoding="utf-8") as out:
+            out.write(text.getvalue())
+    worst = next(iter(account.late().items()), None)
+    said = f"{account.waited_s:.3g} s of all ranks in waiting for others"
+    said += f", {worst[1]:.3g} s of it for {accounts.name_of(worst[0])}" if worst else ""
+    print(f"tollbar run: {said}", file=sys.stderr)
 
 
 def explain(options: Sequence[str]) -> None:

@@ -8,17 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollbar.look import conclusions, ranks, sight
+from tollbar.look import conclusions, gathered, ranks, sight
 
 _WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
 _BARRIER = re.compile(
-    r"(?P<barrier>.+? \((?P<ranks>\d+) ranks\), [^:]*?\w)(?: at [^:]*)?"
-    r": rank (?P<by>\d+)(?: \([^()]*\))?(?: on (?P<host>\S+))? has waited"
+    r"(?P<barrier>.+? \(\d+ ranks\), [^:]*?\w)(?: at [^:]*)?"
+    r": rank \d+(?: \([^()]*\))?(?: on \S+)? has waited"
 )
-_CLAUSE = re.compile(
-    r"(?P<unheard>nothing heard from )?ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)"
-    r"(?P<where> \([^()]*\))?"
-)
+_CLAUSE = re.compile(r"(?:nothing heard from )?ranks? (?P<ranks>\d+(?:(?:, | and )\d+)*)")
 #: A report has come again when that much of a time-out has passed since it came first: after the whole job
 #: was stopped, reports follow each other at once.
 _AGAIN = 0.5
@@ -29,6 +26,7 @@ class _Wait:
     text: str  #: of the newest report
     waited_s: float
     since: float
+    comm: str  #: in which the facts have it; empty where they have none
 
 
 @dataclass
@@ -38,35 +36,35 @@ class Reports:
     timeout_s: float
     _waits: dict[str, _Wait] = field(default_factory=dict)
 
-    def add(self, line: str, clock: float) -> str | None:
+    def add(self, told: gathered.Told, clock: float) -> str | None:
         """Takes a line; gives what stands for its wait when that was reported a time-out ago as well, with
         the same waiter and the same missing, and no other wait has begun at that barrier meanwhile."""
-        text = line.partition("tollbar: ")[2].strip()
-        waited = _WAITED.search(text)
+        text = told.text
+        waited = _WAITED.search(text) if told.shown else None
         if not waited:
             return None
         key = _key(text, waited)
         seconds = float(waited[1])
         wait = self._waits.get(key)
         if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
-            self._waits[key] = _Wait(text, seconds, clock)
+            self._waits[key] = _Wait(text, seconds, clock, told.comm)
             return None
         wait.text, wait.waited_s = text, seconds
         here = (each for each in self._waits.values() if _barrier(each.text) == _barrier(text))
         return key if all(clock - each.since >= _AGAIN * self.timeout_s for each in here) else None
 
-    def sentences(self, keys: Collection[str]) -> list[str]:
+    def sentences(self, keys: Collection[str], hosts: gathered.Hosts) -> list[str]:
         """The sentences that say together what the lines about these waits say, one a barrier."""
-        at: dict[str, list[str]] = {_barrier(self._waits[key].text): [] for key in keys if key in self._waits}
+        at: dict[str, list[_Wait]] = {_barrier(self._waits[key].text): [] for key in keys if key in self._waits}
         for wait in self._waits.values():
-            at.get(_barrier(wait.text), []).append(wait.text)
-        return [together(lines) for lines in at.values()]
+            at.get(_barrier(wait.text), []).append(wait)
+        return [hosts.sentence(waits[0].comm) or " | ".join(one.text for one in waits) for waits in at.values()]
 
 
 def _key(text: str, waited: re.Match[str]) -> str:
     """The part that stays the same in the reports of one wait with the same missing, whatever these do."""
     head = _BARRIER.match(text)
-    names = sorted({each.rank for each in _named(text)}) if head else []
+    names = sorted(_named(text)) if head else []
     return f"{head[0]} {names}" if head and names else text[: waited.start(1)] + text[waited.end(1) :]
 
 
@@ -75,50 +73,12 @@ def _barrier(text: str) -> str:
     return found["barrier"] if found else text
 
 
-@dataclass(frozen=True)
-class _Named:
-    rank: int
-    where: str  #: in parentheses; empty where it is about several ranks
-    host: str
-    unheard: bool  #: nothing is known but that no signal has come from there
-
-
-def _named(text: str) -> list[_Named]:
+def _named(text: str) -> set[int]:
     """The ranks of which the clauses of a report tell something, each of which begins with its ranks."""
     waited = _WAITED.search(text)
-    found = []
-    for clause in text[waited.end() :].lstrip(": ").split("; ") if waited else ():
-        if not (names := _CLAUSE.match(clause)):
-            continue
-        numbers = [int(number) for number in re.findall(r"\d+", names["ranks"])]
-        where = re.sub(r"\(rank [\d, and]* of MPI_COMM_WORLD(, )?", "(", names["where"] or "")
-        host = re.search(r"\bhost ([^\s,)]+)", where)
-        shown = where.replace(" ()", "") if len(numbers) == 1 else ""
-        found += [_Named(each, shown, host[1] if host else "", bool(names["unheard"])) for each in numbers]
-    return found
-
-
-def together(lines: Sequence[str]) -> str:
-    """One sentence from the lines of several hosts about one barrier. What a host says of its own ranks is
-    exact; of hosts that write nothing, missing are the ranks of which no line has heard. A single line, and
-    lines that name nobody, stay as they are."""
-    heads = [head for line in lines if (head := _BARRIER.match(line))]
-    if len(lines) == 1 or len(heads) < len(lines):
-        return " | ".join(lines)
-    named = [_named(line) for line in lines]
-    missing = {each.rank: each for line in named for each in line if not each.unheard}
-    silent = [{each.rank for each in line} for line in named if any(each.unheard for each in line)]
-    hosts = {head["host"] for head in heads}
-    for each in (each for line in named for each in line if each.unheard and each.host not in hosts):
-        known = missing.setdefault(each.rank, each) if all(each.rank in one for one in silent) else each
-        if len(known.where) < len(each.where):
-            missing[each.rank] = each
-    for head in heads:
-        missing.pop(int(head["by"]), None)
-    if not missing:
-        return " | ".join(lines)
-    names = ", ".join(f"rank {rank}{each.where}" for rank, each in sorted(missing.items()))
-    return f"{heads[0]['barrier']}: missing of {heads[0]['ranks']}: {names} (from {len(lines)} reports)"
+    clauses = text[waited.end() :].lstrip(": ").split("; ") if waited else ()
+    names = (found["ranks"] for clause in clauses if (found := _CLAUSE.match(clause)))
+    return {int(number) for name in names for number in re.findall(r"\d+", name)}
 
 
 _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")

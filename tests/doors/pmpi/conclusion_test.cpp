@@ -72,17 +72,24 @@ public:
 
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    std::vector<std::string> lines() const {
+    std::vector<Line> said(bool still = false) const {
         const Asked asked = {.host = "h",
                              .site = [](pid_t, std::uint64_t address) { return "f+" + std::to_string(address); },
                              .doing =
                                  [](const Rank& rank) {
                                      if (rank.row.start == stopped) return "stopped";
                                      return rank.row.process == 0 ? "dead" : "running";
-                                 }};
+                                 },
+                             .still = still};
         std::vector<Rank> ranks = ranks_;
         leave_out_stopped(ranks, 1.0, asked);
         return conclude(ranks, 1.0, asked);
+    }
+
+    std::vector<std::string> lines() const {
+        std::vector<std::string> all;
+        for (const Line& line : said()) all.push_back(line.text);
+        return all;
     }
 
     std::string line() const {
@@ -252,4 +259,26 @@ TEST_CASE("a rank that has left the MPI is said to have") {
     host.call(0, "MPI_Barrier");
     host.at(1).row.state = tollbar_row_left;
     says(host.line(), "has not come: it is past MPI_Finalize");
+}
+
+TEST_CASE("for other hosts a line has what they have to know of its call") {
+    Host host(4, 8);
+    for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allreduce");
+    REQUIRE(host.said().size() == 1);
+    CHECK(host.said().front().facts == "at 7 1 3 4 0");
+}
+
+TEST_CASE("ranks that stand still are told where nobody of their host waits, to who gathers that") {
+    Host host(2, 4);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Bcast");
+    for (const int rank : {0, 1}) host.leave(rank);
+    host.at(1).still_s = 2;
+    CHECK(host.said().empty());
+    REQUIRE(host.said(true).size() == 1);
+    const Line line = host.said(true).front();
+    CHECK(line.text == "rank 1 (host h, process 101) is outside the MPI, running, after MPI_Bcast 1 of world at f+1");
+    CHECK(line.facts == "still 7:1");
+    host.call(0, "MPI_Allreduce");
+    CHECK(host.said(true).size() == 1);
+    CHECK(host.said(true).front().facts == "at 7 2 1 2 0");
 }

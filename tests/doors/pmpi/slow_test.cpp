@@ -163,7 +163,8 @@ private:
         if (found_.empty() && looking_.longest(now_) >= timeout_s) {
             seen_ = looking_.look(now_);
             leave_out_stopped(seen_, timeout_s, asked);
-            for (const std::string& line : conclude(seen_, timeout_s, asked)) found_.emplace_back(line, is_true(line));
+            for (const Line& line : conclude(seen_, timeout_s, asked))
+                found_.emplace_back(line.text, is_true(line.text));
             if (!found_.empty()) return confirmed_ticks;
         } else if (!found_.empty()) {
             const bool holds = !leave_out_stopped(seen_, timeout_s, asked) && looking_.still_wait(seen_, timeout_s);

@@ -183,3 +183,60 @@ def test_a_program_whose_threads_are_late_again_and_again_is_not_ended(late, tmp
                     os.kill(int(child), signal.SIGUSR1)
             running.communicate(timeout=LIMIT_S)
             assert running.returncode == 5
+
+
+#: In place of a launcher: two hosts of a job, beside a program that does what it can to be heard or to be in the way.
+HOSTILE = r"""
+import os, sys, time
+from tollbar import _native
+value = os.environ["_TOLLBAR_RUN"]
+key = int(value[:16], 16), int(value[16:32], 16)
+def write(text):
+    for part in [text[at:at + 65536] for at in range(0, len(text), 65536)]: os.write(2, part)
+def sealed(text, facts):
+    message = f"{text} [~{facts}".encode()
+    return b"tollbar: " + message + b" %016x]\n" % _native.siphash(key, message)
+call = "w (4 ranks), MPI_Allreduce 7 at ./x+0x1: rank {} on {} has waited {} s: {}2 of its ranks are not watched here"
+late = "rank 3 (host n2, process 8) has not come: it is stopped, after MPI_Bcast 6 of w at ./x; "
+for round in range(1, 6):
+    waited = 0.4 * round
+    lie = "rank 66 (host n1, process 7) has not come: it is x; "
+    forged = b"tollbar: " + call.format(0, "n1", waited, lie).encode()
+    write(forged + b"\n" + forged + b" [~at 1 7 1 2 0 0123456789abcdef]\n" + b"tollbar: {" * 200000)
+    write(b"\n" + b"tollbar: \xff [~account 0123456789abcdef]\n" + forged + b"\n")
+    if sys.argv[1] == "hangs":
+        write(sealed(call.format(0, "n1", waited, ""), "at 1 7 2 2 0"))
+        write(sealed(call.format(2, "n2", waited, late), "at 1 7 1 2 2"))
+    time.sleep(0.4)
+"""
+SUPERVISE = """
+import sys
+from tollbar.cli import on_hang
+from tollbar.look import gathered
+secret = gathered.Secret(accounts=False)
+words = [sys.executable, "-c", *sys.argv[1:]]
+code, account = on_hang.supervise(words, {secret.VARIABLE: secret.value}, 0.4, "kill", True, secret)
+print(account)
+sys.exit(code)
+"""
+
+
+def hostile(how: str) -> tuple[int, str, list[str]]:
+    done = subprocess.run(
+        [sys.executable, "-c", SUPERVISE, HOSTILE, how], capture_output=True, timeout=LIMIT_S, check=False
+    )
+    ours = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("tollbar run: ")]
+    return done.returncode, done.stdout.decode(), ours
+
+
+def test_who_has_not_the_secret_of_a_run_makes_no_sentence_of_it_and_ends_no_job():
+    code, account, ours = hostile("forges")
+    assert (code, account, [line for line in ours if "66" in line or "wait in" in line]) == (0, "[]\n", [])
+
+
+def test_who_writes_without_end_keeps_no_report_of_ranks_from_being_heard():
+    code, account, ours = hostile("hangs")
+    sentence = "3 of 4 wait in MPI_Allreduce number 7 of w; missing: 3 (host n2, process 8, stopped)"
+    assert (code, account) == (on_hang.HUNG, "[]\n"), ours
+    assert f"tollbar run: {sentence}" in ours
+    assert f"tollbar run: hangs: {sentence}" in ours

@@ -33,6 +33,7 @@ VALUES = {
     "--mode": "native", "--model": "L,o,g", "--mpi": "mpich", "--neighbours": "1", "--no-measured": None,
     "--output": "out.svg", "--per-user": "7", "--placement": "block", "--platform": "torus",
     "--on-hang": "kill",
+    "--report": "waits.json",
     "--policy": "global", "--quick": None, "--ranks": "5,9", "--receive": "on-arrival", "--seed": "2",
     "--spread": "9", "--switch-key": "key", "--threads": "3", "--timeout": "5", "--waiting": "smart",
     "--without": "central", "--force": None, "--budget-ms": "700", "RUN": "run",
@@ -120,6 +121,7 @@ def started(monkeypatch, tmp_path):
     from tollbar.cli.errors import CheckFailed
     from tollbar.cli.table import Table
     from tollbar.data import samples
+    from tollbar.look import gathered
     from tollbar.machine import doors, mpi_hosts, mpis, nic_daemon, noise
     from tollbar.models import cluster
     from tollbar.papers.stored import Stored
@@ -175,6 +177,7 @@ def started(monkeypatch, tmp_path):
         (doctor_shmem, "findings", lambda: ()),
         (os, "execvpe", lambda _, words, variables: ends("exec", *words, variables.get("LD_PRELOAD"))),
         (run, "explain", lambda words: None),
+        (gathered.secrets, "randbits", lambda bits: 7),
         (on_hang, "supervise", lambda words, given, *how: ends("supervise", *words, *given.items(), *how)),
         (who, "look", lambda words: starts("look", *words) or Table([], who.Seen, failed=True)),
         (Stored, "samples", lambda self, kind: starts("stored", kind, self.nothing) or samples.read([])),

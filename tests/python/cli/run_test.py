@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar run: the right door is opened, the variables reach the ranks, the exit code is the command's."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -252,6 +254,85 @@ def test_barriers_of_a_real_program_are_tollbars(real, door):
 def test_the_exit_code_is_that_of_the_command(real):
     launcher, program = real
     assert run_tollbar("--", *launcher, program, "argument").returncode == 7
+
+
+#: Rank 1 comes to every second call 20 ms after the others.
+UNEVEN = r"""
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+    int rank;
+    double part = 1, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int step = 0; step < 20; ++step) {
+        if (rank == 1 && step % 2 == 1) usleep(20000);
+        MPI_Allreduce(&part, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return argc > 1 ? 7 : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def uneven(real):
+    launcher, program = real
+    family = launcher[0].rpartition(".")[2]
+    if doors.watch(family) is None:
+        pytest.skip(f"{doors.WATCHES[family]} is not built")
+    program = program.with_name("uneven")
+    program.with_suffix(".c").write_text(UNEVEN)
+    subprocess.run([f"mpicc.{family}", program.with_suffix(".c"), "-o", program], check=True, capture_output=True)
+    return [*launcher, program]
+
+
+@pytest.mark.parametrize("way", ["option", "variable"])
+def test_a_report_says_who_waited_how_long_for_whom_and_the_exit_code_stays(uneven, tmp_path, way):
+    file = tmp_path / "waits.json"
+    if way == "option":
+        done = run_tollbar("--report", file, "--", *uneven, "argument")
+    else:
+        done = run_tollbar("--", *uneven, "argument", TOLLBAR_REPORT=str(file))
+    assert done.returncode == 7, done.stderr
+    worst = json.loads(file.read_text())[0]
+    assert (worst["call"], worst["communicator"], worst["late"]) == (
+        "MPI_Allreduce",
+        "MPI_COMM_WORLD (3 ranks)",
+        "rank 1",
+    )
+    assert (worst["ranks"], worst["by"]) == (2, "0 2")
+    assert worst["waits"] >= 20
+    assert worst["waited_s"] >= 20 * 0.015
+    assert 0.015 <= worst["longest_s"] <= worst["waited_s"]
+    assert worst["at"].rpartition("+0x")[0].endswith("uneven")
+    assert re.search(
+        r"tollbar run: [\d.]+ s of all ranks in waiting for others, [\d.]+ s of it for rank 1\n", done.stderr
+    )
+    assert not any(word in done.stderr for word in ("[~", "_TOLLBAR_RUN", "sum\t"))
+
+
+def test_a_report_beside_a_time_out_is_a_table_on_stderr_or_a_page(uneven, tmp_path):
+    done = run_tollbar("--timeout", 30, "--report", "-", "--", *uneven)
+    assert done.returncode == 0
+    assert re.search(r"MPI_Allreduce +MPI_COMM_WORLD \(3 ranks\) +\S+uneven\+0x\w+ +rank 1 +2 ", done.stderr), (
+        done.stderr
+    )
+    page = tmp_path / "waits.html"
+    assert run_tollbar("--report", page, "--", *uneven).returncode == 0
+    assert "waiting for rank 1" in page.read_text()
+
+
+def test_a_job_that_ends_before_its_ranks_do_has_no_report(uneven, tmp_path):
+    done = run_tollbar("--report", tmp_path / "waits.json", "--", *uneven[:-1], "true")
+    assert done.returncode == 0
+    assert "nothing to report: the ranks have not come to MPI_Finalize" in done.stderr
+
+
+def test_a_report_is_of_ranks_alone(threads, tollbar):
+    said = tollbar("run", "--report", "waits.json", "--", "posix")
+    assert said.code == 2
+    assert "--report is about the ranks of an MPI" in said.refusal
 
 
 def test_what_open_mpi_will_refuse_is_told_before_it_is_started(here, tollbar, monkeypatch):

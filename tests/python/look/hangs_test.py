@@ -7,7 +7,7 @@ import copy
 
 import pytest
 from sights import MAIN, THREAD, barrier, sight_of, thread
-from tollbar.look import hangs
+from tollbar.look import gathered, hangs
 
 PTHREAD = "thread 5 has waited {} s in pthread_barrier_wait, called at ./late+0x1: 1 of 4 threads have not arrived"
 ONE_NODE = (
@@ -17,24 +17,22 @@ ONE_NODE = (
 )
 
 
+def told(line: str) -> gathered.Told:
+    return gathered.Told(line.partition("tollbar: ")[2], "")
+
+
 def believed(*lines: tuple[float, str]) -> bool:
     reports = hangs.Reports(timeout_s=10)
-    again = [reports.add(f"tollbar: {line}", clock) for clock, line in lines]
+    again = [reports.add(gathered.Told(line, ""), clock) for clock, line in lines]
     return not any(again)
 
 
 def test_a_report_that_comes_again_after_a_further_time_out_is_a_hang():
     reports = hangs.Reports(timeout_s=10)
-    first, *again = [reports.add(ONE_NODE.format(2, waited), waited) for waited in (10.0, 20.0, 30.0)]
+    first, *again = [reports.add(told(ONE_NODE.format(2, waited)), waited) for waited in (10.0, 20.0, 30.0)]
     assert first is None
     assert len(set(again)) == 1
-    assert reports.sentences(again) == [ONE_NODE.format(2, 30.0).removeprefix("tollbar: ")]
-
-
-def test_a_launchers_mark_before_a_line_changes_nothing():
-    reports = hangs.Reports(timeout_s=10)
-    assert not reports.add("[1,0]<stderr>:" + ONE_NODE.format(2, 10.0), 10)
-    assert reports.add("[1,0]<stderr>:" + ONE_NODE.format(2, 20.0), 20)
+    assert reports.sentences(again, gathered.Hosts(10)) == [ONE_NODE.format(2, 30.0).removeprefix("tollbar: ")]
 
 
 def test_another_episode_is_another_wait():
@@ -74,23 +72,6 @@ def test_lines_without_a_wait_are_nobodys_report():
     assert believed((0, "MPI_COMM_WORLD (4 ranks): mcs"), (20, "MPI_COMM_WORLD (4 ranks): mcs"))
 
 
-FAR = (
-    "the solvers (1024 ranks), barrier 7 at ./solver+0x1: rank {} (rank {} of MPI_COMM_WORLD) on {} "
-    "has waited 10.0 s: {}"
-)
-
-
-def test_reports_of_several_hosts_become_one_sentence_about_who_is_missing_in_all_of_them():
-    lines = [
-        FAR.format(0, 0, "n1", "nothing heard from rank 4, 5 and 6 (rank 4, 5 and 6 of MPI_COMM_WORLD, host n2)"),
-        FAR.format(4, 4, "n2", "rank 5 (rank 5 of MPI_COMM_WORLD, host n2, process 77) has not arrived"),
-        FAR.format(8, 8, "n3", "nothing heard from rank 4 (host n2, process 76); nothing heard from rank 5 (host n2)"),
-    ]
-    assert hangs.together(lines) == (
-        "the solvers (1024 ranks), barrier 7: missing of 1024: rank 5 (host n2, process 77) (from 3 reports)"
-    )
-
-
 def test_what_a_missing_rank_does_meanwhile_makes_no_other_wait_of_it():
     doing = "rank 2 (process 7) has not come: it is {}, after MPI_Bcast 4 of MPI_COMM_WORLD at ./x+0x1"
     line = "MPI_COMM_WORLD (4 ranks), MPI_Allreduce 5 at ./x+0x2: rank 0 on vm has waited {} s: {}"
@@ -99,32 +80,14 @@ def test_what_a_missing_rank_does_meanwhile_makes_no_other_wait_of_it():
     assert not believed(*came)
 
 
-def test_ranks_of_a_host_that_writes_nothing_are_missing_when_nobody_has_heard_of_them():
-    lines = [
-        FAR.format(0, 0, "n1", "nothing heard from rank 4 and 5 (host n2); nothing heard from rank 8 (host n3)"),
-        FAR.format(
-            8, 8, "n3", "rank 9 (host n3, process 9) has not arrived; nothing heard from rank 4 and 5 (host n2)"
-        ),
-    ]
-    assert "missing of 1024: rank 4, rank 5, rank 9 (host n3, process 9) (from 2" in hangs.together(lines)
-
-
-def test_reports_of_calls_know_the_ranks_of_their_host_alone():
-    line = "MPI_COMM_WORLD (8 ranks), MPI_Allreduce 5 at ./x+0x2: rank {} on {} has waited 10.1 s: {}"
-    lines = [
-        line.format(0, "n1", "4 of its ranks are not watched on this host"),
-        line.format(4, "n2", "rank 6 (process 7) has not come: it is stopped, in MPI_Recv from rank 1 (tag 7)"
-                             " at ./x; 4 of its ranks are not watched on this host"),
-    ]  # fmt: skip
-    assert hangs.together(lines).startswith(
-        "MPI_COMM_WORLD (8 ranks), MPI_Allreduce 5: missing of 8: rank 6 (process 7) (from"
-    )
-
-
-def test_reports_that_name_nobody_stay_as_they_are():
-    lines = [FAR.format(0, 0, "n1", "no rank is known"), FAR.format(5, 5, "n2", "no rank is known")]
-    assert hangs.together(lines) == " | ".join(lines)
-    assert hangs.together(lines[:1]) == lines[0]
+def test_reports_of_several_waiters_of_a_barrier_stand_beside_each_other():
+    line = "MPI_COMM_WORLD (8 ranks), barrier 5 at ./x+0x2: rank {} on {} has waited 10.1 s: rank 3 has not arrived"
+    reports = hangs.Reports(timeout_s=10)
+    lines = [line.format(0, "n1"), line.format(4, "n2")]
+    for each in lines:
+        reports.add(gathered.Told(each, ""), 10)
+    again = [reports.add(gathered.Told(each.replace("10.1", "20.1"), ""), 20) for each in lines]
+    assert reports.sentences(again, gathered.Hosts(10)) == [" | ".join(lines).replace("10.1", "20.1")]
 
 
 def test_the_thread_that_a_report_does_not_name_is_found_among_those_of_the_process():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective calls are compared by their numbers, messages by their partners.
 #include "conclusion.hpp"
+#include "operations.h"
 
 #include "base/report.hpp"
 
@@ -22,21 +23,9 @@ unsigned call_in(const tollbar_counted& one) { return static_cast<unsigned>(one.
 unsigned operation_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what >> 16 & 0xffff); }
 std::uint64_t root_in(const tollbar_counted& one) { return one.what >> 32; }  // plus one
 
-/// As tollbar_find_operation() numbers them.
 std::string name_of_operation(unsigned operation) {
-    static constexpr const char* names[] = {"an operation of its own",
-                                            "MPI_MAX",
-                                            "MPI_MIN",
-                                            "MPI_SUM",
-                                            "MPI_PROD",
-                                            "MPI_LAND",
-                                            "MPI_BAND",
-                                            "MPI_LOR",
-                                            "MPI_BOR",
-                                            "MPI_LXOR",
-                                            "MPI_BXOR",
-                                            "MPI_MAXLOC",
-                                            "MPI_MINLOC"};
+#define TOLLBAR_NAME(name, object) "MPI_" #name,
+    static constexpr const char* names[] = {"an operation of its own", TOLLBAR_EACH_OPERATION(TOLLBAR_NAME)};
     return names[operation < std::size(names) ? operation : 0];
 }
 
@@ -72,11 +61,6 @@ std::string seconds(double seconds) {
     return text;
 }
 
-std::string name_of(const tollbar_comm& comm) {
-    const std::string name(comm.name, strnlen(comm.name, sizeof comm.name));
-    return name.empty() ? "a communicator without a name" : name;
-}
-
 std::string peer_of(const tollbar_seat& seat) {
     const bool sends = call_of(seat).kind == tollbar_sends;
     std::string text = sends ? " to " : " from ";
@@ -101,15 +85,23 @@ std::string described(const tollbar_counted& one, const tollbar_counted& other) 
     return call_of(call_in(one)).name + (all.empty() ? "" : " (" + all + ")");
 }
 
+/// "4711" in hexadecimal digits.
+std::string hex(std::uint64_t number) {
+    char text[20];
+    std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(number));
+    return text;
+}
+
 class Conclusion {
 public:
-    Conclusion(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) : ranks_(ranks), asked_(asked) {
+    Conclusion(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked)
+        : ranks_(ranks), timeout_s_(timeout_s), asked_(asked) {
         for (const Rank& rank : ranks)
             for (std::size_t i = 0; i < tollbar_seats; ++i)
                 if (rank.waited_s[i] >= timeout_s) waits_.push_back(wait_of(rank, rank.row.seats[i], rank.waited_s[i]));
     }
 
-    std::vector<std::string> lines() {
+    std::vector<Line> lines() {
         std::map<std::uint64_t, std::vector<Wait>> meetings;
         for (const Wait& wait : waits_)
             if (wait.comm != nullptr) meetings[wait.comm->id].push_back(wait);
@@ -117,6 +109,7 @@ public:
         add_cycles();
         add_messages();
         if (lines_.empty() && !waits_.empty()) add_everybody();
+        if (waits_.empty() && asked_.still) add_still();
         return std::move(lines_);
     }
 
@@ -271,10 +264,13 @@ private:
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         const tollbar_counted* const own = counted_at(comm, speaker.number);
         const tollbar_counted& head = own == nullptr ? usual : *own;
-        lines_.push_back(name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " + call_of(call_in(head)).name +
-                         " " + std::to_string(speaker.number) + " at " + site(*speaker.rank, head.site) +
-                         waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") +
-                         together(found));
+        lines_.push_back(
+            {name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " + call_of(call_in(head)).name + " " +
+                 std::to_string(speaker.number) + " at " + site(*speaker.rank, head.site) +
+                 waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") +
+                 together(found),
+             "at " + hex(id) + " " + std::to_string(number) + " " + std::to_string(members - missing.size()) + " " +
+                 std::to_string(members) + " " + std::to_string(ranks_.front().row.rank)});
     }
 
     /// The call for a message of one partner that a rank is in, if none of its threads could be a partner meanwhile.
@@ -322,7 +318,7 @@ private:
                 explained_.insert(rank->row.rank);
                 clauses.push_back(named({rank}) + " is " + in_call(*rank, *message_of(*rank)));
             }
-            lines_.push_back(opening(wait) + "a cycle: " + together(clauses));
+            lines_.push_back({opening(wait) + "a cycle: " + together(clauses), ""});
         }
     }
 
@@ -340,7 +336,7 @@ private:
             std::string who = "rank " + std::to_string(peer) + " is not watched on this host";
             if (partner != nullptr) who = clauses({partner}, About::anybody).front();
             if (waits.size() > 1) who = std::to_string(waits.size()) + " ranks wait for it: " + who;
-            lines_.push_back(opening(first) + who);
+            lines_.push_back({opening(first) + who, ""});
         }
     }
 
@@ -351,14 +347,29 @@ private:
         for (const Rank& rank : ranks_)
             if (&rank != first.rank) others.push_back(&rank);
         const std::vector<std::string> where = clauses(others, About::anybody);
-        lines_.push_back(opening(first) + (where.empty() ? "no other rank is watched on this host" : together(where)));
+        const std::string said = where.empty() ? "no other rank is watched on this host" : together(where);
+        lines_.push_back({opening(first) + said, ""});
+    }
+
+    /// A few that have stood still: those of other hosts may wait for them.
+    void add_still() {
+        constexpr std::size_t most = 16;
+        for (const Rank& rank : ranks_) {
+            if (rank.still_s < timeout_s_ || rank.row.state == tollbar_row_left || lines_.size() == most) continue;
+            std::string counts = "still";
+            for (const tollbar_comm& comm : rank.row.comms)
+                if (comm.id != 0)
+                    counts.append(" ").append(hex(comm.id)).append(":").append(std::to_string(comm.count));
+            lines_.push_back({clauses({&rank}, About::anybody).front(), counts});
+        }
     }
 
     const std::vector<Rank>& ranks_;
+    const double timeout_s_;
     const Asked& asked_;
     std::vector<Wait> waits_;  ///< of which the ranks ascend
     std::set<int> explained_;  ///< ranks that a line is about
-    std::vector<std::string> lines_;
+    std::vector<Line> lines_;
 };
 
 }  // namespace
@@ -375,7 +386,7 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
     return any;
 }
 
-std::vector<std::string> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
+std::vector<Line> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
     return Conclusion(ranks, timeout_s, asked).lines();
 }
 

@@ -56,12 +56,16 @@ static inline int code_in(const int* error) { return error == NULL ? MPI_SUCCESS
 
 tollbar_in_each_hook struct tollbar_entered before(unsigned line, const struct tollbar_given* given) {
     if (tollbar_calls[line].kind == tollbar_begins) tollbar_before_init();
+    if (tollbar_calls[line].kind == tollbar_ends) tollbar_before_finalize();
     return tollbar_enter(&tollbar_calls[line], line, given);
 }
 
 tollbar_in_each_hook void after(unsigned line, struct tollbar_entered entered, int code, struct gave gave) {
     const struct tollbar_call* const call = &tollbar_calls[line];
-    if (call->kind == tollbar_begins && code == MPI_SUCCESS) tollbar_after_init();
+    if (call->kind == tollbar_begins) {
+        if (code == MPI_SUCCESS) tollbar_after_init();
+        return;
+    }
     if (entered.seat == NULL) return;
     if (gave.has_comm && code == MPI_SUCCESS)
         tollbar_created(gave.comm, entered.known, tollbar_own(&entered.seat->number));

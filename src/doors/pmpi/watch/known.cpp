@@ -4,28 +4,36 @@
 // at its first use: its ranks, and how many such ones of the same ranks this process has used before.
 #include "watched.h"
 
+#include "account.hpp"
+#include "operations.h"
+#include "told.hpp"
 #include "watch.hpp"
 
 #include "base/environment.h"
 #include "base/fnv.hpp"
+#include "communicator/call_site.hpp"
 #include "transports/mpi/host_mpi.h"
-#ifdef OPEN_MPI
-#    include "open_mpi_operations.h"
-#endif
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <span>
+#include <sstream>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 __thread struct tollbar_here tollbar_here;
 uint64_t tollbar_forgotten = 1;
 int tollbar_watches;
+int tollbar_accounts;
+
+using namespace tollbar::detail::watch;
 
 namespace {
 
@@ -38,8 +46,10 @@ struct Known : tollbar_known {
 /// Never destroyed: threads may be in calls until the process ends.
 struct State {
     std::mutex mutex;
-    tollbar::detail::watch::Place place;
+    Place place;
+    bool is_wanted = false;
     int keyval = MPI_KEYVAL_INVALID;
+    MPI_Comm accounts = MPI_COMM_NULL;  ///< of all ranks, to gather their accounts; none where these are not wanted
     unsigned seats = 0;
     std::map<MPI_Comm, std::unique_ptr<Known>> all;
     std::map<std::uint64_t, std::uint64_t> used_before;
@@ -183,8 +193,12 @@ uint64_t tollbar_find_bytes(MPI_Datatype type) {
 }
 
 uint16_t tollbar_find_operation(MPI_Op op) {
-    const MPI_Op named[] = {MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
-                            MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};  // as look.cpp names them
+#ifdef OPEN_MPI  // its objects are looked up at run time, as those of open_mpi_data.h are
+#    define TOLLBAR_OBJECT(name, object) static_cast<MPI_Op>(dlsym(RTLD_DEFAULT, "ompi_mpi_op_" #    object)),
+#else
+#    define TOLLBAR_OBJECT(name, object) MPI_##name,
+#endif
+    const MPI_Op named[] = {TOLLBAR_EACH_OPERATION(TOLLBAR_OBJECT)};
     const auto found = std::ranges::find(named, op);
     const auto number = static_cast<std::uint16_t>(found == std::end(named) ? 0 : found - std::begin(named) + 1);
     if (number != 0) ::tollbar_here.op = {op, number, 1};  // the handle of a program's own may become another's
@@ -193,36 +207,69 @@ uint16_t tollbar_find_operation(MPI_Op op) {
 
 void tollbar_before_init() {
     State& self = state();
-    if (self.place.row == nullptr && tollbar_timeout() > 0 && tollbar_find_fit() != 0)
-        self.place = tollbar::detail::watch::take_place();
+    self.is_wanted = (tollbar_timeout() > 0 || is_accounted()) && tollbar_find_fit() != 0;
+    if (self.place.row == nullptr && self.is_wanted) self.place = take_place();
 }
 
 void tollbar_after_init() {
     State& self = state();
-    if (self.place.row == nullptr || self.keyval != MPI_KEYVAL_INVALID)
-        return;  // a Fortran name may have called the C name
-    tollbar::detail::watch::take_name_away();
+    if (!std::exchange(self.is_wanted, false)) return;  // a Fortran name may have called the C name
+    if (self.place.row != nullptr) take_name_away();
     MPI_Comm parent = MPI_COMM_NULL;
-    int ranks = 1, rank = 0;
+    int ranks = 1, rank = 0, unwatched = self.place.row == nullptr;
     char job[200];
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_get_parent(&parent);
     // The rows of a spawned job whose launcher gives it no name would be taken for those of the job that spawned it.
     const bool is_alone = ranks < 2 || (parent != MPI_COMM_NULL && tollbar_name_of_job(job, sizeof job) == 0);
-    if (is_alone || PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr) != MPI_SUCCESS) {
+    // All ranks give their accounts, or none does.
+    if (!is_alone && is_accounted()) {
+        const int here = unwatched;
+        PMPI_Allreduce(&here, &unwatched, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (unwatched == 0) PMPI_Comm_dup(MPI_COMM_WORLD, &self.accounts);
+    }
+    if (is_alone || self.place.row == nullptr ||
+        PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr) != MPI_SUCCESS) {
         self.place = {};
         return;
     }
     self.place.row->rank = rank;
     tollbar_find_known(MPI_COMM_WORLD);
-    tollbar::detail::watch::begin(self.place, tollbar_timeout());
+    begin(self.place, tollbar_timeout());
+    if (self.accounts != MPI_COMM_NULL) begin_account();
+    __atomic_store_n(&tollbar_accounts, self.accounts != MPI_COMM_NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&tollbar_watches, 1, __ATOMIC_RELAXED);
+}
+
+void tollbar_stayed(const tollbar_known* known, std::uint64_t number, std::uint64_t entered_ns, std::uint64_t left_ns) {
+    add_stay(*state().place.file, *known->shared, number, entered_ns, left_ns);
+}
+
+void tollbar_before_finalize() {
+    State& self = state();
+    if (self.accounts == MPI_COMM_NULL) return;
+    __atomic_store_n(&tollbar_accounts, 0, __ATOMIC_RELAXED);
+    int ranks = 1;
+    PMPI_Comm_size(self.accounts, &ranks);
+    const std::size_t most = std::clamp<std::size_t>(16384 / static_cast<std::size_t>(ranks), 16, 1024);
+    const auto site = [](std::uint64_t address) { return tollbar::detail::mpi::call_site_in(getpid(), address); };
+    const std::string own = account(self.place.row->rank, most, site);
+    const int bytes = static_cast<int>(own.size());
+    const bool gathers = self.place.row->rank == 0;
+    std::vector<int> sizes(gathers ? static_cast<std::size_t>(ranks) : 0), begins(sizes.size());
+    PMPI_Gather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, self.accounts);
+    std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
+    std::string all(gathers ? static_cast<std::size_t>(begins.back() + sizes.back()) : 0, '\0');
+    PMPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE, 0, self.accounts);
+    PMPI_Comm_free(&self.accounts);
+    std::istringstream lines(all);
+    for (std::string line; std::getline(lines, line);) tell(line, "account");
 }
 
 void tollbar_after_finalize() {
     __atomic_store_n(&tollbar_watches, 0, __ATOMIC_RELAXED);
-    tollbar::detail::watch::end(state().place);
+    end(state().place);
 }
 
 void tollbar_created(MPI_Comm comm, const tollbar_known* parent, std::uint64_t number) {

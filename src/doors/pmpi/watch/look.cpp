@@ -3,6 +3,7 @@
 #include "look.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace tollbar::detail::watch {
@@ -71,6 +72,11 @@ double Looking::longest(Clock::time_point now) {
     return longest;
 }
 
+std::string name_of(const tollbar_comm& comm) {
+    const std::string name(comm.name, strnlen(comm.name, sizeof comm.name));
+    return name.empty() ? "a communicator without a name" : name;
+}
+
 std::vector<Rank> Looking::look(Clock::time_point now) {
     std::vector<Rank> ranks;
     for (std::size_t row = 0; row < rows(); ++row) {
@@ -79,6 +85,8 @@ std::vector<Rank> Looking::look(Clock::time_point now) {
         if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
         Rank& rank = ranks.emplace_back(Rank{.row = copied(shared)});
         for (std::size_t i = 0; i < tollbar_seats; ++i) rank.waited_s[i] = waited(row, i, rank.row.seats[i].at, now);
+        const Clock::time_point moved = *std::ranges::max_element(since_[row].time);
+        rank.still_s = std::chrono::duration<double>(now - moved).count();
     }
     std::ranges::sort(ranks, {}, [](const Rank& rank) { return rank.row.rank; });
     return ranks;

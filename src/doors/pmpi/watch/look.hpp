@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <string>
 #include <vector>
 
 namespace tollbar::detail::watch {
@@ -17,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 struct Rank {
     tollbar_row row{};
     std::array<double, tollbar_seats> waited_s{};
+    double still_s = 0;  ///< for how long none of its seats has changed, in a call or not
 
     /// nullptr for 0, the index of none.
     const tollbar_comm* comm(std::uint64_t index_plus_one) const;
@@ -26,6 +28,9 @@ struct Rank {
 
 /// The call of that number; nullptr where it has not been made, or is forgotten.
 const tollbar_counted* counted_at(const tollbar_comm& comm, std::uint64_t number);
+
+/// "MPI_COMM_WORLD".
+std::string name_of(const tollbar_comm& comm);
 
 inline const tollbar_call& call_of(unsigned line) { return tollbar_calls[line < tollbar_number_of_calls ? line : 0]; }
 inline const tollbar_call& call_of(const tollbar_seat& seat) { return call_of(tollbar_call_of(seat.at)); }

@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 enum {
-    tollbar_rows = 1024, /* ranks of a host; further ones are not watched */
-    tollbar_seats = 8,   /* threads of a rank that have called the MPI; further ones are not seen */
-    tollbar_comms = 128, /* communicators of a rank at a time; calls of further ones go by their names alone */
-    tollbar_kept = 4,    /* collective calls of each */
-    tollbar_seats_version = 1
+    tollbar_rows = 1024,      /* ranks of a host; further ones are not watched */
+    tollbar_seats = 8,        /* threads of a rank that have called the MPI; further ones are not seen */
+    tollbar_comms = 128,      /* communicators of a rank at a time; calls of further ones go by their names alone */
+    tollbar_kept = 4,         /* collective calls of each */
+    tollbar_long_ns = 100000, /* a shorter stay in a call is no wait for anybody */
+    tollbar_seats_version = 2
 };
 
 enum tollbar_state {
@@ -41,15 +42,17 @@ struct tollbar_counted {
     uint64_t what;  /* 16 bits of the call's line, 16 of the operation, 32 of the root plus one (0: none) */
     uint64_t bytes; /* that each rank gives or gets; all ones: may differ from rank to rank */
     uint64_t site;
+    uint64_t entered_ns; /* of CLOCK_MONOTONIC, where waits are accounted for */
 };
 
 struct tollbar_comm {
-    uint64_t id;                               /* the same on all its ranks; 0: this index is free */
-    uint64_t count;                            /* of collective calls so far */
-    struct tollbar_counted last[tollbar_kept]; /* number n is in n % tollbar_kept */
+    uint64_t id;    /* the same on all its ranks; 0: this index is free */
+    uint64_t count; /* of collective calls so far */
     uint64_t size;
     uint64_t unused;
+    struct tollbar_counted last[tollbar_kept]; /* number n is in n % tollbar_kept */
     char name[64];
+    uint64_t unused_too[4];
 };
 
 struct tollbar_row {

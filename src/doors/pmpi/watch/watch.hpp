@@ -19,7 +19,7 @@ Place take_place() noexcept;
 void take_name_away() noexcept;
 
 /// Shows the row, and begins to watch: every `timeout_s` seconds in which some rank of this host has waited, one of
-/// their watchers says for whom.
+/// their watchers says for whom (0: never).
 void begin(const Place& place, double timeout_s) noexcept;
 
 /// Ends the thread. The row stays, as one that has left.

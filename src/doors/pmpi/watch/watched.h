@@ -7,6 +7,7 @@
 #include "seats.h"
 
 #include <mpi.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,7 +55,8 @@ struct tollbar_here {
 extern __thread struct tollbar_here tollbar_here;
 
 extern uint64_t tollbar_forgotten; /* how often a communicator's end was seen; atomic */
-extern int tollbar_watches;        /* between MPI_Init and MPI_Finalize, with TOLLBAR_TIMEOUT; atomic */
+extern int tollbar_watches;        /* between MPI_Init and MPI_Finalize, where there is a row; atomic */
+extern int tollbar_accounts;       /* meanwhile, and collective calls are timed; atomic */
 
 /* The slow halves; each keeps what it finds in tollbar_here. NULL where there are too many, or it is no communicator.
  */
@@ -67,8 +69,12 @@ uint16_t tollbar_find_operation(MPI_Op op);
 void tollbar_before_init(void);
 void tollbar_after_init(void);
 
-/* After MPI_Finalize. */
+/* Around MPI_Finalize. */
+void tollbar_before_finalize(void);
 void tollbar_after_finalize(void);
+
+/* A collective call has lasted for tollbar_long_ns or longer. */
+void tollbar_stayed(const struct tollbar_known* known, uint64_t number, uint64_t entered_ns, uint64_t left_ns);
 
 /* After a call that gave a communicator, and after one got a name. */
 void tollbar_created(MPI_Comm comm, const struct tollbar_known* parent, uint64_t number);
@@ -88,7 +94,14 @@ struct tollbar_given {
 struct tollbar_entered {
     struct tollbar_seat* seat; /* NULL where it is not seen: it is of a call of the MPI's own, or nothing is watched */
     const struct tollbar_known* known;
+    uint64_t since_ns; /* 0: not timed */
 };
+
+static inline uint64_t tollbar_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
 
 static inline void tollbar_put(uint64_t* word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline uint64_t tollbar_own(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
@@ -119,7 +132,7 @@ static inline uint16_t tollbar_operation_of(MPI_Op op) {
 
 /* The next number of the communicator, with what all its ranks have to agree on. */
 tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, const struct tollbar_call* call,
-                                            unsigned line, const struct tollbar_given* given) {
+                                            unsigned line, const struct tollbar_given* given, uint64_t now_ns) {
     struct tollbar_comm* comm = known->shared;
     const uint64_t number = tollbar_own(&comm->count) + 1;
     struct tollbar_counted* counted = &comm->last[number % tollbar_kept];
@@ -130,6 +143,7 @@ tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, c
     tollbar_put(&counted->what, root << 32 | op << 16 | line);
     tollbar_put(&counted->bytes, bytes);
     tollbar_put(&counted->site, (uint64_t)(uintptr_t)given->site);
+    if (now_ns != 0) tollbar_put(&counted->entered_ns, now_ns);
     __atomic_store_n(&comm->count, number, __ATOMIC_RELEASE); /* pairs with the acquire in look.cpp */
     return number;
 }
@@ -141,8 +155,8 @@ static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int 
 
 tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_call* call, unsigned line,
                                                           const struct tollbar_given* given) {
-    struct tollbar_entered entered = {0, 0};
-    if (!__atomic_load_n(&tollbar_watches, __ATOMIC_RELAXED)) return entered;
+    struct tollbar_entered entered = {0, 0, 0};
+    if (call->kind == tollbar_begins) return entered; /* any other is seen only while tollbar_watches */
     struct tollbar_seat* seat = tollbar_here.seat;
     if (seat == 0 && (seat = tollbar_find_seat()) == 0) return entered;
     const uint64_t at = tollbar_own(&seat->at);
@@ -155,7 +169,8 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
         return entered;
     uint64_t number = 0;
     if (tollbar_counts(call->kind) && entered.known != 0) {
-        number = tollbar_count(entered.known, call, line, given);
+        if (__atomic_load_n(&tollbar_accounts, __ATOMIC_RELAXED)) entered.since_ns = tollbar_now_ns();
+        number = tollbar_count(entered.known, call, line, given, entered.since_ns);
         tollbar_put(&seat->last, index);
     }
     tollbar_put(&seat->site, (uint64_t)(uintptr_t)given->site);
@@ -174,6 +189,11 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
 tollbar_in_each_hook void tollbar_leave_call(const struct tollbar_call* call, struct tollbar_entered entered,
                                              int found) {
     if (entered.seat == 0) return;
+    if (entered.since_ns != 0 && (call->kind == tollbar_collective || call->kind == tollbar_creates)) {
+        const uint64_t now_ns = tollbar_now_ns();
+        if (now_ns - entered.since_ns >= tollbar_long_ns)
+            tollbar_stayed(entered.known, tollbar_own(&entered.seat->number), entered.since_ns, now_ns);
+    }
     const enum tollbar_state state = call->kind == tollbar_polls && !found ? tollbar_polling : tollbar_outside;
     const uint64_t at = tollbar_own(&entered.seat->at);
     if (tollbar_state_of(at) == state) return;

@@ -2,13 +2,14 @@
 // Each rank has a thread that looks at the seats of its host a few times a time-out; the first to see that a wait has
 // lasted so long reports for all.
 #include "conclusion.hpp"
+#include "told.hpp"
 #include "watch.hpp"
 
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "base/report.hpp"
-#include "base/say.h"
 #include "communicator/call_site.hpp"
+#include "communicator/facts.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -17,19 +18,12 @@
 #include <mutex>
 #include <pthread.h>
 #include <thread>
-#include <unistd.h>
 
 namespace tollbar::detail::watch {
 
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-
-std::string host_name() {
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    return name;
-}
 
 /// The state is that of its first thread. The kernel shows every user's own processes where they sleep, without the
 /// right to trace them.
@@ -79,7 +73,7 @@ private:
             if (over_) return;
             lock.unlock();
             const Seconds until_due = timeout_ - Seconds(looking_.longest(now));
-            if (until_due <= Seconds(0) && is_due(now)) report_if_possible([&] { look(now); });
+            if ((until_due <= Seconds(0) || is_gathered()) && is_due(now)) report_if_possible([&] { look(now); });
             pause = until_due > Seconds(0) ? std::min(longest_pause, until_due) : longest_pause;
             lock.lock();
         }
@@ -88,13 +82,13 @@ private:
     void look(Clock::time_point now) {
         std::vector<Rank> ranks = looking_.look(now);
         leave_out_stopped(ranks, timeout_.count(), asked());
-        const std::vector<std::string> lines = conclude(ranks, timeout_.count(), asked());
+        const std::vector<Line> lines = conclude(ranks, timeout_.count(), asked());
         if (lines.empty()) return;
         // A line that has become wrong meanwhile, or has been wrong, is not said.
         if (is_over_within(std::min(timeout_ / 32, Seconds(0.1)))) return;
         if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
         if (!looking_.still_wait(ranks, timeout_.count()) || !takes_turn(now)) return;
-        for (const std::string& line : lines) tollbar_report("%s", line.c_str());
+        for (const Line& line : lines) tell(line.text, line.facts);
     }
 
     bool is_over_within(Seconds time) {
@@ -120,7 +114,9 @@ private:
                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
 
-    static Asked asked() { return {.host = host_name(), .site = mpi::call_site_in, .doing = doing}; }
+    static Asked asked() {
+        return {.host = mpi::host_name(), .site = mpi::call_site_in, .doing = doing, .still = is_gathered()};
+    }
 
     tollbar_seats_file& file_;
     const Seconds timeout_;
@@ -138,6 +134,7 @@ Watcher* watcher;
 void begin(const Place& place, double timeout_s) noexcept {
     __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_used},
                      __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
+    if (timeout_s <= 0) return;
     try {
         auto made = std::make_unique<Watcher>(*place.file, timeout_s);
         made->start();

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the ranks of a job have waited for whom: the lines that they give at their end, and sums of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+#: In place of a rank that was late, as account.hpp has it.
+ELSEWHERE, UNKNOWN = -1, -2
+_NAMES = {ELSEWHERE: "a rank of another host", UNKNOWN: "unknown"}
+
+
+Place = tuple[str, str, str]  #: a call, its communicator and where it was called
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A rank has waited at a call from a time until another, in seconds since the first rank began."""
+
+    by: int
+    late: int
+    place: Place
+    number: int
+    begin_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class Sum:
+    """All waits of all ranks for a late one, at one call of one communicator in one place."""
+
+    place: Place
+    late: int
+    by: tuple[int, ...]
+    waits: int
+    waited_s: float
+    longest_s: float | None  #: where it is among the longest of its rank
+
+
+@dataclass(frozen=True)
+class Account:
+    """Of a job that has ended."""
+
+    ranks: dict[int, str]  #: their hosts
+    lasted_s: float
+    sums: Sequence[Sum]  #: the most waited first
+    longest: Sequence[Wait]
+
+    @property
+    def waited_s(self) -> float:
+        """Of all ranks together."""
+        return sum(each.waited_s for each in self.sums)
+
+    def late(self) -> dict[int, float]:
+        """For whom others have waited, and how long together, the worst first."""
+        found: dict[int, float] = {}
+        for each in self.sums:
+            found[each.late] = found.get(each.late, 0.0) + each.waited_s
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def name_of(late: int) -> str:
+    return _NAMES.get(late, f"rank {late}")
+
+
+def read(lines: Iterable[str]) -> Account | None:
+    """The account that these lines give, as account.hpp has them; None where no rank has given one."""
+    records: dict[str, list[list[str]]] = {"rank": [], "sum": [], "wait": []}
+    for kind, *fields in (line.split("\t") for line in lines):
+        records[kind].append(fields)
+    of_ranks = {int(rank): (host, float(began), float(ended)) for rank, host, began, ended in records["rank"]}
+    if not of_ranks:
+        return None
+    began = min(each[1] for each in of_ranks.values())
+    longest = [
+        Wait(*_of(fields), int(fields[6]), float(fields[7]) - began, float(fields[8]) - began)
+        for fields in records["wait"]
+    ]
+    return Account(
+        {rank: host for rank, (host, _, _) in sorted(of_ranks.items())},
+        max(each[2] for each in of_ranks.values()) - began,
+        _sums(records["sum"], longest),
+        longest,
+    )
+
+
+def _of(fields: Sequence[str]) -> tuple[int, int, Place]:
+    """Who waited, who was late, and where."""
+    by, call, comm, ranks, site, late = fields[:6]
+    return int(by), int(late), (call, f"{comm} ({ranks} ranks)", site)
+
+
+def _sums(records: Sequence[Sequence[str]], longest: Sequence[Wait]) -> list[Sum]:
+    most: dict[tuple[Place, int], float] = {}
+    for wait in longest:
+        key = (wait.place, wait.late)
+        most[key] = max(most.get(key, 0.0), wait.end_s - wait.begin_s)
+    together: dict[tuple[Place, int], list[tuple[int, int, float]]] = {}
+    for fields in records:
+        by, late, place = _of(fields)
+        together.setdefault((place, late), []).append((by, int(fields[6]), float(fields[7])))
+    sums = [
+        Sum(
+            *key,
+            by=tuple(sorted(by for by, _, _ in some)),
+            waits=sum(waits for _, waits, _ in some),
+            waited_s=sum(seconds for _, _, seconds in some),
+            longest_s=most.get(key),
+        )
+        for key, some in together.items()
+    ]
+    return sorted(sums, key=lambda one: -one.waited_s)

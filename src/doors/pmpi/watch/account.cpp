@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of all waits, and a heap of the longest ones, so that an account stays small however long its rank runs.
+#include "account.hpp"
+
+#include "base/report.hpp"
+#include "communicator/facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <mutex>
+
+namespace tollbar::detail::watch {
+
+namespace {
+
+constexpr std::size_t most_sums = 4096, most_longest = 1024;
+
+/// Communicators of one name and size are one: a program may make such ones without end.
+struct Call {
+    std::string comm;
+    std::uint64_t ranks = 0;
+    unsigned line = 0;
+    std::uint64_t site = 0;
+    int late = unknown;
+
+    auto operator<=>(const Call&) const = default;
+};
+
+struct Sum {
+    std::uint64_t waits = 0, ns = 0;
+};
+
+struct Wait {
+    std::uint64_t ns, number, entered_ns;
+    Call call;
+};
+
+bool is_longer(const Wait& one, const Wait& other) { return one.ns > other.ns; }
+
+/// The process's own. Never destroyed: threads may be in calls until it ends.
+struct Account {
+    std::mutex mutex;
+    std::map<Call, Sum> sums;
+    std::vector<Wait> longest;  ///< a heap, the shortest at its front
+    const std::uint64_t began_ns = now_ns(CLOCK_MONOTONIC);
+
+    static std::uint64_t now_ns(clockid_t clock) {
+        timespec now{};
+        clock_gettime(clock, &now);
+        return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+    }
+
+    void add(Wait wait) {
+        const std::lock_guard lock(mutex);
+        const bool room = sums.size() < most_sums || sums.contains(wait.call);
+        Sum& sum = sums[room ? wait.call : Call{.comm = "others"}];
+        ++sum.waits;
+        sum.ns += wait.ns;
+        longest.push_back(std::move(wait));
+        std::ranges::push_heap(longest, is_longer);
+        if (longest.size() <= most_longest) return;
+        std::ranges::pop_heap(longest, is_longer);
+        longest.pop_back();
+    }
+};
+
+Account& own() {
+    static auto* const only = new Account;
+    return *only;
+}
+
+/// "1.250000000".
+std::string seconds(std::uint64_t ns) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%llu.%09llu", static_cast<unsigned long long>(ns / 1'000'000'000),
+                  static_cast<unsigned long long>(ns % 1'000'000'000));
+    return text.data();
+}
+
+std::string line(std::vector<std::string> fields) {
+    for (std::string& field : fields)
+        std::ranges::replace_if(
+            field, [](char c) { return c == '\t' || c == '\n'; }, ' ');
+    return joined(fields, "\t", [](const std::string& field) { return field; }) + "\n";
+}
+
+}  // namespace
+
+Late late_of(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint64_t number, std::uint64_t entered_ns,
+             std::uint64_t left_ns) noexcept {
+    Late late;
+    int gone_on = unknown;
+    std::uint64_t here = 0, forgotten = 0;
+    const std::uint64_t taken = std::min<std::uint64_t>(__atomic_load_n(&file.taken, __ATOMIC_RELAXED), tollbar_rows);
+    for (std::uint64_t index = 0; index < taken; ++index) {
+        const tollbar_row& row = file.rows[index];
+        // Acquire: pairs with begin(); the row's rank is there.
+        if (__atomic_load_n(&row.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
+        const auto* const theirs = std::ranges::find_if(
+            row.comms, [&](const tollbar_comm& one) { return __atomic_load_n(&one.id, __ATOMIC_RELAXED) == comm.id; });
+        if (theirs == std::end(row.comms)) continue;
+        ++here;
+        // Acquire: pairs with tollbar_count().
+        if (__atomic_load_n(&theirs->count, __ATOMIC_ACQUIRE) < number) continue;
+        const std::uint64_t came = __atomic_load_n(&theirs->last[number % tollbar_kept].entered_ns, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        // One less than are kept: the next call may be being written over this one.
+        if (__atomic_load_n(&theirs->count, __ATOMIC_RELAXED) >= number + tollbar_kept - 1) {
+            ++forgotten;
+            gone_on = row.rank;
+        } else if (came <= left_ns && came >= late.ns) {
+            late = {.rank = row.rank, .ns = came};
+        }
+    }
+    if (forgotten == 1 && late.ns < entered_ns + tollbar_long_ns) return {.rank = gone_on, .ns = left_ns};
+    if (here < comm.size && late.ns + tollbar_long_ns < left_ns) return {.rank = elsewhere, .ns = left_ns};
+    return late;
+}
+
+void add_stay(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint64_t number, std::uint64_t entered_ns,
+              std::uint64_t left_ns) noexcept {
+    const Late late = late_of(file, comm, number, entered_ns, left_ns);
+    if (late.ns < entered_ns + tollbar_long_ns) return;
+    const tollbar_counted& counted = comm.last[number % tollbar_kept];
+    report_if_possible([&] {
+        own().add({.ns = late.ns - entered_ns,
+                   .number = number,
+                   .entered_ns = entered_ns,
+                   .call = {.comm = name_of(comm),
+                            .ranks = comm.size,
+                            .line = static_cast<unsigned>(counted.what & 0xffff),
+                            .site = counted.site,
+                            .late = late.rank}});
+    });
+}
+
+void begin_account() noexcept {
+    report_if_possible([] { own(); });
+}
+
+std::string account(int rank, std::size_t most, const std::function<std::string(std::uint64_t)>& site) {
+    Account& all = own();
+    const std::lock_guard lock(all.mutex);
+    // Times are those of the clock that hosts have in common.
+    const std::uint64_t now_ns = Account::now_ns(CLOCK_MONOTONIC), since = Account::now_ns(CLOCK_REALTIME) - now_ns;
+    const std::string by = std::to_string(rank);
+    std::string text = line({"rank", by, mpi::host_name(), seconds(all.began_ns + since), seconds(now_ns + since)});
+    std::map<std::uint64_t, std::string> places;
+    const auto add = [&](const char* what, const Call& call, std::initializer_list<std::string> more) {
+        std::string& place = places[call.site];
+        if (place.empty()) place = call.site == 0 ? "many places" : site(call.site);
+        std::vector<std::string> fields{what,
+                                        by,
+                                        call.site == 0 ? "several calls" : call_of(call.line).name,
+                                        call.comm,
+                                        std::to_string(call.ranks),
+                                        place,
+                                        std::to_string(call.late)};
+        fields.insert(fields.end(), more);
+        text += line(std::move(fields));
+    };
+    for (const auto& [call, sum] : all.sums) add("sum", call, {std::to_string(sum.waits), seconds(sum.ns)});
+    std::ranges::sort(all.longest, is_longer);
+    for (std::size_t i = 0; i < std::min(most, all.longest.size()); ++i) {
+        const Wait& wait = all.longest[i];
+        const std::uint64_t from = wait.entered_ns + since;
+        add("wait", wait.call, {std::to_string(wait.number), seconds(from), seconds(from + wait.ns)});
+    }
+    return text;
+}
+
+}  // namespace tollbar::detail::watch

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The account of a rank: how long it has waited for whom, in which collective call of which communicator and where.
+#pragma once
+
+#include "look.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tollbar::detail::watch {
+
+/// In place of the rank that came last.
+enum : int { elsewhere = -1 /* a rank of another host */, unknown = -2 };
+
+struct Late {
+    int rank = unknown;
+    std::uint64_t ns = 0;  ///< until when it was waited for
+};
+
+/// The last of the ranks of this host that came to that call while a rank was in it. A rank that has gone on by so many
+/// calls that this one is forgotten is taken for the last where no other is and it is the only one; ranks of other
+/// hosts are where the call went on long after all of this host had come.
+Late late_of(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint64_t number, std::uint64_t entered_ns,
+             std::uint64_t left_ns) noexcept;
+
+/// To be called when the account begins.
+void begin_account() noexcept;
+
+/// Adds a stay in that call. A rank that is not late by tollbar_long_ns has kept nobody waiting.
+void add_stay(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint64_t number, std::uint64_t entered_ns,
+              std::uint64_t left_ns) noexcept;
+
+/// Gives what has been added, in lines of fields with tabs between, times in seconds of the host's clock: "rank", the
+/// rank, its host, when it began and ended; "sum", the rank, a call, its communicator and the ranks of that, where it
+/// was called, who was late, how often that was so and how long together; for each of the longest waits, `most` at
+/// most, "wait", the same six, the number of the call, from when and until when.
+std::string account(int rank, std::size_t most, const std::function<std::string(std::uint64_t)>& site);
+
+}  // namespace tollbar::detail::watch
