@@ -315,9 +315,9 @@ def test_a_report_says_who_waited_how_long_for_whom_and_the_exit_code_stays(unev
 def test_a_report_beside_a_time_out_is_a_table_on_stderr_or_a_page(uneven, tmp_path):
     done = run_tollbar("--timeout", 30, "--report", "-", "--", *uneven)
     assert done.returncode == 0
-    assert re.search(r"MPI_Allreduce +MPI_COMM_WORLD \(3 ranks\) +\S+uneven\+0x\w+ +rank 1 +2 ", done.stderr), (
-        done.stderr
-    )
+    # A path that is too long for its column stands below the row.
+    assert re.search(r"MPI_Allreduce +MPI_COMM_WORLD \(3 .*rank 1 +2 ", done.stderr), done.stderr
+    assert re.search(r"\S+uneven\+0x\w+", done.stderr), done.stderr
     page = tmp_path / "waits.html"
     assert run_tollbar("--report", page, "--", *uneven).returncode == 0
     assert "waiting for rank 1" in page.read_text()
