@@ -92,7 +92,7 @@ class Hosts:
 
     def add(self, told: Told, clock: float) -> None:
         """Takes what a host tells."""
-        kind, *facts = told.facts.split()
+        kind, *facts = told.facts.split() or [""]  # a line of a thread has none
         if kind == "still" and (found := _STILL.match(told.text)) and len(self._still) < _MOST:
             counts = {name: int(count) for name, _, count in (each.partition(":") for each in facts)}
             self._still[int(found["rank"])] = clock, f"{found['where']}, {_brief(found['doing'])}", counts

@@ -113,3 +113,7 @@ def test_who_writes_without_end_uses_up_no_memory():
     assert len(hosts._still) <= 1000
     assert len(hosts._calls["1"]) <= 1000
     assert len(hosts.sentences(2.0)) == 1
+
+
+def test_a_line_of_a_thread_is_of_no_call():
+    assert said(Told("thread 4 has waited 1.0 s", "")) == []
