@@ -41,10 +41,9 @@ Communicators::Communicators(const Process& process, Unwinder& unwinder) : proce
     std::array<char, 600> bytes{};
     if (of_class == 0 || world == 0 || process.get<Address>(world) != of_class) return;
     if (!process.read(world, std::as_writable_bytes(std::span(bytes)))) return;
-    const auto found = std::ranges::search(bytes, name);
-    name_at_ = static_cast<std::size_t>(found.begin() - bytes.begin());
+    name_at_ = std::string_view(bytes.data(), bytes.size()).find(name);
     class_ = of_class;
-    const auto shown = found.empty() ? std::nullopt : of_open_mpi(world);
+    const auto shown = name_at_ == std::string_view::npos ? std::nullopt : of_open_mpi(world);
     if (!shown || shown->number != 0) class_ = 0;
 }
 

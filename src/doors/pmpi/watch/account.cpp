@@ -33,18 +33,18 @@ struct Sum {
     std::uint64_t waits = 0, ns = 0;
 };
 
-struct Wait {
+struct Stay {
     std::uint64_t ns, number, entered_ns;
     Call call;
 };
 
-bool is_longer(const Wait& one, const Wait& other) { return one.ns > other.ns; }
+bool is_longer(const Stay& one, const Stay& other) { return one.ns > other.ns; }
 
 /// The process's own. Never destroyed: threads may be in calls until it ends.
 struct Account {
     std::mutex mutex;
     std::map<Call, Sum> sums;
-    std::vector<Wait> longest;  ///< a heap, the shortest at its front
+    std::vector<Stay> longest;  ///< a heap, the shortest at its front
     const std::uint64_t began_ns = now_ns(CLOCK_MONOTONIC);
 
     static std::uint64_t now_ns(clockid_t clock) {
@@ -53,13 +53,13 @@ struct Account {
         return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
     }
 
-    void add(Wait wait) {
+    void add(Stay stay) {
         const std::lock_guard lock(mutex);
-        const bool room = sums.size() < most_sums || sums.contains(wait.call);
-        Sum& sum = sums[room ? wait.call : Call{.comm = "others"}];
+        const bool room = sums.size() < most_sums || sums.contains(stay.call);
+        Sum& sum = sums[room ? stay.call : Call{.comm = "others"}];
         ++sum.waits;
-        sum.ns += wait.ns;
-        longest.push_back(std::move(wait));
+        sum.ns += stay.ns;
+        longest.push_back(std::move(stay));
         std::ranges::push_heap(longest, is_longer);
         if (longest.size() <= most_longest) return;
         std::ranges::pop_heap(longest, is_longer);
@@ -73,7 +73,7 @@ Account& own() {
 }
 
 /// "1.250000000".
-std::string seconds(std::uint64_t ns) {
+std::string seconds_of(std::uint64_t ns) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%llu.%09llu", static_cast<unsigned long long>(ns / 1'000'000'000),
                   static_cast<unsigned long long>(ns % 1'000'000'000));
@@ -147,7 +147,8 @@ std::string account(int rank, std::size_t most, const std::function<std::string(
     // Times are those of the clock that hosts have in common.
     const std::uint64_t now_ns = Account::now_ns(CLOCK_MONOTONIC), since = Account::now_ns(CLOCK_REALTIME) - now_ns;
     const std::string by = std::to_string(rank);
-    std::string text = line({"rank", by, mpi::host_name(), seconds(all.began_ns + since), seconds(now_ns + since)});
+    std::string text = line(
+        {"rank", by, mpi::host_name(), seconds_of(all.began_ns + since), seconds_of(now_ns + since)});
     std::map<std::uint64_t, std::string> places;
     const auto add = [&](const char* what, const Call& call, std::initializer_list<std::string> more) {
         std::string& place = places[call.site];
@@ -162,12 +163,12 @@ std::string account(int rank, std::size_t most, const std::function<std::string(
         fields.insert(fields.end(), more);
         text += line(std::move(fields));
     };
-    for (const auto& [call, sum] : all.sums) add("sum", call, {std::to_string(sum.waits), seconds(sum.ns)});
+    for (const auto& [call, sum] : all.sums) add("sum", call, {std::to_string(sum.waits), seconds_of(sum.ns)});
     std::ranges::sort(all.longest, is_longer);
     for (std::size_t i = 0; i < std::min(most, all.longest.size()); ++i) {
-        const Wait& wait = all.longest[i];
-        const std::uint64_t from = wait.entered_ns + since;
-        add("wait", wait.call, {std::to_string(wait.number), seconds(from), seconds(from + wait.ns)});
+        const Stay& stay = all.longest[i];
+        const std::uint64_t from = stay.entered_ns + since;
+        add("wait", stay.call, {std::to_string(stay.number), seconds_of(from), seconds_of(from + stay.ns)});
     }
     return text;
 }

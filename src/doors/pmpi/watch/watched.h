@@ -97,9 +97,9 @@ struct tollbar_entered {
     uint64_t since_ns; /* 0: not timed */
 };
 
-static inline uint64_t tollbar_now_ns(void) {
+static inline uint64_t tollbar_now_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
@@ -169,7 +169,7 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
         return entered;
     uint64_t number = 0;
     if (tollbar_counts(call->kind) && entered.known != 0) {
-        if (__atomic_load_n(&tollbar_accounts, __ATOMIC_RELAXED)) entered.since_ns = tollbar_now_ns();
+        if (__atomic_load_n(&tollbar_accounts, __ATOMIC_RELAXED)) entered.since_ns = tollbar_now_ns(CLOCK_MONOTONIC);
         number = tollbar_count(entered.known, call, line, given, entered.since_ns);
         tollbar_put(&seat->last, index);
     }
@@ -190,7 +190,7 @@ tollbar_in_each_hook void tollbar_leave_call(const struct tollbar_call* call, st
                                              int found) {
     if (entered.seat == 0) return;
     if (entered.since_ns != 0 && (call->kind == tollbar_collective || call->kind == tollbar_creates)) {
-        const uint64_t now_ns = tollbar_now_ns();
+        const uint64_t now_ns = tollbar_now_ns(CLOCK_MONOTONIC);
         if (now_ns - entered.since_ns >= tollbar_long_ns)
             tollbar_stayed(entered.known, tollbar_own(&entered.seat->number), entered.since_ns, now_ns);
     }
