@@ -46,7 +46,8 @@ public:
               unsigned index = 0) {
         tollbar_comm& comm = at(rank).row.comms[index];
         const unsigned line = line_of(name);
-        comm.last[++comm.count % tollbar_kept] = {.what = root << 32 | op << 16 | line, .bytes = bytes, .site = 1};
+        comm.last[++comm.count % tollbar_kept] = {
+            .what = root << 32 | op << 16 | line, .bytes = bytes, .site = 1, .entered_ns = 0};
         tollbar_seat& seat = at(rank).row.seats[0];
         seat.number = comm.count;
         seat.last = index + 1;

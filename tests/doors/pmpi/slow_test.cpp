@@ -136,7 +136,7 @@ private:
             const bool rooted = call.name == "MPI_Bcast" || call.name == "MPI_Reduce";
             const auto root = rooted ? static_cast<std::uint64_t>(call.root) + 1 : 0;
             seat.number = comm.count + 1;
-            comm.last[seat.number % tollbar_kept] = {.what = root << 32 | line, .bytes = 8, .site = 1};
+            comm.last[seat.number % tollbar_kept] = {.what = root << 32 | line, .bytes = 8, .site = 1, .entered_ns = 0};
             comm.count = seat.number;
             seat.last = call.comm + 1;
         }
