@@ -31,6 +31,8 @@ function(tollbar_folder name)
     endif()
     if(TOLLBAR_UNITY)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+        # A file that others include looks like a header, whose anonymous names GCC warns of.
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
     endif()
     list(TRANSFORM folder_DEPENDS PREPEND tollbar_)
     target_link_libraries(${target} PUBLIC ${folder_DEPENDS} ${folder_LIBRARIES})
