@@ -39,7 +39,7 @@ MODELS = {
 CXX = os.environ.get("CXX", "c++")
 FLAGS = ("-std=c++20", "-pthread", "-U_FORTIFY_SOURCE", "-Iinclude", "-Isrc", "-Ipython", "-Itests",
          "-Itests/model", "-Isrc/transports/udp", "-DTOLLBAR_CHECKED=1", "-DTOLLBAR_SANITIZED=0",
-         '-DTOLLBAR_VISITOR="/bin/false"', '-DTOLLBAR_TESTS_DIR="tests"')  # fmt: skip
+         '-DTOLLBAR_EMULATOR=""', '-DTOLLBAR_VISITOR="/bin/false"', '-DTOLLBAR_TESTS_DIR="tests"')  # fmt: skip
 #: What most files include, compiled once.
 PRECOMPILED = ("algorithm", "array", "atomic", "charconv", "chrono", "functional", "map", "memory", "mutex",
                "optional", "set", "span", "sstream", "string", "thread", "variant", "vector")  # fmt: skip
