@@ -302,7 +302,7 @@ void bind_price(nb::module_& m) {
           "The plan in GOAL, the input language of LogGOPSim; roles are the ranks after the plan's own.");
 }
 
-/// What users are to find in the module so far.
+/// The names that users find in the module so far.
 nb::list public_names(const nb::module_& m) {
     nb::list names;
     for (nb::handle name : nb::borrow<nb::dict>(m.attr("__dict__")).keys())

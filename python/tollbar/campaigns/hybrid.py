@@ -39,7 +39,7 @@ def names() -> tuple[str, ...]:
 @contextlib.contextmanager
 def prepared(asked: Asked) -> Iterator[tuple[Threads, list[str]]]:
     """The work, and a note for each MPI that cannot be had. Raises FileNotFoundError when none can."""
-    # Of MPIs that come as wheels there is no such program.
+    # MPIs that come as wheels have no such program.
     there = mpi_campaign.chosen(asked.mpis, True)
     wanted = [mpi for mpi in there if asked.mpis or (mpi.family != "impi" and mpi.major < 5)]
     known, notes = mpi_settings.programs(wanted, "bench-hybrid")

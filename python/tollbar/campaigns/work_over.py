@@ -50,7 +50,7 @@ def of_mpi(mpi: Mpi, program: Path) -> Over:
 
 def of_pes() -> Over:
     """Ranks are the PEs of an OpenSHMEM on this machine. Ask shmem.why_not() before."""
-    # What only the plain measurement has takes a while.
+    # Parts that only the plain measurement has take a while.
     program = [str(paths.program(shmem.PROGRAMS["barriers"])), "--away-ms", "0", "--skew-us", "0"]
     usual = ("default", "dissemination+puts", "shmem_barrier_all", "MPI_Ibarrier")
 

@@ -94,7 +94,7 @@ def _module() -> Finding:
 
 
 def _libraries() -> Iterator[Finding]:
-    """What programs link or preload; the command itself needs none of them."""
+    """The libraries that programs link or preload; the command itself needs none of them."""
     for name, file, loses in (
         ("libtollbar", "libtollbar.so", "programs cannot link it"),
         ("pthread barriers", doors.THREADS["pthread"], "programs keep glibc's barriers"),

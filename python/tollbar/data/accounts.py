@@ -40,7 +40,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Account:
-    """Of a job that has ended."""
+    """The account of a job that has ended."""
 
     ranks: dict[int, str]  #: their hosts
     lasted_s: float
@@ -49,7 +49,7 @@ class Account:
 
     @property
     def waited_s(self) -> float:
-        """Of all ranks together."""
+        """The waits of all ranks together."""
         return sum(each.waited_s for each in self.sums)
 
     def late(self) -> dict[int, float]:
@@ -86,7 +86,7 @@ def read(lines: Iterable[str]) -> Account | None:
 
 
 def _of(fields: Sequence[str]) -> tuple[int, int, Place]:
-    """Who waited, who was late, and where."""
+    """A wait: its rank, the late rank and the place."""
     by, call, comm, ranks, site, late = fields[:6]
     return int(by), int(late), (call, f"{comm} ({ranks} ranks)", site)
 

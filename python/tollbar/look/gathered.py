@@ -44,7 +44,7 @@ def _drawn() -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Secret:
-    """What a run hands down to its ranks by their environment."""
+    """A run's secret, which its ranks get by their environment."""
 
     accounts: bool  #: are wanted of them at their end
     key: tuple[int, int] = field(default_factory=_drawn)
@@ -57,7 +57,7 @@ class Secret:
         return f"{high:016x}{low:016x}{'a' if self.accounts else ''}"
 
     def told(self, line: bytes) -> Told | None:
-        """What that line tells, if a rank of this run has made it."""
+        """The content of a line that a rank of this run has made; None of any other."""
         seal = _SEAL.search(line, max(0, len(line) - 20))  # no more of a line is tried, however long it is
         begin = line.rfind(b"tollbar: ")
         if not seal or begin < 0:
@@ -71,7 +71,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class _Host:
-    """What the newest line of a host says of its ranks at a collective call."""
+    """The newest line of a host about its ranks at a collective call."""
 
     clock: float
     number: int
@@ -106,7 +106,7 @@ class Hosts:
             self._due.setdefault(name, clock + min(self.timeout_s / 2, 2.0))
 
     def sentences(self, clock: float) -> list[str]:
-        """Those that are due now."""
+        """The sentences that are due now."""
         due = [name for name, at in self._due.items() if at <= clock]
         for name in due:
             del self._due[name]

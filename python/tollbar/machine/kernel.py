@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this process may ask of the kernel: its capabilities."""
+"""The capabilities of this process: its rights to ask things of the kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMESPACES = ("CAP_NET_ADMIN", "CAP_SYS_ADMIN")
 
 
 def lacking(*names: str) -> list[str]:
-    """Of these capabilities those that this process has not."""
+    """The ones of these capabilities that this process lacks."""
     lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     held = next((int(line.split()[1], 16) for line in lines if line.startswith("CapEff:")), 0)
     return [name for name in names if not held >> _BITS[name] & 1]
