@@ -105,6 +105,12 @@ def test_thousands_of_ranks_take_little_memory():
     assert episode.memory_mb < 300
 
 
+def test_memory_is_the_programs_own_whatever_has_started_it():
+    held = bytearray(b"1") * (400 << 20)
+    (episode,) = cluster.simulate(["mcs"], 4, tollbar.LogP(L=10, o=5, g=3)).episodes
+    assert 0 < episode.memory_mb < 300 < len(held) >> 20
+
+
 @pytest.mark.parametrize("name", cluster.example_platforms())
 def test_a_platform_that_comes_along_has_4096_hosts_and_is_no_logp(name):
     file = cluster.platform_file(name)
