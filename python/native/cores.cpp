@@ -83,14 +83,14 @@ Machine changed(const Machine& from, const std::optional<std::string>& name, con
 
 Outcome run(const std::string& barrier, std::int64_t threads, const Machine& machine, const std::string& placement,
             std::int64_t episodes, double spread_us, std::uint64_t seed, const python::Watch& watch) {
-    const Asked asked{.barrier = barrier,
-                      .threads = python::count(threads, "threads"),
-                      .placement = python::named<Placement>(placement, placements, "placement"),
-                      .episodes = python::count(episodes, "episodes"),
-                      .spread_ns = spread_us * 1000,
-                      .seed = seed};
+    const Asked request{.barrier = barrier,
+                        .threads = python::count(threads, "threads"),
+                        .placement = python::named<Placement>(placement, placements, "placement"),
+                        .episodes = python::count(episodes, "episodes"),
+                        .spread_ns = spread_us * 1000,
+                        .seed = seed};
     const nb::gil_scoped_release no_gil;
-    return simulate(machine, asked, python::watch_by(watch));
+    return simulate(machine, request, python::watch_by(watch));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ class NotHere(FileNotFoundError):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What to measure, how often, and for how long at most. A bench looks at what concerns it."""
+class Request:
+    """Situations and barriers to measure, how often, and for how long at most. A bench looks at what concerns it."""
 
     ranks: Sequence[int]
     launches: int
@@ -84,8 +84,8 @@ class Campaign:
 
     ratio = "ratio"  #: the function of data.statistics that compares those
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
+    def __init__(self, request: Request) -> None:
+        self.request = request
         self._evidence: dict[Hashable, Evidence] = {}
         self.tuning = Path("tuning")  #: where the library finds and stores choices meanwhile
 
@@ -121,13 +121,13 @@ class Campaign:
         return self._evidence.setdefault(situation, Evidence(*self.pair, compare))
 
     def goes_beyond(self, situation: Hashable) -> bool:
-        """Whether launches there are now beyond `asked.launches`: no other peer is measured any more."""
-        return bool(self.asked.most_launches) and self.evidence(situation).launches >= self.asked.launches
+        """Whether launches there are now beyond `request.launches`: no other peer is measured any more."""
+        return bool(self.request.most_launches) and self.evidence(situation).launches >= self.request.launches
 
     def wants_more(self, situation: Any) -> bool:
-        """Whether launches beyond `asked.launches` would let a sentence be said that cannot be said yet."""
+        """Whether launches beyond `request.launches` would let a sentence be said that cannot be said yet."""
         known = self.evidence(situation)
-        return 0 < known.launches < self.asked.most_launches and not known.narrow
+        return 0 < known.launches < self.request.most_launches and not known.narrow
 
     def prepare(self, folder: Path, session: Session) -> None:
         """The run is stored there, in that session."""

@@ -31,8 +31,8 @@ LOADED = "loaded"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is to be checked, and how."""
+class Request:
+    """The barriers to check, and how."""
 
     ranks: int
     episodes: int
@@ -134,109 +134,111 @@ def _have(listed: str | None) -> str:
 
 
 @contextlib.contextmanager
-def of_threads(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
-    own = once([name for name in asked.names if name not in threads.PEERS.values()])
-    usual = (LOADED,) if asked.load else once((*_THREADS, *_PLANS))
-    ranks = ["--ranks", str(asked.ranks)]
+def of_threads(request: Request) -> Iterator[tuple[list[Launch], list[str]]]:
+    own = once([name for name in request.names if name not in threads.PEERS.values()])
+    usual = (LOADED,) if request.load else once((*_THREADS, *_PLANS))
+    ranks = ["--ranks", str(request.ranks)]
     launches, notes = [], []
-    if own or not asked.names:
-        flags = replace(asked, names=own).flags(usual)
-        launches.append(Launch("", [str(paths.program(threads.MAIN)), *ranks, *flags], _preloaded(asked)))
+    if own or not request.names:
+        flags = replace(request, names=own).flags(usual)
+        launches.append(Launch("", [str(paths.program(threads.MAIN)), *ranks, *flags], _preloaded(request)))
     for name, runtime in threads.PEERS.items():
-        if runtime not in asked.names and (asked.names or asked.load):
+        if runtime not in request.names and (request.names or request.load):
             continue
         try:
-            flags = replace(asked, names=(runtime,)).flags(())
-            launches.append(Launch("", [str(paths.program(name)), *ranks, *flags], _preloaded(asked)))
+            flags = replace(request, names=(runtime,)).flags(())
+            launches.append(Launch("", [str(paths.program(name)), *ranks, *flags], _preloaded(request)))
         except FileNotFoundError as error:
             notes.append(f"{runtime} is not checked: {error}")
     yield launches, notes
 
 
 @contextlib.contextmanager
-def of_processes(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
-    words = [str(paths.program("tollbar-bench-processes")), "--ranks", str(asked.ranks)]
-    flags = replace(asked, names=once(asked.names)).flags(once(("pthread_barrier", *_PLANS)))
-    yield [Launch("", [*words, *flags], _preloaded(asked))], []
+def of_processes(request: Request) -> Iterator[tuple[list[Launch], list[str]]]:
+    words = [str(paths.program("tollbar-bench-processes")), "--ranks", str(request.ranks)]
+    flags = replace(request, names=once(request.names)).flags(once(("pthread_barrier", *_PLANS)))
+    yield [Launch("", [*words, *flags], _preloaded(request))], []
 
 
 @contextlib.contextmanager
-def of_mpi(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+def of_mpi(request: Request) -> Iterator[tuple[list[Launch], list[str]]]:
     """MPI_Barrier and MPI_Ibarrier as each MPI has them, and through each door of tollbar's."""
     launches: list[Launch] = []
-    known, notes = _programs(asked, "bench-mpi")
-    calls = tuple(name for name in asked.names if name in _MPI)
+    known, notes = _programs(request, "bench-mpi")
+    calls = tuple(name for name in request.names if name in _MPI)
     for mpi, program in known.items():
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
-        crowded = mpi.family == "mpich" and asked.ranks > _cpus() and not asked.names and not asked.load
+        crowded = mpi.family == "mpich" and request.ranks > _cpus() and not request.names and not request.load
         if crowded:
             notes.append(
                 f"the own barriers of {mpi.name} are not checked: its ranks never give their processors "
                 "away, and there are more ranks than processors; it is checked by its name all the same"
             )
         else:
-            variables = _preloaded(asked)
-            launches.append(Launch(mpi.name, _ranks_of(mpi, asked, variables, program, asked.flags(_MPI))))
-        if asked.load or (asked.names and not calls):
+            variables = _preloaded(request)
+            launches.append(Launch(mpi.name, _ranks_of(mpi, request, variables, program, request.flags(_MPI))))
+        if request.load or (request.names and not calls):
             continue  # a plan is the same whatever stands before MPI_Barrier
         for door in doors:
-            flags = replace(asked, names=calls).flags(_MPI[:1] if crowded else _MPI)
-            words = _ranks_of(mpi, asked, door.variables, program, flags)
+            flags = replace(request, names=calls).flags(_MPI[:1] if crowded else _MPI)
+            words = _ranks_of(mpi, request, door.variables, program, flags)
             launches.append(Launch(f"{mpi.name}, {door.name}", words))
     yield launches, notes
 
 
 @contextlib.contextmanager
-def of_hybrid(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+def of_hybrid(request: Request) -> Iterator[tuple[list[Launch], list[str]]]:
     launches: list[Launch] = []
-    known, notes = _programs(asked, "bench-hybrid")
+    known, notes = _programs(request, "bench-hybrid")
     usual: tuple[str, ...] = (*hybrid.PEERS, *hybrid.FEW)
-    if asked.ranks * asked.threads > _cpus():
+    if request.ranks * request.threads > _cpus():
         usual = hybrid.FEW
         notes.append(
             f"{' and '.join(hybrid.PEERS)} are not checked: with fewer processors than threads they take "
             "a time slice an episode; by their names they are checked all the same"
         )
     for mpi, program in known.items():
-        flags = ["--threads", str(asked.threads), *asked.flags(usual)]
-        launches.append(Launch(mpi.name, _ranks_of(mpi, asked, _preloaded(asked), program, flags)))
-    yield launches, [] if asked.names else notes
+        flags = ["--threads", str(request.threads), *request.flags(usual)]
+        launches.append(Launch(mpi.name, _ranks_of(mpi, request, _preloaded(request), program, flags)))
+    yield launches, [] if request.names else notes
 
 
 @contextlib.contextmanager
-def of_shmem(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+def of_shmem(request: Request) -> Iterator[tuple[list[Launch], list[str]]]:
     if why := shmem.why_not():
         raise FileNotFoundError(why)
-    words = [*shmem.launcher(asked.ranks), *_in_ranks(_preloaded(asked))]
+    words = [*shmem.launcher(request.ranks), *_in_ranks(_preloaded(request))]
     words.append(str(paths.program(shmem.PROGRAMS["barriers"])))
-    yield [Launch("", [*words, *asked.flags(_SHMEM)])], []
+    yield [Launch("", [*words, *request.flags(_SHMEM)])], []
 
 
 @contextlib.contextmanager
-def of_udp(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
-    words = udp.program_words(Hosts(1), asked.ranks, False)
-    flags = replace(asked, names=once(asked.names)).flags(once(_MESSAGES))
-    yield [Launch("", [*words, *flags], _preloaded(asked))], []
+def of_udp(request: Request) -> Iterator[tuple[list[Launch], list[str]]]:
+    words = udp.program_words(Hosts(1), request.ranks, False)
+    flags = replace(request, names=once(request.names)).flags(once(_MESSAGES))
+    yield [Launch("", [*words, *flags], _preloaded(request))], []
 
 
 @contextlib.contextmanager
-def of_nic(asked: Asked) -> Iterator[tuple[list[Launch], list[str]]]:
+def of_nic(request: Request) -> Iterator[tuple[list[Launch], list[str]]]:
     """Cards need hosts: network namespaces, which need root and a checkout."""
-    with Hosts(asked.ranks) as hosts:
-        words = udp.program_words(hosts, asked.ranks, True)
-        flags = replace(asked, names=once(asked.names)).flags(once(_CARDS))
-        yield [Launch("", [*words, *flags], _preloaded(asked))], []
+    with Hosts(request.ranks) as hosts:
+        words = udp.program_words(hosts, request.ranks, True)
+        flags = replace(request, names=once(request.names)).flags(once(_CARDS))
+        yield [Launch("", [*words, *flags], _preloaded(request))], []
 
 
-def _programs(asked: Asked, kind: str) -> tuple[Mapping[Mpi, Path], list[str]]:
+def _programs(request: Request, kind: str) -> tuple[Mapping[Mpi, Path], list[str]]:
     """The program of each MPI, and a note for one without."""
-    return mpi_settings.programs(mpi_campaign.chosen(asked.mpis, False), kind, "checked")
+    return mpi_settings.programs(mpi_campaign.chosen(request.mpis, False), kind, "checked")
 
 
-def _ranks_of(mpi: Mpi, asked: Asked, variables: Mapping[str, str], program: Path, flags: Sequence[str]) -> list[str]:
+def _ranks_of(
+    mpi: Mpi, request: Request, variables: Mapping[str, str], program: Path, flags: Sequence[str]
+) -> list[str]:
     """The launcher itself must not load what its ranks are to load."""
-    return [*mpi_settings.job(mpi, asked.ranks), *_in_ranks(variables), str(program), *flags]
+    return [*mpi_settings.job(mpi, request.ranks), *_in_ranks(variables), str(program), *flags]
 
 
 def _in_ranks(variables: Mapping[str, str]) -> list[str]:
@@ -247,8 +249,8 @@ def _cpus() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _preloaded(asked: Asked) -> dict[str, str]:
-    return {"LD_PRELOAD": str(asked.load.resolve())} if asked.load else {}
+def _preloaded(request: Request) -> dict[str, str]:
+    return {"LD_PRELOAD": str(request.load.resolve())} if request.load else {}
 
 
 def environment() -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tollbar import InvalidArgument
 from tollbar.campaigns import threads
-from tollbar.campaigns.campaign import Asked, Campaign
+from tollbar.campaigns.campaign import Campaign, Request
 from tollbar.machine import paths
 
 PROGRAM = "tollbar-bench-crowd"
@@ -41,14 +41,14 @@ class Where(NamedTuple):
         return f"{self.compute_us:g}~{self.variation:g}" if self.variation else f"{self.compute_us:g}"
 
 
-def wanted(asked: Asked) -> list[Where]:
+def wanted(request: Request) -> list[Where]:
     """All combinations that are crowded."""
     return [
         Where(ranks, processors, compute_us, variation)
-        for ranks in asked.ranks
-        for processors in asked.processors
-        for compute_us in asked.compute_us
-        for variation in asked.variations
+        for ranks in request.ranks
+        for processors in request.processors
+        for compute_us in request.compute_us
+        for variation in request.variations
         if ranks > processors
     ]
 
@@ -59,20 +59,20 @@ def names() -> set[str]:
 
 
 @contextlib.contextmanager
-def prepared(asked: Asked) -> Iterator[tuple[Crowds, list[str]]]:
+def prepared(request: Request) -> Iterator[tuple[Crowds, list[str]]]:
     """The work, and what is left out of it.
 
     Raises InvalidArgument where nothing is left, FileNotFoundError where the program is not there.
     """
-    work, combinations = Crowds(asked, paths.program(PROGRAM)), wanted(asked)
+    work, combinations = Crowds(request, paths.program(PROGRAM)), wanted(request)
     if not combinations:
         raise InvalidArgument("nothing is left to measure: every number in --ranks fits on its --processors")
     if not work.situations:
         raise InvalidArgument(
-            f"nothing is left to measure: computing alone takes more than {asked.longest_ms:g} ms an episode"
+            f"nothing is left to measure: computing alone takes more than {request.longest_ms:g} ms an episode"
         )
     left_out = len(combinations) - len(work.situations)
-    why = f"computing alone would take more than {asked.longest_ms:g} ms an episode"
+    why = f"computing alone would take more than {request.longest_ms:g} ms an episode"
     yield work, [f"{left_out} of {len(combinations)} situations are left out: {why}"] if left_out else []
 
 
@@ -81,17 +81,17 @@ class Crowds(Campaign):
 
     kind = "crowd"
 
-    def __init__(self, asked: Asked, program: Path) -> None:
-        super().__init__(asked)
+    def __init__(self, request: Request, program: Path) -> None:
+        super().__init__(request)
         self._program = program
         self._usable = sorted(os.sched_getaffinity(0))
 
     @property
     def situations(self) -> list[Where]:
-        return [where for where in wanted(self.asked) if where.alone_us <= 1e3 * self.asked.longest_ms]
+        return [where for where in wanted(self.request) if where.alone_us <= 1e3 * self.request.longest_ms]
 
     def facts(self) -> dict[str, Any]:
-        return {name: list(getattr(self.asked, name)) for name in ("processors", "compute_us", "variations")}
+        return {name: list(getattr(self.request, name)) for name in ("processors", "compute_us", "variations")}
 
     def say(self, situation: Where) -> str:
         ranks, processors, _, _ = situation
@@ -106,4 +106,4 @@ class Crowds(Campaign):
         command = ["taskset", "-c", mask, str(self._program), "--ranks", str(situation.ranks)]
         command += ["--placement", "pinned", "--rounds", str(rounds), "--seed", str(seed)]
         command += ["--workload", situation.workload, "--budget-ms", f"{1e3 * _LAUNCH_S:.0f}"]
-        return [*command, "--only", ",".join(self.asked.only)] if self.asked.only else command
+        return [*command, "--only", ",".join(self.request.only)] if self.request.only else command

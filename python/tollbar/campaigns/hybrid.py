@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import Asked, Campaign, until
+from tollbar.campaigns.campaign import Campaign, Request, until
 from tollbar.machine.mpis import Mpi
 
 #: What users write themselves.
@@ -37,14 +37,14 @@ def names() -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def prepared(asked: Asked) -> Iterator[tuple[Threads, list[str]]]:
+def prepared(request: Request) -> Iterator[tuple[Threads, list[str]]]:
     """The work, and a note for each MPI that cannot be had. Raises FileNotFoundError when none can."""
     # MPIs that come as wheels have no such program.
-    there = mpi_campaign.chosen(asked.mpis, True)
-    wanted = [mpi for mpi in there if asked.mpis or (mpi.family != "impi" and mpi.major < 5)]
+    there = mpi_campaign.chosen(request.mpis, True)
+    wanted = [mpi for mpi in there if request.mpis or (mpi.family != "impi" and mpi.major < 5)]
     known, notes = mpi_settings.programs(wanted, "bench-hybrid")
     mpi_settings.some(known, notes)
-    yield Threads(asked, known), notes
+    yield Threads(request, known), notes
 
 
 class Threads(Campaign):
@@ -52,8 +52,8 @@ class Threads(Campaign):
 
     kind = "hybrid"
 
-    def __init__(self, asked: Asked, programs: Mapping[Mpi, Path]) -> None:
-        super().__init__(asked)
+    def __init__(self, request: Request, programs: Mapping[Mpi, Path]) -> None:
+        super().__init__(request)
         self._programs = programs
 
     @property
@@ -61,16 +61,16 @@ class Threads(Campaign):
         return [
             Where(mpi, ranks, threads)
             for mpi in self._programs
-            for ranks in self.asked.ranks
-            for threads in self.asked.threads
-            if mpi.family == "openmpi" or bool(self.asked.mpis) or max(ranks, threads) <= MOST_SPINNING
+            for ranks in self.request.ranks
+            for threads in self.request.threads
+            if mpi.family == "openmpi" or bool(self.request.mpis) or max(ranks, threads) <= MOST_SPINNING
         ]
 
     def facts(self) -> dict[str, Any]:
         return {
-            "threads": list(self.asked.threads),
+            "threads": list(self.request.threads),
             "mpis": {mpi.name: str(mpi.launcher) for mpi in self._programs},
-            "level": self.asked.level,
+            "level": self.request.level,
         }
 
     def say(self, situation: Where) -> str:
@@ -82,8 +82,8 @@ class Threads(Campaign):
     def command(self, program: str, situation: Where, rounds: int, seed: int) -> list[str]:
         command = until(_LIMIT_S, mpi_settings.job(situation.mpi, situation.ranks))
         command += [str(self._programs[situation.mpi])]
-        command += ["--threads", str(situation.threads), "--level", self.asked.level]
+        command += ["--threads", str(situation.threads), "--level", self.request.level]
         command += ["--rounds", str(rounds), "--seed", str(seed), "--placement", "free"]
-        if not self.asked.full:
-            command += ["--only", ",".join([*PEERS, *(self.asked.only or FEW)])]
+        if not self.request.full:
+            command += ["--only", ",".join([*PEERS, *(self.request.only or FEW)])]
         return command

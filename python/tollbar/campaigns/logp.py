@@ -25,7 +25,7 @@ import numpy as np
 import tollbar
 from tollbar import InvalidArgument
 from tollbar.campaigns import mpi_settings, passes
-from tollbar.campaigns.campaign import Asked, Campaign, until
+from tollbar.campaigns.campaign import Campaign, Request, until
 from tollbar.campaigns.passes import Outcome, Report
 from tollbar.data import results, schema, statistics
 from tollbar.data.results import Stored
@@ -70,19 +70,19 @@ def _targets(transport: str, wanted: Sequence[str]) -> list[Target]:
     return [Target(name, what, (str(paths.program(name)),))]
 
 
-def measure(transport: str, asked: Asked, within: Path, report: Report) -> Outcome:
+def measure(transport: str, request: Request, within: Path, report: Report) -> Outcome:
     """Runs the programs of that transport and stores what they print in a new folder in `within`.
 
     Raises FileNotFoundError when there is nothing to measure with.
     """
-    return passes.measure(_RoundTrips(transport, _targets(transport, asked.mpis), asked), [], within, report)
+    return passes.measure(_RoundTrips(transport, _targets(transport, request.mpis), request), [], within, report)
 
 
 class _RoundTrips(Campaign):
     """The situations are the programs: nothing is compared."""
 
-    def __init__(self, transport: str, targets: Sequence[Target], asked: Asked) -> None:
-        super().__init__(asked)
+    def __init__(self, transport: str, targets: Sequence[Target], request: Request) -> None:
+        super().__init__(request)
         self.kind, self._targets = f"logp-{transport}", list(targets)
 
     @property

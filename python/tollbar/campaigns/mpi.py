@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import Asked, Campaign, Start, until
+from tollbar.campaigns.campaign import Campaign, Request, Start, until
 from tollbar.campaigns.mpi_settings import BASIC, COMPONENT, DOORS, ON_CARDS, PRELOAD, STOCK, WATCHED, Setting
 from tollbar.machine import mpi_hosts, mpis, nic_daemons, paths
 from tollbar.machine.mpi_hosts import Hosts
@@ -58,28 +58,28 @@ def chosen(wanted: Sequence[str], full: bool) -> list[Mpi]:
 
 
 @contextlib.contextmanager
-def prepared(asked: Asked) -> Iterator[tuple[Mpis, list[str]]]:
+def prepared(request: Request) -> Iterator[tuple[Mpis, list[str]]]:
     """The work, with its hosts for as long as it takes, and a note for each thing that cannot be had.
 
     Raises FileNotFoundError when there is nothing to measure with, RuntimeError when there can be no hosts.
     """
     known: dict[Mpi, list[Setting]] = {}
-    runnable, notes = mpi_settings.programs(chosen(asked.mpis, asked.full))
+    runnable, notes = mpi_settings.programs(chosen(request.mpis, request.full))
     mpi_settings.some(runnable, notes)
     why_no_nics = _why_no_nics()
-    if asked.hosts > 1 and why_no_nics:
+    if request.hosts > 1 and why_no_nics:
         notes.append(f"ranks that meet on their hosts' NICs are not measured: {why_no_nics}")
     for mpi in runnable:
         own = mpi_settings.own_settings(mpi) + mpi_settings.watched(mpi)
         doors, missing = mpi_settings.door_settings(mpi)
         notes += missing
-        if asked.hosts > 1 and why_no_nics is None:
+        if request.hosts > 1 and why_no_nics is None:
             doors += mpi_settings.on_cards(doors)
         known[mpi] = own + doors
     why = mpi_hosts.why_no_groups()
-    if why and asked.hosts == 1:
+    if why and request.hosts == 1:
         notes.append(f"ranks with a control group each are not measured: {why}")
-    work = Mpis(asked, known, runnable, groups=why is None)
+    work = Mpis(request, known, runnable, groups=why is None)
     with work.hosts:
         yield work, notes
 
@@ -107,19 +107,19 @@ class Mpis(Campaign):
     pair = ("PMPI_Barrier", "MPI_Barrier")  # with the preload, in one process
 
     def __init__(
-        self, asked: Asked, known: Mapping[Mpi, Sequence[Setting]], runnable: Mapping[Mpi, Path], groups: bool
+        self, request: Request, known: Mapping[Mpi, Sequence[Setting]], runnable: Mapping[Mpi, Path], groups: bool
     ) -> None:
-        super().__init__(asked)
+        super().__init__(request)
         self._known, self._runnable, self._groups = known, runnable, groups
-        self.hosts = Hosts(asked.hosts)
+        self.hosts = Hosts(request.hosts)
         self._session_nice = 0
 
     @property
     def situations(self) -> list[Where]:
         together = [
-            Where(mpi, ranks, self.asked.hosts)
+            Where(mpi, ranks, self.request.hosts)
             for mpi in self._known
-            for ranks in self.asked.ranks
+            for ranks in self.request.ranks
             if self._suits(mpi, ranks)
         ]
         apart = [
@@ -127,22 +127,22 @@ class Mpis(Campaign):
             for mpi in self._known
             for ranks in APART_RANKS
             if self._groups
-            and not self.asked.short
+            and not self.request.short
             and mpi.family == "openmpi"
-            and self.asked.hosts == 1
-            and ranks in self.asked.ranks
+            and self.request.hosts == 1
+            and ranks in self.request.ranks
         ]
         return [where for where in together + apart if self.programs(where)]
 
     def _suits(self, mpi: Mpi, ranks: int) -> bool:
-        if ranks % self.asked.hosts or mpi.family == "openmpi":
-            return ranks % self.asked.hosts == 0
+        if ranks % self.request.hosts or mpi.family == "openmpi":
+            return ranks % self.request.hosts == 0
         crowd = ranks <= MOST_SPINNING or mpi.family == "impi"
-        every = self.asked.full or self.asked.short or bool(self.asked.mpis)
+        every = self.request.full or self.request.short or bool(self.request.mpis)
         return crowd and (every or ranks in OTHERS_RANKS)
 
     def facts(self) -> dict[str, Any]:
-        return {"mpis": {mpi.name: str(mpi.launcher) for mpi in self._known}, "hosts": self.asked.hosts}
+        return {"mpis": {mpi.name: str(mpi.launcher) for mpi in self._known}, "hosts": self.request.hosts}
 
     def say(self, situation: Where) -> str:
         hosts = f" on {situation.hosts} hosts" if situation.hosts > 1 else ""
@@ -154,21 +154,21 @@ class Mpis(Campaign):
 
     def _settings_in(self, where: Where) -> list[Setting]:
         settings = [setting for setting in self._known[where.mpi] if setting.suits(where.ranks)]
-        if self.asked.short and not self.asked.only:
+        if self.request.short and not self.request.only:
             return [setting for setting in settings if setting.name == PRELOAD] or settings[:1]
-        if self.asked.only:
-            named = {STOCK, *(name.partition(" [")[2].removesuffix("]") or name for name in self.asked.only)}
-            if "MPI_Barrier" in self.asked.only:
+        if self.request.only:
+            named = {STOCK, *(name.partition(" [")[2].removesuffix("]") or name for name in self.request.only)}
+            if "MPI_Barrier" in self.request.only:
                 named |= set(DOORS)
-            elif "MPI_Ibarrier" in self.asked.only:
+            elif "MPI_Ibarrier" in self.request.only:
                 named.add(COMPONENT)  # with the preload it is the MPI's own
             settings = [setting for setting in settings if setting.name in named]
-        elif not self.asked.full:
+        elif not self.request.full:
             settings = [setting for setting in settings if setting.name in FEW_SETTINGS]
             if where.mpi.family == "mpich" and PRELOAD in (setting.name for setting in settings):
                 # The preload has the MPI's own beside it.
                 settings = [setting for setting in settings if setting.name in (PRELOAD, *ON_CARDS)]
-        if where.apart == "cgroups" and not self.asked.full:
+        if where.apart == "cgroups" and not self.request.full:
             doors = [setting for setting in settings if setting.name in DOORS]
             return doors[:1] or settings[:1]
         return settings
@@ -188,7 +188,7 @@ class Mpis(Campaign):
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
         flags += ["--apart", situation.apart, *self._extent(situation, setting)]
-        limit_s = _LIMIT_OF_FULL_S if self.asked.full else _LIMIT_S
+        limit_s = _LIMIT_OF_FULL_S if self.request.full else _LIMIT_S
         command = until(limit_s, self._launcher(situation))
         # The launcher itself must not load what its ranks are to load.
         command += ["env", *(f"{name}={value}" for name, value in variables.items())]
@@ -206,7 +206,7 @@ class Mpis(Campaign):
 
     def _extent(self, where: Where, setting: Setting) -> list[str]:
         """How much is measured in a launch."""
-        full, about_doors = self.asked.full, setting.name in (STOCK, *DOORS) and not self.asked.short
+        full, about_doors = self.request.full, setting.name in (STOCK, *DOORS) and not self.request.short
         open_mpi = where.mpi.family == "openmpi"
         late = about_doors and where.ranks == LATE_RANKS and where.hosts == 1 and (full or open_mpi)
         set_up = about_doors and where.apart == "launcher" and (full or (where.ranks == SET_UP_RANKS and open_mpi))
@@ -220,10 +220,10 @@ class Mpis(Campaign):
     def _only(self, where: Where, setting: Setting) -> list[str]:
         """The barriers of that launch; empty: all there are."""
         settings = {one.name for one in self._known[where.mpi]}
-        asked = [name.partition(" [")[0] for name in self.asked.only]
-        plans = [name for name in asked if name not in CALLS and name not in settings]
-        names = [name for name in CALLS if name in asked] or list(CALLS[:1] if plans else CALLS)
-        if where.mpi.family == "mpich" and not self.asked.full:
+        barriers = [name.partition(" [")[0] for name in self.request.only]
+        plans = [name for name in barriers if name not in CALLS and name not in settings]
+        names = [name for name in CALLS if name in barriers] or list(CALLS[:1] if plans else CALLS)
+        if where.mpi.family == "mpich" and not self.request.full:
             names = names[:1]  # it takes its time for each
         if setting.name == PRELOAD:  # its MPI_Ibarrier is the MPI's
             return ["MPI_Barrier", "PMPI_Barrier"]
@@ -231,9 +231,9 @@ class Mpis(Campaign):
             return [f"{before}{call}" for call in WATCHED_CALLS for before in ("", "P")]
         if setting.name != STOCK or where.apart == "cgroups":
             return names
-        if self.asked.only:
+        if self.request.only:
             return names + plans
-        if self.asked.full:
+        if self.request.full:
             return []
         return names if where.mpi.family != "openmpi" else [*names, *_few_plans(where)]
 

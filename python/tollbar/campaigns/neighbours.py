@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from tollbar import environment
 from tollbar.campaigns import threads
-from tollbar.campaigns.campaign import Asked, Campaign, Start
+from tollbar.campaigns.campaign import Campaign, Request, Start
 from tollbar.machine import cpus
 from tollbar.machine.session import Session
 
@@ -44,14 +44,14 @@ class Where(NamedTuple):
     ranks: int
 
 
-def wanted(asked: Asked) -> list[Where]:
+def wanted(request: Request) -> list[Where]:
     """All combinations."""
     return [
         Where(neighbours, placement, ranks)
-        for neighbours in asked.beside
-        for placement in asked.placements
-        for ranks in asked.ranks
-        if placement == "free" or not asked.pinned or ranks in asked.pinned
+        for neighbours in request.beside
+        for placement in request.placements
+        for ranks in request.ranks
+        if placement == "free" or not request.pinned or ranks in request.pinned
     ]
 
 
@@ -61,13 +61,13 @@ def names() -> set[str]:
 
 
 @contextlib.contextmanager
-def prepared(asked: Asked, kind: str = "neighbours") -> Iterator[tuple[Beside, list[str]]]:
+def prepared(request: Request, kind: str = "neighbours") -> Iterator[tuple[Beside, list[str]]]:
     """The work, and a note for what cannot be had. Raises FileNotFoundError without the main program."""
-    runnable, notes = threads.programs(asked.only or [BARRIER, *threads.PEERS.values()])
-    missing = {who: why for who in asked.beside if (why := why_not(who, next(iter(runnable.values()))))}
+    runnable, notes = threads.programs(request.only or [BARRIER, *threads.PEERS.values()])
+    missing = {who: why for who in request.beside if (why := why_not(who, next(iter(runnable.values()))))}
     notes += [f"{NEIGHBOURS[who]}: not measured, {why}" for who, why in missing.items()]
-    beside = [who for who in asked.beside if who not in missing]
-    yield Beside(replace(asked, beside=beside), runnable, kind), notes
+    beside = [who for who in request.beside if who not in missing]
+    yield Beside(replace(request, beside=beside), runnable, kind), notes
 
 
 def why_not(neighbours: str, program: Path) -> str:
@@ -85,19 +85,19 @@ class Beside(Campaign):
     first = False
     ratio = "ratio_of_means"
 
-    def __init__(self, asked: Asked, runnable: Mapping[str, Path], kind: str = "neighbours") -> None:
-        super().__init__(asked)
+    def __init__(self, request: Request, runnable: Mapping[str, Path], kind: str = "neighbours") -> None:
+        super().__init__(request)
         self.kind = kind
         self._runnable = runnable
         self._cpus = cpus.usable().affinity
 
     @property
     def situations(self) -> list[Where]:
-        return wanted(self.asked)
+        return wanted(self.request)
 
     def facts(self) -> dict[str, Any]:
         stored = ("beside", "placements", "workloads", "turns_ms")
-        return {name: getattr(self.asked, name) for name in stored}
+        return {name: getattr(self.request, name) for name in stored}
 
     def say(self, situation: Where) -> str:
         return f"{situation.ranks} threads {situation.placement}, {NEIGHBOURS[situation.neighbours]}"
@@ -109,7 +109,7 @@ class Beside(Campaign):
             shutil.copyfile(stored, self.tuning)
 
     def programs(self, situation: Where) -> list[str]:
-        if self.asked.short and not self.asked.only:
+        if self.request.short and not self.request.only:
             return [threads.MAIN]
         policies = [policy for policy in POLICIES if self._has_policy(policy, situation)]
         own = [threads.MAIN] * bool(self._of_main()) + [f"{threads.MAIN}.{policy}" for policy in policies]
@@ -120,16 +120,16 @@ class Beside(Campaign):
 
     def _has_policy(self, policy: str, situation: Where) -> bool:
         """A spinner without a processor of its own only loses."""
-        only = self.asked.only
-        asked = not only or BARRIER in only or f"{BARRIER}+{policy}" in only
-        return asked and (policy != "spin" or situation.ranks <= self._cpus)
+        only = self.request.only
+        included = not only or BARRIER in only or f"{BARRIER}+{policy}" in only
+        return included and (policy != "spin" or situation.ranks <= self._cpus)
 
     def _of_main(self) -> list[str]:
         """Of the names asked for those that its process has; all, if none were."""
-        if self.asked.short and not self.asked.only:
+        if self.request.short and not self.request.only:
             return list(SHORT)
         own = {f"{BARRIER}+{policy}" for policy in POLICIES} | threads.OF_PEERS
-        return [name for name in self.asked.only if name not in own] if self.asked.only else [""]
+        return [name for name in self.request.only if name not in own] if self.request.only else [""]
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         _, _, policy = program.partition(".")
@@ -141,9 +141,9 @@ class Beside(Campaign):
         is_peer = program in threads.PEERS | threads.DOORS
         command = [str(self._runnable[program if is_peer else plain]), "--ranks", str(situation.ranks)]
         command += ["--placement", situation.placement, "--beside", situation.neighbours]
-        command += ["--rounds", str(rounds), "--seed", str(seed), "--turns", str(self.asked.turns_ms)]
-        command += ["--workload", ",".join(self.asked.workloads)]
+        command += ["--rounds", str(rounds), "--seed", str(seed), "--turns", str(self.request.turns_ms)]
+        command += ["--workload", ",".join(self.request.workloads)]
         if is_peer:
-            return [*command, *threads.asked_of_peer(program, self.asked.only)]
+            return [*command, *threads.only_of_peer(program, self.request.only)]
         only = [BARRIER] if policy else self._of_main()
         return [*command, "--only", ",".join(only)] if only != [""] else command

@@ -69,18 +69,18 @@ def measure(work: Campaign, notes: Sequence[str], within: Path, report: Report) 
 
 def _measure(work: Campaign, outcome: Outcome, known: dict[str, Any], report: Report) -> None:
     """All passes. Adds to `known` what the run is about."""
-    neighbours = work.asked.neighbours
+    neighbours = work.request.neighbours
     with tempfile.TemporaryDirectory() as scratch, Session(Path(scratch), neighbours, work.first) as session:
         known |= {
             "kind": work.kind,
             "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "seed": work.asked.seed,
-            "launches": work.asked.launches,
-            "rounds": work.asked.rounds,
-            "budget_s": work.asked.budget_s,
-            "ranks": list(work.asked.ranks),
-            "only": list(work.asked.only),
-            "full": work.asked.full,
+            "seed": work.request.seed,
+            "launches": work.request.launches,
+            "rounds": work.request.rounds,
+            "budget_s": work.request.budget_s,
+            "ranks": list(work.request.ranks),
+            "only": list(work.request.only),
+            "full": work.request.full,
             **({"neighbours": _words(neighbours)} if neighbours else {}),
             **work.facts(),
             "session": session.autogroup,
@@ -98,19 +98,19 @@ def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Repo
     """Stops before a situation that would not end within the budget; the first pass is always whole.
 
     After `launches` passes come further ones of the situations that want more."""
-    chance = random.Random(work.asked.seed)
+    chance = random.Random(work.request.seed)
     began, group = time.monotonic(), 0
     pace = _Pace(work)
-    rounds, passes = min(work.asked.rounds, FIRST_ROUNDS), work.asked.launches
+    rounds, passes = min(work.request.rounds, FIRST_ROUNDS), work.request.launches
     wanted = list(work.situations)
     while wanted:
         number = outcome.passes
         total = group + len(wanted) * max(1, passes - number)
         chance.shuffle(wanted)
         for situation in wanted:
-            left = work.asked.budget_s - (time.monotonic() - began)
+            left = work.request.budget_s - (time.monotonic() - began)
             if number and pace.seconds(situation, rounds) > left:
-                outcome.notes.append(f"the budget of {work.asked.budget_s:.0f} s ended after {number} whole passes")
+                outcome.notes.append(f"the budget of {work.request.budget_s:.0f} s ended after {number} whole passes")
                 return
             where = f"{work.say(situation)}, pass {number + 1}{f' of {passes}' if number < passes else ''}"
             report(group, total, where)
@@ -127,11 +127,11 @@ def _run_passes(work: Campaign, session: Session, outcome: Outcome, report: Repo
             group += 1
         outcome.passes = number + 1
         if outcome.passes < passes:
-            left = work.asked.budget_s - (time.monotonic() - began)
+            left = work.request.budget_s - (time.monotonic() - began)
             rounds = pace.affordable(left / (passes - outcome.passes))
         else:
             wanted = [situation for situation in work.situations if work.wants_more(situation)]
-            rounds = work.asked.rounds * (_BEYOND if work.first else 1)
+            rounds = work.request.rounds * (_BEYOND if work.first else 1)
     report(group, group, "done")
 
 
@@ -151,7 +151,7 @@ class _Pace:
 
     def affordable(self, seconds: float) -> int:
         """The most rounds with which a pass takes no longer than that; at least one."""
-        for rounds in range(self._work.asked.rounds, 1, -1):
+        for rounds in range(self._work.request.rounds, 1, -1):
             if sum(self.seconds(situation, rounds) for situation in self._per_round) <= seconds:
                 return rounds
         return 1

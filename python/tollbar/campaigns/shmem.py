@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import Asked, Campaign, NotHere, until
+from tollbar.campaigns.campaign import Campaign, NotHere, Request, until
 from tollbar.machine import paths
 
 #: Name of a stored launch, and the program.
@@ -46,11 +46,11 @@ def names() -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def prepared(asked: Asked) -> Iterator[tuple[Pes, list[str]]]:
+def prepared(request: Request) -> Iterator[tuple[Pes, list[str]]]:
     """The work. Raises NotHere that says why nothing can be measured here."""
     if why := why_not():
         raise NotHere(f"OpenSHMEM is not measured: {why}")
-    yield Pes(asked), []
+    yield Pes(request), []
 
 
 class Pes(Campaign):
@@ -60,10 +60,10 @@ class Pes(Campaign):
 
     @property
     def situations(self) -> list[int]:
-        return list(self.asked.ranks)
+        return list(self.request.ranks)
 
     def facts(self) -> dict[str, Any]:
-        return {"iterations": self.asked.iterations}
+        return {"iterations": self.request.iterations}
 
     def say(self, situation: int) -> str:
         return f"{situation} PEs"
@@ -76,8 +76,8 @@ class Pes(Campaign):
         command += ["--rounds", str(rounds), "--seed", str(seed)]
         command += ["--placement", "pinned" if situation <= 2 else "free"]
         if program == "exchange":
-            command += ["--iterations", str(self.asked.iterations)]
+            command += ["--iterations", str(self.request.iterations)]
         else:
             command += ["--away-ms", str(AWAY_MS if situation == AWAY_PES else 0)]
             command += ["--skew-us", str(SKEW_US if situation == OVERLAP_PES else 0)]
-        return [*command, "--only", ",".join(self.asked.only)] if self.asked.only else command
+        return [*command, "--only", ",".join(self.request.only)] if self.request.only else command

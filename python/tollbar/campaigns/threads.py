@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tollbar import _native
-from tollbar.campaigns.campaign import Asked, Campaign, Start, listed
+from tollbar.campaigns.campaign import Campaign, Request, Start, listed
 from tollbar.machine import cpus, doors, paths
 
 MAIN = "tollbar-bench-threads"
@@ -97,10 +97,10 @@ def names() -> set[str]:
     return (listed(paths.program(MAIN)) | OF_PEERS | {"pthread_door"}) - absent
 
 
-def asked_of_peer(program: str, only: Sequence[str]) -> list[str]:
+def only_of_peer(program: str, only: Sequence[str]) -> list[str]:
     """The flags that tell a program of PEERS or DOORS which of its names are asked for."""
-    asked = [name for name in of_peer(program) if name in only]
-    return ["--only", ",".join(asked)] if asked else []
+    names = [name for name in of_peer(program) if name in only]
+    return ["--only", ",".join(names)] if names else []
 
 
 def preloaded(program: str) -> dict[str, str]:
@@ -112,12 +112,12 @@ def preloaded(program: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def prepared(asked: Asked) -> Iterator[tuple[Threads, list[str]]]:
+def prepared(request: Request) -> Iterator[tuple[Threads, list[str]]]:
     """The work, and a note for what cannot be had. Raises FileNotFoundError without the main program."""
-    runnable, notes = programs(asked.only, singles=not asked.short)
-    if asked.short and not asked.only:
+    runnable, notes = programs(request.only, singles=not request.short)
+    if request.short and not request.only:
         runnable.pop(_SLOW, None)
-    yield Threads(asked, runnable), notes
+    yield Threads(request, runnable), notes
 
 
 class Threads(Campaign):
@@ -125,16 +125,16 @@ class Threads(Campaign):
 
     kind = "threads"
 
-    def __init__(self, asked: Asked, runnable: Mapping[str, Path]) -> None:
-        super().__init__(asked)
+    def __init__(self, request: Request, runnable: Mapping[str, Path]) -> None:
+        super().__init__(request)
         self._runnable = runnable
 
     @property
     def situations(self) -> list[Situation]:
-        return [Situation(placement, ranks) for placement in self.asked.placements for ranks in self.asked.ranks]
+        return [Situation(placement, ranks) for placement in self.request.placements for ranks in self.request.ranks]
 
     def facts(self) -> dict[str, Any]:
-        return {"placements": list(self.asked.placements), "spinners": self.asked.spinners}
+        return {"placements": list(self.request.placements), "spinners": self.request.spinners}
 
     def say(self, situation: Situation) -> str:
         return f"{situation.ranks} threads, {situation.placement}"
@@ -148,13 +148,13 @@ class Threads(Campaign):
         """Whether that program has something to measure there."""
         if program in SINGLES:
             return situation in SINGLES[program].situations
-        if program in PEERS and situation.ranks > MANY and not self.asked.only:
+        if program in PEERS and situation.ranks > MANY and not self.request.only:
             return situation.placement == "free"
         return True
 
     def wants_more(self, situation: Any) -> bool:
         """Sentences are about threads that the kernel places, as users' are."""
-        return situation.placement == self.asked.placements[-1] and super().wants_more(situation)
+        return situation.placement == self.request.placements[-1] and super().wants_more(situation)
 
     def rounds(self, program: str, situation: Situation, rounds: int) -> int:
         if program in SINGLES:
@@ -165,7 +165,7 @@ class Threads(Campaign):
         command = [str(self._runnable[program]), "--ranks", str(situation.ranks)]
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
         if program in PEERS | DOORS:
-            return [*command, *asked_of_peer(program, self.asked.only)]
+            return [*command, *only_of_peer(program, self.request.only)]
         return [*command, *self._of_main(situation)] if program == MAIN else command
 
     def start(self, program: str, situation: Situation, rounds: int, seed: int) -> Start:
@@ -173,11 +173,11 @@ class Threads(Campaign):
 
     def _of_main(self, situation: Situation) -> list[str]:
         """What the program is told that measures most."""
-        share = self.asked.budget_s / self.asked.launches / len(self.situations)
-        flags = ["--budget-ms", f"{1e3 * share:.0f}"] if self.asked.spinners else ["--quick"]
-        if only := [name for name in self.asked.only if name not in OF_PEERS]:
+        share = self.request.budget_s / self.request.launches / len(self.situations)
+        flags = ["--budget-ms", f"{1e3 * share:.0f}"] if self.request.spinners else ["--quick"]
+        if only := [name for name in self.request.only if name not in OF_PEERS]:
             return [*flags, "--only", ",".join(only)]
-        if self.asked.short:
+        if self.request.short:
             hopeless = self.evidence(situation).hopeless
             left = {*hopeless, "pthread_barrier"} if self.goes_beyond(situation) else hopeless
             names = [name for name in short(situation.ranks, situation.placement) if name not in left]

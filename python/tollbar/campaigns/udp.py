@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import LIMIT_S, Asked, Campaign, Start, listed, until
+from tollbar.campaigns.campaign import LIMIT_S, Campaign, Request, Start, listed, until
 from tollbar.campaigns.mpi_settings import ON_CARDS, STOCK, Setting
 from tollbar.machine import nic_daemons, paths
 from tollbar.machine.failure import Failure
@@ -52,15 +52,15 @@ def names() -> set[str]:
 
 
 @contextlib.contextmanager
-def prepared(asked: Asked) -> Iterator[tuple[Datagrams, list[str]]]:
+def prepared(request: Request) -> Iterator[tuple[Datagrams, list[str]]]:
     """The work, with its hosts for as long as it takes, and a note for each thing that cannot be had.
 
     Raises FileNotFoundError when the program is not there.
     """
     paths.program(PROGRAM)
     mpi, why = open_mpi()
-    with on_hosts(max(asked.ranks)) as (hosts, notes):
-        yield Datagrams(asked, hosts, mpi), notes + ([why] if why else [])
+    with on_hosts(max(request.ranks)) as (hosts, notes):
+        yield Datagrams(request, hosts, mpi), notes + ([why] if why else [])
 
 
 @contextlib.contextmanager
@@ -128,20 +128,20 @@ class Datagrams(Campaign):
 
     kind = "udp"
 
-    def __init__(self, asked: Asked, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
-        super().__init__(asked)
+    def __init__(self, request: Request, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
+        super().__init__(request)
         self._hosts, self._mpi = hosts, mpi
-        self._doors = mpi_doors(hosts, mpi[0]) if mpi and asked.nics else []
+        self._doors = mpi_doors(hosts, mpi[0]) if mpi and request.nics else []
 
     @property
     def situations(self) -> list[Where]:
-        return [Where(ranks, placement(ranks)) for ranks in self.asked.ranks]
+        return [Where(ranks, placement(ranks)) for ranks in self.request.ranks]
 
     def facts(self) -> dict[str, Any]:
         return {
             "network": "namespaces" if self._hosts.count > 1 else "loopback",
             "mpis": {self._mpi[0].name: str(self._mpi[0].launcher)} if self._mpi else {},
-            "batch_us": self.asked.batch_us,
+            "batch_us": self.request.batch_us,
         }
 
     def say(self, situation: Where) -> str:
@@ -155,7 +155,7 @@ class Datagrams(Campaign):
         if not self._mpi:
             return []
         own = [setting for setting in mpi_settings.own_settings(self._mpi[0]) if setting.suits(situation.ranks)]
-        if self.asked.full:
+        if self.request.full:
             own = [setting for setting in own if not setting.name.startswith("coll/")]  # those need memory in common
         else:
             own = [setting for setting in own if setting.name in FEW_SETTINGS]
@@ -163,20 +163,20 @@ class Datagrams(Campaign):
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
-        flags += ["--batch-us", str(self.asked.batch_us)]
+        flags += ["--batch-us", str(self.request.batch_us)]
         command = self._udp(situation) if program == "udp" else self._of_mpi(program, situation)
-        limit_s = _FULL_LIMIT_S if self.asked.full else _LIMIT_S
+        limit_s = _FULL_LIMIT_S if self.request.full else _LIMIT_S
         return Start(until(limit_s, [*command, *flags]), self.environment(), limit_s + LIMIT_S - _LIMIT_S)
 
     def _udp(self, situation: Where) -> list[str]:
-        command = program_words(self._hosts, situation.ranks, self.asked.nics)
-        only = self.asked.only or (() if self.asked.full else self._few(situation))
+        command = program_words(self._hosts, situation.ranks, self.request.nics)
+        only = self.request.only or (() if self.request.full else self._few(situation))
         return [*command, "--only", ",".join(only)] if only else command
 
     def _few(self, situation: Where) -> tuple[str, ...]:
         spinning = situation.placement == "pinned"
         hosts = FEW + SPINNING if spinning else FEW
-        if not self.asked.nics:
+        if not self.request.nics:
             return hosts
         return hosts + CARDS + SPINNING_CARDS if spinning else hosts + CARDS
 

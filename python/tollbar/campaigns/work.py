@@ -11,7 +11,7 @@ from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings, work_over
 from tollbar.campaigns import shmem as shmem_campaign
 from tollbar.campaigns import udp as udp_campaign
-from tollbar.campaigns.campaign import Asked, Campaign, NotHere, Start, until
+from tollbar.campaigns.campaign import Campaign, NotHere, Request, Start, until
 from tollbar.campaigns.work_over import Over
 
 #: The workloads of Buntinas et al., sections 4.3 (fine loops), 4.4 (varying arrival) and 4.5 (applications).
@@ -40,24 +40,24 @@ class Where(NamedTuple):
 
 
 @contextlib.contextmanager
-def prepared(bench: str, asked: Asked) -> Iterator[tuple[Working, list[str]]]:
+def prepared(bench: str, request: Request) -> Iterator[tuple[Working, list[str]]]:
     """The work over what that bench measures, for as long as it takes, and what of it is not available."""
     if bench == "threads":
-        yield Working(asked, [work_over.of_threads()]), []
+        yield Working(request, [work_over.of_threads()]), []
     elif bench == "mpi":
-        known, notes = mpi_settings.programs(mpi_campaign.chosen(asked.mpis, full=asked.full))
+        known, notes = mpi_settings.programs(mpi_campaign.chosen(request.mpis, full=request.full))
         jobs = [work_over.of_mpi(mpi, program) for mpi, program in mpi_settings.some(known, notes).items()]
-        yield Working(asked, jobs), notes
+        yield Working(request, jobs), notes
     elif bench == "shmem":
         if why := shmem_campaign.why_not():
             raise NotHere(f"OpenSHMEM is not measured: {why}")
-        yield Working(asked, [work_over.of_pes()]), []
+        yield Working(request, [work_over.of_pes()]), []
     else:
         mpi, why = udp_campaign.open_mpi()
-        with udp_campaign.on_hosts(max(asked.ranks)) as (hosts, notes):
+        with udp_campaign.on_hosts(max(request.ranks)) as (hosts, notes):
             # A job on many hosts takes long to start.
-            own = work_over.OF_MPI if asked.runs else work_over.OF_MPI[:1]
-            yield Working(asked, work_over.of_hosts(hosts, asked.nics, mpi, own)), notes + ([why] if why else [])
+            own = work_over.OF_MPI if request.runs else work_over.OF_MPI[:1]
+            yield Working(request, work_over.of_hosts(hosts, request.nics, mpi, own)), notes + ([why] if why else [])
 
 
 class Working(Campaign):
@@ -65,8 +65,8 @@ class Working(Campaign):
 
     kind = "work"
 
-    def __init__(self, asked: Asked, over: Sequence[Over]) -> None:
-        super().__init__(asked)
+    def __init__(self, request: Request, over: Sequence[Over]) -> None:
+        super().__init__(request)
         self._over = over
 
     @property
@@ -75,15 +75,15 @@ class Working(Campaign):
             dict.fromkeys(
                 Where(over.name, placement, ranks)
                 for over in self._over
-                for ranks in self.asked.ranks
-                for placement in self.asked.placements or (over.placement(ranks),)
+                for ranks in self.request.ranks
+                for placement in self.request.placements or (over.placement(ranks),)
             )
         )
 
     def facts(self) -> dict[str, Any]:
         over = list(dict.fromkeys(one.name for one in self._over))
-        hosts = max(self.asked.ranks) if "hosts" in over else 1
-        return {"over": over, "hosts": hosts, "workloads": list(self.asked.workloads)}
+        hosts = max(self.request.ranks) if "hosts" in over else 1
+        return {"over": over, "hosts": hosts, "workloads": list(self.request.workloads)}
 
     def say(self, situation: Where) -> str:
         return f"{situation.ranks} ranks over {situation.over}, {situation.placement}"
@@ -93,24 +93,24 @@ class Working(Campaign):
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         over = next(one for one in self._over if (one.name, one.program) == (situation.over, program))
-        limit_s = _LONG_LIMIT_S if self.asked.full or self.asked.runs else _LIMIT_S
+        limit_s = _LONG_LIMIT_S if self.request.full or self.request.runs else _LIMIT_S
         command = until(limit_s, over.command(situation.ranks))
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
-        names = (over.takes_names and self.asked.only) or over.usual
+        names = (over.takes_names and self.request.only) or over.usual
         command += ["--only", ",".join(names)]
         command += ["--workload", ",".join(self._workloads(situation.ranks))]
-        if self.asked.runs:
-            command += ["--runs", str(-(-self.asked.runs // self.asked.launches))]
-        elif self.asked.batch_us:
-            command += ["--batch-us", str(self.asked.batch_us)]
+        if self.request.runs:
+            command += ["--runs", str(-(-self.request.runs // self.request.launches))]
+        elif self.request.batch_us:
+            command += ["--batch-us", str(self.request.batch_us)]
         return Start(command, self.environment(), limit_s + 10)
 
     def _workloads(self, hosts: int) -> list[str]:
-        return [workload for workload in self.asked.workloads if self._is_shown(workload, hosts)]
+        return [workload for workload in self.request.workloads if self._is_shown(workload, hosts)]
 
     def _is_shown(self, workload: str, hosts: int) -> bool:
         """Whether a figure of the paper has it between so many hosts, or they are the nearest to those."""
-        if not self.asked.as_printed or workload == _EVERYWHERE:
+        if not self.request.as_printed or workload == _EVERYWHERE:
             return True
         if workload in APPLICATIONS:
             printed = APPLICATION_HOSTS
@@ -118,4 +118,4 @@ class Working(Campaign):
             printed = VARYING_HOSTS
         else:
             return True
-        return hosts == min(self.asked.ranks, key=lambda number: abs(number - printed))
+        return hosts == min(self.request.ranks, key=lambda number: abs(number - printed))

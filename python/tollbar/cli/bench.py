@@ -23,7 +23,7 @@ from tollbar.cli.table import Table, describe_columns
 from tollbar.cli.watching import Watcher, finished
 
 if TYPE_CHECKING:
-    from tollbar.campaigns.campaign import Asked, Campaign
+    from tollbar.campaigns.campaign import Campaign, Request
 
 MOST_HOSTS = 64
 
@@ -170,9 +170,9 @@ class Bench:
 
         return amounts(how or self.campaign or self.name, amount)
 
-    def _asked(self, args: argparse.Namespace, how: str) -> Asked:
+    def _request(self, args: argparse.Namespace, how: str) -> Request:
         """What the arguments say, and the usual, quick or full amount of what they do not say."""
-        from tollbar.campaigns.campaign import Asked
+        from tollbar.campaigns.campaign import Request
 
         amount = args.effort["name"]
         given = {_FIELDS.get(name, name): value for name, value in vars(args).items() if value is not None}
@@ -180,43 +180,43 @@ class Bench:
         given |= {"full": amount == "full", "spinners": amount == "full"}
         if args.barriers or "launches" in given:
             given["most_launches"] = 0  # as often as it says
-        known = {field.name for field in fields(Asked)}
+        known = {field.name for field in fields(Request)}
         over_hosts = how == "work" and self.name in ("udp", "nic")
         usual = self._amounts(amount, "work_over_hosts" if over_hosts else how)
-        return Asked(**usual | {name: value for name, value in given.items() if name in known})
+        return Request(**usual | {name: value for name, value in given.items() if name in known})
 
     def measure(self, args: argparse.Namespace, how: str) -> tuple[Path, bool]:
-        asked = self._asked(args, how)
+        request = self._request(args, how)
         if how == "work":
-            return self._measure_workload(args, asked)
+            return self._measure_workload(args, request)
         module = import_module(f"tollbar.campaigns.{how}")
-        if asked.hosts > 1:
-            asked = replace(asked, ranks=args.ranks or (asked.hosts,))
-            if uneven := [ranks for ranks in asked.ranks if ranks % asked.hosts]:
-                raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {asked.hosts} hosts")
+        if request.hosts > 1:
+            request = replace(request, ranks=args.ranks or (request.hosts,))
+            if uneven := [ranks for ranks in request.ranks if ranks % request.hosts]:
+                raise WrongUse(f"--ranks {uneven[0]} cannot be spread evenly over {request.hosts} hosts")
         if how == "neighbours":
-            asked = replace(asked, workloads=args.compute or asked.workloads)
+            request = replace(request, workloads=args.compute or request.workloads)
             if args.ranks or args.placement:
-                asked = replace(asked, pinned=())
+                request = replace(request, pinned=())
         elif getattr(args, "beside", None):
-            asked = replace(asked, neighbours=_neighbours(args.beside))
+            request = replace(request, neighbours=_neighbours(args.beside))
         if how == "crowd":
-            asked = bench_crowd.on_these_processors(bench_crowd.computing(asked, args.compute))
-        if asked.only:
-            _check_names(asked, module.names())
-        return _run(module.prepared(asked), args.output)
+            request = bench_crowd.on_these_processors(bench_crowd.computing(request, args.compute))
+        if request.only:
+            _check_names(request, module.names())
+        return _run(module.prepared(request), args.output)
 
-    def _measure_workload(self, args: argparse.Namespace, asked: Asked) -> tuple[Path, bool]:
+    def _measure_workload(self, args: argparse.Namespace, request: Request) -> tuple[Path, bool]:
         from tollbar.campaigns import work
 
         paper = args.compute == ("paper",)
         quick = args.effort["name"] == "quick"
-        asked = replace(
-            asked,
+        request = replace(
+            request,
             workloads=(work.QUICK if quick else work.WORKLOADS) if paper else args.compute,
-            as_printed=paper and self.name in ("udp", "nic") and not asked.full,
+            as_printed=paper and self.name in ("udp", "nic") and not request.full,
         )
-        return _run(work.prepared(self.name, asked), args.output)
+        return _run(work.prepared(self.name, request), args.output)
 
 
 def _neighbours(beside: Sequence[str]) -> int:
@@ -227,30 +227,30 @@ def _neighbours(beside: Sequence[str]) -> int:
     return known[beside[0]]
 
 
-def _check_names(asked: Asked, names: Collection[str]) -> None:
+def _check_names(request: Request, names: Collection[str]) -> None:
     """Raises WrongUse for what cannot be measured, before anything is launched."""
-    for name in asked.only:
+    for name in request.only:
         plain = name.partition("+")[0]
         if name in names or plain in names:
             continue
         try:
-            _plan_of(plain, asked)
+            _plan_of(plain, request)
         except ValueError as error:
-            known = [] if asked.threads else arguments.CATALOGUE  # those are of one level
+            known = [] if request.threads else arguments.CATALOGUE  # those are of one level
             near = difflib.get_close_matches(plain, [*names, *known], n=1)
             why = f"there is no such barrier; did you mean '{near[0]}'?" if near else str(error)
             raise WrongUse(f"{name}: {why}") from None
 
 
-def _plan_of(name: str, asked: Asked) -> tollbar.Plan:
+def _plan_of(name: str, request: Request) -> tollbar.Plan:
     """The plan between most of the ranks and their threads. Raises InvalidArgument where there is none."""
-    if not asked.threads:
-        return tollbar.plan(name, max(asked.ranks))
+    if not request.threads:
+        return tollbar.plan(name, max(request.ranks))
     inner, slash, outer = name.partition("/")
     if not slash:
         raise InvalidArgument("a barrier of two levels is spelled INNER/OUTER, as in turnstile/dissemination")
-    threads = max(asked.threads)
-    return tollbar.plan(f"{inner}@{threads}/{outer}", max(asked.ranks) * threads)
+    threads = max(request.threads)
+    return tollbar.plan(f"{inner}@{threads}/{outer}", max(request.ranks) * threads)
 
 
 def _run(prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: Path | None) -> tuple[Path, bool]:
@@ -268,7 +268,7 @@ def _run(prepared: AbstractContextManager[tuple[Campaign, list[str]]], output: P
                 raise WrongUse("nothing is left to measure: no installed MPI can be measured with these --ranks")
             for line in noise.before(noise.look()):
                 print(f"tollbar bench: {line}: times may be too long", file=sys.stderr)
-            with Watcher(work.asked.launches * len(work.situations)) as watcher:
+            with Watcher(work.request.launches * len(work.situations)) as watcher:
                 return finished(passes.measure(work, notes, output or results.folder(), watcher.report))
     except NotHere:
         raise
@@ -340,11 +340,11 @@ BENCHES = {
 }
 
 
-def measure_beside(asked: Asked) -> Path:
+def measure_beside(request: Request) -> Path:
     """A run of what `tollbar tune` has to know; its folder."""
     from tollbar.campaigns import neighbours
 
-    return _run(neighbours.prepared(asked, "tune"), None)[0]
+    return _run(neighbours.prepared(request, "tune"), None)[0]
 
 
 def measure_briefly() -> Path:

@@ -13,7 +13,7 @@ from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.table import Table, column
 
 if TYPE_CHECKING:
-    from tollbar.campaigns.campaign import Asked
+    from tollbar.campaigns.campaign import Request
     from tollbar.models.crowd import Crowds, Point
 
 
@@ -39,10 +39,10 @@ class Crowded:
     model: str = column("the simulator's barrier and way of waiting", detail=True)
 
 
-def computing(asked: Asked, compute: Sequence[str] | None) -> Asked:
+def computing(request: Request, compute: Sequence[str] | None) -> Request:
     """The same with these computing times and variations. Raises WrongUse for what is no time above 0."""
     if not compute:
-        return asked
+        return request
     parts = [workload.partition("~") for workload in compute]
     try:
         times = tuple(dict.fromkeys(float(us) for us, _, _ in parts))
@@ -51,19 +51,19 @@ def computing(asked: Asked, compute: Sequence[str] | None) -> Asked:
         raise WrongUse("--compute with --cpus takes US or US~SHARE, no application") from None
     if min(times) <= 0 or max(times) > 1e6 or len(times) * len(shares) != len(compute):
         raise WrongUse("--compute with --cpus takes times above 0, each of them with the same shares")
-    return dataclasses.replace(asked, compute_us=times, variations=shares)
+    return dataclasses.replace(request, compute_us=times, variations=shares)
 
 
-def on_these_processors(asked: Asked) -> Asked:
+def on_these_processors(request: Request) -> Request:
     """The same, on no more processors than there are. Raises WrongUse where more were asked for."""
     from tollbar.campaigns.campaign import amounts
     from tollbar.machine import cpus
 
     usable = cpus.usable().cpus
-    fitting = tuple(number for number in asked.processors if number <= usable)
-    if fitting != tuple(asked.processors) and list(asked.processors) != amounts("crowd")["processors"]:
-        raise WrongUse(f"--cpus {max(asked.processors)}: this process may use {usable}")
-    return dataclasses.replace(asked, processors=fitting)
+    fitting = tuple(number for number in request.processors if number <= usable)
+    if fitting != tuple(request.processors) and list(request.processors) != amounts("crowd")["processors"]:
+        raise WrongUse(f"--cpus {max(request.processors)}: this process may use {usable}")
+    return dataclasses.replace(request, processors=fitting)
 
 
 def table(folder: Path, failed: bool) -> Table:

@@ -134,7 +134,7 @@ class Way:
         notes: list[str] = []
         failed = False
         for ranks in arguments.sizes(args.ranks):
-            asked = checks.Asked(
+            request = checks.Request(
                 ranks=ranks,
                 episodes=args.episodes,
                 stuck_s=float(limit or 0) or _STUCK_S,
@@ -144,10 +144,10 @@ class Way:
                 threads=getattr(args, "threads", 1),
             )
             try:
-                with getattr(checks, self.launches)(asked) as (launches, remarks):
+                with getattr(checks, self.launches)(request) as (launches, remarks):
                     notes += [note for note in remarks if note not in notes]
                     for launch in track(launches, f"checking {ranks} {self.ranks}"):
-                        failed |= _check(rows, notes, launch, asked)
+                        failed |= _check(rows, notes, launch, request)
             except (FileNotFoundError, Failure) as error:
                 raise WrongUse(error) from None
         if not rows and not failed:
@@ -155,11 +155,11 @@ class Way:
         return Table(rows, Checked, failed=failed, notes=notes)
 
 
-def _check(rows: list[Checked], notes: list[str], launch: checks.Launch, asked: checks.Asked) -> bool:
+def _check(rows: list[Checked], notes: list[str], launch: checks.Launch, request: checks.Request) -> bool:
     """Runs it, first with a late rank, and puts down what is seen. True when a barrier failed."""
     from tollbar.campaigns import checks
 
-    late = checks.launched(launch.with_a_late_rank(min(_LATE, asked.episodes)))
+    late = checks.launched(launch.with_a_late_rank(min(_LATE, request.episodes)))
     passed = {(record["name"], record["wait"], record["ranks"]): record for record in late.passed}
     outcome = late if late.fault or late.trouble else checks.launched(launch)
     of = launch.of or None
@@ -171,12 +171,12 @@ def _check(rows: list[Checked], notes: list[str], launch: checks.Launch, asked: 
         done = record["episodes"] + (before["episodes"] if before else 0)
         rows.append(_row(of, record, record["ranks"], done, waited, round(elapsed_ns / 1e9, 3), None))
     if fault := outcome.fault:
-        words = checks.fault_in_words(fault, asked.stuck_s)
+        words = checks.fault_in_words(fault, request.stuck_s)
         done = fault["episode"] - 1
-        waited = done if outcome is late else min(_LATE, asked.episodes)
+        waited = done if outcome is late else min(_LATE, request.episodes)
         total = done if outcome is late else done + waited
-        rows.append(_row(of, fault, asked.ranks * asked.threads, total, waited, None, words))
-        where = f"{fault['name']}{f' of {of}' if of else ''} with {asked.ranks} ranks"
+        rows.append(_row(of, fault, request.ranks * request.threads, total, waited, None, words))
+        where = f"{fault['name']}{f' of {of}' if of else ''} with {request.ranks} ranks"
         notes.append(f"{where} is no barrier: {words}")
         return True
     if outcome.trouble:

@@ -65,17 +65,17 @@ def add_parser(ways) -> None:
 
 def run(args: argparse.Namespace) -> Table:
     from tollbar.campaigns import logp as logp_measure
-    from tollbar.campaigns.campaign import Asked
+    from tollbar.campaigns.campaign import Request
     from tollbar.data import results
 
     if args.mpi and args.transport != "mpi":
         raise WrongUse(f"--mpi is not an option of `tollbar logp measure {args.transport}`")
     launches, rounds = EFFORTS[args.effort]
-    asked = Asked((2,), launches, BUDGET_S, rounds, mpis=args.mpi, seed=time.time_ns() % 2**31)
+    request = Request((2,), launches, BUDGET_S, rounds, mpis=args.mpi, seed=time.time_ns() % 2**31)
     within = args.output or results.folder()
     try:
         with Watcher(launches * max(1, len(args.mpi))) as watcher:
-            folder, _ = finished(logp_measure.measure(args.transport, asked, within, watcher.report))
+            folder, _ = finished(logp_measure.measure(args.transport, request, within, watcher.report))
     except FileNotFoundError as error:
         raise WrongUse(error) from None
     links = logp_measure.links(results.read(folder))

@@ -142,11 +142,11 @@ def _text(where: Where) -> str:
 
 def _measure(claims: Sequence[_Claim]) -> list[Path]:
     """The run that says what those lack; none where it cannot be had."""
-    from tollbar.campaigns.campaign import Asked
+    from tollbar.campaigns.campaign import Request
     from tollbar.cli.errors import CheckFailed, WrongUse
 
     lacking = {where for claim in claims for where in claim.lacking}
-    asked = Asked(
+    request = Request(
         ranks=sorted({claim.choice.situation.ranks for claim in claims}),
         launches=LAUNCHES,
         budget_s=_BUDGET_S,
@@ -156,10 +156,10 @@ def _measure(claims: Sequence[_Claim]) -> list[Path]:
         workloads=("0", "20~0.5"),
         turns_ms=60,
     )
-    names = " and ".join(asked.only)
-    print(f"tollbar tune: measuring {names} {', '.join(asked.beside)}", file=sys.stderr)
+    names = " and ".join(request.only)
+    print(f"tollbar tune: measuring {names} {', '.join(request.beside)}", file=sys.stderr)
     try:
-        return [bench.measure_beside(asked)]
+        return [bench.measure_beside(request)]
     except (CheckFailed, WrongUse) as error:
         print(f"tollbar tune: {error}", file=sys.stderr)
         return []

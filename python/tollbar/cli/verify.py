@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> Table:
     wanted = args.plans or arguments.CATALOGUE
     if args.ranks and all(isinstance(plan, Path) for plan in wanted):
         raise WrongUse("a FILE has its own number of ranks, one line each; leave out --ranks or name a PLAN")
-    asked, sizes = args.ranks or _sizes(_DEFAULT_RANKS)
+    ranks, sizes = args.ranks or _sizes(_DEFAULT_RANKS)
     read = {plan: _read(plan) for plan in wanted if isinstance(plan, Path)}
     with Progress("proving", total=len(read) + (len(wanted) - len(read)) * sum(sizes)) as progress:
         rows = []
@@ -78,8 +78,8 @@ def run(args: argparse.Namespace) -> Table:
                 rows.append(_prove(str(plan), str(read[plan].ranks), [read[plan]]))
                 progress.advance()
             else:
-                plans = (tollbar.plan(plan, ranks) for ranks in sizes)
-                rows.append(_prove(plan, asked, plans, progress.advance))
+                plans = (tollbar.plan(plan, size) for size in sizes)
+                rows.append(_prove(plan, ranks, plans, progress.advance))
     failures = [_failure(row) for row in rows if not row.holds]
     return Table(rows, failed=bool(failures), notes=failures)
 
@@ -88,7 +88,7 @@ def _failure(row: Proof) -> str:
     return f"{row.plan} with {row.failed_ranks} ranks: {row.explanation}"
 
 
-def _prove(name: str, asked: str, plans: Iterable[tollbar.Plan], done: Callable[[int], None] = lambda _: None) -> Proof:
+def _prove(name: str, ranks: str, plans: Iterable[tollbar.Plan], done: Callable[[int], None] = lambda _: None) -> Proof:
     operations = proved = 0
     for plan in plans:
         verdict = tollbar.verify(plan)
@@ -97,7 +97,7 @@ def _prove(name: str, asked: str, plans: Iterable[tollbar.Plan], done: Callable[
         if not verdict.holds:
             return Proof(
                 plan=name,
-                ranks=asked,
+                ranks=ranks,
                 proved=proved,
                 holds=False,
                 failed_ranks=plan.ranks,
@@ -108,7 +108,7 @@ def _prove(name: str, asked: str, plans: Iterable[tollbar.Plan], done: Callable[
                 operations=operations,
             )
         proved += 1
-    return Proof(name, asked, proved, holds=True, operations=operations)
+    return Proof(name, ranks, proved, holds=True, operations=operations)
 
 
 def _read(path: Path) -> tollbar.Plan:

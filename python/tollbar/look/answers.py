@@ -63,9 +63,9 @@ class Answering:
                     connection.sendall(json.dumps(_answer(json.loads(connection.recv(_MOST_BYTES)))).encode())
 
 
-def _answer(asked: Sequence[Any]) -> Mapping[str, Any]:
+def _answer(numbers: Sequence[Any]) -> Mapping[str, Any]:
     there = processes.everything()
-    own = [each for each in processes.below(os.getpid(), there) if each in asked]
+    own = [each for each in processes.below(os.getpid(), there) if each in numbers]
     if all(map(processes.refusal, own)):
         return {}
     found = processes.ranks(own, there)

@@ -39,7 +39,7 @@ def refused_as_root(options: Sequence[str], variables: Mapping[str, str], user: 
 
 def too_few_slots(options: Sequence[str], variables: Mapping[str, str], cores: int) -> str | None:
     """Why Open MPI will find too few slots, and what to add; None where it will not, or nobody knows."""
-    ranks = _ranks_asked(options)
+    ranks = _ranks_option(options)
     slots_set = any(map(_SLOTS_OPTION.fullmatch, options)) or any(map(_SLOTS_VARIABLE.fullmatch, variables))
     if slots_set or ranks is None or cores == 0 or ranks <= cores:
         return None
@@ -61,7 +61,7 @@ def usable_cores() -> int:
     return len(siblings)
 
 
-def _ranks_asked(options: Sequence[str]) -> int | None:
+def _ranks_option(options: Sequence[str]) -> int | None:
     for option, value in pairwise(options):
         if not option.startswith("-") and shutil.which(option):
             return None  # the program, and what follows is its own

@@ -64,10 +64,10 @@ def is_elf(path: Path) -> bool:
 def settings(environment: Mapping[str, str], usable: Usable) -> dict[str, str]:
     """Variables to set so that threads which wait for the start and the end of regions keep no CPU from those
     that compute: these waits stay the runtime's. Nothing that the user has set is changed."""
-    asked = environment.get("OMP_NUM_THREADS", "").partition(",")[0]
-    threads = int(asked) if asked.isdecimal() else usable.affinity
+    value = environment.get("OMP_NUM_THREADS", "").partition(",")[0]
+    threads = int(value) if value.isdecimal() else usable.affinity
     chosen = {}
-    if usable.cpus < usable.affinity and not asked and "OMP_THREAD_LIMIT" not in environment:
+    if usable.cpus < usable.affinity and not value and "OMP_THREAD_LIMIT" not in environment:
         chosen["OMP_NUM_THREADS"] = str(usable.cpus)  # runtimes look at the mask, not at the quota
         threads = usable.cpus
     has_policy = any(name in environment for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"))

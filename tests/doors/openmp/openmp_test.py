@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tollbar.campaigns import passes
 from tollbar.campaigns import threads as campaign
-from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.campaign import Request
 from tollbar.cli import doctor
 from tollbar.data import results
 from tollbar.machine import doors, paths
@@ -255,8 +255,8 @@ def test_the_command_measures_the_preload_beside_the_runtime_itself(runtime, tmp
     runnable, notes = campaign.programs(list(names))
     if notes:
         pytest.skip(notes[0])
-    asked = Asked(ranks=(2,), placements=("free",), launches=1, budget_s=5, only=sorted(names))
-    outcome = passes.measure(campaign.Threads(asked, runnable), [], tmp_path, lambda *_: None)
+    request = Request(ranks=(2,), placements=("free",), launches=1, budget_s=5, only=sorted(names))
+    outcome = passes.measure(campaign.Threads(request, runnable), [], tmp_path, lambda *_: None)
     assert not outcome.failures
     launches = results.read(outcome.folder).launches
     kinds = {batch["name"]: batch["kind"] for launch in launches for batch in launch.records["batch"]}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tollbar.campaigns import hybrid as hybrid_campaign
 from tollbar.campaigns import mpi as mpi_campaign
-from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.campaign import Request
 from tollbar.machine import paths
 from tollbar.machine.mpis import Mpi
 
@@ -29,7 +29,7 @@ def installed(monkeypatch):
 
 def prepared(**more):
     usual = {"ranks": (2, 8), "threads": (2, 12), "mpis": (), "launches": 1, "rounds": 2, "budget_s": 9.0}
-    with hybrid_campaign.prepared(Asked(**usual | more)) as found:
+    with hybrid_campaign.prepared(Request(**usual | more)) as found:
         return found
 
 

@@ -4,26 +4,26 @@
 import pytest
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings, passes
-from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.campaign import Request
 from tollbar.data import results
 from tollbar.machine import mpi_hosts, mpis
 
 OPEN_MPI = {f"openmpi-4.1.4.{name}" for name in ("stock", "linear", "coll-basic", "component", "preload")}
 
 
-def asked(**changed):
+def request(**changed):
     usual = {"ranks": (2, 4), "mpis": (), "hosts": 1, "launches": 2, "rounds": 2, "budget_s": 300.0}
-    return Asked(**usual | changed)
+    return Request(**usual | changed)
 
 
-def prepared(asked):
-    with mpi_campaign.prepared(asked) as found:
+def prepared(request):
+    with mpi_campaign.prepared(request) as found:
         return found
 
 
 def measure(tmp_path, **changed):
     said = []
-    with mpi_campaign.prepared(asked(**changed)) as (work, notes):
+    with mpi_campaign.prepared(request(**changed)) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *each: said.append(each))
     return outcome, results.read(outcome.folder), said
 
@@ -66,7 +66,7 @@ def test_choices_are_stored_beside_the_run_and_nothing_of_the_user_tunes_it(tmp_
     outcome, run, _ = measure(tmp_path, launches=1)
     tuning = str((outcome.folder / "tuning").absolute())
     assert {each.environment["tuning"] for each in run.launches} == {tuning}
-    work, _ = prepared(asked())
+    work, _ = prepared(request())
     where = work.situations[0]
     environment = work.start("openmpi-4.1.4.stock", where, 1, 1).environment
     assert "PATH" in environment
@@ -80,7 +80,7 @@ def test_what_spins_is_launched_once_where_the_preload_has_it_beside_itself(tmp_
 
 
 def test_what_spins_is_not_measured_with_many_ranks(jobs):
-    work, _ = prepared(asked(ranks=(16, 32), mpis=("mpich", "openmpi")))
+    work, _ = prepared(request(ranks=(16, 32), mpis=("mpich", "openmpi")))
     assert {(where.mpi.family, where.ranks) for where in work.situations} == {
         ("openmpi", 16), ("openmpi", 32), ("mpich", 16),
     }  # fmt: skip
@@ -94,7 +94,7 @@ def test_only_what_was_asked_for_is_measured(tmp_path, jobs):
 
 
 def test_a_full_run_has_every_barrier_of_the_mpi(jobs):
-    work, _ = prepared(asked(full=True))
+    work, _ = prepared(request(full=True))
     four = next(where for where in work.situations if (where.mpi.family, where.ranks) == ("openmpi", 4))
     names = {each.name for each in mpi_settings.own_settings(four.mpi)}
     assert {"linear", "double ring", "recursive doubling", "bruck", "tree", "coll/sm", "coll/han", "coll/basic"} < names
@@ -103,7 +103,7 @@ def test_a_full_run_has_every_barrier_of_the_mpi(jobs):
 
 
 def test_what_intel_mpi_needs_is_set_for_its_launcher_and_not_again_for_its_ranks(jobs):
-    work, _ = prepared(asked())
+    work, _ = prepared(request())
     (where, *_) = [each for each in work.situations if each.mpi.family == "impi"]
     words = work.start(work.programs(where)[0], where, rounds=1, seed=1).command
     at = [str(where.mpi.launcher) in word for word in words].index(True)
@@ -127,7 +127,7 @@ def test_one_of_each_family_is_measured_unless_others_are_named(jobs, monkeypatc
 
 def test_a_program_that_is_not_built_is_noted(jobs):
     (jobs / "tollbar-bench-mpi-mpich").unlink()
-    work, notes = prepared(asked())
+    work, notes = prepared(request())
     assert notes[0].startswith("MPICH 4.0.2 is not measured: the program tollbar-bench-mpi-mpich is not there")
     assert {where.mpi.family for where in work.situations} == {"openmpi", "impi"}
 
@@ -135,7 +135,7 @@ def test_a_program_that_is_not_built_is_noted(jobs):
 def test_a_door_that_is_not_built_is_noted(jobs):
     for name in ("mca_coll_tollbar.so", "libtollbar_mpi_mpich.so"):
         (jobs.parent / name).unlink()
-    notes = prepared(asked())[1]
+    notes = prepared(request())[1]
     assert "mca_coll_tollbar.so is not measured: it is not built for Open MPI 4.1.4" in notes
     assert "libtollbar_mpi_mpich.so is not measured: it is not built" in notes
 
@@ -144,7 +144,7 @@ def test_without_any_program_there_is_nothing_to_do(jobs):
     for program in jobs.iterdir():
         program.unlink()
     with pytest.raises(FileNotFoundError, match=r"Open MPI 4\.1\.4 is not measured"):
-        prepared(asked())
+        prepared(request())
 
 
 def test_a_launch_that_fails_is_noted_and_the_others_go_on(tmp_path, jobs):
@@ -162,7 +162,7 @@ def three_hosts(monkeypatch):
     monkeypatch.setattr(mpi_hosts.Hosts, "__exit__", lambda *_: None)
     monkeypatch.setattr(mpi_hosts.Hosts, "options", lambda *_: [])
     monkeypatch.setattr(mpi_hosts.Hosts, "addresses", lambda _: {f"h{n}": f"10.0.0.{n}" for n in (1, 2, 3)})
-    return asked(hosts=3, ranks=(3,), mpis=("openmpi",))
+    return request(hosts=3, ranks=(3,), mpis=("openmpi",))
 
 
 def test_over_hosts_each_door_is_measured_by_messages_and_on_cards(jobs, three_hosts, monkeypatch):

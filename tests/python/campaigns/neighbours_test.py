@@ -4,12 +4,12 @@
 import pytest
 from tollbar.campaigns import neighbours as campaign
 from tollbar.campaigns import passes
-from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.campaign import Request
 from tollbar.campaigns.neighbours import Where
 from tollbar.data import results
 
 
-def asked(**changed):
+def request(**changed):
     settings = {
         "ranks": (2, 4),
         "placements": ("free",),
@@ -19,11 +19,11 @@ def asked(**changed):
         "turns_ms": 5,
         "budget_s": 300.0,
     }
-    return Asked(**settings | changed)
+    return Request(**settings | changed)
 
 
 def measure(tmp_path, **changed):
-    with campaign.prepared(asked(**changed)) as (work, notes):
+    with campaign.prepared(request(**changed)) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *each: None)
     return outcome, results.read(outcome.folder)
 
@@ -60,9 +60,9 @@ def test_each_launch_tells_its_company_and_the_session_is_a_plain_one(tmp_path, 
 
 
 def test_only_what_was_asked_for_is_launched(tmp_path, programs):
-    with campaign.prepared(asked(only=("tollbar::barrier+park", "libomp"))) as (work, _):
+    with campaign.prepared(request(only=("tollbar::barrier+park", "libomp"))) as (work, _):
         assert work.programs(Where("alone", "free", 2)) == ["tollbar-bench-threads.park", "tollbar-bench-omp-omp"]
-    with campaign.prepared(asked(only=("turnstile", "mcs:2,2"))) as (work, _):
+    with campaign.prepared(request(only=("turnstile", "mcs:2,2"))) as (work, _):
         (program,) = work.programs(Where("alone", "free", 2))
         words = work.command(program, Where("quota", "pinned", 8), 1, 5)
     assert words[words.index("--only") + 1] == "turnstile,mcs:2,2"
@@ -70,7 +70,7 @@ def test_only_what_was_asked_for_is_launched(tmp_path, programs):
 
 
 def test_a_fixed_policy_is_that_of_its_process(programs):
-    with campaign.prepared(asked()) as (work, _):
+    with campaign.prepared(request()) as (work, _):
         started = work.start("tollbar-bench-threads.yield", Where("alone", "free", 2), 1, 1)
         assert started.environment["TOLLBAR_WAIT"] == "yield"
         assert list(started.command)[-2:] == ["--only", "tollbar::barrier"]
@@ -97,5 +97,5 @@ def test_what_is_tuned_here_is_measured_too(tmp_path, programs, monkeypatch):
 
 
 def test_of_some_ranks_only_a_few_are_pinned():
-    there = campaign.wanted(asked(placements=("free", "pinned"), pinned=(4,), beside=("alone",)))
+    there = campaign.wanted(request(placements=("free", "pinned"), pinned=(4,), beside=("alone",)))
     assert there == [Where("alone", "free", 2), Where("alone", "free", 4), Where("alone", "pinned", 4)]

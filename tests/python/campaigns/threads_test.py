@@ -4,14 +4,14 @@
 import pytest
 from tollbar.campaigns import evidence, passes
 from tollbar.campaigns import threads as campaign
-from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.campaign import Request
 from tollbar.data import results
 
 
 def measure(tmp_path, **changed):
     said = []
     settings = {"ranks": (2, 4), "placements": ("pinned", "free"), "launches": 3, "rounds": 2, "budget_s": 300.0}
-    with campaign.prepared(Asked(**settings | changed)) as (work, notes):
+    with campaign.prepared(Request(**settings | changed)) as (work, notes):
         outcome = passes.measure(work, notes, tmp_path / "runs", lambda *each: said.append(each))
     return outcome, results.read(outcome.folder), said
 
@@ -174,7 +174,7 @@ def test_an_interrupted_run_is_called_incomplete_in_its_folder(tmp_path, program
         if done == 2:
             raise KeyboardInterrupt
 
-    settings = Asked(ranks=(2, 4), placements=("free",), launches=3, rounds=1, budget_s=300.0)
+    settings = Request(ranks=(2, 4), placements=("free",), launches=3, rounds=1, budget_s=300.0)
     with campaign.prepared(settings) as (work, notes), pytest.raises(KeyboardInterrupt) as raised:
         passes.measure(work, notes, tmp_path / "runs", interrupt)
     run = results.newest(tmp_path / "runs", "threads")

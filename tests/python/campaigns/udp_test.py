@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import udp as udp_campaign
-from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.campaign import Request
 from tollbar.campaigns.udp import Datagrams
 from tollbar.data import places
 from tollbar.machine import doors, mpi_hosts, paths
@@ -24,9 +24,9 @@ def installed(monkeypatch):
     monkeypatch.setattr(paths, "program", lambda name: Path("/built") / name)
 
 
-def asked(**more) -> Asked:
+def request(**more) -> Request:
     usual = {"ranks": (2, 4), "launches": 1, "rounds": 1, "budget_s": 9.0, "batch_us": 1000}
-    return Asked(**usual | more)
+    return Request(**usual | more)
 
 
 class TwoHosts(Hosts):
@@ -42,7 +42,7 @@ def started(work: Datagrams, program: str, ranks: int) -> str:
 
 
 def test_ranks_are_put_on_hosts_and_the_mpi_on_the_same():
-    work = Datagrams(asked(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(request(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     text = started(work, "udp", 2)
     assert "/built/tollbar-bench-udp --ranks 2 --hosts a=10.77.0.1,b=10.77.0.2" in text
     assert "--rounds 1 --seed 7" in text
@@ -53,26 +53,26 @@ def test_ranks_are_put_on_hosts_and_the_mpi_on_the_same():
 
 
 def test_without_hosts_the_mpi_still_goes_by_tcp():
-    work = Datagrams(asked(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(request(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
     assert "--mca btl tcp,self" in started(work, "mpi.stock", 4)
     assert "--hosts" not in started(work, "udp", 4)
 
 
 def test_cards_are_measured_where_they_are_asked_for():
-    assert "card:" not in started(Datagrams(asked(), TwoHosts(2), None), "udp", 4)
-    text = started(Datagrams(asked(nics=True), TwoHosts(2), None), "udp", 4)
+    assert "card:" not in started(Datagrams(request(), TwoHosts(2), None), "udp", 4)
+    text = started(Datagrams(request(nics=True), TwoHosts(2), None), "udp", 4)
     assert "--cards yes" in text
     assert "card:pairwise+auto,card:gather+auto,card:switch+auto" in text
 
 
 def test_the_mpi_calls_the_cards_too_each_rank_by_the_daemon_of_its_host(monkeypatch):
     monkeypatch.setattr(doors, "component", lambda _: Path("/built/openmpi/mca_coll_tollbar.so"))
-    work = Datagrams(asked(nics=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(request(nics=True), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     text = started(work, "mpi.component-on-cards", 2)
     assert "-m tollbar.machine.nic_daemons a b -- /there/mpirun --host a,b -n 2 env" in text
     assert "TOLLBAR_PLAN=turnstile/pairwise TOLLBAR_NETWORK=nic" in text
     assert 'export TOLLBAR_NICD="$0/$(hostname)"; exec "$@" {nics} /built/mpi --setting component on cards' in text
-    without = Datagrams(asked(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
+    without = Datagrams(request(), TwoHosts(2), (OPEN_MPI, Path("/built/mpi")))
     assert "mpi.component-on-cards" not in without.programs(without.situations[0])
 
 
@@ -91,13 +91,13 @@ def test_hb_and_nb_are_one_call_of_one_plan_and_differ_in_the_network_alone(monk
 
 def test_a_setting_for_two_is_for_two(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    work = Datagrams(asked(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(request(), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
     assert [("mpi.two-proc" in work.programs(where)) for where in work.situations] == [True, False]
     assert [("pairwise+spin" in started(work, "udp", ranks)) for ranks in (2, 4)] == [True, False]
 
 
 def test_with_full_every_plan_and_every_algorithm_of_the_mpi_over_tcp_is_measured():
-    work = Datagrams(asked(full=True), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
+    work = Datagrams(request(full=True), Hosts(1), (OPEN_MPI, Path("/built/mpi")))
     assert "--only" not in started(work, "udp", 4)
     programs = work.programs(work.situations[1])
     assert "mpi.linear" in programs
@@ -106,7 +106,7 @@ def test_with_full_every_plan_and_every_algorithm_of_the_mpi_over_tcp_is_measure
 
 def test_where_hosts_cannot_be_made_the_loopback_is_measured_and_that_is_said(monkeypatch):
     monkeypatch.setattr(mpi_hosts.paths, "checkout", lambda: None)
-    with udp_campaign.prepared(asked()) as (work, notes):
+    with udp_campaign.prepared(request()) as (work, notes):
         assert work.facts()["network"] == "loopback"
     assert notes == [
         "all ranks are on the loopback, not on hosts of their own: "

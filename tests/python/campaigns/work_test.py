@@ -8,7 +8,7 @@ import pytest
 from tollbar.campaigns import campaign as campaign_module
 from tollbar.campaigns import work as work_campaign
 from tollbar.campaigns import work_over
-from tollbar.campaigns.campaign import Asked
+from tollbar.campaigns.campaign import Request
 from tollbar.campaigns.work import Working
 from tollbar.data import workloads
 from tollbar.data.places import Candidate
@@ -36,7 +36,7 @@ def two_processors(monkeypatch):
 
 def campaign(over, **more) -> Working:
     usual = {"ranks": (2, 4), "workloads": ("64~0.2", "360us"), "launches": 1, "rounds": 1, "budget_s": 9.0}
-    return Working(Asked(**usual | more), over)
+    return Working(Request(**usual | more), over)
 
 
 def started(work: Working, program: str, ranks: int) -> str:

@@ -69,8 +69,8 @@ def test_every_verb_explains_its_columns_and_can_be_run(tollbar, words):
 def test_a_format_may_be_asked_for_by_its_name(tollbar):
     for form in ("csv", "json"):
         assert tollbar("plans", f"--{form}").out == tollbar("plans", "--format", form).out
-    asked = ("logp", "fit", "nosuch.csv")
-    assert tollbar(*asked, "--json").code == tollbar(*asked).code == 2
+    words = ("logp", "fit", "nosuch.csv")
+    assert tollbar(*words, "--json").code == tollbar(*words).code == 2
     assert tollbar("simulate", "--csv", "nic", "--ranks", "2").out.startswith("plan,")
 
 

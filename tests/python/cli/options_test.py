@@ -163,8 +163,8 @@ def started(monkeypatch, tmp_path):
         (noise, "before", lambda seen: []),
         (cores, "measure", lambda: argparse.Namespace(rows=[], machine=library.cores_machine("icelake"))),
         (passes, "measure", lambda work, notes, within, _: ends(
-            "bench", work.kind, work.asked, tuple(map(work.say, work.situations)), within)),
-        (logp, "measure", lambda transport, asked, *_: ends("logp", transport, asked, _[0])),
+            "bench", work.kind, work.request, tuple(map(work.say, work.situations)), within)),
+        (logp, "measure", lambda transport, request, *_: ends("logp", transport, request, _[0])),
         (cluster, "simulate", lambda plans, ranks, costs, file, _: ends(
             "cluster", tuple(plans), ranks, (costs.L, costs.o, costs.g), file)),
         (nic_daemon, "start", lambda *words: ends("nic", *map(str, words))),
@@ -240,27 +240,27 @@ def test_an_option_changes_what_a_verb_does_or_is_refused(does, verb):
     own, always = OWN.get(verb, ({}, ""))
     free = [a for a in options(LEAVES[verb]) if a.option_strings or a.nargs in ("*", "?")]
     before, behind = ("", always) if always.startswith("-- ") else (always, "")
-    asked = {}
+    words = {}
     for action in free:
         name = name_of(action)
         value = own.get(name, VALUES[name])  # a new option needs one
-        asked[name] = [name, value] if action.option_strings and value else [value or name]
+        words[name] = [name, value] if action.option_strings and value else [value or name]
 
     def result(*names: str):
-        given = [word for name in names for word in asked[name]]
+        given = [word for name in names for word in words[name]]
         return does([*verb.split(), *before.split(), *given, *behind.split()])
 
     nothing = result()[1]
     assert result()[1] == nothing, f"{verb} does another thing each time"
     alone = {}
-    for name in asked:
+    for name in words:
         code, alone[name] = result(name)
-        assert code != 2, f"{verb} {asked[name]}: {alone[name][1]}"
-        assert alone[name] != nothing, f"{verb} {asked[name]} changes nothing"
+        assert code != 2, f"{verb} {words[name]}: {alone[name][1]}"
+        assert alone[name] != nothing, f"{verb} {words[name]} changes nothing"
     idle = []
-    for one, other in combinations(asked, 2):
+    for one, other in combinations(words, 2):
         code, both = result(one, other)
         if code != 2 and (verb, one, other) not in ACCEPTED:
-            idle += [f"{asked[one]} beside {asked[other]}"] * (both == alone[other])
-            idle += [f"{asked[other]} beside {asked[one]}"] * (both == alone[one])
+            idle += [f"{words[one]} beside {words[other]}"] * (both == alone[other])
+            idle += [f"{words[other]} beside {words[one]}"] * (both == alone[one])
     assert not idle, f"{verb}: these change nothing"

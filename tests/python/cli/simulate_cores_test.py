@@ -30,8 +30,8 @@ def test_every_barrier_is_compared_with_the_fastest_of_its_size(tollbar):
 
 
 def test_the_same_question_has_the_same_answer(tollbar):
-    asked = ("--ranks", "24", "--spread", "0,2", "--machine", "mesh")
-    assert rows(tollbar, *asked) == rows(tollbar, *asked)
+    words = ("--ranks", "24", "--spread", "0,2", "--machine", "mesh")
+    assert rows(tollbar, *words) == rows(tollbar, *words)
 
 
 def test_sizes_that_were_not_asked_for_end_with_the_machine(tollbar):

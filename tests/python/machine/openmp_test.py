@@ -18,8 +18,8 @@ def test_a_program_with_a_cpu_for_each_thread_waits_for_regions_as_it_always_has
 
 
 def test_more_threads_than_cpus_do_not_spin():
-    asked = {"OMP_NUM_THREADS": "8,2"}
-    assert openmp.settings(asked, FOUR) == {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
+    environment = {"OMP_NUM_THREADS": "8,2"}
+    assert openmp.settings(environment, FOUR) == {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
 
 
 def test_under_a_quota_there_are_as_many_threads_as_it_grants():
