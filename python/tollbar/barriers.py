@@ -41,7 +41,7 @@ class Barrier(_native.BarrierBase):
 
     @staticmethod
     def _name(thread: int) -> str:
-        names = {each.native_id: each.name for each in threading.enumerate()}
+        names = {thread.native_id: thread.name for thread in threading.enumerate()}
         return names.get(thread, f"thread {thread}")
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Found:
+class Calibration:
     machine: tollbar.CoresMachine
     rows: list[Compared]
 
@@ -40,7 +40,7 @@ def by_program(kind: str, cpus: Sequence[int]) -> float:
     return float(answer.stdout)
 
 
-def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> Found:
+def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> Calibration:
     """Raises InvalidArgument where there are not two cores."""
     cpus = places or topology.from_kernel("/", os.sched_getaffinity(0))
     if len(cpus) < 2:
@@ -74,7 +74,7 @@ def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> F
         if threads <= len(numbers):
             measured = ask("lock", numbers[:threads])
             rows.append(Compared("lock", threads, measured, tollbar.cores_polled_add_ns(machine, threads)))
-    return Found(machine, rows)
+    return Calibration(machine, rows)
 
 
 #: The numbers that are distances, the nearest first, and what they are called.

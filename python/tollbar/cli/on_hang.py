@@ -114,9 +114,9 @@ class _Job:
         os.kill(self.process, signal.SIGTERM)
         self._wait_while(lambda: self.code is None)
         for number in (signal.SIGTERM, signal.SIGKILL):
-            for each in self.members():
+            for process in self.members():
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(each, number)
+                    os.kill(process, number)
             self._wait_while(lambda: bool(self.members()))
         self.wait(0)  # for the last of them, which nobody else would do
 
@@ -140,7 +140,7 @@ class _CopiedLines:
 
     def __init__(self, pipe: int, secret: gathered.Secret | None, reports: Path | None, account: list[str]) -> None:
         self._secret, self._reports, self._account = secret, reports, account
-        self._lines: list[gathered.Told] = []
+        self._lines: list[gathered.Line] = []
         self._copying = threading.Thread(target=self._copy, args=(pipe,), daemon=True)
         self._copying.start()
 
@@ -159,24 +159,24 @@ class _CopiedLines:
         _write(begun[shown:])
 
     def _put(self, line: bytes, shown: int) -> None:
-        told = self._secret.told(line) if self._secret else None
-        if told and told.facts == gathered.ACCOUNT:
-            self._account.append(told.text)
+        report = self._secret.unseal(line) if self._secret else None
+        if report and report.facts == gathered.ACCOUNT:
+            self._account.append(report.text)
             return
-        if told and shown == 0:
+        if report and shown == 0:
             before, _, _ = line.rpartition(b"tollbar: ")
-            line = before + f"tollbar: {told.text}\n".encode() if told.shown else b""
-        if told and told.shown and self._reports:
+            line = before + f"tollbar: {report.text}\n".encode() if report.shown else b""
+        if report and report.shown and self._reports:
             with contextlib.suppress(OSError), self._reports.open("ab") as file:
-                file.write(f"tollbar: {told.text}\n".encode())
+                file.write(f"tollbar: {report.text}\n".encode())
         else:
             _write(line[shown:])
         if not self._secret and b"tollbar: " in line:
-            told = gathered.Told(line.decode(errors="replace").partition("tollbar: ")[2].strip(), "")
-        if told and len(self._lines) < _MOST_LINES:
-            self._lines.append(told)
+            report = gathered.Line(line.decode(errors="replace").partition("tollbar: ")[2].strip(), "")
+        if report and len(self._lines) < _MOST_LINES:
+            self._lines.append(report)
 
-    def new(self) -> list[gathered.Told]:
+    def new(self) -> list[gathered.Line]:
         taken = self._lines[:]
         del self._lines[: len(taken)]
         return taken
@@ -198,7 +198,7 @@ class _AppendedLines:
         self._path, self._shown = path, shown
         self._at = path.stat().st_size if path.exists() else 0
 
-    def new(self) -> list[gathered.Told]:
+    def new(self) -> list[gathered.Line]:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._at)
@@ -209,7 +209,7 @@ class _AppendedLines:
         lines = whole[0].decode(errors="replace").splitlines()
         for line in lines if self._shown else ():
             print(line, file=sys.stderr, flush=True)
-        return [gathered.Told(line.partition("tollbar: ")[2].strip(), "") for line in lines]
+        return [gathered.Line(line.partition("tollbar: ")[2].strip(), "") for line in lines]
 
     def close(self) -> None:
         self.new()
@@ -236,15 +236,15 @@ class _Watch:
         pause_s = min(_TICK_S, self._timeout_s / 10) if self._wanted else min(0.5, self._timeout_s / 5 or 0.5)
         while self._job.wait(pause_s):
             self._tick()
-            found = self._reported()
+            waits = self._reported()
             for sentence in self._hosts.sentences(self._clock):
                 _say(sentence)
             if not self._wanted:
                 continue
-            if self._looks and not found and self._clock >= next_look:
+            if self._looks and not waits and self._clock >= next_look:
                 next_look = self._clock + self._timeout_s
-                found = set(self._look(self._looks))
-            if any(self._judge(each) for each in found - self._known):
+                waits = set(self._look(self._looks))
+            if any(self._judge(wait) for wait in waits - self._known):
                 return HUNG
         self._job.lines.close()
         return HUNG if self._known and self._job.code else self._job.code or 0
@@ -257,30 +257,30 @@ class _Watch:
     def _reported(self) -> set[str]:
         """The waits that are reported again."""
         again = set()
-        for told in self._job.lines.new():
-            self._hosts.add(told, self._clock)
-            again.add(self._reports.add(told, self._clock))
+        for line in self._job.lines.new():
+            self._hosts.add(line, self._clock)
+            again.add(self._reports.add(line, self._clock))
         return {key for key in again if key}
 
-    def _judge(self, found: str) -> bool:
+    def _judge(self, wait: str) -> bool:
         """Whether the job is over: what is found is suspected, and acted on when it is found again soon."""
         oldest = self._clock - 1.5 * self._timeout_s - _LONGEST_TICK_S
-        self._suspected = {key: each for key, each in self._suspected.items() if each[0] > oldest}
-        if found in self._suspected:
+        self._suspected = {key: state for key, state in self._suspected.items() if state[0] > oldest}
+        if wait in self._suspected:
             self._known.update(self._suspected)  # waits for each other are one hang
             return self._act(list(dict.fromkeys(one for _, said in self._suspected.values() for one in said)))
-        sentences = self._reports.sentences([found], self._hosts) or [found]
+        sentences = self._reports.sentences([wait], self._hosts) or [wait]
         said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
         self._reported()  # what was reported meanwhile may be over
         self._tick()
-        self._suspected[found] = self._clock, said
+        self._suspected[wait] = self._clock, said
         return False
 
     def _look(self, looks: hangs.Looks) -> list[str]:
         members = self._job.members()
-        found = processes.ranks(members, processes.everything())
+        rank_of = processes.ranks(members, processes.everything())
         try:
-            return looks.add(helper.look(list(found) or members), found)
+            return looks.add(helper.look(list(rank_of) or members), rank_of)
         except helper.LookError as error:
             _say(f"only barriers through tollbar are watched: {error}")
             self._looks = None
@@ -288,8 +288,8 @@ class _Watch:
 
     def _act(self, said: Sequence[str]) -> bool:
         """Says what is known, and does what is wanted; whether the job is over."""
-        for each in said:
-            _say(f"hangs: {each}")
+        for sentence in said:
+            _say(f"hangs: {sentence}")
         if self._wanted and self._wanted != KILL:
             self._job.call(self._wanted, said)
             return False
@@ -303,7 +303,7 @@ def _seen(members: Sequence[int], sentences: Sequence[str]) -> list[str]:
     """The sentences that a look at them adds: the conclusions of `tollbar who`, and the threads that are
     missing in a report that only names those that have arrived."""
     try:
-        table = who.look([str(each) for each in members])
+        table = who.look([str(process) for process in members])
         threads = sight.read(helper.look(members)).threads
     except (CommandError, helper.LookError) as error:
         return [f"(no look at it: {error})"]

@@ -164,10 +164,10 @@ def write_account(lines: Sequence[str], file: str, form: str, command: str) -> N
         return
     rows = [
         Waited(
-            *each.place, accounts.name_of(each.late), len(each.by), each.waits, each.waited_s, each.longest_s,
-            " ".join(map(str, each.by)),
+            *total.place, accounts.name_of(total.late), len(total.by), total.waits, total.waited_s, total.longest_s,
+            " ".join(map(str, total.by)),
         )
-        for each in account.sums
+        for total in account.sums
     ]  # fmt: skip
     if file.endswith(_FORMS):
         form = Path(file).suffix.removeprefix(".")
@@ -229,7 +229,7 @@ def interface_of(words: Sequence[str], mpi: mpis.Mpi | None) -> str:
 
 def open_for_threads(words: Sequence[str], wanted: str | None) -> tuple[str, dict[str, str]]:
     """The libraries for a program's threads, and the variables that make it load them and suit the CPUs."""
-    linked = next((found for word in words if (found := openmp.of_program(word))), [])
+    linked = next((runtimes for word in words if (runtimes := openmp.of_program(word))), [])
     for word in words:
         if why := openmp.out_of_reach(word):
             print(f"tollbar run: {word} keeps its own barriers: {why}", file=sys.stderr)

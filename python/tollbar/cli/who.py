@@ -86,32 +86,32 @@ def look(words: Sequence[str]) -> Table:
     """The rows that two looks give now, and what is concluded."""
     there = processes.everything()
     wanted = [number for word in words for number in _meant(word, there)] if words else processes.of_user(there)
-    found = processes.ranks(wanted, there)
-    below = [each for number in wanted for each in processes.below(number, there) if each != os.getpid()]
-    numbers = list(dict.fromkeys(found if found else [*wanted, *below]))
+    rank_of = processes.ranks(wanted, there)
+    below = [process for number in wanted for process in processes.below(number, there) if process != os.getpid()]
+    numbers = list(dict.fromkeys(rank_of if rank_of else [*wanted, *below]))
     refused = [why for number in numbers if (why := processes.refusal(number))]
     forbidden = bool(refused) and len(refused) == len(numbers)
     try:
-        answer = answers.ask(numbers, there) if forbidden else (sight.read(helper.look(numbers)), found)
+        answer = answers.ask(numbers, there) if forbidden else (sight.read(helper.look(numbers)), rank_of)
     except helper.LookError as error:
         raise WrongUse(str(error)) from None
     if answer is None:
         raise NotPermitted(refused[0])
-    seen, found = answer
+    seen, rank_of = answer
     if numbers and not seen.threads:
         raise WrongUse("the program has ended meanwhile")
-    return _table(seen, found, [] if forbidden else refused, everything=not words)
+    return _table(seen, rank_of, [] if forbidden else refused, everything=not words)
 
 
 def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:
-    found = processes.meant(word, there)
-    if not found:
+    numbers = processes.meant(word, there)
+    if not numbers:
         raise WrongUse(f"there is no process {word}" if word.isdigit() else f"no process is called {word}")
-    return found
+    return numbers
 
 
 def _table(
-    seen: sight.Sight, found: dict[int, tuple[int, int | None]], refused: Sequence[str], everything: bool
+    seen: sight.Sight, rank_of: dict[int, tuple[int, int | None]], refused: Sequence[str], everything: bool
 ) -> Table:
     parts: dict[int, _Part] = {}
     notes: list[str] = []
@@ -121,13 +121,13 @@ def _table(
     for one in conclusions.conclude(seen.threads):
         failed = True
         notes.append(one.sentence)
-        parts |= {each.thread: _Part("waits", one.what, one.sentence) for each in one.waiting}
+        parts |= {thread.thread: _Part("waits", one.what, one.sentence) for thread in one.waiting}
         missing = _Part("guess" if one.doubt else "missing", one.what, one.sentence)
-        parts |= {each.thread: missing for each in one.missing}
-    for each in conclusions.idle(seen.threads):
-        parts.setdefault(each.thread, _Part("idle", "", None))
-    job = ranks.of_threads(found, seen.threads)
-    if meeting := ranks.conclude(job, any(map(processes.all_here, found))):
+        parts |= {thread.thread: missing for thread in one.missing}
+    for worker in conclusions.idle(seen.threads):
+        parts.setdefault(worker.thread, _Part("idle", "", None))
+    job = ranks.of_threads(rank_of, seen.threads)
+    if meeting := ranks.conclude(job, any(map(processes.all_here, rank_of))):
         failed = True
         notes.append(meeting.sentence)
         for rank in (*meeting.inside, *meeting.odd):
@@ -138,14 +138,14 @@ def _table(
     still = conclusions.stopped(seen.threads)
     if still:
         failed = True
-        said = conclusions.of_stopped(still, names, len({each.process for each in seen.threads}))
+        said = conclusions.of_stopped(still, names, len({thread.process for thread in seen.threads}))
         notes.append(said)
-        for each in still:
-            parts.setdefault(each.thread, _Part("missing", "", said))
+        for first in still:
+            parts.setdefault(first.thread, _Part("missing", "", said))
     rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts))
     looked_at = {thread.process for thread in seen.threads}
     for group in seen.groups:
-        members = {each.process for each in (*group.missing, *group.arrived)}
+        members = {member.process for member in (*group.missing, *group.arrived)}
         sentence = conclusions.of_group(group)
         if sentence and (everything or members & looked_at):
             failed = True
@@ -158,7 +158,7 @@ def _table(
 
 def _rows(threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part]) -> Iterator[Seen]:
     order = {"missing": 0, "guess": 1, "waits": 2}
-    for thread in sorted(threads, key=lambda each: order.get(_part_of(each, parts) or "", 3)):
+    for thread in sorted(threads, key=lambda thread: order.get(_part_of(thread, parts) or "", 3)):
         part = parts.get(thread.thread)
         rank = job.get(thread.process)
         if rank and not part and thread is not rank.inside and thread.thread != thread.process:
@@ -178,9 +178,9 @@ def _part_of(thread: sight.Thread, parts: dict[int, _Part]) -> str | None:
 
 def _members(group: sight.Group, sentence: str) -> Iterator[Seen]:
     for part, members in (("missing", group.missing), ("waits", group.arrived)):
-        for each in members:
-            doing = f"episode {group.episode - each.behind} of group '{group.name}'"
+        for member in members:
+            doing = f"episode {group.episode - member.behind} of group '{group.name}'"
             yield Seen(
-                each.process if each.process > 0 else None, each.rank, each.thread or None, None, each.state,
+                member.process if member.process > 0 else None, member.rank, member.thread or None, None, member.state,
                 part, doing, None, f"group {group.name}", sentence, None, "",
             )  # fmt: skip

@@ -50,14 +50,14 @@ class Account:
     @property
     def waited_s(self) -> float:
         """The waits of all ranks together."""
-        return sum(each.waited_s for each in self.sums)
+        return sum(total.waited_s for total in self.sums)
 
     def late(self) -> dict[int, float]:
         """For whom others have waited, and how long together, the worst first."""
-        found: dict[int, float] = {}
-        for each in self.sums:
-            found[each.late] = found.get(each.late, 0.0) + each.waited_s
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        by_late: dict[int, float] = {}
+        for total in self.sums:
+            by_late[total.late] = by_late.get(total.late, 0.0) + total.waited_s
+        return dict(sorted(by_late.items(), key=lambda item: -item[1]))
 
 
 def name_of(late: int) -> str:
@@ -72,14 +72,14 @@ def read(lines: Iterable[str]) -> Account | None:
     of_ranks = {int(rank): (host, float(began), float(ended)) for rank, host, began, ended in records["rank"]}
     if not of_ranks:
         return None
-    began = min(each[1] for each in of_ranks.values())
+    began = min(span[1] for span in of_ranks.values())
     longest = [
         Wait(*_of(fields), int(fields[6]), float(fields[7]) - began, float(fields[8]) - began)
         for fields in records["wait"]
     ]
     return Account(
         {rank: host for rank, (host, _, _) in sorted(of_ranks.items())},
-        max(each[2] for each in of_ranks.values()) - began,
+        max(span[2] for span in of_ranks.values()) - began,
         _sums(records["sum"], longest),
         longest,
     )

@@ -132,29 +132,29 @@ class Measurements:
     """
 
     place: Situation
-    found: Samples  #: its rows, a value for each round
+    samples: Samples  #: its rows, a value for each round
     raw: pl.DataFrame  #: its records as they were measured
 
     @cached_property
     def candidates(self) -> list[Candidate]:
         """In the order in which they were met."""
-        timed = self.found.records.filter(pl.col("metric").is_in(_MEASURED), pl.col("name") != "")
+        timed = self.samples.records.filter(pl.col("metric").is_in(_MEASURED), pl.col("name") != "")
         rows = timed.select("name", "kind", "wait").unique(maintain_order=True)
         return [Candidate(*row) for row in rows.iter_rows()]
 
     @property
     def skipped(self) -> dict[tuple[str, str], str]:
         """(name, policy) -> why."""
-        return {row[:2]: row[2] for row in self.found.skipped.select("name", "wait", "why").iter_rows()}
+        return {row[:2]: row[2] for row in self.samples.skipped.select("name", "wait", "why").iter_rows()}
 
     @cached_property
     def _medians(self) -> dict[tuple[str, str], Interval]:
-        rows = summary(self.found, by=()).iter_rows(named=True)
+        rows = summary(self.samples, by=()).iter_rows(named=True)
         return {(row["candidate"], row["metric"]): interval(row) for row in rows}
 
     @cached_property
     def _rounds(self) -> Mapping[Any, pl.DataFrame]:
-        return self.found.records.partition_by("candidate", "metric", as_dict=True)
+        return self.samples.records.partition_by("candidate", "metric", as_dict=True)
 
     def labels(self, metric: str) -> list[str]:
         """Of whom that was measured."""
@@ -219,10 +219,10 @@ class Measurements:
         self, to: Candidate | str | None, metric: str = "period_ns", of: Iterable[str] | None = None
     ) -> dict[str, Ratio]:
         """How many times as long everybody takes, or these; see summary()."""
-        rows = self.found.of(metric, *FLOORS)
+        rows = self.samples.of(metric, *FLOORS)
         if of is not None:
             rows = rows.filter((pl.col("metric") != metric) | pl.col("candidate").is_in([_label(to), *of]))
-        table = summary(dataclasses.replace(self.found, records=rows), metric, to=_label(to))
+        table = summary(dataclasses.replace(self.samples, records=rows), metric, to=_label(to))
         ratios = {row["candidate"]: ratio(row) for row in table.iter_rows(named=True)}
         return {label: known for label, known in ratios.items() if known}
 

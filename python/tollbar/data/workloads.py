@@ -20,11 +20,11 @@ from tollbar.data.statistics import Interval
 class Run:
     """A workload with one barrier, in nanoseconds; its metrics are those of samples.METRICS["work"]."""
 
-    here: Measurements
+    measurements: Measurements
     candidate: Candidate
 
     def _median(self, metric: str) -> Interval:
-        median = self.here.median(self.candidate, metric)
+        median = self.measurements.median(self.candidate, metric)
         if median is None:
             raise ValueError(f"{self.candidate.label} has no {metric}")
         return median

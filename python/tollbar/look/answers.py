@@ -65,12 +65,12 @@ class Answering:
 
 def _answer(numbers: Sequence[Any]) -> Mapping[str, Any]:
     there = processes.everything()
-    own = [each for each in processes.below(os.getpid(), there) if each in numbers]
+    own = [process for process in processes.below(os.getpid(), there) if process in numbers]
     if all(map(processes.refusal, own)):
         return {}
-    found = processes.ranks(own, there)
+    rank_of = processes.ranks(own, there)
     try:
-        return {"document": helper.look(list(found) or own), "ranks": list(found.items())}
+        return {"document": helper.look(list(rank_of) or own), "ranks": list(rank_of.items())}
     except helper.LookError as error:
         return {"error": str(error)}
 
@@ -91,6 +91,6 @@ def ask(
                 raise helper.LookError(answer["error"])
             if "document" not in answer:  # it may not look either
                 continue
-            found = {process: (rank, size) for process, (rank, size) in answer["ranks"]}
-            return sight.read(answer["document"]), found
+            rank_of = {process: (rank, size) for process, (rank, size) in answer["ranks"]}
+            return sight.read(answer["document"]), rank_of
     return None

@@ -39,7 +39,7 @@ class Conclusion:
 
 def named(missing: Sequence[Thread], doubt: str) -> str:
     """The end of a sentence that names those who are not there."""
-    names = ", ".join(f"thread {each.thread} ({each.state}, {each.doing or 'unknown'})" for each in missing)
+    names = ", ".join(f"thread {thread.thread} ({thread.state}, {thread.doing or 'unknown'})" for thread in missing)
     return f"not there: {names}" + (f"; a guess: {doubt}" if doubt else "")
 
 
@@ -53,17 +53,17 @@ def stopped(threads: Sequence[Thread]) -> list[Thread]:
     by_process: dict[int, list[Thread]] = defaultdict(list)
     for thread in threads:
         by_process[thread.process].append(thread)
-    still = [each[0] for each in by_process.values() if all(thread.stayed_stopped for thread in each)]
+    still = [own[0] for own in by_process.values() if all(thread.stayed_stopped for thread in own)]
     return still if len(still) < len(by_process) else []
 
 
 def of_stopped(still: Sequence[Thread], names: Mapping[int, str], processes: int) -> str:
     """The sentence about them; `names` has what processes are called."""
-    each = ", ".join(
+    clauses = ", ".join(
         f"{names.get(thread.process, f'process {thread.process}')} is stopped in {thread.doing or 'unknown'}"
         for thread in still
     )
-    return f"{each}; {processes - len(still)} of {processes} are not stopped"
+    return f"{clauses}; {processes - len(still)} of {processes} are not stopped"
 
 
 def idle(threads: Sequence[Thread]) -> list[Thread]:
@@ -82,11 +82,11 @@ def _is_libgomp(waiting: Sequence[Thread]) -> bool:
 
 def _meetings(threads: Iterable[Thread]) -> dict[str, list[Thread]]:
     """The threads at each barrier."""
-    found: dict[str, list[Thread]] = defaultdict(list)
+    meetings: dict[str, list[Thread]] = defaultdict(list)
     for thread in threads:
         if thread.barrier:
-            found[thread.barrier.key].append(thread)
-    return found
+            meetings[thread.barrier.key].append(thread)
+    return meetings
 
 
 def _stayed(thread: Thread) -> bool:
@@ -110,7 +110,7 @@ def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
         if _is_libgomp(waiting) and not _in_region(waiting, threads):
             continue
         what = f"{barrier.kind} at {barrier.at:#x}"
-        if {each.now.barriers[0].arrived for each in waiting} != {len(waiting)}:
+        if {thread.now.barriers[0].arrived for thread in waiting} != {len(waiting)}:
             doubt = f"{len(waiting)} wait here (the others in processes not looked at, or by `arrive` alone)"
             yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), doubt=doubt)
             continue
@@ -180,7 +180,7 @@ def _libomp(threads: Sequence[Thread]) -> Iterable[Conclusion]:
     for master in threads:
         if not master.has(_FORK_CALL.pattern) or master.has(_MICROTASK) or not master.stayed_in(_FORK_CALL):
             continue
-        missing = [each for each in threads if each.process == master.process and each.has(_MICROTASK)]
+        missing = [thread for thread in threads if thread.process == master.process and thread.has(_MICROTASK)]
         if missing:
             what = "OpenMP end of region (libomp)"
             yield Conclusion(what, 1, 1 + len(missing), (master,), tuple(missing), why)
@@ -211,8 +211,8 @@ def of_group(group: Group) -> str | None:
     if not group.missing or not group.arrived:
         return None
     names = ", ".join(
-        f"rank {each.rank} ({each.state}" + (f", process {each.process}" if each.process > 0 else "") + ")"
-        for each in group.missing
+        f"rank {member.rank} ({member.state}" + (f", process {member.process}" if member.process > 0 else "") + ")"
+        for member in group.missing
     )
     return (
         f"group '{group.name}' ({group.plan}), episode {group.episode}: {len(group.arrived)} of "

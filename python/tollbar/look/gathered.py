@@ -21,8 +21,8 @@ _MOST = 1000  #: of hosts and of ranks that stand still, and of calls: more than
 
 
 @dataclass(frozen=True)
-class Told:
-    """A line whose seal holds."""
+class Line:
+    """A line of tollbar's, and what its sealed end says."""
 
     text: str
     facts: str
@@ -56,7 +56,7 @@ class Secret:
         high, low = self.key
         return f"{high:016x}{low:016x}{'a' if self.accounts else ''}"
 
-    def told(self, line: bytes) -> Told | None:
+    def unseal(self, line: bytes) -> Line | None:
         """The content of a line that a rank of this run has made; None of any other."""
         seal = _SEAL.search(line, max(0, len(line) - 20))  # no more of a line is tried, however long it is
         begin = line.rfind(b"tollbar: ")
@@ -66,7 +66,7 @@ class Secret:
         text, mark, facts = sealed.rpartition(b" [~")
         if not mark or int(seal[1], 16) != _native.siphash(self.key, sealed):
             return None
-        return Told(text.decode(errors="replace"), facts.decode(errors="replace"))
+        return Line(text.decode(errors="replace"), facts.decode(errors="replace"))
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class _Host:
     clock: float
     number: int
     came: int
-    here: int
+    present: int
     text: str
 
 
@@ -90,18 +90,18 @@ class Hosts:
     _still: dict[int, tuple[float, str, Mapping[str, int]]] = field(default_factory=dict)
     _due: dict[str, float] = field(default_factory=dict)
 
-    def add(self, told: Told, clock: float) -> None:
+    def add(self, line: Line, clock: float) -> None:
         """Takes what a host tells."""
-        kind, *facts = told.facts.split() or [""]  # a line of a thread has none
-        if kind == "still" and (found := _STILL.match(told.text)) and len(self._still) < _MOST:
-            counts = {name: int(count) for name, _, count in (each.partition(":") for each in facts)}
-            self._still[int(found["rank"])] = clock, f"{found['where']}, {_brief(found['doing'])}", counts
+        kind, *facts = line.facts.split() or [""]  # a line of a thread has none
+        if kind == "still" and (match := _STILL.match(line.text)) and len(self._still) < _MOST:
+            counts = {name: int(count) for name, _, count in (fact.partition(":") for fact in facts)}
+            self._still[int(match["rank"])] = clock, f"{match['where']}, {_brief(match['doing'])}", counts
         if kind != "at":
             return
-        name, number, came, here, host = facts
+        name, number, came, present, host = facts
         at = self._calls.setdefault(name, {})
         if len(at) < _MOST:
-            at[host] = _Host(clock, int(number), int(came), int(here), told.text)
+            at[host] = _Host(clock, int(number), int(came), int(present), line.text)
         if self._is_of_several(at):
             self._due.setdefault(name, clock + min(self.timeout_s / 2, 2.0))
 
@@ -123,11 +123,11 @@ class Hosts:
         head = _HEAD.match(behind[0].text)
         if not head:
             return ""
-        apart = {rank: each for rank, each in self._still.items() if name in each[2]}
+        apart = {rank: state for rank, state in self._still.items() if name in state[2]}
         still = {rank: doing for rank, (_, doing, counts) in apart.items() if counts[name] < number}
-        came = sum(host.came if host.number == number else host.here for host in hosts.values())
+        came = sum(host.came if host.number == number else host.present for host in hosts.values())
         came += len(apart) - len(still)
-        there = sum(host.here for host in hosts.values()) + len(apart)
+        there = sum(host.present for host in hosts.values()) + len(apart)
         clauses = [
             clause for host in behind for clause in host.text.partition("waited ")[2].split(": ", 1)[1].split("; ")
         ]
@@ -141,9 +141,9 @@ class Hosts:
         return "; ".join([said, *parts]) if parts else ""
 
     def _forget(self, oldest: float) -> None:
-        self._still = {rank: each for rank, each in self._still.items() if each[0] > oldest}
+        self._still = {rank: state for rank, state in self._still.items() if state[0] > oldest}
         for name, at in list(self._calls.items()):
-            self._calls[name] = {host: each for host, each in at.items() if each.clock > oldest}
+            self._calls[name] = {host: line for host, line in at.items() if line.clock > oldest}
             if not self._calls[name]:
                 del self._calls[name]
 
@@ -151,16 +151,16 @@ class Hosts:
     def _is_of_several(hosts: Mapping[str, _Host]) -> bool:
         heads = (_HEAD.match(host.text) for host in hosts.values())
         sizes = [int(head["size"]) for head in heads if head]
-        return len(hosts) > 1 or any(host.here < size for host, size in zip(hosts.values(), sizes, strict=False))
+        return len(hosts) > 1 or any(host.present < size for host, size in zip(hosts.values(), sizes, strict=False))
 
 
 def _missing(clauses: Iterable[str]) -> dict[int, str]:
-    found = {}
+    missing = {}
     for clause in clauses:
         if named := _MISSING.match(clause):
             where = f"{named['where']}, {_brief(named['doing'].rpartition(': it is ')[2])}" if named["where"] else ""
-            found.update(dict.fromkeys(map(int, re.findall(r"\d+", named["ranks"])), where))
-    return found
+            missing.update(dict.fromkeys(map(int, re.findall(r"\d+", named["ranks"])), where))
+    return missing
 
 
 def _brief(doing: str) -> str:

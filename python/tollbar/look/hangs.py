@@ -36,22 +36,22 @@ class Reports:
     timeout_s: float
     _waits: dict[str, _Wait] = field(default_factory=dict)
 
-    def add(self, told: gathered.Told, clock: float) -> str | None:
+    def add(self, line: gathered.Line, clock: float) -> str | None:
         """Takes a line; gives what stands for its wait when that was reported a time-out ago as well, with
         the same waiter and the same missing, and no other wait has begun at that barrier meanwhile."""
-        text = told.text
-        waited = _WAITED.search(text) if told.shown else None
+        text = line.text
+        waited = _WAITED.search(text) if line.shown else None
         if not waited:
             return None
         key = _key(text, waited)
         seconds = float(waited[1])
         wait = self._waits.get(key)
         if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
-            self._waits[key] = _Wait(text, seconds, clock, told.comm)
+            self._waits[key] = _Wait(text, seconds, clock, line.comm)
             return None
         wait.text, wait.waited_s = text, seconds
-        here = (each for each in self._waits.values() if _barrier(each.text) == _barrier(text))
-        return key if all(clock - each.since >= _AGAIN * self.timeout_s for each in here) else None
+        begun = [other.since for other in self._waits.values() if _barrier(other.text) == _barrier(text)]
+        return key if all(clock - since >= _AGAIN * self.timeout_s for since in begun) else None
 
     def sentences(self, keys: Collection[str], hosts: gathered.Hosts) -> list[str]:
         """The sentences that say together what the lines about these waits say, one a barrier."""
@@ -69,15 +69,15 @@ def _key(text: str, waited: re.Match[str]) -> str:
 
 
 def _barrier(text: str) -> str:
-    found = _BARRIER.match(text)
-    return found["barrier"] if found else text
+    head = _BARRIER.match(text)
+    return head["barrier"] if head else text
 
 
 def _named(text: str) -> set[int]:
     """The ranks of which the clauses of a report tell something, each of which begins with its ranks."""
     waited = _WAITED.search(text)
     clauses = text[waited.end() :].lstrip(": ").split("; ") if waited else ()
-    names = (found["ranks"] for clause in clauses if (found := _CLAUSE.match(clause)))
+    names = (match["ranks"] for clause in clauses if (match := _CLAUSE.match(clause)))
     return {int(number) for name in names for number in re.findall(r"\d+", name)}
 
 
@@ -86,13 +86,13 @@ _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?)
 
 def absent(report: str, threads: Sequence[sight.Thread]) -> str | None:
     """The threads that a report of a pthread barrier misses, when it names those that have arrived."""
-    found = _ARRIVED.search(report)
-    arrived = {int(number) for number in re.findall(r"\d+", found[2])} if found else set()
-    waiting = [each for each in threads if each.thread in arrived]
-    if not found or len(waiting) != len(arrived):
+    match = _ARRIVED.search(report)
+    arrived = {int(number) for number in re.findall(r"\d+", match[2])} if match else set()
+    waiting = [thread for thread in threads if thread.thread in arrived]
+    if not match or len(waiting) != len(arrived):
         return None
-    others = [each for each in threads if each.thread not in arrived]
-    missing, doubt = conclusions.not_there(waiting, others, int(found[1]))
+    others = [thread for thread in threads if thread.thread not in arrived]
+    missing, doubt = conclusions.not_there(waiting, others, int(match[1]))
     return conclusions.named(missing, doubt) if missing else None
 
 
@@ -108,7 +108,7 @@ class Looks:
     by_launcher: bool  #: of MPI, on which other hosts' ranks may depend
     _last: Mapping[str, Any] | None = None
 
-    def add(self, document: Mapping[str, Any], found: Mapping[int, tuple[int, int | None]]) -> list[str]:
+    def add(self, document: Mapping[str, Any], rank_of: Mapping[int, tuple[int, int | None]]) -> list[str]:
         """Takes a look, and the rank and number of ranks of each process that is a rank; gives what has held
         since the last look, in sentences."""
         look = document["looks"][-1]
@@ -116,8 +116,8 @@ class Looks:
             self._last = look
             return []
         threads = sight.read({"looks": [self._last, look]}).threads
-        of_ranks = self.by_launcher or found
-        held = _start(ranks.of_threads(found, threads)) if of_ranks else unmoved(threads)
+        of_ranks = self.by_launcher or rank_of
+        held = _start(ranks.of_threads(rank_of, threads)) if of_ranks else unmoved(threads)
         self._last = look
         return held
 
@@ -132,21 +132,21 @@ def _start(job: Sequence[ranks.Rank]) -> list[str]:
 def unmoved(threads: Sequence[sight.Thread]) -> list[str]:
     """Sentences about threads that have slept from one look to the other without once waking: at a barrier
     whose missing are certain, or in a job in which no thread is left to wake another."""
-    found = [
+    certain = [
         one.sentence
         for one in conclusions.conclude(threads)
-        if one.missing and not one.doubt and all(each.slept_on for each in one.waiting)
+        if one.missing and not one.doubt and all(thread.slept_on for thread in one.waiting)
     ]
-    return found or _deadlock(threads)
+    return certain or _deadlock(threads)
 
 
 def _deadlock(threads: Sequence[sight.Thread]) -> list[str]:
     """All threads of all processes wait for locks of their own process, without a limit, or for children."""
-    locks = [each for each in threads if _waits_for_a_lock(each)]
-    rest = [each for each in threads if each not in locks]
-    if not locks or not all(each.slept_on and each.now.call in (_WAIT4, _WAITID) for each in rest):
+    locks = [thread for thread in threads if _waits_for_a_lock(thread)]
+    rest = [thread for thread in threads if thread not in locks]
+    if not locks or not all(thread.slept_on and thread.now.call in (_WAIT4, _WAITID) for thread in rest):
         return []
-    names = ", ".join(f"thread {each.thread} ({each.doing or 'unknown'})" for each in locks[:4])
+    names = ", ".join(f"thread {thread.thread} ({thread.doing or 'unknown'})" for thread in locks[:4])
     more = f" and {len(locks) - 4} more" if len(locks) > 4 else ""
     return [f"no thread is left that could wake another: {names}{more} wait for locks or conditions"]
 

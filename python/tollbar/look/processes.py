@@ -28,7 +28,7 @@ class Process:
 
 def everything() -> dict[int, Process]:
     """All processes that can be seen."""
-    return {each.number: each for path in Path("/proc").glob("[0-9]*") if (each := _process(path))}
+    return {process.number: process for path in Path("/proc").glob("[0-9]*") if (process := _process(path))}
 
 
 def _process(folder: Path) -> Process | None:
@@ -47,12 +47,12 @@ def meant(word: str, there: dict[int, Process]) -> list[int]:
     if word.isdigit():
         return [int(word)] if int(word) in there else []
     own = set(upwards(os.getpid(), there))
-    return [each.number for each in there.values() if each.is_called(word) and each.number not in own]
+    return [process.number for process in there.values() if process.is_called(word) and process.number not in own]
 
 
 def below(number: int, there: dict[int, Process]) -> list[int]:
     """All that a process has started, directly or through others, and that is there."""
-    return [each for each in there if each != number and number in upwards(each, there)]
+    return [other for other in there if other != number and number in upwards(other, there)]
 
 
 def upwards(number: int, there: dict[int, Process]) -> Iterator[int]:
@@ -66,17 +66,17 @@ def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int,
     """The ranks among those processes and what they have started: rank and number of ranks of each. A rank
     stands for its job on this host, all that its launcher has started here."""
     tops = {_launcher(number, there) for number in numbers}
-    found = {}
+    ranked = {}
     for number in there:
         if tops.intersection(upwards(number, there)) and (rank := rank_of(number)):
-            found[number] = rank
-    return {number: rank for number, rank in found.items() if there[number].parent not in found}
+            ranked[number] = rank
+    return {number: rank for number, rank in ranked.items() if there[number].parent not in ranked}
 
 
 def _launcher(number: int, there: dict[int, Process]) -> int:
     """The nearest process above a rank that is none; any other process itself."""
     if rank_of(number):
-        above = (each for each in upwards(number, there) if not _variables(each).keys() & {*_RANK})
+        above = (ancestor for ancestor in upwards(number, there) if not _variables(ancestor).keys() & {*_RANK})
         return next(above, number)
     return number
 
@@ -111,8 +111,8 @@ def rank_of(number: int) -> tuple[int, int | None] | None:
 def all_here(number: int) -> bool:
     """Whether a rank says that all ranks of its job are on its host."""
     variables = _variables(number)
-    size, here = (next((variables[name] for name in all_ if name in variables), "") for all_ in (_SIZE, _SIZE_HERE))
-    return size != "" and size == here
+    size, local = (next((variables[name] for name in all_ if name in variables), "") for all_ in (_SIZE, _SIZE_HERE))
+    return size != "" and size == local
 
 
 def _variables(number: int) -> dict[str, str]:

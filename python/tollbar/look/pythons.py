@@ -26,16 +26,16 @@ def named(threads: Sequence[Thread]) -> tuple[list[Thread], list[str]]:
     """The threads, those of Python programs with Python's frames; and what is missing for that, in sentences."""
     waiting = [thread for thread in threads if thread.slept_on and thread.has(_LOCK)]
     processes = dict.fromkeys(thread.process for thread in waiting)
-    found: dict[int, tuple[Frame, ...]] = {}
+    stacks: dict[int, tuple[Frame, ...]] = {}
     for process in processes if _program() else ():
-        found |= _dump(process)
+        stacks |= _dump(process)
     notes = [
-        f"{len(here)} threads of process {process} wait for locks of Python's; what these belong to, perhaps a "
+        f"{len(own)} threads of process {process} wait for locks of Python's; what these belong to, perhaps a "
         f"barrier, is seen where {_PY_SPY} is installed (pip install {_PY_SPY})"
         for process in processes
-        if len(here := [each for each in waiting if each.process == process]) > 1 and not _program()
+        if len(own := [thread for thread in waiting if thread.process == process]) > 1 and not _program()
     ]
-    return [_with(thread, found.get(thread.thread)) for thread in threads], notes
+    return [_with(thread, stacks.get(thread.thread)) for thread in threads], notes
 
 
 def _with(thread: Thread, frames: tuple[Frame, ...] | None) -> Thread:
@@ -53,14 +53,14 @@ def _dump(process: int) -> dict[int, tuple[Frame, ...]]:
     command = [str(_program()), "dump", "--nonblocking", "--json", "--locals", "--pid", str(process)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_LIMIT_S)
-        return {each["os_thread_id"]: tuple(map(_frame, each["frames"])) for each in json.loads(done.stdout)}
+        return {thread["os_thread_id"]: tuple(map(_frame, thread["frames"])) for thread in json.loads(done.stdout)}
     except (OSError, subprocess.SubprocessError, ValueError, KeyError):
         return {}
 
 
 def _frame(seen: Mapping[str, Any]) -> Frame:
     file = seen["short_filename"] or seen["filename"]
-    own = next((each["repr"] or "" for each in seen["locals"] or () if each["name"] == "self"), "")
+    own = next((local["repr"] or "" for local in seen["locals"] or () if local["name"] == "self"), "")
     barrier = _BARRIER.match(own) if file == "threading.py" else None
     name = PYTHON_BARRIER if barrier else seen["name"].strip("<>")
     return Frame(name, file, f"{file}:{seen['line']}", int(barrier[1], 16) if barrier else 0, 0)

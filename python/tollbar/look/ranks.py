@@ -103,19 +103,19 @@ class Meeting:
 
     @property
     def sentence(self) -> str:
-        places = [f"rank {each.rank} is in {each.doing}" for each in self.odd]
+        places = [f"rank {rank.rank} is in {rank.doing}" for rank in self.odd]
         odd = ", ".join([*places, *(f"rank {rank} has no process with an MPI in its memory" for rank in self.gone)])
         return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}" + (
             _of(self.communicator) if self.communicator else ""
         )
 
 
-def of_threads(found: Mapping[int, tuple[int, int | None]], threads: Sequence[Thread]) -> list[Rank]:
+def of_threads(rank_of: Mapping[int, tuple[int, int | None]], threads: Sequence[Thread]) -> list[Rank]:
     """The ranks; `found` has the rank and the number of ranks of each process."""
     return sorted(
         (
-            Rank(rank, process, size, tuple(each for each in threads if each.process == process))
-            for process, (rank, size) in found.items()
+            Rank(rank, process, size, tuple(thread for thread in threads if thread.process == process))
+            for process, (rank, size) in rank_of.items()
         ),
         key=lambda rank: rank.rank,
     )

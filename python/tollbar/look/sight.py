@@ -196,8 +196,8 @@ def is_outlined(symbol: str) -> bool:
 
 def at_of(moment: Moment, symbol: re.Pattern[str]) -> int | None:
     """The index of the outermost frame of such a name."""
-    found = [at for at, frame in enumerate(moment.frames) if symbol.match(frame.symbol)]
-    return found[-1] if found else None
+    positions = [at for at, frame in enumerate(moment.frames) if symbol.match(frame.symbol)]
+    return positions[-1] if positions else None
 
 
 @dataclass(frozen=True)
@@ -230,13 +230,13 @@ class Sight:
 def read(document: Mapping[str, Any]) -> Sight:
     """The threads and barriers that two looks saw."""
     first, last = document["looks"][0], document["looks"][-1]
-    before = {(process, each["thread"]): _moment(each) for process, each in _threads(first)}
+    before = {(process, thread["thread"]): _moment(thread) for process, thread in _threads(first)}
     threads = [
-        Thread(process, each["thread"], each["name"], before.get((process, each["thread"])), _moment(each))
-        for process, each in _threads(last)
+        Thread(process, thread["thread"], thread["name"], before.get((process, thread["thread"])), _moment(thread))
+        for process, thread in _threads(last)
     ]
-    old = [_group(each) for each in first["groups"]]
-    return Sight(tuple(threads), tuple(each for each in map(_group, last["groups"]) if each in old))
+    old = [_group(group) for group in first["groups"]]
+    return Sight(tuple(threads), tuple(group for group in map(_group, last["groups"]) if group in old))
 
 
 def _threads(look: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -250,7 +250,7 @@ def _moment(seen: Mapping[str, Any]) -> Moment:
         seen["state"], seen["call"], tuple(seen["arguments"]), seen["switches"], seen["asleep_ms"],
         seen["held_us"], tuple(map(_frame, seen["frames"])),
         tuple(Barrier(**barrier) for barrier in seen["barriers"]), seen["complete"],
-        tuple(Communicator(**each) for each in seen.get("communicators", ())),
+        tuple(Communicator(**communicator) for communicator in seen.get("communicators", ())),
     )  # fmt: skip
 
 
@@ -260,5 +260,5 @@ def _frame(seen: Mapping[str, Any]) -> Frame:
 
 
 def _group(seen: Mapping[str, Any]) -> Group:
-    missing, arrived = (tuple(Member(**each) for each in seen[which]) for which in ("missing", "arrived"))
+    missing, arrived = (tuple(Member(**member) for member in seen[which]) for which in ("missing", "arrived"))
     return Group(seen["name"], seen["plan"], seen["ranks"], seen["episode"], missing, arrived)

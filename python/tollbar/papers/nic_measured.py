@@ -136,4 +136,4 @@ def needed(by_name: Workloads, way: str, efficiency: float) -> Needed | None:
 def gain(by_name: Workloads, workload: str, level: tuple[str, str] = LEVELS[0]) -> Ratio | None:
     """The time of the workload with HB of that level over that with NB."""
     host, card = (run_of(by_name, workload, way) for way in level)
-    return host.here.ratio(host.candidate, card.candidate, "run_ns") if host and card else None
+    return host.measurements.ratio(host.candidate, card.candidate, "run_ns") if host and card else None

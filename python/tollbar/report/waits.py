@@ -16,7 +16,7 @@ _BARS = 600  #: of a picture; the longest
 
 def of(account: Account, command: str) -> str:
     """The page, which needs nothing else."""
-    places = list(dict.fromkeys(each.place for each in account.sums))
+    places = list(dict.fromkeys(total.place for total in account.sums))
     return html.render(
         "waits.html.j2",
         {},
@@ -31,27 +31,27 @@ def of(account: Account, command: str) -> str:
 
 
 def _of_place(account: Account, number: int, place: Place) -> tuple[Sequence[Sum], Figure]:
-    sums = [each for each in account.sums if each.place == place]
-    waits = [each for each in account.longest if each.place == place]
+    sums = [total for total in account.sums if total.place == place]
+    waits = [wait for wait in account.longest if wait.place == place]
     return sums, _lanes(f"waits-{number}", account, waits)
 
 
 def _lanes(name: str, account: Account, waits: Sequence[Wait]) -> Figure:
     """A row for each rank that has waited, a bar for each wait, a colour for each late rank, the worst ones first."""
-    bars = sorted(waits, key=lambda each: each.begin_s - each.end_s)[:_BARS]
-    ranks = sorted({each.by for each in bars})
+    bars = sorted(waits, key=lambda wait: wait.begin_s - wait.end_s)[:_BARS]
+    ranks = sorted({bar.by for bar in bars})
     lines: list[Line] = []
     for late in account.late():
-        if not (some := [each for each in bars if each.late == late]):
+        if not (some := [bar for bar in bars if bar.late == late]):
             continue
         line = Line(
             f"waiting for {accounts.name_of(late)}",
-            [ranks.index(each.by) for each in some],
-            [(each.begin_s + each.end_s) / 2 for each in some],
-            [each.begin_s for each in some],
-            [each.end_s for each in some],
+            [ranks.index(bar.by) for bar in some],
+            [(bar.begin_s + bar.end_s) / 2 for bar in some],
+            [bar.begin_s for bar in some],
+            [bar.end_s for bar in some],
             colour=len(lines) % COLOURS,
-            notes=[f"{each.place[0]} {each.number} at {each.place[2]}" for each in some],
+            notes=[f"{bar.place[0]} {bar.number} at {bar.place[2]}" for bar in some],
         )
         lines.append(line)
     rows = Axis("", words=[f"rank {rank}" for rank in ranks])

@@ -35,15 +35,15 @@ def test_a_place_has_the_columns_of_the_table():
 
 def test_a_period_is_divided_by_the_floor_of_its_own_round(there):
     here = there["pinned", 2]
-    known = floors(here.found)
-    periods = here.found.of("period_ns").filter(candidate="mcs").join(known, on=samples.ROUND)
+    known = floors(here.samples)
+    periods = here.samples.of("period_ns").filter(candidate="mcs").join(known, on=samples.ROUND)
     wanted = sorted(periods["value"] / periods["floor"])
-    assert sorted(here.found.of("over_floor").filter(candidate="mcs")["value"]) == wanted
+    assert sorted(here.samples.of("over_floor").filter(candidate="mcs")["value"]) == wanted
     assert wanted == pytest.approx([2.0] * len(wanted), rel=0.15)
 
 
 def test_the_floor_is_that_of_the_first_program(there):
-    programs = there["free", 8].found.of("floor")["program"].unique().to_list()
+    programs = there["free", 8].samples.of("floor")["program"].unique().to_list()
     assert programs == ["tollbar-bench-omp-gomp"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tollbar import _native
 from tollbar.look import gathered
-from tollbar.look.gathered import Told
+from tollbar.look.gathered import Line
 
 
 def sealed(secret: gathered.Secret, text: str, facts: str = "") -> bytes:
@@ -21,7 +21,7 @@ def test_a_seal_is_siphash_as_its_paper_has_it():
 def test_a_line_of_a_rank_is_told_whatever_a_launcher_puts_before_it():
     secret = gathered.Secret(accounts=False)
     line = sealed(secret, "rank 1 waits", "at 1 2 3 4 0")
-    assert secret.told(line) == secret.told(b"[1,0]<stderr>:" + line) == Told("rank 1 waits", "at 1 2 3 4 0")
+    assert secret.unseal(line) == secret.unseal(b"[1,0]<stderr>:" + line) == Line("rank 1 waits", "at 1 2 3 4 0")
 
 
 def test_nobody_without_the_secret_makes_or_alters_a_line():
@@ -36,14 +36,14 @@ def test_nobody_without_the_secret_makes_or_alters_a_line():
         b"tollbar: rank 1 waits [~ 0000000000000000]",
         b"tollbar: \xff [~\xff 0123456789abcdef]",
     ):
-        assert secret.told(forged) is None
+        assert secret.unseal(forged) is None
 
 
 CALL = "{} ({} ranks), MPI_Allreduce {} at ./x+0x1: rank {} on {} has waited 30.1 s: {}"
 FAR = "{} of its ranks are not watched on this host"
 
 
-def said(*told: Told, timeout_s: float = 30) -> list[str]:
+def said(*told: Line, timeout_s: float = 30) -> list[str]:
     hosts = gathered.Hosts(timeout_s)
     for one in told:
         hosts.add(one, 0.0)
@@ -64,19 +64,19 @@ def test_lines_of_several_hosts_are_one_sentence_that_names_world_ranks():
         "ranks 518 and 940 have not come: they are outside the MPI, running, after MPI_Bcast 4710 of MPI_COMM_WORLD "
         f"at ./x+0x2; {FAR.format(512)}",
     )  # fmt: skip
-    assert said(Told(first, "at 1 4711 511 512 0"), Told(other, "at 1 4711 510 512 512")) == [
+    assert said(Line(first, "at 1 4711 511 512 0"), Line(other, "at 1 4711 510 512 512")) == [
         "1021 of 1024 wait in MPI_Allreduce number 4711 of MPI_COMM_WORLD; "
         "missing: 17 (host n1, process 8123, asleep in the kernel's pipe_read), 518, 940"
     ]
 
 
 def test_a_host_whose_ranks_stand_still_has_them_named_and_one_that_says_nothing_has_them_counted():
-    line = Told(CALL.format("solvers", 6, 7, 0, "n1", FAR.format(4)), "at a1 7 2 2 0")
-    late = Told("rank 2 (host n2, process 5) is outside the MPI, running, after MPI_Bcast 6 of solvers at ./x+0x2",
+    line = Line(CALL.format("solvers", 6, 7, 0, "n1", FAR.format(4)), "at a1 7 2 2 0")
+    late = Line("rank 2 (host n2, process 5) is outside the MPI, running, after MPI_Bcast 6 of solvers at ./x+0x2",
                 "still 1:9 a1:6")  # fmt: skip
-    gone = Told("rank 3 (host n2, process 6) is outside the MPI, running, after MPI_Allreduce 7 of solvers at ./x+0x1",
+    gone = Line("rank 3 (host n2, process 6) is outside the MPI, running, after MPI_Allreduce 7 of solvers at ./x+0x1",
                 "still 1:9 a1:7")  # fmt: skip
-    stranger = Told("rank 4 (host n2, process 7) is outside the MPI, running, before any collective call", "still 1:9")
+    stranger = Line("rank 4 (host n2, process 7) is outside the MPI, running, before any collective call", "still 1:9")
     assert said(line, late, gone, stranger) == [
         "3 of 6 wait in MPI_Allreduce number 7 of solvers; "
         "missing: 2 (host n2, process 5, outside the MPI, running), 2 on hosts that say nothing"
@@ -87,33 +87,33 @@ def test_a_host_that_is_further_has_come_with_all_its_ranks():
     behind = (
         "rank 1 (host n1, process 5) has not come: it is stopped, after MPI_Bcast 6 of w at ./x+0x2; " + FAR.format(2)
     )
-    one = Told(CALL.format("w", 4, 7, 0, "n1", behind), "at 1 7 1 2 0")
-    further = Told(CALL.format("w", 4, 8, 2, "n2", FAR.format(2)), "at 1 8 1 2 2")
+    one = Line(CALL.format("w", 4, 7, 0, "n1", behind), "at 1 7 1 2 0")
+    further = Line(CALL.format("w", 4, 8, 2, "n2", FAR.format(2)), "at 1 8 1 2 2")
     (sentence,) = said(one, further)
     assert sentence.startswith("3 of 4 wait in MPI_Allreduce number 7 of w; missing: 1 (host n1, process 5, stopped)")
 
 
 def test_ranks_that_called_something_else_are_named_beside_the_missing():
     odd = "rank 1 (host n1, process 5) called MPI_Bcast (root 0) at ./x+0x3 where 1 rank called MPI_Allreduce"
-    one = Told(CALL.format("w", 4, 7, 0, "n1", f"{odd}; {FAR.format(2)}"), "at 1 7 2 2 0")
-    two = Told(CALL.format("w", 4, 7, 2, "n2", FAR.format(2)), "at 1 7 2 2 2")
+    one = Line(CALL.format("w", 4, 7, 0, "n1", f"{odd}; {FAR.format(2)}"), "at 1 7 2 2 0")
+    two = Line(CALL.format("w", 4, 7, 2, "n2", FAR.format(2)), "at 1 7 2 2 2")
     assert said(one, two) == [f"4 of 4 wait in MPI_Allreduce number 7 of w; {odd}"]
 
 
 def test_a_job_of_one_host_has_its_own_line_alone():
-    assert said(Told(CALL.format("w", 2, 7, 0, "n1", "rank 1 (host n1, process 5) has not come: it is x"),
+    assert said(Line(CALL.format("w", 2, 7, 0, "n1", "rank 1 (host n1, process 5) has not come: it is x"),
                      "at 1 7 1 2 0")) == []  # fmt: skip
 
 
 def test_who_writes_without_end_uses_up_no_memory():
     hosts = gathered.Hosts(30)
     for number in range(5000):
-        hosts.add(Told(f"rank {number} (host n2, process 5) is dead", "still 1:9"), 0.0)
-        hosts.add(Told(CALL.format("w", 9000, 7, number, "n1", FAR.format(2)), f"at 1 7 1 2 {number}"), 0.0)
+        hosts.add(Line(f"rank {number} (host n2, process 5) is dead", "still 1:9"), 0.0)
+        hosts.add(Line(CALL.format("w", 9000, 7, number, "n1", FAR.format(2)), f"at 1 7 1 2 {number}"), 0.0)
     assert len(hosts._still) <= 1000
     assert len(hosts._calls["1"]) <= 1000
     assert len(hosts.sentences(2.0)) == 1
 
 
 def test_a_line_of_a_thread_is_of_no_call():
-    assert said(Told("thread 4 has waited 1.0 s", "")) == []
+    assert said(Line("thread 4 has waited 1.0 s", "")) == []

@@ -17,13 +17,13 @@ ONE_NODE = (
 )
 
 
-def told(line: str) -> gathered.Told:
-    return gathered.Told(line.partition("tollbar: ")[2], "")
+def told(line: str) -> gathered.Line:
+    return gathered.Line(line.partition("tollbar: ")[2], "")
 
 
 def believed(*lines: tuple[float, str]) -> bool:
     reports = hangs.Reports(timeout_s=10)
-    again = [reports.add(gathered.Told(line, ""), clock) for clock, line in lines]
+    again = [reports.add(gathered.Line(line, ""), clock) for clock, line in lines]
     return not any(again)
 
 
@@ -85,8 +85,8 @@ def test_reports_of_several_waiters_of_a_barrier_stand_beside_each_other():
     reports = hangs.Reports(timeout_s=10)
     lines = [line.format(0, "n1"), line.format(4, "n2")]
     for each in lines:
-        reports.add(gathered.Told(each, ""), 10)
-    again = [reports.add(gathered.Told(each.replace("10.1", "20.1"), ""), 20) for each in lines]
+        reports.add(gathered.Line(each, ""), 10)
+    again = [reports.add(gathered.Line(each.replace("10.1", "20.1"), ""), 20) for each in lines]
     assert reports.sentences(again, gathered.Hosts(10)) == [" | ".join(lines).replace("10.1", "20.1")]
 
 
