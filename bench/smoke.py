@@ -41,7 +41,7 @@ ACCEPTS: dict[str, Callable[[Any], bool]] = {
 }
 #: Besides what the schema marks by a plus: none of these values is nothing.
 POSITIVE = {"participant_ns", "bare_ns", "period_ns", "trip_ns"}
-#: What tells records of one kind and name apart; others by the waiting policy.
+#: The fields that tell records of one kind and name apart; others by the waiting policy.
 APART = {
     "processes": "apart",
     "work": "workload",

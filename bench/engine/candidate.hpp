@@ -72,7 +72,7 @@ struct Everywhere {
     alignas(line_bytes) Shape shape;
 };
 
-/// What cannot be measured, and why, in words.
+/// Barriers that cannot be measured, and why, in words.
 struct Skipped {
     std::string name;
     std::string why;
@@ -103,7 +103,7 @@ using Add = std::function<bool(Roster& roster, const std::string& name, const st
 inline const Add nothing_more = [](Roster&, const std::string&, const std::string&) { return false; };
 
 /// Keeps what `list` names, in the order of the roster: NAME keeps all its waiting policies, NAME+WAIT one. Names
-/// may have commas in them (mcs:2,2): the longest known one counts. What the roster does not have is offered
+/// may have commas in them (mcs:2,2): the longest known one counts. A name that the roster does not have is offered
 /// to `add`. Throws WrongUse for a name nobody knows.
 void select(Roster& roster, std::string_view list, const Add& add);
 

@@ -54,7 +54,7 @@ fs::path own_v1_group() {
     return {};
 }
 
-/// Where groups can be made. Throws std::runtime_error.
+/// The folder in which groups can be made. Throws std::runtime_error.
 fs::path parent() {
     if (fs::path v1 = own_v1_group(); !v1.empty()) return v1;
     const fs::path top = "/sys/fs/cgroup";

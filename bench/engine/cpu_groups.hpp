@@ -12,8 +12,8 @@
 
 namespace tollbar::bench {
 
-/// One group a rank, side by side, below the caller's own (v1) or the topmost one (v2). What programs that were
-/// killed have left behind is removed first.
+/// One group a rank, side by side, below the caller's own (v1) or the topmost one (v2). Groups that
+/// killed programs have left behind are removed first.
 class CpuGroups {
 public:
     /// Each group weighs as much as a session of that nice value, where that may be set.

@@ -19,7 +19,7 @@ std::optional<double> cpu_quota();
 /// Lets the calling thread run on this CPU only. Throws std::system_error.
 void pin_to(int cpu);
 
-/// Where ranks run.
+/// The CPUs on which ranks run.
 class Places {
 public:
     Places(Placement placement, std::vector<int> cpus) : placement_(placement), cpus_(std::move(cpus)) {}

@@ -41,8 +41,8 @@ private:
     pthread_barrier_t barrier_;
 };
 
-/// Who runs the jobs: threads, an OpenMP team, or processes (process_crew.hpp): then each of them has a crew and goes
-/// through the launch on its own, deciding what the first one decides.
+/// The workers that run the jobs: threads, an OpenMP team, or processes (process_crew.hpp): then each of them has a
+/// crew and goes through the launch on its own, deciding what the first one decides.
 class Crew {
 public:
     virtual ~Crew() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine cannot do faster: one cache-line transfer, one exchange, one switch; and how long a quantum is.
+// The least times of the machine: one cache-line transfer, one exchange, one switch; and how long a quantum is.
 #include "floors.hpp"
 
 #include "clock.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine cannot do faster: one cache-line transfer, one exchange, one switch; and how long a quantum is.
+// The least times of the machine: one cache-line transfer, one exchange, one switch; and how long a quantum is.
 // Everything is measured with short-lived threads, in nanoseconds. The caller's other threads must be asleep.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tollbar::bench {
 
-/// Those between two CPUs are empty when only one is usable.
+/// Times between two CPUs are empty when only one is usable.
 struct Floors {
     std::optional<double> one_way_pause;  ///< one word bounced, the waiting side pausing
     std::optional<double> one_way_tight;  ///< the same without pause
@@ -28,7 +28,7 @@ Floors measure_floors(const std::vector<int>& cpus);
 /// Prints them as a round's record.
 void print_floors(const Floors& floors, std::uint32_t round);
 
-/// What the scheduler simulator must know of this machine.
+/// The facts of this machine that the scheduler simulator must know.
 struct Scheduling {
     std::vector<double> quanta;  ///< stretches that a thread had its CPU while three others wanted it
     double sleep_switch = 0;     ///< from a thread to one on the same CPU that it wakes before it sleeps itself

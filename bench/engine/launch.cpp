@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all measuring programs do with their command line, and between their rounds.
+// The work of all measuring programs on their command line, and between their rounds.
 #include "launch.hpp"
 
 #include "neighbours.hpp"
@@ -32,7 +32,7 @@ Launch launch_of(const Program& program, const Options& options, const Peers* pe
     return launch;
 }
 
-/// What parse_options() gives, or the words that it throws.
+/// The result of parse_options(), or the words that it throws.
 struct Asked {
     Asked(int count, const char* const* words, std::vector<Flag> flags, bool alone) {
         const auto told_elsewhere = [](std::string_view, std::string_view) {

@@ -32,7 +32,7 @@ public:
     virtual void abort() const noexcept = 0;
 };
 
-/// What is known of a launch once its command line has been read.
+/// Everything known of a launch once its command line has been read.
 struct Launch {
     std::string program;
     Options options;

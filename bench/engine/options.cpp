@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the measuring programs are asked to do, read from the command line.
+// The work of a measuring program, read from its command line.
 #include "options.hpp"
 
 #include <algorithm>

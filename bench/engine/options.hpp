@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the measuring programs are asked to do, read from the command line.
+// The work of a measuring program, read from its command line.
 #pragma once
 
 #include <tollbar/plan.hpp>
@@ -24,7 +24,7 @@ using namespace detail;
 enum class Placement : std::uint8_t { pinned, free };
 /// How a rank passes the time of a workload: it keeps a CPU busy, or leaves it to others.
 enum class Computing : std::uint8_t { busy, away };
-/// Who else wants the CPUs while a program measures.
+/// Others that want the CPUs while a program measures.
 enum class Neighbours : std::uint8_t { alone, neighbour, neighbours, session, cgroup, quota };
 enum class Depth : std::uint8_t { full, quick };
 
@@ -33,14 +33,14 @@ struct WrongUse : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What is checked of every barrier (tolls.hpp).
+/// The check of every barrier (tolls.hpp).
 struct Tolls {
     std::uint64_t episodes = 0;  ///< 0: barriers are measured, not checked
     bool late = false;           ///< in each episode one rank, chosen in turn, comes when all others have
     double limit_ns = 10e9;      ///< without anybody entering or leaving; then whoever waits is taken for stuck
 };
 
-/// What ranks do between barriers, with its spelling.
+/// The computing of ranks between barriers, with its spelling.
 struct Work {
     std::string spelling;
     Workload workload;
@@ -74,7 +74,7 @@ std::string_view spelled(Placement placement) noexcept;
 std::string_view spelled(Computing computing) noexcept;
 std::string_view spelled(Neighbours neighbours) noexcept;
 
-/// What becomes of the value of a flag. Throws WrongUse.
+/// Takes the value of a flag. Throws WrongUse.
 using Take = std::function<void(std::string_view flag, std::string_view text)>;
 
 struct Flag {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in the memory that the ranks share, and who may touch it when.
+// The content of the memory that the ranks share, and who may touch it when.
 #include "process_crew.hpp"
 
 #include "tolls.hpp"

@@ -17,7 +17,7 @@ namespace tollbar::bench {
 /// Whether a waiting thread ever gives its CPU away.
 enum class Manners : bool { gives_way, spins };
 
-/// What stands in every record about a candidate.
+/// The fields of every record about a candidate.
 struct Label {
     std::string name;
     std::string kind;           ///< plan, turnstile, combination, barrier, peer, ...
@@ -53,7 +53,8 @@ constexpr bool holds(std::string_view type) {
         return plain == "floats" && std::convertible_to<const T&, std::span<const double>>;
 }
 
-/// The name of a field of that record whose values are of type T. What the schema does not have does not compile.
+/// The name of a field of that record whose values are of type T. A field that the schema does not have does not
+/// compile.
 template <RecordName record, class T>
 class FieldName {
 public:

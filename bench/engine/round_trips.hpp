@@ -27,8 +27,8 @@ concept End = requires(E end, std::uint32_t channel) {
     noexcept;  ///< as the transport awaits
 };
 
-/// Whose delays a trip has: the sender's, one between each two messages; or the receiver's, as many after the first
-/// message, so that the others are there when they are looked for.
+/// The side that delays in a trip: the sender's, one between each two messages; or the receiver's, as many after the
+/// first message, so that the others are there when they are looked for.
 enum class Delayed : std::uint8_t { nobody, sender, receiver };
 
 /// `messages` one after another, then one back.
@@ -124,7 +124,7 @@ private:
         end_.send(0);
     }
 
-    /// What is to be taken off a delayed trip: all its delays, alone.
+    /// The time to be taken off a delayed trip: all its delays, alone.
     double delays_of_a_trip(std::uint64_t in_a_batch) const noexcept {
         const Ticks start = ticks();
         for (std::uint64_t i = 0; i < in_a_batch; ++i) delay_trip();

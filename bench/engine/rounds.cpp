@@ -18,7 +18,7 @@ constexpr double work_ns = 20e6;                   // of computing that is timed
 constexpr std::uint64_t fewest_runs = 3, most_runs = 10000;
 constexpr double never_ns = 1e18;  // where the number of runs is given, they are all made
 
-/// What is known of a candidate from earlier rounds.
+/// Everything known of a candidate from earlier rounds.
 struct Known {
     std::uint64_t episodes = 0;                                  ///< in the next batch; 0: to be calibrated
     double period_ns = std::numeric_limits<double>::infinity();  ///< the shortest so far: some have two speeds

@@ -28,7 +28,7 @@ struct Violation {
     double early_ns;  ///< how long before the entry it left
 };
 
-/// What the stamps of one visit say; one sample an episode, in nanoseconds.
+/// The times that the stamps of one visit give; one sample an episode, in nanoseconds.
 struct Samples {
     std::vector<double> latency;  ///< last exit - last entry
     std::vector<double> skew;     ///< last exit - first exit
@@ -54,7 +54,7 @@ public:
 
     std::size_t capacity() const noexcept { return episodes_; }
 
-    /// Where `rank` writes; rows of different ranks share no cache line.
+    /// The row in which `rank` writes; rows of different ranks share no cache line.
     Stamp* row(Rank rank) noexcept { return stamps_ + rank * stride_; }
 
     /// Evaluates the first `episodes` of all rows.

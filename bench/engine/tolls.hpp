@@ -51,13 +51,13 @@ public:
     /// Whoever has found somebody out waits for the program's end; the first one's is what is reported.
     [[noreturn]] void note(const Early& early) const noexcept;
 
-    /// What has been noted. Memory order: acquire, pairs with note().
+    /// The one who was noted. Memory order: acquire, pairs with note().
     std::optional<Early> noted() const noexcept;
 
     /// Goes up whenever anybody enters or leaves an episode.
     std::uint64_t progress() const noexcept;
 
-    /// Who is where, when nothing goes on any more.
+    /// The place of each rank, when nothing goes on any more.
     Stuck stuck() const;
 
 private:
@@ -75,7 +75,7 @@ private:
     std::byte* memory_;
 };
 
-/// What the ranks of a visit are to check, and what becomes of a fault. `early` and `stuck` do not return.
+/// The check that the ranks of a visit make, and what becomes of a fault. `early` and `stuck` do not return.
 struct TollVisit {
     const Tolls& asked;
     std::function<void(const Early&)> early;
@@ -104,7 +104,7 @@ private:
 /// Lets all others enter the episode first, and then go wrong if they can. Nothing depends on how long it takes.
 void be_late(const TollBoard& board, std::uint64_t episode, Rank rank);
 
-/// What one rank does in such a visit.
+/// The part of one rank in such a visit.
 /// Memory order: none but the barrier's.
 template <class Seat>
 void attend_tolls(Rank rank, Seat& seat, Visit& visit) {

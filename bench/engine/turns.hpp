@@ -21,11 +21,11 @@ using namespace detail;
 /// So many steps of computing. The same work however often the thread loses its CPU meanwhile.
 void take_steps(std::uint64_t steps) noexcept;
 
-/// Of the calling thread, by its CPU time.
+/// Steps of computing that the calling thread makes in a microsecond of its CPU time.
 double measured_steps_per_us() noexcept;
 
-/// What the ranks of a visit share while turns are timed, and what rank 0 found out. The mean over all turns contains
-/// the stalls that a median leaves out.
+/// The memory that the ranks of a visit share while turns are timed, and what rank 0 found out. The mean over all turns
+/// contains the stalls that a median leaves out.
 class Turns {
 public:
     Turns(double timed_ns, double per_us) : steps_per_us(per_us), timed_(ticks_of(timed_ns)) {}
@@ -74,8 +74,8 @@ private:
     alignas(line_bytes) std::atomic<std::uint64_t> last_{std::numeric_limits<std::uint64_t>::max()};
 };
 
-/// What one rank does in such a visit. The first turns are stamped, as many as there is room for: they are those of the
-/// warm-up, unless a turn is long.
+/// The part of one rank in such a visit. The first turns are stamped, as many as there is room for: they are those of
+/// the warm-up, unless a turn is long.
 template <class Seat>
 void attend_turns(Rank rank, Seat& seat, Visit& visit, Turns& turns) {
     const Workload& workload = *visit.workload;

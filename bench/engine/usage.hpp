@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stretch of time cost the process: CPU time and context switches.
+// The cost of a stretch of time to the process: CPU time and context switches.
 #pragma once
 
 #include <sys/resource.h>

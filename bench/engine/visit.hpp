@@ -89,8 +89,8 @@ std::uint64_t run_chunks(Rank rank, Chunks chunks, double limit_ns, StopFlags& f
     return done;
 }
 
-/// What the ranks share while a batch is timed, and what rank 0 found out. Holds no pointers, so it may lie in
-/// memory that processes share.
+/// The memory that the ranks share while a batch is timed, and what rank 0 found out. Holds no pointers, so it may lie
+/// in memory that processes share.
 struct Timing {
     const Pace pace;
 
@@ -149,7 +149,7 @@ void time_batch(Rank rank, Seat& seat, Timing& timing, Meet&& meet, Usage* own =
     seat.episode();
 }
 
-/// What the ranks share while episodes are stamped. Holds no pointers either.
+/// The memory that the ranks share while episodes are stamped. Holds no pointers either.
 struct Stamping {
     StopFlags flags{};
     std::uint64_t stamped = 0;
@@ -157,7 +157,7 @@ struct Stamping {
     Usage usage{};  ///< of rank 0's process, in the stamped episodes
 };
 
-/// What the ranks of a visit have in common, as one of their processes sees it.
+/// The things that the ranks of a visit have in common, as one of their processes sees it.
 class Visit {
 public:
     Visit(Timing& timed, Stamping& stamped, Stamps& back_to_back, Stamps& one_by_one)
@@ -172,10 +172,10 @@ public:
     /// The same, and everybody who has a CPU leaves at about one time. Memory order: as meet().
     virtual void line_up() { meet(); }
 
-    /// Where tolls are paid.
+    /// The board on which tolls are paid.
     virtual const TollBoard& tolls() = 0;
 
-    /// Where a rank that is a process of its own notes what its batch used; else null.
+    /// The note of what its batch used, by a rank that is a process of its own; else null.
     virtual Usage* usage_of(Rank) { return nullptr; }
 
     Timing& timing;
@@ -198,7 +198,7 @@ auto stamper(Stamps& stamps, Rank rank, Seat& seat) {
     };
 }
 
-/// What one rank does in a visit.
+/// The part of one rank in a visit.
 template <class Seat>
 void attend(Rank rank, Seat& seat, Visit& visit) {
     const Pace& pace = visit.timing.pace;

@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    /// What is done to the word of that channel towards that rank.
+    /// The step that tells that rank by the word of that channel.
     WordStep<NativeSync> step(std::uint32_t channel, Rank to) const noexcept {
         return {.word = &link_.lines[channel].words[1 - to],
                 .sleepers = &link_.sleepers[to],

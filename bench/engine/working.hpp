@@ -38,7 +38,7 @@ inline void be_away(double us) noexcept {
     while (ticks() < until) sched_yield();
 }
 
-/// What one rank does in such a visit: the phases once to warm up, then `runs` times, timed by rank 0 from its first
+/// The part of one rank in such a visit: the phases once to warm up, then `runs` times, timed by rank 0 from its first
 /// computing to its last exit. visit.timing counts runs, not episodes. The first episodes are stamped, those of the
 /// warm-up too: as many as there is room for.
 template <class Seat>

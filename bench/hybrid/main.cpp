@@ -46,7 +46,7 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// What stands in every hybrid program.
+/// The barrier that stands in every hybrid program.
 class AroundOpenMp {
 public:
     struct Seat {

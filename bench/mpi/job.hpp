@@ -10,7 +10,7 @@
 
 namespace tollbar::bench {
 
-/// MPI from its beginning to its end. Where it has begun already, as under an OpenSHMEM, it is not for this one to end.
+/// MPI from its beginning to its end. An MPI that has begun already, as under an OpenSHMEM, is not for this one to end.
 class MpiJob : public Peers {
 public:
     /// With that thread level, or as MPI_Init does it. Throws std::runtime_error when the MPI gives less.
@@ -34,7 +34,7 @@ private:
 /// "Open MPI 4.1.4", "MPICH 4.0.2", "Intel MPI 2021.19".
 std::string mpi_version();
 
-/// What of tollbar's is loaded in this process: "component", "preload" or "none".
+/// The door of tollbar's that is loaded in this process: "component", "preload" or "none".
 std::string mpi_door();
 
 /// Whether a library counts the calls of this MPI on the way.
@@ -43,7 +43,7 @@ bool mpi_is_watched();
 /// How many hosts the MPI tells apart. Collective.
 Rank mpi_hosts();
 
-/// What the environment record says of the MPI. Collective.
+/// The part of the environment record about the MPI. Collective.
 Versions mpi_versions(const std::string& setting, const std::string& apart);
 
 }  // namespace tollbar::bench

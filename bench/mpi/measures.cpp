@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured once a launch: setting communicators up, a long wait for one rank, choices of the library.
+// Measures taken once a launch: setting communicators up, a long wait for one rank, choices of the library.
 #include "measures.hpp"
 
 #include "communicator/participant.h"

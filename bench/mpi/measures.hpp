@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an MPI program measures besides loops of barriers.
+// Measures of an MPI program besides loops of barriers.
 #pragma once
 
 #include "candidates.hpp"

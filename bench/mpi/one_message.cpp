@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --measure round-trips measures instead of barriers: one message between two ranks, by the words of a node and by
-// the messages of the MPI.
+// The measure of --measure round-trips, in place of barriers: one message between two ranks, by the words of a node and
+// by the messages of the MPI.
 #include "measures.hpp"
 #include "word_link.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users have instead of a split barrier of OpenSHMEM, in its shape: post(), then test() until it says true.
+// The substitute that users have for a split barrier of OpenSHMEM, in its shape: post(), then test() until it says
+// true.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tollbar itself offers: every plan of the catalogue, the turnstile, the combination, and tollbar::barrier; and
-// what every user has today: std::barrier and pthread_barrier.
+// The barriers that tollbar itself offers: every plan of the catalogue, the turnstile, the combination, and
+// tollbar::barrier; and what every user has today: std::barrier and pthread_barrier.
 #include "barriers.hpp"
 #include "candidates.hpp"
 
@@ -36,7 +36,8 @@ void add_group(Roster& roster, Rank ranks, const std::string& plan, const std::s
     roster.add<GroupBarrier>({plan, kind, policy.name, policy.manners}, ranks, plan, policy.policy);
 }
 
-/// What pinned threads run untuned, with neighbours for clusters, which they fill in order; "" where they are in one.
+/// The plan that pinned threads run untuned, with neighbours for clusters, which they fill in order; "" where they are
+/// in one.
 std::string by_clusters(Rank ranks) {
     const Choice untuned = default_choice({.ranks = ranks, .cpus = masked_cpus(), .pinned = true});
     if (untuned.groups == 0) return "";

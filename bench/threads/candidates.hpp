@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be measured between threads; each kind in a file of its own.
+// The barriers that can be measured between threads; each kind in a file of its own.
 #pragma once
 
 #include "launch.hpp"
 
 namespace tollbar::bench {
 
-/// Where a library is missing, a file that says so takes the place of its own in the build.
+/// A file that says that a library is missing takes the place of its own in the build.
 void add_tollbar(Roster& roster, Rank ranks);    ///< all of it: every plan, and
 void add_own_kinds(Roster& roster, Rank ranks);  ///< what is no plan
 void add_standard_peers(Roster& roster, Rank ranks);
 void add_beside_neighbours(Roster& roster, const Launch& launch);  ///< what --turns is for: how everybody waits
 void add_boost(Roster& roster, Rank ranks);
 void add_concurrency_kit(Roster& roster, Rank ranks);
-/// Those of a paper on OpenMP, and its variants. They give way between polls where ranks share CPUs; with "spin" never.
+/// The barriers of a paper on OpenMP, and its variants. They give way between polls where ranks share CPUs; with "spin"
+/// never.
 void add_published(Roster& roster, const Launch& launch);
 void add_loaded(Roster& roster, Rank ranks);  ///< "loaded": of a preloaded library that offers it (tollbar/toll.h)
 

@@ -10,7 +10,7 @@
 #define LINE 128
 #define GROUP 4 /* ranks in a leaf of the combining tree */
 
-/* What a thread keeps to itself; alone in its lines. */
+/* The words that a thread keeps to itself; alone in their lines. */
 union state {
     ck_barrier_centralized_state_t centralized;
     ck_barrier_combining_state_t combining;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds late{500};
 
-/// Rank 0 is late. What it costs the others to get from their meeting into the barrier, and from there to the next
+/// Rank 0 is late. The cost to the others of getting from their meeting into the barrier, and from there to the next
 /// meeting, counts as well.
 template <class Barrier>
 void idle(Crew& crew, Barrier&& barrier, const Label& label, std::uint32_t round) {

@@ -29,7 +29,7 @@ namespace {
 enum class Apart : std::uint8_t { one_session, sessions, cgroups };
 constexpr const char* spelled_apart[] = {"one session", "sessions", "cgroups"};
 
-/// What is measured, and what is known of it from earlier rounds.
+/// A barrier that is measured, and what is known of it from earlier rounds.
 struct Case {
     Label label;
     Apart apart;
@@ -39,7 +39,7 @@ struct Case {
     bool is_ours() const { return label.kind == "turnstile"; }
 };
 
-/// What the processes of a visit share: made before they are forked.
+/// The memory that the processes of a visit share: made before they are forked.
 struct Shared {
     Shared(Rank ranks, const Pace& pace, std::uint64_t episodes)
         : timing{.pace = pace, .episodes = episodes}, meeting(ranks, Scope::shared), measured(ranks, Scope::shared) {}
@@ -232,7 +232,7 @@ int measure(Launch& launch) {
     launch.refuse_names();
     launch.begin();
     ticks();  // calibrated once, not in every process
-    // Where sessions are scheduled against each other a turn may last a whole time slice: only many make a mean.
+    // Sessions may be scheduled against each other, so that a turn lasts a whole time slice: only many make a mean.
     if (launch.options.batch_ns == 0) launch.pace.batch_ns = 40e6;
     launch.pace.cut_ns = 3 * launch.pace.batch_ns;
     return Cases(launch).run();

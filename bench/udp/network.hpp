@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ranks of a measuring program have their sockets: on hosts made of network namespaces, or on the loopback.
+// The sockets of the ranks of a measuring program: on hosts made of network namespaces, or on the loopback.
 #pragma once
 
 #include <tollbar/plan.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside a price: the closed forms of the LogP paper, the period of a loop of barriers, and parameters
+// The functions beside a price: the closed forms of the LogP paper, the period of a loop of barriers, and parameters
 // for messages that carry something and ranks that handle many.
 #include "parts.hpp"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the columns of a table mean, said where a row is made: any layer's dataclass may be a row of the command."""
+"""The meaning of a table's columns, said where a row is made: any layer's dataclass may be a row of the command."""
 
 from __future__ import annotations
 

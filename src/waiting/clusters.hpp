@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs are near each other, of those that a process may use.
+// The CPUs near each other, of those that a process may use.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs are neighbours: those whose cores share the last-level cache, or about eight of them where many do.
+// The CPUs that are neighbours: those whose cores share the last-level cache, or about eight of them where many do.
 #pragma once
 
 #include "clusters.hpp"

@@ -20,7 +20,7 @@ import pytest
 from tollbar.machine import doors, mpis, paths
 
 TESTS = Path(__file__).resolve().parents[1]
-#: Where programs lie; toll.h is in the first.
+#: The folders in which programs lie; toll.h is in the first.
 SOURCES = (TESTS / "mpi", TESTS / "faults")
 PAGE_BYTES = 20 << 20  # of which a job touches little, see toll.h
 RANKS_OF_A_PAGE = 256
@@ -76,7 +76,7 @@ class Door:
 
     @property
     def opened(self) -> list[str]:
-        """What stands before the program's name."""
+        """The words before the program's name."""
         return [] if self.name == "component" else ["env", f"LD_PRELOAD={self.library}"]
 
 
@@ -158,7 +158,7 @@ class Job:
         return struct.unpack_from("i", self.page, 4)[0]
 
     def processes(self) -> list[int]:
-        """Of the ranks, by rank."""
+        """The processes of the ranks, by rank."""
         numbers = struct.unpack_from(f"{RANKS_OF_A_PAGE}i", self.page, 8)
         return [number for number in numbers if number]
 
@@ -190,7 +190,7 @@ class Job:
         return Outcome(code, self.said())
 
     def alive(self) -> list[int]:
-        """Which of the ranks' processes are still there; zombies, whom nobody reaps here, are not."""
+        """The ranks' processes that are still there; zombies, whom nobody reaps here, are not."""
         alive = []
         for number in self.processes():
             with contextlib.suppress(OSError):

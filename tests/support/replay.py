@@ -30,7 +30,7 @@ BARRIERS = {
     "tollbar-bench-omp-gomp": [("libgomp", "peer", "auto", 5.0, 8.0)],
     "tollbar-bench-omp-omp": [("libomp", "peer", "auto", 4.0, 4.0)],
 }
-#: What each program that measures one thing prints a round, without noise.
+#: The value that each program that measures one thing prints a round, without noise.
 SINGLES = {
     "tollbar-bench-processes": [
         {"record": "processes", "name": name, "kind": kind, "wait": "auto", "apart": apart, "episodes": 100,
@@ -79,7 +79,7 @@ LOSES = {("combination", 8): 30.0}
 
 
 def records(program: str, ranks: int, placement: str, rounds: int, seed: int, only: str = "") -> list[dict]:
-    """What the program of that name would print."""
+    """The lines that the program of that name would print."""
     chance = random.Random(f"{program} {ranks} {placement} {seed}")
     if program in SINGLES:
         return _single(program, chance, ranks, placement, rounds, seed)
@@ -128,7 +128,7 @@ def turns(
     program: str, ranks: int, placement: str, rounds: int, seed: int, only: str = "",
     company: str = "alone", workloads: str = "0", wait: str = "auto",
 ) -> list[dict]:  # fmt: skip
-    """What it would print with --turns."""
+    """The lines that it would print with --turns."""
     chance = random.Random(f"{program} {ranks} {placement} {seed} {company} {wait}")
     own = {"tollbar-bench-omp-gomp": ["libgomp"], "tollbar-bench-omp-omp": ["libomp"]}
     usual = ["tollbar::barrier", "group", "std::barrier", "pthread_barrier"]

@@ -12,7 +12,7 @@ ONE_WAY_NS = 3e3  # 2 o + L, in equal parts
 
 
 def latency_ns(name: str, ranks: int) -> float:
-    """What LogP says, or for MPI_Barrier twice dissemination."""
+    """The price by LogP, or for MPI_Barrier twice dissemination."""
     if "MPI_" in name:
         return 2 * latency_ns("dissemination", ranks)
     third = ONE_WAY_NS / 3

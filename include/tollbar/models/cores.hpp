@@ -58,7 +58,7 @@ std::vector<Core> in_order(std::uint32_t cores, std::uint32_t cluster, std::uint
 /// Throws std::invalid_argument that names what is wrong.
 void check(const Machine& machine);
 
-/// Which cores the threads have.
+/// The cores that threads have.
 enum class Placement : std::uint8_t {
     compact,   ///< thread i has core i
     spread,    ///< clusters take turns, over the whole machine

@@ -16,7 +16,7 @@
 #pragma GCC visibility push(default)
 namespace tollbar::nic_model {
 
-/// Which side executes the plan.
+/// The side that executes the plan.
 enum class Where : std::uint8_t {
     host,  ///< every message goes down from the host and up to it
     nic,   ///< the host starts the NIC, which reports the end; messages go between NICs

@@ -21,7 +21,7 @@ enum class Kernel : std::uint8_t {
     older_fair,  ///< the same, but a yield postpones the deadline only, as Linux 6.6 to 6.16
 };
 
-/// Which threads a processor may run.
+/// The threads that a processor may run.
 enum class Policy : std::uint8_t {
     partition,    ///< each application has processors of its own, with a round-robin queue each
     coscheduled,  ///< applications take turns of one quantum on the whole machine
@@ -128,7 +128,7 @@ struct Span {
     double until_us;            ///< the same
 };
 
-/// Which part of the history is kept for a picture.
+/// The part of the history that is kept for a picture.
 struct Window {
     double from_us = 0;               ///< on the clock of the machine
     double until_us = 0;              ///< the same

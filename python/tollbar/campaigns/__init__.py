@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each bench measures: which programs, with which flags, in which situations; and how they are run."""
+"""The measures of each bench: which programs, with which flags, in which situations; and how they are run."""

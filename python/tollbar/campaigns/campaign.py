@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every bench has in common: what was asked for, and the situations and programs that this makes."""
+"""The base of every bench: what is requested, and the situations and programs that this makes."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Campaign:
         raise NotImplementedError
 
     def facts(self) -> dict[str, Any]:
-        """What a run is stored with, besides the machine and what is asked of every bench."""
+        """The facts that a run is stored with, besides the machine and what is requested of every bench."""
         return {}
 
     def say(self, situation: Any) -> str:
@@ -134,7 +134,7 @@ class Campaign:
         self.tuning = (folder / "tuning").absolute()
 
     def command(self, program: str, situation: Any, rounds: int, seed: int) -> list[str]:
-        """What to launch."""
+        """The words to launch."""
         raise NotImplementedError
 
     def start(self, program: str, situation: Any, rounds: int, seed: int) -> Start:
@@ -142,7 +142,7 @@ class Campaign:
         return Start(self.command(program, situation, rounds, seed), self.environment())
 
     def environment(self) -> dict[str, str]:
-        """What a measuring program finds in its environment."""
+        """The environment of a measuring program."""
         return neutral.environment() | {"TOLLBAR_TUNING": str(self.tuning)}
 
 

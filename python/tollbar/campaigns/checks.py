@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar check` runs: the measuring programs, told to check tolls in place of measuring."""
+"""The launches of `tollbar check`: the measuring programs, told to check tolls in place of measuring."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one launch said."""
+    """The end of one launch, and what it said."""
 
     launch: Launch
     records: Sequence[dict[str, Any]]

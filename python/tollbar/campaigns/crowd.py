@@ -33,7 +33,7 @@ class Where(NamedTuple):
 
     @property
     def alone_us(self) -> float:
-        """What an episode takes when only the computing counts: turns of the processor with most threads."""
+        """The time of an episode when only the computing counts: turns of the processor with most threads."""
         return -(-self.ranks // self.processors) * self.compute_us
 
     @property

@@ -77,7 +77,7 @@ class Evidence:
 
         Successive elimination (Even-Dar, Mannor, Mansour 2006): the level is shared by all barriers and all
         looks, look k having 1 / (k (k + 1)) of it, so that in 95 of 100 situations no barrier is dropped that
-        is as fast as either. Looks are those of `narrow`. Of the pair none is dropped.
+        is as fast as either. Looks are those of `narrow`. None of the pair is dropped.
         """
         return frozenset(self._hopeless)
 

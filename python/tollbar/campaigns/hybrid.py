@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench hybrid` measures: threads inside the ranks of an MPI job, on this machine."""
+"""The measures of `tollbar bench hybrid`: threads inside the ranks of an MPI job, on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tollbar.campaigns import mpi_settings
 from tollbar.campaigns.campaign import Campaign, Request, until
 from tollbar.machine.mpis import Mpi
 
-#: What users write themselves.
+#: Barriers that users write themselves.
 PEERS = ("omp barrier around MPI_Barrier", "pthread_barrier around MPI_Barrier")
 #: Without --full: the two that the paper names, the same among words only, and trees at both levels.
 FEW = ("turnstile/dissemination", "turnstile/mcs", "turnstile/turnstile", "mcs/mcs")

@@ -104,7 +104,7 @@ class _RoundTrips(Campaign):
 
 @dataclass(frozen=True)
 class Link:
-    """What a message between two ranks costs by one of a transport's ways, in microseconds."""
+    """The cost of a message between two ranks by one of a transport's ways, in microseconds."""
 
     program: str
     name: str  #: words, messages or frames
@@ -116,7 +116,7 @@ class Link:
 
     @property
     def L(self) -> Interval:
-        """What the overheads leave of the path; its interval joins the ends of theirs."""
+        """The part of the path that the overheads leave; its interval joins the ends of theirs."""
         path, o, o_r = self.path, self.o, self.o_r or self.o
         lows = [part.low for part in (path, o, o_r) if part.low is not None]
         highs = [part.high for part in (path, o, o_r) if part.high is not None]
@@ -133,7 +133,7 @@ class Link:
 
     @property
     def logp(self) -> tollbar.LogP:
-        """What prices a message on the longest path as it was measured, whatever its parts seem to take."""
+        """The parameters that price a message on the longest path as measured, whatever its parts seem to take."""
         both = self.o.value + (self.o_r or self.o).value
         part = self.path.value / both if self.overlaps else 1.0
         L = 0.0 if self.overlaps else self.path.value - both
@@ -142,7 +142,7 @@ class Link:
 
 
 def _at_least_0(interval: Interval) -> Interval:
-    """What is hidden behind something else may seem to take less than no time."""
+    """A time that is hidden behind another may seem to be less than none."""
 
     def bound(us: float | None) -> float | None:
         return None if us is None else max(us, 0.0)
@@ -151,7 +151,7 @@ def _at_least_0(interval: Interval) -> Interval:
 
 
 def links(run: Stored) -> list[Link]:
-    """What its launches measured, a link for each program and way."""
+    """The links that its launches measured, one for each program and way."""
     series: dict[tuple[str, str], dict[str, dict[int, dict[int, float]]]] = {}
     for group, program, launch in run.launches:
         for way in {record["name"] for record in launch.records.get("round_trips", ())}:
@@ -185,7 +185,7 @@ def _parameters(
     trip = float(np.median(one["trip_ns"]))
 
     def further(trips: Mapping[str, Any]) -> float:
-        """What a further message adds to a trip, without its delay."""
+        """The time that a further message adds to a trip, without its delay."""
         delays = float(np.median(trips["delays_ns"])) if trips["delays_ns"] else 0.0
         return (float(np.median(trips["trip_ns"])) - delays - trip) / (trips["messages"] - 1)
 

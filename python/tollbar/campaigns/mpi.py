@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench mpi` measures: which MPIs, in which settings, with how many ranks, how far apart."""
+"""The measures of `tollbar bench mpi`: which MPIs, in which settings, with how many ranks, how far apart."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _INTEL = {"dissemination": 1, "recursive doubling": 2}
 
 @dataclass(frozen=True)
 class Setting:
-    """What the ranks find in their environment."""
+    """The variables that the ranks find in their environment."""
 
     name: str
     variables: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -130,7 +130,7 @@ def job(mpi: Mpi, ranks: int) -> list[str]:
 
 
 def anywhere() -> list[str]:
-    """What Open MPI is told so that it starts more ranks than processors, bound to none, and those of root."""
+    """The variables that make Open MPI start more ranks than processors, bound to none, and those of root."""
     return ["--oversubscribe", "--bind-to", "none", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
 
 

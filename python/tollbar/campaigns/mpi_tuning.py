@@ -19,7 +19,7 @@ _STARTING_S = 60  # a launch may take that long beside what it measures
 
 
 def choose(mpi: Mpi, program: Path, ranks: int, budget_ms: int) -> list[Entry]:
-    """What the library chooses for so many ranks on this machine, an entry for each objective.
+    """The choices of the library for so many ranks on this machine, an entry for each objective.
 
     Raises Failure that says why there is none.
     """

@@ -103,7 +103,7 @@ class Beside(Campaign):
         return f"{situation.ranks} threads {situation.placement}, {NEIGHBOURS[situation.neighbours]}"
 
     def prepare(self, folder: Path, session: Session) -> None:
-        """What is tuned here is measured too."""
+        """The barriers that are tuned here are measured too."""
         super().prepare(folder, session)
         if (stored := environment.tuning_file()).is_file():
             shutil.copyfile(stored, self.tuning)
@@ -125,7 +125,7 @@ class Beside(Campaign):
         return included and (policy != "spin" or situation.ranks <= self._cpus)
 
     def _of_main(self) -> list[str]:
-        """Of the names asked for those that its process has; all, if none were."""
+        """The names asked for that its process has; all, if none were."""
         if self.request.short and not self.request.only:
             return list(SHORT)
         own = {f"{BARRIER}+{policy}" for policy in POLICIES} | threads.OF_PEERS

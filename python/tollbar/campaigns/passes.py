@@ -29,7 +29,7 @@ _BEYOND = 3  # as many rounds have launches beyond those that were asked for, wh
 
 @dataclass
 class Outcome:
-    """Where the run is stored, how many passes were whole, and what was not available."""
+    """The folder of the run, how many passes were whole, and what was not available."""
 
     folder: Path
     passes: int = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench shmem` measures: post and wait, and the exchange, with how many PEs."""
+"""The measures of `tollbar bench shmem`: post and wait, and the exchange, with how many PEs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tollbar.machine import paths
 #: Name of a stored launch, and the program.
 PROGRAMS = {"barriers": "tollbar-bench-shmem", "exchange": "tollbar-bench-dsde"}
 LAUNCHER = "oshrun"
-#: What has a name and is no plan.
+#: Barriers that have a name and are no plan.
 NAMES = ("default", "one-shot", "counter", "MPI_Ibarrier", "shmem_barrier_all", "MPI NBX")
 AWAY_PES, AWAY_MS = 4, 50
 OVERLAP_PES, SKEW_US = 8, 100

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench threads` measures: which programs, with which flags, in which situations."""
+"""The measures of `tollbar bench threads`: which programs, with which flags, in which situations."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Threads(Campaign):
         return Start(self.command(program, situation, rounds, seed), self.environment() | preloaded(program))
 
     def _of_main(self, situation: Situation) -> list[str]:
-        """What the program is told that measures most."""
+        """The flags of the program that measures most."""
         share = self.request.budget_s / self.request.launches / len(self.situations)
         flags = ["--budget-ms", f"{1e3 * share:.0f}"] if self.request.spinners else ["--quick"]
         if only := [name for name in self.request.only if name not in OF_PEERS]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench udp` and `nic` measure: barriers between hosts, and an MPI's over TCP beside them.
+"""The measures of `tollbar bench udp` and `nic`: barriers between hosts, and an MPI's over TCP beside them.
 
 Hosts are network namespaces; where those cannot be had, all ranks are on the loopback, which is said.
 """
@@ -28,7 +28,7 @@ SPINNING = ("pairwise+spin", "dissemination+spin")
 #: Beside them, where NICs are measured.
 CARDS = ("card:pairwise+auto", "card:gather+auto", "card:switch+auto", "card:pairwise+park")
 SPINNING_CARDS = ("card:pairwise+spin",)
-#: What the paper compares below MPI, and what it does not have: a count in the switch.
+#: The plans that the paper compares below MPI, and what it does not have: a count in the switch.
 PAPER = ("pairwise+auto",)
 PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
@@ -84,7 +84,7 @@ def open_mpi() -> tuple[tuple[Mpi, Path] | None, str]:
 
 
 def placement(ranks: int) -> str:
-    """Where the ranks of hosts are put, which share this machine's processors."""
+    """The placement of the ranks of hosts, which share this machine's processors."""
     return "pinned" if ranks <= len(os.sched_getaffinity(0)) else "free"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the barriers of `tollbar bench --compute` run over: threads, an MPI job, PEs, hosts.
+"""The ground of the barriers of `tollbar bench --compute`: threads, an MPI job, PEs, hosts.
 
 A transport plugs in with a program on the measuring engine (bench/engine), which then takes --workload, and with
 the words that start it.
@@ -18,13 +18,13 @@ from tollbar.machine import paths
 from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
-#: Of an MPI's barriers over TCP: as it comes, and the one that is the paper's exchange.
+#: An MPI's barriers over TCP: as it comes, and the one that is the paper's exchange.
 OF_MPI = (STOCK, "recursive doubling")
 
 
 @dataclass(frozen=True)
 class Over:
-    """What the barriers run over. What has the same name is measured side by side."""
+    """The ground that barriers run over. Barriers over ground of the same name are measured side by side."""
 
     name: str
     program: str  #: what its launches are stored under

@@ -23,10 +23,10 @@ Reader = Callable[[str], Any]
 #: Every algorithm of the catalogue with its default parameters.
 CATALOGUE = tuple(algorithm.name for algorithm in tollbar.catalogue())
 
-#: Those that run everywhere.
+#: Plans that run everywhere.
 DEFAULT_PLANS = tuple(algorithm.name for algorithm in tollbar.catalogue() if not algorithm.runs_on)
 
-#: Those of them without roles: between hosts no store and no broadcast releases all at once.
+#: Plans of these without roles: between hosts no store and no broadcast releases all at once.
 MESSAGE_PLANS = tuple(
     algorithm.name for algorithm in tollbar.catalogue() if not algorithm.runs_on and not algorithm.player
 )
@@ -171,7 +171,7 @@ MEASURED = ("threads", "mpi", "udp")
 
 
 def names(text: str) -> tuple[str, ...]:
-    """What stands between commas."""
+    """The words between commas."""
     return tuple(part for part in text.split(",") if part)
 
 

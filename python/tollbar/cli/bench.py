@@ -78,7 +78,7 @@ OPTIONS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "--level": (str, "", "what is asked of the MPI"),
 }
 LEVELS = ("funneled", "serialized", "multiple")
-#: What an option is called in campaigns, where that is not its own name.
+#: The names of options in campaigns that are not their own.
 _FIELDS = {"placement": "placements", "mpi": "mpis", "cpus": "processors", "barriers": "only"}
 
 
@@ -149,7 +149,7 @@ class Bench:
         return bench_times.table(folder, unsafe, every_policy=every)
 
     def _how(self, args: argparse.Namespace) -> str:
-        """Which campaign the options ask for. Raises WrongUse for options of two."""
+        """The campaign that the options ask for. Raises WrongUse for options of two."""
         beside, cpus, compute = (getattr(args, name, None) for name in ("beside", "cpus", "compute"))
         if beside and cpus:
             raise WrongUse("--beside and --cpus exclude each other")
@@ -171,7 +171,7 @@ class Bench:
         return amounts(how or self.campaign or self.name, amount)
 
     def _request(self, args: argparse.Namespace, how: str) -> Request:
-        """What the arguments say, and the usual, quick or full amount of what they do not say."""
+        """The values that the arguments give, and the usual, quick or full amount of what they do not say."""
         from tollbar.campaigns.campaign import Request
 
         amount = args.effort["name"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, verb
 
-#: Where the machine is written when nothing else is said.
+#: The file to which the machine is written when nothing else is said.
 FILE = Path("cores.json")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bench prints: one row a barrier and number of participants, the fastest first."""
+"""The rows that a bench prints: one a barrier and number of participants, the fastest first."""
 
 from __future__ import annotations
 

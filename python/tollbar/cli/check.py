@@ -45,7 +45,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Way:
-    """What is checked, and which options only some have."""
+    """A kind of ranks that are checked, and which options only some kinds have."""
 
     name: str
     about: str

@@ -85,7 +85,7 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def epilog(self) -> str | None:
-        """What each column means; where that takes a while to load, told by a function."""
+        """The meaning of each column; a function that tells it, where it takes a while to load."""
         return self._epilog() if callable(self._epilog) else self._epilog
 
     @epilog.setter
@@ -229,7 +229,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _in_order(parser: Parser, words: Sequence[str]) -> list[str]:
     """The words with options before positionals, so that these may stand apart; argparse takes the first of
-    them for all. Options that stand before a verb of a verb are its own. What is no option of the verb is
+    them for all. Options that stand before a verb of a verb are its own. A word that is no option of the verb is
     refused before anything else is."""
     options: list[str] = []
     positionals: list[str] = []
@@ -285,7 +285,7 @@ def _ways_of(parser: argparse.ArgumentParser) -> Mapping[str, Parser]:
 
 
 def _discard_output() -> None:
-    """What could not be written is not tried again when Python ends."""
+    """Output that could not be written is not tried again when Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

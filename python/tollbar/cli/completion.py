@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> Table:
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Those of the parser and of all verbs below it."""
+    """The commands of the parser and of all verbs below it."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):

@@ -20,7 +20,7 @@ from tollbar.machine import cpus, doors, extras, kernel, openmp, paths
 
 _TOOLS = {"g++": "g++", "clang++": "clang", "cmake": "cmake", "ninja": "ninja-build"}
 
-#: What `tollbar bench threads` compares with: package, and files one of which must be there.
+#: The barriers that `tollbar bench threads` compares with: package, and files one of which must be there.
 _PEERS = {
     "Concurrency Kit": ("libck-dev", ("usr/include/ck_barrier.h", "usr/local/include/ck_barrier.h")),
     "boost::barrier": (
@@ -205,7 +205,7 @@ def _openmp(root: Path, library: str) -> Iterator[Finding]:
 
 
 def _hosts() -> Finding:
-    """What `scripts/hosts` stands on."""
+    """The ground on which `scripts/hosts` stands."""
     name = "network namespaces"
     if shutil.which("ip") is None:
         why = "the command ip is missing: no hosts made of network namespaces"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar doctor` says of MPI: each one found and the door that serves it, and what only tests need."""
+"""The answers of `tollbar doctor` about MPI: each one found and the door that serves it, and what only tests need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tollbar.cli.findings import ABSENT, OK, Finding
 from tollbar.machine import doors, mpis, nic_daemon, paths
 from tollbar.models import cluster
 
-#: What has to be there for a door to be built: a compiler of that name, its package.
+#: The needs of a door that is to be built: a compiler of that name, its package.
 _COMPILERS = {
     "openmpi": (("mpicc.openmpi", "mpicc"), "libopenmpi-dev"),
     "mpich": (("mpicc.mpich", "mpicc"), "libmpich-dev"),
@@ -47,7 +47,7 @@ def _served(mpi: mpis.Mpi) -> Finding:
 
 
 def _between_hosts() -> Finding:
-    """What carries the part of a barrier that goes on between hosts."""
+    """The carrier of the part of a barrier that goes on between hosts."""
     name, path = "MPI between hosts", _native.found_nicd_socket()
     try:
         state = nic_daemon.status(path)
@@ -76,7 +76,7 @@ def _missing(installed: Iterable[mpis.Mpi]) -> Iterator[Finding]:
 
 
 def _simulator() -> Finding:
-    """What `tollbar simulate cluster` needs."""
+    """The needs of `tollbar simulate cluster`."""
     try:
         return Finding("SimGrid", OK, str(paths.program(cluster.PROGRAM)), None)
     except FileNotFoundError:

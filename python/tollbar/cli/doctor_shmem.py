@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar doctor` says of OpenSHMEM: the one found, the library for it, the faults it works around."""
+"""The answers of `tollbar doctor` about OpenSHMEM: the one found, the library for it, the faults it works around."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command raises when it cannot answer: one line that says what to do, and the exit code."""
+"""The errors of a command that cannot answer: one line that says what to do, and the exit code."""
 
 
 class CommandError(Exception):
@@ -15,7 +15,7 @@ class WrongUse(CommandError):
 
 
 class CheckFailed(CommandError):
-    """What was asked for was tried and failed; exit code 1. With rows to show, use Table(failed=True)."""
+    """The work was tried and failed; exit code 1. With rows to show, use Table(failed=True)."""
 
     exit_code = 1
 

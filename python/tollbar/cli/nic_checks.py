@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a barrier on the network card needs of this host, and what is wrong where it is not so."""
+"""The needs of a barrier on the network card of this host, and what is wrong where they are not met."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class _Job:
 
 
 class _CopiedLines:
-    """What comes out of a pipe goes to stderr at once, and its lines are kept: with a secret, of those of tollbar only
+    """The output of a pipe goes to stderr at once, and its lines are kept: with a secret, of those of tollbar only
     the sealed ones, which go to the file of reports where there is one."""
 
     def __init__(self, pipe: int, secret: gathered.Secret | None, reports: Path | None, account: list[str]) -> None:

@@ -33,7 +33,7 @@ unless you have (TOLLBAR_VERBOSE=1 says it). All ranks have each TOLLBAR_ variab
 #: The name for programs without an MPI.
 THREADS = "threads"
 
-#: Of files of reports that are more than lines.
+#: The endings of files of reports that are more than lines.
 _FORMS = (".html", ".json", ".csv")
 
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|srun)(\.\w+)?")
@@ -198,7 +198,7 @@ def explain(options: Sequence[str]) -> None:
 
 
 def find_launcher(words: Sequence[str]) -> int | None:
-    """Where in the command the launcher stands, perhaps behind `timeout 60`; None without any."""
+    """The place of the launcher in the command, perhaps behind `timeout 60`; None without any."""
     return next((at for at, word in enumerate(words) if _LAUNCHER.fullmatch(Path(word).name)), None)
 
 

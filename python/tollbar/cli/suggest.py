@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to say of a name that is not known: the one that was probably meant, else all that are."""
+"""The answer to a name that is not known: the one that was probably meant, else all that are."""
 
 from __future__ import annotations
 

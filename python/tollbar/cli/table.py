@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands return, and the one place that prints it: as a table, as CSV or as JSON."""
+"""The result of a command, and the one place that prints it: as a table, as CSV or as JSON."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _together(widths: Sequence[int], columns: Sequence[int]) -> int:
 
 
 def _laid_out(line: Sequence[str], columns: Sequence[int], widths: Sequence[int], right: Sequence[bool]) -> str:
-    """Those columns of one row, on as many lines as the longest cell needs."""
+    """The cells of one row, on as many lines as the longest cell needs."""
     folded = [_folded(line[at], widths[at]) or [""] for at in columns]
     return "".join(
         _GAP.join(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is fastest alone may be the slowest beside others: whether a choice holds there, before it is stored.
+"""The fastest barrier alone may be the slowest beside others: whether a choice holds there, before it is stored.
 
 A choice that differs from what an untuned group runs is stored only where it loses nowhere: alone and beside
 a neighbour, and if its threads are not pinned when the group is made, among free and among pinned threads, as
-they may pin themselves later. What is not known of that is measured.
+they may pin themselves later. Situations of which that is not known are measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: More than that over an untuned group is a loss.
 LOSES = 1.05
-#: Where a choice has to hold, by the words of the tuning file.
+#: The company in which a choice has to hold, by the words of the tuning file.
 NEIGHBOURS = {"alone": "alone", "neighbour": "1 neighbour"}
 LAUNCHES = 3
 _BUDGET_S = 40.0

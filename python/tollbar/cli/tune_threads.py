@@ -2,7 +2,7 @@
 """tollbar tune threads: picks the fastest safe barrier for each situation of a stored run.
 
 A choice rests on a run that measured the usual candidates often enough. One that is stored and rests on more
-launches stays. What is faster alone and loses beside others is not stored (tune_beside).
+launches stays. A barrier that is faster alone and loses beside others is not stored (tune_beside).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Basis:
-    """What a run has to say: the situations to choose for, all that there are, and why not for others."""
+    """The content of a run: the situations to choose for, all that there are, and why not for others."""
 
     folder: Path
     environment: Mapping[str, Any]
@@ -188,7 +188,7 @@ def _basis(args: argparse.Namespace) -> tuple[Basis, list[str]]:
 
 
 def _runs(named: Path | None, force: bool) -> list[Path]:
-    """Which runs to look at, in this order: those with most launches first, of equals the newest."""
+    """The runs to look at, in this order: those with most launches first, of equals the newest."""
     from tollbar.data import results
 
     within = named or results.folder()
@@ -229,7 +229,7 @@ def _read(folder: Path, force: bool, anywhere: bool) -> Basis:
 
 
 def lacks(measured: Measurements) -> str:
-    """What the situation lacks to be chosen for; empty when it has the usual candidates and launches."""
+    """The lack that keeps the situation from being chosen for; empty when it has the usual candidates and launches."""
     from tollbar.campaigns import threads as campaign
     from tollbar.data import choice
 
@@ -258,7 +258,7 @@ def _named(situation: Situation) -> str:
 def rests_on_more(stored: Entry | None, made: Entry) -> int | None:
     """How many launches what is stored rests on, if it is of the same machine and those are more.
 
-    What does not say where it was measured was only measured alone.
+    A choice that does not say where it was measured was only measured alone.
     """
     if stored is None or stored.pairs.get("machine") != made.pairs["machine"]:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tollbar bench` says while it measures, and after it, whatever it measures."""
+"""The words of `tollbar bench` while it measures, and after it, whatever it measures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of tollbar's own barriers to use: the fastest safe one, or in a tie the one the model favours.
+"""The choice of one of tollbar's own barriers: the fastest safe one, or in a tie the one the model favours.
 
 Two clocks decide together: the latency, last entry to last exit, and the loop period. Either alone
 misleads: in a loop the episodes of a tree overlap, and a latency of some ten nanoseconds is lost in the
@@ -18,7 +18,7 @@ from tollbar.data import statistics
 from tollbar.data.places import Candidate, Measurements, Situation
 from tollbar.data.statistics import Interval, Ratio, Verdict
 
-#: What a group can run, the model's favourite kind first. A thread's signal is a cache line that moves:
+#: Barriers that a group can run, the model's favourite kind first. A thread's signal is a cache line that moves:
 #: a turnstile moves one word, a combination one word a processor, and a plan one line a message.
 OWN = ("turnstile", "combination", "plan")
 
@@ -57,7 +57,7 @@ def rivals(measured: Measurements) -> list[Candidate]:
 
 
 def untuned(situation: Situation) -> Candidate:
-    """What a group runs there where nothing is stored."""
+    """The barrier that a group runs there where nothing is stored."""
     pinned = situation.placement == "pinned"
     plan, wait = _native.default_choice(situation.ranks, situation.processors, pinned)
     return Candidate(plan, plan if plan in OWN else "plan", wait)

@@ -22,7 +22,7 @@ from tollbar.data.samples import CANDIDATE, FLOORS, PLACE, ROUND, USUAL_WAITS, S
 from tollbar.data.statistics import Interval, Ratio, Series
 from tollbar.data.summary import floors, interval, over_floor, ratio, rounds, series, summary
 
-#: What tells places apart; all else of a place is the same in it, or does not matter.
+#: The columns that tell places apart; all else of a place is the same in it, or does not matter.
 THREADS = ("ranks", "placement")
 PROCESSES = ("over", "hosts", "ranks", "threads", "placement", "apart", "level")
 RANKS = ("ranks",)
@@ -90,7 +90,7 @@ class Situation(NamedTuple):
 
     @property
     def along(self) -> str:
-        """What stays the same along a curve over the ranks; a few of them may be pinned and many not."""
+        """The place, without what changes along a curve over the ranks; a few of them may be pinned and many not."""
         ranks_a_host = -(-self.ranks // self.hosts)
         words = [
             "one host" if self.hosts == 1 else "a rank a host" if ranks_a_host == 1 else f"{ranks_a_host} ranks a host"
@@ -157,7 +157,7 @@ class Measurements:
         return self.samples.records.partition_by("candidate", "metric", as_dict=True)
 
     def labels(self, metric: str) -> list[str]:
-        """Of whom that was measured."""
+        """The labels of which that was measured."""
         return [label for label, timed in self._medians if timed == metric and label]
 
     def find(self, name: str, wait: str | None = None) -> Candidate | None:
@@ -190,7 +190,7 @@ class Measurements:
         return {} if rows is None else series(rows)
 
     def quantiles(self, candidate: Candidate | str, metric: str, at: Sequence[float]) -> list[float]:
-        """Of all rounds, for showing the spread; of nothing where there are none."""
+        """Quantiles of all rounds, for showing the spread; empty where there are none."""
         rows = self._rounds.get((_label(candidate), metric))
         return [] if rows is None else statistics.quantiles(rows["value"].to_numpy(), at)
 
@@ -199,7 +199,7 @@ class Measurements:
         return self.raw.filter(pl.col("metric") == "latency_ns").partition_by("candidate", as_dict=True)
 
     def latencies(self, candidate: Candidate) -> np.ndarray:
-        """Of every episode."""
+        """The latencies of every episode."""
         rows = self._latencies.get((candidate.label,))
         return np.array([]) if rows is None else rows.select(all_values(rows))["value"].to_numpy()
 

@@ -25,7 +25,7 @@ _LAUNCH = re.compile(r"(\d+)\.(.+)\.jsonl\.gz")
 
 
 class Launched(NamedTuple):
-    """A stored launch. Those with one number follow each other in one situation."""
+    """A stored launch. Launches with one number follow each other in one situation."""
 
     number: int
     program: str
@@ -76,7 +76,7 @@ def write_launch(folder: Path, group: int, program: str, text: str) -> Path:
 
 
 def folder() -> Path:
-    """Where runs lie: TOLLBAR_RESULTS, else build/results of the checkout, else in the cache folder."""
+    """The folder of all runs: TOLLBAR_RESULTS, else build/results of the checkout, else in the cache folder."""
     if named := environment.value("TOLLBAR_RESULTS"):
         return Path(named).expanduser()
     root = paths.checkout()
@@ -111,7 +111,7 @@ def write_environment(run: Path, environment: Mapping[str, Any]) -> None:
 
 
 def read_environment(run: Path) -> Mapping[str, Any]:
-    """What is known of a run besides its launches. Raises MalformedRecord or FileNotFoundError."""
+    """Everything known of a run besides its launches. Raises MalformedRecord or FileNotFoundError."""
     path = run / "environment.json"
     try:
         environment = json.loads(path.read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ import polars as pl
 from tollbar.data import results, schema
 from tollbar.data.results import Stored
 
-#: Where something was measured; what stands there for programs that do not say it.
+#: The columns of a place; what stands there for programs that do not say it.
 PLACE: dict[str, int | str] = {
     "bench": "threads",  # the sub-verb of `tollbar bench`; work: with --compute
     "over": "threads",  # what signals travel over: threads, the name of an MPI, shmem, loopback, hosts
@@ -51,7 +51,7 @@ _EPISODES = {
     "switches": (pl.col("voluntary") + pl.col("involuntary")) / pl.col("episodes"),
 }
 
-#: What is computed from a record of each kind; a list gives a row for each of its values.
+#: The metrics of a record of each kind; a list gives a row for each of its values.
 #: Period is the time of many episodes over their number, latency last entry to last exit, skew first exit to
 #: last exit, span first entry to last exit, call the time of rank 0 in its call, inside the mean time of all
 #: ranks in theirs. A few episodes of a crowd are timed from last entry to last entry: the own time of rank 0
@@ -165,7 +165,7 @@ FLOORS = ("one_way_ns", "yield_switch_ns")
 
 
 def floor_of(place: Mapping[str, Any]) -> tuple[str, int]:
-    """Which metric of the floor bounds an episode there, and how many times it.
+    """The metric of the floor that bounds an episode there, and how many times it.
 
     One cache-line transfer, or where participants share processors B(N) = (ceil(N / C) - 1) yield switches:
     between two releases every participant must run once.
@@ -237,7 +237,7 @@ def _place(run: Stored, program: str, facts: Mapping[str, Any]) -> dict[str, Any
 
 
 def _over(program: str, facts: Mapping[str, Any]) -> str:
-    """What is compared with each other has run over the same: on hosts an MPI is beside what needs none."""
+    """Barriers that are compared with each other have run over the same: on hosts an MPI is beside what needs none."""
     if program.startswith("mpi.") or "network" in facts:
         return "hosts" if facts.get("network") == "namespaces" or int(facts.get("hosts") or 1) > 1 else "loopback"
     return "shmem" if "shmem" in facts else str(facts.get("mpi") or PLACE["over"])
@@ -261,7 +261,7 @@ def _named(record: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any
 
 
 def _special(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record says itself of the place."""
+    """The place as far as a record says it itself."""
     if "compute_ns" in record:
         varied = f"~{record['variation']:g}" if record["variation"] else ""
         return {"computing": f"{record['compute_ns'] / 1e3:g}{varied}"}

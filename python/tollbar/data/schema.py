@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What measuring programs print, as schema.json says it, and a strict reader of their lines.
+"""The output of measuring programs, as schema.json says it, and a strict reader of their lines.
 
 The C++ programs are compiled against the same file. Fields that the schema does not know are facts for later
 readers.
@@ -27,7 +27,7 @@ class MalformedRecord(InvalidArgument):
 
 @dataclass(frozen=True)
 class Launch:
-    """What one process printed: the record `environment`, and the others by their kind, in order."""
+    """The output of one process: the record `environment`, and the others by their kind, in order."""
 
     environment: dict[str, Any]
     records: dict[str, list[dict[str, Any]]]
@@ -101,7 +101,7 @@ def parse_record(line: str) -> dict[str, Any]:
 
 
 def parse_launch(lines: Iterable[str], source: object) -> Launch:
-    """What these lines say. Raises MalformedRecord with `source` and the line's number."""
+    """The launch that these lines are. Raises MalformedRecord with `source` and the line's number."""
     records = list(_parsed(lines, source))
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for record in records[1:-1]:

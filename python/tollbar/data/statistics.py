@@ -151,7 +151,7 @@ def ratio_of_logs(logs: Sequence[float]) -> Ratio:
 def ratio_of_means(of: Series, to: Series) -> Ratio:
     """The ratio of the mean times of two candidates, over the launches that have both.
 
-    Of times that come in modes, as beside others, a median says which mode is the commoner one, and a mean
+    Times may come in modes, as beside others; then a median says which mode is the commoner one, and a mean
     what is waited for in the long run. The interval is a jackknife over launches of the ratio's logarithm
     (Tukey 1958), read as Student's t.
     """

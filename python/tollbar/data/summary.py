@@ -40,10 +40,10 @@ def summary(
     With `to`, also `ratio`, `ratio_low`, `ratio_high` and `p_value`: how many times as much as the candidate
     `to` of the situation, and `verdict`: slower for certain (after Holm, over the candidates of a situation
     and metric), else tie; fastest, if all others are slower; apart, if both never shared a launch.
-    `to` is a candidate, the first of several that was measured, or FASTEST. Where none of those was measured
-    the ratio is null.
+    `to` is a candidate, the first of several that was measured, or FASTEST. The ratio is null where none of
+    those was measured.
 
-    Candidates of one process are paired by round. Those of different processes are compared in multiples of
+    Candidates of one process are paired by round. Times of different processes are compared in multiples of
     their own process's floor, if there is one. Groups keep the order of the rows.
     """
     rows = samples.of(*metrics) if metrics else samples.records

@@ -19,7 +19,7 @@ Entry = _native.TuningEntry
 
 
 class Written(NamedTuple):
-    """What a write did: how many situations the file holds now, and where a damaged file was put aside."""
+    """The outcome of a write: how many situations the file holds now, and where a damaged file was put aside."""
 
     entries: int
     damage: str = ""

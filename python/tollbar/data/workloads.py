@@ -48,7 +48,7 @@ class Run:
 
     @property
     def barrier_ns(self) -> float:
-        """What each barrier adds to the least that a run can take; below 0 where the clock is too coarse."""
+        """The time that each barrier adds to the least that a run can take; below 0 where the clock is too coarse."""
         return self._median("barrier_ns").value
 
     @property

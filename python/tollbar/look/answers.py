@@ -78,7 +78,7 @@ def _answer(numbers: Sequence[Any]) -> Mapping[str, Any]:
 def ask(
     numbers: Sequence[int], there: dict[int, processes.Process]
 ) -> tuple[sight.Sight, dict[int, tuple[int, int | None]]] | None:
-    """What the nearest ancestor of the first that answers sees of them, and which of them are ranks; None: no one."""
+    """The sight of them from the nearest ancestor of the first that answers, and their ranks; None: no one answers."""
     for ancestor in processes.upwards(numbers[0], there):
         with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError, ValueError):
             connection.settimeout(_LIMIT_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ranks of a run tell it by lines on stderr that only they can seal, and one sentence of several hosts."""
+"""Lines on stderr that only the ranks of a run can seal, by which they tell it, and one sentence of several hosts."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Hosts:
         return [sentence for name in due if (sentence := self.sentence(name))]
 
     def sentence(self, name: str) -> str:
-        """Who waits, and who is missing, in the call on that communicator; empty where nobody is missing."""
+        """The sentence on who waits and who is missing in the call of that communicator; empty if nobody is missing."""
         hosts = self._calls.get(name, {})
         if not hosts or not self._is_of_several(hosts):
             return ""

@@ -63,7 +63,7 @@ class Rank:
 
     @property
     def communicator(self) -> Communicator | None:
-        """Of the call it is in, where only one is seen there."""
+        """The communicator of the call it is in, where only one is seen there."""
         seen = self.inside.now.communicators if self.inside else ()
         return seen[0] if len(seen) == 1 else None
 

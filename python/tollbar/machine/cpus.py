@@ -18,7 +18,7 @@ class Usable:
 
     @property
     def cpus(self) -> int:
-        """What threads can count on; a part of a CPU does not count, as in the library (quota_cpus())."""
+        """The CPUs that threads can count on; a part of a CPU does not count, as in the library (quota_cpus())."""
         return max(1, min(self.affinity, math.floor(self.quota) if self.quota else self.affinity))
 
     @property

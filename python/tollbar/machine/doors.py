@@ -63,12 +63,12 @@ def component_path(mpi: Mpi, component: Path) -> str:
 
 
 def of(mpi: Mpi) -> Path | None:
-    """What serves that MPI's programs best: the component, else the preload; None when neither is there."""
+    """The door that serves that MPI's programs best: the component, else the preload; None when neither is there."""
     return component(mpi) or preload(mpi.interface)
 
 
 def _ompi_info(mpi: Mpi, *arguments: str, environment: dict[str, str] | None = None) -> str:
-    """What the ompi_info beside the launcher, or beside the file it links to, says."""
+    """The words of the ompi_info beside the launcher, or beside the file it links to."""
     places = (mpi.launcher.parent, mpi.launcher.resolve().parent)
     tool = next((place / "ompi_info" for place in places if (place / "ompi_info").is_file()), None)
     if tool is None:

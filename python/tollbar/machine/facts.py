@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the numbers of a run depend on: processors, kernel, limits, load and versions."""
+"""The facts on which the numbers of a run depend: processors, kernel, limits, load and versions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _hypervisor() -> bool:
 
 
 def facts() -> dict[str, Any]:
-    """The machine as it is now. What cannot be known is None."""
+    """The machine as it is now. A fact that cannot be known is None."""
     from tollbar import __version__
     from tollbar.machine import cpus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 #: Bits of CapEff in /proc/self/status.
 _BITS = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_PERFMON": 38, "CAP_BPF": 39}
 
-#: What network namespaces and devices in them need.
+#: The needs of network namespaces and devices in them.
 NAMESPACES = ("CAP_NET_ADMIN", "CAP_SYS_ADMIN")
 
 

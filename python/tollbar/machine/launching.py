@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an Open MPI's launcher is about to refuse, and the option that it wants to be given."""
+"""Jobs that an Open MPI's launcher is about to refuse, and the option that it wants to be given."""
 
 from __future__ import annotations
 

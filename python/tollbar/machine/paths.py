@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where things lie: the measuring programs and libraries of a build, or of the installed package."""
+"""The places of things: the measuring programs and libraries of a build, or of the installed package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tollbar import environment
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
-#: Where libraries are in a build, and in the installed package.
+#: The folders of libraries in a build, and in the installed package.
 _LIBRARIES_OF_BUILD = (
     "", "lib", "openmpi", "src/doors/pmpi", "src/doors/shmem", "src/doors/openmp", "src/doors/pthread",
 )  # fmt: skip
@@ -32,7 +32,7 @@ def build_folder() -> Path | None:
 
 
 def program_folders() -> list[Path]:
-    """Where programs are looked for, first match first. TOLLBAR_BUILD goes before the installed package."""
+    """The folders in which programs are looked for, first match first. TOLLBAR_BUILD goes before the package."""
     build = build_folder()
     built = [build / "bin", build] if build else []
     installed = [_PACKAGE / "libexec"]

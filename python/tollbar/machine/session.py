@@ -2,7 +2,7 @@
 """Runs commands one after another in one session of their own, which Linux schedules as one group.
 
 With autogroups on, threads of different sessions share the processors by session, not by thread, and nice
-ranks a thread only inside its own. What is to be compared must therefore run in one session; where that is
+ranks a thread only inside its own. Programs that are compared must therefore run in one session; where that is
 permitted, the session is also put before the others. This file runs as a program too, as the first process of
 the session, so it imports nothing but the standard library.
 """

@@ -26,7 +26,7 @@ _EXAMPLES = Path(__file__).resolve().parent / "platforms"
 _PRECISION_S = 1e-12
 _DIGITS_US = 6  # what that leaves of a microsecond
 
-#: What makes SimGrid's network that of LogP: a link only delays, and nothing but messages takes time.
+#: The settings that make SimGrid's network that of LogP: a link only delays, and nothing but messages takes time.
 _SETTINGS = {
     "network/model": "CM02",
     "network/latency-factor": 1,

@@ -16,18 +16,18 @@ from typing import Any
 import tollbar
 from tollbar import InvalidArgument
 
-#: What the first line of a file says it is.
+#: The first line of a file says what it is.
 FORMAT = "cores 1"
 
-#: Of those barriers that ask for no parameter: ours, then what users have today.
+#: Barriers that ask for no parameter: ours, then what users have today.
 CANDIDATES = (
     "tollbar::barrier", "auto", "turnstile", "dissemination", "pairwise", "mcs", "tournament", "combining",
     "combination", *(tollbar.cores_peers if tollbar.native_problem is None else ()),
 )  # fmt: skip
 
 
-#: The least part of a transfer in which a line is busy, as on Graviton2. Where contended additions take less,
-#: a core keeps the line for several of its own, which the model does not have.
+#: The least part of a transfer in which a line is busy, as on Graviton2. Contended additions take less
+#: where a core keeps the line for several of its own, which the model does not have.
 LEAST_BUSY = 0.2
 
 

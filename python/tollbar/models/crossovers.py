@@ -27,7 +27,7 @@ class Cost(NamedTuple):
     messages: int
 
 
-#: What each plan costs, by number of ranks in ascending order.
+#: The cost of each plan, by number of ranks in ascending order.
 Curves = Mapping[str, Mapping[int, Cost]]
 
 _EQUAL = 1 + 1e-12

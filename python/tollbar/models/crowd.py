@@ -128,7 +128,7 @@ class Crowds:
         return list(dict.fromkeys(point.place for point in self.points))
 
 
-#: What tells situations of crowds apart.
+#: The columns that tell situations of crowds apart.
 _BY = ("ranks", "processors", "computing")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the parameters of a LogP model to measured barriers, and says which of them the data do not identify.
 
-The model is the exact price of each plan, not a formula. What is minimised are the relative residuals.
+The model is the exact price of each plan, not a formula. The relative residuals are minimised.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def fit(rows: Sequence[Measured], model: Model) -> Fit:
 
     residuals = prices.residuals(best)
     spare = len(rows) - rank
-    # Of the parameters in units of the scale, as the Jacobian's columns are.
+    # The covariance of the parameters in units of the scale, as the Jacobian's columns are.
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=_SAME**2)
     noise = float(np.sqrt(residuals @ residuals / spare) * stats.t.ppf(0.975, spare)) if spare else None
 

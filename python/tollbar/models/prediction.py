@@ -16,7 +16,7 @@ import tollbar
 class Model:
     """The costs of a message, in nanoseconds, and the processors that the ranks share.
 
-    The model gives every rank a processor. Where ranks share them, work counts and not the longest path: the
+    The model gives every rank a processor. On processors that ranks share, work counts and not the longest path: the
     messages take turns, and each of them costs somebody `turn_ns` of processor time.
     """
 
@@ -40,7 +40,7 @@ def fitted(points: Iterable[tuple[int, float]], processors: int | None) -> Model
     """The model in which dissemination takes what it took at the fewest ranks: (ranks, nanoseconds) points.
 
     Dissemination takes ceil(log2 P) (2 o + L); one point cannot tell o from L, so they and g are taken to be
-    equal. What a message costs where ranks share processors is fitted to the first point of that kind.
+    equal. The cost of a message where ranks share processors is fitted to the first point of that kind.
     """
     usable = sorted((ranks, ns) for ranks, ns in points if ranks >= 2)
     if not usable:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Costs of the split-mode paper's experiments in the model: the same plan, other signals.
 
-The plan is dissemination of the catalogue, priced by LogP. What tells the signals apart: what a
+The plan is dissemination of the catalogue, priced by LogP. The parameters that tell the signals apart: what a
 PE's processor spends on one (o), how long the network card of a node is occupied by one, whether
 somebody waits until it is done, and whether counters have to be taken back afterwards. The PEs of a
 node signal at about one time and share its card, so a PE can send once every `PES_A_NODE`

@@ -34,7 +34,7 @@ EXPERIMENTS = (
     Experiment("Progress engine integration", "dissemination (engine)", 0.484),
 )
 
-#: What the paper has not: tollbar's other ways, and what users have without a split barrier.
+#: Barriers that the paper does not have: tollbar's other ways, and what users have without a split barrier.
 OTHERS = (
     Experiment("any number of asynchronous AMOs", "dissemination (posted)"),
     Experiment("direct stores", "dissemination (stores)"),

@@ -7,7 +7,7 @@ from tollbar.papers import logp, multiprogramming, nic, openmp_mpi, split_shmem
 from tollbar.papers.exhibit import Exhibit
 from tollbar.papers.stored import Stored
 
-#: What makes the exhibits of each paper, by the name that the command takes.
+#: The makers of the exhibits of each paper, by the name that the command takes.
 MAKERS: dict[str, Callable[[Stored], list[Exhibit]]] = {
     paper.NAME: paper.exhibits for paper in (openmp_mpi, logp, multiprogramming, split_shmem, nic)
 }

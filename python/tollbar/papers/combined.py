@@ -3,8 +3,8 @@
 
 No number of these figures is printed. The model has the costs of each level from the figure of that level:
 the counter between threads from Figure 7, dissemination between nodes from Figure 11, each through the first
-number that is printed, with L = o = g. The levels follow each other, so their prices add. What is measured
-has one machine for both levels, fitted to all its points: contention.py.
+number that is printed, with L = o = g. The levels follow each other, so their prices add. The curve measured
+here has one machine for both levels, fitted to all its points: contention.py.
 """
 
 from __future__ import annotations

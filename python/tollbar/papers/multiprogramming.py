@@ -17,7 +17,7 @@ from tollbar.papers.stored import Stored
 NAME = "multiprogramming"
 QUANTUM_MS = 20.0
 SWITCH_US = 100.0
-#: What their Figures 4 and 5 need a barrier to cost, in context switches; the text does not say.
+#: The cost of a barrier that their Figures 4 and 5 need, in context switches; the text does not say.
 BARRIER_SWITCHES = 0.625
 #: How a blocked thread yields. Section 3.4: to the next thread of its processor, whatever that one waits for
 #: (naive). Figure 5's numbers follow only where it yields to a thread that can go on (smart).

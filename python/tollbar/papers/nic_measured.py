@@ -24,7 +24,7 @@ from tollbar.models import nic_fit
 from tollbar.models.nic_fit import Fit
 
 PLAN = "pairwise"
-#: What the paper measures, as it calls that, and what it has of another paper: the same without an MPI.
+#: The barriers that the paper measures, as it calls them, and what it has of another paper: the same without an MPI.
 HOST, CARD = "HB", "NB"
 GM_HOST, GM_CARD = "HB, GM level", "NB, GM level"
 OWN = "HB, the MPI's own"

@@ -2,7 +2,7 @@
 """Seyedroudbari and Kadiyala 2020: barriers between threads, between processes, and both combined.
 
 The paper prints two or three numbers of each curve. Its model column is the LogP price of the plan with
-L = o = g through the first of them; one_machine.py has the same costs for both curves of a figure. What is
+L = o = g through the first of them; one_machine.py has the same costs for both curves of a figure. The curve
 measured here has a model of its own, fitted here.
 """
 

@@ -44,7 +44,7 @@ def _measured(runs: Stored) -> Iterator[tuple[str, int, Interval]]:
                 yield experiment.name, pes, taken.times(ITERATIONS / 1e9)
 
 
-#: Those whose signals differ in kind.
+#: Barriers whose signals differ in kind.
 _KINDS = ("64-bit Puts", "MPI_Ibarrier()", "64-bit AMOs", "32-bit AMOs")
 _PES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 

@@ -15,14 +15,14 @@ _KNOWN: dict[str, dict[str, Any]] = tomllib.loads(
 #: Ten colours, and the same dashed.
 STYLES = 20
 
-#: What users of threads have today, in the order of the tables.
+#: Barriers that users of threads have today, in the order of the tables.
 PEERS = tuple(name for name, about in _KNOWN.items() if about.get("today") == "threads")
 
 
 def colour(label: str, otherwise: int | None = None) -> int:
     """The colour of that barrier, by the longest name that it begins with; from 10 on, dashed.
 
-    What is no barrier has the colour `otherwise`, or one of its own.
+    A row that is no barrier has the colour `otherwise`, or one of its own.
     """
     fits = [name for name in _KNOWN if re.match(rf"{re.escape(name)}(?!\w)", label)]
     if fits:

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 from tollbar.report.charts import time_text
 from tollbar.report.figures import Figure
 
-#: Those of report.css.
+#: The colours of report.css.
 COLOURS = (
     "#0a62b5", "#c43d3d", "#1a7f4b", "#c47a00", "#7447b8", "#0b8a99", "#8a5a34", "#c03a8a", "#6b7480", "#8c9a12",
 )  # fmt: skip

@@ -26,12 +26,12 @@ from tollbar.report.figures import Axis, Figure, Line
 
 ROWS, ABOUT = "rows.parquet", "runs.json"
 _NOTHING = "Nothing is stored yet.\n"
-#: What tables are made of; all else is kept for whoever asks the file.
+#: The columns that tables are made of; all else is kept for whoever asks the file.
 _METRICS = (
     "period_ns", "latency_ns", "skew_ns", "call_ns", "inside_ns", "alone_latency_ns", "cpu_ns", "switches",
     "turn_ns", "exchange_ns", "set_up_ns", "wake_ns", "one_way_ns", "yield_switch_ns",
 )  # fmt: skip
-#: Of threads only what users have today, and what tollbar offers instead.
+#: The barriers of threads that are kept: what users have today, and what tollbar offers instead.
 OF_THREADS = (
     "tollbar::barrier", "turnstile", "combination", "dissemination", "std::barrier", "pthread_barrier",
     "boost::barrier", "libgomp", "libomp", "pthread_door", "libgomp_door", "libomp_door",

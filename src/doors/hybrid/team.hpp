@@ -18,7 +18,7 @@
 
 namespace tollbar::detail::hybrid {
 
-/// Which thread meets the other ranks.
+/// The thread that meets the other ranks.
 enum class Messenger : std::uint8_t {
     first_thread,    ///< thread 0, once it knows that all have arrived
     last_to_arrive,  ///< whoever plays the role of the plan's turning member

@@ -73,7 +73,7 @@ void* definition_for(const link_map* object, const char* name) {
     return definition == nullptr ? found_anywhere(name) : definition;
 }
 
-/// Which runtime an object calls, as far as was asked. Entries are only added.
+/// The runtime that an object calls, as far as was asked. Entries are only added.
 struct Binding {
     std::atomic<const Runtime*> runtime{nullptr};
     const link_map* object = nullptr;

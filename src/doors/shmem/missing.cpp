@@ -60,7 +60,7 @@ void set_fault(tollbar_shmem_barrier& barrier, int error, const std::string& lin
     barrier.fault = error;
 }
 
-/// Which barrier that PE says this memory is; 0 for none, or where it can not be read.
+/// The barrier that this memory is, as that PE says; 0 for none, or where it can not be read.
 std::uint64_t identity_at(const tollbar_shmem_barrier& barrier, int pe) {
     std::uint64_t* words = words_at(barrier, pe);
     return words == nullptr ? 0 : Block::identity(words);

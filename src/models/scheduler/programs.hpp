@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The applications of a simulation as they run: how far each thread is, and the barriers between them. Which thread
-// runs when is the kernel's business: scheduler_simulation.hpp, scheduler_fair.hpp.
+// The applications of a simulation as they run: how far each thread is, and the barriers between them. The order
+// in which threads run is the kernel's business: scheduler_simulation.hpp, scheduler_fair.hpp.
 #pragma once
 
 #include "barrier.hpp"

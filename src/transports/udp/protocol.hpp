@@ -32,7 +32,7 @@ struct UdpCounts {
     }
 };
 
-/// Which barrier a rank takes part in.
+/// The barrier that a rank takes part in.
 struct UdpIdentity {
     toll_key key;  ///< the job's
     std::uint32_t group;

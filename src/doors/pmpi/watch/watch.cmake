@@ -7,7 +7,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${watch}/calls.tx
 set(licence 42)  # the first line of a template
 file(STRINGS ${watch}/calls.txt calls REGEX "^[A-Z]")
 
-# What knows no mpi.h is compiled once.
+# Files that know no mpi.h are compiled once.
 set(rows "")
 foreach(call IN LISTS calls)
     string(REGEX REPLACE " +" ";" fields ${call})
