@@ -68,14 +68,18 @@ def choose(measured: Measurements) -> Choice | None:
     own = rivals(measured)
     if not own:
         return None
-    standings = statistics.judge(
-        {candidate: {clock: measured.series(candidate, m) for clock, m in _CLOCKS.items()} for candidate in own}
-    )
+
+    def ratio(of: Candidate, to: Candidate, clock: str) -> Ratio:
+        known = measured.ratio(of, to, _CLOCKS[clock])
+        assert known, "rivals take turns in the same processes"
+        return known
+
+    standings = statistics.judge(own, list(_CLOCKS), ratio)
     tied = [standing.candidate for standing in standings if standing.verdict is not Verdict.SLOWER]
     eligible = [
         standing.candidate
         for standing in standings
-        if standing.candidate in tied and max(ratio.value for ratio in standing.ratios.values()) <= _WORTH_A_TIE
+        if standing.candidate in tied and max(known.value for known in standing.ratios.values()) <= _WORTH_A_TIE
     ]
     pick = min(eligible, key=lambda candidate: favour(candidate, measured.place.ranks))
     latency = measured.median(pick, "latency_ns")
@@ -89,7 +93,7 @@ def choose(measured: Measurements) -> Choice | None:
         standings[0].verdict,
         latency,
         next_best.candidate if next_best else None,
-        measured.ratio(next_best.candidate, pick, _CLOCKS[by]) if next_best else None,
+        ratio(next_best.candidate, pick, by) if next_best else None,
         by,
         tied,
     )

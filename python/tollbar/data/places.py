@@ -19,8 +19,8 @@ import polars as pl
 
 from tollbar.data import statistics
 from tollbar.data.samples import CANDIDATE, FLOORS, PLACE, ROUND, USUAL_WAITS, Samples, all_values
-from tollbar.data.statistics import Interval, Ratio, Series
-from tollbar.data.summary import floors, interval, over_floor, ratio, rounds, series, summary
+from tollbar.data.statistics import Interval, Ratio
+from tollbar.data.summary import floors, interval, over_floor, ratio, rounds, summary
 
 #: The columns that tell places apart; all else of a place is the same in it, or does not matter.
 THREADS = ("ranks", "placement")
@@ -183,11 +183,6 @@ class Measurements:
     @property
     def floor(self) -> Interval | None:
         return self.median("", "floor")
-
-    def series(self, candidate: Candidate | str | None, metric: str) -> Series:
-        """launch -> round -> value."""
-        rows = self._rounds.get((_label(candidate), metric))
-        return {} if rows is None else series(rows)
 
     def quantiles(self, candidate: Candidate | str, metric: str, at: Sequence[float]) -> list[float]:
         """Quantiles of all rounds, for showing the spread; empty where there are none."""

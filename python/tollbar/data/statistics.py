@@ -7,7 +7,7 @@ independent. So the launch is the unit everywhere: each gives one median, and re
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Generic, TypeVar
@@ -191,8 +191,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def judge(candidates: Mapping[Named, Mapping[str, Series]]) -> list[Standing[Named]]:
-    """All candidates of one situation, fastest first, each timed by the same one or several clocks.
+def judge(
+    candidates: Sequence[Named], clocks: Sequence[str], ratio: Callable[[Named, Named, str], Ratio]
+) -> list[Standing[Named]]:
+    """All candidates of one situation, fastest first; `ratio` is that of one to another by a clock.
 
     The fastest has the smallest geometric mean over the clocks. Another one is slower when a clock tells so
     after Holm's correction and no clock tells the opposite; else it is a tie. The fastest is the best only if
@@ -200,20 +202,17 @@ def judge(candidates: Mapping[Named, Mapping[str, Series]]) -> list[Standing[Nam
     """
     if not candidates:
         return []
-    any_one = next(iter(candidates))
-    fastest = min(candidates, key=lambda candidate: _ratios(candidates, candidate, any_one).together)
-    others = [_ratios(candidates, candidate, fastest) for candidate in candidates if candidate != fastest]
-    corrected = iter(holm([ratio.p_value for standing in others for ratio in standing.ratios.values()]))
-    judged = [_judged(standing, [next(corrected) for _ in standing.ratios]) for standing in others]
-    alone = all(standing.verdict is Verdict.SLOWER for standing in judged)
-    itself = _ratios(candidates, fastest, fastest)
-    first = replace(itself, verdict=Verdict.BEST if alone else Verdict.TIE)
-    return [first, *sorted(judged, key=lambda standing: standing.together)]
 
+    def standing(of: Named, to: Named) -> Standing[Named]:
+        return Standing(of, {clock: ratio(of, to, clock) for clock in clocks}, Verdict.TIE, clocks[0])
 
-def _ratios(candidates: Mapping[Named, Mapping[str, Series]], of: Named, to: Named) -> Standing[Named]:
-    ratios = {clock: ratio(series, candidates[to][clock]) for clock, series in candidates[of].items()}
-    return Standing(of, ratios, Verdict.TIE, next(iter(ratios)))
+    fastest = min(candidates, key=lambda candidate: standing(candidate, candidates[0]).together)
+    others = [standing(candidate, fastest) for candidate in candidates if candidate != fastest]
+    corrected = iter(holm([known.p_value for other in others for known in other.ratios.values()]))
+    judged = [_judged(other, [next(corrected) for _ in clocks]) for other in others]
+    alone = all(other.verdict is Verdict.SLOWER for other in judged)
+    first = replace(standing(fastest, fastest), verdict=Verdict.BEST if alone else Verdict.TIE)
+    return [first, *sorted(judged, key=lambda other: other.together)]
 
 
 def _judged(standing: Standing[Named], corrected: Sequence[float]) -> Standing[Named]:

@@ -147,7 +147,7 @@ def floors(samples: Samples) -> pl.DataFrame:
 
 
 def series(rows: pl.DataFrame) -> Series:
-    """Rows of one candidate and metric as statistics.judge wants them: launch -> round -> value.
+    """Rows of one candidate and metric as statistics.ratio wants them: launch -> round -> value.
 
     A clock's step can make 0, which has no logarithm.
     """
@@ -155,6 +155,12 @@ def series(rows: pl.DataFrame) -> Series:
     for run, launch, _, number, value in rounds(rows, []).select(*ROUND, "value").iter_rows():
         values.setdefault((run, launch), {})[number] = max(value, 1e-3)
     return values
+
+
+def ratio_of_means(rows: pl.DataFrame, of: str, to: str) -> Ratio | None:
+    """The ratio of the mean values of two candidates in rows of one situation and metric, where launches have both."""
+    one, other = (series(rows.filter(pl.col("candidate") == name)) for name in (of, to))
+    return statistics.ratio_of_means(one, other) if one.keys() & other.keys() else None
 
 
 def interval(row: Mapping[str, Any]) -> Interval:

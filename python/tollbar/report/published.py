@@ -249,9 +249,10 @@ def _pairs(stored: Samples, by_bench: Mapping[str, Samples]) -> Iterator[Pair]:
         for place, measured in beside.gather(stored).items()
         if place.neighbours == "1 neighbour"
     }
-    measured, ratio = cells.get((_ROWS_BESIDE, "free", "0 µs")), today.beside_neighbour(stored, "free")
+    peer = today.TODAY[0]
+    measured = cells.get((_ROWS_BESIDE, "free", "0 µs"))
+    ratio = beside.ratios_of_means(stored, peer, today.OURS, "free")
     if measured and _ROWS_BESIDE in ratio:
-        peer = today.TODAY[0]
         known = [beside.turn_ns(measured, label) for label in (peer, today.OURS)]
         where = f"{_ROWS_BESIDE} threads beside a busy neighbour"
         yield Pair(where, peer, known[0], today.OURS, known[1], ratio[_ROWS_BESIDE])

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import polars as pl
 from markupsafe import Markup, escape
 
-from tollbar.data import statistics
+from tollbar.data import beside
 from tollbar.data.choice import Choice
 from tollbar.data.samples import FLOORS, Samples
 from tollbar.data.statistics import Interval
-from tollbar.data.summary import SITUATION, medians, ratio, series, summary
+from tollbar.data.summary import SITUATION, medians, ratio, summary
 from tollbar.report.figures import Axis, Figure, Line
 from tollbar.report.tables import times_text
 
@@ -35,7 +35,6 @@ _PLACE = ["over", "placement", "ranks"]
 _MOST_ROWS = 9  # of MPI: a phone shows them all
 _IN_SENTENCES = (2, 4, 8)  # numbers of threads or ranks, where they were measured
 _PLACEMENTS = ("free", "pinned")
-_NEIGHBOUR = "1 neighbour"
 _PERIOD = Axis("loop period, less is better", "log", "ns")
 
 Key = tuple[str, str, int, str]  #: the values of _PLACE and the candidate
@@ -247,27 +246,11 @@ def _of_mpis(doors: Mapping[str, Ratios]) -> list[Markup]:
 def _beside(samples: Samples) -> Markup | None:
     """The standard's barrier beside a busy neighbour, where threads move and do nothing else."""
     for placement in _PLACEMENTS:
-        if known := beside_neighbour(samples, placement):
+        if known := beside.ratios_of_means(samples, TODAY[0], OURS, placement):
             subject = Markup("beside a busy neighbour a turn of {}").format(_code(TODAY[0]))
             than = Markup("as long as one of {}, in the mean").format(_code(OURS))
             return _said(known, "threads", subject, than)
     return None
-
-
-def beside_neighbour(samples: Samples, placement: str) -> dict[int, statistics.Ratio]:
-    """The mean turn of the standard's barrier over that of tollbar::barrier, by the number of threads."""
-    turns = samples.of("turn_ns").filter(
-        pl.col("placement") == placement,
-        pl.col("neighbours") == _NEIGHBOUR,
-        pl.col("computing") == "0",
-        pl.col("candidate").is_in([OURS, TODAY[0]]),
-    )
-    known = {}
-    for (ranks,), rows in turns.group_by("ranks"):
-        of, to = (series(rows.filter(pl.col("candidate") == name)) for name in (TODAY[0], OURS))
-        if of.keys() & to.keys():
-            known[ranks] = statistics.ratio_of_means(of, to)
-    return known
 
 
 def _said(

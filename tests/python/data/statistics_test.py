@@ -17,7 +17,16 @@ def series(chance, middle, launches=6, rounds=4, between=0.03, within=0.05):
 
 def judge(**candidates):
     """By one clock."""
-    return statistics.judge({name: {"time": values} for name, values in candidates.items()})
+    return judged({name: {"time": values} for name, values in candidates.items()})
+
+
+def judged(candidates):
+    """By the clocks that each has, paired by round."""
+
+    def ratio(of, to, clock):
+        return statistics.ratio(candidates[of][clock], candidates[to][clock])
+
+    return statistics.judge(list(candidates), list(next(iter(candidates.values()))), ratio)
 
 
 @pytest.mark.parametrize(("count", "low", "high"), [(6, 1, 6), (8, 1, 8), (9, 2, 8), (20, 6, 15)])
@@ -92,7 +101,7 @@ def test_the_fastest_is_not_the_best_while_another_one_cannot_be_told_from_it():
 
 
 def by_two_clocks(chance, **middles):
-    return statistics.judge(
+    return judged(
         {
             name: {"latency": series(chance, each[0]), "period": series(chance, each[1])}
             for name, each in middles.items()
