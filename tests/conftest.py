@@ -2,13 +2,13 @@
 """What tests of several folders need."""
 
 import os
-import re
 import shutil
 import signal
 import time
 
 import nic_hosts
 import pytest
+from needs import left_out
 from tollbar.machine import nic_daemons, paths
 
 _FLAGS = (
@@ -16,12 +16,6 @@ _FLAGS = (
     "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--hide-scrollbars",
 )  # fmt: skip
-
-#: The reason of a test that is skipped for want of what scripts/setup installs or make builds.
-LEFT_OUT = re.compile(
-    r"(?<!lstopo) (is|are) not (installed|built|there|beside)|: no /|no (C )?compiler|no browser|no SimGrid"
-    r"|does not load"
-)
 
 #: Files whose tests are long and share nothing.
 SPREAD = ("tests/docs/docs_test.py", "tests/mutants/mutants_test.py")
@@ -54,16 +48,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
     return ByFile(config, log)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item):
-    report = yield
-    if os.environ.get("NO_SKIPS") and report.skipped and isinstance(report.longrepr, tuple):
-        _, _, why = report.longrepr
-        if LEFT_OUT.search(why):
-            report.outcome, report.longrepr = "failed", f"{why}, and must not be (NO_SKIPS)"
-    return report
-
-
 #: Seconds since 1970 after which no deep test begins (scripts/test).
 DEEP_UNTIL = int(os.environ.get("DEEP_UNTIL") or 1 << 62)
 
@@ -77,6 +61,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if time.time() > DEEP_UNTIL and item.get_closest_marker("deep"):
         pytest.skip("there was no time left for it: make test-deep")
+    for mark in item.iter_markers("needs"):
+        there, why = mark.args
+        if not there:
+            left_out(why)
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +75,7 @@ def hosts_can_have_nics() -> None:
     try:
         paths.program(nic_daemons.DAEMON)
     except FileNotFoundError as error:
-        pytest.skip(f"no NICs: {error}")
+        left_out(f"no NICs: {error}")
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +94,13 @@ def key() -> str:
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     """One browser for all tests; it tells what pages load and what goes wrong in them."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: scripts/setup")
+    try:
+        from selenium import webdriver
+    except ImportError:
+        left_out("selenium is not installed: scripts/setup")
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not chromium or not driver:
-        pytest.skip("no browser here: install Debian's chromium and chromium-driver (scripts/setup)")
+        left_out("no browser here: install Debian's chromium and chromium-driver (scripts/setup)")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the tests themselves are run."""
 
+import os
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from needs import left_out
+
 ROOT = Path(__file__).resolve().parent.parent
 #: What commands can be ended by, and a shell or nohup has its children ignore.
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
-def pytest_of(*words: str, before: tuple[str, ...] = ()) -> str:
+def pytest_of(*words: str, before: tuple[str, ...] = (), code: int = 0) -> str:
     command = [*before, sys.executable, "-m", "pytest", "-v", *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == code, done.stdout
     return done.stdout
 
 
@@ -34,3 +38,29 @@ def test_what_a_test_starts_ignores_no_signal():
 def test_that_is_so_in_the_background_and_under_nohup():
     ignoring = ("env", *(f"--ignore-signal={number.name[3:]}" for number in SIGNALS))
     pytest_of("-n", "1", f"{__file__}::{test_what_a_test_starts_ignores_no_signal.__name__}", before=ignoring)
+
+
+@pytest.mark.skipif("LEAVING_OUT" not in os.environ, reason="the two tests below run it")
+class TestThisOne:
+    """Tests that lack something that make test would have installed or built."""
+
+    def test_lacks_a_tool(self):
+        left_out("a tool is lacking")
+
+    @pytest.mark.needs(None, "a library is lacking")
+    def test_lacks_a_library(self):
+        raise AssertionError
+
+
+def test_what_setup_installs_may_be_lacking():
+    said = pytest_of("-rs", f"{__file__}::TestThisOne", before=("env", "-u", "NO_SKIPS", "LEAVING_OUT=1"))
+    assert "a tool is lacking" in said
+    assert "a library is lacking" in said
+    assert "2 skipped" in said
+
+
+def test_what_setup_installs_may_not_be_lacking_where_all_is_there():
+    said = pytest_of(f"{__file__}::TestThisOne", before=("env", "NO_SKIPS=1", "LEAVING_OUT=1"), code=1)
+    assert "a tool is lacking, and must not be (NO_SKIPS)" in said
+    assert "a library is lacking, and must not be (NO_SKIPS)" in said
+    assert "1 failed, 1 error" in said

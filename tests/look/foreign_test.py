@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from looking import LAUNCHERS, has_py_spy, look, names
 from mpi_jobs import clean_environment
+from needs import left_out
 from tollbar.look import processes
 
 pytestmark = pytest.mark.deep
@@ -102,7 +103,7 @@ def running():
 def has(module: str) -> None:
     found = subprocess.run([DEBIANS_PYTHON, "-c", f"import {module}"], capture_output=True, check=False)
     if found.returncode:
-        pytest.skip(f"{module} of Debian is not there: apt-get install python3-{module}")
+        left_out(f"{module} of Debian is not there: apt-get install python3-{module}")
 
 
 def stop(process: int) -> None:
@@ -129,7 +130,7 @@ def launched(*words: object) -> list[object]:
 
 def test_lammps(running, tmp_path):
     if shutil.which("lmp") is None:
-        pytest.skip("LAMMPS is not there: apt-get install lammps")
+        left_out("LAMMPS is not there: apt-get install lammps")
     (tmp_path / "melt.in").write_text(MELT)
     names_the_stopped_rank(running(tmp_path, *launched("lmp", "-in", "melt.in")))
 
@@ -141,7 +142,7 @@ def test_mpi4py(running, tmp_path):
 
 def test_hpcc(running, tmp_path):
     if shutil.which("hpcc") is None:
-        pytest.skip("HPCC is not there: apt-get install hpcc")
+        left_out("HPCC is not there: apt-get install hpcc")
     values = (re.match(r"(\S+)\s+(Ns|Ps|Qs)\s*$", line) for line in HPCC_EXAMPLE.read_text().splitlines())
     lines = HPCC_EXAMPLE.read_text().splitlines()
     given = [f"{HPCC[found[2]]} {found[2]}" if found else line for found, line in zip(values, lines, strict=True)]
@@ -154,7 +155,7 @@ def test_hpcc(running, tmp_path):
 
 def test_pytest_with_xdist_and_a_stuck_barrier(running, tmp_path, look_until):
     if not has_py_spy():
-        pytest.skip("py-spy is not installed")
+        left_out("py-spy is not installed")
     (tmp_path / "stuck_test.py").write_text(STUCK)
     job = running(tmp_path, sys.executable, "-m", "pytest", "-n", 2, "stuck_test.py", until="")
     table = look_until(lambda table: table.failed and len(names(table, "waits")) == 2, job.pid)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from looking import BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, names
 from mpi_jobs import clean_environment
+from needs import left_out
 from tollbar.machine import mpi_hosts, mpis
 
 LIMIT_S = 180
@@ -164,7 +165,7 @@ THREADS = {
 def test_the_thread_that_does_not_come_is_named(compiled, started, look_until, kind, threads):
     source, compiler, words = THREADS[kind]
     if not compiler and not has_py_spy():
-        pytest.skip("py-spy is not installed")
+        left_out("py-spy is not installed")
     program = [compiled(source, *compiler)] if compiler else [sys.executable, SOURCES / source]
     job = started(*program, *words, threads)
     table = look_until(lambda table: table.failed and len(names(table, "waits")) == threads - 1, job.pid)

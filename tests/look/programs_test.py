@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from looking import AS_ROOT, BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, look, names
+from needs import left_out
 from tollbar.look import pythons
 
 LEVELS = ("-O0", "-O2")
@@ -100,7 +101,7 @@ def test_the_late_thread_at_other_libraries_barriers_is_named(compiled, started,
 
 def test_the_late_thread_of_pythons_barrier_is_a_guess_from_its_frames(started, look_until):
     if not has_py_spy():
-        pytest.skip("py-spy is not installed")
+        left_out("py-spy is not installed")
     job = started(sys.executable, SOURCES / "barrier.py")
     table = look_until(failed, job.pid)
     said = r"threading\.Barrier at 0x\w+: 3 of 4 have arrived; not there: thread \d+ "

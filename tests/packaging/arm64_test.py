@@ -12,8 +12,8 @@ import pytest
 TOOLS = ("aarch64-linux-gnu-g++", "qemu-aarch64-static")
 pytestmark = [
     pytest.mark.deep,
-    pytest.mark.skipif(
-        not all(map(shutil.which, TOOLS)), reason=f"{' or '.join(TOOLS)} is not installed; run scripts/packages tools"
+    pytest.mark.needs(
+        all(map(shutil.which, TOOLS)), f"{' or '.join(TOOLS)} is not installed; run scripts/packages tools"
     ),
 ]
 

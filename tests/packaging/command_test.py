@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import left_out
 
 pytestmark = pytest.mark.deep
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def installed(tmp_path_factory) -> tuple[Path, str]:
     """The prefix that `make install EXTRAS=bench` filled, moved afterwards, and the words it said."""
     if not (ROOT / "build" / "release" / "libtollbar.so").exists():
-        pytest.skip("build/release is not there; run `make`")
+        left_out("build/release is not there; run `make`")
     first = tmp_path_factory.mktemp("installed") / "a prefix"
     done = make("install", first, "EXTRAS=bench", env=without_sudo(tmp_path_factory))
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import left_out
 
 pytestmark = pytest.mark.deep
 
@@ -43,7 +44,7 @@ def test_a_program_that_runs_barriers_needs_no_model(run, prefix, tmp_path):
         assert (done.returncode == 0) == found, done.stderr
 
 
-@pytest.mark.skipif(shutil.which("pkg-config") is None, reason="pkg-config is not installed")
+@pytest.mark.needs(shutil.which("pkg-config"), "pkg-config is not installed")
 def test_a_program_builds_and_runs_by_pkg_config(run, prefix, tmp_path):
     (description,) = prefix.rglob("tollbar.pc")
     libraries = {"LD_LIBRARY_PATH": str(description.parent.parent)}
@@ -77,7 +78,7 @@ def test_a_program_of_an_mpi_or_openshmem_builds_and_runs(run, prefix, tmp_path,
     """By a component of find_package, which names the family (mpi: all of them), and by pkg-config."""
     source, says = program
     if shutil.which(compiler) is None or not list(prefix.rglob(f"libtollbar_{export}.so")):
-        pytest.skip(f"{compiler} is not installed")
+        left_out(f"{compiler} is not installed")
     (description,) = prefix.rglob(f"tollbar-{export.replace('_', '-')}.pc")
     settings = (f"-DEXPORT={export}", f"-DSOURCE={source}", f"-DCOMPONENT={export.partition('_')[0]}")
     folder = Path(__file__).resolve().parent / "foreign"

@@ -8,11 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import left_out
 
-pytestmark = [
-    pytest.mark.deep,
-    pytest.mark.skipif(shutil.which("abidiff") is None, reason="abidiff is not installed (abigail-tools)"),
-]
+pytestmark = [pytest.mark.deep, pytest.mark.needs(shutil.which("abidiff"), "abidiff is not installed (abigail-tools)")]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def checkout(tmp_path) -> Path:
     """This checkout with headers that a test may change."""
     if not (ROOT / "build" / "release" / "libtollbar.so").exists():
-        pytest.skip("build/release is not there; run `make`")
+        left_out("build/release is not there; run `make`")
     for name in ("build", "packaging", "scripts", "CMakeLists.txt"):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "include", tmp_path / "include")

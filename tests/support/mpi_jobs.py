@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from needs import left_out
 from tollbar.machine import doors, mpis, paths
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -93,14 +94,14 @@ def open_door(name: str) -> Door:
     launcher, compiler, library = (DOORS | FOREIGN)[name]
     for tool in (launcher, compiler):
         if place_of(tool) is None:
-            pytest.skip(f"{tool} is not installed, nothing is run through the door {name}")
+            left_out(f"{tool} is not installed, nothing is run through the door {name}")
     built = paths.find_library(library)
     if built is None:
-        pytest.skip(f"{library} is not built, nothing is run through it")
+        left_out(f"{library} is not built, nothing is run through it")
     mpi = mpis.of_launcher(place_of(launcher))
     assert mpi is not None, launcher
     if name == "component" and doors.component(mpi) is None:
-        pytest.skip(f"{mpi.name} does not load {built}")
+        left_out(f"{mpi.name} does not load {built}")
     return Door(name, mpi, place_of(compiler), built)
 
 
@@ -234,7 +235,7 @@ class Programs:
         if not is_c:
             words = [compiler.replace("mpicc", "mpif90"), "-w"]
             if not all(map(shutil.which, ("gfortran", words[0]))):
-                pytest.skip(f"{words[0]} or gfortran is not installed")
+                left_out(f"{words[0]} or gfortran is not installed")
         words += ["-shared", "-fPIC"] if source.name.startswith(("no_", "plugin_")) else []
         words += ["-O1", *flags, source, "-o", program, "-ldl"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import left_out
 from tollbar.campaigns import passes
 from tollbar.campaigns import threads as campaign
 from tollbar.campaigns.campaign import Request
@@ -20,7 +21,7 @@ DOOR = paths.find_library(doors.THREADS["openmp"])
 RUNTIMES = {"libgomp": ("g++",), "libomp": ("clang++-14", "clang++")}
 LIBGOMP = next(iter(sorted(Path("/usr/lib").glob("*/libgomp.so.1"))), None)
 
-pytestmark = pytest.mark.skipif(DOOR is None, reason="libtollbar_openmp.so is not built")
+pytestmark = pytest.mark.needs(DOOR, "libtollbar_openmp.so is not built")
 
 ROWS = re.findall(r'\{"(\w+)", ', (HERE / "rows.cpp").read_text())
 LATE_S = 60
@@ -33,12 +34,12 @@ class Programs:
         self.runtime, self.folder = runtime, folder
         self.compiler = next(filter(None, map(shutil.which, RUNTIMES[runtime])), None)
         if self.compiler is None:
-            pytest.skip(f"no compiler for {runtime}")
+            left_out(f"no compiler for {runtime}")
         library = self.folder / "probe"
         library.write_text("#include <omp.h>\nint main() { return omp_get_max_threads() < 1; }\n")
         probe = [self.compiler, "-x", "c++", "-fopenmp", library, "-o", self.folder / "probed"]
         if subprocess.run(probe, capture_output=True).returncode != 0:
-            pytest.skip(f"{runtime} is not installed")
+            left_out(f"{runtime} is not installed")
 
     def made(self, source: str, *words: str | Path, name: str = "") -> Path:
         program = self.folder / (name or Path(source).stem)
@@ -171,7 +172,7 @@ def test_a_child_of_fork_works_as_without_the_door(programs, threads_of_child):
 def plugins(gomp) -> list[Path]:
     """Each with a copy of libgomp that has another name, as wheels bring it."""
     if LIBGOMP is None:
-        pytest.skip("libgomp.so.1 is not installed")
+        left_out("libgomp.so.1 is not installed")
     part = gomp.made("plugin.cpp", "-fopenmp", "-fPIC", "-c", name="plugin.o")
     made = []
     for name in (b"libg0mp.so.1", b"libg1mp.so.1"):
@@ -254,7 +255,7 @@ def test_the_command_measures_the_preload_beside_the_runtime_itself(runtime, tmp
     names = {f"{runtime}{loop}{door}" for loop in ("", "_for") for door in ("", "_door")}
     runnable, notes = campaign.programs(list(names))
     if notes:
-        pytest.skip(notes[0])
+        left_out(notes[0])
     request = Request(ranks=(2,), placements=("free",), launches=1, budget_s=5, only=sorted(names))
     outcome = passes.measure(campaign.Threads(request, runnable), [], tmp_path, lambda *_: None)
     assert not outcome.failures

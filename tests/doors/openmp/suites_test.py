@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from needs import left_out
 from tollbar.machine import doors, paths
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,7 +23,7 @@ COMPILERS = {"libgomp": ("gcc", "g++"), "libomp": ("clang-14", "clang++-14")}
 LIMIT_S = 30  # for one run without the preload; three times as long with it
 RUNS = 5  #: of a program that fails with the preload: it has to fail without it, too
 
-pytestmark = [pytest.mark.deep, pytest.mark.skipif(DOOR is None, reason="libtollbar_openmp.so is not built")]
+pytestmark = [pytest.mark.deep, pytest.mark.needs(DOOR, "libtollbar_openmp.so is not built")]
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def verdict(program: Program, compilers: tuple[str, str], folder: Path) -> str |
 def test_what_passes_with_the_runtime_alone_passes_through_the_door(suite, runtime, tmp_path):
     compilers = COMPILERS[runtime]
     if not all(map(shutil.which, compilers)):
-        pytest.skip(f"{' and '.join(compilers)} are not installed")
+        left_out(f"{' and '.join(compilers)} are not installed")
     HERE.mkdir(parents=True, exist_ok=True)
     source, read = SUITES[suite]
     programs = read(source())

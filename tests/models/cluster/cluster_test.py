@@ -38,7 +38,7 @@ def is_built() -> bool:
         return False
 
 
-pytestmark = pytest.mark.skipif(not is_built(), reason="tollbar-simulate-cluster is not built: it needs libsimgrid-dev")
+pytestmark = pytest.mark.needs(is_built(), "tollbar-simulate-cluster is not built: it needs libsimgrid-dev")
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import json
 import subprocess
 
 import pytest
+from needs import left_out
 from tollbar.campaigns import udp as udp_campaign
 from tollbar.cli import main
 from tollbar.data import results
@@ -30,7 +31,7 @@ def open_mpi_door(hosts_can_have_nics):
     """Skips where no MPI_Barrier can have cards below it."""
     mpi, why = udp_campaign.open_mpi()
     if not mpi or not udp_campaign.mpi_doors(Hosts(2), mpi[0]):
-        pytest.skip(f"no MPI_Barrier on cards: {why or 'no door is built for ' + mpi[0].name}")
+        left_out(f"no MPI_Barrier on cards: {why or 'no door is built for ' + mpi[0].name}")
 
 
 def test_programs_on_hosts_compute_between_mpi_barriers_by_messages_and_on_cards(tmp_path, capsys, open_mpi_door):

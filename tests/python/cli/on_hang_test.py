@@ -14,6 +14,7 @@ import textwrap
 import time
 
 import pytest
+from needs import left_out
 from tollbar.cli import on_hang
 from tollbar.look import helper
 from tollbar.machine import paths
@@ -62,9 +63,9 @@ for thread in threads: thread.join()
 @pytest.fixture(scope="module")
 def late(tmp_path_factory):
     if shutil.which("gcc") is None:
-        pytest.skip("no C compiler")
+        left_out("no C compiler")
     if paths.find_library("libtollbar_pthread.so") is None:
-        pytest.skip("libtollbar_pthread.so is not built")
+        left_out("libtollbar_pthread.so is not built")
     folder = tmp_path_factory.mktemp("late")
     (folder / "late.c").write_text(LATE)
     subprocess.run(["gcc", "-pthread", folder / "late.c", "-o", folder / "late"], check=True)
@@ -74,7 +75,7 @@ def late(tmp_path_factory):
 @pytest.fixture
 def needs_look():
     if remedy := helper.available():
-        pytest.skip(f"{helper.PROGRAM} is not built: {remedy}")
+        left_out(f"{helper.PROGRAM} is not built: {remedy}")
 
 
 def command(*words: object) -> list[str]:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import left_out
 from tollbar.machine import doors, openmp, paths
 from tollbar.machine.cpus import Usable
 
@@ -40,7 +41,7 @@ def test_a_limit_of_the_users_stays():
 def test_how_threads_meet_is_read_from_the_file(tmp_path):
     compiler = shutil.which("cc")
     if compiler is None:
-        pytest.skip("no C compiler")
+        left_out("no C compiler")
     source = tmp_path / "program.c"
     source.write_text(
         "#include <pthread.h>\nint main(int n, char** w) { (void)w;\n"
@@ -57,7 +58,7 @@ def test_how_threads_meet_is_read_from_the_file(tmp_path):
 def test_a_program_that_has_its_runtime_inside_is_out_of_reach(tmp_path):
     compiler = shutil.which("gcc")
     if compiler is None:
-        pytest.skip("no gcc")
+        left_out("no gcc")
     source, part, program = tmp_path / "program.c", tmp_path / "part.o", tmp_path / "program"
     source.write_text("int main(int n, char** w) { (void)w;\n#pragma omp parallel\nn += 0;\nreturn n > 9; }\n")
 
@@ -76,6 +77,6 @@ def test_a_program_that_has_its_runtime_inside_is_out_of_reach(tmp_path):
 def test_a_library_that_is_no_runtime_is_refused():
     door = paths.find_library(doors.THREADS["openmp"])
     if door is None:
-        pytest.skip("libtollbar_openmp.so is not built")
+        left_out("libtollbar_openmp.so is not built")
     assert openmp.refusal(door, Path("libc.so.6")) == "it is no OpenMP runtime"
     assert openmp.refusal(door, Path("/nowhere/libgomp.so")) == "it cannot be loaded"

@@ -25,9 +25,9 @@ WITHOUT_ROLES = [algorithm.name for algorithm in tollbar.catalogue() if not algo
 EVERY_PLAN = [name for name in WITHOUT_ROLES if not tollbar.runs_on(name)] + PARAMETERS + TWO_LEVELS
 OF_MANY_RANKS = ["central", "mcs", "tournament", "combining", "dissemination", "central@16/dissemination:3"]
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("smpicxx") and shutil.which("smpirun")),
-    reason="no SimGrid (apt-get install libsimgrid-dev): the MPI transport is not tested under it",
+pytestmark = pytest.mark.needs(
+    shutil.which("smpicxx") and shutil.which("smpirun"),
+    "no SimGrid (apt-get install libsimgrid-dev): the MPI transport is not tested under it",
 )
 
 
