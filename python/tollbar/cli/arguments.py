@@ -143,6 +143,18 @@ def plan_of(others: Sequence[str]) -> Reader:
 rank_count = number(int, 1, tollbar.max_ranks, "number of ranks")
 
 
+def add_plans(parser: argparse.ArgumentParser, default: Sequence[str], about: str) -> None:
+    parser.add_argument("plans", nargs="*", type=plan, default=default, metavar="PLAN", help=f"default: {about}")
+
+
+def add_ranks(parser: argparse._ActionsContainer, about: str, name: str = "--ranks", **more: Any) -> None:
+    parser.add_argument(name, type=rank_counts, metavar="P[,P...]", help=about, **more)
+
+
+def add_mpis(parser: argparse.ArgumentParser, about: str) -> None:
+    parser.add_argument("--mpi", type=names, default=(), metavar="NAME,...", help=about)
+
+
 def rank_counts(text: str) -> list[range]:
     """`A`, `A..B` or a list of both with commas, such as 1..64,100,128."""
     return [_rank_range(part) for part in text.split(",")]

@@ -80,13 +80,7 @@ class Way:
             help="of each (default: %(default)s)",
         )
         if self.has_mpi:
-            parser.add_argument(
-                "--mpi",
-                type=arguments.names,
-                default=(),
-                metavar="NAME,...",
-                help="openmpi, mpich, impi, openmpi5, ... (default: one of each)",
-            )
+            arguments.add_mpis(parser, "openmpi, mpich, impi, openmpi5, ... (default: one of each)")
         if self.has_threads:
             parser.add_argument(
                 "--threads", type=arguments.number(int, 1), default=2, metavar="T", help="in each rank (default: 2)"

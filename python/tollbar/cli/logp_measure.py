@@ -44,13 +44,7 @@ def add_parser(ways) -> None:
         metavar="TRANSPORT",
         help="threads: by words; mpi: words and messages; udp: on the loopback",
     )
-    parser.add_argument(
-        "--mpi",
-        type=arguments.names,
-        default=(),
-        metavar="NAME,...",
-        help="which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)",
-    )
+    arguments.add_mpis(parser, "which MPIs, such as mpich or openmpi5 (default: the one that mpirun starts)")
     parser.add_argument(
         "--effort",
         choices=tuple(EFFORTS),

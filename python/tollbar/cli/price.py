@@ -35,16 +35,8 @@ class MachineCost(Cost):
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
     parser = verb(commands, "price", __doc__, _columns)
-    parser.add_argument(
-        "plans", nargs="*", type=arguments.plan, metavar="PLAN", help="default: all that run everywhere"
-    )
-    parser.add_argument(
-        "--ranks",
-        type=arguments.rank_counts,
-        required=True,
-        metavar="P[,P...]",
-        help="how many; A..B stands for every size between",
-    )
+    arguments.add_plans(parser, (), "all that run everywhere")
+    arguments.add_ranks(parser, "how many; A..B stands for every size between", required=True)
     parser.add_argument(
         "--logp",
         type=_costs,

@@ -44,21 +44,9 @@ class Run:
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
     parser = verb(kinds, "cluster", __doc__, Run)
-    parser.add_argument(
-        "plans",
-        nargs="*",
-        type=arguments.plan,
-        default=arguments.MESSAGE_PLANS,
-        metavar="PLAN",
-        help="default: every algorithm of the catalogue without roles",
-    )
-    parser.add_argument(
-        "--ranks",
-        type=arguments.rank_counts,
-        required=True,
-        metavar="P[,P...]",
-        help=f"numbers of ranks, at most {_MOST_RANKS}; A..B stands for every size between",
-    )
+    arguments.add_plans(parser, arguments.MESSAGE_PLANS, "every algorithm of the catalogue without roles")
+    ranks = f"numbers of ranks, at most {_MOST_RANKS}; A..B stands for every size between"
+    arguments.add_ranks(parser, ranks, required=True)
     parser.add_argument(
         "--logp",
         type=arguments.logp,

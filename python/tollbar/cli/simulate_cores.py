@@ -50,13 +50,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         metavar="PLAN",
         help="or auto (what pinned threads run), tollbar::barrier, one-word, or others' such as libgomp",
     )
-    parser.add_argument(
-        "--ranks",
-        type=arguments.rank_counts,
-        default=_SIZES,
-        metavar="P[,P...]",
-        help="threads, each on its own core (default: 2 to 128)",
-    )
+    arguments.add_ranks(parser, "threads, each on its own core (default: 2 to 128)", default=_SIZES)
     parser.add_argument(
         "--machine",
         default="epyc",

@@ -57,21 +57,9 @@ class Comparison:
 
 def add_parser(kinds: argparse._SubParsersAction) -> None:
     parser = verb(kinds, "nic", __doc__, Comparison)
-    parser.add_argument(
-        "plans",
-        nargs="*",
-        type=arguments.plan,
-        default=["pairwise"],
-        metavar="PLAN",
-        help="default: pairwise, the paper's own",
-    )
-    parser.add_argument(
-        "--ranks",
-        type=arguments.rank_counts,
-        default=[range(8, 9)],
-        metavar="P[,P...]",
-        help="nodes; A..B stands for every number between (default: 8)",
-    )
+    arguments.add_plans(parser, ["pairwise"], "pairwise, the paper's own")
+    ranks = "nodes; A..B stands for every number between (default: 8)"
+    arguments.add_ranks(parser, ranks, default=[range(8, 9)])
     parser.add_argument(
         "--card",
         type=_cards,

@@ -120,13 +120,7 @@ def add_parser(kinds: argparse._SubParsersAction) -> None:
         epilog=f"{describe_columns(Crowd)}\n\n{_KERNELS}",
     )
     crowds.add_arguments(parser)
-    parser.add_argument(
-        "--cpus",
-        type=arguments.rank_counts,
-        default=[range(8, 9)],
-        metavar="P[,P...]",
-        help="processors; A..B too (default: 8)",
-    )
+    arguments.add_ranks(parser, "processors; A..B too (default: 8)", "--cpus", default=[range(8, 9)])
     parser.add_argument(
         "--kernel",
         type=_kernel,

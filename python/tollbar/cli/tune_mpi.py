@@ -36,19 +36,8 @@ class TunedMpi:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--ranks",
-        type=arguments.rank_counts,
-        metavar="P[,P...]",
-        help=f"sizes of the jobs (default: {','.join(map(str, RANKS))})",
-    )
-    parser.add_argument(
-        "--mpi",
-        type=arguments.names,
-        default=(),
-        metavar="NAME[,NAME...]",
-        help="openmpi, mpich, impi, or with a version such as openmpi5 (default: all)",
-    )
+    arguments.add_ranks(parser, f"sizes of the jobs (default: {','.join(map(str, RANKS))})")
+    arguments.add_mpis(parser, "openmpi, mpich, impi, or with a version such as openmpi5 (default: all)")
     parser.add_argument(
         "--budget-ms",
         type=arguments.number(int, 1, 600_000, "whole number of milliseconds"),
