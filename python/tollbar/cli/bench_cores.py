@@ -5,26 +5,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar.cli.errors import WrongUse
-from tollbar.cli.table import Table, column, verb
+from tollbar.cli.table import Table, describe_columns, verb
 
 #: The file to which the machine is written when nothing else is said.
 FILE = Path("cores.json")
 
 
-@dataclass(frozen=True)
-class Measured:
-    what: str = column("one way of a line, add: contended additions, lock: a ticket lock on one line")
-    cpus: int = column("threads, each on a core of its own")
-    measured_ns: float = column("here")
-    simulated_ns: float = column("by the machine that was made of it; a lock's is not fitted")
-
-
 def add_parser(ways: argparse._SubParsersAction) -> None:
-    parser = verb(ways, "cores", __doc__, Measured)
+    parser = verb(ways, "cores", __doc__, _columns)
     parser.add_argument(
         "-o",
         "--output",
@@ -33,6 +24,12 @@ def add_parser(ways: argparse._SubParsersAction) -> None:
         default=FILE,
         help="the machine, for `tollbar simulate cores --machine FILE` (default: %(default)s)",
     )
+
+
+def _columns() -> str:
+    from tollbar.campaigns.cores import Compared
+
+    return describe_columns(Compared)
 
 
 def run(args: argparse.Namespace) -> Table:
@@ -47,12 +44,11 @@ def run(args: argparse.Namespace) -> Table:
         measurement = campaign.measure()
     except (FileNotFoundError, ValueError) as error:
         raise WrongUse(error) from None
-    rows = [Measured(row.what, row.cpus, row.measured_ns, row.simulated_ns) for row in measurement.rows]
     known = facts.facts()
     measured = {
         "machine": {key: known[key] for key in ("cpu", "cpus", "kernel") if key in known},
-        "rows": [vars(row) for row in rows],
+        "rows": [vars(row) for row in measurement.rows],
     }
     path.write_text(json.dumps(cores.to_json(measurement.machine, measured), indent=1) + "\n", encoding="utf-8")
     notes = [f"the machine is {path}: tollbar simulate cores --machine {path}", *noise.since(seen)]
-    return Table(rows, Measured, notes=notes)
+    return Table(measurement.rows, campaign.Compared, notes=notes)
