@@ -34,10 +34,6 @@ class Run:
         return self._median("run_ns")
 
     @property
-    def phases(self) -> int:
-        return round(self._median("phases").value)
-
-    @property
     def computing_ns(self) -> float:
         return self._median("computing_ns").value
 
