@@ -116,8 +116,7 @@ void print(const Plan& plan, const EpisodeTimes& times) {
     std::printf(
         "{\"kind\": \"plan\", \"plan\": \"%s\", \"last_us\": %.17g, \"first_us\": %.17g, \"mean_us\": %.17g, "
         "\"cpu_s\": %.6f, \"memory_mb\": %.3f}\n",
-        plan.name().c_str(), last * 1e6, first * 1e6, sum / plan.ranks() * 1e6, times.cpu_s,
-        peak_memory_mb());
+        plan.name().c_str(), last * 1e6, first * 1e6, sum / plan.ranks() * 1e6, times.cpu_s, peak_memory_mb());
     std::fflush(stdout);
 }
 
