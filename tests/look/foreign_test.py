@@ -64,16 +64,21 @@ def test_threads_that_meet():
     for each in threads: each.join()
 """
 
+#: Arguments: a file to meet by, the ranks, the rank that stops itself after some steps (-1: none), the own rank.
 GLOO = """
-import sys
+import os, signal, sys
 import torch, torch.distributed as ranks
-ranks.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=int(sys.argv[2]), world_size=3)
+file, size, stopped, rank = sys.argv[1], *map(int, sys.argv[2:])
+ranks.init_process_group("gloo", init_method="file://" + file, rank=rank, world_size=size)
 ones = torch.ones(1000)
-while True:
+for step in range(10**9):
+    if rank == stopped and step == 20: os.kill(os.getpid(), signal.SIGSTOP)
     ranks.all_reduce(ones)
-    ones /= 3
-    if ranks.get_rank() == 0: print("Step", flush=True)
+    ones /= size
+    if rank == 0: print("Step", flush=True)
 """
+#: Starts the words behind it four times, with the numbers from 0 to 3.
+FOUR = 'for rank in 0 1 2 3; do "$@" $rank & done; wait'
 
 
 @pytest.fixture
@@ -100,10 +105,12 @@ def running():
         job.communicate()
 
 
-def has(module: str) -> None:
-    found = subprocess.run([DEBIANS_PYTHON, "-c", f"import {module}"], capture_output=True, check=False)
-    if found.returncode:
-        left_out(f"{module} of Debian is not there: apt-get install python3-{module}")
+def python_with(module: str, without: Callable[[str], NoReturn] = left_out) -> str:
+    """Debian's Python, or the one on PATH, where it has that module."""
+    for python in (DEBIANS_PYTHON, "python3"):
+        if subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0:
+            return python
+    without(f"{module} is not there: apt-get install python3-{module}, or a python3 on PATH that has its wheel")
 
 
 def stop(process: int) -> None:
@@ -136,8 +143,7 @@ def test_lammps(running, tmp_path):
 
 
 def test_mpi4py(running, tmp_path):
-    has("mpi4py")
-    names_the_stopped_rank(running(tmp_path, *launched(DEBIANS_PYTHON, "-c", MPI4PY)))
+    names_the_stopped_rank(running(tmp_path, *launched(python_with("mpi4py"), "-c", MPI4PY)))
 
 
 def test_hpcc(running, tmp_path):
@@ -163,14 +169,25 @@ def test_pytest_with_xdist_and_a_stuck_barrier(running, tmp_path, look_until):
     assert job.pid not in {row.process for row in table.rows if row.part}
 
 
+def gloo(folder: Path, stopped: int) -> list[object]:
+    return ["sh", "-c", FOUR, "sh", python_with("torch", pytest.skip), "-c", GLOO, folder / "meeting", RANKS, stopped]
+
+
 def test_gloo(running, tmp_path):
-    has("torch")
-    words = (DEBIANS_PYTHON, "-c", GLOO, tmp_path / "meeting")
-    others = [running(tmp_path, *words, rank, until="") for rank in (1, 2)]
-    first = running(tmp_path, *words, 0)
-    stop(others[0].pid)
-    table = look(first.pid, *(each.pid for each in others))
+    launcher = running(tmp_path, *gloo(tmp_path, -1))
+    there = processes.everything()
+    [stopped] = [each for each in processes.below(launcher.pid, there) if there[each].words[-1] == "2"]
+    stop(stopped)
+    table = look(launcher.pid)
     assert table.failed
-    said = rf"process {others[0].pid} is stopped in .*; 2 of 3 are not stopped"
+    said = rf"process {stopped} is stopped in .*; 4 of 5 are not stopped"
     assert any(re.match(said, note) for note in table.notes), table.notes
-    assert {row.process for row in table.rows if row.part == "missing"} == {others[0].pid}
+    assert {row.process for row in table.rows if row.part == "missing"} == {stopped}
+
+
+def test_a_job_of_gloo_with_a_stopped_process_is_ended_and_the_process_is_named(running, tmp_path):
+    run = [sys.executable, "-m", "tollbar", "run", "--timeout", "2", "--on-hang", "kill", "--"]
+    job = running(tmp_path, *run, *gloo(tmp_path, 2))
+    said, _ = job.communicate(timeout=120)
+    named = re.findall(r"^tollbar run: hangs: process (\d+) is stopped in .*; 4 of 5 are not", said, re.MULTILINE)
+    assert (len(named), job.returncode) == (1, 75), said

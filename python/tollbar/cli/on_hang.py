@@ -277,10 +277,11 @@ class _Watch:
         return False
 
     def _look(self, looks: hangs.Looks) -> list[str]:
+        everything = processes.everything()
         members = self._job.members()
-        rank_of = processes.ranks(members, processes.everything())
+        rank_of = processes.ranks(members, everything)
         try:
-            return looks.add(helper.look(list(rank_of) or members), rank_of)
+            return looks.add(helper.look(list(rank_of) or members), rank_of, everything)
         except helper.LookError as error:
             _say(f"only barriers through tollbar are watched: {error}")
             self._looks = None

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollbar.look import conclusions, gathered, ranks, sight
+from tollbar.look import conclusions, gathered, processes, ranks, sight
 
 _WAITED = re.compile(r"\bwaited (\d+(?:\.\d+)?) s\b")
 _BARRIER = re.compile(
@@ -108,16 +108,21 @@ class Looks:
     by_launcher: bool  #: of MPI, on which other hosts' ranks may depend
     _last: Mapping[str, Any] | None = None
 
-    def add(self, document: Mapping[str, Any], rank_of: Mapping[int, tuple[int, int | None]]) -> list[str]:
-        """Takes a look, and the rank and number of ranks of each process that is a rank; gives what has held
-        since the last look, in sentences."""
+    def add(
+        self,
+        document: Mapping[str, Any],
+        rank_of: Mapping[int, tuple[int, int | None]],
+        everything: dict[int, processes.Process],
+    ) -> list[str]:
+        """Takes a look, the rank and number of ranks of each process that is a rank, and all processes; gives what
+        has held since the last look, in sentences."""
         look = document["looks"][-1]
         if self._last is None:
             self._last = look
             return []
         threads = sight.read({"looks": [self._last, look]}).threads
         of_ranks = self.by_launcher or rank_of
-        held = _start(ranks.of_threads(rank_of, threads)) if of_ranks else unmoved(threads)
+        held = _start(ranks.of_threads(rank_of, threads)) if of_ranks else unmoved(threads, everything)
         self._last = look
         return held
 
@@ -129,15 +134,27 @@ def _start(job: Sequence[ranks.Rank]) -> list[str]:
     return [meeting.sentence] if meeting and meeting.call.startswith("MPI_Init") else []
 
 
-def unmoved(threads: Sequence[sight.Thread]) -> list[str]:
+def unmoved(threads: Sequence[sight.Thread], everything: dict[int, processes.Process]) -> list[str]:
     """Sentences about threads that have slept from one look to the other without once waking: at a barrier
-    whose missing are certain, or in a job in which no thread is left to wake another."""
+    whose missing are certain, beside a process that is stopped, or in a job in which no thread is left to wake
+    another."""
     certain = [
         one.sentence
         for one in conclusions.conclude(threads)
         if one.missing and not one.doubt and all(thread.slept_on for thread in one.waiting)
     ]
-    return certain or _deadlock(threads)
+    return certain or _stopped(threads, everything) or _deadlock(threads)
+
+
+def _stopped(threads: Sequence[sight.Thread], everything: dict[int, processes.Process]) -> list[str]:
+    """Processes that are stopped as a whole, while no first thread of another one has woken. The processes that
+    started them may wake: they look after these."""
+    still = conclusions.stopped(threads)
+    set_apart = {above for thread in still for above in processes.upwards(thread.process, everything)}
+    rest = [thread for thread in threads if thread.thread == thread.process and thread.process not in set_apart]
+    if not still or not rest or not all(thread.slept_on for thread in rest):
+        return []
+    return [conclusions.of_stopped(still, {}, len({thread.process for thread in threads}))]
 
 
 def _deadlock(threads: Sequence[sight.Thread]) -> list[str]:

@@ -7,7 +7,7 @@ import copy
 
 import pytest
 from sights import MAIN, THREAD, barrier, sight_of, thread
-from tollbar.look import gathered, hangs
+from tollbar.look import gathered, hangs, processes
 
 PTHREAD = "thread 5 has waited {} s in pthread_barrier_wait, called at ./late+0x1: 1 of 4 threads have not arrived"
 ONE_NODE = (
@@ -118,12 +118,14 @@ def parent() -> dict:
     return thread(1, "wait4", *MAIN) | {"call": 61}
 
 
-def looks(*each: list[dict]) -> list[str]:
-    """What the last of such looks says."""
+def looks(*each: list[dict] | dict[int, list[dict]]) -> list[str]:
+    """What the last of such looks says: at threads of process 1, or at those of it and what it has started."""
     watched = hangs.Looks(by_launcher=False)
-    for threads in each:
-        look = {"processes": [{"process": 1, "threads": threads}], "groups": []}
-        said = watched.add({"looks": [look, copy.deepcopy(look)]}, {})
+    for seen in each:
+        job = seen if isinstance(seen, dict) else {1: seen}
+        there = {number: processes.Process(number, number > 1, "a.out", ()) for number in job}
+        look = {"processes": [{"process": each, "threads": threads} for each, threads in job.items()], "groups": []}
+        said = watched.add({"looks": [look, copy.deepcopy(look)]}, {}, there)
     return said
 
 
@@ -151,6 +153,33 @@ def test_a_job_in_which_one_thread_may_go_on_does_not_hang(changed):
     assert looks(quiet, moved) == []
     if "switches" not in changed:
         assert looks(moved, moved) == []
+
+
+def job_of(*, starter: int = 1, worker: int = 1, second: int = 1, stopped: str = "T") -> dict[int, list[dict]]:
+    """Process 1 has started 2 to 4, of which 3 may be stopped; how often one of each kind has woken."""
+    waiting = {"call": 45}  # recvfrom
+    polls = thread(9, "libc.so.6:epoll_wait", *THREAD, switches=second)
+    worker_2 = [thread(2, "libc.so.6:recv", *MAIN, switches=worker) | waiting, polls]
+    others = {number: [thread(number, "libc.so.6:recv", *MAIN) | waiting] for number in (3, 4)}
+    others[3][0] |= {"state": stopped}
+    return {1: [thread(1, "libc.so.6:sleep", *MAIN, switches=starter)], 2: worker_2, **others}
+
+
+def test_a_process_that_stays_stopped_while_no_other_moves_is_a_hang():
+    [said] = looks(job_of(), job_of(starter=2, second=2))
+    assert said == "process 3 is stopped in recv() under main; 3 of 4 are not stopped"
+
+
+@pytest.mark.parametrize(
+    "now", [job_of(worker=2), job_of(stopped="S")], ids=["another worker has moved", "it has gone on"]
+)
+def test_a_stopped_process_beside_which_something_goes_on_is_no_hang(now):
+    assert looks(job_of(), now) == []
+
+
+def test_a_program_that_is_stopped_as_a_whole_is_no_hang():
+    alone = {1: [parent()], 2: [thread(2, "libc.so.6:recv", *MAIN) | {"state": "T"}]}
+    assert looks(alone, alone) == []
 
 
 def test_a_thread_that_has_come_is_progress():
