@@ -80,6 +80,16 @@ TEST_CASE("where a call goes on after all of the host have come, a rank of anoth
     CHECK(whole.late(0, 1, 10, 60).rank != elsewhere);
 }
 
+TEST_CASE("a rank of the host is late where it was waited for longer than the call went on after that") {
+    Host host(2, 8);
+    host.call(0, 10);
+    host.call(1, 40);
+    const Late late = host.late(0, 1, 10, 45);
+    CHECK(late.rank == 5);
+    CHECK(late.ns == 40 * ms);
+    CHECK(host.late(0, 1, 10, 90).rank == elsewhere);
+}
+
 TEST_CASE("a rank that is further by more calls than are kept is late where it is the only one that may be") {
     Host host(3);
     for (const int rank : {0, 1, 2}) host.call(rank, 10);

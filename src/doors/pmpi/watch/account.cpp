@@ -116,7 +116,9 @@ Late late_of(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint
         }
     }
     if (forgotten == 1 && late.ns < entered_ns + tollbar_long_ns) return {.rank = gone_on, .ns = left_ns};
-    if (here < comm.size && late.ns + tollbar_long_ns < left_ns) return {.rank = elsewhere, .ns = left_ns};
+    // The larger part of the stay: what a call takes between hosts is no wait for a rank of them.
+    const std::uint64_t for_here = std::max<std::uint64_t>(late.ns - std::min(late.ns, entered_ns), tollbar_long_ns);
+    if (here < comm.size && late.ns + for_here < left_ns) return {.rank = elsewhere, .ns = left_ns};
     return late;
 }
 

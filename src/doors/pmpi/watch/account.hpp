@@ -20,7 +20,7 @@ struct Late {
 
 /// The last of the ranks of this host that came to that call while a rank was in it. A rank that has gone on by so many
 /// calls that this one is forgotten is taken for the last where no other is and it is the only one; ranks of other
-/// hosts are where the call went on long after all of this host had come.
+/// hosts are where the call went on after all of this host had come, for longer than these were waited for.
 Late late_of(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint64_t number, std::uint64_t entered_ns,
              std::uint64_t left_ns) noexcept;
 
