@@ -262,9 +262,12 @@ void tollbar_before_finalize() {
     std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
     std::string all(gathers ? static_cast<std::size_t>(begins.back() + sizes.back()) : 0, '\0');
     PMPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE, 0, self.accounts);
-    PMPI_Comm_free(&self.accounts);
     std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);) tell(line, "account");
+    // All go on together: MPICH over UCX may wait in MPI_Finalize for ever for a rank that is far ahead there.
+    int together = 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &together, 1, MPI_INT, MPI_MAX, self.accounts);
+    PMPI_Comm_free(&self.accounts);
 }
 
 void tollbar_after_finalize() {
