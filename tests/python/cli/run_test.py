@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from needs import left_out
 from tollbar.cli import run
-from tollbar.machine import cpus, doors, launching, mpis, openmp, paths
+from tollbar.machine import cpus, doors, launching, mpi_hosts, mpis, openmp, paths
 
 FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
 MPICH = mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec"))
@@ -328,6 +328,25 @@ def test_a_job_that_ends_before_its_ranks_do_has_no_report(uneven, tmp_path):
     done = run_tollbar("--report", tmp_path / "waits.json", "--", *uneven[:-1], "true")
     assert done.returncode == 0
     assert "nothing to report: the ranks have not come to MPI_Finalize" in done.stderr
+
+
+@pytest.mark.deep
+def test_a_report_of_several_hosts_names_the_late_rank_on_its_own_host(uneven, tmp_path):
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        pytest.skip("no hosts: not root, or no command ip")
+    if "mpich" in uneven[0]:
+        pytest.skip("MPICH over UCX waits in MPI_Finalize for ever now and then, without tollbar too")
+    file = tmp_path / "waits.json"
+    with mpi_hosts.Hosts(2) as hosts:
+        placed = hosts.options(mpis.of_launcher(shutil.which(uneven[0])), 2)
+        done = run_tollbar(
+            "--report", file, "--", uneven[0], *placed, "-n", 4, uneven[-1], UCX_NET_DEVICES="eth0", FI_PROVIDER="tcp"
+        )
+    assert done.returncode == 0, done.stderr
+    rows = {row["late"]: row for row in json.loads(file.read_text())}
+    assert rows["rank 1"]["by"] == "0"
+    assert rows["rank 1"]["waited_s"] >= 5 * 0.015
+    assert {"2", "3"} <= set(rows["a rank of another host"]["by"].split())
 
 
 def test_a_report_is_of_ranks_alone(threads, tollbar):
