@@ -77,8 +77,11 @@ class Said:
         """The ranks that each sentence about a communicator calls missing."""
         found = {}
         for each in self.hangs:
+            if far := re.match(r"\d+ of \d+ wait in \w+ number \d+ of ([^;]+); rank (\d+) \(.*?\) called ", each):
+                found[far[1]] = {int(far[2])}
             if far := re.match(r"\d+ of \d+ wait in \w+ number \d+ of (.+?); missing: (.*)", each):
-                listed = re.findall(r"(?:^|, )(\d+)(?: \([^()]*\))?(?=,|;|$)", far[2])
+                places = r"(?: \((?:[^()]|\([^()]*\))*\))?"
+                listed = re.findall(rf"(?:^|, )(\d+){places}(?=,|;|$)", far[2])
                 found[far[1]] = {int(number) for number in listed}
             about = re.match(r"(.+?) \(\d+ ranks\), .*?waited [\d.]+ s: (.*)", each)
             clauses = re.split(r"; |, (?=rank)", about[2].removeprefix("a cycle: ")) if about else []
