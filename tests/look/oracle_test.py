@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +55,7 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=[2, 3, 4])
+@pytest.fixture(scope="module")
 def hosts(request):
     """Hosts out of network namespaces."""
     if os.geteuid() != 0 or not shutil.which("ip"):
@@ -129,14 +130,31 @@ def check(said: Said, kind: str, astray: int, ranks: int) -> None:
     assert all(re.match(expected.seen, each[2]) for each in places), said.text
 
 
-#: The cases that every change waits for; the deep tests have all kinds on all numbers of ranks, through both MPIs.
+#: The cases that every change waits for; the deep tests have each kind through each MPI, on one of these numbers of
+#: ranks, or on all of them.
 QUICK = {
     ("openmpi", "sleep", 4), ("openmpi", "dead", 3), ("openmpi", "init", 4),
     ("mpich", "stopped", 3), ("mpich", "communicator", 4), ("mpich", "lock", 2),
 }  # fmt: skip
+RANKS = (2, 3, 4, 8, 16)
+#: All cases, for an hour or so, and not one of each kind through each MPI.
+WHOLE = os.environ.get("TOLLBAR_ORACLE") == "whole"
+
+
+def spread(kinds: Sequence[str], *values: Sequence[object]) -> list[tuple]:
+    """Each kind through each MPI with one of the combinations of values, the next one each time."""
+    others = list(itertools.product(*values))
+    cases = itertools.product(enumerate(LAUNCHERS), enumerate(kinds))
+    return [
+        (mpi, kind, *rest)
+        for (number, mpi), (turn, kind) in cases
+        for rest in (others if WHOLE else [others[(turn + 2 * number) % len(others)]])
+    ]
+
+
 CASES = [
     pytest.param(*case, marks=() if case in QUICK else pytest.mark.deep)
-    for case in itertools.product(LAUNCHERS, KINDS, (2, 3, 4, 8, 16))
+    for case in dict.fromkeys([*sorted(QUICK), *spread(list(KINDS), RANKS)])
 ]
 
 
@@ -176,10 +194,11 @@ def test_the_thread_that_does_not_come_is_named(compiled, started, look_until, k
     assert re.fullmatch(r"pause\(\) under late|late\(\) \(barrier\.py:\d+\)", missing), table.notes
 
 
+FAR = spread(["sleep", "stopped", "loop", "collective", "receive", "call"], (2, 3, 4), ("first", "last"))
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("mpi", LAUNCHERS)
-@pytest.mark.parametrize("kind", ["sleep", "stopped", "loop", "collective", "receive", "call"])
-@pytest.mark.parametrize("astray", ["first", "last"])
+@pytest.mark.parametrize(("mpi", "kind", "hosts", "astray"), sorted(FAR, key=lambda case: case[2]), indirect=["hosts"])
 def test_the_reports_of_several_hosts_name_one_rank(compiled, tmp_path, hosts, mpi, kind, astray):
     program = compiled("hanging.c", f"mpicc.{mpi}", "-O2", "-g")
     launcher = mpis.of_launcher(shutil.which(LAUNCHERS[mpi][0]))
