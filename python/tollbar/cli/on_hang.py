@@ -269,6 +269,10 @@ class _Watch:
         if wait in self._suspected:
             self._known.update(self._suspected)  # waits for each other are one hang
             return self._act(list(dict.fromkeys(one for _, said in self._suspected.values() for one in said)))
+        beside = [said for key, (_, said) in self._suspected.items() if self._reports.are_of_one(key, wait)]
+        if beside:  # looked at already: a look for each host would outlast the suspicion of the first
+            self._suspected[wait] = self._clock, beside[0]
+            return False
         sentences = self._reports.sentences([wait], self._hosts) or [wait]
         said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
         self._reported()  # what was reported meanwhile may be over

@@ -53,6 +53,11 @@ class Reports:
         begun = [other.since for other in self._waits.values() if _barrier(other.text) == _barrier(text)]
         return key if all(clock - since >= _AGAIN * self.timeout_s for since in begun) else None
 
+    def are_of_one(self, key: str, other: str) -> bool:
+        """Whether both stand for waits at one barrier."""
+        one, two = self._waits.get(key), self._waits.get(other)
+        return one is not None and two is not None and _barrier(one.text) == _barrier(two.text)
+
     def sentences(self, keys: Collection[str], hosts: gathered.Hosts) -> list[str]:
         """The sentences that say together what the lines about these waits say, one a barrier."""
         at: dict[str, list[_Wait]] = {_barrier(self._waits[key].text): [] for key in keys if key in self._waits}
