@@ -38,10 +38,10 @@ def packages(run) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def debian(run, packages, tmp_path_factory):
+def debian(run, packages, archive, tmp_path_factory):
     """debian(script): what a shell script prints there; /packages holds ours, which are not installed yet."""
     root = tmp_path_factory.mktemp("debian") / "root"
-    run("mmdebstrap", "--quiet", "--variant=apt", "bookworm", root, "http://deb.debian.org/debian")
+    run("mmdebstrap", "--quiet", "--variant=apt", "bookworm", root, archive)
     for source in ("/etc/resolv.conf", *map(str, Path("/etc/apt/apt.conf.d").glob("*"))):
         if not (root / source[1:]).exists():  # how this machine reaches an archive
             shutil.copy(source, root / source[1:])
