@@ -17,6 +17,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <dlfcn.h>
 #include <unistd.h>
 
 namespace nb = nanobind;
@@ -40,12 +41,13 @@ struct Freed {
     throw nb::python_error();
 }
 
+/// The function is looked up: it is public from Python 3.13 on, and the stable interface of 3.12 declares neither name.
 bool interpreter_ends() noexcept {
-#if PY_VERSION_HEX >= 0x030d0000
-    return Py_IsFinalizing() != 0;
-#else
-    return _Py_IsFinalizing() != 0;
-#endif
+    static const auto ends = [] {
+        void* const found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
+        return reinterpret_cast<int (*)()>(found != nullptr ? found : dlsym(RTLD_DEFAULT, "_Py_IsFinalizing"));
+    }();
+    return ends() != 0;
 }
 
 /// The result of `wait`, called without the interpreter's lock. A daemon that comes back to an interpreter that ends
