@@ -16,6 +16,7 @@ from pathlib import Path
 
 import headers
 import pages
+from tollbar import _native
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS, BUILD = ROOT / "docs", ROOT / "build" / "docs"
@@ -134,7 +135,8 @@ def stub_module() -> None:
     for name in ("__init__.py", "barriers.py"):
         shutil.copy(package / name, copy / name)
     stub = re.sub(r"^(\w+: \S+)$", r"\1 = ...", (package / "_native.pyi").read_text(), flags=re.MULTILINE)
-    (copy / "_native.py").write_text("from __future__ import annotations\n" + stub)
+    names = f"__all__ = {_native.__all__}\n"  # the stub leaves them out
+    (copy / "_native.py").write_text(f"from __future__ import annotations\n{stub}\n{names}")
 
 
 def man() -> None:
