@@ -27,6 +27,8 @@ add_module_names = False
 html_theme = "furo"
 html_title = f"tollbar {version}"
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["phone.css"]
 html_show_sphinx = False
 
 man_pages = [(name, title, about, author, section) for name, title, about, section in _SETTINGS.get("man_pages", [])]

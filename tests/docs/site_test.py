@@ -112,9 +112,19 @@ def test_a_dead_link_is_noticed(tmp_path):
     assert sorted(dead_links(tmp_path)) == ["a.html: #x", "a.html: b.html"]
 
 
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+
+
+def test_a_word_of_a_heading_is_not_broken_on_a_phone(made, browser):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    browser.get((SITE / "index.html").as_uri())
+    word = "const word = document.createRange(); word.selectNodeContents(document.querySelector('h1').firstChild);"
+    lines = browser.execute_script(f"{word} return [word.toString(), word.getClientRects().length]")
+    assert lines == ["Documentation", 1]
+
+
 def test_no_page_is_wider_than_a_phone(made, browser):
-    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     wide = {}
     for file in SITE.rglob("*.html"):
         browser.get(file.as_uri())
