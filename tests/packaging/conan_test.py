@@ -18,7 +18,8 @@ def test_conan_creates_the_package_and_what_uses_it_runs(run, tmp_path):
     home = {"CONAN_HOME": str(tmp_path)}
     run(conan, "profile", "detect", **home)
     recipe = ROOT / "packaging" / "conan"
-    said = run(conan, "create", recipe, "--no-remote", "-s", "compiler.cppstd=20", **home)
+    both = ("sh", "-c", '"$@" 2>&1', "sh")  # programs of a package are heard on the standard error
+    said = run(*both, conan, "create", recipe, "--no-remote", "-s", "compiler.cppstd=20", **home)
     assert said.count("proven 1, phases 100") == 2, said  # the shared library and the static one
     assert "closed, open" in said
     assert "NICs are faster" in said
