@@ -9,7 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from looking import LAUNCHERS, has_py_spy, look, names
