@@ -257,16 +257,20 @@ def test_the_exit_code_is_that_of_the_command(real):
     assert run_tollbar("--", *launcher, program, "argument").returncode == 7
 
 
-#: Rank 1 comes to every second call 20 ms after the others.
+#: Rank 1 comes to every second call 20 ms after it knows that the others are about to.
 UNEVEN = r"""
 #include <mpi.h>
 #include <unistd.h>
 int main(int argc, char** argv) {
-    int rank;
+    int rank, ranks, came;
     double part = 1, sum;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int step = 0; step < 20; ++step) {
+        if (rank != 1) MPI_Send(&rank, 1, MPI_INT, 1, step, MPI_COMM_WORLD);
+        for (int other = 1; rank == 1 && other < ranks; ++other)
+            MPI_Recv(&came, 1, MPI_INT, MPI_ANY_SOURCE, step, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (rank == 1 && step % 2 == 1) usleep(20000);
         MPI_Allreduce(&part, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
