@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that are merely slow: stopped for a while, or late to leave a call for want of a CPU. In 10,000 histories of
-// their seats, looked at in the middle of steps too, no line names a rank that has come, and none finds what does not
-// fit together.
+// their seats (a tenth of them in `make test`), looked at in the middle of steps too, no line names a rank that has
+// come, and none finds what does not fit together.
 #include "doors/pmpi/watch/conclusion.hpp"
+
+#include "effort.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,7 +21,7 @@ using namespace tollbar::detail::watch;
 
 namespace {
 
-constexpr std::uint64_t histories = 10'000;
+const auto histories = static_cast<std::uint64_t>(10'000 * tollbar::testing::effort());
 constexpr int most_ranks = 8, calls = 6, comms = 2;
 constexpr int timeout_ticks = 60, confirmed_ticks = timeout_ticks / 20;
 constexpr auto tick = std::chrono::milliseconds(1);
