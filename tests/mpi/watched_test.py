@@ -28,7 +28,8 @@ MISSING = rf"rank {ODD} \(host {HOST}, process (\d+)\) has not come: it is "
 
 
 def library(door: Door) -> Path:
-    name = doors.WATCHES[door.mpi.interface]
+    interface_of = {preload: interface for interface, preload in doors.PRELOADS.items()}
+    name = doors.WATCHES[interface_of.get(door.library.name, door.mpi.interface)]
     return paths.find_library(name) or left_out(f"{name} is not built")
 
 
