@@ -116,8 +116,9 @@ def check(said: Said, kind: str, astray: int, ranks: int) -> None:
         assert named.pop("MPI_COMM_WORLD") == (set(range(ranks)) if kind == "cycle" else {astray}), said.text
         # At another communicator that one waits for all the others; other hosts do not tell who of them has not come.
         others = set(range(ranks)) - {astray}
-        silent = re.search(r"(\d+) on hosts that say nothing$", "\n".join(said.hangs), re.MULTILINE)
-        for missing in named.values():
+        for name, missing in named.items():
+            *_, about = [line for line in said.hangs if f" of {name}; " in line or line.startswith(f"{name} (")]
+            silent = re.search(r"(\d+) on hosts that say nothing$", about)
             assert missing <= others, said.text
             assert len(missing) + int(silent[1] if silent else 0) == len(others), said.text
     if kind in ("dead", "exited"):
