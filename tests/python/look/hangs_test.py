@@ -119,7 +119,7 @@ def parent() -> dict:
 
 
 def looks(*each: list[dict] | dict[int, list[dict]]) -> list[str]:
-    """What the last of such looks says: at threads of process 1, or at those of it and what it has started."""
+    """Sentences of the last of such looks: at threads of process 1, or at those of it and what it has started."""
     watched = hangs.Looks(by_launcher=False)
     for seen in each:
         job = seen if isinstance(seen, dict) else {1: seen}
