@@ -37,6 +37,7 @@ function(tollbar_openmp_program short runtime)
     add_custom_target(tollbar_bench_omp_${short} ALL DEPENDS ${program})
     install(PROGRAMS ${program} DESTINATION ${TOLLBAR_PROGRAM_DIR})
     tollbar_smoke_run("${runtime} is measured like everybody else" loops ${program})
+    tollbar_smoke_run("whole regions of ${runtime} are measured" loops ${program} --only ${runtime}_region)
 endfunction()
 
 if(CMAKE_CROSSCOMPILING)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tollbar-bench-omp-gomp and tollbar-bench-omp-omp: `#pragma omp barrier` of the runtime this file is compiled for, and
-// where it is asked for the end of `#pragma omp for`, measured exactly as tollbar-bench-threads measures. The build
-// gives that runtime's name as TOLLBAR_OMP_RUNTIME; with libtollbar_openmp.so in the process, names end in _door.
+// where they are asked for the end of `#pragma omp for` and whole regions, measured exactly as tollbar-bench-threads
+// measures. The build gives that runtime's name as TOLLBAR_OMP_RUNTIME; with libtollbar_openmp.so in the process, names
+// end in _door.
 #include "openmp_team.hpp"
 
 #include <dlfcn.h>
@@ -50,6 +51,46 @@ struct OpenMpFor {
     int turns;
 };
 
+/// A region without a barrier inside, of the caller and the other threads of its pool.
+struct OpenMpRegion {
+    explicit OpenMpRegion(Rank) {}
+
+    void episode() {
+#pragma omp parallel
+        asm volatile("");
+    }
+};
+
+/// A region whose first thread makes some tasks, which all of its threads do.
+struct OpenMpTasks {
+    explicit OpenMpTasks(Rank) {}
+
+    void episode() {
+#pragma omp parallel
+#pragma omp single
+        for (int task = 0; task < 20; ++task) {
+#pragma omp task
+            asm volatile("");
+        }
+    }
+};
+
+/// The thread that opens regions. Its pool's threads would inherit a CPU that it is pinned to.
+class MasterCrew final : public Crew {
+public:
+    explicit MasterCrew(const Launch& launch) : team_(launch.options.ranks), places_(launch.places()) {
+        if (launch.options.placement == Placement::pinned) throw WrongUse("regions are measured with --placement free");
+    }
+
+    Rank ranks() const noexcept override { return 1; }
+    void run(const Job& job) override { run_or_exit(places_, job, 0); }
+    void rest() override { team_.rest(); }
+
+private:
+    OpenMpTeam team_;
+    Places places_;
+};
+
 /// Whether the calls that compilers make at a barrier go to the preload.
 bool has_door() { return dlsym(RTLD_DEFAULT, "tollbar_openmp_refusal") != nullptr; }
 
@@ -67,15 +108,33 @@ int measure(Launch& launch) {
     const std::string runtime = TOLLBAR_OMP_RUNTIME, door = has_door() ? "_door" : "";
     const std::string kind = has_door() ? "barrier" : "peer";
     roster.add<Everywhere<OpenMpBarrier>>({runtime + door, kind, policy()}, launch.options.ranks);
-    const auto add_loop = [&](Roster& more, const std::string& name, const std::string&) {
-        if (name != runtime + "_for" + door) return false;
-        more.add<Everywhere<OpenMpFor>>({name, kind, policy()}, launch.options.ranks);
+    std::size_t regions = 0;
+    const auto add_more = [&](Roster& more, const std::string& name, const std::string&) {
+        const Label label{name, kind, policy()};
+        const Rank threads = launch.options.ranks;
+        if (name == runtime + "_for" + door) {
+            more.add<Everywhere<OpenMpFor>>(label, threads);
+            return true;
+        }
+        if (name == runtime + "_region" + door)
+            more.add<Everywhere<OpenMpRegion>>(label, threads);
+        else if (name == runtime + "_tasks" + door)
+            more.add<Everywhere<OpenMpTasks>>(label, threads);
+        else
+            return false;
+        ++regions;
         return true;
     };
-    if (!launch.keeps(roster, add_loop)) return 0;
+    if (!launch.keeps(roster, add_more)) return 0;
+    if (regions != 0 && regions != roster.candidates.size())
+        throw WrongUse("--only: whole regions are measured in a launch of their own");
     launch.begin({{"glibc", gnu_get_libc_version()}, {"openmp", std::to_string(_OPENMP)}});
-    TeamCrew crew(launch);
-    return measure_roster(launch, crew, roster);
+    std::unique_ptr<Crew> crew;
+    if (regions != 0)
+        crew = std::make_unique<MasterCrew>(launch);
+    else
+        crew = std::make_unique<TeamCrew>(launch);
+    return measure_roster(launch, *crew, roster);
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ class Beside(Campaign):
         own = [threads.MAIN] * bool(self._of_main()) + [f"{threads.MAIN}.{policy}" for policy in policies]
         return [
             *(own if threads.MAIN in self._runnable else ()),
-            *(name for name in threads.PEERS | threads.DOORS if name in self._runnable),
+            *(name for name in threads.OF_RUNTIME if name in self._runnable),
         ]
 
     def _has_policy(self, policy: str, situation: Where) -> bool:
@@ -128,7 +128,7 @@ class Beside(Campaign):
         """The names asked for that its process has; all, if none were."""
         if self.request.short and not self.request.only:
             return list(SHORT)
-        own = {f"{BARRIER}+{policy}" for policy in POLICIES} | threads.OF_PEERS
+        own = {f"{BARRIER}+{policy}" for policy in POLICIES} | threads.OF_RUNTIMES
         return [name for name in self.request.only if name not in own] if self.request.only else [""]
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
@@ -138,12 +138,12 @@ class Beside(Campaign):
 
     def command(self, program: str, situation: Where, rounds: int, seed: int) -> list[str]:
         plain, _, policy = program.partition(".")
-        is_peer = program in threads.PEERS | threads.DOORS
+        is_peer = program in threads.OF_RUNTIME
         command = [str(self._runnable[program if is_peer else plain]), "--ranks", str(situation.ranks)]
         command += ["--placement", situation.placement, "--beside", situation.neighbours]
         command += ["--rounds", str(rounds), "--seed", str(seed), "--turns", str(self.request.turns_ms)]
         command += ["--workload", ",".join(self.request.workloads)]
         if is_peer:
-            return [*command, *threads.only_of_peer(program, self.request.only)]
+            return [*command, *threads.only_of_runtime(program, self.request.only)]
         only = [BARRIER] if policy else self._of_main()
         return [*command, "--only", ",".join(only)] if only != [""] else command

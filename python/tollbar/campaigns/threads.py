@@ -16,19 +16,16 @@ from tollbar.machine import cpus, doors, paths
 MAIN = "tollbar-bench-threads"
 #: The programs whose runtime fills a process, and the name of the barrier that each of them measures.
 PEERS = {"tollbar-bench-omp-gomp": "libgomp", "tollbar-bench-omp-omp": "libomp"}
-#: The same programs with the preload for OpenMP; measured, as ends of loops are, where it is asked for.
-DOORS = {f"{program}.door": name for program, name in PEERS.items()}
-
-
-def of_peer(program: str) -> tuple[str, str]:
-    """The names that a program of PEERS or DOORS measures: its barrier, and the end of its static loop."""
-    name, door = (DOORS[program], "_door") if program in DOORS else (PEERS[program], "")
-    return f"{name}{door}", f"{name}_for{door}"
-
-
+#: The names that each of them measures: its barrier alone unless others are asked for, such as the end of its static
+#: loop; with the preload for OpenMP; and whole regions, whose master takes a launch of its own.
+OF_RUNTIME = {
+    f"{program}{preload}{whole}": tuple(f"{runtime}{part}{door}" for part in parts)
+    for program, runtime in PEERS.items()
+    for preload, door in (("", ""), (".door", "_door"))
+    for whole, parts in (("", ("", "_for")), (".regions", ("_region", "_tasks")))
+}
 #: All of these names.
-OF_PEERS = {name for program in PEERS | DOORS for name in of_peer(program)}
-
+OF_RUNTIMES = {name for names in OF_RUNTIME.values() for name in names}
 
 #: The peer that takes as long as all others together; a short run does without.
 _SLOW = "tollbar-bench-omp-omp"
@@ -73,39 +70,44 @@ def short(ranks: int, placement: str) -> list[str]:
 
 def programs(only: Sequence[str], singles: bool = True) -> tuple[dict[str, Path], list[str]]:
     """The programs to run, and a note for each that is not there; FileNotFoundError without the main one."""
-    wanted = [MAIN] if not only or set(only) - OF_PEERS else []
-    wanted += [program for program in PEERS | DOORS if set(of_peer(program)) & set(only)] if only else PEERS
+    wanted = [MAIN] if not only or set(only) - OF_RUNTIMES else []
+    wanted += [program for program, names in OF_RUNTIME.items() if set(names) & set(only)] if only else PEERS
     wanted += [] if only or not singles else SINGLES
     runnable, notes = {}, []
     for name in wanted:
         try:
-            if name in DOORS and not doors.of_threads(["openmp"]):
+            if _is_preloaded(name) and not doors.of_threads(["openmp"]):
                 raise FileNotFoundError(f"{doors.THREADS['openmp']} is not built; remedy: {paths.mend()}")
-            runnable[name] = paths.program(name.removesuffix(".door"))
+            runnable[name] = paths.program(name.partition(".")[0])
         except FileNotFoundError as error:
             if name == MAIN:
                 raise
-            what = SINGLES[name].what if name in SINGLES else of_peer(name)[0]
+            what = SINGLES[name].what if name in SINGLES else OF_RUNTIME[name][0]
             notes.append(f"{what} is not measured: {error}")
     return runnable, notes
 
 
 def names() -> set[str]:
     """The barriers that can be measured, besides every plan; the preload's only where it is asked for."""
-    loaded = {"pthread": {"pthread_door"}, "openmp": {name for program in DOORS for name in of_peer(program)}}
+    openmp = {name for program, names in OF_RUNTIME.items() if _is_preloaded(program) for name in names}
+    loaded = {"pthread": {"pthread_door"}, "openmp": openmp}
     absent = {name for way, names in loaded.items() if not doors.of_threads([way]) for name in names}
-    return (listed(paths.program(MAIN)) | OF_PEERS | {"pthread_door"}) - absent
+    return (listed(paths.program(MAIN)) | OF_RUNTIMES | {"pthread_door"}) - absent
 
 
-def only_of_peer(program: str, only: Sequence[str]) -> list[str]:
-    """The flags that tell a program of PEERS or DOORS which of its names are asked for."""
-    names = [name for name in of_peer(program) if name in only]
+def only_of_runtime(program: str, only: Sequence[str]) -> list[str]:
+    """The flags that tell a program of OF_RUNTIME which of its names are asked for."""
+    names = [name for name in OF_RUNTIME[program] if name in only]
     return ["--only", ",".join(names)] if names else []
 
 
+def _is_preloaded(program: str) -> bool:
+    return ".door" in program
+
+
 def preloaded(program: str) -> dict[str, str]:
-    """The preload for OpenMP, as a program of DOORS finds it in its environment."""
-    if program not in DOORS:
+    """The preload for OpenMP, as a program of OF_RUNTIME finds it in its environment where it measures that."""
+    if not _is_preloaded(program):
         return {}
     (path,) = doors.of_threads(["openmp"])
     return {"LD_PRELOAD": str(path)}
@@ -150,7 +152,7 @@ class Threads(Campaign):
             return situation in SINGLES[program].situations
         if program in PEERS and situation.ranks > MANY and not self.request.only:
             return situation.placement == "free"
-        return True
+        return situation.placement == "free" or not program.endswith(".regions")
 
     def wants_more(self, situation: Any) -> bool:
         """Sentences are about threads that the kernel places, as users' are."""
@@ -164,8 +166,8 @@ class Threads(Campaign):
     def command(self, program: str, situation: Situation, rounds: int, seed: int) -> list[str]:
         command = [str(self._runnable[program]), "--ranks", str(situation.ranks)]
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
-        if program in PEERS | DOORS:
-            return [*command, *only_of_peer(program, self.request.only)]
+        if program in OF_RUNTIME:
+            return [*command, *only_of_runtime(program, self.request.only)]
         return [*command, *self._of_main(situation)] if program == MAIN else command
 
     def start(self, program: str, situation: Situation, rounds: int, seed: int) -> Start:
@@ -175,7 +177,7 @@ class Threads(Campaign):
         """The flags of the program that measures most."""
         share = self.request.budget_s / self.request.launches / len(self.situations)
         flags = ["--budget-ms", f"{1e3 * share:.0f}"] if self.request.spinners else ["--quick"]
-        if only := [name for name in self.request.only if name not in OF_PEERS]:
+        if only := [name for name in self.request.only if name not in OF_RUNTIMES]:
             return [*flags, "--only", ",".join(only)]
         if self.request.short:
             hopeless = self.evidence(situation).hopeless

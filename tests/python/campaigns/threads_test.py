@@ -84,6 +84,15 @@ def test_only_what_was_asked_for_is_run(tmp_path, programs):
     assert {batch["name"] for launch in run.launches for batch in launch.records["batch"]} == {"mcs", "libgomp"}
 
 
+def test_whole_regions_have_a_launch_of_their_own_that_is_not_pinned(tmp_path, programs):
+    run = measure(tmp_path, only=("libgomp", "libgomp_for", "libgomp_region", "libgomp_tasks"), launches=1)[1]
+    launches = {(launch.program, launch.environment["placement"]) for launch in run.launches}
+    barriers, regions = "tollbar-bench-omp-gomp", "tollbar-bench-omp-gomp.regions"
+    assert launches == {(barriers, "pinned"), (barriers, "free"), (regions, "free")}
+    of = campaign.OF_RUNTIME
+    assert (of[barriers], of[regions]) == (("libgomp", "libgomp_for"), ("libgomp_region", "libgomp_tasks"))
+
+
 def test_nothing_of_the_user_tunes_a_candidate(tmp_path, programs, monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
     monkeypatch.setenv("TOLLBAR_PLAN", "central")
