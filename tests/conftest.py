@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import time
 
 import nic_hosts
@@ -112,3 +113,13 @@ def browser(tmp_path_factory):
         pytest.skip(f"{chromium} does not start here: {str(error).splitlines()[0]}")
     yield opened
     opened.quit()
+
+
+@pytest.fixture(scope="session")
+def archive() -> str:
+    """The archive of Debian that apt takes packages from here."""
+    if shutil.which("apt-get") is None:
+        pytest.skip("no apt-get to take packages with")
+    debian = ("Created-By: Packages", "Label: Debian", "Component: main")
+    command = ("apt-get", "indextargets", "--format", "$(REPO_URI)", *debian)
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[0]

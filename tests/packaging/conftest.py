@@ -35,13 +35,6 @@ def run():
 
 
 @pytest.fixture(scope="session")
-def archive() -> str:
-    """The archive of Debian that apt takes packages from here."""
-    debian = ("Created-By: Packages", "Label: Debian", "Component: main")
-    return succeed("apt-get", "indextargets", "--format", "$(REPO_URI)", *debian).split()[0]
-
-
-@pytest.fixture(scope="session")
 def prefix(tmp_path_factory) -> Path:
     """build/release, installed and then moved: an installed tree may not remember where it was made."""
     if not (ROOT / "build" / "release" / "libtollbar.so").exists():

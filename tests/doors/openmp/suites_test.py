@@ -41,7 +41,7 @@ def shell(*words: str) -> None:
         pytest.skip(f"{shlex.join(words)[:80]}...: {(done.stderr.splitlines() or ['?'])[-1]}")
 
 
-def source_of_gcc() -> Path:
+def source_of_gcc(_archive: str) -> Path:
     """libgomp's tests, which are in a package of Debian's."""
     if not list(HERE.glob("gcc-*/libgomp/testsuite")):
         shell("apt-get", "download", "gcc-12-source")
@@ -50,13 +50,12 @@ def source_of_gcc() -> Path:
     return next(HERE.glob("gcc-*/libgomp/testsuite"))
 
 
-def source_of_llvm() -> Path:
+def source_of_llvm(archive: str) -> Path:
     """libomp's tests, which are in a source package of Debian's."""
     if not list(HERE.glob("llvm-*/openmp/runtime/test")):
         (HERE / "lists" / "partial").mkdir(parents=True, exist_ok=True)
         (HERE / "sources").write_text(
-            "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
-            "http://deb.debian.org/debian bookworm main\n"
+            f"deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {archive} bookworm main\n"
         )
         options = [f"Dir::Etc::SourceList={HERE}/sources", "Dir::Etc::SourceParts=-", f"Dir::State::Lists={HERE}/lists"]
         apt = ["apt-get", "-q", *(word for option in options for word in ("-o", option))]
@@ -143,13 +142,13 @@ def verdict(program: Program, compilers: tuple[str, str], folder: Path) -> str |
 
 @pytest.mark.parametrize("runtime", COMPILERS)
 @pytest.mark.parametrize("suite", SUITES)
-def test_what_passes_with_the_runtime_alone_passes_through_the_door(suite, runtime, tmp_path):
+def test_what_passes_with_the_runtime_alone_passes_through_the_door(suite, runtime, archive, tmp_path):
     compilers = COMPILERS[runtime]
     if not all(map(shutil.which, compilers)):
         left_out(f"{' and '.join(compilers)} are not installed")
     HERE.mkdir(parents=True, exist_ok=True)
     source, read = SUITES[suite]
-    programs = read(source())
+    programs = read(source(archive))
     with ThreadPoolExecutor(2) as pool:
         verdicts = list(pool.map(lambda program: verdict(program, compilers, tmp_path), programs))
     passed = [(program, how) for program, how in zip(programs, verdicts, strict=True) if how is not None]
