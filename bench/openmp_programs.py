@@ -5,8 +5,8 @@ median of a few.
 usage: openmp_programs.py ggml|xgboost|lightgbm THREADS"""
 
 import hashlib
+import itertools
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -83,21 +83,19 @@ def write_model(path: str) -> None:
 
 
 def ggml(threads: int):
-    import xllamacpp
+    import llama_cpp
 
-    path = os.path.join(tempfile.mkdtemp(), "model.gguf")
-    write_model(path)
-    options = xllamacpp.CommonParams()
-    options.model.path, options.n_ctx, options.n_parallel, options.verbosity = path, 256, 1, -1
-    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = threads
-    server = xllamacpp.Server(options)
-    shutil.rmtree(os.path.dirname(path))
-    words = {"prompt": [1, *range(3, 19)], "n_predict": 80, "temperature": 0, "ignore_eos": True, "n_probs": 1}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.gguf")
+        write_model(path)
+        model = llama_cpp.Llama(
+            path, n_ctx=256, n_threads=threads, n_threads_batch=threads, logits_all=True, verbose=False
+        )
+    prompt, length = [1, *range(3, 19)], 80
 
     def generate() -> numpy.ndarray:
-        said = server.handle_completions({**words, "cache_prompt": False})
-        tokens = said["choices"][0]["logprobs"]["content"]
-        return numpy.array([[token["id"], token["logprob"]] for token in tokens])
+        tokens = list(itertools.islice(model.generate(prompt, temp=0.0), length))
+        return numpy.column_stack((tokens, model.scores[len(prompt) - 1 :][:length].max(axis=1)))
 
     return generate
 
