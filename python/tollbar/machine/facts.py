@@ -18,13 +18,27 @@ def _first_line(path: str) -> str | None:
         return None
 
 
-def processor_model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+CPUINFO = Path("/proc/cpuinfo")
+
+
+def _first_processor(cpuinfo: Path) -> dict[str, str]:
+    """The kernel's words about it, by their names."""
     try:
-        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = cpuinfo.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     except OSError:
-        lines = []
-    names = [value.strip() for key, _, value in (line.partition(":") for line in lines) if key.strip() == "model name"]
-    return names[0] if names else platform.machine()
+        return {}
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+
+
+def processor_model(cpuinfo: Path = CPUINFO) -> str:
+    return _first_processor(cpuinfo).get("model name") or platform.machine()
+
+
+def processor_revision(cpuinfo: Path = CPUINFO) -> str | None:
+    """Its family, model, stepping and microcode: what one name is sold under differs in them."""
+    known = _first_processor(cpuinfo)
+    words = {"family": "cpu family", "model": "model", "stepping": "stepping", "microcode": "microcode"}
+    return ", ".join(f"{word} {known[name]}" for word, name in words.items() if known.get(name)) or None
 
 
 def _memory_mb() -> int | None:
@@ -40,7 +54,7 @@ def _lines(path: str) -> list[str]:
 
 
 def _hypervisor() -> bool:
-    return any(line.startswith("flags") and " hypervisor" in line for line in _lines("/proc/cpuinfo"))
+    return "hypervisor" in _first_processor(CPUINFO).get("flags", "").split()
 
 
 def facts() -> dict[str, Any]:
@@ -50,6 +64,7 @@ def facts() -> dict[str, Any]:
 
     return {
         "model": processor_model(),
+        "revision": processor_revision(),
         "architecture": platform.machine(),
         "cpus": os.cpu_count(),
         "usable": sorted(os.sched_getaffinity(0)),

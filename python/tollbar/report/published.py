@@ -129,7 +129,8 @@ def _machines(stored: Samples) -> str:
     runs: dict[str, list[str]] = {}
     for name, facts in stored.environments.items():
         load = facts.get("load") or [None]
-        machine = f"{tables.machine_text(facts)}, {facts.get('kernel', 'an unknown kernel')}"
+        parts = (tables.machine_text(facts), facts.get("revision"), facts.get("kernel", "an unknown kernel"))
+        machine = ", ".join(part for part in parts if part)
         when = f"`{name}` (load {load[0]:.2g} when it began)" if load[0] is not None else f"`{name}`"
         runs.setdefault(machine, []).append(when)
     return "".join(f"{machine}: {', '.join(names)}.\n" for machine, names in runs.items()) + "\n"
