@@ -2,7 +2,6 @@
 // Barriers that gather to rank 0 and release from it: two trees each, chosen from four shapes.
 #include "programs.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace tollbar::detail {
@@ -40,12 +39,13 @@ Node knomial(Rank self, Rank ranks, Rank n) {
 
 /// The same tree, for going down: children of the top level first, ascending inside a level.
 Node knomial_from_the_top(Rank self, Rank ranks, Rank n) {
-    Node node = knomial(self, ranks, n);
-    std::ranges::stable_sort(node.children, std::greater{}, [self, n](Rank child) {
-        std::uint64_t level = 1;
-        for (const std::uint64_t distance = child - self; level * n <= distance;) level *= n;
-        return level;
-    });
+    const Node up = knomial(self, ranks, n);
+    Node node{up.parent, {}};
+    for (std::size_t end = up.children.size(); end != 0;) {
+        const std::size_t begin = (end - 1) / (n - 1) * (n - 1);  // every level is full but the top one
+        for (std::size_t i = begin; i != end; ++i) node.children.push_back(up.children[i]);
+        end = begin;
+    }
     return node;
 }
 

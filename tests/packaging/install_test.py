@@ -44,6 +44,12 @@ def test_a_program_that_runs_barriers_needs_no_model(run, prefix, tmp_path):
         assert (done.returncode == 0) == found, done.stderr
 
 
+def test_the_library_has_at_most_400_kb_without_symbols(run, prefix, tmp_path):
+    (library,) = prefix.rglob("libtollbar.so")
+    run("strip", "-o", tmp_path / "stripped", library)
+    assert (tmp_path / "stripped").stat().st_size <= 400_000
+
+
 @pytest.mark.needs(shutil.which("pkg-config"), "pkg-config is not installed")
 def test_a_program_builds_and_runs_by_pkg_config(run, prefix, tmp_path):
     (description,) = prefix.rglob("tollbar.pc")
