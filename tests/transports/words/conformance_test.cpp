@@ -50,7 +50,7 @@ TEST_CASE("processes that share a group by fork conform") {
                 CAPTURE(ranks);
                 CAPTURE(plan);
                 CAPTURE(name_of(wait));
-                if ((sanitizer_factor > 1 || ranks > 5) && plan.find(':') != plan.npos) continue;
+                if ((slowness > 1 || ranks > 5) && plan.find(':') != plan.npos) continue;
                 ProcessHarness harness(group(ranks, {.plan = plan, .wait = wait, .scope = Scope::shared}));
                 CHECK(complaints(harness, lates(wait, ranks), free_run(wait, ranks)) == none);
             }

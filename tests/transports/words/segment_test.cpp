@@ -188,7 +188,7 @@ TEST_CASE("many who open the same name at once share one group, even when others
     const std::string name = unique("crowd");
     constexpr Rank ranks = 4;
     std::uint32_t random = 7;
-    for (int round = 0; round < (sanitizer_factor > 1 ? 10 : 30); ++round) {
+    for (int round = 0; round < (slowness > 1 ? 10 : 30); ++round) {
         std::vector<pid_t> victims;
         for (int i = 0; i < 4; ++i) {
             std::fflush(nullptr);

@@ -26,7 +26,7 @@ std::vector<std::string> complaints_after(const std::function<void(Rank)>& go, c
         go(rank);
         serve(group, board, rank);
     });
-    return complaints(harness, {0, ranks - 1}, {.episodes = 60 / sanitizer_factor, .late_every = 2, .mixed = true});
+    return complaints(harness, {0, ranks - 1}, {.episodes = 60 / slowness, .late_every = 2, .mixed = true});
 }
 
 /// New groups of the CPU controller, one for each rank, where the test may make them.

@@ -21,8 +21,8 @@
 
 namespace tollbar::testing {
 
-/// How much less is run in a build with sanitizers, where each step costs that much more.
-inline constexpr std::uint32_t sanitizer_factor = TOLLBAR_SANITIZED ? 20 : 1;
+/// How many times less is run with sanitizers or under an emulator, where each step costs that much more.
+inline constexpr std::uint32_t slowness = TOLLBAR_SANITIZED || *TOLLBAR_EMULATOR != '\0' ? 20 : 1;
 
 /// Spinning with more ranks than CPUs gets on by a time slice a step.
 inline bool gets_on_slowly(wait_policy wait, Rank ranks) {
