@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the packaging tests share: running programs, the installed tree, the wheel."""
+"""What the packaging tests share: running programs, the installed tree."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,15 +41,3 @@ def prefix(tmp_path_factory) -> Path:
     first, moved = tmp_path_factory.mktemp("made") / "prefix", tmp_path_factory.mktemp("moved") / "prefix"
     succeed("cmake", "--install", ROOT / "build" / "release", "--prefix", first)
     return first.rename(moved)
-
-
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory) -> Path:
-    """The wheel of this checkout; build/wheel keeps what was compiled for the next time."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index")
-    settings = f"--config-settings=build-dir={ROOT / 'build' / 'wheel'}"
-    # By the name that the release build has for the compiler, so that ccache knows what it compiles.
-    succeed(*pip, "-q", "-w", folder, settings, ROOT, CC="cc", CXX="c++")
-    (made,) = folder.glob("tollbar-*.whl")
-    return made

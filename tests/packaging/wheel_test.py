@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel holds the command, the native module, the measuring programs, the library and the headers."""
+"""The wheel: what it holds, and what those that are published do in an empty environment without a compiler.
+
+Those for arm64 run under an emulator, in a Debian whose packages are unpacked and not set up."""
 
 from __future__ import annotations
 
+import functools
 import re
+import shutil
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -12,7 +17,32 @@ import pytest
 
 pytestmark = pytest.mark.deep
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
+#: By which Python a wheel is made, and the tag that it gets.
+TAGS = {"3.11": "cp311-cp311", "3.12": "cp312-abi3"}
+CROSS = ("aarch64-linux-gnu-g++", "qemu-aarch64-static", "mmdebstrap")
+MPIRUN = "mpirun.openmpi"
+QUICK = "quick,launches=1,rounds=1,budget=2"
+PROGRAM = """
+#include <mpi.h>
+int main(int count, char** words) {
+    MPI_Init(&count, &words);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(run, tmp_path_factory) -> Path:
+    """The wheel that `pip install .` makes of this checkout; build/wheel keeps what was compiled for the next time."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index")
+    settings = f"--config-settings=build-dir={ROOT / 'build' / 'wheel'}"
+    # By the name that the release build has for the compiler, so that ccache knows what it compiles.
+    run(*pip, "-q", "-w", folder, settings, ROOT, CC="cc", CXX="c++")
+    (made,) = folder.glob("tollbar-*.whl")
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +99,147 @@ def test_the_installed_command_runs_and_finds_its_programs(run, unpacked):
     program = run(sys.executable, "-c", asked, PYTHONPATH=str(unpacked)).strip()
     assert program == str(unpacked / "tollbar" / "libexec" / "tollbar-bench-threads")
     assert run(program, "--list")
+
+
+def python(version: str) -> Path:
+    """A Python of that version, the system's or pyenv's; the test is skipped where there is none."""
+    found = [shutil.which(f"python{version}"), *sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))]
+    for path in filter(None, found):
+        if subprocess.run([path, "-c", "import ensurepip"], capture_output=True).returncode == 0:
+            return Path(path)
+    pytest.skip(f"Python {version} is neither installed nor among pyenv's")
+
+
+@pytest.fixture(scope="module")
+def made(run):
+    """made(version, machine): the wheel that a Python of that version makes for that processor."""
+
+    @functools.cache
+    def make(version: str, machine: str) -> Path:
+        changed = {"MACHINE": "arm64"} if machine == "aarch64" else {}
+        return ROOT / run(ROOT / "scripts" / "packages", "wheel", python(version), **changed).strip()
+
+    return make
+
+
+def needs(machine: str) -> None:
+    lacking = [tool for tool in CROSS if not shutil.which(tool)] if machine == "aarch64" else []
+    if lacking:
+        pytest.skip(f"{', '.join(lacking)} cannot be found; run scripts/packages tools")
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+@pytest.mark.parametrize("version", TAGS)
+def test_a_wheel_is_named_by_its_interface_its_glibc_and_its_processor(made, version, machine):
+    needs(machine)
+    wheel = made(version, machine)
+    assert re.fullmatch(rf"tollbar-[\d.]+-{TAGS[version]}-manylinux_2_\d+_{machine}\.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        natives = [name for name in archive.namelist() if name.startswith("tollbar/_native")]
+    kind = "abi3" if version == "3.12" else f"cpython-311-{machine}-linux-gnu"
+    assert sorted(natives) == sorted(["tollbar/_native.pyi", f"tollbar/_native.{kind}.so"])
+
+
+@pytest.fixture(
+    scope="module", params=[("3.11", "3.11"), ("3.12", "3.12"), ("3.12", "3.13")], ids="{0[0]} on {0[1]}".format
+)
+def command(run, made, request, tmp_path_factory):
+    """command(words): what they print in a virtual environment with a wheel, whose folder alone is in the path."""
+    maker, user = request.param
+    folder = tmp_path_factory.mktemp("empty")
+    run(python(user), "-m", "venv", folder)
+    run(folder / "bin" / "pip", "install", "-q", "--only-binary=:all:", f"{made(maker, 'x86_64')}[bench]")
+    if shutil.which(MPIRUN):
+        (folder / "bin" / "mpirun").write_text(f'#!/bin/sh\nPATH=$PATH:/usr/bin:/bin exec {MPIRUN} "$@"\n')
+        (folder / "bin" / "mpirun").chmod(0o755)
+    alone = {"PATH": str(folder / "bin"), "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    return lambda *words, **changed: run(folder / "bin" / words[0], *words[1:], **alone, **changed)
+
+
+def test_it_is_imported_and_proves_plans(command):
+    assert command("python", "-c", "import tollbar; print(tollbar.Barrier(1).wait())") == "0\n"
+    assert "yes" in command("tollbar", "verify", "mcs", "turnstile", "--ranks", "1..16")
+
+
+def test_it_measures_threads(command, tmp_path):
+    measured = command("tollbar", "bench", "threads", "--effort", QUICK, "-o", tmp_path, "--format", "csv")
+    assert "turnstile" in measured
+    assert "pthread" in measured
+
+
+def test_it_runs_a_program_of_open_mpi(run, command, tmp_path):
+    if not shutil.which(MPIRUN) or not shutil.which("mpicc.openmpi"):
+        pytest.skip("Open MPI is not installed")
+    (tmp_path / "meet.c").write_text(PROGRAM)
+    run("mpicc.openmpi", tmp_path / "meet.c", "-o", tmp_path / "meet")
+    ranks = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", tmp_path / "meet")
+    said = command(sys.executable, "-c", BOTH, "tollbar", "run", "--", *ranks, TOLLBAR_VERBOSE="1")
+    assert "tollbar: MPI_COMM_WORLD (2 ranks): " in said
+
+
+#: Runs a command with its errors among what it prints.
+BOTH = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], stderr=subprocess.STDOUT).returncode)"
+
+
+class Emulated:
+    """An arm64 Debian under an emulator, and where its Python has a wheel."""
+
+    def __init__(self, run, root: Path, python: str):
+        self.run, self.root, self.python, self.site = run, root, root / "usr" / "bin" / python, root / "site"
+
+    def __call__(self, program: Path, *words: str | Path) -> str:
+        return self.run(
+            "qemu-aarch64-static", "-L", self.root, "-E", f"PYTHONPATH={self.site}", program, *map(str, words)
+        )
+
+    def tollbar(self, *words: str) -> str:
+        return self(self.python, self.site / "bin" / "tollbar", *words)
+
+
+@pytest.fixture(
+    scope="module", params=[("3.11", "bookworm", "3.11"), ("3.12", "trixie", "3.13")], ids="{0[0]} on {0[1]}".format
+)
+def emulated(run, made, archive, request, tmp_path_factory) -> Emulated:
+    needs("aarch64")
+    maker, suite, user = request.param
+    wheel = made(maker, "aarch64")
+    root = tmp_path_factory.mktemp(suite) / "root"
+    unpack = ("mmdebstrap", "--quiet", "--variant=extract", "--architectures=arm64", "--include=python3,libstdc++6")
+    run(*unpack, suite, root, archive)
+    if not (root / "lib").exists():
+        (root / "lib").symlink_to("usr/lib")
+    there = Emulated(run, root, f"python{user}")
+    chosen = ("--platform", wheel.stem.split("-")[-1], "--python-version", user, "--only-binary=:all:")
+    run(sys.executable, "-m", "pip", "install", "-q", "--target", there.site, *chosen, wheel)
+    return there
+
+
+def test_on_arm64_it_is_imported_and_threads_meet(emulated):
+    meet = """if True:
+        import platform, threading, tollbar
+        barrier, came = tollbar.Barrier(3), []
+        def rank(number):
+            for episode in range(100):
+                came.append(episode)
+                barrier.wait()
+                assert came.count(episode) == 3
+                barrier.wait()
+        threads = [threading.Thread(target=rank, args=[number]) for number in range(3)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        print(platform.machine(), len(came))"""
+    assert emulated(emulated.python, "-c", meet) == "aarch64 300\n"
+
+
+def test_on_arm64_it_proves_draws_and_prices_plans(emulated):
+    assert "yes" in emulated.tollbar("verify", "mcs", "turnstile", "--ranks", "1..16")
+    assert "0: !1 ?3 !2 ?2" in emulated.tollbar("show", "dissemination", "--ranks", "4")
+    price = ("price", "dissemination", "--ranks", "8", "--logp", "10,5,3", "--format", "csv")
+    here = subprocess.run([ROOT / ".venv" / "bin" / "tollbar", *price], capture_output=True, text=True, check=True)
+    assert emulated.tollbar(*price) == here.stdout
+
+
+def test_on_arm64_its_programs_measure_threads(emulated):
+    program = emulated.site / "tollbar" / "libexec" / "tollbar-bench-threads"
+    measured = emulated(program, "--ranks", "2", "--quick", "--batch-us", "500", "--only", "dissemination")
+    assert '"dissemination' in measured
