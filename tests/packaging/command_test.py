@@ -177,3 +177,15 @@ def test_a_prefix_that_cannot_be_made_gets_nothing(tmp_path):
     assert done.returncode != 0
     assert "install: nothing was installed\n" in done.stderr
     assert paths_in(tmp_path) == {"file"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a disk cannot be mounted")
+def test_a_prefix_on_a_disk_that_is_only_read_gets_nothing(tmp_path):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "closed", tmp_path], check=True)
+    try:
+        done = make("install", tmp_path / "prefix")
+        assert done.returncode != 0
+        assert f"install: {tmp_path} cannot be written by root; name another prefix" in done.stderr.splitlines()[0]
+        assert paths_in(tmp_path) == set()
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)

@@ -75,3 +75,13 @@ def test_inside_another_build_there_is_only_the_library(run, tmp_path):
     assert {name for name in made if name.startswith(others)} == set()
     run("cmake", "--install", build, "--prefix", prefix)
     assert files_in(prefix) == {"bin/embedding"}
+
+
+def test_without_libbpf_one_line_says_that_the_daemon_is_left_out(run, tmp_path):
+    parts = (f"-DTOLLBAR_{what}=OFF" for what in ("TESTS", "BENCH", "PYTHON"))
+    said = run("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", *parts, "-DLIBBPF_LIBRARY=")
+    (line,) = [line for line in said.splitlines() if "libbpf-dev" in line]
+    assert line.endswith("the NIC's programs and their daemon are left out")
+    targets = run("cmake", "--build", tmp_path, "--target", "help")
+    assert "libtollbar.so" in targets
+    assert "tollbar-nicd" not in targets
