@@ -317,4 +317,4 @@ def _seen(members: Sequence[int], sentences: Sequence[str]) -> list[str]:
 
 
 def _say(text: str) -> None:
-    print(f"tollbar run: {text}", file=sys.stderr, flush=True)
+    _write(f"tollbar run: {text}\n".encode())  # at once: the job's lines are copied by a thread

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -241,3 +242,10 @@ def test_who_writes_without_end_keeps_no_report_of_ranks_from_being_heard():
     assert (code, account) == (on_hang.HUNG, "[]\n"), ours
     assert f"tollbar run: {sentence}" in ours
     assert f"tollbar run: hangs: {sentence}" in ours
+
+
+def test_a_sentence_is_one_write_so_that_no_line_of_the_job_comes_into_it():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    script = "from tollbar.cli import on_hang; on_hang._say('hangs')"
+    subprocess.run([sys.executable, "-u", "-c", script], stderr=theirs, check=True)
+    assert ours.recv(100) == b"tollbar run: hangs\n"
