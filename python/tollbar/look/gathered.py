@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,10 +14,10 @@ from tollbar import _native
 #: The end of a line that told.cpp makes.
 _SEAL = re.compile(rb" ([0-9a-f]{16})\]\s*$")
 _HEAD = re.compile(r"(?P<name>.+?) \((?P<size>\d+) ranks\), (?P<call>MPI_\w+)")
-_MISSING = re.compile(r"ranks? (?P<ranks>[\d, and]+?)(?: \((?P<where>[^()]*)\))? ha(?:s|ve) not come(?P<doing>.*)")
-_STILL = re.compile(r"rank (?P<rank>\d+) \((?P<where>[^()]*)\) is (?P<doing>.*)")
+_WAITED = re.compile(r" has waited (?P<seconds>[\d.]+) s.*?: (?P<clauses>.*)")
 ACCOUNT = "account"
-_MOST = 1000  #: of hosts and of ranks that stand still, and of calls: more than that is no report
+STANDING = "ranks"
+_MOST_HOSTS, _MOST_RANKS = 1000, 100_000  #: more than that is no report
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Line:
     @property
     def shown(self) -> bool:
         """Whether it is for people too."""
-        return not self.facts.startswith((ACCOUNT, "still"))
+        return not self.facts.startswith((ACCOUNT, STANDING))
 
     @property
     def comm(self) -> str:
@@ -75,9 +75,18 @@ class _Host:
 
     clock: float
     number: int
-    came: int
-    present: int
+    since: float  #: the rank that speaks has waited
     text: str
+    clauses: str
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """The newest line of a host about one of its ranks: where it is, and its collective calls by communicator."""
+
+    clock: float
+    doing: str
+    counts: Mapping[str, int]
 
 
 @dataclass
@@ -87,22 +96,25 @@ class Hosts:
 
     timeout_s: float
     _calls: dict[str, dict[str, _Host]] = field(default_factory=dict)
-    _still: dict[int, tuple[float, str, Mapping[str, int]]] = field(default_factory=dict)
+    _ranks: dict[int, _Standing] = field(default_factory=dict)
     _due: dict[str, float] = field(default_factory=dict)
 
     def add(self, line: Line, clock: float) -> None:
         """Takes what a host tells."""
         kind, *facts = line.facts.split() or [""]  # a line of a thread has none
-        if kind == "still" and (match := _STILL.match(line.text)) and len(self._still) < _MOST:
-            counts = {name: int(count) for name, _, count in (fact.partition(":") for fact in facts)}
-            self._still[int(match["rank"])] = clock, f"{match['where']}, {_brief(match['doing'])}", counts
-        if kind != "at":
-            return
-        name, number, came, present, host = facts
-        at = self._calls.setdefault(name, {})
-        if len(at) < _MOST:
-            at[host] = _Host(clock, int(number), int(came), int(present), line.text)
-        if self._is_of_several(at):
+        if kind == STANDING:
+            ranks, *calls = facts
+            counts = {name: int(count) for name, _, count in (call.partition(":") for call in calls)}
+            standing = _Standing(clock, _brief(line.text), counts)
+            for rank in map(int, ranks.split(",")):
+                if rank in self._ranks or len(self._ranks) < _MOST_RANKS:
+                    self._ranks[rank] = standing
+        if kind == "at" and (match := _WAITED.search(line.text)):
+            name, number, host = facts
+            at = self._calls.setdefault(name, {})
+            if host in at or len(at) < _MOST_HOSTS:
+                since = clock - float(match["seconds"])
+                at[host] = _Host(clock, int(number), since, line.text, match["clauses"])
             self._due.setdefault(name, clock + min(self.timeout_s / 2, 2.0))
 
     def sentences(self, clock: float) -> list[str]:
@@ -114,53 +126,41 @@ class Hosts:
         return [sentence for name in due if (sentence := self.sentence(name))]
 
     def sentence(self, name: str) -> str:
-        """The sentence on who waits and who is missing in the call of that communicator; empty if nobody is missing."""
-        hosts = self._calls.get(name, {})
-        if not hosts or not self._is_of_several(hosts):
-            return ""
-        number = min(host.number for host in hosts.values())
-        behind = [host for host in hosts.values() if host.number == number]
-        head = _HEAD.match(behind[0].text)
+        """The sentence on who waits and who is missing in the call of that communicator; empty if nobody is missing, or
+        if all its ranks are on one host. A rank is believed to be where it was said to be while the others waited."""
+        hosts = self._calls.get(name, {}).values()
+        number = min((host.number for host in hosts), default=0)
+        behind = [host for host in hosts if host.number == number]
+        since = min((host.since for host in behind), default=0.0)
+        ranks = {rank: one for rank, one in self._ranks.items() if name in one.counts and one.clock >= since}
+        head = _HEAD.match(behind[0].text) if ranks and behind else None
         if not head:
             return ""
-        apart = {rank: state for rank, state in self._still.items() if name in state[2]}
-        still = {rank: doing for rank, (_, doing, counts) in apart.items() if counts[name] < number}
-        came = sum(host.came if host.number == number else host.present for host in hosts.values())
-        came += len(apart) - len(still)
-        there = sum(host.present for host in hosts.values()) + len(apart)
-        clauses = [
-            clause for host in behind for clause in host.text.partition("waited ")[2].split(": ", 1)[1].split("; ")
-        ]
-        missing = _missing(clauses)
-        silent = int(head["size"]) - there
-        names = [f"{rank} ({doing})" if doing else str(rank) for rank, doing in sorted({**still, **missing}.items())]
+        missing: dict[str, list[int]] = {}
+        for rank, standing in sorted(ranks.items()):
+            if standing.counts[name] < number:
+                missing.setdefault(standing.doing, []).append(rank)
+        names = [f"{_listed(there)} ({doing})" for doing, there in missing.items()]
+        silent = int(head["size"]) - len(ranks)
         names += [f"{silent} on hosts that say nothing"] if silent > 0 else []
-        odd = [clause for clause in clauses if " called " in clause]
+        odd = [clause for host in behind for clause in host.clauses.split("; ") if " called " in clause]
         parts = ([f"missing: {', '.join(names)}"] if names else []) + odd
+        came = len(ranks) - sum(map(len, missing.values()))
         said = f"{came} of {head['size']} wait in {head['call']} number {number} of {head['name']}"
         return "; ".join([said, *parts]) if parts else ""
 
     def _forget(self, oldest: float) -> None:
-        self._still = {rank: state for rank, state in self._still.items() if state[0] > oldest}
+        self._ranks = {rank: standing for rank, standing in self._ranks.items() if standing.clock > oldest}
         for name, at in list(self._calls.items()):
             self._calls[name] = {host: line for host, line in at.items() if line.clock > oldest}
             if not self._calls[name]:
                 del self._calls[name]
 
-    @staticmethod
-    def _is_of_several(hosts: Mapping[str, _Host]) -> bool:
-        heads = (_HEAD.match(host.text) for host in hosts.values())
-        sizes = [int(head["size"]) for head in heads if head]
-        return len(hosts) > 1 or any(host.present < size for host, size in zip(hosts.values(), sizes, strict=False))
 
-
-def _missing(clauses: Iterable[str]) -> dict[int, str]:
-    missing = {}
-    for clause in clauses:
-        if named := _MISSING.match(clause):
-            where = f"{named['where']}, {_brief(named['doing'].rpartition(': it is ')[2])}" if named["where"] else ""
-            missing.update(dict.fromkeys(map(int, re.findall(r"\d+", named["ranks"])), where))
-    return missing
+def _listed(ranks: Sequence[int]) -> str:
+    """ "3", "3 and 5"."""
+    *most, last = map(str, ranks)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _brief(doing: str) -> str:

@@ -73,19 +73,23 @@ public:
 
     Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    std::vector<Line> said(bool still = false) const {
-        const Asked asked = {.host = "h",
-                             .site = [](pid_t, std::uint64_t address) { return "f+" + std::to_string(address); },
-                             .doing =
-                                 [](const Rank& rank) {
-                                     if (rank.row.start == stopped) return "stopped";
-                                     return rank.row.process == 0 ? "dead" : "running";
-                                 },
-                             .still = still};
-        std::vector<Rank> ranks = ranks_;
-        leave_out_stopped(ranks, 1.0, asked);
-        return conclude(ranks, 1.0, asked);
+    static Asked asked() {
+        return {.host = "h",
+                .site = [](pid_t, std::uint64_t address) { return "f+" + std::to_string(address); },
+                .doing =
+                    [](const Rank& rank) {
+                        if (rank.row.start == stopped) return "stopped";
+                        return rank.row.process == 0 ? "dead" : "running";
+                    }};
     }
+
+    std::vector<Line> said() const {
+        std::vector<Rank> ranks = ranks_;
+        leave_out_stopped(ranks, 1.0, asked());
+        return conclude(ranks, 1.0, asked());
+    }
+
+    std::vector<Line> told() const { return standings(ranks_, asked()); }
 
     std::vector<std::string> lines() const {
         std::vector<std::string> all;
@@ -266,20 +270,34 @@ TEST_CASE("for other hosts a line has what they have to know of its call") {
     Host host(4, 8);
     for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allreduce");
     REQUIRE(host.said().size() == 1);
-    CHECK(host.said().front().facts == "at 7 1 3 4 0");
+    CHECK(host.said().front().facts == "at 7 1 0");
 }
 
-TEST_CASE("ranks that stand still are told where nobody of their host waits, to who gathers that") {
-    Host host(2, 4);
-    for (const int rank : {0, 1}) host.call(rank, "MPI_Bcast");
-    for (const int rank : {0, 1}) host.leave(rank);
-    host.at(1).still_s = 2;
-    CHECK(host.said().empty());
-    REQUIRE(host.said(true).size() == 1);
-    const Line line = host.said(true).front();
-    CHECK(line.text == "rank 1 (host h, process 101) is outside the MPI, running, after MPI_Bcast 1 of world at f+1");
-    CHECK(line.facts == "still 7:1");
-    host.call(0, "MPI_Allreduce");
-    CHECK(host.said(true).size() == 1);
-    CHECK(host.said(true).front().facts == "at 7 2 1 2 0");
+TEST_CASE("other hosts are told where each rank is and how far in the communicators that they share with it") {
+    Host host(4, 8);
+    for (int rank = 0; rank < 4; ++rank) host.add(rank, 1, 9, "here alone", 4);
+    host.add(3, 2, 11, "again", 2);
+    for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Bcast");
+    host.call(3, "MPI_Barrier", 0, 0, 8, 2);
+    host.leave(2);
+    const std::vector<Line> told = host.told();
+    REQUIRE(told.size() == 3);
+    CHECK(told[0].text == "host h, process 103, in MPI_Barrier 1 of again at f+0");
+    CHECK(told[0].facts == "ranks 3 7:0 b:1");
+    CHECK(told[1].text == "in MPI_Bcast 1 of world at f+0");
+    CHECK(told[1].facts == "ranks 0,1 7:1");
+    CHECK(told[2].text == "host h, process 102, outside the MPI, running, after MPI_Bcast 1 of world at f+1");
+    CHECK(told[2].facts == "ranks 2 7:1");
+}
+
+TEST_CASE("other hosts are told the numbers of many ranks in one place") {
+    const Host host(20, 40);
+    REQUIRE(host.told().size() == 1);
+    says(host.told().front().facts, "ranks 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19 7:0");
+}
+
+TEST_CASE("a job of one host has nobody to tell") {
+    Host host(2);
+    host.call(0, "MPI_Bcast");
+    CHECK(host.told().empty());
 }

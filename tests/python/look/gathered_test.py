@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tollbar import _native
 from tollbar.look import gathered
 from tollbar.look.gathered import Line
@@ -20,13 +22,13 @@ def test_a_seal_is_siphash_as_its_paper_has_it():
 
 def test_a_line_of_a_rank_is_told_whatever_a_launcher_puts_before_it():
     secret = gathered.Secret(accounts=False)
-    line = sealed(secret, "rank 1 waits", "at 1 2 3 4 0")
-    assert secret.unseal(line) == secret.unseal(b"[1,0]<stderr>:" + line) == Line("rank 1 waits", "at 1 2 3 4 0")
+    line = sealed(secret, "rank 1 waits", "at 1 2 3")
+    assert secret.unseal(line) == secret.unseal(b"[1,0]<stderr>:" + line) == Line("rank 1 waits", "at 1 2 3")
 
 
 def test_nobody_without_the_secret_makes_or_alters_a_line():
     secret, other = gathered.Secret(accounts=False), gathered.Secret(accounts=False)
-    line = sealed(secret, "rank 1 waits", "at 1 2 3 4 0")
+    line = sealed(secret, "rank 1 waits", "at 1 2 3")
     for forged in (
         sealed(other, "rank 1 waits"),
         line.replace(b"rank 1", b"rank 7"),
@@ -53,6 +55,10 @@ def said(*told: Line, timeout_s: float = 30) -> list[str]:
     return sentences
 
 
+def standing(ranks: Iterable[int], doing: str, counts: str) -> Line:
+    return Line(doing, f"ranks {','.join(map(str, ranks))} {counts}")
+
+
 def test_lines_of_several_hosts_are_one_sentence_that_names_world_ranks():
     first = CALL.format(
         "MPI_COMM_WORLD", 1024, 4711, 0, "n1",
@@ -64,22 +70,59 @@ def test_lines_of_several_hosts_are_one_sentence_that_names_world_ranks():
         "ranks 518 and 940 have not come: they are outside the MPI, running, after MPI_Bcast 4710 of MPI_COMM_WORLD "
         f"at ./x+0x2; {FAR.format(512)}",
     )  # fmt: skip
-    assert said(Line(first, "at 1 4711 511 512 0"), Line(other, "at 1 4711 510 512 512")) == [
+    come = sorted({*range(1024)} - {17, 518, 940})
+    assert said(
+        standing(come, "in MPI_Allreduce 4711 of MPI_COMM_WORLD at ./x+0x1", "1:4711"),
+        standing([17], "host n1, process 8123, asleep in the kernel's pipe_read, after MPI_Bcast 4710 of "
+                 "MPI_COMM_WORLD at ./x+0x2", "1:4710"),
+        Line(first, "at 1 4711 0"),
+        standing([518, 940], "outside the MPI, running, after MPI_Bcast 4710 of MPI_COMM_WORLD at "
+                 "./x+0x2", "1:4710"),
+        Line(other, "at 1 4711 512"),
+    ) == [
         "1021 of 1024 wait in MPI_Allreduce number 4711 of MPI_COMM_WORLD; "
-        "missing: 17 (host n1, process 8123, asleep in the kernel's pipe_read), 518, 940"
+        "missing: 17 (host n1, process 8123, asleep in the kernel's pipe_read), 518 and 940 (outside the MPI, running)"
+    ]  # fmt: skip
+
+
+def test_at_another_communicator_ranks_that_wait_elsewhere_are_named():
+    world = CALL.format("MPI_COMM_WORLD", 4, 4, 2, "n2", FAR.format(2))
+    again = CALL.format("again", 4, 2, 0, "n1", f"rank 1 (host n1, process 6) has not come: it is x; {FAR.format(2)}")
+    assert said(
+        standing([2, 3], "in MPI_Barrier 4 of MPI_COMM_WORLD at ./x+0x1", "1:4 a1:1"),
+        Line(world, "at 1 4 2"),
+        standing([0], "host n1, process 5, in MPI_Allreduce 2 of again at ./x+0x1", "1:3 a1:2"),
+        standing([1], "host n1, process 6, x, after MPI_Barrier 1 of again at ./x+0x1", "1:3 a1:1"),
+        Line(again, "at a1 2 0"),
+    ) == [
+        "2 of 4 wait in MPI_Allreduce number 4 of MPI_COMM_WORLD; missing: 0 (host n1, process 5, in MPI_Allreduce 2 "
+        "of again at ./x+0x1), 1 (host n1, process 6, x)",
+        "1 of 4 wait in MPI_Allreduce number 2 of again; "
+        "missing: 1 (host n1, process 6, x), 2 and 3 (in MPI_Barrier 4 of MPI_COMM_WORLD at ./x+0x1)",
     ]
 
 
 def test_a_host_whose_ranks_stand_still_has_them_named_and_one_that_says_nothing_has_them_counted():
-    line = Line(CALL.format("solvers", 6, 7, 0, "n1", FAR.format(4)), "at a1 7 2 2 0")
-    late = Line("rank 2 (host n2, process 5) is outside the MPI, running, after MPI_Bcast 6 of solvers at ./x+0x2",
-                "still 1:9 a1:6")  # fmt: skip
-    gone = Line("rank 3 (host n2, process 6) is outside the MPI, running, after MPI_Allreduce 7 of solvers at ./x+0x1",
-                "still 1:9 a1:7")  # fmt: skip
-    stranger = Line("rank 4 (host n2, process 7) is outside the MPI, running, before any collective call", "still 1:9")
-    assert said(line, late, gone, stranger) == [
+    line = Line(CALL.format("solvers", 6, 7, 0, "n1", FAR.format(4)), "at a1 7 0")
+    come = standing([0, 1], "in MPI_Allreduce 7 of solvers at ./x+0x1", "a1:7")
+    late = standing([2], "host n2, process 5, outside the MPI, running, after MPI_Bcast 6 of solvers at "
+                    "./x+0x2", "1:9 a1:6")  # fmt: skip
+    gone = standing([3], "host n2, process 6, outside the MPI, running, after MPI_Allreduce 7 of solvers at "
+                    "./x+0x1", "1:9 a1:7")  # fmt: skip
+    stranger = standing([4], "host n2, process 7, outside the MPI, running, before any collective call", "1:9")
+    assert said(line, come, late, gone, stranger) == [
         "3 of 6 wait in MPI_Allreduce number 7 of solvers; "
         "missing: 2 (host n2, process 5, outside the MPI, running), 2 on hosts that say nothing"
+    ]
+
+
+def test_of_a_rank_counts_only_where_it_was_while_the_others_waited():
+    hosts = gathered.Hosts(30)
+    hosts.add(standing([2, 3], "outside the MPI, running", "a1:6"), 100.0)
+    hosts.add(standing([0, 1], "in MPI_Allreduce 7 of w at ./x+0x1", "a1:7"), 131.0)
+    hosts.add(Line(CALL.format("w", 4, 7, 0, "n1", FAR.format(2)), "at a1 7 0"), 131.0)
+    assert hosts.sentences(133.0) == [
+        "2 of 4 wait in MPI_Allreduce number 7 of w; missing: 2 on hosts that say nothing"
     ]
 
 
@@ -87,30 +130,38 @@ def test_a_host_that_is_further_has_come_with_all_its_ranks():
     behind = (
         "rank 1 (host n1, process 5) has not come: it is stopped, after MPI_Bcast 6 of w at ./x+0x2; " + FAR.format(2)
     )
-    one = Line(CALL.format("w", 4, 7, 0, "n1", behind), "at 1 7 1 2 0")
-    further = Line(CALL.format("w", 4, 8, 2, "n2", FAR.format(2)), "at 1 8 1 2 2")
-    (sentence,) = said(one, further)
-    assert sentence.startswith("3 of 4 wait in MPI_Allreduce number 7 of w; missing: 1 (host n1, process 5, stopped)")
+    one = Line(CALL.format("w", 4, 7, 0, "n1", behind), "at 1 7 0")
+    further = Line(CALL.format("w", 4, 8, 2, "n2", FAR.format(2)), "at 1 8 2")
+    (sentence,) = said(
+        standing([0], "host n1, process 4, in MPI_Allreduce 7 of w at ./x+0x1", "1:7"),
+        standing([1], "host n1, process 5, stopped, after MPI_Bcast 6 of w at ./x+0x2", "1:6"),
+        one,
+        standing([2], "host n2, process 4, in MPI_Allreduce 8 of w at ./x+0x1", "1:8"),
+        standing([3], "host n2, process 5, outside the MPI, running, after MPI_Allreduce 7 of w", "1:7"),
+        further,
+    )
+    assert sentence == ("3 of 4 wait in MPI_Allreduce number 7 of w; missing: 1 (host n1, process 5, stopped)")
 
 
 def test_ranks_that_called_something_else_are_named_beside_the_missing():
     odd = "rank 1 (host n1, process 5) called MPI_Bcast (root 0) at ./x+0x3 where 1 rank called MPI_Allreduce"
-    one = Line(CALL.format("w", 4, 7, 0, "n1", f"{odd}; {FAR.format(2)}"), "at 1 7 2 2 0")
-    two = Line(CALL.format("w", 4, 7, 2, "n2", FAR.format(2)), "at 1 7 2 2 2")
-    assert said(one, two) == [f"4 of 4 wait in MPI_Allreduce number 7 of w; {odd}"]
+    one = Line(CALL.format("w", 4, 7, 0, "n1", f"{odd}; {FAR.format(2)}"), "at 1 7 0")
+    two = Line(CALL.format("w", 4, 7, 2, "n2", FAR.format(2)), "at 1 7 2")
+    come = standing(range(4), "in MPI_Allreduce 7 of w at ./x+0x1", "1:7")
+    assert said(come, one, two) == [f"4 of 4 wait in MPI_Allreduce number 7 of w; {odd}"]
 
 
 def test_a_job_of_one_host_has_its_own_line_alone():
     assert said(Line(CALL.format("w", 2, 7, 0, "n1", "rank 1 (host n1, process 5) has not come: it is x"),
-                     "at 1 7 1 2 0")) == []  # fmt: skip
+                     "at 1 7 0")) == []  # fmt: skip
 
 
 def test_who_writes_without_end_uses_up_no_memory():
     hosts = gathered.Hosts(30)
-    for number in range(5000):
-        hosts.add(Line(f"rank {number} (host n2, process 5) is dead", "still 1:9"), 0.0)
-        hosts.add(Line(CALL.format("w", 9000, 7, number, "n1", FAR.format(2)), f"at 1 7 1 2 {number}"), 0.0)
-    assert len(hosts._still) <= 1000
+    for number in range(0, 200_000, 40):
+        hosts.add(standing(range(number, number + 40), "dead", "1:6"), 0.0)
+        hosts.add(Line(CALL.format("w", 900_000, 7, number, "n1", FAR.format(2)), f"at 1 7 {number}"), 0.0)
+    assert len(hosts._ranks) <= 100_000
     assert len(hosts._calls["1"]) <= 1000
     assert len(hosts.sentences(2.0)) == 1
 

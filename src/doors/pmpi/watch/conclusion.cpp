@@ -109,8 +109,27 @@ public:
         add_cycles();
         add_messages();
         if (lines_.empty() && !waits_.empty()) add_everybody();
-        if (waits_.empty() && asked_.still) add_still();
         return std::move(lines_);
+    }
+
+    std::vector<Line> standings() const {
+        std::map<std::uint64_t, std::uint64_t> here;
+        for (const Rank& rank : ranks_)
+            for (const tollbar_comm& comm : rank.row.comms) ++here[comm.id];
+        std::map<std::string, std::vector<const Rank*>> by_counts;
+        for (const Rank& rank : ranks_) {
+            std::string counts;
+            for (const tollbar_comm& comm : rank.row.comms)
+                if (comm.id != 0 && here[comm.id] < comm.size)
+                    counts.append(" ").append(hex(comm.id)).append(":").append(std::to_string(comm.count));
+            if (!counts.empty()) by_counts[counts].push_back(&rank);
+        }
+        std::vector<Line> all;
+        for (const auto& [counts, ranks] : by_counts)
+            for (const auto& [place, there] : by_place(ranks))
+                all.push_back({(there.size() > 1 ? "" : home(*there.front()) + ", ") + place,
+                               "ranks " + joined(there, ",", text_of_number) + counts});
+        return all;
     }
 
 private:
@@ -123,12 +142,18 @@ private:
         return found == ranks_.end() ? nullptr : &*found;
     }
 
+    static std::string text_of_number(const Rank* rank) { return std::to_string(rank->row.rank); }
+
+    /// "host a, process 4711".
+    std::string home(const Rank& rank) const {
+        return "host " + asked_.host + ", process " + std::to_string(rank.row.process);
+    }
+
     /// "rank 3 (host a, process 4711)", "ranks 3 and 5".
     std::string named(const std::vector<const Rank*>& ranks) const {
-        const std::string numbers = listed(ranks, [](const Rank* rank) { return std::to_string(rank->row.rank); });
+        const std::string numbers = listed(ranks, text_of_number);
         if (ranks.size() > 1) return "ranks " + numbers;
-        return "rank " + numbers + " (host " + asked_.host + ", process " + std::to_string(ranks.front()->row.process) +
-               ")";
+        return "rank " + numbers + " (" + home(*ranks.front()) + ")";
     }
 
     std::string in_call(const Rank& rank, const tollbar_seat& seat) const {
@@ -169,11 +194,9 @@ private:
         return std::string(doing == "stopped" ? "stopped, " : "").append(in_call(rank, seat)) + last;
     }
 
-    enum class About { missing, anybody };
-
-    /// "rank 2 (host a, process 4711) has not come: it is ...", or of anybody "rank 2 (host a, process 4711) is ...";
-    /// ranks in one place share a clause.
-    std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, About about) const {
+    /// The ranks at each of their whereabouts.
+    std::vector<std::pair<std::string, std::vector<const Rank*>>> by_place(
+        const std::vector<const Rank*>& ranks) const {
         std::vector<std::pair<std::string, std::vector<const Rank*>>> places;
         for (const Rank* rank : ranks) {
             const std::string place = whereabouts(*rank);
@@ -181,15 +204,22 @@ private:
             if (found == places.end()) found = places.insert(places.end(), {place, {}});
             found->second.push_back(rank);
         }
-        std::vector<std::string> all(places.size());
-        std::ranges::transform(places, all.begin(), [&](const auto& one) {
-            const auto& [place, there] = one;
+        return places;
+    }
+
+    enum class About { missing, anybody };
+
+    /// "rank 2 (host a, process 4711) has not come: it is ...", or of anybody "rank 2 (host a, process 4711) is ...";
+    /// ranks in one place share a clause.
+    std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, About about) const {
+        std::vector<std::string> all;
+        for (const auto& [place, there] : by_place(ranks)) {
             const bool single = there.size() == 1;
             const char* const verb = about == About::anybody ? (single ? " is " : " are ")
                                      : single                ? " has not come: it is "
                                                              : " have not come: they are ";
-            return named(there) + verb + place;
-        });
+            all.push_back(named(there) + verb + place);
+        }
         return all;
     }
 
@@ -269,8 +299,7 @@ private:
                  std::to_string(speaker.number) + " at " + site(*speaker.rank, head.site) +
                  waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") +
                  together(found),
-             "at " + hex(id) + " " + std::to_string(number) + " " + std::to_string(members - missing.size()) + " " +
-                 std::to_string(members) + " " + std::to_string(ranks_.front().row.rank)});
+             "at " + hex(id) + " " + std::to_string(number) + " " + std::to_string(ranks_.front().row.rank)});
     }
 
     /// The call for a message of one partner that a rank is in, if none of its threads could be a partner meanwhile.
@@ -351,19 +380,6 @@ private:
         lines_.push_back({opening(first) + said, ""});
     }
 
-    /// A few that have stood still: those of other hosts may wait for them.
-    void add_still() {
-        constexpr std::size_t most = 16;
-        for (const Rank& rank : ranks_) {
-            if (rank.still_s < timeout_s_ || rank.row.state == tollbar_row_left || lines_.size() == most) continue;
-            std::string counts = "still";
-            for (const tollbar_comm& comm : rank.row.comms)
-                if (comm.id != 0)
-                    counts.append(" ").append(hex(comm.id)).append(":").append(std::to_string(comm.count));
-            lines_.push_back({clauses({&rank}, About::anybody).front(), counts});
-        }
-    }
-
     const std::vector<Rank>& ranks_;
     const double timeout_s_;
     const Asked& asked_;
@@ -388,6 +404,10 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
 
 std::vector<Line> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked) {
     return Conclusion(ranks, timeout_s, asked).lines();
+}
+
+std::vector<Line> standings(const std::vector<Rank>& ranks, const Asked& asked) {
+    return Conclusion(ranks, 0, asked).standings();
 }
 
 }  // namespace tollbar::detail::watch

@@ -17,15 +17,13 @@ struct Asked {
     std::function<std::string(pid_t process, std::uint64_t address)> site;
     /// "running", "asleep in the kernel's pipe_read", "stopped" or "dead".
     std::function<std::string(const Rank& rank)> doing;
-    bool still = false;  ///< somebody gathers what several hosts say
 };
 
 struct Line {
     std::string text;
     /// Facts for `tollbar run`, which makes one sentence of those of several hosts. A line about a collective call has
-    /// "at ID NUMBER", then how many ranks of this host have come, how many the communicator has here, and the first
-    /// rank of this host; one about a rank that has not moved for a time-out, where nobody waits, "still", then
-    /// "ID:COUNT" for each of its communicators. Any other has none.
+    /// "at ID NUMBER", then the first rank of this host; a standing has "ranks 0,2,5", then "ID:COUNT" for each
+    /// communicator that these share with other hosts. Any other has none.
     std::string facts;
 };
 
@@ -36,8 +34,11 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
 
 /// A line for each communicator at whose collective call ranks have waited for `timeout_s` or longer, for each cycle of
 /// messages, and for each rank that keeps others waiting for a message; ranks are those of MPI_COMM_WORLD. A collective
-/// call of a communicator meets the one of the same number of its other ranks. Ranks that have not moved have a line
-/// too where `asked.still` and nobody waits.
+/// call of a communicator meets the one of the same number of its other ranks.
 std::vector<Line> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
+
+/// Where all ranks are, and how far, for ranks of other hosts that wait for them: "host a, process 4711, in ..." of a
+/// single rank.
+std::vector<Line> standings(const std::vector<Rank>& ranks, const Asked& asked);
 
 }  // namespace tollbar::detail::watch

@@ -83,12 +83,21 @@ private:
         std::vector<Rank> ranks = looking_.look(now);
         leave_out_stopped(ranks, timeout_.count(), asked());
         const std::vector<Line> lines = conclude(ranks, timeout_.count(), asked());
-        if (lines.empty()) return;
+        if (lines.empty() && !(is_gathered() && stands_still(ranks))) return;
         // A line that has become wrong meanwhile, or has been wrong, is not said.
         if (is_over_within(std::min(timeout_ / 32, Seconds(0.1)))) return;
         if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
         if (!looking_.still_wait(ranks, timeout_.count()) || !takes_turn(now)) return;
+        if (is_gathered())
+            for (const Line& line : standings(looking_.look(Clock::now()), asked())) tell(line.text, line.facts);
         for (const Line& line : lines) tell(line.text, line.facts);
+    }
+
+    /// Whether ranks of other hosts may wait for one of these.
+    bool stands_still(const std::vector<Rank>& ranks) const {
+        return std::ranges::any_of(ranks, [this](const Rank& rank) {
+            return rank.row.state != tollbar_row_left && rank.still_s >= timeout_.count();
+        });
     }
 
     bool is_over_within(Seconds time) {
@@ -114,9 +123,7 @@ private:
                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
 
-    static Asked asked() {
-        return {.host = mpi::host_name(), .site = mpi::call_site_in, .doing = doing, .still = is_gathered()};
-    }
+    static Asked asked() { return {.host = mpi::host_name(), .site = mpi::call_site_in, .doing = doing}; }
 
     tollbar_seats_file& file_;
     const Seconds timeout_;
