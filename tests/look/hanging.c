@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An MPI job in which one rank goes astray in a given way while the others are in their fourth barrier; in a cycle all
- * of them receive from their neighbours.
+ * of them receive from their neighbours. The others compute for a while before, if they are told to.
  *
- * usage: hanging KIND RANK */
+ * usage: hanging KIND RANK [SECONDS] */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -83,6 +83,8 @@ int main(int words, char** word) {
     MPI_Barrier(again);
     const int next = (rank + 1) % ranks, root = rank == astray ? astray : (astray + 1) % ranks;
     if (rank == astray) go_astray(kind, alone, again);
+    const double seconds = words > 3 ? atof(word[3]) : 0;
+    for (const double since = MPI_Wtime(); MPI_Wtime() - since < seconds;) ++spun;
     if (strcmp(kind, "cycle") == 0 || (strcmp(kind, "message") == 0 && rank == astray)) receive_from(next);
     if (strcmp(kind, "root") == 0) MPI_Reduce(&mine, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -16,7 +16,7 @@ enum {
     tollbar_comms = 128,      /* communicators of a rank at a time; calls of further ones go by their names alone */
     tollbar_kept = 4,         /* collective calls of each */
     tollbar_long_ns = 100000, /* a shorter stay in a call is no wait for anybody */
-    tollbar_seats_version = 2
+    tollbar_seats_version = 3
 };
 
 enum tollbar_state {
@@ -71,7 +71,8 @@ struct tollbar_seats_file {
     uint64_t version;
     uint64_t taken;       /* rows so far */
     uint64_t reported_ns; /* of CLOCK_MONOTONIC: when a rank of this host has reported last */
-    uint64_t unused[5];
+    uint64_t stood_ns;    /* the same, or has told for other hosts where the ranks stand */
+    uint64_t unused[4];
     struct tollbar_row rows[tollbar_rows];
 };
 

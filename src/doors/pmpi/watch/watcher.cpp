@@ -73,7 +73,8 @@ private:
             if (over_) return;
             lock.unlock();
             const Seconds until_due = timeout_ - Seconds(looking_.longest(now));
-            if ((until_due <= Seconds(0) || is_gathered()) && is_due(now)) report_if_possible([&] { look(now); });
+            const bool waits = until_due <= Seconds(0) && is_due(file_.reported_ns, now);
+            if (waits || (is_gathered() && is_due(file_.stood_ns, now))) report_if_possible([&] { look(now); });
             pause = until_due > Seconds(0) ? std::min(longest_pause, until_due) : longest_pause;
             lock.lock();
         }
@@ -87,7 +88,9 @@ private:
         // A line that has become wrong meanwhile, or has been wrong, is not said.
         if (is_over_within(std::min(timeout_ / 32, Seconds(0.1)))) return;
         if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
-        if (!looking_.still_wait(ranks, timeout_.count()) || !takes_turn(now)) return;
+        std::uint64_t& turn = lines.empty() ? file_.stood_ns : file_.reported_ns;
+        if (!looking_.still_wait(ranks, timeout_.count()) || !takes(turn, now)) return;
+        __atomic_store_n(&file_.stood_ns, nanoseconds(now.time_since_epoch()), __ATOMIC_RELAXED);
         if (is_gathered())
             for (const Line& line : standings(looking_.look(Clock::now()), asked())) tell(line.text, line.facts);
         for (const Line& line : lines) tell(line.text, line.facts);
@@ -109,18 +112,17 @@ private:
         return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
     }
 
-    bool is_due(Clock::time_point now) const {
-        const std::uint64_t last = __atomic_load_n(&file_.reported_ns, __ATOMIC_RELAXED);
+    bool is_due(const std::uint64_t& turn, Clock::time_point now) const {
+        const std::uint64_t last = __atomic_load_n(&turn, __ATOMIC_RELAXED);
         return last == 0 || nanoseconds(now.time_since_epoch()) >=
                                 last + nanoseconds(std::chrono::duration_cast<Clock::duration>(timeout_));
     }
 
-    /// One watcher of the host has it. Relaxed: nothing else is handed over.
-    bool takes_turn(Clock::time_point now) {
-        std::uint64_t last = __atomic_load_n(&file_.reported_ns, __ATOMIC_RELAXED);
-        return is_due(now) &&
-               __atomic_compare_exchange_n(&file_.reported_ns, &last, nanoseconds(now.time_since_epoch()), false,
-                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    /// One watcher of the host has the turn. Relaxed: nothing else is handed over.
+    bool takes(std::uint64_t& turn, Clock::time_point now) {
+        std::uint64_t last = __atomic_load_n(&turn, __ATOMIC_RELAXED);
+        return is_due(turn, now) && __atomic_compare_exchange_n(&turn, &last, nanoseconds(now.time_since_epoch()),
+                                                                false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
 
     static Asked asked() { return {.host = mpi::host_name(), .site = mpi::call_site_in, .doing = doing}; }
