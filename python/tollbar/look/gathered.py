@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -82,11 +83,11 @@ class _Host:
 
 @dataclass(frozen=True)
 class _Standing:
-    """The newest line of a host about one of its ranks: where it is, and its collective calls by communicator."""
+    """The newest line of a host about one of its ranks: where it is, and its newest collective call by communicator."""
 
     clock: float
     doing: str
-    counts: Mapping[str, int]
+    calls: Mapping[str, tuple[int, str]]  #: the number and the fact_of() of conclusion.cpp
 
 
 @dataclass
@@ -103,9 +104,9 @@ class Hosts:
         """Takes what a host tells."""
         kind, *facts = line.facts.split() or [""]  # a line of a thread has none
         if kind == STANDING:
-            ranks, *calls = facts
-            counts = {name: int(count) for name, _, count in (call.partition(":") for call in calls)}
-            standing = _Standing(clock, _brief(line.text), counts)
+            ranks, *newest = facts
+            calls = {name: (int(count), call) for name, count, call in (one.split(":") for one in newest)}
+            standing = _Standing(clock, _brief(line.text), calls)
             for rank in map(int, ranks.split(",")):
                 if rank in self._ranks or len(self._ranks) < _MOST_RANKS:
                     self._ranks[rank] = standing
@@ -132,21 +133,32 @@ class Hosts:
         number = min((host.number for host in hosts), default=0)
         behind = [host for host in hosts if host.number == number]
         since = min((host.since for host in behind), default=0.0)
-        ranks = {rank: one for rank, one in self._ranks.items() if name in one.counts and one.clock >= since}
+        ranks = {rank: one for rank, one in self._ranks.items() if name in one.calls and one.clock >= since}
         head = _HEAD.match(behind[0].text) if ranks and behind else None
         if not head:
             return ""
         missing: dict[str, list[int]] = {}
+        came: dict[str, list[int]] = {}
         for rank, standing in sorted(ranks.items()):
-            if standing.counts[name] < number:
+            count, call = standing.calls[name]
+            if count < number:
                 missing.setdefault(standing.doing, []).append(rank)
+            elif count == number:
+                came.setdefault(call, []).append(rank)
         names = [f"{_listed(there)} ({doing})" for doing, there in missing.items()]
         silent = int(head["size"]) - len(ranks)
         names += [f"{silent} on hosts that say nothing"] if silent > 0 else []
-        odd = [clause for host in behind for clause in host.clauses.split("; ") if " called " in clause]
+        usual = _usual(came)
+        odd = [
+            f"{_named(there, self._ranks)} called {_described(call, usual)} where {len(came[usual])} "
+            f"{'rank' if len(came[usual]) == 1 else 'ranks'} called {_described(usual, call)}"
+            for call, there in came.items()
+            if call != usual
+        ] or [clause for host in behind for clause in host.clauses.split("; ") if " called " in clause]
         parts = ([f"missing: {', '.join(names)}"] if names else []) + odd
-        came = len(ranks) - sum(map(len, missing.values()))
-        said = f"{came} of {head['size']} wait in {head['call']} number {number} of {head['name']}"
+        wait = len(ranks) - sum(map(len, missing.values()))
+        call = usual.partition(",")[0] or head["call"]
+        said = f"{wait} of {head['size']} wait in {call} number {number} of {head['name']}"
         return "; ".join([said, *parts]) if parts else ""
 
     def _forget(self, oldest: float) -> None:
@@ -161,6 +173,27 @@ def _listed(ranks: Sequence[int]) -> str:
     """ "3", "3 and 5"."""
     *most, last = map(str, ranks)
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def _named(ranks: Sequence[int], standings: Mapping[int, _Standing]) -> str:
+    """ "rank 3 (host a, process 4711, in MPI_Barrier 4 of ...)", "ranks 3 and 5"."""
+    return f"ranks {_listed(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]} ({standings[ranks[0]].doing})"
+
+
+def _usual(came: Mapping[str, Sequence[int]]) -> str:
+    """The call that most of them came to; of several, the lowest rank's."""
+    by_name: Counter[str] = Counter()
+    for call, ranks in came.items():
+        by_name[call.partition(",")[0]] += len(ranks)
+    return max(came, key=lambda call: (by_name[call.partition(",")[0]], len(came[call])), default="")
+
+
+def _described(call: str, other: str) -> str:
+    """A call with what of it differs from the other; of another call, with its root."""
+    (name, *parts), (its, *others) = call.replace(".", " ").split(","), other.replace(".", " ").split(",")
+    pairs = zip(parts, others, strict=False) if name == its else [(parts[0], "")]
+    shown = ", ".join(part for part, other in pairs if part != other)
+    return f"{name} ({shown})" if shown else name
 
 
 def _brief(doing: str) -> str:

@@ -283,17 +283,26 @@ TEST_CASE("other hosts are told where each rank is and how far in the communicat
     const std::vector<Line> told = host.told();
     REQUIRE(told.size() == 3);
     CHECK(told[0].text == "host h, process 103, in MPI_Barrier 1 of again at f+0");
-    CHECK(told[0].facts == "ranks 3 7:0 b:1");
+    CHECK(told[0].facts == "ranks 3 7:0: b:1:MPI_Barrier,,,8.bytes");
     CHECK(told[1].text == "in MPI_Bcast 1 of world at f+0");
-    CHECK(told[1].facts == "ranks 0,1 7:1");
+    CHECK(told[1].facts == "ranks 0,1 7:1:MPI_Bcast,,,8.bytes");
     CHECK(told[2].text == "host h, process 102, outside the MPI, running, after MPI_Bcast 1 of world at f+1");
-    CHECK(told[2].facts == "ranks 2 7:1");
+    CHECK(told[2].facts == "ranks 2 7:1:MPI_Bcast,,,8.bytes");
+}
+
+TEST_CASE("other hosts are told what a call has to have in common") {
+    Host host(1, 2);
+    constexpr unsigned min = 2;
+    host.call(0, "MPI_Reduce", 1, min, 16);
+    CHECK(host.told().front().facts == "ranks 0 7:1:MPI_Reduce,root.0,MPI_MIN,16.bytes");
+    host.call(0, "MPI_Allreduce", 0, 0, ~std::uint64_t{0});
+    CHECK(host.told().front().facts == "ranks 0 7:2:MPI_Allreduce,,an.operation.of.its.own,");
 }
 
 TEST_CASE("other hosts are told the numbers of many ranks in one place") {
     const Host host(20, 40);
     REQUIRE(host.told().size() == 1);
-    says(host.told().front().facts, "ranks 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19 7:0");
+    says(host.told().front().facts, "ranks 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19 7:0:");
 }
 
 TEST_CASE("a job of one host has nobody to tell") {

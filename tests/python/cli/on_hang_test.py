@@ -207,9 +207,9 @@ for round in range(1, 6):
     write(forged + b"\n" + forged + b" [~at 1 7 0 0123456789abcdef]\n" + b"tollbar: {" * 200000)
     write(b"\n" + b"tollbar: \xff [~account 0123456789abcdef]\n" + forged + b"\n")
     if sys.argv[1] == "hangs":
-        write(sealed("in MPI_Allreduce 7 of w at ./x", "ranks 0,1,2 1:7"))
+        write(sealed("in MPI_Allreduce 7 of w at ./x", "ranks 0,1,2 1:7:MPI_Allreduce,,,"))
         write(sealed(call.format(0, "n1", waited, ""), "at 1 7 0"))
-        write(sealed("host n2, process 8, stopped, after MPI_Bcast 6 of w at ./x", "ranks 3 1:6"))
+        write(sealed("host n2, process 8, stopped, after MPI_Bcast 6 of w at ./x", "ranks 3 1:6:MPI_Bcast,,,"))
         write(sealed(call.format(2, "n2", waited, late), "at 1 7 2"))
     time.sleep(0.4)
 """

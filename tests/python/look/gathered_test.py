@@ -55,8 +55,9 @@ def said(*told: Line, timeout_s: float = 30) -> list[str]:
     return sentences
 
 
-def standing(ranks: Iterable[int], doing: str, counts: str) -> Line:
-    return Line(doing, f"ranks {','.join(map(str, ranks))} {counts}")
+def standing(ranks: Iterable[int], doing: str, counts: str, call: str = "MPI_Allreduce,,MPI_SUM,8.bytes") -> Line:
+    calls = " ".join(f"{count}:{call}" for count in counts.split())
+    return Line(doing, f"ranks {','.join(map(str, ranks))} {calls}")
 
 
 def test_lines_of_several_hosts_are_one_sentence_that_names_world_ranks():
@@ -149,6 +150,41 @@ def test_ranks_that_called_something_else_are_named_beside_the_missing():
     two = Line(CALL.format("w", 4, 7, 2, "n2", FAR.format(2)), "at 1 7 2")
     come = standing(range(4), "in MPI_Allreduce 7 of w at ./x+0x1", "1:7")
     assert said(come, one, two) == [f"4 of 4 wait in MPI_Allreduce number 7 of w; {odd}"]
+
+
+def test_who_called_something_else_is_judged_by_the_ranks_of_all_hosts():
+    """On the first host one rank called either, and each may be the odd one."""
+    odd = "rank 1 (host n1, process 6) called MPI_Barrier at ./x+0x3 where 1 rank called MPI_Allreduce"
+    one = Line(CALL.format("w", 4, 7, 0, "n1", f"{odd}; {FAR.format(2)}"), "at 1 7 0")
+    two = Line(CALL.format("w", 4, 7, 2, "n2", FAR.format(2)), "at 1 7 2")
+    assert said(
+        standing([0], "host n1, process 5, in MPI_Allreduce 7 of w at ./x+0x1", "1:7"),
+        standing([1], "host n1, process 6, in MPI_Barrier 7 of w at ./x+0x3", "1:7", "MPI_Barrier,,,"),
+        one,
+        standing([2, 3], "in MPI_Barrier 7 of w at ./x+0x3", "1:7", "MPI_Barrier,,,"),
+        two,
+    ) == [
+        "4 of 4 wait in MPI_Barrier number 7 of w; rank 0 (host n1, process 5, in MPI_Allreduce 7 of w at ./x+0x1) "
+        "called MPI_Allreduce where 3 ranks called MPI_Barrier"
+    ]
+
+
+def test_ranks_of_two_hosts_with_another_root_or_operation_are_named():
+    def of(root: int, op: str, call: str = "MPI_Reduce") -> str:
+        return f"{call},root.{root},{op},8.bytes"
+
+    one = Line(CALL.format("w", 4, 7, 0, "n1", FAR.format(2)), "at 1 7 0")
+    (sentence,) = said(
+        standing([0, 1], "in MPI_Reduce 7 of w", "1:7", of(0, "MPI_SUM")),
+        standing([2], "host n2, process 5, in MPI_Reduce 7 of w", "1:7", of(2, "MPI_SUM")),
+        standing([3], "host n2, process 6, in MPI_Bcast 7 of w", "1:7", of(0, "", "MPI_Bcast")),
+        one,
+    )
+    assert sentence == (
+        "4 of 4 wait in MPI_Reduce number 7 of w; rank 2 (host n2, process 5, in MPI_Reduce 7 of w) called MPI_Reduce "
+        "(root 2) where 2 ranks called MPI_Reduce (root 0); rank 3 (host n2, process 6, in MPI_Bcast 7 of w) called "
+        "MPI_Bcast (root 0) where 2 ranks called MPI_Reduce (root 0)"
+    )
 
 
 def test_a_job_of_one_host_has_its_own_line_alone():

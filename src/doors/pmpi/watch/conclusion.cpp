@@ -85,6 +85,17 @@ std::string described(const tollbar_counted& one, const tollbar_counted& other) 
     return call_of(call_in(one)).name + (all.empty() ? "" : " (" + all + ")");
 }
 
+/// "MPI_Reduce,root.0,MPI_SUM,8.bytes", with nothing for what the call has not or may differ.
+std::string fact_of(const tollbar_counted& one) {
+    const tollbar_call& call = call_of(call_in(one));
+    std::string fact = call.name;
+    fact += root_in(one) == 0 ? "," : ",root " + std::to_string(root_in(one) - 1);
+    fact += call.op == 0 ? ",," : "," + name_of_operation(operation_in(one)) + ",";
+    if (one.bytes != ~std::uint64_t{0}) fact += std::to_string(one.bytes) + " bytes";
+    std::ranges::replace(fact, ' ', '.');
+    return fact;
+}
+
 /// "4711" in hexadecimal digits.
 std::string hex(std::uint64_t number) {
     char text[20];
@@ -116,19 +127,22 @@ public:
         std::map<std::uint64_t, std::uint64_t> here;
         for (const Rank& rank : ranks_)
             for (const tollbar_comm& comm : rank.row.comms) ++here[comm.id];
-        std::map<std::string, std::vector<const Rank*>> by_counts;
+        std::map<std::string, std::vector<const Rank*>> by_calls;
         for (const Rank& rank : ranks_) {
-            std::string counts;
-            for (const tollbar_comm& comm : rank.row.comms)
-                if (comm.id != 0 && here[comm.id] < comm.size)
-                    counts.append(" ").append(hex(comm.id)).append(":").append(std::to_string(comm.count));
-            if (!counts.empty()) by_counts[counts].push_back(&rank);
+            std::string calls;
+            for (const tollbar_comm& comm : rank.row.comms) {
+                if (comm.id == 0 || here[comm.id] >= comm.size) continue;
+                const tollbar_counted* const last = counted_at(comm, comm.count);
+                calls.append(" ").append(hex(comm.id)).append(":").append(std::to_string(comm.count));
+                calls.append(":").append(last == nullptr ? "" : fact_of(*last));
+            }
+            if (!calls.empty()) by_calls[calls].push_back(&rank);
         }
         std::vector<Line> all;
-        for (const auto& [counts, ranks] : by_counts)
+        for (const auto& [calls, ranks] : by_calls)
             for (const auto& [place, there] : by_place(ranks))
                 all.push_back({(there.size() > 1 ? "" : home(*there.front()) + ", ") + place,
-                               "ranks " + joined(there, ",", text_of_number) + counts});
+                               "ranks " + joined(there, ",", text_of_number) + calls});
         return all;
     }
 
