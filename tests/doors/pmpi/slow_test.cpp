@@ -162,7 +162,7 @@ private:
                                  [this](const Rank& rank) {
                                      return std::string(state(rank.row.rank).stopped > 0 ? "stopped" : "running");
                                  }};
-        if (found_.empty() && looking_.longest(now_) >= timeout_s) {
+        if (found_.empty() && looking_.longest(now_).waited_s >= timeout_s) {
             seen_ = looking_.look(now_);
             leave_out_stopped(seen_, timeout_s, asked);
             for (const Line& line : conclude(seen_, timeout_s, asked))

@@ -64,11 +64,16 @@ double Looking::waited(std::size_t row, std::size_t seat, std::uint64_t at, Cloc
     return std::chrono::duration<double>(now - since.time[seat]).count();
 }
 
-double Looking::longest(Clock::time_point now) {
-    double longest = 0;
-    for (std::size_t row = 0; row < rows(); ++row)
+Looking::Longest Looking::longest(Clock::time_point now) {
+    Longest longest;
+    for (std::size_t row = 0; row < rows(); ++row) {
+        const tollbar_row& shared = file_.rows[row];
         for (std::size_t i = 0; i < tollbar_seats; ++i)
-            longest = std::max(longest, waited(row, i, at_of(file_.rows[row].seats[i]), now));
+            longest.waited_s = std::max(longest.waited_s, waited(row, i, at_of(shared.seats[i]), now));
+        if (__atomic_load_n(&shared.state, __ATOMIC_RELAXED) != tollbar_row_used) continue;
+        const Clock::time_point moved = *std::ranges::max_element(since_[row].time);
+        longest.stood_s = std::max(longest.stood_s, std::chrono::duration<double>(now - moved).count());
+    }
     return longest;
 }
 
@@ -85,8 +90,6 @@ std::vector<Rank> Looking::look(Clock::time_point now) {
         if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
         Rank& rank = ranks.emplace_back(Rank{.row = copied(shared)});
         for (std::size_t i = 0; i < tollbar_seats; ++i) rank.waited_s[i] = waited(row, i, rank.row.seats[i].at, now);
-        const Clock::time_point moved = *std::ranges::max_element(since_[row].time);
-        rank.still_s = std::chrono::duration<double>(now - moved).count();
     }
     std::ranges::sort(ranks, {}, [](const Rank& rank) { return rank.row.rank; });
     return ranks;

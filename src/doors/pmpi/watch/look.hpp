@@ -18,7 +18,6 @@ using Clock = std::chrono::steady_clock;
 struct Rank {
     tollbar_row row{};
     std::array<double, tollbar_seats> waited_s{};
-    double still_s = 0;  ///< for how long none of its seats has changed, in a call or not
 
     /// nullptr for 0, the index of none.
     const tollbar_comm* comm(std::uint64_t index_plus_one) const;
@@ -45,8 +44,12 @@ public:
     /// Memory order: as seats.h says.
     std::vector<Rank> look(Clock::time_point now);
 
-    /// How long the longest wait has been seen now, in seconds: little is read for it. Memory order: as look().
-    double longest(Clock::time_point now);
+    struct Longest {
+        double waited_s = 0;  ///< in a call
+        double stood_s = 0;   ///< a rank, with none of its seats changed, in a call or not
+    };
+    /// What has lasted longest, as seen now: little is read for it. Memory order: as look().
+    Longest longest(Clock::time_point now);
 
     /// Whether all that had waited for `timeout_s` are in the same calls still.
     bool still_wait(const std::vector<Rank>& ranks, double timeout_s) const;

@@ -72,9 +72,12 @@ private:
             before = now;
             if (over_) return;
             lock.unlock();
-            const Seconds until_due = timeout_ - Seconds(looking_.longest(now));
+            const Looking::Longest longest = looking_.longest(now);
+            const Seconds until_due = timeout_ - Seconds(longest.waited_s);
             const bool waits = until_due <= Seconds(0) && is_due(file_.reported_ns, now);
-            if (waits || (is_gathered() && is_due(file_.stood_ns, now))) report_if_possible([&] { look(now); });
+            // Ranks of other hosts may wait for one that stands still.
+            const bool stands = is_gathered() && longest.stood_s >= timeout_.count() && is_due(file_.stood_ns, now);
+            if (waits || stands) report_if_possible([&] { look(now); });
             pause = until_due > Seconds(0) ? std::min(longest_pause, until_due) : longest_pause;
             lock.lock();
         }
@@ -84,7 +87,7 @@ private:
         std::vector<Rank> ranks = looking_.look(now);
         leave_out_stopped(ranks, timeout_.count(), asked());
         const std::vector<Line> lines = conclude(ranks, timeout_.count(), asked());
-        if (lines.empty() && !(is_gathered() && stands_still(ranks))) return;
+        if (lines.empty() && !is_gathered()) return;
         // A line that has become wrong meanwhile, or has been wrong, is not said.
         if (is_over_within(std::min(timeout_ / 32, Seconds(0.1)))) return;
         if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
@@ -94,13 +97,6 @@ private:
         if (is_gathered())
             for (const Line& line : standings(looking_.look(Clock::now()), asked())) tell(line.text, line.facts);
         for (const Line& line : lines) tell(line.text, line.facts);
-    }
-
-    /// Whether ranks of other hosts may wait for one of these.
-    bool stands_still(const std::vector<Rank>& ranks) const {
-        return std::ranges::any_of(ranks, [this](const Rank& rank) {
-            return rank.row.state != tollbar_row_left && rank.still_s >= timeout_.count();
-        });
     }
 
     bool is_over_within(Seconds time) {
