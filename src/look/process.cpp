@@ -2,6 +2,8 @@
 // Parses the files of /proc; each may vanish or change while it is read.
 #include "process.hpp"
 
+#include "base/files.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -9,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <linux/futex.h>
 #include <map>
 #include <sched.h>
@@ -21,6 +22,8 @@ namespace tollbar::look {
 
 namespace {
 
+using detail::contents_of;
+
 /// The number behind `name` in a file of lines "name : number"; nothing where it is not there.
 std::optional<double> number_behind(const std::string& text, std::string_view name) {
     const auto at = text.find(name);
@@ -31,7 +34,7 @@ std::optional<double> number_behind(const std::string& text, std::string_view na
 
 /// When the thread of that folder ran last, in milliseconds of its CPU's clock; negative: unknown.
 double last_ran(const std::string& folder) {
-    return number_behind(contents(folder + "/sched"), "se.exec_start").value_or(-1);
+    return number_behind(contents_of(folder + "/sched"), "se.exec_start").value_or(-1);
 }
 
 void read_stat(Thread& thread, const std::string& text) {
@@ -74,15 +77,8 @@ bool Thread::waits_for_futex() const {
     return call == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
-std::string contents(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return file ? text.str() : std::string();
-}
-
 Process::Process(pid_t number) : number_(number) {
-    std::istringstream maps(contents("/proc/" + std::to_string(number) + "/maps"));
+    std::istringstream maps(contents_of("/proc/" + std::to_string(number) + "/maps"));
     for (std::string line; std::getline(maps, line);) {
         Region region;
         char rights[5] = {}, device[16] = {};
@@ -107,10 +103,10 @@ std::vector<Thread> Process::threads() const {
         Thread thread;
         thread.process = number_;
         thread.number = std::atoi(entry.path().filename().c_str());
-        read_stat(thread, contents(folder + "/stat"));
+        read_stat(thread, contents_of(folder + "/stat"));
         if (thread.state == 'Z' || thread.state == 'X' || thread.state == '?') continue;
-        read_call(thread, contents(folder + "/syscall"));
-        const std::string status = contents(folder + "/status");
+        read_call(thread, contents_of(folder + "/syscall"));
+        const std::string status = contents_of(folder + "/status");
         for (const std::string_view kind : {"\nvoluntary_ctxt_switches", "\nnonvoluntary_ctxt_switches"})
             thread.switches += static_cast<std::uint64_t>(number_behind(status, kind).value_or(0));
         thread.last_ran_ms = last_ran(folder);

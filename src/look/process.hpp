@@ -52,9 +52,6 @@ private:
     std::vector<Region> regions_;
 };
 
-/// The whole file; empty when it cannot be read.
-std::string contents(const std::string& path);
-
 /// Fills asleep_ms of threads that sleep: clocks of CPUs differ, so the caller visits each CPU that one slept on.
 void measure_sleep(std::span<Thread> threads);
 

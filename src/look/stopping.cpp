@@ -2,6 +2,8 @@
 // PTRACE_SEIZE sends no signal and the kernel detaches for a tracer that dies, so that no thread can stay stopped.
 #include "stopping.hpp"
 
+#include "base/files.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -31,7 +33,7 @@ std::string folder_of(const Thread& thread) {
 /// Whether a stop goes unnoticed now: the thread runs, or waits for a futex. The kernel writes what is left of a sleep
 /// to the program's memory, so that only a thread that was chosen for its sleep may be stopped in one.
 bool may_be_stopped(const Thread& thread) {
-    const std::string call = contents(folder_of(thread) + "/syscall");
+    const std::string call = detail::contents_of(folder_of(thread) + "/syscall");
     if (call.starts_with("running")) return true;
     char* rest = nullptr;
     const long number = std::strtol(call.c_str(), &rest, 10);
@@ -43,7 +45,7 @@ bool may_be_stopped(const Thread& thread) {
 }
 
 bool no_signal_pending(const Thread& thread) {
-    const std::string status = contents(folder_of(thread) + "/status");
+    const std::string status = detail::contents_of(folder_of(thread) + "/status");
     return std::ranges::all_of(std::array{"\nSigPnd:", "\nShdPnd:"}, [&](const std::string& name) {
         const auto at = status.find(name);
         return at != std::string::npos && std::strtoull(status.c_str() + at + name.size(), nullptr, 16) == 0;
