@@ -225,7 +225,7 @@ class _Watch:
         self._looks: hangs.Looks | None = hangs.Looks(by_launcher) if wanted else None
         self._clock = 0.0  #: without what this process was stopped for
         self._ticked = time.monotonic()
-        self._suspected: dict[str, tuple[float, list[str]]] = {}  #: since when, and what is said about it
+        self._suspected: dict[str, tuple[float, list[str]]] = {}  #: since when, and what a look adds
         self._known: set[str] = set()
         if wanted and (remedy := helper.available()):
             _say(f"only barriers through tollbar are watched, as {helper.PROGRAM} is not built: {remedy}")
@@ -267,14 +267,16 @@ class _Watch:
         oldest = self._clock - 1.5 * self._timeout_s - _LONGEST_TICK_S
         self._suspected = {key: state for key, state in self._suspected.items() if state[0] > oldest}
         if wait in self._suspected:
-            self._known.update(self._suspected)  # waits for each other are one hang
-            return self._act(list(dict.fromkeys(one for _, said in self._suspected.values() for one in said)))
+            # Waits for each other are one hang, though some of them began later.
+            waits = list(dict.fromkeys([*self._suspected, *self._reports.since(oldest)]))
+            self._known.update(waits)
+            seen = [one for _, said in self._suspected.values() for one in said]
+            return self._act(list(dict.fromkeys([*self._reports.sentences(waits, self._hosts), *seen])))
         beside = [said for key, (_, said) in self._suspected.items() if self._reports.are_of_one(key, wait)]
         if beside:  # looked at already: a look for each host would outlast the suspicion of the first
             self._suspected[wait] = self._clock, beside[0]
             return False
-        sentences = self._reports.sentences([wait], self._hosts) or [wait]
-        said = list(dict.fromkeys([*sentences, *_seen(self._job.members(), sentences)]))
+        said = _seen(self._job.members(), self._reports.sentences([wait], self._hosts))
         self._reported()  # what was reported meanwhile may be over
         self._tick()
         self._suspected[wait] = self._clock, said

@@ -26,6 +26,7 @@ class _Wait:
     text: str  #: of the newest report
     waited_s: float
     since: float
+    newest: float
     comm: str  #: in which the facts have it; empty where they have none
 
 
@@ -47,9 +48,9 @@ class Reports:
         seconds = float(waited[1])
         wait = self._waits.get(key)
         if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
-            self._waits[key] = _Wait(text, seconds, clock, line.comm)
+            self._waits[key] = _Wait(text, seconds, clock, clock, line.comm)
             return None
-        wait.text, wait.waited_s = text, seconds
+        wait.text, wait.waited_s, wait.newest = text, seconds, clock
         begun = [other.since for other in self._waits.values() if _barrier(other.text) == _barrier(text)]
         return key if all(clock - since >= _AGAIN * self.timeout_s for since in begun) else None
 
@@ -58,12 +59,18 @@ class Reports:
         one, two = self._waits.get(key), self._waits.get(other)
         return one is not None and two is not None and _barrier(one.text) == _barrier(two.text)
 
+    def since(self, clock: float) -> list[str]:
+        """What stands for the waits that were reported then or later."""
+        return [key for key, wait in self._waits.items() if wait.newest >= clock]
+
     def sentences(self, keys: Collection[str], hosts: gathered.Hosts) -> list[str]:
-        """The sentences that say together what the lines about these waits say, one a barrier."""
+        """The sentences that say together what the lines about these waits say, one a barrier; a wait that no line is
+        about is its own."""
         at: dict[str, list[_Wait]] = {_barrier(self._waits[key].text): [] for key in keys if key in self._waits}
         for wait in self._waits.values():
             at.get(_barrier(wait.text), []).append(wait)
-        return [hosts.sentence(waits[0].comm) or " | ".join(one.text for one in waits) for waits in at.values()]
+        said = [hosts.sentence(waits[0].comm) or " | ".join(one.text for one in waits) for waits in at.values()]
+        return [*said, *(key for key in keys if key not in self._waits)]
 
 
 def _key(text: str, waited: re.Match[str]) -> str:

@@ -211,6 +211,9 @@ for round in range(1, 6):
         write(sealed(call.format(0, "n1", waited, ""), "at 1 7 0"))
         write(sealed("host n2, process 8, stopped, after MPI_Bcast 6 of w at ./x", "ranks 3 1:6:MPI_Bcast,,,"))
         write(sealed(call.format(2, "n2", waited, late), "at 1 7 2"))
+    if sys.argv[1] == "later":
+        v = "v (2 ranks), MPI_Bcast 3 at ./x: rank 4 on n1 has waited 0.4 s: rank 5 (host n1, process 9) has not come"
+        write((sealed(v, "") if round > 2 else b"") + sealed(call.format(0, "n1", waited, late), "at 1 7 0"))
     time.sleep(0.4)
 """
 SUPERVISE = """
@@ -244,6 +247,14 @@ def test_who_writes_without_end_keeps_no_report_of_ranks_from_being_heard():
     assert (code, account) == (on_hang.HUNG, "[]\n"), ours
     assert f"tollbar run: {sentence}" in ours
     assert f"tollbar run: hangs: {sentence}" in ours
+
+
+def test_a_wait_that_began_later_is_of_the_same_hang():
+    code, _, ours = hostile("later")
+    hangs = "\n".join(line for line in ours if line.startswith("tollbar run: hangs: "))
+    assert code == on_hang.HUNG, ours
+    assert "w (4 ranks), MPI_Allreduce 7" in hangs
+    assert "v (2 ranks), MPI_Bcast 3" in hangs
 
 
 def test_a_sentence_is_one_write_so_that_no_line_of_the_job_comes_into_it():
