@@ -60,7 +60,7 @@ class Reports:
         return one is not None and two is not None and _barrier(one.text) == _barrier(two.text)
 
     def since(self, clock: float) -> list[str]:
-        """What stands for the waits that were reported then or later."""
+        """The keys of the waits that were reported then or later."""
         return [key for key, wait in self._waits.items() if wait.newest >= clock]
 
     def sentences(self, keys: Collection[str], hosts: gathered.Hosts) -> list[str]:

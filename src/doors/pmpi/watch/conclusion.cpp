@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective calls are compared by their numbers, messages by their partners.
 #include "conclusion.hpp"
-#include "operations.h"
+
+#include "counted.hpp"
 
 #include "base/report.hpp"
 
@@ -18,16 +19,6 @@
 namespace tollbar::detail::watch {
 
 namespace {
-
-unsigned call_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what & 0xffff); }
-unsigned operation_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what >> 16 & 0xffff); }
-std::uint64_t root_in(const tollbar_counted& one) { return one.what >> 32; }  // plus one
-
-std::string name_of_operation(unsigned operation) {
-#define TOLLBAR_NAME(name, object) "MPI_" #name,
-    static constexpr const char* names[] = {"an operation of its own", TOLLBAR_EACH_OPERATION(TOLLBAR_NAME)};
-    return names[operation < std::size(names) ? operation : 0];
-}
 
 /// A wait, and at which collective call that is; without a communicator it is for something else.
 struct Wait {
@@ -66,34 +57,6 @@ std::string peer_of(const tollbar_seat& seat) {
     std::string text = sends ? " to " : " from ";
     text += seat.peer >= 0 ? "rank " + std::to_string(seat.peer) : seat.peer == -1 ? "any rank" : "a rank elsewhere";
     return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
-}
-
-/// Calls of one number match where this is equal.
-using Form = std::pair<std::uint64_t, std::uint64_t>;
-
-Form form_of(const tollbar_counted& one) { return {one.what, one.bytes}; }
-
-/// A call with what of it differs from `other`; of another call, with its root.
-std::string described(const tollbar_counted& one, const tollbar_counted& other) {
-    const bool same = call_in(one) == call_in(other);
-    std::vector<std::string> parts;
-    if (root_in(one) != 0 && (!same || root_in(one) != root_in(other)))
-        parts.push_back("root " + std::to_string(root_in(one) - 1));
-    if (same && operation_in(one) != operation_in(other)) parts.push_back(name_of_operation(operation_in(one)));
-    if (same && one.bytes != other.bytes) parts.push_back(std::to_string(one.bytes) + " bytes");
-    const std::string all = joined(parts, ", ", [](const std::string& part) { return part; });
-    return call_of(call_in(one)).name + (all.empty() ? "" : " (" + all + ")");
-}
-
-/// "MPI_Reduce,root.0,MPI_SUM,8.bytes", with nothing for what the call has not or may differ.
-std::string fact_of(const tollbar_counted& one) {
-    const tollbar_call& call = call_of(call_in(one));
-    std::string fact = call.name;
-    fact += root_in(one) == 0 ? "," : ",root " + std::to_string(root_in(one) - 1);
-    fact += call.op == 0 ? ",," : "," + name_of_operation(operation_in(one)) + ",";
-    if (one.bytes != ~std::uint64_t{0}) fact += std::to_string(one.bytes) + " bytes";
-    std::ranges::replace(fact, ' ', '.');
-    return fact;
 }
 
 /// "4711" in hexadecimal digits.

@@ -37,7 +37,7 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
 /// call of a communicator meets the one of the same number of its other ranks.
 std::vector<Line> conclude(const std::vector<Rank>& ranks, double timeout_s, const Asked& asked);
 
-/// Where all ranks are, and how far, for ranks of other hosts that wait for them: "host a, process 4711, in ..." of a
+/// The places of all ranks, and how far they are, for ranks of other hosts: "host a, process 4711, in ..." of a
 /// single rank.
 std::vector<Line> standings(const std::vector<Rank>& ranks, const Asked& asked);
 

@@ -48,7 +48,7 @@ public:
         double waited_s = 0;  ///< in a call
         double stood_s = 0;   ///< a rank, with none of its seats changed, in a call or not
     };
-    /// What has lasted longest, as seen now: little is read for it. Memory order: as look().
+    /// The longest wait and the longest stand, as seen now: little is read for them. Memory order: as look().
     Longest longest(Clock::time_point now);
 
     /// Whether all that had waited for `timeout_s` are in the same calls still.

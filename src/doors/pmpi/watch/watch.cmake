@@ -18,8 +18,8 @@ foreach(call IN LISTS calls)
     string(APPEND rows "{\"MPI_${name}\", tollbar_${kind}, ${places}},\n")
 endforeach()
 file(CONFIGURE OUTPUT ${made}/calls.inc CONTENT "${rows}" @ONLY)
-add_library(tollbar_watch STATIC ${watch}/account.cpp ${watch}/conclusion.cpp ${watch}/look.cpp ${watch}/seats.cpp
-                                 ${watch}/told.cpp ${watch}/watcher.cpp)
+add_library(tollbar_watch STATIC ${watch}/account.cpp ${watch}/conclusion.cpp ${watch}/counted.cpp ${watch}/look.cpp
+                                 ${watch}/seats.cpp ${watch}/told.cpp ${watch}/watcher.cpp)
 set_target_properties(tollbar_watch PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN TRUE)
 target_include_directories(tollbar_watch PUBLIC ${PROJECT_SOURCE_DIR}/src ${made})
 target_link_libraries(tollbar_watch PUBLIC tollbar_communicator PRIVATE tollbar_warnings)
