@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the packaging tests share: running programs, the installed tree."""
+"""Running programs and the installed tree, for all tests of packaging."""
 
 from __future__ import annotations
 
