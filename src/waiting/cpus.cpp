@@ -23,6 +23,13 @@ std::uint32_t CpuSet::count() const noexcept {
     return static_cast<std::uint32_t>(count);
 }
 
+std::uint32_t CpuSet::below(std::uint32_t cpu) const noexcept {
+    int count = 0;
+    for (std::uint32_t i = 0; i < bits.size() && 64 * i < cpu; ++i)
+        count += std::popcount(cpu - 64 * i < 64 ? bits[i] & ((std::uint64_t{1} << cpu % 64) - 1) : bits[i]);
+    return static_cast<std::uint32_t>(count);
+}
+
 bool CpuSet::within(const CpuSet& other) const noexcept { return (*this | other) == other; }
 
 CpuSet CpuSet::operator|(const CpuSet& other) const noexcept {

@@ -12,7 +12,11 @@ namespace tollbar::detail {
 
 std::unique_ptr<Leaves<NativeSync>> leaves_for(std::uint64_t expected) noexcept {
     try {
-        if (expected <= topology().one_word || expected > masked_cpus()) return nullptr;
+        const std::uint32_t cpus = masked_cpus();
+        if (cpus > 1 && expected >= 2 * std::uint64_t{cpus} && expected <= 1U << 16)
+            return std::make_unique<Leaves<NativeSync>>(
+                expected, static_cast<std::uint32_t>((expected + cpus - 1) / cpus), LeafOf::cpu);
+        if (expected <= topology().one_word || expected > cpus) return nullptr;
         return std::make_unique<Leaves<NativeSync>>(expected, topology().cores);
     } catch (const std::exception&) {
         return nullptr;

@@ -131,6 +131,11 @@ const Clusters& usable_clusters() {
     return here.get([] { return clusters_of(topology(), masked()); });
 }
 
+std::uint32_t NativeSync::cpu() noexcept {
+    const int cpu = sched_getcpu();
+    return cpu < 0 ? 0 : masked().below(static_cast<std::uint32_t>(cpu));
+}
+
 std::uint32_t NativeSync::cluster() noexcept {
     const std::vector<std::uint16_t>& of_cpu = topology().of_cpu;
     const int cpu = sched_getcpu();

@@ -29,6 +29,7 @@ void hold(const std::string& way, TurnstileSettings settings) {
 TEST_CASE("leaves are a barrier, and its completion sees everybody") {
     hold("spinning", {.budget = spinning});
     hold("yielding", {.budget = yielding});
+    hold("as usual where CPUs are shared", {.budget = {0, 2}});
     hold("polling", {.poll = true});
 }
 

@@ -28,9 +28,9 @@ inline constexpr WaitBudget spinning{WaitBudget::for_ever, 0};
 inline constexpr WaitBudget yielding{0, WaitBudget::for_ever};
 inline constexpr WaitBudget parking{0, 0};
 
-/// Leaves of two places; which one is near is the checker's choice.
+/// Leaves of two places; which one is near is the checker's choice. Of two threads on a CPU, the last one spins.
 struct LeavesOfTwo : Leaves<RelacySync> {
-    explicit LeavesOfTwo(std::uint64_t expected) : Leaves(expected, 2) {}
+    explicit LeavesOfTwo(std::uint64_t expected) : Leaves(expected, 2, LeafOf::cpu) {}
 };
 
 /// Meeting: where they meet; whether it runs a completion.

@@ -204,6 +204,17 @@ TEST_CASE("sets of CPUs unite, contain and count") {
     CHECK((small | cpus({3, 1023})) == large);
 }
 
+TEST_CASE("a CPU has its number among those of a set") {
+    const CpuSet some = cpus({0, 3, 64, 65, 1023});
+    CHECK(some.below(0) == 0);
+    CHECK(some.below(3) == 1);
+    CHECK(some.below(64) == 2);
+    CHECK(some.below(65) == 3);
+    CHECK(some.below(1023) == 4);
+    CHECK(some.below(5000) == 5);
+    if (const std::uint32_t cpu = NativeSync::cpu(); masked_cpus() > 1) CHECK(cpu <= masked_cpus());
+}
+
 TEST_CASE("each on a CPU of their own is roomy, two on one is crowded") {
     CHECK(occupancy_of(pinned_to({0})) == Occupancy::exclusive);
     CHECK(occupancy_of(pinned_to({0, 1, 2, 3})) == Occupancy::exclusive);

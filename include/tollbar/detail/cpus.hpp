@@ -17,6 +17,7 @@ struct CpuSet {
     std::array<std::uint64_t, 16> bits{};
 
     std::uint32_t count() const noexcept;
+    std::uint32_t below(std::uint32_t cpu) const noexcept;  ///< how many have a smaller number
     bool within(const CpuSet& other) const noexcept;
     CpuSet operator|(const CpuSet& other) const noexcept;
     friend bool operator==(const CpuSet&, const CpuSet&) = default;

@@ -14,6 +14,9 @@
 #pragma GCC visibility push(default)
 namespace tollbar::detail {
 
+/// The threads that meet at a leaf: those that run on neighbouring CPUs, or, where each CPU has several, on one.
+enum class LeafOf : std::uint8_t { cluster, cpu };
+
 /// Any number of threads without ranks, on many cores. Each phase has a ticket for every arrival that it expects. An
 /// arrival takes one at the leaf of its CPU's neighbours, or next door where all are taken; the arrival with a leaf's
 /// last ticket goes on to the root, and the last one there releases all leaves, each by one store.
@@ -32,8 +35,8 @@ public:
     static constexpr std::uint32_t most_children = 4;
 
     /// `expected` arrivals a phase, `tickets` at a leaf: both at least 1. Allocates; throws std::bad_alloc.
-    Leaves(std::uint64_t expected, std::uint32_t tickets)
-        : expected_(expected), tickets_(tickets),
+    Leaves(std::uint64_t expected, std::uint32_t tickets, LeafOf near = LeafOf::cluster)
+        : expected_(expected), tickets_(tickets), near_(near),
           leaves_(static_cast<std::uint32_t>((expected + tickets - 1) / tickets)),
           middles_(leaves_ > most_children ? (leaves_ + most_children - 1) / most_children : 0),
           leaf_(std::make_unique<Leaf[]>(leaves_)),
@@ -54,7 +57,8 @@ public:
     /// Memory order: as Turnstile::arrive().
     template <class Complete>
     std::uint64_t arrive(std::uint64_t times, Complete&& complete) noexcept {
-        const std::uint32_t home = Sync::cluster() % leaves_;
+        const std::uint32_t home = (near_ == LeafOf::cluster ? Sync::cluster() : Sync::cpu()) % leaves_;
+        std::uint64_t filler = 0;
         for (std::uint32_t tried = 0, at = home;; at = at + 1 == leaves_ ? 0 : at + 1) {
             // Neighbours are known to be full once they have been looked at; the first leaf mostly has a ticket.
             if (tried++ == 0 || taken(leaf_[at].word.load(std::memory_order_relaxed)) < tickets_) {
@@ -63,8 +67,11 @@ public:
                 const std::uint64_t got = std::min(wanted, tickets_ - std::min(taken(before), tickets_));
                 const std::uint64_t phase = before / stride;
                 times -= got;
-                if (got != 0 && taken(before) + got == tickets_) filled(at, phase, complete);
-                if (times == 0) return (phase + 1) * stride + at;
+                if (got != 0 && taken(before) + got == tickets_) {
+                    filled(at, phase, complete);
+                    filler = last_of_cpu;
+                }
+                if (times == 0) return (phase + 1) * stride + filler + at;
             }
             if (tried > leaves_) Sync::yield();
         }
@@ -83,10 +90,12 @@ public:
         return leaf_[leaf_of(ticket)].word.load(std::memory_order_acquire) >= target_of(ticket);
     }
 
-    /// Waits until it is over; false when the deadline passed first, and may then be called again.
-    /// Memory order: as reached().
+    /// Waits until it is over; false when the deadline passed first, and may then be called again. The last thread of
+    /// a CPU has no other to give way to: it spins in place of yielding. Memory order: as reached().
     template <class Deadline>
     bool wait(std::uint64_t ticket, BasicWaitBudget<typename Sync::Backoff> budget, Deadline deadline) const noexcept {
+        if (near_ == LeafOf::cpu && (ticket & last_of_cpu) != 0 && budget.spins == 0 && learns_from(budget.yields))
+            budget.spins = Sync::spins_worth_a_wake();
         budget.spinning = &spinning(ticket);
         return detail::wait<Sync>(AwaitedEnd<Leaves>{*this, ticket}, budget, deadline);
     }
@@ -106,6 +115,9 @@ private:
     /// half, on which sleepers sleep, comes round after 4096 phases.
     static constexpr std::uint64_t stride = std::uint64_t{1} << 20;
 
+    /// In a ticket: its arrival filled a leaf.
+    static constexpr std::uint64_t last_of_cpu = stride / 2;
+
     struct alignas(line_bytes) Leaf {
         Word<Sync> word{0};
         typename Sync::Backoff spinning;  ///< hardly ever written, as the next
@@ -117,8 +129,8 @@ private:
     };
 
     static constexpr std::uint64_t taken(std::uint64_t word) noexcept { return word % stride; }
-    static constexpr std::uint64_t leaf_of(std::uint64_t ticket) noexcept { return ticket % stride; }
-    static constexpr std::uint64_t target_of(std::uint64_t ticket) noexcept { return ticket - leaf_of(ticket); }
+    static constexpr std::uint64_t leaf_of(std::uint64_t ticket) noexcept { return ticket % last_of_cpu; }
+    static constexpr std::uint64_t target_of(std::uint64_t ticket) noexcept { return ticket - ticket % stride; }
 
     /// Slots at `leaf` that stay empty after `gone` threads have dropped; the last leaves lose slots first.
     std::uint64_t missing_at(std::uint32_t leaf, std::uint64_t gone) const noexcept {
@@ -182,6 +194,7 @@ private:
     // Never written: stays in everybody's cache.
     std::uint64_t expected_;
     std::uint64_t tickets_;
+    LeafOf near_;
     std::uint32_t leaves_;
     std::uint32_t middles_;
     std::unique_ptr<Leaf[]> leaf_;
@@ -192,10 +205,11 @@ private:
 };
 
 /// Barriers of fewer threads always use one word.
-inline constexpr std::uint64_t fewest_for_leaves = 5;
+inline constexpr std::uint64_t fewest_for_leaves = 4;
 
-/// Returns leaves for `expected` threads, or nullptr where one word is faster: where there are not more threads than
-/// cores that share a cache (10 where many do), or more than CPUs that this process may use. Without memory: nullptr.
+/// Returns leaves for `expected` threads: of clusters where there are more threads than cores that share a cache (10
+/// where many do), of CPUs where there are at least two for each that this process may use; in between, and on one
+/// CPU, one word is faster: nullptr. Without memory: nullptr.
 std::unique_ptr<Leaves<NativeSync>> leaves_for(std::uint64_t expected) noexcept;
 
 }  // namespace tollbar::detail

@@ -58,6 +58,9 @@ struct NativeSync {
     /// The number of the caller's cache cluster: topology.hpp. Costs a few nanoseconds.
     static std::uint32_t cluster() noexcept;
 
+    /// The number of the caller's CPU among those that this process might use when it began. As cheap.
+    static std::uint32_t cpu() noexcept;
+
     /// sched_yield(2): gives way to other threads of the caller's scheduler group, if any can run.
     static void yield() noexcept;
 

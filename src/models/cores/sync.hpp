@@ -85,6 +85,7 @@ struct SimulatedSync {
         const Caches& caches = Caches::current();
         return caches.core_of(caches.self()).cluster;
     }
+    static std::uint32_t cpu() noexcept { std::abort(); }  // of several threads
 };
 
 /// Everybody has a core.

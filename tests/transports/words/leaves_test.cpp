@@ -22,6 +22,18 @@ using Many = Leaves<NativeSync>;
 
 constexpr auto nothing = [] {};
 
+/// Counts yields, and runs on the CPU that a test says.
+struct Counting : NativeSync {
+    static inline std::uint32_t on = 0;
+    static inline int yields = 0;
+
+    static std::uint32_t cpu() noexcept { return on; }
+    static void yield() noexcept {
+        ++yields;
+        NativeSync::yield();
+    }
+};
+
 }  // namespace
 
 TEST_CASE("a phase ends with its last ticket, whatever their number and the number of leaves") {
@@ -90,10 +102,29 @@ TEST_CASE("a wait at a leaf times out, and may be repeated") {
     CHECK(leaves.wait(ticket, {.spins = 0, .yields = 0}, Never{}));
 }
 
-TEST_CASE("few threads, and more than there are CPUs, meet at one word") {
+TEST_CASE("the last thread of a CPU spins, the others yield") {
+    Leaves<Counting> leaves(4, 2, LeafOf::cpu);
+    const BasicWaitBudget<Backoff> as_usual{.spins = 0, .yields = most_yields};
+    const auto yields_of = [&](std::uint64_t ticket) {
+        Counting::yields = 0;
+        CHECK_FALSE(leaves.wait(ticket, as_usual, deadline_after(std::chrono::milliseconds(1))));
+        return Counting::yields;
+    };
+    Counting::on = 1;
+    CHECK(yields_of(leaves.arrive(1, nothing)) > 0);
+    CHECK(yields_of(leaves.arrive(1, nothing)) == 0);
+    Counting::on = 0;
+    const std::uint64_t first = leaves.arrive(1, nothing);
+    CHECK(yields_of(first) > 0);
+    leaves.arrive(1, nothing);
+    CHECK(leaves.reached(first));
+}
+
+TEST_CASE("few threads, more than there are CPUs but not twice as many, and any number on one, meet at one word") {
     CHECK(leaves_for(1) == nullptr);
-    CHECK(leaves_for(4) == nullptr);
+    CHECK(leaves_for(3) == nullptr);
     CHECK(leaves_for(masked_cpus() + 1) == nullptr);
+    CHECK((leaves_for(2 * masked_cpus()) != nullptr) == (masked_cpus() > 1));
     CHECK(leaves_for(barrier<>::max()) == nullptr);
 }
 
