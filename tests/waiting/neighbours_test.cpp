@@ -229,6 +229,14 @@ TEST_CASE("a hiccup is not a neighbour") {
     }
 }
 
+TEST_CASE("a quota that is used up again and again is not a neighbour") {
+    Participant self(Occupancy::oversubscribed);
+    for (int period = 0; period < 20; ++period) {
+        self->yield_takes = [] { return machine->yield_takes = fellow, 25 * ms; };
+        CHECK(self.wait_for(100 * ms, soon).slept == 0);
+    }
+}
+
 TEST_CASE("a late yield that costs less than the wake-ups saved since is not a neighbour") {
     Participant self(Occupancy::oversubscribed);  // a rank beside others that now and then poll for a slice
     constexpr int waits = 200;

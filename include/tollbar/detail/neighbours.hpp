@@ -153,7 +153,7 @@ public:
 
     /// A yield came back late, after `took`. True when neighbours are why.
     bool late(std::uint64_t now, std::uint64_t took, const Pace& pace) noexcept {
-        if (!here()) slices_.failed(now, pace, took / pace.ticks_per_us);
+        if (!here()) slices_.failed(now, pace, std::min(took / pace.ticks_per_us, most_of_one_us));
         return here();
     }
 
@@ -165,6 +165,10 @@ public:
 
 private:
     /// Slices lost to neighbours, in us. All CPUs probe at the same time, so that all lose that slice at the same time.
+    /// The most that one late yield loses: a neighbour's slice is over by then, and a longer one is of a quota that is
+    /// used up, or of a machine that stood still.
+    static constexpr std::uint64_t most_of_one_us = 4'000;
+
     static constexpr BackoffRule slices{.enough = 6'000, .least_us = 10'000, .most_us = 40'000, .together = true};
 
     BasicBackoff<std::atomic<std::uint64_t>, slices> slices_;
