@@ -82,6 +82,7 @@ struct RelacySync {
     /// Threads run anywhere.
     static std::uint32_t cluster() noexcept { return rl::rand(2); }
     static std::uint32_t cpu() noexcept { return rl::rand(2); }
+    static bool change_cpu() noexcept { return rl::rand(2) == 0; }
 
     static void full_fence() noexcept {
         if (!machine.weakening.full_fence) fence();

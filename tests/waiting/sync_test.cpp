@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deadlines on every clock, however far away, the futex they end, and the fence that the kernel may refuse.
+#include <tollbar/detail/cpus.hpp>
 #include <tollbar/detail/sync.hpp>
 #include <tollbar/detail/waiting.hpp>
 
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -181,4 +183,26 @@ TEST_CASE("a wake-up reaches those whom its mask names") {
         NativeSync::wake(word, NativeSync::everybody, scope);
         for (std::thread& thread : threads) thread.join();
     }
+}
+
+TEST_CASE("a thread that is pinned, or filtered, does not change its CPU") {
+    std::thread([] {
+        CpuSet one;
+        const auto here = static_cast<std::size_t>(sched_getcpu());
+        one.bits[here / 64] = std::uint64_t{1} << here % 64;
+        REQUIRE(sched_setaffinity(0, sizeof one.bits, reinterpret_cast<cpu_set_t*>(one.bits.data())) == 0);
+        CHECK_FALSE(NativeSync::change_cpu());
+        CHECK(affinity() == one);
+    }).join();
+    CHECK(testing::in_child([] {
+              if (!refuse_membarrier() || NativeSync::change_cpu()) _exit(1);
+          }).succeeded());
+}
+
+TEST_CASE("a thread that changes its CPU keeps its affinity") {
+    std::thread([] {
+        const CpuSet before = affinity();
+        CHECK(NativeSync::change_cpu() == (before.count() > 1));
+        CHECK(affinity() == before);
+    }).join();
 }

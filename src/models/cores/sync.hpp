@@ -86,6 +86,7 @@ struct SimulatedSync {
         return caches.core_of(caches.self()).cluster;
     }
     static std::uint32_t cpu() noexcept { std::abort(); }  // of several threads
+    static bool change_cpu() noexcept { std::abort(); }    // of threads on one
 };
 
 /// Everybody has a core.
