@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Four threads, or as many as the program is told, meet at a threading.Barrier; the second does not come."""
+"""Four threads, or as many as the program is told, meet at a threading.Barrier; to the second meeting the
+second does not come, which says so."""
 
 import sys
 import threading
@@ -16,6 +17,7 @@ def late() -> None:
 def worker(number: int) -> None:
     barrier.wait()
     if number == 1:
+        print("ready", flush=True)
         late()
     barrier.wait()
 
@@ -23,6 +25,5 @@ def worker(number: int) -> None:
 threads = [threading.Thread(target=worker, args=(number,)) for number in range(MEMBERS)]
 for thread in threads:
     thread.start()
-print("ready", flush=True)
 for thread in threads:
     thread.join()

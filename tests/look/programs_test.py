@@ -8,23 +8,31 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from looking import AS_ROOT, BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, look, names
 from needs import left_out
+from tollbar.cli.table import Table
 from tollbar.look import pythons
 
 LEVELS = ("-O0", "-O2")
 
 
-def failed(table) -> bool:
-    return table.failed
+def after(waiters: int) -> Callable[[Table], bool]:
+    """Whether somebody is found missing once as many wait. Who has not come yet is missing too before."""
+    return lambda table: table.failed and len(names(table, "waits")) == waiters
+
+
+def alone(table: Table) -> bool:
+    """Whether a single thread is missing, which is so once all others have come."""
+    return table.failed and len(names(table, "missing", "guess")) == 1
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_late_thread_of_a_pthread_barrier_is_named(compiled, started, look_until, level):
     job = started(compiled("pthread_barrier.c", "gcc", level))
-    table = look_until(failed, job.pid)
+    table = look_until(after(3), job.pid)
     said = r"pthread_barrier_t at 0x\w+: 3 of 4 have arrived; not there: thread \d+ "
     assert re.match(said + r"\(asleep, pause\(\) under late\)$", table.notes[0])
     assert names(table, "missing", "guess") == ["pause() under late"]
@@ -34,27 +42,27 @@ def test_the_late_thread_of_a_pthread_barrier_is_named(compiled, started, look_u
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_late_thread_that_runs_is_named_with_its_function(compiled, started, look_until, level):
     job = started(compiled("pthread_barrier.c", "gcc", level), "spin")
-    table = look_until(failed, job.pid)
+    table = look_until(after(3), job.pid)
     assert names(table, "missing", "guess") == ["late()"]
     assert [row.state for row in table.rows if row.part == "missing"] == ["runs"]
 
 
 def test_main_that_joins_the_waiters_is_not_named(compiled, started, look_until):
     job = started(compiled("pthread_barrier.c", "gcc", "-O0"))
-    table = look_until(failed, job.pid)
+    table = look_until(after(3), job.pid)
     assert [row.part for row in table.rows if row.thread == job.pid] == [None]
     assert [row.doing for row in table.rows if row.thread == job.pid] == ["pthread_join() under main"]
 
 
 def test_a_line_of_source_is_named_where_there_is_debug_information(compiled, started, look_until):
     job = started(compiled("pthread_barrier.c", "gcc", "-O0", "-g"))
-    [doing] = names(look_until(failed, job.pid), "missing")
+    [doing] = names(look_until(after(3), job.pid), "missing")
     assert re.fullmatch(r"pause\(\) under late \(pthread_barrier\.c:\d+\)", doing)
 
 
 def test_a_stopped_program_is_said_to_be_stopped_where_it_was(compiled, started, look_until):
     job = started(compiled("pthread_barrier.c", "gcc", "-O2"))
-    look_until(failed, job.pid)
+    look_until(after(3), job.pid)
     job.send_signal(signal.SIGSTOP)
     os.waitid(os.P_PID, job.pid, os.WSTOPPED | os.WNOWAIT)
     table = look_until(lambda table: table.failed and table.rows[0].state == "stopped", job.pid)
@@ -64,7 +72,7 @@ def test_a_stopped_program_is_said_to_be_stopped_where_it_was(compiled, started,
 
 def test_the_late_thread_of_a_std_barrier_is_named(compiled, started, look_until):
     job = started(compiled("std_barrier.cpp", "g++", "-std=c++20", "-O0"))
-    table = look_until(failed, job.pid)
+    table = look_until(after(2), job.pid)
     assert re.match(r"std::barrier \(libstdc\+\+\) at 0x\w+: 2 of 3 have arrived; ", table.notes[0])
     assert names(table, "missing", "guess") == ["pause() under late"]
     assert len(names(table, "waits")) == 2
@@ -72,7 +80,7 @@ def test_the_late_thread_of_a_std_barrier_is_named(compiled, started, look_until
 
 def test_the_late_thread_of_an_optimized_std_barrier_is_a_guess_at_worst(compiled, started, look_until):
     job = started(compiled("std_barrier.cpp", "g++", "-std=c++20", "-O2"))
-    table = look_until(failed, job.pid)
+    table = look_until(after(2), job.pid)
     assert re.match(r"std::barrier \(libstdc\+\+\) at 0x\w+: 2 of 3 have arrived; ", table.notes[0])
     assert names(table, "missing", "guess") == ["pause() under late"]
     assert len(names(table, "waits")) == 2
@@ -83,7 +91,7 @@ def test_the_late_thread_of_an_optimized_std_barrier_is_a_guess_at_worst(compile
 def test_the_late_thread_of_a_parallel_region_is_named(compiled, started, look_until, how, policy):
     program = compiled("openmp.c", "gcc", "-O2", "-fopenmp")
     job = started(program, how, OMP_WAIT_POLICY=policy)
-    table = look_until(failed, job.pid)
+    table = look_until(after(3), job.pid)
     assert re.match(r"OpenMP barrier \(libgomp\) at 0x\w+: 3 of 4 have arrived; ", table.notes[0])
     assert names(table, "missing", "guess") == ["pause() under late"]
     assert len(names(table, "waits")) == 3
@@ -93,7 +101,7 @@ def test_the_late_thread_of_a_parallel_region_is_named(compiled, started, look_u
 @pytest.mark.parametrize(("compiler", "kind"), [(LIBCXX, r"std::barrier \(libc\+\+\)"), (BOOST, "boost::barrier")])
 def test_the_late_thread_at_other_libraries_barriers_is_named(compiled, started, look_until, compiler, kind, level):
     job = started(compiled("std_barrier.cpp", *compiler, level))
-    table = look_until(failed, job.pid)
+    table = look_until(after(2), job.pid)
     assert re.match(kind + r" at 0x\w+: 2 of 3 have arrived; not there: thread \d+ ", table.notes[0])
     assert names(table, "missing", "guess") == ["pause() under late"]
     assert len(names(table, "waits")) == 2
@@ -103,7 +111,7 @@ def test_the_late_thread_of_pythons_barrier_is_a_guess_from_its_frames(started, 
     if not has_py_spy():
         left_out("py-spy is not installed")
     job = started(sys.executable, SOURCES / "barrier.py")
-    table = look_until(failed, job.pid)
+    table = look_until(after(3), job.pid)
     said = r"threading\.Barrier at 0x\w+: 3 of 4 have arrived; not there: thread \d+ "
     why = r"\(asleep, late\(\) \(barrier\.py:\d+\)\); a guess: they began where those who wait did"
     assert re.match(said + why, table.notes[0])
@@ -128,7 +136,7 @@ def test_idle_workers_wait_for_nobody(compiled, started, look_until, policy):
 @pytest.mark.parametrize("how", ["barrier", "end"])
 def test_the_late_thread_of_llvms_openmp_is_a_guess_from_frames(compiled, started, look_until, how):
     job = started(compiled("openmp.c", "clang-14", "-O2", "-fopenmp"), how)
-    table = look_until(failed, job.pid)
+    table = look_until(alone, job.pid)
     assert names(table, "missing", "guess") == ["pause() under late"]
     assert "; a guess: this library shows no count" in table.notes[0]
 
@@ -183,12 +191,12 @@ def test_a_dead_rank_is_named_where_its_launcher_has_not_noticed(compiled, start
 def test_a_name_finds_the_processes_of_a_program(compiled, started, look_until):
     program = compiled("pthread_barrier.c", "gcc", "-O2")
     job = started(program)
-    assert {row.process for row in look_until(failed, program.name).rows} == {job.pid}
+    assert {row.process for row in look_until(after(3), program.name).rows} == {job.pid}
 
 
 def test_the_command_ends_with_1_and_names_the_missing_on_stderr(compiled, started, look_until):
     job = started(compiled("pthread_barrier.c", "gcc", "-O2"))
-    look_until(failed, job.pid)
+    look_until(after(3), job.pid)
     command = [sys.executable, "-m", "tollbar", "who", str(job.pid)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Four threads, or as many as the program is told, meet at a pthread barrier; the one in the middle does not come. main
- * waits in pthread_join with the barrier's address on its stack. With `spin` the late thread runs.
+ * Four threads, or as many as the program is told, meet at a pthread barrier; to the second meeting the one in the
+ * middle does not come, which says so. main waits in pthread_join with the barrier's address on its stack. With `spin`
+ * the late thread runs.
  *
  * usage: pthread_barrier [HOW [THREADS]] */
 #include <pthread.h>
@@ -21,7 +22,11 @@ __attribute__((noinline)) static void late(void) {
 
 static void* worker(void* number) {
     pthread_barrier_wait(&barrier);
-    if (number == (void*)(members / 2)) late();
+    if (number == (void*)(members / 2)) {
+        puts("ready");
+        fflush(stdout);
+        late();
+    }
     pthread_barrier_wait(&barrier);
     return NULL;
 }
@@ -33,8 +38,6 @@ int main(int words, char** word) {
     pthread_t threads[members];
     pthread_barrier_init(kept, NULL, (unsigned)members);
     for (long i = 0; i < members; ++i) pthread_create(&threads[i], NULL, worker, (void*)i);
-    puts("ready");
-    fflush(stdout);
     for (long i = 0; i < members; ++i) pthread_join(threads[i], NULL);
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three threads, or as many as the program is told, meet at a std::barrier, or a boost::barrier with -DBOOST; the
-// second does not come. main waits in join() and has the barrier's address on its stack.
+// Three threads, or as many as the program is told, meet at a std::barrier, or a boost::barrier with -DBOOST; to the
+// second meeting the second does not come, which says so. main waits in join() and has the barrier's address on its
+// stack.
 #ifdef BOOST
 #    include <boost/thread/barrier.hpp>
 #else
@@ -32,10 +33,12 @@ int main(int words, char** word) {
     for (unsigned i = 0; i < members; ++i)
         threads.emplace_back([&barrier, i] {
             meet(barrier);
-            if (i == 1) late();
+            if (i == 1) {
+                std::puts("ready");
+                std::fflush(stdout);
+                late();
+            }
             meet(barrier);
         });
-    std::puts("ready");
-    std::fflush(stdout);
     for (std::thread& thread : threads) thread.join();
 }
