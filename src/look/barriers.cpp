@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <map>
 #include <set>
 #include <sys/syscall.h>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t line_bytes = 64;
 constexpr std::int64_t most_members = 1 << 16;
+constexpr std::string_view libcxx = "std::barrier (libc++)";
 
 bool has_frame(const Thread& thread, std::string_view part) {
     return std::ranges::any_of(thread.frames,
@@ -167,7 +169,7 @@ bool add_libcxx(const Process& process, Thread& thread, Address at) {
     if (!algorithm || algorithm->expected != at || process.writable(barrier->deleter, 1)) return false;
     const std::int64_t arrived = arrived_in(process, algorithm->state, barrier->expected, barrier->phase);
     if (arrived < 1) return false;
-    thread.barriers.push_back({"std::barrier (libc++)", at, arrived, barrier->expected, barrier->phase});
+    thread.barriers.push_back({std::string(libcxx), at, arrived, barrier->expected, barrier->phase});
     return true;
 }
 
@@ -215,6 +217,14 @@ bool needs_registers(const Process& process, const Thread& thread) {
     if (!thread.barriers.empty() || thread.held()) return false;
     return (thread.waits_for_futex() && (!thread.complete || in_std_barrier(thread))) ||
            pauses_as_libcxx(process, thread);
+}
+
+bool lacks_waiters_of_libcxx(const std::vector<Thread>& threads) {
+    std::map<Address, std::int64_t> lacking;
+    for (const Thread& thread : threads)
+        for (const Barrier& barrier : thread.barriers)
+            if (barrier.kind == libcxx) --lacking.try_emplace(barrier.at, barrier.arrived).first->second;
+    return std::ranges::any_of(lacking, [](const auto& one) { return one.second > 0; });
 }
 
 void find_barriers(const Process& process, Thread& thread) {

@@ -8,6 +8,7 @@
 #include "report.hpp"
 #include "stopping.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -34,6 +35,37 @@ struct Target {
 
 enum class Place : bool { first, last };
 
+/// The frames, barriers and communicators of a thread whose stack was copied.
+void read_frames(Target& target, Thread& thread, Place place) {
+    target.unwinder.unwind(thread);
+    find_barriers(target.process, thread);
+    // A stop changes a sleeper's number of switches, so that only the last look may make one; but the waiters of libc++
+    // wake all the time.
+    const bool may_stop = place == Place::last || thread.call == SYS_clock_nanosleep;
+    if (may_stop && needs_registers(target.process, thread) && copy_stopped(target.process, thread, most_stack)) {
+        target.unwinder.unwind(thread);
+        find_barriers(target.process, thread);
+    }
+    target.communicators.find(thread);
+}
+
+/// Looks again at threads that may be waiters of libc++ and were awake, until each has been seen in its pause.
+void look_again(Target& target, std::vector<Thread>& threads, Place place) {
+    constexpr int most = 100, pause_ms = 4;
+    for (int attempt = 0; attempt < most && lacks_waiters_of_libcxx(threads); ++attempt) {
+        poll(nullptr, 0, pause_ms);
+        for (Thread& now : target.process.threads()) {
+            const auto before = std::ranges::find(threads, now.number, &Thread::number);
+            if (before == threads.end() || !before->barriers.empty() || now.call != SYS_clock_nanosleep) continue;
+            target.process.copy_stack(now, most_stack);
+            if (now.stack.empty()) continue;
+            read_frames(target, now, place);
+            now.held_us = std::max(now.held_us, before->held_us);
+            if (!now.barriers.empty()) *before = std::move(now);
+        }
+    }
+}
+
 /// First what costs a stopped thread nothing, then the stops in a row, then all that takes time.
 Look look(const std::vector<std::unique_ptr<Target>>& targets, Place place) {
     Look look;
@@ -46,20 +78,9 @@ Look look(const std::vector<std::unique_ptr<Target>>& targets, Place place) {
                 sight.process->copy_stack(thread, most_stack);
     for (std::size_t i = 0; i < targets.size(); ++i) {
         Sight& sight = look.processes[i];
-        for (Thread& thread : sight.threads) {
-            if (thread.stack.empty()) continue;
-            targets[i]->unwinder.unwind(thread);
-            find_barriers(*sight.process, thread);
-            // A stop changes a sleeper's number of switches, so that only the last look may make one; but the waiters
-            // of libc++ wake all the time.
-            const bool may_stop = place == Place::last || thread.call == SYS_clock_nanosleep;
-            if (may_stop && needs_registers(*sight.process, thread) &&
-                copy_stopped(*sight.process, thread, most_stack)) {
-                targets[i]->unwinder.unwind(thread);
-                find_barriers(*sight.process, thread);
-            }
-            targets[i]->communicators.find(thread);
-        }
+        for (Thread& thread : sight.threads)
+            if (!thread.stack.empty()) read_frames(*targets[i], thread, place);
+        look_again(*targets[i], sight.threads, place);
         measure_sleep(sight.threads);
     }
     look.groups = groups();

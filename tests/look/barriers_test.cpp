@@ -132,3 +132,15 @@ TEST_CASE("Boost's barrier lies around its condition variable, and counts down")
     CHECK(in_boost({.lacking = 1, .generation = 6, .completion = 16}).empty());
     CHECK(in_boost({.lacking = 1, .generation = 6, .completion = address(&completion)}, "main").empty());
 }
+
+TEST_CASE("a waiter of libc++ that was awake is missed at the barrier, and at no other library's") {
+    const auto at_barrier = [](const std::string& kind, std::int64_t arrived) {
+        Thread thread;
+        thread.barriers = {{kind, 64, arrived, 3, 0}};
+        return thread;
+    };
+    const Thread one = at_barrier("std::barrier (libc++)", 2), elsewhere = at_barrier("boost::barrier", 2);
+    CHECK(lacks_waiters_of_libcxx({one, Thread()}));
+    CHECK_FALSE(lacks_waiters_of_libcxx({one, Thread(), one}));
+    CHECK_FALSE(lacks_waiters_of_libcxx({elsewhere, Thread()}));
+}

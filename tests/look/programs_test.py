@@ -107,6 +107,13 @@ def test_the_late_thread_at_other_libraries_barriers_is_named(compiled, started,
     assert len(names(table, "waits")) == 2
 
 
+def test_a_look_sees_all_waiters_of_libcxx_or_none(compiled, started, look_until):
+    """Each wakes every 8 ms. When all are awake, as after a moment in which none got a CPU, nothing is concluded."""
+    job = started(compiled("std_barrier.cpp", *LIBCXX), 24)
+    look_until(after(23), job.pid)
+    assert {len(names(look(job.pid), "waits")) for _ in range(8)} <= {0, 23}
+
+
 def test_the_late_thread_of_pythons_barrier_is_a_guess_from_its_frames(started, look_until):
     if not has_py_spy():
         left_out("py-spy is not installed")
