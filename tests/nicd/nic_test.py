@@ -13,11 +13,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import tollbar
 from nic_hosts import HOSTS, NOBODY, Network, new_key, said
 from tollbar.machine import paths
 
 UNTIL_NAMED_MS = 1500  # those who wait in vain; longer than the slowest of them takes to start
-SIGNAL = 1  # toll_signal
+#: Of src/wire/frame.h: what a frame begins with, where its fields lie behind the headers, and toll_signal.
+MAGIC, FIELDS, SIGNAL = b"tol2", struct.Struct("!4sI8s8s8sQHHHB"), 1
+HEADERS, FRAME = 42, 56
+SO_RCVBUFFORCE = 33
 
 
 pytestmark = pytest.mark.usefixtures("hosts_can_have_nics")
@@ -33,8 +37,11 @@ def test_users_without_any_right_meet_on_their_nics(network, key):
 def messages(network: Network, key: str, plan: str, on_nic: bool) -> set[tuple[int, str, int, int]]:
     """Source, address told, step and episode of every signal that went over the bridge."""
     seen = set()
+    bridge = network.names[0].rpartition("h")[0] + "br"
+    subprocess.run(["ip", "link", "set", bridge, "promisc", "on"], check=True)
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
-        wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        wire.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
+        wire.bind((bridge, 0))
         wire.settimeout(0.2)
         members = [network.member(rank, key, plan, episodes=20, on_nic=on_nic) for rank in range(HOSTS)]
         for member in members:
@@ -45,16 +52,17 @@ def messages(network: Network, key: str, plan: str, on_nic: bool) -> set[tuple[i
                 packet = wire.recv(256)
             except TimeoutError:
                 return seen
-            if len(packet) != 82 or packet[42:46] != b"tol1" or packet[46] != SIGNAL:
+            if len(packet) != HEADERS + FRAME:
                 continue
-            step, of, _, source, episode = struct.unpack("!HQIIQ", packet[48:74])
-            if of == int(key, 16):
+            magic, _, _, _, _, episode, source, _, step, kind = FIELDS.unpack_from(packet, HEADERS)
+            if (magic, kind) == (MAGIC, SIGNAL):
                 seen.add((source, socket.inet_ntoa(packet[30:34]), step, episode))
 
 
 @pytest.mark.parametrize("plan", ["pairwise", "dissemination", "mcs"])
 def test_hosts_and_nics_send_the_same_messages(network, plan):
     by_hosts, by_nics = (messages(network, new_key(), plan, on_nic) for on_nic in (False, True))
+    assert len({message[:3] for message in by_nics}) == tollbar.plan(plan, HOSTS).text.count("!")
     assert len({message[:3] for message in by_nics}) * 20 == len(by_nics)
     assert by_hosts == by_nics
 
