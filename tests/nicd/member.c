@@ -5,8 +5,8 @@
  *
  * BOARD is a file of tolls that all members map. Each busy-waits up to SKEW_US before it arrives. Prints one line of
  * JSON: what carried it, episodes that ended, after how many a toll was not there, microseconds an episode, and, when
- * an episode does not end within PATIENCE_MS, the ranks that are missing. Exit code 0 unless the library says that
- * something failed. */
+ * an episode does not end within PATIENCE_MS, the ranks that are missing. With the variable UNTIL_TOLD patience begins
+ * when standard input ends. Exit code 0 unless the library says that something failed. */
 #define _GNU_SOURCE
 #include <tollbar/nic.h>
 #include <tollbar/toll.h>
@@ -14,12 +14,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { most_ranks = 64 };
 
@@ -41,10 +43,25 @@ static int failed(const char* call, int error) {
     return 1;
 }
 
+static int told(void) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return poll(&input, 1, 0) != 0;
+}
+
+static int waited(tollbar_nic* member, long patience_ms, int until_told) {
+    if (patience_ms == 0) return tollbar_nic_wait(member);
+    for (;;) {
+        const int last = !until_told || told();
+        const int error = tollbar_nic_wait_for(member, patience_ms * 1000000);
+        if (error != ETIMEDOUT || last) return error;
+    }
+}
+
 int main(int count, char** words) {
     if (count < 10) return 2;
     const uint32_t rank = (uint32_t)atoi(words[4]), ranks = (uint32_t)(count - 9);
     const long episodes = atol(words[6]), skew = atol(words[7]), patience = atol(words[8]);
+    const int until_told = getenv("UNTIL_TOLD") != NULL;
     const uint64_t key = strtoull(words[2], NULL, 16);
     const tollbar_nic_options options = {.plan = words[5], .only_nic = getenv("ONLY_NIC") != NULL};
     tollbar_nic_group group = {
@@ -71,7 +88,7 @@ int main(int count, char** words) {
             }
         tollbar_toll_pay(tolls, rank, (uint64_t)episode);
         if ((error = tollbar_nic_arrive(member)) != 0) return failed("arrive", error);
-        error = patience == 0 ? tollbar_nic_wait(member) : tollbar_nic_wait_for(member, patience * 1000000);
+        error = waited(member, patience, until_told);
         if (error == ETIMEDOUT) break;
         if (error != 0) return failed("wait", error);
         unpaid += tollbar_toll_leave(tolls, ranks, rank, (uint64_t)episode) != ranks;

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.usefixtures("hosts_can_have_nics")
 
 HEADER, FRAME = 42, 56
 RELEASE = 7
-UNTIL_NAMED_MS = 1500
 
 
 class Wire:
@@ -137,7 +136,7 @@ def test_a_number_used_again_passes_no_barrier_alone_whatever_is_said_again(netw
     network.wait_for_episode(0, 3)
     wire.listen()
     kill(members)
-    alone = network.member(0, key, user=NOBODY, patience_ms=UNTIL_NAMED_MS)
+    alone = network.member(0, key, user=NOBODY, in_vain=True)
     eventually(lambda: network.status(0)["groups"])
     wire.repeat()
     answer = said(alone)
@@ -151,10 +150,7 @@ def test_a_number_used_again_passes_no_barrier_alone_whatever_is_said_again(netw
 @pytest.mark.parametrize("on_nic", [True, False])
 def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(network, forgetful, on_nic):
     key = new_key()
-    others = [
-        network.member(rank, key, user=NOBODY, episodes=ENDLESS, on_nic=on_nic, patience_ms=60_000)
-        for rank in range(HOSTS)
-    ]
+    others = [network.member(rank, key, user=NOBODY, episodes=ENDLESS, on_nic=on_nic) for rank in range(HOSTS)]
     board = (network.folder / f"board{key}").read_bytes
     eventually(lambda: all(struct.unpack_from("=Q", board(), 8 * rank)[0] > 3 for rank in range(HOSTS)))
     if on_nic:
@@ -162,7 +158,7 @@ def test_a_rank_that_was_killed_and_comes_again_is_refused_and_told_what_to_do(n
         network.daemons[1].wait()
         network.daemons[1] = network.daemon(1, "--linger", "0")
     kill(others[1:2])
-    again = said(network.member(1, key, user=NOBODY, on_nic=on_nic, patience_ms=UNTIL_NAMED_MS))
+    again = said(network.member(1, key, user=NOBODY, on_nic=on_nic, in_vain=True))
     assert again["error"] == errno.ESTALE
     assert "earlier use of this group" in again["line"]
     assert "another number or key" in again["line"]
@@ -174,8 +170,7 @@ def test_different_plans_are_named_and_nobody_leaves(network, on_nic):
     key = new_key()
     plans = ["dissemination", "dissemination", "central", "dissemination"]
     members = [
-        network.member(rank, key, plan, user=NOBODY, on_nic=on_nic, patience_ms=UNTIL_NAMED_MS)
-        for rank, plan in enumerate(plans)
+        network.member(rank, key, plan, user=NOBODY, on_nic=on_nic, in_vain=True) for rank, plan in enumerate(plans)
     ]
     answers = [said(member) for member in members]
     assert [answer.get("ended", 0) for answer in answers] == [0] * HOSTS

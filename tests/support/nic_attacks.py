@@ -14,7 +14,7 @@ from nic_hosts import HOSTS, NOBODY, ROOT, Network, new_key, said
 
 ATTACKS = ROOT / "tests" / "security"
 ATTACKER = 1001
-PATIENCE_S = 20  # only turns a hang into a failure
+PATIENCE_S = 60  # only turns a hang into a failure
 ENDLESS = 10**9
 
 

@@ -18,7 +18,8 @@ ROOT = HERE.parents[1]
 SOURCES = ROOT / "tests" / "nicd"
 HOSTS = 4
 NOBODY = 65534
-PATIENCE_MS = 20_000  # only turns a hang into a failure
+PATIENCE_MS = 60_000  # only turns a hang into a failure
+NAMED_WITHIN_MS = 500  # who is missing, once whoever waits in vain is told to give up
 
 
 def hosts(*words: object) -> str:
@@ -64,13 +65,15 @@ class Network:
 
     def member(self, rank: int, key: str, plan: str = "pairwise", episodes: int = 50, user: int = 0,
                group: int = 1, stay: bool = False,
-               on_nic: bool | None = True, patience_ms: int = PATIENCE_MS,
+               on_nic: bool | None = True, in_vain: bool = False,
                daemon: str | None = None) -> subprocess.Popen:  # fmt: skip
-        """On its NIC (nothing else will do: True; or else over UDP: None), or over UDP (False)."""
+        """On its NIC (nothing else will do: True; or else over UDP: None), or over UDP (False). One that waits in vain
+        gives up when it is asked what it `said`."""
         board = self.folder / f"board{key}"
         if not board.exists():
             board.write_bytes(bytes(8192))
             board.chmod(0o666)
+        patience_ms = NAMED_WITHIN_MS if in_vain else PATIENCE_MS
         words = [board, key, group, rank, plan, episodes, 0, patience_ms, *self.addresses]
         listens = "none" if on_nic is False else daemon or self.socket(rank)
         environment = {**os.environ, "TOLLBAR_NICD": listens}
@@ -78,6 +81,8 @@ class Network:
             environment["ONLY_NIC"] = "1"
         if stay:
             environment["STAY"] = "1"
+        if in_vain:
+            environment["UNTIL_TOLD"] = "1"
         return subprocess.Popen(
             [*self.inside(rank), "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups",
              *(["--bounding-set=-all"] if user else []), str(self.program), *map(str, words)],
@@ -93,7 +98,7 @@ class Network:
         return next((group["episode"] for group in groups if group["process"] == member.pid), 0)
 
     def wait_for_episode(self, host: int, episode: int) -> None:
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE_MS / 1000
         while time.monotonic() < until:
             if any(group["episode"] >= episode for group in self.status(host)["groups"]):
                 return
@@ -106,7 +111,8 @@ def new_key() -> str:
 
 
 def said(process: subprocess.Popen) -> dict:
-    out, _ = process.communicate(timeout=60)
+    """Its answer, now that it is told that nobody else will come."""
+    out, _ = process.communicate(timeout=120)
     return json.loads(out)
 
 
