@@ -3,10 +3,9 @@
 
 import shutil
 import subprocess
-import time
-from pathlib import Path
 
 import pytest
+from mpi_jobs import leaves_nothing, segments
 
 
 @pytest.mark.parametrize("most", [500 << 20, 4096, 0])
@@ -21,16 +20,10 @@ def test_whoever_locks_all_memory_locks_what_is_used(run, door):
 
 @pytest.mark.parametrize("place", range(1, 5))
 def test_a_job_that_is_killed_while_it_sets_up_leaves_nothing_behind(start, door, place):
-    def segments() -> set[Path]:
-        return set(Path("/dev/shm").glob("tollbar.*.mpi.*"))
-
-    before = segments()  # those of other jobs come and go
-    outcome = start(door, 3, "limited", "killed", place, TOLLBAR_PLAN="turnstile").finish()
-    assert "passed: " not in outcome.said
-    end = time.monotonic() + 60
-    while segments() - before and time.monotonic() < end:
-        time.sleep(0.05)
-    assert segments() - before == set()
+    before = segments()
+    job = start(door, 3, "limited", "killed", place, TOLLBAR_PLAN="turnstile")
+    assert "passed: " not in job.finish().said
+    leaves_nothing(job, before)
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,11 @@
 
 import shutil
 import subprocess
-import time
-from pathlib import Path
 
 import pytest
+from mpi_jobs import leaves_nothing, segments
 from needs import left_out
 from tollbar.machine import doors, paths
-
-SHARED_MEMORY = Path("/dev/shm")
 
 
 def only_line(outcome) -> str:
@@ -71,10 +68,6 @@ def test_ranks_meet_by_messages_where_shared_memory_is_full(run, door, full_shar
     assert "use messages instead of shared memory" in outcome.said
 
 
-def segments() -> set[str]:
-    return {path.name for path in SHARED_MEMORY.iterdir() if "tollbar" in path.name}
-
-
 def test_a_killed_rank_ends_the_job_and_leaves_nothing_behind(start, door):
     before = segments()
     job = start(door, 4, "killed")
@@ -82,10 +75,7 @@ def test_a_killed_rank_ends_the_job_and_leaves_nothing_behind(start, door):
     assert outcome.code != 0
     assert "passed: " not in outcome.said
     assert len(job.processes()) == 4
-    end = time.monotonic() + 60  # other jobs on this machine may come and go
-    while (job.alive() or segments() - before) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert (job.alive(), segments() - before) == ([], set())
+    leaves_nothing(job, before)
 
 
 def test_a_preload_for_another_mpi_says_so_and_steps_aside(run, door):

@@ -213,6 +213,24 @@ class Job:
             self.process.wait()
 
 
+def segments() -> set[str]:
+    """Files of tollbar in shared memory, of any job."""
+    return {path.name for path in Path("/dev/shm").iterdir() if "tollbar" in path.name}
+
+
+def leaves_nothing(job: Job, before: set[str]) -> None:
+    """A job that was killed: neither processes nor segments, when there were those before it. Segments of other jobs
+    come and go, and none of these stays."""
+    end = time.monotonic() + LIMIT
+    while job.alive() and time.monotonic() < end:
+        time.sleep(0.05)
+    left = segments() - before
+    while left and time.monotonic() < end:
+        time.sleep(0.05)
+        left &= segments()
+    assert (job.alive(), left) == ([], set())
+
+
 class Programs:
     """The programs of those folders, or of any below tests/, built once for each MPI they are asked for."""
 
