@@ -265,12 +265,12 @@ class Programs:
 def clean_environment(folder: Path) -> dict[str, str]:
     """Without what could change the barrier, but for a tuning file of the test's own.
 
-    UCX uses no network device but the loopback: an MPI does not start when one that it has listed vanishes,
+    UCX and Open MPI use no network device but the loopback: an MPI fails when one that it has listed vanishes,
     as those of the hosts do that tests beside it make and remove."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("TOLLBAR_", "OMPI_", "MPIR_"))}
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     root |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    networks = {"FI_PROVIDER": "tcp", "UCX_NET_DEVICES": "lo"}
+    networks = {"FI_PROVIDER": "tcp", "UCX_NET_DEVICES": "lo", "OMPI_MCA_btl_tcp_if_include": "lo"}
     return kept | root | networks | {"TOLLBAR_TUNING": str(folder / "tuning")}
 
 
