@@ -24,10 +24,14 @@ SPREAD = ("tests/docs/docs_test.py", "tests/mutants/mutants_test.py")
 
 def pytest_configure() -> None:
     """Has what tests start hear every signal. A shell's background jobs ignore interrupts and nohup's ignore SIGHUP,
-    and what they start inherits that; a handler is not inherited."""
+    and what they start inherits that; a handler is not inherited.
+
+    And has the MPIs that they start use the loopback alone: UCX fails when a network device that it has listed
+    vanishes, as those of the hosts do that tests make and remove."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
+    os.environ["UCX_NET_DEVICES"] = "lo"
 
 
 @pytest.hookimpl(optionalhook=True)
