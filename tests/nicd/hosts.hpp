@@ -98,7 +98,7 @@ public:
     Daemons& operator=(const Daemons&) = delete;
     ~Daemons() {
         for (Rank host = 0; host < sockets_.size(); ++host) {
-            nic::ask(nic::connect_to(sockets_[host]), {.verb = nic::Verb::stop}, {}, std::chrono::seconds(5));
+            nic::ask(nic::connect_to(sockets_[host]), {.verb = nic::Verb::stop}, {}, std::chrono::seconds(60));
             threads_[host].join();
         }
     }

@@ -153,7 +153,7 @@ def test_down_ends_what_runs_on_the_hosts(three):
         while not subprocess.run(["ip", "netns", "pids", three[0]], capture_output=True).stdout:
             assert sleeper.poll() is None
         hosts("down")
-        assert sleeper.wait(timeout=30) != 0
+        assert sleeper.wait(timeout=60) != 0
 
 
 @needs_rights

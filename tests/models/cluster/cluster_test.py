@@ -207,7 +207,7 @@ def test_an_interrupted_simulation_says_how_far_it_came_and_leaves_nothing_behin
             assert job.poll() is None
             time.sleep(0.1)
         job.send_signal(signal.SIGINT)
-        out, err = job.communicate(timeout=30)
+        out, err = job.communicate(timeout=120)
     assert (job.returncode, out) == (130, "")
     assert re.fullmatch(r"tollbar simulate: interrupted in run 1 of 3, 4096 ranks: .*\n", err)
     assert not any(child.exists() for child in running)

@@ -80,7 +80,7 @@ def test_neighbours_run_in_the_session_as_long_as_it_lasts(tmp_path):
         loops = [int(line.split()[0]) for line in children.splitlines() if "while True" in line]
         assert len(loops) == 2
         assert {os.getsid(loop) for loop in loops} == {own._leader.pid}
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while any(map(runs, loops)):  # they were asked to end, and end when they have a processor
         assert time.monotonic() < limit
         time.sleep(0.01)
