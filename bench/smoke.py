@@ -23,14 +23,16 @@ LIMIT_S = 220
 Record = dict[str, Any]
 DATA = Path(__file__).parents[1] / "python" / "tollbar" / "data"
 SCHEMA = json.loads((DATA / "schema.json").read_text())["records"]
-#: The launchers of Open MPI refuse root and more ranks than processors unless they are told.
-OPEN_MPI = {
+#: The launchers of Open MPI refuse root and more ranks than processors unless they are told. UCX fails when a network
+#: device that it has listed vanishes.
+LAUNCHERS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "UCX_NET_DEVICES": "lo",
 }
 ACCEPTS: dict[str, Callable[[Any], bool]] = {
     "int": lambda value: type(value) is int and value >= 0,
@@ -258,7 +260,7 @@ def words(flags: str) -> list[str]:
 def start(run: Run, *flags: str) -> subprocess.Popen[str]:
     command = [*run.launcher, run.program, *flags]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, env=os.environ | OPEN_MPI, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(command, env=os.environ | LAUNCHERS, stdout=pipe, stderr=pipe, text=True)
 
 
 def finish(started: subprocess.Popen[str]) -> tuple[str, str]:
