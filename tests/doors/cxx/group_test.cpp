@@ -141,7 +141,12 @@ TEST_CASE("with TOLLBAR_VERBOSE a group says what it runs, without it or with 0 
 TEST_CASE("who is missing is reported on stderr, or where TOLLBAR_REPORT says") {
     for (const char* stderr_too : {"", "-"}) {
         const std::string said = waiting_probe({{"TOLLBAR_TIMEOUT", "0.02"}, {"TOLLBAR_REPORT", stderr_too}}, "1 has");
-        CHECK(said.starts_with("tollbar: the group (2 ranks, mcs): rank 0 has waited 0.0 s in episode 1: rank 1 has "));
+        const char* line = "tollbar: the group (2 ranks, mcs): rank 0 has waited %lf s in episode 1: rank 1 has %n";
+        double waited_s = -1;
+        int matched = 0;
+        std::sscanf(said.c_str(), line, &waited_s, &matched);
+        CHECK_MESSAGE(matched > 0, said);
+        CHECK(waited_s >= 0.0);
     }
     const std::string file = "/tmp/tollbar-report-" + std::to_string(getpid());
     CHECK(waiting_probe({{"TOLLBAR_TIMEOUT", "0.02"}, {"TOLLBAR_REPORT", file}}, "1 has", file).empty());
