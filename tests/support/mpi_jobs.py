@@ -27,7 +27,7 @@ PAGE_BYTES = 20 << 20  # of which a job touches little, see toll.h
 RANKS_OF_A_PAGE = 256
 
 #: A program that has not ended by then hangs. Nothing else depends on it.
-LIMIT = 120
+LIMIT = 300
 
 # Door: launcher, compiler, what it opens. Names of files of wheels begin where the wheels lie.
 DOORS = {
