@@ -99,6 +99,14 @@ def _stayed(thread: Thread) -> bool:
     return thread.now.barriers == thread.before.barriers
 
 
+def _leaves(thread: Thread) -> bool:
+    """Whether it was woken at a barrier of glibc, whose waiters never spin, and has had no processor since."""
+    return thread.state == "runs" and any(
+        frame.symbol == "pthread_barrier_wait" and frame.module.startswith(("libc.", "libpthread"))
+        for frame in thread.frames
+    )
+
+
 def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
     meetings = _meetings(threads)
     at_barriers = {thread.thread for waiting in meetings.values() for thread in waiting}
@@ -115,6 +123,8 @@ def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
             yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), doubt=doubt)
             continue
         missing, doubt = not_there(waiting, others, barrier.expected - barrier.arrived)
+        if any(map(_leaves, missing)):
+            continue
         yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), missing, doubt)
 
 

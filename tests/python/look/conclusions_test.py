@@ -75,6 +75,10 @@ def test_a_waiter_that_a_signal_woke_still_waits_in_its_round():
     assert missing(woken, round_of(8)) == [20]
 
 
+def test_a_thread_that_was_woken_at_the_last_barrier_and_has_no_processor_yet_is_not_missing():
+    assert concluded([*waiters(3, 3, 4), thread(20, *WAIT, runs=True)]) == []
+
+
 def test_a_waiter_that_was_not_there_before_accuses_nobody():
     assert concluded([*waiters(3, 3, 4), thread(20, *LATE)], [thread(20, *LATE)]) == []
 
