@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An MPI job whose rank 2 is in sleep() while the others are in MPI_Allreduce; with `spin` it computes, with `apart` it
- * is in the same call of another communicator, with `dead` it has ended. With `meet` all of them meet about every two
- * milliseconds, rank 2 always last. */
+ * is in the same call of another communicator, with `dead` it has ended; with `stopped` it is, and rank 0 sends it a
+ * message. With `meet` all of them meet about every two milliseconds, rank 2 always last. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 static volatile unsigned long spun;
+static char message[1 << 20]; /* too long to be sent before it is received */
 
 __attribute__((noinline)) static void compute(void) {
     for (;;) ++spun;
@@ -30,10 +31,12 @@ int main(int words, char** word) {
         puts("ready");
         fflush(stdout);
         if (strcmp(how, "dead") == 0) raise(SIGKILL);
+        if (strcmp(how, "stopped") == 0) raise(SIGSTOP);
         if (strcmp(how, "spin") == 0) compute();
         if (strcmp(how, "sleep") == 0) sleep(1000);
         if (strcmp(how, "apart") == 0) MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, solver);
     }
+    if (rank == 0 && strcmp(how, "stopped") == 0) MPI_Send(message, sizeof message, MPI_CHAR, 2, 0, MPI_COMM_WORLD);
     for (long i = 0; strcmp(how, "meet") == 0; ++i) {
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += rank == 2 ? 2000000 : 0;

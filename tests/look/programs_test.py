@@ -195,6 +195,22 @@ def test_a_dead_rank_is_named_where_its_launcher_has_not_noticed(compiled, start
     assert table.notes == ["rank 2 has no process with an MPI in its memory; 3 of 4 are in MPI_Allreduce"]
 
 
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_a_rank_that_sends_to_a_stopped_one_is_not_named(compiled, started, look_until, mpi):
+    launcher, *options = LAUNCHERS[mpi]
+    program = compiled("job.c", f"mpicc.{mpi}", "-O2")
+    job = started(launcher, *options, "-n", 4, program, "stopped", **AS_ROOT)
+
+    def all_wait(table) -> bool:
+        calls = sorted(row.doing.split("(")[0] for row in table.rows if row.rank != 2)
+        return calls == ["MPI_Allreduce", "MPI_Allreduce", "MPI_Send"] and len(table.notes) == 2
+
+    table = look_until(all_wait, job.pid)
+    assert [row.rank for row in table.rows if row.part == "missing"] == [2]
+    assert re.match(r"rank 2 is in .*; 2 of 4 are in MPI_Allreduce$", table.notes[0]), table.notes
+    assert re.match(r"rank 2 is stopped in .*; 3 of 4 are not stopped$", table.notes[1]), table.notes
+
+
 def test_a_name_finds_the_processes_of_a_program(compiled, started, look_until):
     program = compiled("pthread_barrier.c", "gcc", "-O2")
     job = started(program)

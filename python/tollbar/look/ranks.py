@@ -48,6 +48,11 @@ class Rank:
         )
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether all its threads were stopped from the first look to the last."""
+        return bool(self.threads) and all(thread.stayed_stopped for thread in self.threads)
+
+    @property
     def first(self) -> Thread | None:
         return next((thread for thread in self.threads if thread.thread == self.process), None)
 
@@ -122,8 +127,9 @@ def of_threads(rank_of: Mapping[int, tuple[int, int | None]], threads: Sequence[
 
 
 def conclude(ranks: Sequence[Rank], all_here: bool = False) -> Meeting | None:
-    """The ranks that are not in the collective call that most ranks are in; None while anybody there moves.
-    `all_here`: the job has no ranks on other hosts."""
+    """The ranks that are not in the collective call that most ranks are in; None while anybody there moves. Ranks
+    that are stopped or gone are then the only ones: the others may be elsewhere because of them. `all_here`: the job
+    has no ranks on other hosts."""
     calls = Counter(rank.call for rank in ranks if rank.call and _COLLECTIVE.match(rank.call))
     if not calls or len(ranks) < 2:
         return None
@@ -134,7 +140,12 @@ def conclude(ranks: Sequence[Rank], all_here: bool = False) -> Meeting | None:
         return None
     size = max(len(ranks), *(rank.size or 0 for rank in ranks))
     gone = tuple(sorted(set(range(size)) - {rank.rank for rank in ranks})) if all_here else ()
-    return Meeting(call, size, inside, odd, gone=gone) if odd or gone else _elsewhere(call, size, inside)
+    stopped = tuple(rank for rank in ranks if rank.is_stopped)
+    if stopped or gone:
+        odd = tuple(rank for rank in odd if rank in stopped)
+    elif not odd:
+        return _elsewhere(call, size, inside)
+    return Meeting(call, size, inside, odd, gone=gone) if odd or gone else None
 
 
 def _elsewhere(call: str, size: int, ranks: Sequence[Rank]) -> Meeting | None:

@@ -30,6 +30,27 @@ def test_a_rank_in_another_call_is_named_with_it():
     assert found.sentence == "rank 0 is in MPI_Bcast; 3 of 4 are in MPI_Allreduce"
 
 
+def stopped(number: int, call: str | None):
+    named = (LIBRARY, f"{LIBRARY}{call}", "step", *MAIN) if call else ("compute", *MAIN)
+    return sight_of([thread(number, *named) | {"state": "T"}], process=number).threads[0]
+
+
+def test_where_a_rank_is_stopped_no_other_is_named():
+    inside = (rank(1, "PMPI_Allreduce"), rank(3, "PMPI_Allreduce"))
+    found = meeting(rank(0, "PMPI_Send"), stopped(2, "PMPI_Send"), *inside)
+    assert found.sentence == "rank 2 is in MPI_Send; 2 of 4 are in MPI_Allreduce"
+    assert meeting(rank(0, "PMPI_Send"), stopped(2, "PMPI_Allreduce"), *inside) is None
+    assert meeting(rank(0, None), stopped(2, None), *inside).odd[0].rank == 2
+
+
+def test_where_a_rank_is_gone_no_other_is_named():
+    there = (rank(0, "PMPI_Send"), rank(1, "PMPI_Allreduce"), rank(3, "PMPI_Allreduce"))
+    job = ranks.of_threads({each.process: (each.process, 4) for each in there}, there)
+    assert ranks.conclude(job, all_here=True).sentence == (
+        "rank 2 has no process with an MPI in its memory; 2 of 4 are in MPI_Allreduce"
+    )
+
+
 def test_a_rank_whose_stack_was_read_in_part_is_not_named():
     unread = thread(1, "epoll_wait", runs=True) | {"complete": False}
     partly = sight_of([unread], process=1).threads[0]
