@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from tollbar import _native
 _SEAL = re.compile(rb" ([0-9a-f]{16})\]\s*$")
 _HEAD = re.compile(r"(?P<name>.+?) \((?P<size>\d+) ranks\), (?P<call>MPI_\w+)")
 _WAITED = re.compile(r" has waited (?P<seconds>[\d.]+) s.*?: (?P<clauses>.*)")
+_STOPPED = re.compile(r"(^|, )(stopped|dead)(,|$)")
 ACCOUNT = "account"
 STANDING = "ranks"
 _MOST_HOSTS, _MOST_RANKS = 1000, 100_000  #: more than that is no report
@@ -145,7 +146,7 @@ class Hosts:
                 missing.setdefault(standing.doing, []).append(rank)
             elif count == number:
                 came.setdefault(call, []).append(rank)
-        names = [f"{_listed(there)} ({doing})" for doing, there in missing.items()]
+        names = [f"{_listed(there)} ({doing})" for doing, there in missing.items() if _at_fault(doing, missing)]
         silent = int(head["size"]) - len(ranks)
         names += [f"{silent} on hosts that say nothing"] if silent > 0 else []
         usual = _usual(came)
@@ -194,6 +195,12 @@ def _described(call: str, other: str) -> str:
     pairs = zip(parts, others, strict=False) if name == its else [(parts[0], "")]
     shown = ", ".join(part for part, other in pairs if part != other)
     return f"{name} ({shown})" if shown else name
+
+
+def _at_fault(doing: str, missing: Iterable[str]) -> bool:
+    """Whether ranks doing that are named: where some are stopped or dead, others in calls may be waiting for these."""
+    is_stopped, outside = _STOPPED.search(doing), "outside the MPI, " in doing
+    return bool(is_stopped or outside or not any(map(_STOPPED.search, missing)))
 
 
 def _brief(doing: str) -> str:

@@ -143,6 +143,19 @@ TEST_CASE("a rank that is stopped in a call waits for nobody") {
     says(host.line(), "rank 1 (host h, process 101) has not come: it is stopped, in MPI_Recv from rank 0 (tag 7)");
 }
 
+TEST_CASE("where a rank is stopped or dead, one that waits in another call is not named") {
+    Host host(4);
+    for (const int rank : {1, 3}) host.call(rank, "MPI_Allreduce");
+    host.message(0, "MPI_Send", 2, 7);
+    says(host.line(), "rank 0 (host h, process 100) has not come: it is in MPI_Send to rank 2");
+    host.message(2, "MPI_Send", 3, 7);
+    SUBCASE("stopped") { host.at(2).row.start = stopped; }
+    SUBCASE("dead") { host.at(2).row.process = 0; }
+    const std::string line = host.line();
+    says(line, "has waited 2.0 s: rank 2 (");
+    CHECK(line.find("rank 0") == std::string::npos);
+}
+
 TEST_CASE("another number of bytes, operation or root is named where the standard wants one") {
     Host host(3);
     SUBCASE("bytes") {

@@ -103,6 +103,19 @@ def test_at_another_communicator_ranks_that_wait_elsewhere_are_named():
     ]
 
 
+def test_where_a_rank_is_stopped_one_in_another_call_is_not_named():
+    line = Line(CALL.format("solvers", 4, 7, 0, "n1", FAR.format(2)), "at a1 7 0")
+    come = standing([0], "host n1, process 4, in MPI_Allreduce 7 of solvers at ./x+0x1", "a1:7")
+    sends = standing([1], "host n1, process 5, in MPI_Send to rank 2 (tag 0) at ./x+0x3, after", "a1:6")
+    stopped = standing([2], "host n2, process 6, stopped, in MPI_Send to rank 3 (tag 0) at ./x+0x3", "a1:6")
+    outside = standing([3], "host n2, process 7, outside the MPI, running, after MPI_Bcast 6 of solvers", "a1:6")
+    assert said(line, come, sends, stopped, outside) == [
+        "1 of 4 wait in MPI_Allreduce number 7 of solvers; "
+        "missing: 2 (host n2, process 6, stopped, in MPI_Send to rank 3 (tag 0) at ./x+0x3), "
+        "3 (host n2, process 7, outside the MPI, running)"
+    ]
+
+
 def test_a_host_whose_ranks_stand_still_has_them_named_and_one_that_says_nothing_has_them_counted():
     line = Line(CALL.format("solvers", 6, 7, 0, "n1", FAR.format(4)), "at a1 7 0")
     come = standing([0, 1], "in MPI_Allreduce 7 of solvers at ./x+0x1", "a1:7")

@@ -59,6 +59,11 @@ std::string peer_of(const tollbar_seat& seat) {
     return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
 }
 
+bool is_stopped(const Rank& rank, const Asked& asked) {
+    const std::string doing = asked.doing(rank);
+    return doing == "stopped" || doing == "dead";
+}
+
 /// "4711" in hexadecimal digits.
 std::string hex(std::uint64_t number) {
     char text[20];
@@ -184,20 +189,22 @@ private:
         return places;
     }
 
-    enum class About { missing, anybody };
-
-    /// "rank 2 (host a, process 4711) has not come: it is ...", or of anybody "rank 2 (host a, process 4711) is ...";
-    /// ranks in one place share a clause.
-    std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, About about) const {
+    /// "rank 2 (host a, process 4711) is ..."; ranks in one place share a clause.
+    std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, const char* is = " is ",
+                                     const char* are = " are ") const {
         std::vector<std::string> all;
-        for (const auto& [place, there] : by_place(ranks)) {
-            const bool single = there.size() == 1;
-            const char* const verb = about == About::anybody ? (single ? " is " : " are ")
-                                     : single                ? " has not come: it is "
-                                                             : " have not come: they are ";
-            all.push_back(named(there) + verb + place);
-        }
+        for (const auto& [place, there] : by_place(ranks))
+            all.push_back(named(there) + (there.size() == 1 ? is : are) + place);
         return all;
+    }
+
+    bool waits(const Rank* rank) const { return std::ranges::find(waits_, rank, &Wait::rank) != waits_.end(); }
+
+    /// Ranks whose absence is their own: beside a stopped or dead one, a rank in a call may be waiting for that.
+    std::vector<const Rank*> at_fault(std::vector<const Rank*> missing) const {
+        if (std::ranges::any_of(missing, [&](const Rank* rank) { return is_stopped(*rank, asked_); }))
+            std::erase_if(missing, [&](const Rank* rank) { return waits(rank); });
+        return missing;
     }
 
     static std::string together(const std::vector<std::string>& clauses) {
@@ -254,7 +261,8 @@ private:
                             site(*ranks.front(), other.site) + " where " + std::to_string(here) +
                             (here == 1 ? " rank called " : " ranks called ") + described(usual, other));
         }
-        for (std::string& clause : clauses(missing, About::missing)) found.push_back(std::move(clause));
+        for (std::string& clause : clauses(at_fault(missing), " has not come: it is ", " have not come: they are "))
+            found.push_back(std::move(clause));
         const auto& of_usual = most->second;
         const auto speaks = std::ranges::find_if(waits, [&](const Wait& wait) {
             return wait.number == number && std::ranges::find(of_usual, wait.rank) != of_usual.end();
@@ -302,7 +310,7 @@ private:
         std::vector<const Rank*> way;
         for (const Rank* rank = &first;;) {
             const tollbar_seat* message = message_of(*rank);
-            if (message == nullptr || std::ranges::find(waits_, rank, &Wait::rank) == waits_.end()) return {};
+            if (message == nullptr || !waits(rank)) return {};
             way.push_back(rank);
             rank = rank_of(message->peer);
             if (rank == &first) break;
@@ -340,7 +348,7 @@ private:
             const Wait& first = waits.front();
             const Rank* partner = rank_of(peer);
             std::string who = "rank " + std::to_string(peer) + " is not watched on this host";
-            if (partner != nullptr) who = clauses({partner}, About::anybody).front();
+            if (partner != nullptr) who = clauses({partner}).front();
             if (waits.size() > 1) who = std::to_string(waits.size()) + " ranks wait for it: " + who;
             lines_.push_back({opening(first) + who, ""});
         }
@@ -352,7 +360,7 @@ private:
         std::vector<const Rank*> others;
         for (const Rank& rank : ranks_)
             if (&rank != first.rank) others.push_back(&rank);
-        const std::vector<std::string> where = clauses(others, About::anybody);
+        const std::vector<std::string> where = clauses(others);
         const std::string said = where.empty() ? "no other rank is watched on this host" : together(where);
         lines_.push_back({opening(first) + said, ""});
     }
@@ -371,8 +379,7 @@ bool leave_out_stopped(std::vector<Rank>& ranks, double timeout_s, const Asked& 
     bool any = false;
     for (Rank& rank : ranks) {
         if (*std::ranges::max_element(rank.waited_s) < timeout_s) continue;
-        const std::string doing = asked.doing(rank);
-        if (doing != "stopped" && doing != "dead") continue;
+        if (!is_stopped(rank, asked)) continue;
         rank.waited_s.fill(0);
         any = true;
     }
