@@ -34,6 +34,8 @@ def ranks_launch(ranks: int, hosts: int, seed: int, door: str = "none", setting:
         made.append(fake_program.floor(number, 30, 1400))
         kind = "mpi" if door == "none" else "door"
         made += _measured(chance, number, "MPI_Barrier", kind, "auto", far * behind(door, ranks))
+        for name in ("MPI_Bcast", "PMPI_Bcast") if setting == "watched" else ():
+            made += _measured(chance, number, name, "mpi", "auto", 2 * latency_ns(name, ranks))
         for name in PLANS if door == "none" and setting == "stock" else ():
             time = far * latency_ns(name, ranks)
             made += _measured(chance, number, name, "plan", "auto", time / 10 if hosts == 1 else time)

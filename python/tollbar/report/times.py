@@ -36,13 +36,13 @@ def situations(samples: Samples) -> Iterator[list[dict[str, Any]]]:
     """
     in_situ = (pl.col("apart") == "launcher") | (pl.col("bench") == "mpi")
     records = samples.records.filter(in_situ)
-    watched = [(call, f"P{call}") for call in WATCHED_CALLS]
-    names = [name for pair in watched for name in pair]
-    yield from _compared(dataclasses.replace(samples, records=records.filter(~pl.col("name").is_in(names))), TODAY)
-    for pair in watched:
-        of_call = records.filter(pl.col("name").is_in(pair))
+    call = pl.col("name").str.replace(r" \[.*\]$", "").str.strip_prefix("P")
+    barriers = records.filter(~call.is_in(WATCHED_CALLS))
+    yield from _compared(dataclasses.replace(samples, records=barriers), TODAY)
+    for name in WATCHED_CALLS:
+        of_call = records.filter(call == name)
         if not of_call.is_empty():
-            yield from _compared(dataclasses.replace(samples, records=of_call), pair[1:])
+            yield from _compared(dataclasses.replace(samples, records=of_call), [f"P{name}"])
 
 
 def _compared(shown: Samples, today: Sequence[str]) -> Iterator[list[dict[str, Any]]]:

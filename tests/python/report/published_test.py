@@ -58,6 +58,15 @@ def test_runs_that_share_no_launch_stand_in_one_table_and_are_not_compared(tmp_p
     assert row.endswith("| apart |  |")
 
 
+def test_a_watched_call_is_compared_with_its_own_second_name_alone(tmp_path):
+    run = results.new_run(tmp_path, "mpi")
+    results.write_environment(run, {"kind": "mpi", "usable": [0, 1]})
+    for launch in range(2):
+        results.write_launch(run, launch, "p", replay_mpi.ranks_launch(2, 1, launch, setting="watched"))
+    barriers = [{row["barrier"] for row in each} for each in times.situations(samples.read([run]))]
+    assert barriers == [{"MPI_Barrier [watched]"}, {"MPI_Bcast [watched]", "PMPI_Bcast"}]
+
+
 def test_a_run_that_is_added_replaces_those_of_its_kind(stored_once, stored_beside, tmp_path):
     first, second = stored_beside(ranks=(2,)), stored_beside(ranks=(8,))
     published.write([stored_once, first], tmp_path / "stored")
