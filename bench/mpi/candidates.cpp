@@ -54,6 +54,37 @@ private:
     int ranks_ = 0;
 };
 
+template <auto bcast>
+struct FromFirst {
+    static void episode(MPI_Comm comm) noexcept {
+        double value = 0;
+        bcast(&value, 1, MPI_DOUBLE, 0, comm);
+    }
+};
+
+/// Calls that wait for nobody: microseconds of an episode are nanoseconds of a call. It ends in a barrier, which costs
+/// a call as much with the watch as without.
+template <class Call>
+struct Alone {
+    static void episode(MPI_Comm comm) noexcept {
+        for (int i = 0; i < 1000; ++i) Call::episode(MPI_COMM_SELF);
+        PMPI_Barrier(comm);
+    }
+};
+
+void add_watched(Roster& roster) {
+    roster.add<Called<Sum<MPI_Allreduce>>>({"MPI_Allreduce", "mpi"});
+    roster.add<Called<Sum<PMPI_Allreduce>>>({"PMPI_Allreduce", "mpi"});
+    roster.add<FromEach<MPI_Bcast>>({"MPI_Bcast", "mpi"});
+    roster.add<FromEach<PMPI_Bcast>>({"PMPI_Bcast", "mpi"});
+    roster.add<Called<Alone<Blocking>>>({"MPI_Barrier x1000 of MPI_COMM_SELF", "mpi"});
+    roster.add<Called<Alone<Own>>>({"PMPI_Barrier x1000 of MPI_COMM_SELF", "mpi"});
+    roster.add<Called<Alone<Sum<MPI_Allreduce>>>>({"MPI_Allreduce x1000 of MPI_COMM_SELF", "mpi"});
+    roster.add<Called<Alone<Sum<PMPI_Allreduce>>>>({"PMPI_Allreduce x1000 of MPI_COMM_SELF", "mpi"});
+    roster.add<Called<Alone<FromFirst<MPI_Bcast>>>>({"MPI_Bcast x1000 of MPI_COMM_SELF", "mpi"});
+    roster.add<Called<Alone<FromFirst<PMPI_Bcast>>>>({"PMPI_Bcast x1000 of MPI_COMM_SELF", "mpi"});
+}
+
 /// A plan of tollbar's as every door of MPI runs it.
 class PlanBarrier {
 public:
@@ -108,12 +139,7 @@ Roster mpi_roster(Rank ranks, Rank hosts, const std::shared_ptr<PointToPoint>& p
     roster.add<Called<Split>>({"MPI_Ibarrier", door == "component" ? "door" : "mpi"});
     const bool watched = mpi_is_watched();
     if (door == "preload" || watched) roster.add<Called<Own>>({"PMPI_Barrier", "mpi"});
-    if (watched) {
-        roster.add<Called<Sum<MPI_Allreduce>>>({"MPI_Allreduce", "mpi"});
-        roster.add<Called<Sum<PMPI_Allreduce>>>({"PMPI_Allreduce", "mpi"});
-        roster.add<FromEach<MPI_Bcast>>({"MPI_Bcast", "mpi"});
-        roster.add<FromEach<PMPI_Bcast>>({"PMPI_Bcast", "mpi"});
-    }
+    if (watched) add_watched(roster);
 
     const bool share = hosts < ranks;
     if (hosts == 1) add_plan_by(roster, p2p, "turnstile", "turnstile", "auto");

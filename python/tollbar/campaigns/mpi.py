@@ -19,7 +19,8 @@ from tollbar.machine.session import Session
 #: Without --full: the settings and plans that the targets are about, and what is closest to them.
 FEW_SETTINGS = (STOCK, "linear", BASIC, *DOORS, *ON_CARDS)
 CALLS = ("MPI_Barrier", "MPI_Ibarrier")
-WATCHED_CALLS = ("MPI_Barrier", "MPI_Allreduce", "MPI_Bcast")
+_COLLECTIVE = ("MPI_Barrier", "MPI_Allreduce", "MPI_Bcast")
+WATCHED_CALLS = (*_COLLECTIVE, *(f"{call} x1000 of MPI_COMM_SELF" for call in _COLLECTIVE))
 FEW_PLANS = ("dissemination", "mcs", "central+messages", "dissemination+messages")
 #: Other MPIs than Open MPI are measured with these, unless they were asked for.
 OTHERS_RANKS = (4, 8, 16)

@@ -24,7 +24,13 @@ TODAY = (
     "MPI_Ibarrier",
 )
 #: Calls that are no barriers: each is compared with the MPI's own below what watches it, and with nothing else.
-WATCHED_CALLS = ("MPI_Allreduce", "MPI_Bcast")
+WATCHED_CALLS = (
+    "MPI_Allreduce",
+    "MPI_Bcast",
+    "MPI_Barrier x1000 of MPI_COMM_SELF",
+    "MPI_Allreduce x1000 of MPI_COMM_SELF",
+    "MPI_Bcast x1000 of MPI_COMM_SELF",
+)
 _KEY = [*SITUATION, "candidate"]
 _MORE = ("latency_ns", "call_ns", "inside_ns", "skew_ns", "alone_latency_ns", "cpu_ns", "switches")
 
