@@ -13,7 +13,7 @@
 /* An argument by value is a word, whatever it is in this MPI, and passed on whole. */
 typedef uintptr_t word;
 
-static inline int watches(void) { return __atomic_load_n(&tollbar_watches, __ATOMIC_RELAXED); }
+static inline uint64_t age_now(void) { return __atomic_load_n(&tollbar_age, __ATOMIC_RELAXED); }
 
 /* `other` where Fortran has a name of the two. NULL only for Fortran's names. */
 static inline tollbar_function next_of(tollbar_function* known, const char* name, const char* other) {
@@ -27,7 +27,9 @@ static inline tollbar_function next_of(tollbar_function* known, const char* name
     return next;
 }
 
-tollbar_in_each_hook int is_seen(unsigned line) { return tollbar_calls[line].kind == tollbar_begins || watches(); }
+tollbar_in_each_hook int is_seen(unsigned line, uint64_t age) {
+    return tollbar_calls[line].kind == tollbar_begins || age != 0;
+}
 
 /* The results of a call that count. */
 struct gave {
@@ -54,10 +56,13 @@ tollbar_in_each_hook struct gave in_fortran(unsigned line, struct tollbar_entere
 /* Fortran 2008 may leave the argument out. */
 static inline int code_in(const int* error) { return error == NULL ? MPI_SUCCESS : *error; }
 
-tollbar_in_each_hook struct tollbar_entered before(unsigned line, const struct tollbar_given* given) {
-    if (tollbar_calls[line].kind == tollbar_begins) tollbar_before_init();
+tollbar_in_each_hook struct tollbar_entered before(unsigned line, uint64_t age, const struct tollbar_given* given) {
+    if (tollbar_calls[line].kind == tollbar_begins) {
+        tollbar_before_init();
+        return (struct tollbar_entered){0};
+    }
     if (tollbar_calls[line].kind == tollbar_ends) tollbar_before_finalize();
-    return tollbar_enter(&tollbar_calls[line], line, given);
+    return tollbar_enter(&tollbar_calls[line], line, age, given);
 }
 
 tollbar_in_each_hook void after(unsigned line, struct tollbar_entered entered, int code, struct gave gave) {

@@ -29,8 +29,7 @@
 #include <vector>
 
 __thread struct tollbar_here tollbar_here;
-uint64_t tollbar_forgotten = 1;
-int tollbar_watches;
+uint64_t tollbar_age;
 int tollbar_accounts;
 
 using namespace tollbar::detail::watch;
@@ -103,7 +102,7 @@ int forget(MPI_Comm comm, int, void*, void*) {
         __atomic_store_n(&found->second->shared->id, std::uint64_t{0}, __ATOMIC_RELEASE);  // pairs as in add()
     self.all.erase(found);
     // Relaxed: a thread that gets the handle anew gets it after this in the MPI's own order.
-    __atomic_fetch_add(&tollbar_forgotten, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&tollbar_age, 1, __ATOMIC_RELAXED);
     return MPI_SUCCESS;
 }
 
@@ -148,30 +147,9 @@ const tollbar_known* add(MPI_Comm comm, std::uint64_t parent, std::uint64_t numb
     return nullptr;
 }
 
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
-    *copied = 0;
-    return MPI_SUCCESS;
-}
-
-}  // namespace
-
-tollbar_seat* tollbar_find_seat() {
-    struct tollbar_here& here = ::tollbar_here;
-    if (here.asked != 0) return nullptr;
-    here.asked = 1;
-    State& self = state();
-    const std::lock_guard lock(self.mutex);
-    if (self.seats < tollbar_seats) here.seat = &self.place.row->seats[self.seats++];
-    return here.seat;
-}
-
-const tollbar_known* tollbar_find_known(MPI_Comm comm) {
+/// nullptr where it is not counted.
+const tollbar_known* find_known(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return nullptr;
-    struct tollbar_here& here = ::tollbar_here;
-    const std::uint64_t forgotten = __atomic_load_n(&tollbar_forgotten, __ATOMIC_RELAXED);
-    if (here.forgotten != forgotten)
-        for (auto& entry : here.comms) entry = {};
-    here.forgotten = forgotten;
     State& self = state();
     const tollbar_known* known = nullptr;
     {
@@ -179,20 +157,19 @@ const tollbar_known* tollbar_find_known(MPI_Comm comm) {
         if (const auto found = self.all.find(comm); found != self.all.end()) known = found->second.get();
     }
     if (known == nullptr) known = add(comm, 0, 0);
-    if (known != nullptr && known->shared == nullptr) known = nullptr;
-    here.comms[tollbar_entry_of(comm)] = {comm, known};
-    return known;
+    return known == nullptr || known->shared == nullptr ? nullptr : known;
 }
 
-uint64_t tollbar_find_bytes(MPI_Datatype type) {
+/// And whether the type has a name, so that its handle stays.
+std::pair<std::uint64_t, bool> bytes_of(MPI_Datatype type) {
     int bytes = 0, integers, addresses, types, combiner = MPI_COMBINER_DUP;
     if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0) bytes = 0;
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    if (combiner == MPI_COMBINER_NAMED) ::tollbar_here.type = {type, static_cast<std::uint64_t>(bytes), 1};
-    return static_cast<std::uint64_t>(bytes);
+    return {static_cast<std::uint64_t>(bytes), combiner == MPI_COMBINER_NAMED};
 }
 
-uint16_t tollbar_find_operation(MPI_Op op) {
+/// 0: the program's own.
+unsigned number_of(MPI_Op op) {
 #ifdef OPEN_MPI  // its objects are looked up at run time, as those of open_mpi_data.h are
 #    define TOLLBAR_OBJECT(name, object) static_cast<MPI_Op>(dlsym(RTLD_DEFAULT, "ompi_mpi_op_" #    object)),
 #else
@@ -200,9 +177,51 @@ uint16_t tollbar_find_operation(MPI_Op op) {
 #endif
     const MPI_Op named[] = {TOLLBAR_EACH_OPERATION(TOLLBAR_OBJECT)};
     const auto found = std::ranges::find(named, op);
-    const auto number = static_cast<std::uint16_t>(found == std::end(named) ? 0 : found - std::begin(named) + 1);
-    if (number != 0) ::tollbar_here.op = {op, number, 1};  // the handle of a program's own may become another's
-    return number;
+    return static_cast<unsigned>(found == std::end(named) ? 0 : found - std::begin(named) + 1);
+}
+
+/// Of CLOCK_MONOTONIC.
+std::uint64_t now_ns() {
+    const Clock::duration now = Clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
+    *copied = 0;
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int tollbar_begin_anew() {
+    struct tollbar_here& here = ::tollbar_here;
+    if (here.asked == 0) {
+        here.asked = 1;
+        State& self = state();
+        const std::lock_guard lock(self.mutex);
+        if (self.seats < tollbar_seats) here.seat = &self.place.row->seats[self.seats++];
+    }
+    if (here.seat == nullptr) return 0;
+    here.age = __atomic_load_n(&tollbar_age, __ATOMIC_RELAXED);
+    for (tollbar_kept_comm& kept : here.comms) kept = {};
+    return 1;
+}
+
+void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Datatype type, MPI_Op op) {
+    struct tollbar_here& here = ::tollbar_here;
+    tollbar_kept_comm& kept = *tollbar_kept_of(comm);
+    if (kept.comm != comm) {
+        const tollbar_known* const known = find_known(comm);
+        kept = {known == nullptr ? MPI_Comm{} : comm, known};
+    }
+    if (call->type != 0 && here.type.type != type) {
+        const auto [bytes, stays] = bytes_of(type);
+        here.type = {stays ? type : MPI_Datatype{}, bytes};
+    }
+    if (call->op != 0 && here.op.op != op) {
+        const unsigned number = number_of(op);
+        here.op = {number == 0 ? MPI_Op{} : op, number};
+    }
 }
 
 void tollbar_before_init() {
@@ -235,15 +254,23 @@ void tollbar_after_init() {
         return;
     }
     self.place.row->rank = rank;
-    tollbar_find_known(MPI_COMM_WORLD);
+    find_known(MPI_COMM_WORLD);
     begin(self.place, tollbar_timeout());
     if (self.accounts != MPI_COMM_NULL) begin_account();
     __atomic_store_n(&tollbar_accounts, self.accounts != MPI_COMM_NULL, __ATOMIC_RELAXED);
-    __atomic_store_n(&tollbar_watches, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&tollbar_age, 1, __ATOMIC_RELAXED);
 }
 
-void tollbar_stayed(const tollbar_known* known, std::uint64_t number, std::uint64_t entered_ns, std::uint64_t left_ns) {
-    add_stay(*state().place.file, *known->shared, number, entered_ns, left_ns);
+void tollbar_entered_now(tollbar_counted* counted) { tollbar_put(&counted->entered_ns, now_ns()); }
+
+void tollbar_stayed(const tollbar_seat* seat) {
+    const std::uint64_t left_ns = now_ns();
+    const Place& place = state().place;
+    if (seat->number == 0) return;
+    const tollbar_comm& comm = place.row->comms[tollbar_comm_of(seat->at) - 1];
+    const tollbar_counted* const own = counted_at(comm, seat->number);  // none where other threads have gone far on
+    if (own != nullptr && left_ns - own->entered_ns >= tollbar_long_ns)
+        add_stay(*place.file, comm, seat->number, own->entered_ns, left_ns);
 }
 
 void tollbar_before_finalize() {
@@ -271,7 +298,7 @@ void tollbar_before_finalize() {
 }
 
 void tollbar_after_finalize() {
-    __atomic_store_n(&tollbar_watches, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&tollbar_age, 0, __ATOMIC_RELAXED);
     end(state().place);
 }
 
