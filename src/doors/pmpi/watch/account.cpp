@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <ctime>
 #include <map>
 #include <mutex>
 
@@ -45,13 +44,7 @@ struct Account {
     std::mutex mutex;
     std::map<Call, Sum> sums;
     std::vector<Stay> longest;  ///< a heap, the shortest at its front
-    const std::uint64_t began_ns = now_ns(CLOCK_MONOTONIC);
-
-    static std::uint64_t now_ns(clockid_t clock) {
-        timespec now{};
-        clock_gettime(clock, &now);
-        return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-    }
+    const std::uint64_t began_ns = now_ns();
 
     void add(Stay stay) {
         const std::lock_guard lock(mutex);
@@ -147,10 +140,11 @@ std::string account(int rank, std::size_t most, const std::function<std::string(
     Account& all = own();
     const std::lock_guard lock(all.mutex);
     // Times are those of the clock that hosts have in common.
-    const std::uint64_t now_ns = Account::now_ns(CLOCK_MONOTONIC), since = Account::now_ns(CLOCK_REALTIME) - now_ns;
+    const std::uint64_t ended_ns = now_ns();
+    const std::uint64_t since = nanoseconds(std::chrono::system_clock::now().time_since_epoch()) - ended_ns;
     const std::string by = std::to_string(rank);
     std::string text = line(
-        {"rank", by, mpi::host_name(), seconds_of(all.began_ns + since), seconds_of(now_ns + since)});
+        {"rank", by, mpi::host_name(), seconds_of(all.began_ns + since), seconds_of(ended_ns + since)});
     std::map<std::uint64_t, std::string> places;
     const auto add = [&](const char* what, const Call& call, std::initializer_list<std::string> more) {
         std::string& place = places[call.site];

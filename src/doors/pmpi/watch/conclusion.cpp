@@ -39,7 +39,7 @@ Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
         wait.number = seat.number;
     } else if (last != nullptr && (name.starts_with("MPI_Wait") || name.starts_with("MPI_Test"))) {
         const tollbar_counted* const begun = counted_at(*last, last->count);
-        if (begun == nullptr || call_of(call_in(*begun)).kind != tollbar_begun) return wait;
+        if (begun == nullptr || call_of(*begun).kind != tollbar_begun) return wait;
         wait.comm = last;
         wait.number = last->count;
     }
@@ -159,7 +159,7 @@ private:
         const tollbar_comm* comm = rank.comm(seat.last);
         const tollbar_counted* last = comm == nullptr ? nullptr : counted_at(*comm, comm->count);
         if (last == nullptr) return "before any collective call";
-        return std::string("after ") + call_of(call_in(*last)).name + " " + std::to_string(comm->count) + " of " +
+        return std::string("after ") + call_of(*last).name + " " + std::to_string(comm->count) + " of " +
                name_of(*comm) + " at " + site(rank, last->site);
     }
 
@@ -280,7 +280,7 @@ private:
         const tollbar_counted* const own = counted_at(comm, speaker.number);
         const tollbar_counted& head = own == nullptr ? usual : *own;
         lines_.push_back(
-            {name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " + call_of(call_in(head)).name + " " +
+            {name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " + call_of(head).name + " " +
                  std::to_string(speaker.number) + " at " + site(*speaker.rank, head.site) +
                  waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") +
                  together(found),

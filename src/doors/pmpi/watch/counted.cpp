@@ -32,11 +32,11 @@ std::string described(const tollbar_counted& one, const tollbar_counted& other) 
     if (same && operation_in(one) != operation_in(other)) parts.push_back(name_of_operation(operation_in(one)));
     if (same && one.bytes != other.bytes) parts.push_back(std::to_string(one.bytes) + " bytes");
     const std::string all = joined(parts, ", ", [](const std::string& part) { return part; });
-    return call_of(call_in(one)).name + (all.empty() ? "" : " (" + all + ")");
+    return call_of(one).name + (all.empty() ? "" : " (" + all + ")");
 }
 
 std::string fact_of(const tollbar_counted& one) {
-    const tollbar_call& call = call_of(call_in(one));
+    const tollbar_call& call = call_of(one);
     std::string fact = std::string(call.name).append(",");
     if (root_in(one) != 0) fact.append("root ").append(std::to_string(root_in(one) - 1));
     fact.append(",");

@@ -11,6 +11,7 @@
 namespace tollbar::detail::watch {
 
 inline unsigned call_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what & 0xffff); }
+inline const tollbar_call& call_of(const tollbar_counted& one) { return call_of(call_in(one)); }
 inline std::uint64_t root_in(const tollbar_counted& one) { return one.what >> 32; }  ///< plus one; 0: none
 
 /// Calls of one number match where this is equal.

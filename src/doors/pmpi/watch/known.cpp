@@ -180,12 +180,6 @@ unsigned number_of(MPI_Op op) {
     return static_cast<unsigned>(found == std::end(named) ? 0 : found - std::begin(named) + 1);
 }
 
-/// Of CLOCK_MONOTONIC.
-std::uint64_t now_ns() {
-    const Clock::duration now = Clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
-}
-
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
     *copied = 0;
     return MPI_SUCCESS;

@@ -14,6 +14,12 @@ namespace tollbar::detail::watch {
 
 using Clock = std::chrono::steady_clock;
 
+/// As the file has times.
+inline std::uint64_t nanoseconds(Clock::duration time) {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
+}
+inline std::uint64_t now_ns() { return nanoseconds(Clock::now().time_since_epoch()); }
+
 /// A rank's row, and for how long each of its seats has been seen in its call; 0 outside.
 struct Rank {
     tollbar_row row{};

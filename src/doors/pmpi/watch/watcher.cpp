@@ -104,10 +104,6 @@ private:
         return changed_.wait_for(lock, time, [this] { return over_; });
     }
 
-    static std::uint64_t nanoseconds(Clock::duration time) {
-        return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
-    }
-
     bool is_due(const std::uint64_t& turn, Clock::time_point now) const {
         const std::uint64_t last = __atomic_load_n(&turn, __ATOMIC_RELAXED);
         return last == 0 || nanoseconds(now.time_since_epoch()) >=
