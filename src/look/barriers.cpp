@@ -42,6 +42,13 @@ std::vector<Address> candidates(const Thread& thread, std::size_t stack_bytes) {
     return values;
 }
 
+/// A live object of that layout, if it may be one.
+template <class Layout>
+std::optional<Layout> object(const Process& process, Address at, std::size_t alignment = sizeof(Address)) {
+    if (at % alignment != 0 || !process.writable(at, sizeof(Layout))) return std::nullopt;
+    return process.get<Layout>(at);
+}
+
 /// glibc: a waiter sleeps on `current_round`.
 void add_pthread(const Process& process, Thread& thread) {
     struct Layout {
@@ -84,8 +91,7 @@ void add_libgomp(const Process& process, Thread& thread) {
     constexpr std::uint32_t flags = 7;  // of the generation
     const auto add = [&](Address generation_at) {
         const Address at = generation_at - offsetof(Layout, generation);
-        if (at % line_bytes != 0 || !process.writable(at, sizeof(Layout))) return;
-        const auto barrier = process.get<Layout>(at);
+        const auto barrier = object<Layout>(process, at, line_bytes);
         if (!barrier || barrier->total == 0 || barrier->total > most_members) return;
         if (barrier->awaited > barrier->total || barrier->awaited_final > barrier->total) return;
         const std::uint32_t at_end = barrier->awaited_final > 0 ? barrier->total - barrier->awaited_final : 0;
@@ -133,16 +139,15 @@ bool add_libstdcxx(const Process& process, Thread& thread, Address at) {
         Address state;
         std::int64_t adjustment;
         std::byte rest[16];
-    } barrier{};
-    if (at % sizeof(Address) != 0 || !process.writable(at, sizeof barrier)) return false;
-    if (!process.read(at, std::as_writable_bytes(std::span(&barrier, 1)))) return false;
-    if (barrier.expected < 1 || barrier.expected > most_members) return false;
-    if (std::abs(barrier.adjustment) > barrier.expected) return false;
+    };
+    const auto barrier = object<Layout>(process, at);
+    if (!barrier || barrier->expected < 1 || barrier->expected > most_members) return false;
+    if (std::abs(barrier->adjustment) > barrier->expected) return false;
     for (const std::size_t phase_at : {1U, 8U}) {  // behind an empty completion, or behind one of eight bytes
-        const auto phase = static_cast<std::uint8_t>(barrier.rest[phase_at]);
-        const std::int64_t arrived = arrived_in(process, barrier.state, barrier.expected, phase);
+        const auto phase = static_cast<std::uint8_t>(barrier->rest[phase_at]);
+        const std::int64_t arrived = arrived_in(process, barrier->state, barrier->expected, phase);
         if (arrived < 1) continue;
-        thread.barriers.push_back({"std::barrier (libstdc++)", at, arrived, barrier.expected, phase});
+        thread.barriers.push_back({"std::barrier (libstdc++)", at, arrived, barrier->expected, phase});
         return true;
     }
     return false;
@@ -160,11 +165,9 @@ bool add_libcxx(const Process& process, Thread& thread, Address at) {
     struct Algorithm {
         Address expected, state;
     };
-    if (at % sizeof(Address) != 0 || !process.writable(at, sizeof(Layout))) return false;
-    const auto barrier = process.get<Layout>(at);
-    if (!barrier || barrier->expected < 1 || barrier->expected > most_members ||
-        barrier->algorithm % sizeof(Address) != 0)
-        return false;
+    const auto barrier = object<Layout>(process, at);
+    if (!barrier || barrier->expected < 1 || barrier->expected > most_members) return false;
+    if (barrier->algorithm % sizeof(Address) != 0) return false;
     const auto algorithm = process.get<Algorithm>(barrier->algorithm);
     if (!algorithm || algorithm->expected != at || process.writable(barrier->deleter, 1)) return false;
     const std::int64_t arrived = arrived_in(process, algorithm->state, barrier->expected, barrier->phase);
@@ -195,8 +198,7 @@ void add_boost(const Process& process, Thread& thread) {
     if (!thread.waits_for_futex() || !has_frame(thread, "boost::barrier::wait")) return;
     for (const Address signals : {40U, 44U}) {  // the two groups of a pthread_cond_t
         const Address at = thread.arguments[0] - signals - offsetof(Layout, condition);
-        if (at % sizeof(Address) != 0 || !process.writable(at, sizeof(Layout))) continue;
-        const auto barrier = process.get<Layout>(at);
+        const auto barrier = object<Layout>(process, at);
         const auto completion = barrier ? process.get<Completion>(barrier->completion) : std::nullopt;
         if (!completion || completion->members > most_members || barrier->lacking >= completion->members) continue;
         if (barrier->lacking == 0) continue;

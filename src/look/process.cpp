@@ -49,6 +49,8 @@ void read_stat(Thread& thread, const std::string& text) {
         if (i == cpu_field) thread.cpu = std::atoi(field.c_str());
 }
 
+}  // namespace
+
 void read_call(Thread& thread, const std::string& text) {
     if (text.starts_with("running")) {
         thread.call = Thread::runs;
@@ -69,8 +71,6 @@ void read_call(Thread& thread, const std::string& text) {
         thread.call = call;
     }
 }
-
-}  // namespace
 
 bool Thread::waits_for_futex() const {
     const auto operation = arguments[1] & static_cast<unsigned long>(FUTEX_CMD_MASK);

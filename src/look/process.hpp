@@ -52,6 +52,9 @@ private:
     std::vector<Region> regions_;
 };
 
+/// Fills what /proc/PID/task/TID/syscall says, which is that text.
+void read_call(Thread& thread, const std::string& text);
+
 /// Fills asleep_ms of threads that sleep: clocks of CPUs differ, so the caller visits each CPU that one slept on.
 void measure_sleep(std::span<Thread> threads);
 

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <linux/futex.h>
 #include <sched.h>
 #include <string>
 #include <sys/ptrace.h>
@@ -33,15 +32,10 @@ std::string folder_of(const Thread& thread) {
 /// Whether a stop goes unnoticed now: the thread runs, or waits for a futex. The kernel writes what is left of a sleep
 /// to the program's memory, so that only a thread that was chosen for its sleep may be stopped in one.
 bool may_be_stopped(const Thread& thread) {
-    const std::string call = detail::contents_of(folder_of(thread) + "/syscall");
-    if (call.starts_with("running")) return true;
-    char* rest = nullptr;
-    const long number = std::strtol(call.c_str(), &rest, 10);
-    if (number == SYS_clock_nanosleep) return thread.call == number;
-    if (number != SYS_futex) return false;
-    std::strtoul(rest, &rest, 16);
-    const unsigned long operation = std::strtoul(rest, nullptr, 16) & static_cast<unsigned long>(FUTEX_CMD_MASK);
-    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+    Thread now;
+    read_call(now, detail::contents_of(folder_of(thread) + "/syscall"));
+    return now.call == Thread::runs || now.waits_for_futex() ||
+           (now.call == SYS_clock_nanosleep && now.call == thread.call);
 }
 
 bool no_signal_pending(const Thread& thread) {
