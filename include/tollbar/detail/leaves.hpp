@@ -67,6 +67,7 @@ public:
                 const std::uint64_t got = std::min(wanted, tickets_ - std::min(taken(before), tickets_));
                 const std::uint64_t phase = before / stride;
                 times -= got;
+                if (got != 0 && at != home) note_stray(phase);
                 if (got != 0 && taken(before) + got == tickets_) {
                     filled(at, phase, complete);
                     filler = last_of_cpu;
@@ -94,7 +95,7 @@ public:
     /// a CPU has no other to give way to: it spins in place of yielding. Memory order: as reached().
     template <class Deadline>
     bool wait(std::uint64_t ticket, BasicWaitBudget<typename Sync::Backoff> budget, Deadline deadline) const noexcept {
-        if (near_ == LeafOf::cpu && (ticket & last_of_cpu) != 0 && budget.spins == 0 && learns_from(budget.yields))
+        if (budget.spins == 0 && learns_from(budget.yields) && is_last_of_cpu(ticket))
             budget.spins = Sync::spins_worth_a_wake();
         budget.spinning = &spinning(ticket);
         return detail::wait<Sync>(AwaitedEnd<Leaves>{*this, ticket}, budget, deadline);
@@ -114,6 +115,9 @@ private:
     /// Added to the word per phase; larger than any number of surplus additions in a phase (a few per thread). The low
     /// half, on which sleepers sleep, comes round after 4096 phases.
     static constexpr std::uint64_t stride = std::uint64_t{1} << 20;
+
+    /// So many phases without strays, and the threads of a leaf are those of its CPU.
+    static constexpr std::uint64_t settled = 64;
 
     /// In a ticket: its arrival filled a leaf.
     static constexpr std::uint64_t last_of_cpu = stride / 2;
@@ -137,6 +141,19 @@ private:
         const std::uint64_t missing = std::uint64_t{leaves_} * tickets_ - expected_ + gone;
         const std::uint64_t behind = std::uint64_t{leaves_ - 1 - leaf} * tickets_;
         return std::min(missing - std::min(missing, behind), tickets_);
+    }
+
+    /// Whether its thread has filled the leaf of a CPU whose threads have all met there for some phases, and that has
+    /// no neighbour.
+    bool is_last_of_cpu(std::uint64_t ticket) const noexcept {
+        return near_ == LeafOf::cpu && (ticket & last_of_cpu) != 0 &&
+               ticket / stride > stray_.load(std::memory_order_relaxed) + settled && !Sync::neighbours().here();
+    }
+
+    /// A thread has found no ticket at its CPU's leaf, so that more run there than meet there.
+    void note_stray(std::uint64_t phase) noexcept {
+        if (near_ == LeafOf::cpu && stray_.load(std::memory_order_relaxed) != phase)
+            stray_.store(phase, std::memory_order_relaxed);
     }
 
     /// How many leaves have the same middle node as this one.
@@ -201,6 +218,7 @@ private:
     std::unique_ptr<Node[]> middle_;
 
     alignas(line_bytes) Word<Sync> gone_{0};
+    Word<Sync> stray_{0};  ///< the latest phase with one, where leaves are CPUs'
     Node root_;
 };
 

@@ -102,22 +102,32 @@ TEST_CASE("a wait at a leaf times out, and may be repeated") {
     CHECK(leaves.wait(ticket, {.spins = 0, .yields = 0}, Never{}));
 }
 
-TEST_CASE("the last thread of a CPU spins, the others yield") {
+TEST_CASE("the last thread of a CPU spins, the others yield; and it yields too while threads stray") {
     Leaves<Counting> leaves(4, 2, LeafOf::cpu);
-    const BasicWaitBudget<Backoff> as_usual{.spins = 0, .yields = most_yields};
-    const auto yields_of = [&](std::uint64_t ticket) {
-        Counting::yields = 0;
-        CHECK_FALSE(leaves.wait(ticket, as_usual, deadline_after(std::chrono::milliseconds(1))));
-        return Counting::yields;
+    const auto arrive_on = [&](std::uint32_t cpu) {
+        Counting::on = cpu;
+        return leaves.arrive(1, nothing);
     };
-    Counting::on = 1;
-    CHECK(yields_of(leaves.arrive(1, nothing)) > 0);
-    CHECK(yields_of(leaves.arrive(1, nothing)) == 0);
-    Counting::on = 0;
-    const std::uint64_t first = leaves.arrive(1, nothing);
-    CHECK(yields_of(first) > 0);
-    leaves.arrive(1, nothing);
-    CHECK(leaves.reached(first));
+    const auto yields = [&](std::uint64_t ticket) {
+        Counting::yields = 0;
+        CHECK_FALSE(
+            leaves.wait(ticket, {.spins = 0, .yields = most_yields}, deadline_after(std::chrono::milliseconds(1))));
+        return Counting::yields > 0;
+    };
+    const auto pass = [&] {
+        for (const std::uint32_t cpu : {0U, 0U, 1U, 1U}) arrive_on(cpu);
+    };
+    for (int phase = 0; phase < 100; ++phase) pass();
+    CHECK(yields(arrive_on(1)));
+    CHECK_FALSE(yields(arrive_on(1)));
+    CHECK(yields(arrive_on(0)));
+    arrive_on(1);  // a stray: its leaf is full
+    arrive_on(1);
+    CHECK(yields(arrive_on(1)));
+    for (int other = 0; other < 2; ++other) arrive_on(0);
+    for (int phase = 0; phase < 100; ++phase) pass();
+    arrive_on(0);
+    CHECK_FALSE(yields(arrive_on(0)));
 }
 
 TEST_CASE("few threads, more than there are CPUs but not twice as many, and any number on one, meet at one word") {
