@@ -78,6 +78,20 @@ public:
         }
     }
 
+    /// How many arrivals the phase still expects, as far as leaves show that others write meanwhile: never fewer.
+    /// Memory order: relaxed.
+    std::uint64_t room() const noexcept {
+        std::uint64_t phase = 0, room = 0;
+        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf) {
+            const std::uint64_t word = leaf_[leaf].word.load(std::memory_order_relaxed);
+            // Leaves of the phase before are about to be released.
+            if (word / stride > phase) room = leaf * tickets_;
+            phase = std::max(phase, word / stride);
+            room += tickets_ - (word / stride == phase ? std::min(taken(word), tickets_) : 0);
+        }
+        return room;
+    }
+
     /// Arrives once and leaves for good: later phases expect one arrival less. Memory order: as arrive().
     template <class Complete>
     void arrive_and_drop(Complete&& complete) noexcept {

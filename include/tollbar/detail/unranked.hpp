@@ -111,22 +111,24 @@ public:
     template <bool check = checked, class Complete>
     [[gnu::always_inline]] std::uint64_t arrive(std::uint64_t times, Complete&& complete) noexcept {
         if (leaves_ != nullptr) [[unlikely]]
-            return arrive_at_leaf(times, complete);
+            return arrive_at_leaf<check>(times, complete);
         return turnstile_.template arrive<check>(times, complete);
     }
 
     template <bool check = checked, class Complete>
     [[gnu::always_inline]] void arrive_and_wait(Complete&& complete) noexcept {
         if (leaves_ != nullptr) [[unlikely]]
-            wait_at_leaf(arrive_at_leaf(1, complete), Never{});
+            wait_at_leaf(arrive_at_leaf<check>(1, complete), Never{});
         else
             wait_at(turnstile_, turnstile_.template arrive<check>(1, complete), Never{});
     }
 
     template <bool check = checked, class Complete>
     [[gnu::always_inline]] void arrive_and_drop(Complete&& complete) noexcept {
-        if (leaves_ != nullptr) [[unlikely]]
+        if (leaves_ != nullptr) [[unlikely]] {
+            if constexpr (check) expect_room(1, static_cast<std::int64_t>(leaves_->room()));
             return leaves_->arrive_and_drop(complete);
+        }
         turnstile_.template arrive_and_drop<check>(complete);
     }
 
@@ -142,8 +144,9 @@ public:
     }
 
 private:
-    template <class Complete>
+    template <bool check, class Complete>
     [[gnu::noinline]] std::uint64_t arrive_at_leaf(std::uint64_t times, Complete& complete) noexcept {
+        if constexpr (check) expect_room(static_cast<std::int64_t>(times), static_cast<std::int64_t>(leaves_->room()));
         return leaves_->arrive(times, complete);
     }
 

@@ -67,6 +67,21 @@ TEST_CASE("one arrival may take the places of several leaves") {
     CHECK(leaves.reached(second));
 }
 
+TEST_CASE("the room of a phase is what it still expects") {
+    for (const std::uint32_t places : {1U, 2U, 3U, 8U}) {
+        CAPTURE(places);
+        Many leaves(7, places);
+        for (std::uint64_t staying = 7; staying > 1; --staying) {
+            for (std::uint64_t room = staying; room > 1; --room) {
+                CHECK(leaves.room() == room);
+                leaves.arrive(1, nothing);
+            }
+            leaves.arrive_and_drop(nothing);
+        }
+        CHECK(leaves.room() == 1);
+    }
+}
+
 TEST_CASE("those who leave take their leaves with them, down to the last one") {
     constexpr std::uint64_t expected = 23;
     Many leaves(expected, 2);
