@@ -240,8 +240,8 @@ private:
 inline constexpr std::uint64_t fewest_for_leaves = 4;
 
 /// Returns leaves for `expected` threads: of clusters where there are more threads than cores that share a cache (10
-/// where many do), of CPUs where there are at least two for each that this process may use; in between, and on one
-/// CPU, one word is faster: nullptr. Without memory: nullptr.
+/// where many do), of CPUs where there are at least two for each that this process may use, up to 65536; in between,
+/// and on one CPU, one word is faster: nullptr. Without memory: nullptr.
 std::unique_ptr<Leaves<NativeSync>> leaves_for(std::uint64_t expected) noexcept;
 
 }  // namespace tollbar::detail
