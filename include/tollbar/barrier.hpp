@@ -24,7 +24,8 @@ struct BarrierOverLeaves;  // makes a barrier over given leaves wherever it runs
 ///     barrier.arrive_and_wait();
 ///
 /// Adds try_wait, wait_for and wait_until (P2643); a wait that timed out may be repeated.
-/// TOLLBAR_WAIT selects how threads wait; with auto, the default, none spins when there are more threads than CPUs.
+/// TOLLBAR_WAIT selects how threads wait; with auto, the default, at most the last to arrive on each CPU spins when
+/// there are more threads than CPUs.
 ///
 /// It is one word where few threads meet. With more threads than cores share a cache (10 where many do), or at least
 /// two for each CPU, it has tickets for them near where they run: docs/design/leaves.md. Leaves are allocated when it
