@@ -34,27 +34,27 @@ public:
         std::uint64_t start;
     };
 
-    /// For others' reports, which order nothing.
-    void enter(Episode episode) const noexcept { at(words_, 1).store(episode, std::memory_order_relaxed); }
+    /// For others' reports, which order nothing. Not in the first line, which every PE that signals this one reads.
+    void enter(Episode episode) const noexcept { at(words_, line + 1).store(episode, std::memory_order_relaxed); }
 
     /// Writes the owner of this block. `identity` 0: nobody.
     void name(std::uint64_t identity, Episode episode, Owner owner) const noexcept {
         enter(episode);
-        at(words_, 2).store(owner.process, std::memory_order_relaxed);
-        at(words_, 3).store(owner.start, std::memory_order_relaxed);
+        at(words_, 1).store(owner.process, std::memory_order_relaxed);
+        at(words_, 2).store(owner.start, std::memory_order_relaxed);
         at(words_, 0).store(identity, std::memory_order_release);
     }
 
     /// Not 0 while the PE whose block it is may be asleep at one of its slots.
-    std::uint64_t* asleep() const noexcept { return words_ + 4; }
+    std::uint64_t* asleep() const noexcept { return words_ + 3; }
 
     // The values that name() and enter() wrote, in this PE's memory or in a peer's as shmem_ptr gives it.
     static std::uint64_t identity(std::uint64_t* words) noexcept {
         return at(words, 0).load(std::memory_order_acquire);
     }
-    static Episode entered(std::uint64_t* words) noexcept { return at(words, 1).load(std::memory_order_relaxed); }
+    static Episode entered(std::uint64_t* words) noexcept { return at(words, line + 1).load(std::memory_order_relaxed); }
     static Owner owner(std::uint64_t* words) noexcept {
-        return {at(words, 2).load(std::memory_order_relaxed), at(words, 3).load(std::memory_order_relaxed)};
+        return {at(words, 1).load(std::memory_order_relaxed), at(words, 2).load(std::memory_order_relaxed)};
     }
 
 private:
