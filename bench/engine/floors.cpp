@@ -10,10 +10,17 @@
 
 #include <sched.h>
 #include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -114,13 +121,15 @@ void together(int cpu, unsigned members, Act act) {
     for (std::thread& thread : threads) thread.join();
 }
 
-/// `members` threads on one CPU that do nothing but yield: round robin, so each yield of one costs a switch to
-/// everybody.
-double yield_ring(int cpu, unsigned members) {
-    constexpr unsigned yields = 40;
+constexpr unsigned yields = 40;
+
+/// The memory of a ring, which its members share even where they are processes.
+struct Ring {
     std::atomic<bool> over{false};
     Samples samples{};
-    together(cpu, members, [&](unsigned member) {
+
+    /// The first member is timed; each of its yields costs a switch to everybody.
+    void run(unsigned member, unsigned members) {
         if (member != 0) {
             while (!over.load(std::memory_order_relaxed)) sched_yield();
             return;
@@ -131,7 +140,36 @@ double yield_ring(int cpu, unsigned members) {
             sample = nanoseconds(ticks() - start) / (yields * members);
         }
         over.store(true, std::memory_order_relaxed);
-    });
+    }
+};
+
+/// Members that do nothing but yield, round robin on one CPU: a switch between threads, in ns.
+double ring_of_threads(int cpu, unsigned members) {
+    Ring ring;
+    together(cpu, members, [&](unsigned member) { ring.run(member, members); });
+    return median(ring.samples);
+}
+
+/// The same between processes, which the caller forks: each switch also changes the address space.
+double ring_of_processes(int cpu, unsigned members) {
+    void* const memory = mmap(nullptr, sizeof(Ring), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+    Ring& ring = *new (memory) Ring;
+    std::vector<pid_t> children;
+    for (unsigned member = members; member-- > 0;) {  // the timed one last, once all others are there
+        const pid_t child = fork();
+        if (child == 0) {
+            pin_to(cpu);
+            ring.run(member, members);
+            _exit(0);
+        }
+        if (child < 0) ring.over.store(true, std::memory_order_relaxed);
+        if (child > 0) children.push_back(child);
+    }
+    for (const pid_t child : children) waitpid(child, nullptr, 0);
+    const Samples samples = ring.samples;
+    munmap(memory, sizeof(Ring));
+    if (children.size() != members) throw std::runtime_error("the floors need processes that cannot be forked");
     return median(samples);
 }
 
@@ -191,15 +229,16 @@ std::optional<double> Floors::one_way() const {
 
 double Floors::yield_switch() const { return std::min(yield_switch_4, yield_switch_8); }
 
-Floors measure_floors(const std::vector<int>& cpus) {
+Floors measure_floors(const std::vector<int>& cpus, Among among) {
     Floors floors;
     if (cpus.size() >= 2) {
         floors.one_way_pause = one_way(cpus, NativeSync::pause);
         floors.one_way_tight = one_way(cpus, [] {});
         floors.exchange = exchange(cpus);
     }
-    floors.yield_switch_4 = yield_ring(cpus.front(), 4);
-    floors.yield_switch_8 = yield_ring(cpus.front(), 8);
+    const auto ring = among == Among::threads ? ring_of_threads : ring_of_processes;
+    floors.yield_switch_4 = ring(cpus.front(), 4);
+    floors.yield_switch_8 = ring(cpus.front(), 8);
     return floors;
 }
 

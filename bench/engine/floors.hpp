@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The least times of the machine: one cache-line transfer, one exchange, one switch; and how long a quantum is.
-// Everything is measured with short-lived threads, in nanoseconds. The caller's other threads must be asleep.
+// Everything is measured with short-lived threads or processes, in nanoseconds. The caller's other threads must be
+// asleep.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ struct Floors {
     std::optional<double> one_way_pause;  ///< one word bounced, the waiting side pausing
     std::optional<double> one_way_tight;  ///< the same without pause
     std::optional<double> exchange;       ///< each side writes its own line and reads the other's
-    double yield_switch_4 = 0;            ///< a ring of 4 threads on one CPU, a switch
+    double yield_switch_4 = 0;            ///< a ring of 4 members on one CPU, a switch
     double yield_switch_8 = 0;            ///< the same with 8
 
     /// The better variant counts: a floor is what is possible.
@@ -22,8 +23,12 @@ struct Floors {
     double yield_switch() const;
 };
 
-/// On the first two of `cpus`; takes about 10 ms on a quiet machine.
-Floors measure_floors(const std::vector<int>& cpus);
+/// The members between which a switch is measured: those of the barrier.
+enum class Among : std::uint8_t { threads, processes };
+
+/// On the first two of `cpus`; takes about 10 ms on a quiet machine. Throws std::system_error, or std::runtime_error
+/// where no process can be forked.
+Floors measure_floors(const std::vector<int>& cpus, Among among);
 
 /// Prints them as a round's record.
 void print_floors(const Floors& floors, std::uint32_t round);

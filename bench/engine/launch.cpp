@@ -183,7 +183,8 @@ int Rounds::run(const std::function<bool(std::uint32_t)>& round) {
 
 void Rounds::floors(std::uint32_t round) {
     crew_.rest();
-    if (crew_.is_first()) print_floors(measure_floors(launch_.cpus), round);
+    const Among among = launch_.peers == nullptr || launch_.options.threads > 1 ? Among::threads : Among::processes;
+    if (crew_.is_first()) print_floors(measure_floors(launch_.cpus, among), round);
 }
 
 }  // namespace tollbar::bench
