@@ -105,9 +105,9 @@ typedef enum tollbar_shmem_signals {
 /* All zero, or a NULL pointer to it, selects the defaults. */
 typedef struct tollbar_shmem_options {
     /* A spelling of the catalogue. NULL or "": TOLLBAR_PLAN, else one shot for up to 16 PEs or when there are more PEs
-     * than CPUs ("dissemination:P-1" up to 8 PEs; above, "counter": all count up a word of the first PE of the group,
-     * and the last one releases the others), else the cheapest plan by price; with stores that do not reach every PE
-     * also above 8 PEs. */
+     * than CPUs ("dissemination:P-1" up to 8 PEs; above, and for 3 and more that share memory and CPUs, "counter": all
+     * count up a word of the first PE of the group, and the last one releases the others), else the cheapest plan by
+     * price; with stores that do not reach every PE also above 8 PEs. */
     const char* plan;
     tollbar_shmem_signals signals; /* how its PEs signal each other */
     tollbar_wait wait; /* auto: TOLLBAR_WAIT if set; else no PE spins while the node has more PEs than CPUs */

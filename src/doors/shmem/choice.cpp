@@ -89,7 +89,7 @@ std::string default_plan(Signals signals, bool shared, Rank pes, bool crowded) {
         }
     }
     if (pes == 1) return std::string(defaults::by_messages);
-    if (pes < counter_from) return defaults::in_ways(pes - 1);
+    if (pes < counter_from && !(crowded && shared && pes > 2)) return defaults::in_ways(pes - 1);
     const bool one_shot = pes <= one_shot_up_to || crowded;
     return one_shot && (shared || signals == Signals::puts) ? std::string(defaults::at_one_counter) : cheapest(pes);
 }

@@ -45,7 +45,7 @@ public:
         at(words_, 0).store(identity, std::memory_order_release);
     }
 
-    /// Not 0 while the PE whose block it is may be asleep at one of its slots.
+    /// How many PEs may be asleep at a slot of this block, or at its counter.
     std::uint64_t* asleep() const noexcept { return words_ + 3; }
 
     // The values that name() and enter() wrote, in this PE's memory or in a peer's as shmem_ptr gives it.

@@ -16,8 +16,9 @@ struct Step {
         await,   ///< await that own slot, by which `peer` (or the player of that role) signals
         meet,    ///< count up at `peer`; a PE that is not the last of `share` goes on `skip` steps further
         flush,   ///< complete what was sent, then go on `skip` steps further
-        wake  ///< wake the PEs that the `share` steps before have signalled, then go on `skip` steps further: no step
-              ///< of a plan's, but of the transport
+        wake,  ///< wake the PEs that the `share` steps before have signalled, then go on `skip` steps further: no step
+               ///< of a plan's, but of the transport, as the next
+        leave  ///< await that the counter at `peer` is full
     };
 
     Kind kind;

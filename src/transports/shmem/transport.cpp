@@ -31,8 +31,8 @@ ShmemTransport::Step ShmemTransport::located(const shmem::Step& placed) const {
             step.stores = true;
         }
     for (unsigned parity = 0; parity < parities; ++parity) step.words[parity] = there.slot(parity, placed.slot);
-    if (placed.kind == Step::Kind::meet) step.words = {there.counter()};
-    step.asleep = there.asleep();
+    if (placed.kind == Step::Kind::meet) step.words.fill(there.counter());
+    step.asleep = there.asleep();  // an await's is the PE's own
     return step;
 }
 
@@ -43,7 +43,8 @@ std::vector<ShmemTransport::Step> ShmemTransport::locate(const std::vector<shmem
         steps.push_back({{.kind = Step::Kind::wake, .share = std::exchange(signalled, 0), .skip = skip}});
         steps.back().done = std::prev(steps.end(), 2)->done;
     };
-    for (const shmem::Step& one : placed) {
+    for (std::size_t next = 0; next < placed.size(); ++next) {
+        const shmem::Step& one = placed[next];
         if (shared_ && signalled != 0 && one.kind != Step::Kind::signal) {
             const bool flushes = one.kind == Step::Kind::flush;  // what is stored is complete
             wake(flushes ? one.skip : 0);
@@ -51,13 +52,23 @@ std::vector<ShmemTransport::Step> ShmemTransport::locate(const std::vector<shmem
         }
         steps.push_back(located(one));
         if (one.kind == Step::Kind::signal) ++signalled;
+        if (!shared_ || one.kind != Step::Kind::meet) continue;
+        // All poll the counter. The last to count has nobody to await, and the others nobody to signal.
+        next += one.skip + 1;
+        const Step met = steps.back();
+        steps.back().skip = 1;
+        signalled = 1;
+        wake(1);
+        steps.push_back(met);
+        steps.back().kind = Step::Kind::leave;
+        steps.back().done = placed[next].done;
     }
     if (shared_ && signalled != 0) wake(0);
     return steps;
 }
 
 std::uint32_t ShmemTransport::meet(const Step& step) noexcept {
-    const std::uint64_t expected = (episode_ - before_) * step.share;
+    const std::uint64_t expected = full(step);
     const std::uint64_t count = 1 + (step.stores
                                          ? std::atomic_ref(*step.words[0]).fetch_add(1, std::memory_order_acq_rel)
                                          : shmem_ulong_atomic_fetch_inc(step.words[0], step.pe));
@@ -80,12 +91,13 @@ const std::atomic<std::uint64_t>& word_at(const std::uint64_t* word) noexcept {
 // the two sees the other. The deadline ends the sleep where the memory is shared in a way that the kernel does not wake
 // by.
 void ShmemTransport::park(const Step& step, Deadline deadline) noexcept {
-    const std::atomic_ref asleep(*block_.asleep());
-    asleep.store(1, std::memory_order_relaxed);
+    const std::atomic_ref asleep(*step.asleep);
+    asleep.fetch_add(1, std::memory_order_relaxed);
     Sync::full_fence();
     const std::uint64_t seen = word_at(step.words[parity_]).load(std::memory_order_relaxed);
-    if (seen != word_) Sync::sleep_on(word_at(step.words[parity_]), seen, Sync::everybody, Scope::shared, deadline);
-    asleep.store(0, std::memory_order_relaxed);
+    const bool is_over = step.kind == Step::Kind::leave ? is_full(step, seen) : seen == word_;
+    if (!is_over) Sync::sleep_on(word_at(step.words[parity_]), seen, Sync::everybody, Scope::shared, deadline);
+    asleep.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ShmemTransport::wake(const Step& step) noexcept {

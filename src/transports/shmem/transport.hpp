@@ -31,13 +31,13 @@ public:
         int pe = 0;
         bool stores = false;                           ///< the words lie in memory that this PE can store into
         std::array<std::uint64_t*, parities> words{};  ///< of the slot, or the counter
-        std::uint64_t* asleep = nullptr;               ///< of the PE that is signalled
+        std::uint64_t* asleep = nullptr;               ///< how many sleep there
     };
     using Sync = NativeSync;
 
     /// `pes` are the ranks' PEs. `block` lies at the same offset on all of them. With `shared` all of them know that
     /// shmem_ptr gives each the memory of every other: then those who store also count by additions to that memory, and
-    /// wake each other. `before` is the episode before the first.
+    /// wake each other, and all of them poll the counter. `before` is the episode before the first.
     ShmemTransport(Block block, std::span<const int> pes, Signals signals, bool shared, Signature signature,
                    WaitBudget budget, Episode before);
 
@@ -53,7 +53,8 @@ public:
 
     std::uint32_t take(const Step& step, Episode) noexcept {
         switch (step.kind) {
-            case Step::Kind::await: return signalled(step) ? 1 : 0;
+            case Step::Kind::await:
+            case Step::Kind::leave: return signalled(step) ? 1 : 0;
             case Step::Kind::signal: signal(step); return 1;
             case Step::Kind::meet: return meet(step);
             case Step::Kind::flush: shmem_quiet(); return 1 + step.skip;
@@ -89,8 +90,10 @@ public:
     /// while this PE makes progress.
     bool near() const noexcept { return near_; }
 
-    /// Whether the slot of that step, of kind `await`, was signalled in this episode.
+    /// Whether what that step awaits, a slot or a counter, was signalled in this episode.
     bool signalled(const Step& step) const noexcept {
+        if (step.kind == Step::Kind::leave)  // pairs with the additions of all others
+            return is_full(step, std::atomic_ref(*step.words[0]).load(std::memory_order_acquire));
         if (shmem_uint64_test(step.words[parity_], SHMEM_CMP_EQ, word_) == 0) return false;
         // Pairs with the other PE's quiet before it signalled, or with the release of its store.
         std::atomic_thread_fence(std::memory_order_acquire);
@@ -116,6 +119,9 @@ private:
             shmem_uint64_p(step.words[parity_], word_, step.pe);
         }
     }
+    std::uint64_t full(const Step& step) const noexcept { return (episode_ - before_) * step.share; }
+    /// Whether the counter is full. Not where it shows more than can be before this PE counts again: see fault().
+    bool is_full(const Step& step, std::uint64_t count) const noexcept { return count - full(step) < step.share; }
     Step located(const shmem::Step& placed) const;
     std::uint32_t meet(const Step& step) noexcept;
     void park(const Step& step, Deadline deadline) noexcept;

@@ -32,6 +32,7 @@ std::string text(const Plan& plan, Rank self) {
             case Kind::meet: line += "meet " + peer + share + skip; break;
             case Kind::flush: line += "flush" + skip; break;
             case Kind::wake: line += "wake" + share + skip; break;
+            case Kind::leave: line += "leave " + peer + share; break;
         }
     }
     return line;
