@@ -18,14 +18,15 @@ public:
     Block(void* memory, std::uint32_t slots) noexcept : words_(static_cast<std::uint64_t*>(memory)), slots_(slots) {}
 
     static constexpr std::size_t bytes_for(std::uint32_t slots) noexcept {
-        return (line + line + parities * width(slots)) * sizeof(std::uint64_t);
+        return (head + parities * width(slots)) * sizeof(std::uint64_t);
     }
 
     std::uint64_t* words() const noexcept { return words_; }
     std::uint32_t slots() const noexcept { return slots_; }
     std::uint64_t* counter() const noexcept { return words_ + line; }
+    std::uint64_t* arrivals() const noexcept { return words_ + 2 * line; }
     std::uint64_t* slot(unsigned parity, std::uint32_t index) const noexcept {
-        return words_ + 2 * line + parity * width(slots_) + index;
+        return words_ + head + parity * width(slots_) + index;
     }
 
     /// The process whose block it is; 0 for none.
@@ -58,7 +59,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t line = 8;  ///< words of a cache line
+    static constexpr std::size_t line = 8;         ///< words of a cache line
+    static constexpr std::size_t head = 3 * line;  ///< the identity, the counter, the arrivals
 
     static std::atomic_ref<std::uint64_t> at(std::uint64_t* words, std::size_t index) noexcept {
         return std::atomic_ref(words[index]);

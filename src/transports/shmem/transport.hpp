@@ -5,11 +5,14 @@
 #include "block.hpp"
 #include "placement.hpp"
 
+#include "waiting/last_of_cpu.hpp"
+
 #include <tollbar/detail/waiting.hpp>
 
 #include <array>
 #include <atomic>
 #include <optional>
+#include <sched.h>
 #include <shmem.h>
 #include <span>
 
@@ -49,6 +52,9 @@ public:
         episode_ = episode;
         parity_ = parity_of(episode);
         word_ = slot_word(signature_, episode);
+        if (arrivals_.empty()) return;
+        const auto cpu = static_cast<std::uint32_t>(sched_getcpu());
+        last_of_cpu_.arrive(*arrivals_[cpu % arrivals_.size()], cpu, episode);
     }
 
     std::uint32_t take(const Step& step, Episode) noexcept {
@@ -72,6 +78,7 @@ public:
     void progress() const noexcept;
     WaitBudget budget(const Step&) noexcept {
         WaitBudget budget = budget_;
+        if (last_of_cpu_ && !Sync::neighbours().here()) budget.spins = Sync::spins_worth_a_wake();
         budget.spinning = &spinning_;
         return budget;
     }
@@ -134,6 +141,8 @@ private:
     Signature signature_;
     WaitBudget budget_;
     Backoff spinning_;
+    LastOfCpu last_of_cpu_;
+    std::vector<std::uint64_t*> arrivals_;  ///< at each PE, where PEs share memory and CPUs
     Episode before_;
     bool near_;
     Episode episode_ = 0;
