@@ -17,8 +17,8 @@ PRELOAD = "preload"
 DOORS = (COMPONENT, PRELOAD)
 WATCHED = ("watched", "unwatched")
 BASIC = "coll/basic"
-_BY_MESSAGES, _ON_CARDS = " by messages", " on cards"
-ON_CARDS = tuple(door + _ON_CARDS for door in DOORS)
+_BY_MESSAGES, _ON_CARDS, _BY_CHOICE = " by messages", " on cards", " by choice"
+ON_CARDS = tuple(door + _ON_CARDS + how for door in DOORS for how in ("", _BY_CHOICE))
 
 _TUNED = {"linear": 1, "double ring": 2, "recursive doubling": 3, "bruck": 4, "two-proc": 5, "tree": 6}
 _MPICH_4 = ("nb", "smp", "dissemination")
@@ -100,6 +100,14 @@ def by_messages(doors: list[Setting]) -> list[Setting]:
 def on_cards(doors: list[Setting]) -> list[Setting]:
     """The same doors, whose ranks meet on their hosts' network cards."""
     return [Setting(one.name + _ON_CARDS, {**one.variables, "TOLLBAR_NETWORK": "nic"}) for one in doors]
+
+
+def by_choice(doors: list[Setting]) -> list[Setting]:
+    """The same doors without a plan, which their first barrier chooses."""
+    return [
+        Setting(one.name + _BY_CHOICE, {key: value for key, value in one.variables.items() if key != "TOLLBAR_PLAN"})
+        for one in doors
+    ]
 
 
 def programs(

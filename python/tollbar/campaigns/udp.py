@@ -114,13 +114,15 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
 
 
 def mpi_doors(hosts: Hosts, mpi: Mpi) -> list[Setting]:
-    """The MPI with a door of tollbar's and the paper's plan, by messages (HB) and on the NICs (NB).
+    """The MPI with a door of tollbar's: with the paper's plan by messages (HB) and on the NICs (NB), and on the NICs
+    with the plan that it chooses.
 
     The door is the component, else the preload. Nothing without hosts.
     """
     doors = mpi_settings.door_settings(mpi)[0][:1] if hosts.count > 1 else []
     same = [Setting(door.name, {**door.variables, "TOLLBAR_PLAN": "turnstile/pairwise"}) for door in doors]
-    return mpi_settings.by_messages(same) + mpi_settings.on_cards(same)
+    on_cards = mpi_settings.on_cards(same)
+    return mpi_settings.by_messages(same) + on_cards + mpi_settings.by_choice(on_cards)
 
 
 class Datagrams(Campaign):

@@ -36,7 +36,7 @@ OF_THREADS = (
     "tollbar::barrier", "turnstile", "combination", "dissemination", "std::barrier", "pthread_barrier",
     "boost::barrier", "libgomp", "libomp", "pthread_door", "libgomp_door", "libomp_door",
 )  # fmt: skip
-_ON_NICS, _HOSTS = "MPI_Barrier [component on cards]", 16
+_ON_NICS, _HOSTS = "MPI_Barrier [component on cards by choice]", 16
 #: Rows of the first page, by their numbers of threads or ranks, and how far apart ends of intervals may be.
 _ROWS_ALONE, _ROWS_BESIDE, _ROWS_OF_MPI, _NARROW = (2, 4, 8), 8, (4, 16), 1.5
 _DRAWN = ("std::barrier", "pthread_barrier", "libgomp", "libomp", "tollbar::barrier")

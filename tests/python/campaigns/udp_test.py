@@ -81,11 +81,13 @@ def test_hb_and_nb_are_one_call_of_one_plan_and_differ_in_the_network_alone(monk
     there = Path("/built/lib.so")
     monkeypatch.setattr(doors, "component", lambda _: there if door == "component" else None)
     monkeypatch.setattr(doors, "preload", lambda _: there)
-    by_messages, on_cards = udp_campaign.mpi_doors(TwoHosts(2), OPEN_MPI)
+    by_messages, on_cards, by_choice = udp_campaign.mpi_doors(TwoHosts(2), OPEN_MPI)
     assert (by_messages.name, on_cards.name) == (f"{door} by messages", f"{door} on cards")
     assert by_messages.variables["TOLLBAR_PLAN"] == "turnstile/pairwise"
     assert by_messages.variables["TOLLBAR_NETWORK"] == "p2p"
     assert {**by_messages.variables, "TOLLBAR_NETWORK": "nic"} == on_cards.variables
+    assert by_choice.name == f"{door} on cards by choice"
+    assert {**by_choice.variables, "TOLLBAR_PLAN": "turnstile/pairwise"} == on_cards.variables
     assert udp_campaign.mpi_doors(Hosts(1), OPEN_MPI) == []
 
 
