@@ -135,6 +135,16 @@ TEST_CASE("a wait that is over at the first look costs no look at a clock") {
     }
 }
 
+TEST_CASE("a yield is said to reach nobody where it finds neither a thread of ours nor a neighbour") {
+    Participant self(Occupancy::unknown);
+    self->yield_takes = [] { return us / 4; };
+    CHECK(yields_to_nobody<ScriptedSync>());
+    for (const auto& takes : {fellow, stranger}) {
+        self->yield_takes = takes;
+        CHECK_FALSE(yields_to_nobody<ScriptedSync>());
+    }
+}
+
 TEST_CASE("who is told how to wait does nothing else") {
     Participant parks(Occupancy::exclusive, wait_policy::park);
     parks.wait(soon);

@@ -109,6 +109,9 @@ public:
     /// Whether a yield has let another thread run here for a while, as threads of ours do.
     bool found_thread() const noexcept { return found_thread_; }
 
+    /// Whether no yield has let anybody run here, a neighbour neither.
+    bool found_nobody() const noexcept { return !found_thread_ && !late_; }
+
     /// After a yield; false where neighbours made it late: then the caller had better sleep.
     bool yielded() noexcept {
         const std::uint64_t before = std::exchange(now_, Sync::ticks());
@@ -147,6 +150,17 @@ bool yield_once() noexcept {
     const bool goes_on = seen.yielded();
     seen.finish(Polled::passed);
     return goes_on;
+}
+
+/// One yield of a participant that would sleep next; true where it has its CPU alone, as far as the process knows.
+template <class Sync>
+bool yields_to_nobody() noexcept {
+    Observation<Sync> seen;
+    if (seen.sleeps_at_once()) return false;
+    Sync::yield();
+    seen.yielded();
+    seen.finish(Polled::passed);
+    return seen.found_nobody();
 }
 
 /// How a transport sleeps where nothing wakes the sleeper: it returns at once for as long as polling is worth it,

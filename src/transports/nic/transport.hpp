@@ -11,6 +11,7 @@
 #include <tollbar/plan.hpp>
 #include <tollbar/detail/waiting.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct GroupFiles {
 };
 
 enum class NicStep : std::uint8_t { signal, await };
+
+/// How long a host takes that has slept, from the end of an episode to its next arrival: its frame goes up the stack,
+/// and it wakes up.
+inline constexpr std::chrono::microseconds host_wakes{60};
 
 class NicTransport {
 public:
@@ -73,9 +78,11 @@ public:
         return wait_budget_for<Sync>(policy_, Occupancy::unknown);
     }
 
+    /// Returns at once for a while where the host has a CPU for this process alone (docs/design/nic.md).
     template <class Deadline>
-    bool sleep(NicStep, Episode, Stopwatch&, Deadline deadline) noexcept {
-        sleep_until(sooner(deadline, overdue_.left()));
+    bool sleep(NicStep, Episode, Stopwatch& asleep, Deadline deadline) noexcept {
+        const bool polls = policy_ == wait_policy::automatic && asleep.elapsed() < host_wakes;
+        if (!polls || !yields_to_nobody<Sync>()) sleep_until(sooner(deadline, overdue_.left()));
         return !deadline.passed();
     }
 
