@@ -4,12 +4,16 @@
 #pragma once
 
 #include "transports/mpi/messages.hpp"
+#include "transports/words/segment.hpp"
+#include "waiting/last_of_cpu.hpp"
 
 #include <tollbar/detail/runner.hpp>
 #include <tollbar/detail/words.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <sched.h>
+#include <span>
 
 namespace tollbar::detail::mpi {
 
@@ -66,12 +70,17 @@ public:
         Messages* messages = nullptr;          ///< makes the MPI's progress; null: this thread may not call the MPI
         OuterBarrier* outer = nullptr;         ///< of the steps that go there
         std::atomic<bool>* gave_up = nullptr;  ///< signals the loss to the other ranks here, where there are any
+        std::span<RankRecord> counted{};       ///< of all ranks, where they count at one word and do nothing else
     };
 
     Composite() = default;
     explicit Composite(const Parts& parts) noexcept : parts_(parts) {}
 
     void entered(Episode episode) noexcept {
+        if (!parts_.counted.empty() && parts_.words.crowded()) {
+            const auto cpu = static_cast<std::uint32_t>(sched_getcpu());
+            last_of_cpu_.arrive(parts_.counted[cpu % parts_.counted.size()].arrivals, cpu, episode);
+        }
         if (parts_.messages == nullptr) return;
         parts_.messages->entered(episode);
         heed_messages();
@@ -103,8 +112,12 @@ public:
         heed_messages();
     }
 
+    /// The last rank of a CPU has no other to give way to: it spins (docs/design/waiting.md).
     WaitBudget budget(const Step& step) noexcept {
-        return step.by == Step::By::word ? parts_.words.budget(step.word) : WaitBudget{.spins = 0, .yields = 0};
+        if (step.by != Step::By::word) return {.spins = 0, .yields = 0};
+        WaitBudget budget = parts_.words.budget(step.word);
+        if (!parts_.counted.empty() && last_of_cpu_ && !Sync::neighbours().here()) budget.spins = Sync::spins_worth_a_wake();
+        return budget;
     }
 
     /// A sleeper at a word or at the outer barrier is woken at once; the nap only bounds the time without progress of
@@ -124,7 +137,10 @@ public:
     }
 
     /// From the next wait on.
-    void set_words(const ByWords& words) noexcept { parts_.words = words; }
+    void set_words(const ByWords& words, std::span<RankRecord> counted) noexcept {
+        parts_.words = words;
+        parts_.counted = counted;
+    }
 
 private:
     template <class Deadline>
@@ -163,6 +179,7 @@ private:
     }
 
     Parts parts_;
+    LastOfCpu last_of_cpu_;
     bool gone_ = false;  ///< found by this rank
 };
 

@@ -163,7 +163,10 @@ bool Team::wait_until(std::uint64_t episode, Deadline deadline) noexcept {
 void Team::set_spinning(tollbar_spinning spinning) noexcept {
     const std::atomic<Occupancy>& heeded = spinning == TOLLBAR_SPINNING_NEVER ? crowded : *occupancy_;
     messages_.set_occupancy(heeded);
-    if (segment_) runner_.transport().set_words({segment_->wait(), segment_->waking(), heeded});
+    if (!segment_) return;
+    const bool may_spin = needs_no_calls_ && spinning != TOLLBAR_SPINNING_NEVER;
+    runner_.transport().set_words({segment_->wait(), segment_->waking(), heeded},
+                                  may_spin ? segment_->records() : std::span<RankRecord>());
 }
 
 Team::Unheard Team::unheard() const {

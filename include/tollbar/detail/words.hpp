@@ -79,6 +79,12 @@ public:
     Words(wait_policy policy, Waking waking, const OccupancyWord& occupancy) noexcept
         : policy_(policy), waking_(waking), occupancy_(&occupancy) {}
 
+    /// Whether the ranks are more than their CPUs, and it is left to them how they wait.
+    bool crowded() const noexcept {
+        return policy_ == wait_policy::automatic &&
+               occupancy_->load(std::memory_order_relaxed) == Occupancy::oversubscribed;
+    }
+
     void entered(Episode) const noexcept {}
     std::uint32_t take(const Step& step, Episode episode) const noexcept { return step.take(episode, waking_); }
     bool met(const Step& step, Episode episode) const noexcept { return step.met(episode); }

@@ -23,7 +23,7 @@ namespace tollbar::detail {
 
 namespace {
 
-constexpr std::string_view signature = "tollbar group 3\n";
+constexpr std::string_view signature = "tollbar group 4\n";
 constexpr std::size_t longest_plan = 255;
 
 // RankRecord::process holds this in place of a process's number when the rank was given up inside an episode.
@@ -200,7 +200,9 @@ Waking Segment::waking() const noexcept { return header().waking; }
 
 const std::atomic<Occupancy>& Segment::occupancy() const noexcept { return header().occupancy; }
 
-RankRecord& Segment::record(Rank rank) const noexcept { return header().at<RankRecord>(header().records())[rank]; }
+std::span<RankRecord> Segment::records() const noexcept {
+    return {header().at<RankRecord>(header().records()), ranks()};
+}
 
 void Segment::take_rank(Rank rank, const Standing& standing) {
     if (header().waking.asymmetric && !NativeSync::register_for_heavy_fence())

@@ -60,6 +60,8 @@ struct alignas(line_bytes) RankRecord {
     std::atomic<Rank> known_as{0};                ///< its number among all ranks, of which some share this memory
     std::atomic<bool> gave_up{false};             ///< its holder cannot end an episode any more, nor can others
     SharedStanding standing;
+
+    alignas(line_bytes) std::uint64_t arrivals = 0;  ///< of the ranks on some CPU, whichever its holder's is
 };
 
 class Segment {
@@ -91,7 +93,8 @@ public:
     wait_policy wait() const noexcept;
     Waking waking() const noexcept;
     const std::atomic<Occupancy>& occupancy() const noexcept;
-    RankRecord& record(Rank rank) const noexcept;
+    RankRecord& record(Rank rank) const noexcept { return records()[rank]; }
+    std::span<RankRecord> records() const noexcept;
 
     /// Takes the rank for the calling thread. Throws std::invalid_argument when the rank cannot be taken.
     void take_rank(Rank rank, const Standing& standing = own_standing());
