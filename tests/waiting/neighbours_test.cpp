@@ -135,14 +135,15 @@ TEST_CASE("a wait that is over at the first look costs no look at a clock") {
     }
 }
 
-TEST_CASE("a yield is said to reach nobody where it finds neither a thread of ours nor a neighbour") {
+TEST_CASE("a yield reaches nobody, a thread of ours, or a neighbour once one is known") {
     Participant self(Occupancy::unknown);
     self->yield_takes = [] { return us / 4; };
-    CHECK(yields_to_nobody<ScriptedSync>());
-    for (const auto& takes : {fellow, stranger}) {
-        self->yield_takes = takes;
-        CHECK_FALSE(yields_to_nobody<ScriptedSync>());
-    }
+    CHECK(yield_once<ScriptedSync>() == YieldedTo::nobody);
+    self->yield_takes = fellow;
+    CHECK(yield_once<ScriptedSync>() == YieldedTo::thread);
+    self->yield_takes = stranger;
+    CHECK(yield_once<ScriptedSync>() == YieldedTo::thread);
+    CHECK(yield_once<ScriptedSync>() == YieldedTo::neighbour);
 }
 
 TEST_CASE("who is told how to wait does nothing else") {

@@ -108,8 +108,6 @@ public:
 
     /// Whether a yield has let another thread run here for a while, as threads of ours do.
     bool found_thread() const noexcept { return found_thread_; }
-
-    /// Whether no yield has let anybody run here, a neighbour neither.
     bool found_nobody() const noexcept { return !found_thread_ && !late_; }
 
     /// After a yield; false where neighbours made it late: then the caller had better sleep.
@@ -140,27 +138,18 @@ private:
     bool found_thread_ = false;
 };
 
-/// One yield of a participant that nothing wakes; false beside neighbours: then the caller had better sleep. When the
-/// yield finds no other runnable thread, the participant keeps yielding: polling is all it can do.
+/// Whom a yield has given way to.
+enum class YieldedTo : std::uint8_t { nobody, thread, neighbour };
+
+/// One yield; none beside neighbours, where the caller had better sleep.
 template <class Sync>
-bool yield_once() noexcept {
+YieldedTo yield_once() noexcept {
     Observation<Sync> seen;
-    if (seen.sleeps_at_once() && seen.neighbours_here()) return false;
+    if (seen.sleeps_at_once() && seen.neighbours_here()) return YieldedTo::neighbour;
     Sync::yield();
     const bool goes_on = seen.yielded();
     seen.finish(Polled::passed);
-    return goes_on;
-}
-
-/// One yield of a participant that would sleep next; true where it has its CPU alone, as far as the process knows.
-template <class Sync>
-bool yields_to_nobody() noexcept {
-    Observation<Sync> seen;
-    if (seen.sleeps_at_once()) return false;
-    Sync::yield();
-    seen.yielded();
-    seen.finish(Polled::passed);
-    return seen.found_nobody();
+    return !goes_on ? YieldedTo::neighbour : seen.found_nobody() ? YieldedTo::nobody : YieldedTo::thread;
 }
 
 /// How a transport sleeps where nothing wakes the sleeper: it returns at once for as long as polling is worth it,
@@ -169,7 +158,7 @@ template <class Sync, class Deadline>
 bool nap(WaitBudget budget, Stopwatch& asleep, Deadline deadline) noexcept {
     bool naps_at_once = false;
     if (budget.spins == 0 && learns_from(budget.yields))
-        naps_at_once = !yield_once<Sync>();
+        naps_at_once = yield_once<Sync>() == YieldedTo::neighbour;
     else if (budget.spins == 0)
         Sync::yield();
     const bool naps = budget.spins != WaitBudget::for_ever && budget.yields != WaitBudget::for_ever;

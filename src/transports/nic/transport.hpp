@@ -82,7 +82,7 @@ public:
     template <class Deadline>
     bool sleep(NicStep, Episode, Stopwatch& asleep, Deadline deadline) noexcept {
         const bool polls = policy_ == wait_policy::automatic && asleep.elapsed() < host_wakes;
-        if (!polls || !yields_to_nobody<Sync>()) sleep_until(sooner(deadline, overdue_.left()));
+        if (!polls || yield_once<Sync>() != YieldedTo::nobody) sleep_until(sooner(deadline, overdue_.left()));
         return !deadline.passed();
     }
 
