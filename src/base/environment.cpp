@@ -229,6 +229,11 @@ bool names_openmp_tools() noexcept {
     return value_of("OMP_TOOL_LIBRARIES") != nullptr && (tool == nullptr || std::strcmp(tool, "disabled") != 0);
 }
 
+bool changes_static_loops() noexcept {
+    constexpr std::array names{"KMP_SCHEDULE", "KMP_CONSISTENCY_CHECK", "INTEL_LIBITTNOTIFY64"};
+    return std::ranges::any_of(names, [](const char* name) { return value_of(name) != nullptr; });
+}
+
 bool is_of_a_rank(pid_t process) {
     const std::string all = '\0' + contents_of(worded({"/proc/", std::to_string(process), "/environ"}));
     return std::ranges::any_of(rank_variables, [&](const char* name) {

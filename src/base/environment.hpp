@@ -77,6 +77,9 @@ std::string tuning_file();
 /// Whether OpenMP's own variables name tools that a runtime loads.
 bool names_openmp_tools() noexcept;
 
+/// Whether libomp's own variables change how it deals out static loops, or have it check or report each of them.
+bool changes_static_loops() noexcept;
+
 /// Whether a launcher has started that process as a rank, or a rank has; false where its environment may not be read.
 bool is_of_a_rank(pid_t process);
 

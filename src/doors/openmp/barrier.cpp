@@ -62,6 +62,7 @@ void join(Member& self) noexcept {
     NativeTeam* const team = std::exchange(self.lent, nullptr);
     const Runtime& runtime = *self.home->runtime;
     self.threads = static_cast<std::uint64_t>(runtime.real<"omp_get_num_threads", int()>()());
+    self.number.store(runtime.real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
     self.guest.size = 0;
     self.barriers.store(0, std::memory_order_relaxed);
     if (self.budget_for != self.threads) self.budget = {0, 0};

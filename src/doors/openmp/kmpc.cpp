@@ -3,10 +3,12 @@
 // calls its own functions by their names; those calls are told apart by where they come from.
 #include "missing.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdarg>
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,6 +76,40 @@ Result make(const void* caller, void* location, More... more) {
     Member* const self = serving(place, Family::kmpc);
     if (self == nullptr || !meet(*self, caller))
         wait_in_runtime<Family::kmpc, "__kmpc_barrier", void(void*, int)>(place, caller, location, thread);
+}
+
+/// The share of a thread in a loop with schedule(static) and no chunk, as libomp deals it out (LLVM 14, kmp_sched.cpp,
+/// kmp_sch_static, balanced), a loop whose count of trips does not fit its type included.
+template <class T, class Step>
+void deal_out(const Member& self, int& last, T& lower, T& upper, Step& stride, Step step) noexcept {
+    using Count = std::make_unsigned_t<T>;
+    if (step > 0 ? upper < lower : lower < upper) {
+        last = 0;
+        stride = step;
+        return;
+    }
+    const auto first = static_cast<Count>(lower), end = static_cast<Count>(upper), by = static_cast<Count>(step);
+    const Count trips = (step > 0 ? (end - first) / by : (first - end) / (0 - by)) + 1;
+    const auto threads = static_cast<Count>(self.threads);
+    const auto number = static_cast<Count>(self.number.load(std::memory_order_relaxed));
+    const Count each = trips / threads, more = trips % threads;
+    const Count begin = first + by * (number * each + std::min(number, more));
+    stride = static_cast<Step>(trips);
+    last = number == std::min(trips, threads) - 1 ? 1 : 0;
+    lower = static_cast<T>(number < trips ? begin : end + (step > 0 ? 1 : -1));
+    if (number < trips) upper = static_cast<T>(begin + each * by - (number < more ? Count{0} : by));
+}
+
+template <Name name, class T, class Step>
+[[gnu::always_inline]] inline void deal(void* location, int thread, int schedule, int* last, T* lower, T* upper,
+                                        Step* stride, Step step, Step chunk) noexcept {
+    constexpr int without_chunk = 34;
+    const void* const place = place_of(location, __builtin_return_address(0));
+    const Member* const self = schedule == without_chunk && step != 0 ? serving(place, Family::kmpc) : nullptr;
+    if (self != nullptr && self->home->runtime->deals_evenly())
+        return deal_out(*self, *last, *lower, *upper, *stride, step);
+    using Function = void(void*, int, int, int*, T*, T*, Step*, Step, Step);
+    real_of<Family::kmpc, name, Function>(place)(location, thread, schedule, last, lower, upper, stride, step, chunk);
 }
 
 }  // namespace
@@ -165,6 +201,26 @@ void __kmpc_copyprivate(void* location, int thread, std::size_t size, void* data
     meet_or_call(location, thread, caller);
     if (ran == 0) copy(data, team.copied.load(std::memory_order_relaxed));
     meet_or_call(location, thread, caller);
+}
+
+void __kmpc_for_static_init_4(void* location, int thread, int schedule, int* last, int* lower, int* upper, int* stride,
+                              int step, int chunk) {
+    deal<"__kmpc_for_static_init_4">(location, thread, schedule, last, lower, upper, stride, step, chunk);
+}
+
+void __kmpc_for_static_init_4u(void* location, int thread, int schedule, int* last, unsigned* lower, unsigned* upper,
+                               int* stride, int step, int chunk) {
+    deal<"__kmpc_for_static_init_4u">(location, thread, schedule, last, lower, upper, stride, step, chunk);
+}
+
+void __kmpc_for_static_init_8(void* location, int thread, int schedule, int* last, long* lower, long* upper,
+                              long* stride, long step, long chunk) {
+    deal<"__kmpc_for_static_init_8">(location, thread, schedule, last, lower, upper, stride, step, chunk);
+}
+
+void __kmpc_for_static_init_8u(void* location, int thread, int schedule, int* last, unsigned long* lower,
+                               unsigned long* upper, long* stride, long step, long chunk) {
+    deal<"__kmpc_for_static_init_8u">(location, thread, schedule, last, lower, upper, stride, step, chunk);
 }
 
 int __kmpc_omp_task(void* location, int thread, void* task) {

@@ -43,7 +43,6 @@ NativeTeam& team_numbered(std::uint64_t number) noexcept;
 struct Watched {
     std::atomic<const NativeTeam*> team{nullptr};
     std::atomic<std::uint64_t> region{0};      ///< `ended` of the team while this region lasts
-    std::atomic<int> number{0};                ///< of the thread in the team
     std::atomic<int> threads{0};               ///< of the team
     std::atomic<std::int64_t> waits_since{0};  ///< nanoseconds of the steady clock; 0: it does not wait
 };
@@ -56,9 +55,10 @@ struct alignas(line_bytes) Member {
     std::atomic<const void*> place{nullptr};  ///< of the last of them
     std::atomic<const void*> body{nullptr};   ///< the region's code, where the missing are named
     std::atomic<pid_t> thread{0};
-    Watched watched;  ///< for those who name the missing
+    std::atomic<int> number{0};  ///< of the thread in the team
+    Watched watched;             ///< for those who name the missing
 
-    NativeTeam* lent = nullptr;  ///< for the region, from whose first barrier on it is `team`; then none
+    NativeTeam* lent = nullptr;  ///< for the region, from whose first barrier or loop on it is `team`; then none
     std::uint64_t threads = 0;
     const Site* home = &nowhere;  ///< the object whose code the region is
     Site guest;                   ///< another object whose code has called from there

@@ -81,7 +81,7 @@ std::string text_of(int number, const Member* member) {
 std::vector<std::string> missing_of(const Waiting& waiting, int threads) {
     std::vector<const Member*> members(static_cast<std::size_t>(threads));
     for_each_record([&](const Member& one) {
-        const auto number = static_cast<std::size_t>(one.watched.number.load(std::memory_order_relaxed));
+        const auto number = static_cast<std::size_t>(one.number.load(std::memory_order_relaxed));
         if (one.watched.team.load(std::memory_order_acquire) == waiting.team && number < members.size() &&
             one.watched.region.load(std::memory_order_relaxed) == waiting.region)
             members[number] = &one;
@@ -118,7 +118,7 @@ private:
         const std::string place = place_of(self);
         if (missing.empty() || !waiting.still_waits()) return false;
         tollbar_report("thread %d of %d of process %d has waited %.1f s in the OpenMP barrier at %s for %s",
-                       self.watched.number.load(std::memory_order_relaxed), threads, static_cast<int>(getpid()),
+                       self.number.load(std::memory_order_relaxed), threads, static_cast<int>(getpid()),
                        1e-9 * static_cast<double>(now - waiting.since_ns), place.c_str(),
                        listed(missing, [](const std::string& one) { return one; }).c_str());
         return true;
@@ -155,7 +155,6 @@ void note_begin(Member& self, const NativeTeam& team) noexcept {
     start_watching();
     Watched& noted = self.watched;
     noted.region.store(team.ended.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    noted.number.store(team.home.runtime->real<"omp_get_thread_num", int()>()(), std::memory_order_relaxed);
     noted.threads.store(static_cast<int>(self.threads), std::memory_order_relaxed);
     noted.waits_since.store(0, std::memory_order_relaxed);
     noted.team.store(&team, std::memory_order_release);  // pairs with Waiting and missing_of()

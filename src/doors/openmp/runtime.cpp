@@ -138,6 +138,7 @@ Runtime::Runtime(void* definition) {
         functions_[i] = unless_door(dlsym(handle, std::string(names[i]).c_str()));
     refusal_ = handle == nullptr || object.map() == nullptr ? "it is no library" : why_not();
     is_served_ = refusal_.empty();
+    deals_evenly_ = !environment::changes_static_loops();
 }
 
 void Runtime::say() const {

@@ -30,7 +30,8 @@ inline constexpr std::string_view function_names =
     "GOMP_target_enter_exit_data __kmpc_fork_call __kmpc_fork_call_if __kmpc_fork_teams "
     "__kmpc_serialized_parallel __kmpc_end_serialized_parallel __kmp_invoke_microtask __kmpc_barrier "
     "__kmpc_cancel_barrier __kmpc_copyprivate __kmpc_omp_task __kmpc_omp_task_parts __kmpc_omp_task_with_deps "
-    "__kmpc_taskloop __kmpc_taskloop_5 ompt_start_tool "
+    "__kmpc_taskloop __kmpc_taskloop_5 __kmpc_for_static_init_4 __kmpc_for_static_init_4u __kmpc_for_static_init_8 "
+    "__kmpc_for_static_init_8u ompt_start_tool "
     "GOMP_cancel";
 
 inline constexpr auto names = [] {
@@ -76,6 +77,9 @@ public:
     const std::string& refusal() const noexcept { return refusal_; }
     bool is_served() const noexcept { return is_served_; }
 
+    /// Whether each thread's share of a static loop is what libomp gives it where nobody has said otherwise.
+    bool deals_evenly() const noexcept { return deals_evenly_; }
+
     bool contains(const void* address) const noexcept {
         return static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin_) < size_;
     }
@@ -91,7 +95,7 @@ private:
     const std::byte* begin_ = nullptr;
     std::size_t size_ = 0;
     std::string file_, refusal_;
-    bool is_served_ = false;
+    bool is_served_ = false, deals_evenly_ = false;
 };
 
 /// A loaded object, and the runtime that its code calls by the functions of one family.

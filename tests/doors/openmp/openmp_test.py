@@ -55,7 +55,7 @@ class Programs:
 
 
 def variables(door: Path | None, **more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "TOLLBAR_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "KMP_", "TOLLBAR_"))}
     # Other tests run on the same CPUs.
     return {**kept, "OMP_WAIT_POLICY": "passive", **({"LD_PRELOAD": str(door)} if door else {}), **more}
 
@@ -132,6 +132,18 @@ def test_where_regions_can_be_cancelled_the_runtime_keeps_its_barriers(programs)
 def test_with_tools_that_follow_its_events_libomp_keeps_its_barriers(llvm):
     line = said(llvm.made("rows.cpp"), "barrier", 2, OMP_TOOL_LIBRARIES="/nowhere/tool.so")
     assert "keeps its own barriers: OMP_TOOL_LIBRARIES names tools" in line
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_each_thread_gets_the_share_of_a_static_loop_that_libomp_gives_it(llvm, threads):
+    code, line = result(DOOR, llvm.made("loops.cpp"), threads)
+    assert (code, re.sub(r"\d{6}", "all", line)) == (0, "0 of all differ, dealt out by tollbar\n")
+
+
+@pytest.mark.parametrize(("name", "value"), [("KMP_SCHEDULE", "static,greedy"), ("KMP_CONSISTENCY_CHECK", "all")])
+def test_libomp_deals_out_static_loops_where_its_variables_concern_them(llvm, name, value):
+    line = result(DOOR, llvm.made("loops.cpp"), 3, "who", **{name: value})[1]
+    assert line == "0 of 0 differ, dealt out by the runtime\n"
 
 
 def test_each_runtime_that_is_served_is_named_once(programs):

@@ -39,6 +39,8 @@ void loop_static() {
     repeat([](long episode) {
 #pragma omp for schedule(static, 2)
         for (int i = 0; i < 11; ++i) add(i * episode);
+#pragma omp for schedule(static)
+        for (unsigned long i = 50; i > 2; i -= 5) add(static_cast<long>(i) * episode * (1 + omp_get_thread_num()));
     });
 }
 
