@@ -31,34 +31,15 @@ NativeGate<scope>& gate_in(pthread_barrier_t* object) noexcept {
     return *std::launder(reinterpret_cast<NativeGate<scope>*>(object));
 }
 
-/// The functions of the C library.
-struct Real {
-    decltype(&pthread_barrier_init) init;
-    decltype(&pthread_barrier_wait) wait;
-    decltype(&pthread_barrier_destroy) destroy;
-};
-
-template <class Function>
-void find(const char* name, Function*& function) noexcept {
-    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
-const Real& real() noexcept {
-    static constinit Once<Real> found;
-    return found.get([] {
+/// Calls the C library's function in whose place ours is; EINVAL in a program that has none.
+template <auto* function, class... Arguments>
+int call_real(const char* name, Arguments... arguments) noexcept {
+    static constinit Once<void*> found;
+    void* const real = found.get([name] {
         const c_door::KeptErrno kept;
-        Real functions{};
-        find("pthread_barrier_init", functions.init);
-        find("pthread_barrier_wait", functions.wait);
-        find("pthread_barrier_destroy", functions.destroy);
-        return functions;
+        return dlsym(RTLD_NEXT, name);
     });
-}
-
-/// Calls one of those; EINVAL in a program that has none.
-template <class Function, class... Arguments>
-int call(Function* function, Arguments... arguments) noexcept {
-    return function == nullptr ? EINVAL : function(arguments...);
+    return real == nullptr ? EINVAL : reinterpret_cast<int (*)(Arguments...)>(real)(arguments...);
 }
 
 /// Whether spinning pays at a gate. Gates whose addresses share an entry share what they learn, which costs time and
@@ -160,7 +141,7 @@ int init(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, uns
     if (environment::verbosity() >= 1)
         tollbar_say_once("pthread shared",
                          "a process-shared pthread barrier that is not in anonymous memory is glibc's");
-    return call(real().init, object, attributes, count);
+    return call_real<&pthread_barrier_init>("pthread_barrier_init", object, attributes, count);
 }
 
 int wait(pthread_barrier_t* object, const void* caller) noexcept {
@@ -168,14 +149,14 @@ int wait(pthread_barrier_t* object, const void* caller) noexcept {
     if (kind == gate_kind(Scope::process)) [[likely]]
         return pass<Scope::process>(object, caller);
     if (kind == gate_kind(Scope::shared)) return pass<Scope::shared>(object, caller);
-    return call(real().wait, object);
+    return call_real<&pthread_barrier_wait>("pthread_barrier_wait", object);
 }
 
 int destroy(pthread_barrier_t* object) noexcept {
     const std::uint32_t kind = gate_in<Scope::process>(object).kind();
     if (kind == gate_kind(Scope::process)) return clear<Scope::process>(object);
     if (kind == gate_kind(Scope::shared)) return clear<Scope::shared>(object);
-    return call(real().destroy, object);
+    return call_real<&pthread_barrier_destroy>("pthread_barrier_destroy", object);
 }
 
 }  // namespace tollbar::detail::pthread_door
