@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads /proc/self/maps: "7f0c-7f0d rw-s 00000000 00:01 1042    /dev/zero (deleted)" is shared and anonymous. Threads
+// that have arrived are those whose visits are at the gate.
+#include "questions.hpp"
+
+#include "base/files.hpp"
+#include "base/kept_errno.hpp"
+#include "base/report.hpp"
+#include "visits.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace tollbar::detail::pthread_door {
+
+namespace {
+
+std::vector<pid_t> threads_at(const void* gate) {
+    std::vector<pid_t> threads;
+    for (const VisitSlot* slot = visits::newest(); slot != nullptr; slot = slot->next)
+        if (slot->visit.is_at(gate)) threads.push_back(slot->thread.load(std::memory_order_relaxed));
+    std::ranges::sort(threads);
+    return threads;
+}
+
+}  // namespace
+
+bool only_children_share(const void* address) noexcept {
+    const c_door::KeptErrno kept;
+    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+    try {
+        for (const std::string& line : lines_of("/proc/self/maps")) {
+            std::uintptr_t begin = 0, end = 0;
+            char sharing = 0;
+            if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*3c%c", &begin, &end, &sharing) != 3) continue;
+            if (wanted < begin || wanted >= end) continue;
+            return sharing == 'p' || line.ends_with(" /dev/zero (deleted)");
+        }
+    } catch (const std::exception&) {  // no memory for a line
+    }
+    return false;
+}
+
+void report_missing(const Incomplete& phase) {
+    if (phase.arrived >= phase.expected) return;  // meanwhile
+    const std::vector<pid_t> threads = threads_at(phase.gate);
+    tollbar_report("thread %d has waited %.1f s in pthread_barrier_wait, called at %s: %" PRIu64 " of %" PRIu64
+                   " threads have not arrived, thread%s %s%s %s",
+                   gettid(), phase.waited_s, place_in_file(phase.caller).c_str(), phase.expected - phase.arrived,
+                   phase.expected, threads.size() == 1 ? "" : "s",
+                   listed(threads, [](pid_t thread) { return std::to_string(thread); }).c_str(),
+                   phase.shared ? " of this process" : "", threads.size() == 1 ? "has" : "have");
+}
+
+}  // namespace tollbar::detail::pthread_door
