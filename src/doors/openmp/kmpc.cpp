@@ -71,11 +71,13 @@ Result make(const void* caller, void* location, More... more) {
     return make_task<Family::kmpc, name, Result>(place_of(location, caller), location, more...);
 }
 
-[[gnu::always_inline]] inline void meet_or_call(void* location, int thread, const void* caller) noexcept {
+template <Name name, class Result = void>
+[[gnu::always_inline]] inline Result meet_or_call(void* location, int thread, const void* caller) noexcept {
     const void* const place = place_of(location, caller);
     Member* const self = serving(place, Family::kmpc);
     if (self == nullptr || !meet(*self, caller))
-        wait_in_runtime<Family::kmpc, "__kmpc_barrier", void(void*, int)>(place, caller, location, thread);
+        return wait_in_runtime<Family::kmpc, name, Result(void*, int)>(place, caller, location, thread);
+    return Result();
 }
 
 /// The share of a thread in a loop with schedule(static) and no chunk, as libomp deals it out (LLVM 14, kmp_sched.cpp,
@@ -176,16 +178,11 @@ void __kmpc_end_serialized_parallel(void* location, int thread) {
 }
 
 void __kmpc_barrier(void* location, int thread) {
-    const void* const caller = __builtin_return_address(0);
-    meet_or_call(location, thread, caller);
+    meet_or_call<"__kmpc_barrier">(location, thread, __builtin_return_address(0));
 }
 
 int __kmpc_cancel_barrier(void* location, int thread) {
-    const void* const caller = __builtin_return_address(0);
-    const void* const place = place_of(location, caller);
-    Member* const self = serving(place, Family::kmpc);
-    if (self != nullptr && meet(*self, caller)) return 0;
-    return wait_in_runtime<Family::kmpc, "__kmpc_cancel_barrier", int(void*, int)>(place, caller, location, thread);
+    return meet_or_call<"__kmpc_cancel_barrier", int>(location, thread, __builtin_return_address(0));
 }
 
 /// The thread that has run the block shows where its copies are; the others copy, and meet before it goes on.
@@ -198,9 +195,9 @@ void __kmpc_copyprivate(void* location, int thread, std::size_t size, void* data
             place, caller, location, thread, size, data, copy, ran);
     NativeTeam& team = *self->team.load(std::memory_order_relaxed);
     if (ran != 0) team.copied.store(data, std::memory_order_relaxed);
-    meet_or_call(location, thread, caller);
+    meet_or_call<"__kmpc_barrier">(location, thread, caller);
     if (ran == 0) copy(data, team.copied.load(std::memory_order_relaxed));
-    meet_or_call(location, thread, caller);
+    meet_or_call<"__kmpc_barrier">(location, thread, caller);
 }
 
 void __kmpc_for_static_init_4(void* location, int thread, int schedule, int* last, int* lower, int* upper, int* stride,

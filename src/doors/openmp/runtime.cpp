@@ -137,13 +137,12 @@ Runtime::Runtime(void* definition) {
     for (std::size_t i = 0; handle != nullptr && i < names.size(); ++i)
         functions_[i] = unless_door(dlsym(handle, std::string(names[i]).c_str()));
     refusal_ = handle == nullptr || object.map() == nullptr ? "it is no library" : why_not();
-    is_served_ = refusal_.empty();
     deals_evenly_ = !environment::changes_static_loops();
 }
 
 void Runtime::say() const {
     if (environment::verbosity() == 0) return;
-    if (is_served_)
+    if (is_served())
         tollbar_say("the barriers of %s inside parallel regions are tollbar's", file_.c_str());
     else
         tollbar_say("%s keeps its own barriers: %s", file_.c_str(), refusal_.c_str());

@@ -75,7 +75,7 @@ public:
 
     /// Why its barriers stay its own; empty where regions are served.
     const std::string& refusal() const noexcept { return refusal_; }
-    bool is_served() const noexcept { return is_served_; }
+    bool is_served() const noexcept { return refusal_.empty(); }
 
     /// Whether each thread's share of a static loop is what libomp gives it where nobody has said otherwise.
     bool deals_evenly() const noexcept { return deals_evenly_; }
@@ -95,7 +95,7 @@ private:
     const std::byte* begin_ = nullptr;
     std::size_t size_ = 0;
     std::string file_, refusal_;
-    bool is_served_ = false, deals_evenly_ = false;
+    bool deals_evenly_ = false;
 };
 
 /// A loaded object, and the runtime that its code calls by the functions of one family.
