@@ -31,26 +31,34 @@ tollbar_in_each_hook int is_seen(unsigned line, uint64_t age) {
     return tollbar_calls[line].kind == tollbar_begins || age != 0;
 }
 
-/* The results of a call that count. */
-struct gave {
-    MPI_Comm comm;
-    int found, has_comm;
-};
+/* How a call passes its arguments: C by their values, Fortran by their addresses, and handles as numbers there. */
+enum language { in_c, in_fortran };
 
-tollbar_in_each_hook struct gave in_c(unsigned line, struct tollbar_entered entered, const void* out) {
-    struct gave gave = {0};
-    if (entered.seat == NULL || out == NULL) return gave;
-    if (tollbar_calls[line].kind == tollbar_creates) gave = (struct gave){*(const MPI_Comm*)out, 0, 1};
-    if (tollbar_calls[line].kind == tollbar_polls) gave.found = *(const int*)out != 0;
-    return gave;
+/* The arguments are counted from 1, as calls.txt counts them; where it has 0, that is 0. */
+tollbar_in_each_hook int number_at(enum language language, const word* arguments, unsigned place) {
+    return language == in_c || place == 0 ? (int)arguments[place] : *(const int*)arguments[place];
 }
 
-tollbar_in_each_hook struct gave in_fortran(unsigned line, struct tollbar_entered entered, const int* out) {
-    struct gave gave = {0};
-    if (entered.seat == NULL || out == NULL) return gave;
-    if (tollbar_calls[line].kind == tollbar_creates) gave = (struct gave){PMPI_Comm_f2c(*out), 0, 1};
-    if (tollbar_calls[line].kind == tollbar_polls) gave.found = *out != 0;
-    return gave;
+/* `large`: the counts of C are of 64 bits. */
+tollbar_in_each_hook struct tollbar_given given_in(unsigned line, enum language language, const word* arguments,
+                                                   int large, const void* site) {
+    const struct tollbar_call* const call = &tollbar_calls[line];
+    struct tollbar_given given = {.peer = number_at(language, arguments, call->peer),
+                                  .tag = number_at(language, arguments, call->tag),
+                                  .count = number_at(language, arguments, call->count),
+                                  .site = site};
+    if (large) given.count = (int64_t)arguments[call->count];
+    if (language == in_c) {
+        given.comm = (MPI_Comm)arguments[call->comm];
+        given.type = (MPI_Datatype)arguments[call->type];
+        given.op = (MPI_Op)arguments[call->op];
+    } else {
+        if (call->comm != 0) given.comm = PMPI_Comm_f2c(number_at(language, arguments, call->comm));
+        if (call->type != 0) given.type = PMPI_Type_f2c(number_at(language, arguments, call->type));
+        if (call->op != 0) given.op = PMPI_Op_f2c(number_at(language, arguments, call->op));
+    }
+    if (call->kind == tollbar_ends) given.comm = MPI_COMM_WORLD;
+    return given;
 }
 
 /* Fortran 2008 may leave the argument out. */
@@ -65,17 +73,20 @@ tollbar_in_each_hook struct tollbar_entered before(unsigned line, uint64_t age, 
     return tollbar_enter(&tollbar_calls[line], line, age, given);
 }
 
-tollbar_in_each_hook void after(unsigned line, struct tollbar_entered entered, int code, struct gave gave) {
+tollbar_in_each_hook void after(unsigned line, enum language language, struct tollbar_entered entered, int code,
+                                const word* arguments) {
     const struct tollbar_call* const call = &tollbar_calls[line];
+    const void* const out = (const void*)arguments[call->out];
     if (call->kind == tollbar_begins) {
         if (code == MPI_SUCCESS) tollbar_after_init();
         return;
     }
     if (entered.seat == NULL) return;
-    if (gave.has_comm && code == MPI_SUCCESS)
-        tollbar_created(gave.comm, entered.known, tollbar_own(&entered.seat->number));
+    if (call->kind == tollbar_creates && out != NULL && code == MPI_SUCCESS)
+        tollbar_created(language == in_c ? *(const MPI_Comm*)out : PMPI_Comm_f2c(*(const int*)out), entered.known,
+                        tollbar_own(&entered.seat->number));
     if (call->kind == tollbar_names_comm && entered.known != NULL) tollbar_was_named(entered.known);
-    tollbar_leave_call(call, entered, gave.found);
+    tollbar_leave_call(call, entered, call->kind == tollbar_polls && out != NULL && *(const int*)out != 0);
     if (call->kind == tollbar_ends) tollbar_after_finalize();
 }
 
