@@ -53,13 +53,41 @@ static void collective(const char* name, MPI_Comm comm) {
         MPI_Comm_split(comm, toll_rank % 2, 0, &half);
         MPI_Comm_free(&half);
     }
-    if (strcmp(name, "neighbours") == 0) {
-        MPI_Comm ring;
-        MPI_Cart_create(comm, 1, &toll_world, &(int){1}, 0, &ring);
-        stay_away();
-        MPI_Neighbor_allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, ring);
-        MPI_Comm_free(&ring);
+}
+
+/* From MPI_COMM_WORLD, by that call. */
+static MPI_Comm made_by(const char* call) {
+    MPI_Comm made = MPI_COMM_NULL, half;
+    MPI_Group all;
+    MPI_Request request;
+    if (strcmp(call, "cart_create") == 0) MPI_Cart_create(MPI_COMM_WORLD, 1, &toll_world, &(int){1}, 0, &made);
+    if (strcmp(call, "idup") == 0) {
+        MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+    if (strcmp(call, "create_group") == 0) {
+        MPI_Comm_group(MPI_COMM_WORLD, &all);
+        MPI_Comm_create_group(MPI_COMM_WORLD, all, 0, &made);
+        MPI_Group_free(&all);
+    }
+    if (strcmp(call, "intercomm_create") == 0) {
+        MPI_Comm_split(MPI_COMM_WORLD, toll_rank % 2, 0, &half);
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - toll_rank % 2, 0, &made);
+        MPI_Comm_free(&half);
+    }
+    return made;
+}
+
+/* The odd rank has made a communicator with the others, and stays away from their first call there. */
+static void on_a_new_one(const char* call) {
+    MPI_Comm made = made_by(call);
+    if (!is_odd) MPI_Comm_set_name(made, "the new one"); /* which is a use of it */
+    stay_away();
+    if (strcmp(call, "cart_create") == 0)
+        MPI_Neighbor_allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, made);
+    else
+        MPI_Barrier(made);
+    MPI_Comm_free(&made);
 }
 
 static void* second_thread(void* comm) {
@@ -136,8 +164,8 @@ int main(int argc, char** argv) {
         two_threads();
     } else if (is("slow")) {
         slowly();
-    } else if (is("neighbours")) {
-        collective(how, MPI_COMM_WORLD);
+    } else if (is("new")) {
+        on_a_new_one(argv[3]);
     } else {
         stay_away();
         collective(argc > 3 ? argv[3] : how, MPI_COMM_WORLD);

@@ -111,12 +111,21 @@ def test_a_nonblocking_call_is_named_with_the_wait_for_it(watch, door, how, wait
     end_well(job)
 
 
-def test_a_call_of_neighbours_is_counted_on_the_communicator_that_was_made_for_them(watch, door):
-    job = watch(door, "neighbours")
-    job.await_that(lambda: any("Neighbor" in one["call"] for one in reports(job)), "the report")
-    report = next(one for one in reports(job) if "Neighbor" in one["call"])
-    assert (report["call"], report["number"]) == ("MPI_Neighbor_allgather", " 1")
-    assert re.match(MISSING + r".* after MPI_Cart_create 2 of MPI_COMM_WORLD", report["who"]), report
+@pytest.mark.parametrize(
+    ("made_by", "call", "last"),
+    [
+        ("cart_create", "MPI_Neighbor_allgather", "MPI_Cart_create 2"),
+        ("idup", "MPI_Barrier", "MPI_Comm_idup 2"),
+        ("create_group", "MPI_Barrier", "MPI_Bcast 1"),
+        ("intercomm_create", "MPI_Barrier", "MPI_Comm_split 2"),
+    ],
+)
+def test_a_rank_that_has_not_yet_used_a_communicator_is_missing_there(watch, door, made_by, call, last):
+    job = watch(door, "new", made_by)
+    job.await_that(lambda: any(one["name"] == "the new one" for one in reports(job)), "the report")
+    report = next(one for one in reports(job) if one["name"] == "the new one")
+    assert (report["call"], report["number"]) == (call, " 1")
+    assert re.match(MISSING + f"outside the MPI, .*, after {last} of MPI_COMM_WORLD at ", report["who"]), report
     end_well(job)
 
 

@@ -6,7 +6,6 @@
 enum tollbar_kind {
     tollbar_collective,
     tollbar_begun,
-    tollbar_creates,
     tollbar_ends,
     tollbar_receives,
     tollbar_sends,

@@ -82,9 +82,8 @@ tollbar_in_each_hook void after(unsigned line, enum language language, struct to
         return;
     }
     if (entered.seat == NULL) return;
-    if (call->kind == tollbar_creates && out != NULL && code == MPI_SUCCESS)
-        tollbar_created(language == in_c ? *(const MPI_Comm*)out : PMPI_Comm_f2c(*(const int*)out), entered.known,
-                        tollbar_own(&entered.seat->number));
+    if (call->out != 0 && call->kind != tollbar_polls && out != NULL && code == MPI_SUCCESS)
+        tollbar_created(language == in_c ? *(const MPI_Comm*)out : PMPI_Comm_f2c(*(const int*)out), call, entered);
     if (call->kind == tollbar_names_comm && entered.known != NULL) tollbar_was_named(entered.known);
     tollbar_leave_call(call, entered, call->kind == tollbar_polls && out != NULL && *(const int*)out != 0);
     if (call->kind == tollbar_ends) tollbar_after_finalize();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The communicators of this process, by identities that are the same on all their ranks without a message: that of its
-// parent, the number of the call that made it and its ranks. A communicator that no call of calls.txt has made gets one
-// at its first use: its ranks, and how many such ones of the same ranks this process has used before.
+// parent, the number of the call that made it and its ranks. A call without a number makes one of its ranks and of how
+// many communicators came so before; so does the first use of one that no call of calls.txt has made.
 #include "watched.h"
 
 #include "account.hpp"
@@ -40,6 +40,7 @@ using tollbar::detail::fnv1a;
 
 struct Known : tollbar_known {
     std::vector<int> world_ranks;
+    bool is_begun = false;  ///< by a call that returns at once: the MPI is not asked about it before its first use
 };
 
 /// Never destroyed: threads may be in calls until the process ends.
@@ -106,26 +107,35 @@ int forget(MPI_Comm comm, int, void*, void*) {
     return MPI_SUCCESS;
 }
 
-/// `parent` is 0 for one that no call was seen to make. It has no identity where there is no room, or where it has
-/// ranks of another job. The mutex is not held while the MPI is called, which may hold a lock of its own around
-/// forget().
-const tollbar_known* add(MPI_Comm comm, std::uint64_t parent, std::uint64_t number) {
+/// When it has been made; nullptr where the MPI would not tell of its end.
+const tollbar_known* settle(Known* known) {
+    if (known->shared != nullptr) tollbar_was_named(known);
+    if (known->comm == MPI_COMM_WORLD) return known;
+    if (PMPI_Comm_set_attr(known->comm, state().keyval, known) == MPI_SUCCESS) return known;
+    forget(known->comm, 0, nullptr, nullptr);
+    return nullptr;
+}
+
+/// `parent` is 0 where no call with a number was seen to make it; `like` has its ranks. It has no identity where there
+/// is no room, or where it has ranks of another job. The mutex is not held while the MPI is called, which may hold a
+/// lock of its own around forget().
+const tollbar_known* add(MPI_Comm comm, MPI_Comm like, std::uint64_t parent, std::uint64_t number) {
     State& self = state();
     int between = 0;
-    if (PMPI_Comm_test_inter(comm, &between) != MPI_SUCCESS) return nullptr;
+    if (PMPI_Comm_test_inter(like, &between) != MPI_SUCCESS) return nullptr;
     auto made = std::make_unique<Known>();
     made->comm = comm;
-    made->world_ranks = world_ranks_of(comm, between != 0 ? PMPI_Comm_remote_group : PMPI_Comm_group);
+    made->is_begun = comm != like;
+    made->world_ranks = world_ranks_of(like, between != 0 ? PMPI_Comm_remote_group : PMPI_Comm_group);
     std::uint64_t ranks = made->world_ranks.size(), hash = hash_of(made->world_ranks);
     if (between != 0) {
-        const std::vector<int> own = world_ranks_of(comm, PMPI_Comm_group);
+        const std::vector<int> own = world_ranks_of(like, PMPI_Comm_group);
         ranks += own.size();
         hash += hash_of(own);  // the same on both sides
     }
     made->between_groups = between;
     made->peers = static_cast<int>(made->world_ranks.size());
     made->in_world = made->world_ranks.data();
-    const Name name = name_of(comm);
     std::unique_lock lock(self.mutex);
     if (const auto found = self.all.find(comm); found != self.all.end()) return found->second.get();  // by a thread
     Known* const known = (self.all[comm] = std::move(made)).get();
@@ -137,26 +147,30 @@ const tollbar_known* add(MPI_Comm comm, std::uint64_t parent, std::uint64_t numb
         if (parent == 0) number = ++self.used_before[hash];
         tollbar_put(&free->count, 0);
         tollbar_put(&free->size, ranks);
-        std::ranges::copy(name, free->name);
+        std::ranges::fill(free->name, '\0');
         const std::uint64_t id = comm == MPI_COMM_WORLD ? 1 : mixed({parent, number, hash});
         __atomic_store_n(&free->id, id, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
     }
     lock.unlock();
-    if (comm == MPI_COMM_WORLD || PMPI_Comm_set_attr(comm, self.keyval, known) == MPI_SUCCESS) return known;
-    forget(comm, 0, nullptr, nullptr);  // nobody would tell of its end
-    return nullptr;
+    return known->is_begun ? known : settle(known);
 }
 
 /// nullptr where it is not counted.
 const tollbar_known* find_known(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return nullptr;
     State& self = state();
-    const tollbar_known* known = nullptr;
+    Known* found = nullptr;
+    bool is_first_use = false;
     {
         const std::lock_guard lock(self.mutex);
-        if (const auto found = self.all.find(comm); found != self.all.end()) known = found->second.get();
+        if (const auto at = self.all.find(comm); at != self.all.end()) {
+            found = at->second.get();
+            is_first_use = std::exchange(found->is_begun, false);
+        }
     }
-    if (known == nullptr) known = add(comm, 0, 0);
+    const tollbar_known* known = found;
+    if (found == nullptr) known = add(comm, comm, 0, 0);
+    if (is_first_use) known = settle(found);
     return known == nullptr || known->shared == nullptr ? nullptr : known;
 }
 
@@ -296,9 +310,15 @@ void tollbar_after_finalize() {
     end(state().place);
 }
 
-void tollbar_created(MPI_Comm comm, const tollbar_known* parent, std::uint64_t number) {
-    if (comm == MPI_COMM_NULL || parent == nullptr) return;
-    add(comm, __atomic_load_n(&parent->shared->id, __ATOMIC_RELAXED), number);
+void tollbar_created(MPI_Comm comm, const tollbar_call* by, tollbar_entered entered) {
+    if (comm == MPI_COMM_NULL) return;
+    forget(comm, 0, nullptr, nullptr);  // one that was begun and never used has gone without a word
+    const tollbar_known* const parent = entered.known;
+    const std::uint64_t id = parent == nullptr ? 0 : tollbar_own(&parent->shared->id);
+    if (by->kind != tollbar_begun)
+        add(comm, comm, id, tollbar_own(&entered.seat->number));
+    else if (parent != nullptr)
+        add(comm, parent->comm, id, tollbar_own(&entered.seat->number));
 }
 
 void tollbar_was_named(const tollbar_known* known) { std::ranges::copy(name_of(known->comm), known->shared->name); }

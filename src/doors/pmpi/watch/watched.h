@@ -78,10 +78,6 @@ void tollbar_after_finalize(void);
 tollbar_slow void tollbar_entered_now(struct tollbar_counted* counted);
 tollbar_slow void tollbar_stayed(const struct tollbar_seat* seat);
 
-/* After a call that gave a communicator, and after one got a name. */
-void tollbar_created(MPI_Comm comm, const struct tollbar_known* parent, uint64_t number);
-void tollbar_was_named(const struct tollbar_known* known);
-
 /* The arguments of a call that count, by their kinds. */
 struct tollbar_given {
     MPI_Comm comm;
@@ -98,6 +94,10 @@ struct tollbar_entered {
     uint64_t at;               /* of that seat until the call ends */
     const struct tollbar_known* known;
 };
+
+/* After a call that gave a communicator, and after one got a name. */
+void tollbar_created(MPI_Comm comm, const struct tollbar_call* by, struct tollbar_entered entered);
+void tollbar_was_named(const struct tollbar_known* known);
 
 static inline void tollbar_put(uint64_t* word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline uint64_t tollbar_own(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
@@ -181,8 +181,7 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
 tollbar_in_each_hook void tollbar_leave_call(const struct tollbar_call* call, struct tollbar_entered entered,
                                              int found) {
     if (tollbar_rare(entered.seat == 0)) return;
-    if ((call->kind == tollbar_collective || call->kind == tollbar_creates) && tollbar_is_set(&tollbar_accounts))
-        tollbar_stayed(entered.seat);
+    if (call->kind == tollbar_collective && tollbar_is_set(&tollbar_accounts)) tollbar_stayed(entered.seat);
     const enum tollbar_state state = call->kind == tollbar_polls && !found ? tollbar_polling : tollbar_outside;
     if (call->kind == tollbar_polls && tollbar_state_of(entered.at) == state) return;
     __atomic_store_n(&entered.seat->at, (entered.at & ~(uint64_t)3) | (uint64_t)state, __ATOMIC_RELEASE); /* as above */
