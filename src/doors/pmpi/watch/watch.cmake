@@ -58,6 +58,9 @@ function(tollbar_hook line name count large)
         math(EXPR all "${count} + 2")  # the length of a text, of which there is never more than one
         tollbar_arguments(${all})
         set(error a${error})
+        if(name MATCHES "^Init")
+            set(error 0)  # those of Fortran have one argument or two less
+        endif()
         file(READ ${watch}/fortran.c.in template OFFSET ${licence})
         string(CONFIGURE "${template}" hook @ONLY)
         string(APPEND hooks "${hook}")
