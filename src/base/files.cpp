@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files.hpp"
 
-#include <csignal>
+#include "threads.hpp"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -36,13 +37,8 @@ std::vector<std::string> lines_of(const std::string& path) {
 int reserve(int descriptor, std::size_t from, std::size_t bytes) noexcept {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && from + bytes > limit.rlim_cur) return EFBIG;
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = posix_fallocate(descriptor, static_cast<off_t>(from), static_cast<off_t>(bytes));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return error;
+    const SignalsHeldBack held;
+    return posix_fallocate(descriptor, static_cast<off_t>(from), static_cast<off_t>(bytes));
 }
 
 }  // namespace tollbar::detail

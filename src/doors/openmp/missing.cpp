@@ -3,10 +3,10 @@
 #include "missing.hpp"
 
 #include "base/report.hpp"
+#include "base/threads.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string>
@@ -142,11 +142,7 @@ void start_watching() noexcept {
     static std::atomic<pid_t> watched_process{0};
     if (watched_process.load(std::memory_order_relaxed) == getpid()) return;
     if (watched_process.exchange(getpid(), std::memory_order_relaxed) == getpid()) return;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are for its own threads
-    report_if_possible([] { std::thread([timeout = *own_timeout()] { watch(timeout); }).detach(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    report_if_possible([] { quiet_thread([timeout = *own_timeout()] { watch(timeout); }).detach(); });
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 // A rank inside a call answers; while it is in none, its second thread does.
 #include "answering.hpp"
 
-#include <algorithm>
-#include <condition_variable>
-#include <utility>
+#include "base/threads.hpp"
 
-#include <csignal>
+#include <algorithm>
+#include <utility>
 
 namespace tollbar::detail {
 
@@ -18,13 +17,7 @@ AnsweringRunner::AnsweringRunner(const UdpIdentity& identity, std::vector<toll_s
               UdpTransport(Protocol(identity, steps_, before, *network_), policy, timing, *network_, when_refused)) {
     if (identity.ranks == 1) return;
     runner_.transport().protocol().introduce();
-    // Signals are for the program's own threads.
-    sigset_t all;
-    sigset_t usual;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &usual);
-    answering_ = std::jthread([this](const std::stop_token& stop) { answer_now_and_then(stop); });
-    pthread_sigmask(SIG_SETMASK, &usual, nullptr);
+    answering_ = quiet_thread([this](const std::stop_token& stop) { answer_now_and_then(stop); });
 }
 
 bool AnsweringRunner::arrive() noexcept {
@@ -74,19 +67,15 @@ UdpRefusal AnsweringRunner::refusal() const noexcept {
 }
 
 void AnsweringRunner::answer_now_and_then(const std::stop_token& stop) noexcept {
-    std::mutex unshared;
-    std::unique_lock lock(unshared);
-    std::condition_variable_any never;
-    for (auto nap = timing_.again; !stop.stop_requested();) {
-        never.wait_for(lock, stop, nap, [] { return false; });
-        nap = std::min(2 * nap, timing_.rarest);
+    for (auto pause = timing_.again; nap(stop, pause);) {
+        pause = std::min(2 * pause, timing_.rarest);
         const std::unique_lock inside(inside_, std::try_to_lock);
         if (!inside) continue;  // the thread inside the call answers
         UdpTransport& transport = runner_.transport();
         const auto asked = transport.protocol().questions();
         transport.take_in([this] { return runner_.advance(), false; });  // all that is there: others ask after the end
         if (!runner_.finished() && !transport.gone()) transport.progress();
-        if (transport.protocol().questions() != asked) nap = timing_.again;
+        if (transport.protocol().questions() != asked) pause = timing_.again;
     }
 }
 

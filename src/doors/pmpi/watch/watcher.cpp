@@ -8,16 +8,13 @@
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "base/report.hpp"
+#include "base/threads.hpp"
 #include "communicator/call_site.hpp"
 #include "communicator/facts.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <csignal>
-#include <memory>
-#include <mutex>
 #include <pthread.h>
-#include <thread>
+#include <utility>
 
 namespace tollbar::detail::watch {
 
@@ -40,56 +37,36 @@ std::string doing(const Rank& rank) {
 
 class Watcher {
 public:
-    Watcher(tollbar_seats_file& file, double timeout_s) : file_(file), timeout_(timeout_s), looking_(file) {}
-
-    void start() {
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are for its own threads
-        thread_ = std::thread([this] { watch(); });
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
-
-    void stop() {
-        {
-            const std::lock_guard lock(mutex_);
-            over_ = true;
-        }
-        changed_.notify_all();
-        thread_.join();
-    }
+    Watcher(tollbar_seats_file& file, double timeout_s)
+        : file_(file), timeout_(timeout_s), looking_(file),
+          thread_(quiet_thread([this](const std::stop_token& stop) { watch(stop); })) {}
 
 private:
-    void watch() {
+    void watch(const std::stop_token& stop) {
         pthread_setname_np(pthread_self(), "tollbar-watch");
         const Seconds longest_pause = std::clamp(timeout_ / 16, Seconds(0.01), Seconds(1));
-        Seconds pause = longest_pause;
-        std::unique_lock lock(mutex_);
-        for (Clock::time_point before = Clock::now(); !over_;) {
-            changed_.wait_for(lock, pause);
+        Clock::time_point before = Clock::now();
+        for (Seconds pause = longest_pause; nap(stop, pause);) {
             const Clock::time_point now = Clock::now();
             if (now - before > longest_pause + timeout_ / 2) looking_.forget();
             before = now;
-            if (over_) return;
-            lock.unlock();
             const Looking::Longest longest = looking_.longest(now);
             const Seconds until_due = timeout_ - Seconds(longest.waited_s);
             const bool waits = until_due <= Seconds(0) && is_due(file_.reported_ns, now);
             // Ranks of other hosts may wait for one that stands still.
             const bool stands = is_gathered() && longest.stood_s >= timeout_.count() && is_due(file_.stood_ns, now);
-            if (waits || stands) report_if_possible([&] { look(now); });
+            if (waits || stands) report_if_possible([&] { look(now, stop); });
             pause = until_due > Seconds(0) ? std::min(longest_pause, until_due) : longest_pause;
-            lock.lock();
         }
     }
 
-    void look(Clock::time_point now) {
+    void look(Clock::time_point now, const std::stop_token& stop) {
         std::vector<Rank> ranks = looking_.look(now);
         leave_out_stopped(ranks, timeout_.count(), asked());
         const std::vector<Line> lines = conclude(ranks, timeout_.count(), asked());
         if (lines.empty() && !is_gathered()) return;
         // A line that has become wrong meanwhile, or has been wrong, is not said.
-        if (is_over_within(std::min(timeout_ / 32, Seconds(0.1)))) return;
+        if (!nap(stop, std::min(timeout_ / 32, Seconds(0.1)))) return;
         if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
         std::uint64_t& turn = lines.empty() ? file_.stood_ns : file_.reported_ns;
         if (!looking_.still_wait(ranks, timeout_.count()) || !takes(turn, now)) return;
@@ -97,11 +74,6 @@ private:
         if (is_gathered())
             for (const Line& line : standings(looking_.look(Clock::now()), asked())) tell(line.text, line.facts);
         for (const Line& line : lines) tell(line.text, line.facts);
-    }
-
-    bool is_over_within(Seconds time) {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, time, [this] { return over_; });
     }
 
     bool is_due(const std::uint64_t& turn, Clock::time_point now) const {
@@ -122,13 +94,10 @@ private:
     tollbar_seats_file& file_;
     const Seconds timeout_;
     Looking looking_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool over_ = false;
-    std::thread thread_;
+    std::jthread thread_;  ///< the last one here: it uses the others
 };
 
-Watcher* watcher;
+Watcher* watcher;  // as long as the process, where MPI_Finalize does not end it
 
 }  // namespace
 
@@ -137,16 +106,14 @@ void begin(const Place& place, double timeout_s) noexcept {
                      __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
     if (timeout_s <= 0) return;
     try {
-        auto made = std::make_unique<Watcher>(*place.file, timeout_s);
-        made->start();
-        watcher = made.release();
+        watcher = new Watcher(*place.file, timeout_s);
     } catch (const std::exception&) {  // the others watch this rank's seats
     }
 }
 
 void end(const Place& place) noexcept {
     __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_left}, __ATOMIC_RELEASE);  // pairs as above
-    if (watcher != nullptr) watcher->stop();
+    delete std::exchange(watcher, nullptr);
 }
 
 }  // namespace tollbar::detail::watch
