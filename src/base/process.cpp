@@ -18,11 +18,6 @@ namespace tollbar::detail {
 
 namespace {
 
-struct Life {
-    bool running = false;
-    std::uint64_t start = 0;  ///< in clock ticks since boot
-};
-
 /// The bits below the namespace in a start_of(); ticks would fill them after thousands of years.
 constexpr unsigned ticks_bits = 44;
 constexpr std::uint64_t ticks_mask = (std::uint64_t{1} << ticks_bits) - 1;
@@ -37,11 +32,14 @@ std::uint64_t own_counting() noexcept {
     return std::max<std::uint64_t>(counting.st_ino & (~std::uint64_t{0} >> ticks_bits), 1) << ticks_bits;
 }
 
-Life life_of(pid_t process) noexcept {
+}  // namespace
+
+Stat stat_of(pid_t process, pid_t thread) noexcept {
     const c_door::KeptErrno kept;  // dead ones have no file
-    std::array<char, 32> path{};
+    std::array<char, 64> path{};
     // An emulator of another processor answers for its own process by that path's usual spelling, wrongly.
-    std::snprintf(path.data(), path.size(), "/proc/./%d/stat", static_cast<int>(process));
+    std::snprintf(path.data(), path.size(), "/proc/./%d/task/%d/stat", static_cast<int>(process),
+                  static_cast<int>(thread == 0 ? process : thread));
     const File file(open(path.data(), O_RDONLY | O_CLOEXEC));
     std::array<char, 1024> text{};
     const ssize_t length = read(file.number(), text.data(), text.size() - 1);
@@ -52,28 +50,29 @@ Life life_of(pid_t process) noexcept {
         for (int i = 2; i < number && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
         return at;
     };
-    const char* state = field(3);
-    const char* threads = field(20);
-    const char* start = field(22);
-    if (state == nullptr || threads == nullptr || start == nullptr) return {};
-    // A main thread that has ended is a zombie while its process goes on with others.
-    const bool ended = state[1] == 'Z' || state[1] == 'X';
-    return {.running = !ended || std::strtol(threads, nullptr, 10) > 1, .start = std::strtoull(start, nullptr, 10)};
+    const char* const cpu = field(39);
+    if (cpu == nullptr) return {};
+    return {.state = field(3)[1],
+            .parent = std::atoi(field(4)),
+            .threads = std::atoi(field(20)),
+            .start = std::strtoull(field(22), nullptr, 10),
+            .cpu = std::atoi(cpu)};
 }
-
-}  // namespace
 
 std::uint64_t start_of(pid_t process) noexcept {
     const std::uint64_t counting = own_counting();
-    const std::uint64_t start = counting == 0 ? 0 : life_of(process).start;
+    const std::uint64_t start = counting == 0 ? 0 : stat_of(process).start;
     return start == 0 ? 0 : counting | start;
 }
 
 bool is_running(pid_t process, std::uint64_t start) noexcept {
     const std::uint64_t counting = own_counting();
     if (counting == 0 || (start != 0 && (start & ~ticks_mask) != counting)) return true;
-    const Life life = life_of(process);
-    return life.running && (start == 0 || life.start == (start & ticks_mask));
+    const Stat stat = stat_of(process);
+    if (start != 0 && stat.start != (start & ticks_mask)) return false;
+    // A main thread that has ended is a zombie while its process goes on with others.
+    const bool ended = stat.state == 'Z' || stat.state == 'X' || stat.state == '?';
+    return !ended || stat.threads > 1;
 }
 
 }  // namespace tollbar::detail

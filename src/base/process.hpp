@@ -8,6 +8,18 @@
 
 namespace tollbar::detail {
 
+/// The fields of /proc/PID/task/TID/stat that are of use here.
+struct Stat {
+    char state = '?';  ///< 'R' and so on; '?' where there is no such thread
+    pid_t parent = 0;
+    int threads = 0;          ///< of its process
+    std::uint64_t start = 0;  ///< in clock ticks since boot
+    int cpu = -1;             ///< on which it ran last
+};
+
+/// That of a thread, or of a process's first thread.
+Stat stat_of(pid_t process, pid_t thread = 0) noexcept;
+
 /// When the process started, and in whose counting it has its number; 0 when there is no such process, or /proc shows
 /// another counting than this process's.
 std::uint64_t start_of(pid_t process) noexcept;

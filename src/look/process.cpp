@@ -3,6 +3,7 @@
 #include "process.hpp"
 
 #include "base/files.hpp"
+#include "base/process.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -35,18 +36,6 @@ std::optional<double> number_behind(const std::string& text, std::string_view na
 /// When the thread of that folder ran last, in milliseconds of its CPU's clock; negative: unknown.
 double last_ran(const std::string& folder) {
     return number_behind(contents_of(folder + "/sched"), "se.exec_start").value_or(-1);
-}
-
-void read_stat(Thread& thread, const std::string& text) {
-    const auto open = text.find('('), close = text.rfind(')');
-    if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size()) return;
-    thread.name = text.substr(open + 1, close - open - 1);
-    thread.state = text[close + 2];
-    std::istringstream fields(text.substr(close + 2));
-    constexpr int state_field = 3, cpu_field = 39;
-    std::string field;
-    for (int i = state_field; i <= cpu_field && fields >> field; ++i)
-        if (i == cpu_field) thread.cpu = std::atoi(field.c_str());
 }
 
 }  // namespace
@@ -103,8 +92,12 @@ std::vector<Thread> Process::threads() const {
         Thread thread;
         thread.process = number_;
         thread.number = std::atoi(entry.path().filename().c_str());
-        read_stat(thread, contents_of(folder + "/stat"));
+        const detail::Stat stat = detail::stat_of(number_, thread.number);
+        thread.state = stat.state;
+        thread.cpu = stat.cpu;
         if (thread.state == 'Z' || thread.state == 'X' || thread.state == '?') continue;
+        const std::string name = contents_of(folder + "/comm");
+        thread.name = name.substr(0, name.rfind('\n'));
         read_call(thread, contents_of(folder + "/syscall"));
         const std::string status = contents_of(folder + "/status");
         for (const std::string_view kind : {"\nvoluntary_ctxt_switches", "\nnonvoluntary_ctxt_switches"})

@@ -22,19 +22,10 @@ namespace {
 
 static_assert(sizeof(tollbar_seat) == 64 && sizeof(tollbar_comm) % 64 == 0 && sizeof(tollbar_row) % 64 == 0);
 
-pid_t parent_of(pid_t process) {
-    const std::string all = contents_of("/proc/" + std::to_string(process) + "/stat");
-    pid_t parent = 0;
-    char state = 0;
-    const std::size_t after_name = all.rfind(')');
-    if (after_name == std::string::npos) return 0;
-    return std::sscanf(all.c_str() + after_name + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
-}
-
 /// The process of this host that started the ranks: the first ancestor that is not started as one of them.
 pid_t launcher() {
     pid_t process = getppid();
-    while (process > 1 && environment::is_of_a_rank(process)) process = parent_of(process);
+    while (process > 1 && environment::is_of_a_rank(process)) process = stat_of(process).parent;
     return process;
 }
 

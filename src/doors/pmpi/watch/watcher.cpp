@@ -26,10 +26,8 @@ using Seconds = std::chrono::duration<double>;
 /// right to trace them.
 std::string doing(const Rank& rank) {
     if (!is_running(rank.row.process, rank.row.start)) return "dead";
-    const std::string folder = "/proc/" + std::to_string(rank.row.process);
-    const std::string stat = contents_of(folder + "/stat"), asleep_in = contents_of(folder + "/wchan");
-    const std::size_t after_name = stat.rfind(") ");
-    const char state = after_name == std::string::npos ? '?' : stat[after_name + 2];
+    const char state = stat_of(rank.row.process).state;
+    const std::string asleep_in = contents_of("/proc/" + std::to_string(rank.row.process) + "/wchan");
     if (state == 'R') return "running";
     if (state == 'T' || state == 't') return "stopped";
     return asleep_in.empty() || asleep_in == "0" ? "asleep" : "asleep in the kernel's " + asleep_in;
