@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <dlfcn.h>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,8 +75,8 @@ inline std::string place_in_file(const void* code) {
 }
 
 /// The texts of all members, one after the other.
-template <class Members, class Text>
-std::string joined(const Members& members, std::string_view between, Text text_of) {
+template <class Members, class Text = std::identity>
+std::string joined(const Members& members, std::string_view between, Text text_of = {}) {
     std::string text;
     for (const auto& member : members) text.append(text.empty() ? "" : between).append(text_of(member));
     return text;

@@ -2,8 +2,9 @@
 // Writes JSON by hand: there is no other need for a library here.
 #include "report.hpp"
 
+#include "base/report.hpp"
+
 #include <cstdio>
-#include <functional>
 
 namespace tollbar::look {
 
@@ -34,9 +35,7 @@ std::string text(double value) {
 
 template <class Members, class One>
 std::string list(const Members& members, One one) {
-    std::string all = "[";
-    for (const auto& member : members) all += (all.size() > 1 ? ",\n" : "") + one(member);
-    return all + "]";
+    return std::string("[").append(detail::joined(members, ",\n", one)) + "]";
 }
 
 std::string number(auto value) { return std::to_string(value); }

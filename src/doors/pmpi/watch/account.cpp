@@ -77,7 +77,7 @@ std::string line(std::vector<std::string> fields) {
     for (std::string& field : fields)
         std::ranges::replace_if(
             field, [](char c) { return c == '\t' || c == '\n'; }, ' ');
-    return joined(fields, "\t", [](const std::string& field) { return field; }) + "\n";
+    return joined(fields, "\t") + "\n";
 }
 
 }  // namespace

@@ -207,23 +207,19 @@ private:
         return missing;
     }
 
-    static std::string together(const std::vector<std::string>& clauses) {
-        return joined(clauses, "; ", [](const std::string& clause) { return clause; });
+    /// The line of a wait begins so; `how` it waits where not in the call itself.
+    std::string opening(const Wait& wait, const tollbar_comm* comm, const std::string& call, std::uint64_t called_at,
+                        const std::string& how = "") const {
+        const std::string of = comm == nullptr ? "" : name_of(*comm) + " (" + std::to_string(comm->size) + " ranks), ";
+        return of + call + " at " + site(*wait.rank, called_at) + ": rank " + text_of_number(wait.rank) + " on " +
+               asked_.host + " has waited " + seconds(wait.seconds) + how + ": ";
     }
 
-    /// The line of a wait at no collective call begins so.
+    /// At no collective call.
     std::string opening(const Wait& wait) const {
-        const tollbar_comm* comm = wait.rank->comm(tollbar_comm_of(wait.seat->at));
-        std::string text;
-        if (comm != nullptr) text = name_of(*comm) + " (" + std::to_string(comm->size) + " ranks), ";
-        text += call_of(*wait.seat).name;
-        if (call_of(*wait.seat).tag != 0) text += peer_of(*wait.seat);
-        return text + " at " + site(*wait.rank, wait.seat->site) + waiting(wait);
-    }
-
-    std::string waiting(const Wait& wait, const std::string& how = "") const {
-        return ": rank " + std::to_string(wait.rank->row.rank) + " on " + asked_.host + " has waited " +
-               seconds(wait.seconds) + how + ": ";
+        const tollbar_call& call = call_of(*wait.seat);
+        return opening(wait, wait.rank->comm(tollbar_comm_of(wait.seat->at)),
+                       call.name + (call.tag == 0 ? "" : peer_of(*wait.seat)), wait.seat->site);
     }
 
     void add_meeting(std::uint64_t id, const std::vector<Wait>& waits) {
@@ -279,11 +275,10 @@ private:
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         const tollbar_counted* const own = counted_at(comm, speaker.number);
         const tollbar_counted& head = own == nullptr ? usual : *own;
+        const std::string call = std::string(call_of(head).name) + " " + std::to_string(speaker.number);
+        const std::string how = begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "";
         lines_.push_back(
-            {name_of(comm) + " (" + std::to_string(comm.size) + " ranks), " + call_of(head).name + " " +
-                 std::to_string(speaker.number) + " at " + site(*speaker.rank, head.site) +
-                 waiting(speaker, begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "") +
-                 together(found),
+            {opening(speaker, &comm, call, head.site, how) + joined(found, "; "),
              "at " + hex(id) + " " + std::to_string(number) + " " + std::to_string(ranks_.front().row.rank)});
     }
 
@@ -332,7 +327,7 @@ private:
                 explained_.insert(rank->row.rank);
                 clauses.push_back(named({rank}) + " is " + in_call(*rank, *message_of(*rank)));
             }
-            lines_.push_back({opening(wait) + "a cycle: " + together(clauses), ""});
+            lines_.push_back({opening(wait) + "a cycle: " + joined(clauses, "; "), ""});
         }
     }
 
@@ -361,7 +356,7 @@ private:
         for (const Rank& rank : ranks_)
             if (&rank != first.rank) others.push_back(&rank);
         const std::vector<std::string> where = clauses(others);
-        const std::string said = where.empty() ? "no other rank is watched on this host" : together(where);
+        const std::string said = where.empty() ? "no other rank is watched on this host" : joined(where, "; ");
         lines_.push_back({opening(first) + said, ""});
     }
 

@@ -7,6 +7,7 @@
 #include "base/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <vector>
 
@@ -14,35 +15,41 @@ namespace tollbar::detail::watch {
 
 namespace {
 
-unsigned operation_in(const tollbar_counted& one) { return static_cast<unsigned>(one.what >> 16 & 0xffff); }
-
-std::string name_of_operation(unsigned operation) {
+std::string operation_of(const tollbar_counted& one) {
 #define TOLLBAR_NAME(name, object) "MPI_" #name,
     static constexpr const char* names[] = {"an operation of its own", TOLLBAR_EACH_OPERATION(TOLLBAR_NAME)};
+    const std::size_t operation = one.what >> 16 & 0xffff;
     return names[operation < std::size(names) ? operation : 0];
+}
+
+/// The root, the operation and the bytes in words; empty where the call has none.
+using Parts = std::array<std::string, 3>;
+
+Parts parts_of(const tollbar_counted& one) {
+    return {root_in(one) == 0 ? "" : std::string("root ").append(std::to_string(root_in(one) - 1)),
+            call_of(one).op == 0 ? "" : operation_of(one),
+            one.bytes == ~std::uint64_t{0} ? "" : std::to_string(one.bytes) + " bytes"};
 }
 
 }  // namespace
 
 std::string described(const tollbar_counted& one, const tollbar_counted& other) {
-    const bool same = call_in(one) == call_in(other);
-    std::vector<std::string> parts;
-    if (root_in(one) != 0 && (!same || root_in(one) != root_in(other)))
-        parts.push_back("root " + std::to_string(root_in(one) - 1));
-    if (same && operation_in(one) != operation_in(other)) parts.push_back(name_of_operation(operation_in(one)));
-    if (same && one.bytes != other.bytes) parts.push_back(std::to_string(one.bytes) + " bytes");
-    const std::string all = joined(parts, ", ", [](const std::string& part) { return part; });
-    return call_of(one).name + (all.empty() ? "" : " (" + all + ")");
+    Parts parts = parts_of(one);
+    if (call_in(one) == call_in(other)) {
+        const Parts others = parts_of(other);
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            if (parts[i] == others[i]) parts[i].clear();
+    } else {
+        std::fill(parts.begin() + 1, parts.end(), "");
+    }
+    std::vector<std::string> shown;
+    std::ranges::remove_copy(parts, std::back_inserter(shown), "");
+    return call_of(one).name + (shown.empty() ? "" : " (" + joined(shown, ", ") + ")");
 }
 
 std::string fact_of(const tollbar_counted& one) {
-    const tollbar_call& call = call_of(one);
-    std::string fact = std::string(call.name).append(",");
-    if (root_in(one) != 0) fact.append("root ").append(std::to_string(root_in(one) - 1));
-    fact.append(",");
-    if (call.op != 0) fact.append(name_of_operation(operation_in(one)));
-    fact.append(",");
-    if (one.bytes != ~std::uint64_t{0}) fact.append(std::to_string(one.bytes)).append(" bytes");
+    const auto [root, operation, bytes] = parts_of(one);
+    std::string fact = std::string(call_of(one).name) + "," + root + "," + operation + "," + bytes;
     std::ranges::replace(fact, ' ', '.');
     return fact;
 }
