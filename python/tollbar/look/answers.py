@@ -31,10 +31,6 @@ def _peer(connection: socket.socket) -> tuple[int, int]:
     return process, user
 
 
-def _all(connection: socket.socket) -> bytes:
-    return b"".join(iter(lambda: connection.recv(_MOST_BYTES), b""))
-
-
 class Answering:
     """While it is entered, a thread looks at processes below this one when this user, or root, asks for it."""
 
@@ -86,7 +82,7 @@ def ask(
             if _peer(connection) != (ancestor, os.geteuid()):
                 continue  # another user's, or not the process whose name it has
             connection.sendall(json.dumps(list(numbers)).encode())
-            answer = json.loads(_all(connection))
+            answer = json.load(connection.makefile("rb"))
             if "error" in answer:
                 raise helper.LookError(answer["error"])
             if "document" not in answer:  # it may not look either

@@ -183,9 +183,7 @@ def _named(ranks: Sequence[int], standings: Mapping[int, _Standing]) -> str:
 
 def _usual(came: Mapping[str, Sequence[int]]) -> str:
     """The call that most of them came to; of several, the lowest rank's."""
-    by_name: Counter[str] = Counter()
-    for call, ranks in came.items():
-        by_name[call.partition(",")[0]] += len(ranks)
+    by_name = Counter(call.partition(",")[0] for call, ranks in came.items() for _ in ranks)
     return max(came, key=lambda call: (by_name[call.partition(",")[0]], len(came[call])), default="")
 
 

@@ -23,6 +23,7 @@ _AGAIN = 0.5
 
 @dataclass
 class _Wait:
+    barrier: str
     text: str  #: of the newest report
     waited_s: float
     since: float
@@ -40,24 +41,23 @@ class Reports:
     def add(self, line: gathered.Line, clock: float) -> str | None:
         """Takes a line; gives what stands for its wait when that was reported a time-out ago as well, with
         the same waiter and the same missing, and no other wait has begun at that barrier meanwhile."""
-        text = line.text
-        waited = _WAITED.search(text) if line.shown else None
+        waited = _WAITED.search(line.text) if line.shown else None
         if not waited:
             return None
-        key = _key(text, waited)
+        barrier, key = _told(line.text, waited)
         seconds = float(waited[1])
         wait = self._waits.get(key)
         if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
-            self._waits[key] = _Wait(text, seconds, clock, clock, line.comm)
+            self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.comm)
             return None
-        wait.text, wait.waited_s, wait.newest = text, seconds, clock
-        begun = [other.since for other in self._waits.values() if _barrier(other.text) == _barrier(text)]
+        wait.text, wait.waited_s, wait.newest = line.text, seconds, clock
+        begun = [other.since for other in self._waits.values() if other.barrier == barrier]
         return key if all(clock - since >= _AGAIN * self.timeout_s for since in begun) else None
 
     def are_of_one(self, key: str, other: str) -> bool:
         """Whether both stand for waits at one barrier."""
         one, two = self._waits.get(key), self._waits.get(other)
-        return one is not None and two is not None and _barrier(one.text) == _barrier(two.text)
+        return one is not None and two is not None and one.barrier == two.barrier
 
     def since(self, clock: float) -> list[str]:
         """The keys of the waits that were reported then or later."""
@@ -66,31 +66,20 @@ class Reports:
     def sentences(self, keys: Collection[str], hosts: gathered.Hosts) -> list[str]:
         """The sentences that say together what the lines about these waits say, one a barrier; a wait that no line is
         about is its own."""
-        at: dict[str, list[_Wait]] = {_barrier(self._waits[key].text): [] for key in keys if key in self._waits}
-        for wait in self._waits.values():
-            at.get(_barrier(wait.text), []).append(wait)
-        said = [hosts.sentence(waits[0].comm) or " | ".join(one.text for one in waits) for waits in at.values()]
+        barriers = dict.fromkeys(self._waits[key].barrier for key in keys if key in self._waits)
+        at = [[wait for wait in self._waits.values() if wait.barrier == barrier] for barrier in barriers]
+        said = [hosts.sentence(waits[0].comm) or " | ".join(one.text for one in waits) for waits in at]
         return [*said, *(key for key in keys if key not in self._waits)]
 
 
-def _key(text: str, waited: re.Match[str]) -> str:
-    """The part that stays the same in the reports of one wait with the same missing, whatever these do."""
+def _told(text: str, waited: re.Match[str]) -> tuple[str, str]:
+    """The barrier of a report, and what stays the same in the reports of one wait with the same missing, whatever
+    these do. Each clause begins with the ranks of which it tells something."""
     head = _BARRIER.match(text)
-    names = sorted(_named(text)) if head else []
-    return f"{head[0]} {names}" if head and names else text[: waited.start(1)] + text[waited.end(1) :]
-
-
-def _barrier(text: str) -> str:
-    head = _BARRIER.match(text)
-    return head["barrier"] if head else text
-
-
-def _named(text: str) -> set[int]:
-    """The ranks of which the clauses of a report tell something, each of which begins with its ranks."""
-    waited = _WAITED.search(text)
-    clauses = text[waited.end() :].lstrip(": ").split("; ") if waited else ()
-    names = (match["ranks"] for clause in clauses if (match := _CLAUSE.match(clause)))
-    return {int(number) for name in names for number in re.findall(r"\d+", name)}
+    matches = map(_CLAUSE.match, text[waited.end() :].lstrip(": ").split("; "))
+    names = sorted({int(number) for match in matches if match for number in re.findall(r"\d+", match["ranks"])})
+    key = f"{head[0]} {names}" if head and names else text[: waited.start(1)] + text[waited.end(1) :]
+    return head["barrier"] if head else key, key
 
 
 _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")

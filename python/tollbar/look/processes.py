@@ -66,10 +66,8 @@ def ranks(numbers: list[int], there: dict[int, Process]) -> dict[int, tuple[int,
     """The ranks among those processes and what they have started: rank and number of ranks of each. A rank
     stands for its job on this host, all that its launcher has started here."""
     tops = {_launcher(number, there) for number in numbers}
-    ranked = {}
-    for number in there:
-        if tops.intersection(upwards(number, there)) and (rank := rank_of(number)):
-            ranked[number] = rank
+    started = (number for number in there if tops.intersection(upwards(number, there)))
+    ranked = {number: rank for number in started if (rank := rank_of(number))}
     return {number: rank for number, rank in ranked.items() if there[number].parent not in ranked}
 
 
@@ -101,18 +99,22 @@ def rank_of(number: int) -> tuple[int, int | None] | None:
         maps = Path(f"/proc/{number}/maps").read_text(errors="replace")
     except OSError:
         return None
-    rank = next((variables[name] for name in _RANK if variables.get(name, "").isdigit()), None)
+    rank = _number(variables, _RANK)
     if rank is None or not any(f"/{library}" in maps for library in _MPI_LIBRARIES):
         return None
-    size = next((variables[name] for name in _SIZE if variables.get(name, "").isdigit()), None)
-    return int(rank), int(size) if size else None
+    return rank, _number(variables, _SIZE)
 
 
 def all_here(number: int) -> bool:
     """Whether a rank says that all ranks of its job are on its host."""
     variables = _variables(number)
-    size, local = (next((variables[name] for name in all_ if name in variables), "") for all_ in (_SIZE, _SIZE_HERE))
-    return size != "" and size == local
+    size = _number(variables, _SIZE)
+    return size is not None and size == _number(variables, _SIZE_HERE)
+
+
+def _number(variables: dict[str, str], names: tuple[str, ...]) -> int | None:
+    """The first of these variables that is a number."""
+    return next((int(variables[name]) for name in names if variables.get(name, "").isdigit()), None)
 
 
 def _variables(number: int) -> dict[str, str]:
