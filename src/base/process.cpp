@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc/PID/stat.
+// Reads /proc/PID/task/TID/stat and /proc/PID/maps.
 #include "process.hpp"
 
 #include "files.hpp"
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -73,6 +74,32 @@ bool is_running(pid_t process, std::uint64_t start) noexcept {
     // A main thread that has ended is a zombie while its process goes on with others.
     const bool ended = stat.state == 'Z' || stat.state == 'X' || stat.state == '?';
     return !ended || stat.threads > 1;
+}
+
+std::vector<Region> regions_of(pid_t process) {
+    std::vector<Region> regions;
+    const std::string number = process == 0 ? "self" : std::to_string(process);
+    for (const std::string& line : lines_of("/proc/" + number + "/maps")) {
+        Region region;
+        char rights[5] = {}, device[16] = {};
+        std::uint64_t inode = 0;
+        int name = 0;
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %15s %" SCNu64 " %n", &region.begin,
+                        &region.end, rights, &region.offset, device, &inode, &name) != 6)
+            continue;
+        region.readable = rights[0] == 'r';
+        region.writable = rights[1] == 'w';
+        region.shared = rights[3] == 's';
+        region.file = std::string(device) + ":" + std::to_string(inode);
+        region.name = line.substr(static_cast<std::size_t>(name));
+        regions.push_back(region);
+    }
+    return regions;
+}
+
+const Region* region_at(const std::vector<Region>& regions, std::uint64_t address) noexcept {
+    const auto above = std::ranges::upper_bound(regions, address, {}, &Region::end);
+    return above != regions.end() && address >= above->begin ? &*above : nullptr;
 }
 
 }  // namespace tollbar::detail

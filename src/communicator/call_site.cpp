@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc/PID/maps, and walks the own stack.
+// Looks into the memory map of a process, and walks the own stack.
 #include "call_site.hpp"
 
 #include "participant.h"
 
-#include "base/files.hpp"
+#include "base/process.hpp"
 
 #include <array>
-#include <cinttypes>
 #include <cstdio>
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -25,24 +24,6 @@ std::string in_hex(std::uint64_t number) {
     return text.data();
 }
 
-struct Mapped {
-    std::string file;
-    std::uint64_t offset = 0;
-};
-
-/// The file an address is mapped from; no name when there is none.
-Mapped mapped(pid_t process, std::uint64_t address) {
-    for (const std::string& line : lines_of("/proc/" + std::to_string(process) + "/maps")) {
-        std::uint64_t begin = 0, end = 0, offset = 0;
-        int name = 0;
-        std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &begin, &end, &offset, &name);
-        const std::string file = line.substr(static_cast<std::size_t>(name));
-        if (address >= begin && address < end)
-            return {.file = file.substr(0, file.find(' ')), .offset = address - begin + offset};
-    }
-    return {};
-}
-
 /// Not of an MPI, and not tollbar's.
 bool is_the_programs(const void* address) {
     Dl_info found{};
@@ -57,8 +38,11 @@ bool is_the_programs(const void* address) {
 }  // namespace
 
 std::string call_site_in(pid_t process, std::uint64_t address) {
-    const Mapped found = mapped(process, address);
-    return found.file.empty() ? in_hex(address) : found.file + "+" + in_hex(found.offset);
+    const std::vector<Region> regions = regions_of(process);
+    const Region* const found = region_at(regions, address);
+    if (found == nullptr || found->name.empty()) return in_hex(address);
+    const std::string file = found->name.substr(0, found->name.find(' '));  // without " (deleted)"
+    return file + "+" + in_hex(address - found->begin + found->offset);
 }
 
 std::string own_call_site() {

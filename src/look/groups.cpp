@@ -27,11 +27,11 @@ bool lives(const Segment& segment, Rank rank) {
 
 Group read(const Segment& segment, const std::string& name) {
     Group group{name, segment.plan(), segment.ranks(), segment.latest(), {}, {}};
-    if (group.episode != segment.start()) group.missing = segment.missing(group.episode);
+    if (group.episode == segment.start()) return group;
+    group.missing = segment.missing(group.episode);
     for (Rank rank = 0; rank < group.ranks; ++rank) {
         const auto& record = segment.record(rank);
-        if (group.episode == segment.start() || record.arrived.load(std::memory_order_relaxed) < group.episode)
-            continue;
+        if (record.arrived.load(std::memory_order_relaxed) < group.episode) continue;
         group.arrived.push_back({.rank = rank,
                                  .where = absent::state::running,
                                  .process = record.process.load(std::memory_order_relaxed),

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +14,6 @@
 #include <linux/futex.h>
 #include <map>
 #include <sched.h>
-#include <sstream>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -66,22 +64,7 @@ bool Thread::waits_for_futex() const {
     return call == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
-Process::Process(pid_t number) : number_(number) {
-    std::istringstream maps(contents_of("/proc/" + std::to_string(number) + "/maps"));
-    for (std::string line; std::getline(maps, line);) {
-        Region region;
-        char rights[5] = {}, device[16] = {};
-        std::uint64_t inode = 0;
-        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %15s %" SCNu64, &region.begin,
-                        &region.end, rights, &region.offset, device, &inode) != 6)
-            continue;
-        region.readable = rights[0] == 'r';
-        region.writable = rights[1] == 'w';
-        region.shared = rights[3] == 's';
-        region.file = std::string(device) + ":" + std::to_string(inode);
-        regions_.push_back(region);
-    }
-}
+Process::Process(pid_t number) : number_(number), regions_(detail::regions_of(number)) {}
 
 std::vector<Thread> Process::threads() const {
     std::vector<Thread> threads;
@@ -110,7 +93,7 @@ std::vector<Thread> Process::threads() const {
 }
 
 void Process::copy_stack(Thread& thread, std::size_t most) const {
-    const Region* region = this->region(thread.stack_pointer);
+    const detail::Region* const region = region_at(regions_, thread.stack_pointer);
     if (region == nullptr) return;
     thread.stack.resize(std::min<std::size_t>(most, region->end - thread.stack_pointer));
     if (!read(thread.stack_pointer, thread.stack)) thread.stack.clear();
@@ -122,18 +105,13 @@ bool Process::read(Address from, std::span<std::byte> to) const {
     return process_vm_readv(number_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(to.size());
 }
 
-const Region* Process::region(Address at) const {
-    const auto above = std::ranges::upper_bound(regions_, at, {}, &Region::end);
-    return above != regions_.end() && at >= above->begin ? &*above : nullptr;
-}
-
 bool Process::writable(Address at, std::size_t bytes) const {
-    const Region* region = this->region(at);
+    const detail::Region* const region = region_at(regions_, at);
     return region != nullptr && region->readable && region->writable && bytes <= region->end - at;
 }
 
 std::string Process::key(Address at) const {
-    const Region* region = this->region(at);
+    const detail::Region* const region = region_at(regions_, at);
     if (region != nullptr && region->shared) {
         return region->file + ":" + std::to_string(at - region->begin + region->offset);
     }

@@ -4,19 +4,14 @@
 
 #include "thread.hpp"
 
+#include "base/process.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace tollbar::look {
-
-struct Region {
-    Address begin = 0, end = 0;
-    bool readable = false, writable = false, shared = false;
-    Address offset = 0;
-    std::string file;  ///< "device:inode"
-};
 
 class Process {
 public:
@@ -40,7 +35,6 @@ public:
         return value;
     }
 
-    const Region* region(Address at) const;
     bool writable(Address at, std::size_t bytes) const;
 
     /// The same for every process that sees the memory at that address: file and offset of shared memory, else process
@@ -49,7 +43,7 @@ public:
 
 private:
     pid_t number_;
-    std::vector<Region> regions_;
+    std::vector<detail::Region> regions_;
 };
 
 /// Fills what /proc/PID/task/TID/syscall says, which is that text.

@@ -8,12 +8,14 @@
 #include <fstream>
 #include <sched.h>
 #include <string>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace tollbar;
 using namespace tollbar::detail;
@@ -138,3 +140,26 @@ TEST_CASE("nobody says of a process whose number is of another namespace that it
     CHECK(is_running(0x7fff'fffe, theirs));
     CHECK_FALSE(is_running(0x7fff'fffe, start));
 }
+
+TEST_CASE("the regions of a process say what its memory is") {
+    static int variable = 0;
+    const std::vector<Region> regions = regions_of(0);
+    const Region* const own = region_at(regions, reinterpret_cast<std::uintptr_t>(&variable));
+    REQUIRE(own != nullptr);
+    CHECK((own->readable && own->writable && !own->shared));
+    CHECK(own->name.find("process_test") != std::string::npos);
+    CHECK(region_at(regions, 0) == nullptr);
+    CHECK(region_at(regions, regions.front().begin) == &regions.front());
+    CHECK(region_at(regions, regions.front().end - 1) == &regions.front());
+}
+
+TEST_CASE("shared memory without a file is that of /dev/zero") {
+    void* const memory = mmap(nullptr, 1, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const std::vector<Region> regions = regions_of(getpid());
+    const Region* const found = region_at(regions, reinterpret_cast<std::uintptr_t>(memory));
+    REQUIRE(found != nullptr);
+    CHECK((found->shared && !found->writable && found->name == "/dev/zero (deleted)"));
+    munmap(memory, 1);
+}
+
+TEST_CASE("a process that is not there has no regions") { CHECK(regions_of(1 << 30).empty()); }
