@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
@@ -80,17 +79,6 @@ std::vector<int> world_ranks_of(MPI_Comm comm, int (*group_of)(MPI_Comm, MPI_Gro
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
     return std::ranges::find(there, MPI_UNDEFINED) == there.end() ? there : std::vector<int>{};
-}
-
-using Name = std::array<char, sizeof tollbar_comm::name>;
-
-Name name_of(MPI_Comm comm) {
-    std::array<char, MPI_MAX_OBJECT_NAME> text{};
-    int length = 0;
-    PMPI_Comm_get_name(comm, text.data(), &length);
-    Name name{};
-    std::copy_n(text.begin(), std::min(std::strlen(text.data()), name.size() - 1), name.begin());
-    return name;
 }
 
 /// The communicator goes, and its handle may be another one's soon.
@@ -323,6 +311,11 @@ void tollbar_created(MPI_Comm comm, const tollbar_call* by, tollbar_entered ente
         add(comm, parent->comm, id, tollbar_own(&entered.seat->number));
 }
 
-void tollbar_was_named(const tollbar_known* known) { std::ranges::copy(name_of(known->comm), known->shared->name); }
+void tollbar_was_named(const tollbar_known* known) {
+    std::array<char, MPI_MAX_OBJECT_NAME> text{};
+    int length = 0;
+    PMPI_Comm_get_name(known->comm, text.data(), &length);
+    std::copy_n(text.begin(), std::size(known->shared->name) - 1, known->shared->name);  // which ends in a 0
+}
 
 extern "C" [[gnu::visibility("default")]] int tollbar_mpi_is_watched(void) { return state().place.row != nullptr; }
