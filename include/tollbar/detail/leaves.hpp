@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The barrier of many threads without ranks: places at leaves near the caller, one word a leaf that is both its counter
-// and its release, and a root for those who fill a leaf (docs/design/leaves.md).
+// The barrier of many threads without ranks: tickets at leaves near the caller, a root for those who fill a leaf, and
+// a release for each leaf, in a line to which no arrival adds (docs/design/leaves.md).
 #pragma once
 
 #include <tollbar/detail/sync.hpp>
@@ -25,9 +25,9 @@ enum class LeafOf : std::uint8_t { cluster, cpu };
 ///     const std::uint64_t ticket = leaves.arrive(1, completion);
 ///     leaves.wait(ticket, budget, Never{});
 ///
-/// A leaf's word counts the phase in its high part and the tickets taken in its low part. The result
-/// of fetch_add tells which phase an arrival belongs to. The store that opens the next phase overwrites the count, so
-/// surplus additions need no undo. Memory: 256 bytes a leaf, 128 a middle node, 384 itself.
+/// A leaf's count of tickets taken only grows, by the leaf's size in each phase: no release resets it, so its line
+/// stays near the threads that add to it. An arrival that finds no ticket at a leaf takes its addition back before it
+/// arrives elsewhere. Memory: 256 bytes a leaf, 128 a middle node, 384 itself.
 template <class Sync>
 class Leaves {
 public:
@@ -40,54 +40,54 @@ public:
           leaves_(static_cast<std::uint32_t>((expected + tickets - 1) / tickets)),
           middles_(leaves_ > most_children ? (leaves_ + most_children - 1) / most_children : 0),
           leaf_(std::make_unique<Leaf[]>(leaves_)),
-          middle_(middles_ == 0 ? nullptr : std::make_unique<Node[]>(middles_)) {
-        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf)
-            leaf_[leaf].word.store(missing_at(leaf, 0), std::memory_order_relaxed);
-    }
+          middle_(middles_ == 0 ? nullptr : std::make_unique<Node[]>(middles_)) {}
 
     Leaves(const Leaves&) = delete;
     Leaves& operator=(const Leaves&) = delete;
 
     std::uint64_t expected() const noexcept { return expected_; }
 
-    /// Arrives `times` (at least 1, at most what the phase still expects) and returns the ticket for wait(): the value
-    /// that the leaf's word has to reach, and in its low part the leaf. The last arrival of a phase runs `complete`,
-    /// then releases. Waits for no arrival: only a caller that finds no slot free may have to wait for a
-    /// release that is under way.
-    /// Memory order: as Turnstile::arrive().
+    /// Arrives `times` (at least 1, at most what the phase still expects) and returns the ticket for wait(): how many
+    /// phases have to be over, and in its low part the leaf. The last arrival of a phase runs `complete`, then
+    /// releases. Waits for nothing. Memory order: as Turnstile::arrive().
     template <class Complete>
     std::uint64_t arrive(std::uint64_t times, Complete&& complete) noexcept {
         const std::uint32_t home = (near_ == LeafOf::cluster ? Sync::cluster() : Sync::cpu()) % leaves_;
+        std::uint64_t phase = leaf_[home].over.load(std::memory_order_relaxed);
         std::uint64_t filler = 0;
         for (std::uint32_t tried = 0, at = home;; at = at + 1 == leaves_ ? 0 : at + 1) {
+            const std::uint64_t size = size_of(at);
             // Neighbours are known to be full once they have been looked at; the first leaf mostly has a ticket.
-            if (tried++ == 0 || taken(leaf_[at].word.load(std::memory_order_relaxed)) < tickets_) {
-                const std::uint64_t wanted = std::min<std::uint64_t>(times, tickets_);
-                const std::uint64_t before = leaf_[at].word.fetch_add(wanted, std::memory_order_seq_cst);
-                const std::uint64_t got = std::min(wanted, tickets_ - std::min(taken(before), tickets_));
-                const std::uint64_t phase = before / stride;
+            if (tried++ == 0 || leaf_[at].taken.load(std::memory_order_relaxed) < (phase + 1) * size) {
+                const std::uint64_t wanted = std::min(times, size);
+                const std::uint64_t before = leaf_[at].taken.fetch_add(wanted, std::memory_order_seq_cst);
+                // The leaf is full, or the caller was released at another one before the release has come to this. With
+                // a ticket of this phase it has arrived, and the phase may be over by now; without, it is not.
+                if (tried == 1 && before - phase * size >= size) phase = std::min(before / size, phases_over());
+                const std::uint64_t end = (phase + 1) * size;
+                const std::uint64_t got = before < end ? std::min(wanted, end - before) : 0;
+                // The caller still owes this phase an arrival, so none of the next comes to this leaf meanwhile.
+                if (got != wanted) leaf_[at].taken.fetch_sub(wanted - got, std::memory_order_relaxed);
                 times -= got;
                 if (got != 0 && at != home) note_stray(phase);
-                if (got != 0 && taken(before) + got == tickets_) {
+                if (got != 0 && before + got == end) {
                     filled(at, phase, complete);
                     filler = last_of_cpu;
                 }
                 if (times == 0) return (phase + 1) * stride + filler + at;
             }
-            if (tried > leaves_) Sync::yield();
         }
     }
 
     /// How many arrivals the phase still expects, as far as leaves show that others write meanwhile: never fewer.
     /// Memory order: relaxed.
     std::uint64_t room() const noexcept {
-        std::uint64_t phase = 0, room = 0;
+        const std::uint64_t phase = phases_over();
+        std::uint64_t room = 0;
         for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf) {
-            const std::uint64_t word = leaf_[leaf].word.load(std::memory_order_relaxed);
-            // Leaves of the phase before are about to be released.
-            if (word / stride > phase) room = leaf * tickets_;
-            phase = std::max(phase, word / stride);
-            room += tickets_ - (word / stride == phase ? std::min(taken(word), tickets_) : 0);
+            const std::uint64_t begin = phase * size_of(leaf);
+            const std::uint64_t taken = std::max(leaf_[leaf].taken.load(std::memory_order_relaxed), begin) - begin;
+            room += size_of(leaf) - std::min(taken, size_of(leaf));
         }
         return room;
     }
@@ -102,7 +102,7 @@ public:
 
     /// Whether the phase of that ticket is over. Memory order: acquire of all arrivals and the completion.
     bool reached(std::uint64_t ticket) const noexcept {
-        return leaf_[leaf_of(ticket)].word.load(std::memory_order_acquire) >= target_of(ticket);
+        return leaf_[leaf_of(ticket)].over.load(std::memory_order_acquire) >= phases_of(ticket);
     }
 
     /// Waits until it is over; false when the deadline passed first, and may then be called again. The last thread of
@@ -122,12 +122,11 @@ public:
     template <class Deadline>
     bool sleep(std::uint64_t ticket, Deadline deadline) const noexcept {
         Leaf& leaf = leaf_[leaf_of(ticket)];
-        return park(leaf.word, target_of(ticket), leaf.sleepers, ticket / stride, Waking{}, deadline);
+        return park(leaf.over, phases_of(ticket), leaf.sleepers, phases_of(ticket), Waking{}, deadline);
     }
 
 private:
-    /// Added to the word per phase; larger than any number of surplus additions in a phase (a few per thread). The low
-    /// half, on which sleepers sleep, comes round after 4096 phases.
+    /// A ticket is so many times the phases that have to be over, and the leaf.
     static constexpr std::uint64_t stride = std::uint64_t{1} << 20;
 
     /// So many phases without strays, and the threads of a leaf are those of its CPU.
@@ -137,25 +136,28 @@ private:
     static constexpr std::uint64_t last_of_cpu = stride / 2;
 
     struct alignas(line_bytes) Leaf {
-        Word<Sync> word{0};
-        typename Sync::Backoff spinning;  ///< hardly ever written, as the next
-        alignas(line_bytes) Sleepers<Sync> sleepers;
+        Word<Sync> taken{0};  ///< tickets, in all phases
+        // Whoever releases has this line then, so its look at the sleepers is no miss.
+        alignas(line_bytes) Word<Sync> over{0};  ///< phases, as far as the release has come
+        SleeperCounts<Sync> sleepers;            ///< hardly ever written, as the next
+        typename Sync::Backoff spinning;
     };
 
     struct alignas(line_bytes) Node {
         Word<Sync> word{0};
     };
 
-    static constexpr std::uint64_t taken(std::uint64_t word) noexcept { return word % stride; }
     static constexpr std::uint64_t leaf_of(std::uint64_t ticket) noexcept { return ticket % last_of_cpu; }
-    static constexpr std::uint64_t target_of(std::uint64_t ticket) noexcept { return ticket - ticket % stride; }
+    static constexpr std::uint64_t phases_of(std::uint64_t ticket) noexcept { return ticket / stride; }
 
-    /// Slots at `leaf` that stay empty after `gone` threads have dropped; the last leaves lose slots first.
-    std::uint64_t missing_at(std::uint32_t leaf, std::uint64_t gone) const noexcept {
-        const std::uint64_t missing = std::uint64_t{leaves_} * tickets_ - expected_ + gone;
-        const std::uint64_t behind = std::uint64_t{leaves_ - 1 - leaf} * tickets_;
-        return std::min(missing - std::min(missing, behind), tickets_);
-    }
+    /// How many tickets the leaf has in each phase.
+    std::uint64_t size_of(std::uint32_t leaf) const noexcept { return std::min(tickets_, expected_ - leaf * tickets_); }
+
+    /// How many phases are over.
+    /// Memory order: relaxed; at least as many as the caller knows to be over.
+    std::uint64_t phases_over() const noexcept { return root_.word.load(std::memory_order_relaxed) / children(); }
+
+    std::uint64_t children() const noexcept { return middles_ != 0 ? middles_ : leaves_; }
 
     /// Whether its thread has filled the leaf of a CPU whose threads have all met there for some phases, and that has
     /// no neighbour.
@@ -183,7 +185,7 @@ private:
             const std::uint32_t middle = leaf / most_children;
             if (!is_last(middle_[middle].word, phase, siblings(middle))) return;
         }
-        if (!is_last(root_.word, phase, middles_ != 0 ? middles_ : leaves_)) return;
+        if (!is_last(root_.word, phase, children())) return;
         complete();
         release(leaf, phase + 1);
     }
@@ -196,14 +198,12 @@ private:
     void release(std::uint32_t own, std::uint64_t next) noexcept {
         const std::uint64_t gone = gone_.load(std::memory_order_relaxed);
         if (gone != 0) fill_for_the_gone(gone);
-        for_each_leaf_from(own, [&](std::uint32_t leaf) {
-            leaf_[leaf].word.store(next * stride + missing_at(leaf, gone), std::memory_order_release);
-        });
+        for_each_leaf_from(own, [&](std::uint32_t leaf) { leaf_[leaf].over.store(next, std::memory_order_release); });
         Sync::full_fence();  // orders the stores before the looks; pairs with park()
         for_each_leaf_from(own, [&](std::uint32_t leaf) {
-            Sleepers<Sync>& sleepers = leaf_[leaf].sleepers;
+            SleeperCounts<Sync>& sleepers = leaf_[leaf].sleepers;
             if (const std::uint64_t seen = sleepers.look(std::memory_order_relaxed); seen != 0)
-                sleepers.wake(leaf_[leaf].word, seen, next, Scope::process);
+                sleepers.wake(leaf_[leaf].over, seen, next, Scope::process);
         });
     }
 
@@ -213,16 +213,21 @@ private:
         for (std::uint32_t leaf = 0; leaf <= own; ++leaf) visit(leaf);
     }
 
-    /// Goes to the root, in the phase that is to begin, for leaves whose threads have all left.
+    /// Takes tickets in the phase that is to begin for threads that have left, those of the last leaves first, and goes
+    /// to the root for leaves that have no others.
     void fill_for_the_gone(std::uint64_t gone) noexcept {
-        for (std::uint32_t leaf = leaves_; leaf-- > 0 && missing_at(leaf, gone) == tickets_;) {
+        for (std::uint32_t leaf = leaves_; leaf-- > 0 && gone != 0;) {
+            const std::uint64_t missing = std::min(gone, size_of(leaf));
+            gone -= missing;
+            leaf_[leaf].taken.fetch_add(missing, std::memory_order_relaxed);
+            if (missing != size_of(leaf)) return;
             const bool first = leaf % most_children == 0;
             if (middles_ != 0) middle_[leaf / most_children].word.fetch_add(1, std::memory_order_relaxed);
             if (middles_ == 0 || first) root_.word.fetch_add(1, std::memory_order_relaxed);
         }
     }
 
-    // Never written: stays in everybody's cache.
+    // Hardly ever written: stays in everybody's cache.
     std::uint64_t expected_;
     std::uint64_t tickets_;
     LeafOf near_;
@@ -230,9 +235,9 @@ private:
     std::uint32_t middles_;
     std::unique_ptr<Leaf[]> leaf_;
     std::unique_ptr<Node[]> middle_;
+    Word<Sync> gone_{0};
 
-    alignas(line_bytes) Word<Sync> gone_{0};
-    Word<Sync> stray_{0};  ///< the latest phase with one, where leaves are CPUs'
+    alignas(line_bytes) Word<Sync> stray_{0};  ///< the latest phase with one, where leaves are CPUs'
     Node root_;
 };
 

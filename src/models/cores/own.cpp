@@ -36,12 +36,12 @@ private:
     Turnstile<Sync> turnstile_;
 };
 
-/// All that tollbar::barrier does, at one word or at leaves.
+/// All that tollbar::barrier does, at one word or at leaves, without the checks of TOLLBAR_CHECKED.
 class WithoutRanks final : public Barrier {
 public:
     WithoutRanks(std::size_t threads, std::unique_ptr<Leaves<Sync>> leaves) : threads_(threads, leaves.release()) {}
 
-    void episode(Thread) override { threads_.arrive_and_wait(Nothing{}); }
+    void episode(Thread) override { threads_.arrive_and_wait<false>(Nothing{}); }
 
 private:
     Unranked<Sync> threads_;

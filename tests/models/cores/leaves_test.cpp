@@ -22,23 +22,30 @@ double hand_overs(const std::string& machine_name, const std::string& barrier, s
     return simulate(machine(machine_name), {.barrier = barrier, .threads = threads, .episodes = 20}).hand_overs;
 }
 
-double best_ranked_ns(const std::string& machine_name, std::uint32_t threads) {
+double best_ranked_ns(const std::string& machine_name, std::uint32_t threads, double spread_ns = 0) {
     double best = 1e9;
-    for (const char* plan : {"dissemination", "pairwise", "combination", "tournament", "combining:2"})
-        best = std::min(best, barrier_ns(machine_name, plan, threads));
+    for (const char* plan : {"dissemination", "pairwise", "combination", "butterfly", "tournament", "combining:2"})
+        best = std::min(best, barrier_ns(machine_name, plan, threads, spread_ns));
     return best;
 }
 
 }  // namespace
 
-TEST_CASE("without ranks takes at most half as long again as the best ranked plan, on many cores") {
-    for (const std::uint32_t threads : {64U, 128U})
+TEST_CASE("without ranks takes at most half as long again as the best ranked plan, from 16 cores on") {
+    for (const std::uint32_t threads : {16U, 32U, 64U, 128U})
         for (const char* machine_name : {"epyc", "mesh"}) {
             INFO(machine_name << ", " << threads << " threads");
             CHECK(barrier_ns(machine_name, "tollbar::barrier", threads) <= 1.5 * best_ranked_ns(machine_name, threads));
         }
-    CHECK(barrier_ns("mesh", "tollbar::barrier", 16) <= 1.5 * best_ranked_ns("mesh", 16));
-    CHECK(barrier_ns("epyc", "tollbar::barrier", 16) <= 1.8 * best_ranked_ns("epyc", 16));
+}
+
+TEST_CASE("without ranks is ahead of the best ranked plan where many threads come over 2 us") {
+    for (const std::uint32_t threads : {64U, 128U})
+        for (const char* machine_name : {"epyc", "mesh"}) {
+            INFO(machine_name << ", " << threads << " threads");
+            CHECK(barrier_ns(machine_name, "tollbar::barrier", threads, 2000) <
+                  best_ranked_ns(machine_name, threads, 2000));
+        }
 }
 
 TEST_CASE("at leaves no line is written by every thread in every episode") {
