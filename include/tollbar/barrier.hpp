@@ -29,7 +29,7 @@ struct BarrierOverLeaves;  // makes a barrier over given leaves wherever it runs
 ///
 /// It is one word where few threads meet. With more threads than cores share a cache (10 where many do), or at least
 /// two for each CPU, it has tickets for them near where they run: docs/design/leaves.md. Leaves are allocated when it
-/// is made, 256 bytes for each 8 threads, or for each CPU, and up to a kilobyte more; otherwise, and at compile time,
+/// is made, 256 bytes for each 4 threads, or for each CPU, and up to a kilobyte more; otherwise, and at compile time,
 /// nothing is.
 ///
 /// A file that is compiled with TOLLBAR_CHECKED aborts where it arrives more often than the phase expects, or expects

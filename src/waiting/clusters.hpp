@@ -25,4 +25,30 @@ struct Clusters {
 /// are read, once a process.
 const Clusters& usable_clusters();
 
+/// Neighbouring cores whose threads meet at a leaf (docs/design/leaves.md): about four, half of a cluster or all of a
+/// few small ones.
+struct CoreGroups {
+    std::uint32_t of_a_cluster;        ///< how many: 2 where clusters have more than five cores, and more from 13 on
+    std::uint32_t clusters;            ///< so many share a group where they have one core or two
+    std::vector<std::uint32_t> cores;  ///< of each group; none in some where clusters differ in size
+    std::vector<std::uint32_t> cpus;   ///< the same, with every thread of a core
+
+    /// The group of a core, by the numbers of its cluster and of the core there, and how many cores are there, of those
+    /// that may be used.
+    std::uint32_t of(std::uint32_t cluster, std::uint32_t core, std::uint32_t cores_there) const noexcept;
+};
+
+CoreGroups groups_of(const Clusters& clusters);
+
+/// The leaves of a barrier.
+struct LeafShape {
+    std::vector<std::uint32_t> sizes;  ///< of each, in threads
+    std::uint32_t groups;              ///< so many neighbouring ones share a leaf
+};
+
+/// Leaves for `expected` threads, at most as many as CPUs. Each has as many as its cores, or CPUs, where there are as
+/// many threads as these and no group is empty; otherwise all have as many as the largest group. More than 16 are as
+/// large as clusters.
+LeafShape leaves_of(std::uint64_t expected, const CoreGroups& groups);
+
 }  // namespace tollbar::detail

@@ -17,7 +17,8 @@ std::unique_ptr<Leaves<NativeSync>> leaves_for(std::uint64_t expected) noexcept 
             return std::make_unique<Leaves<NativeSync>>(
                 expected, static_cast<std::uint32_t>((expected + cpus - 1) / cpus), LeafOf::cpu);
         if (expected <= topology().one_word || expected > cpus) return nullptr;
-        return std::make_unique<Leaves<NativeSync>>(expected, topology().cores);
+        const LeafShape shape = leaves_of(expected, groups_of(usable_clusters()));
+        return std::make_unique<Leaves<NativeSync>>(shape.sizes, shape.groups);
     } catch (const std::exception&) {
         return nullptr;
     }

@@ -126,6 +126,31 @@ Clusters clusters_of(const Topology& topology, const CpuSet& mask) {
     return clusters;
 }
 
+std::vector<std::uint16_t> groups_of_cpus(const Topology& topology, const CpuSet& mask) {
+    const CoreGroups groups = groups_of(clusters_of(topology, mask));
+    std::map<std::uint32_t, std::map<std::uint32_t, std::vector<std::uint32_t>>> clusters;  // of cores, of CPUs
+    for (std::uint32_t cpu = 0; cpu < 64 * mask.bits.size(); ++cpu) {
+        if ((mask.bits[cpu / 64] >> cpu % 64 & 1) == 0) continue;
+        const bool known = cpu < topology.of_cpu.size();
+        clusters[known ? topology.of_cpu[cpu] : 0][known ? topology.core_of[cpu] : cpu].push_back(cpu);
+    }
+    std::vector<std::uint16_t> found;
+    std::uint32_t cluster = 0;
+    for (const auto& [number, cores] : clusters) {
+        std::uint32_t core = 0;
+        for (const auto& [first, cpus] : cores) {
+            for (const std::uint32_t cpu : cpus) {
+                if (cpu >= found.size()) found.resize(cpu + 1);
+                found[cpu] = static_cast<std::uint16_t>(
+                    groups.of(cluster, core, static_cast<std::uint32_t>(cores.size())));
+            }
+            ++core;
+        }
+        ++cluster;
+    }
+    return found;
+}
+
 const Clusters& usable_clusters() {
     static constinit Once<Clusters> here;
     return here.get([] { return clusters_of(topology(), masked()); });
@@ -134,6 +159,13 @@ const Clusters& usable_clusters() {
 std::uint32_t NativeSync::cpu() noexcept {
     const int cpu = sched_getcpu();
     return cpu < 0 ? 0 : masked().below(static_cast<std::uint32_t>(cpu));
+}
+
+std::uint32_t NativeSync::group() noexcept {
+    static constinit Once<std::vector<std::uint16_t>> of_cpu;
+    const std::vector<std::uint16_t>& here = of_cpu.get([] { return groups_of_cpus(topology(), masked()); });
+    const int cpu = sched_getcpu();
+    return cpu >= 0 && static_cast<std::size_t>(cpu) < here.size() ? here[static_cast<std::size_t>(cpu)] : 0;
 }
 
 std::uint32_t NativeSync::cluster() noexcept {

@@ -26,6 +26,9 @@ Topology read_topology(const std::string& root);
 /// The clusters of this machine; read once a process.
 const Topology& topology();
 
+/// By the CPU's number: the group of its core, of the groups of the mask's clusters; 0 for CPUs outside the mask.
+std::vector<std::uint16_t> groups_of_cpus(const Topology& topology, const CpuSet& mask);
+
 /// The clusters of a mask's CPUs; one cluster of all CPUs where nothing is known of them.
 Clusters clusters_of(const Topology& topology, const CpuSet& mask);
 

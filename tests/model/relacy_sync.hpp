@@ -80,7 +80,7 @@ struct RelacySync {
     }
 
     /// Threads run anywhere.
-    static std::uint32_t cluster() noexcept { return rl::rand(2); }
+    static std::uint32_t group() noexcept { return rl::rand(2); }
     static std::uint32_t cpu() noexcept { return rl::rand(2); }
     static bool change_cpu() noexcept { return rl::rand(2) == 0; }
 

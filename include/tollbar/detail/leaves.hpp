@@ -10,18 +10,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #pragma GCC visibility push(default)
 namespace tollbar::detail {
 
-/// The threads that meet at a leaf: those that run on neighbouring CPUs, or, where each CPU has several, on one.
-enum class LeafOf : std::uint8_t { cluster, cpu };
+/// The threads that meet at a leaf: those that run on neighbouring cores, or, where each CPU has several, on one CPU.
+enum class LeafOf : std::uint8_t { group, cpu };
 
 /// Any number of threads without ranks, on many cores. Each phase has a ticket for every arrival that it expects. An
 /// arrival takes one at the leaf of its CPU's neighbours, or next door where all are taken; the arrival with a leaf's
 /// last ticket goes on to the root, and the last one there releases all leaves, each by one store.
 ///
-///     Leaves<NativeSync> leaves(threads, 8);
+///     Leaves<NativeSync> leaves(threads, 4);
 ///     const std::uint64_t ticket = leaves.arrive(1, completion);
 ///     leaves.wait(ticket, budget, Never{});
 ///
@@ -34,13 +36,22 @@ public:
     /// More children than that have a level of nodes between them and the root.
     static constexpr std::uint32_t most_children = 4;
 
-    /// `expected` arrivals a phase, `tickets` at a leaf: both at least 1. Allocates; throws std::bad_alloc.
-    Leaves(std::uint64_t expected, std::uint32_t tickets, LeafOf near = LeafOf::cluster)
-        : expected_(expected), tickets_(tickets), near_(near),
-          leaves_(static_cast<std::uint32_t>((expected + tickets - 1) / tickets)),
+    /// A leaf of each size, at least one, all at least 1: their sum is how many arrivals a phase expects. So many
+    /// neighbouring groups of cores (Sync::group) have the same leaf. Allocates; throws std::bad_alloc.
+    explicit Leaves(std::span<const std::uint32_t> sizes, std::uint32_t groups = 1, LeafOf near = LeafOf::group)
+        : groups_(groups), near_(near), leaves_(static_cast<std::uint32_t>(sizes.size())),
           middles_(leaves_ > most_children ? (leaves_ + most_children - 1) / most_children : 0),
           leaf_(std::make_unique<Leaf[]>(leaves_)),
-          middle_(middles_ == 0 ? nullptr : std::make_unique<Node[]>(middles_)) {}
+          middle_(middles_ == 0 ? nullptr : std::make_unique<Node[]>(middles_)) {
+        for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf) {
+            leaf_[leaf].size = sizes[leaf];
+            expected_ += sizes[leaf];
+        }
+    }
+
+    /// Leaves of `size`, but for the last one, for `expected` arrivals: both at least 1. As above.
+    Leaves(std::uint64_t expected, std::uint32_t size, LeafOf near = LeafOf::group)
+        : Leaves(sizes_of(expected, size), 1, near) {}
 
     Leaves(const Leaves&) = delete;
     Leaves& operator=(const Leaves&) = delete;
@@ -52,11 +63,11 @@ public:
     /// releases. Waits for nothing. Memory order: as Turnstile::arrive().
     template <class Complete>
     std::uint64_t arrive(std::uint64_t times, Complete&& complete) noexcept {
-        const std::uint32_t home = (near_ == LeafOf::cluster ? Sync::cluster() : Sync::cpu()) % leaves_;
+        const std::uint32_t home = home_of_caller();
         std::uint64_t phase = leaf_[home].over.load(std::memory_order_relaxed);
         std::uint64_t filler = 0;
         for (std::uint32_t tried = 0, at = home;; at = at + 1 == leaves_ ? 0 : at + 1) {
-            const std::uint64_t size = size_of(at);
+            const std::uint64_t size = leaf_[at].size;
             // Neighbours are known to be full once they have been looked at; the first leaf mostly has a ticket.
             if (tried++ == 0 || leaf_[at].taken.load(std::memory_order_relaxed) < (phase + 1) * size) {
                 const std::uint64_t wanted = std::min(times, size);
@@ -85,9 +96,9 @@ public:
         const std::uint64_t phase = phases_over();
         std::uint64_t room = 0;
         for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf) {
-            const std::uint64_t begin = phase * size_of(leaf);
+            const std::uint64_t size = leaf_[leaf].size, begin = phase * size;
             const std::uint64_t taken = std::max(leaf_[leaf].taken.load(std::memory_order_relaxed), begin) - begin;
-            room += size_of(leaf) - std::min(taken, size_of(leaf));
+            room += size - std::min(taken, size);
         }
         return room;
     }
@@ -141,6 +152,7 @@ private:
         alignas(line_bytes) Word<Sync> over{0};  ///< phases, as far as the release has come
         SleeperCounts<Sync> sleepers;            ///< hardly ever written, as the next
         typename Sync::Backoff spinning;
+        std::uint64_t size = 0;  ///< tickets in each phase; never written
     };
 
     struct alignas(line_bytes) Node {
@@ -150,8 +162,18 @@ private:
     static constexpr std::uint64_t leaf_of(std::uint64_t ticket) noexcept { return ticket % last_of_cpu; }
     static constexpr std::uint64_t phases_of(std::uint64_t ticket) noexcept { return ticket / stride; }
 
-    /// How many tickets the leaf has in each phase.
-    std::uint64_t size_of(std::uint32_t leaf) const noexcept { return std::min(tickets_, expected_ - leaf * tickets_); }
+    static std::vector<std::uint32_t> sizes_of(std::uint64_t expected, std::uint32_t size) {
+        std::vector<std::uint32_t> sizes(static_cast<std::size_t>(expected / size), size);
+        if (expected % size != 0) sizes.push_back(static_cast<std::uint32_t>(expected % size));
+        return sizes;
+    }
+
+    /// The leaf of the caller's neighbours.
+    std::uint32_t home_of_caller() const noexcept {
+        const std::uint32_t number = near_ == LeafOf::group ? Sync::group() / groups_ : Sync::cpu();
+        // The threads of a barrier may run on every second group, and yet share all leaves.
+        return number < leaves_ ? number : (number + number / leaves_) % leaves_;
+    }
 
     /// How many phases are over.
     /// Memory order: relaxed; at least as many as the caller knows to be over.
@@ -217,10 +239,10 @@ private:
     /// to the root for leaves that have no others.
     void fill_for_the_gone(std::uint64_t gone) noexcept {
         for (std::uint32_t leaf = leaves_; leaf-- > 0 && gone != 0;) {
-            const std::uint64_t missing = std::min(gone, size_of(leaf));
+            const std::uint64_t missing = std::min(gone, leaf_[leaf].size);
             gone -= missing;
             leaf_[leaf].taken.fetch_add(missing, std::memory_order_relaxed);
-            if (missing != size_of(leaf)) return;
+            if (missing != leaf_[leaf].size) return;
             const bool first = leaf % most_children == 0;
             if (middles_ != 0) middle_[leaf / most_children].word.fetch_add(1, std::memory_order_relaxed);
             if (middles_ == 0 || first) root_.word.fetch_add(1, std::memory_order_relaxed);
@@ -228,8 +250,8 @@ private:
     }
 
     // Hardly ever written: stays in everybody's cache.
-    std::uint64_t expected_;
-    std::uint64_t tickets_;
+    std::uint64_t expected_ = 0;
+    std::uint32_t groups_;
     LeafOf near_;
     std::uint32_t leaves_;
     std::uint32_t middles_;
@@ -244,9 +266,9 @@ private:
 /// Barriers of fewer threads always use one word.
 inline constexpr std::uint64_t fewest_for_leaves = 4;
 
-/// Returns leaves for `expected` threads: of clusters where there are more threads than cores that share a cache (10
-/// where many do), of CPUs where there are at least two for each that this process may use, up to 65536; in between,
-/// and on one CPU, one word is faster: nullptr. Without memory: nullptr.
+/// Returns leaves for `expected` threads: of groups of cores where there are more threads than cores that share a cache
+/// (10 where many do), of CPUs where there are at least two for each that this process may use, up to 65536; in
+/// between, and on one CPU, one word is faster: nullptr. Without memory: nullptr.
 std::unique_ptr<Leaves<NativeSync>> leaves_for(std::uint64_t expected) noexcept;
 
 }  // namespace tollbar::detail

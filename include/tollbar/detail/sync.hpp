@@ -58,6 +58,10 @@ struct NativeSync {
     /// The number of the caller's cache cluster: topology.hpp. Costs a few nanoseconds.
     static std::uint32_t cluster() noexcept;
 
+    /// The number of the caller's group of neighbouring cores, of those that this process might use when it began:
+    /// clusters.hpp. As cheap.
+    static std::uint32_t group() noexcept;
+
     /// The number of the caller's CPU among those that this process might use when it began. As cheap.
     static std::uint32_t cpu() noexcept;
 

@@ -4,6 +4,8 @@
 
 #include "line.hpp"
 
+#include "waiting/clusters.hpp"
+
 #include <tollbar/models/cores.hpp>
 
 #include <memory>
@@ -27,6 +29,9 @@ public:
 
 /// The core of each thread.
 using Team = std::vector<Core>;
+
+/// The clusters of a team's cores, as if a mask had just these.
+detail::Clusters clusters_of(const Team& team, const Machine& machine);
 
 using Made = std::unique_ptr<Barrier>;
 

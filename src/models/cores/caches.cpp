@@ -2,7 +2,10 @@
 // The accesses of threads to words, and the order in which things happen. The costs of a line are in lines.cpp.
 #include "caches.hpp"
 
+#include "barriers.hpp"
+
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +23,15 @@ Caches::Caches(const Machine& machine, const std::vector<std::uint32_t>& core_of
         if (at.socket >= socket_.size()) socket_.resize(at.socket + 1);
         cluster_[at.cluster].set(thread);
         socket_[at.socket].set(thread);
+    }
+    const detail::Clusters clusters = clusters_of(cores_, machine);
+    const detail::CoreGroups groups = groups_of(clusters);
+    std::map<std::uint32_t, std::uint32_t> taken;  // cores of each cluster
+    for (const Core& core : cores_) {
+        const auto at = std::find_if(clusters.all.begin(), clusters.all.end(),
+                                     [&](const detail::Cluster& cluster) { return cluster.number == core.cluster; });
+        group_.push_back(
+            groups.of(static_cast<std::uint32_t>(at - clusters.all.begin()), taken[core.cluster]++, at->cores));
     }
 }
 

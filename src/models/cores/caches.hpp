@@ -39,7 +39,8 @@ public:
 
     double now() const noexcept { return now_; }
     Thread self() const noexcept { return self_; }
-    const Core& core_of(Thread thread) const noexcept { return cores_[thread]; }
+    /// The running thread's neighbours' (waiting/clusters.hpp), where the barrier's threads have all the cores.
+    std::uint32_t group() const noexcept { return group_[self_]; }
     std::uint64_t misses() const noexcept { return misses_; }
     std::uint64_t events() const noexcept { return order_; }
 
@@ -102,7 +103,8 @@ private:
 
     const Machine& machine_;
     std::vector<Core> cores_;
-    std::vector<Threads> cluster_;  ///< of each cluster: its threads
+    std::vector<std::uint32_t> group_;  ///< of each thread
+    std::vector<Threads> cluster_;      ///< of each cluster: its threads
     std::vector<Threads> socket_;
     std::mt19937_64 random_;
     double now_ = 0;

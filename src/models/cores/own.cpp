@@ -99,10 +99,7 @@ Groups clusters_of(const Team& team) {
 /// The plan of a group of pinned threads that may use exactly the cores of the team; its threads join in order.
 Made make_default(const Team& team, const Machine& machine) {
     const auto ranks = static_cast<Rank>(team.size());
-    std::map<std::uint32_t, std::uint32_t> cores;
-    for (const Core& core : team) ++cores[core.cluster];
-    Clusters clusters{.all = {}, .caches = machine.clusters_cache};
-    for (const auto& [number, count] : cores) clusters.all.push_back({.number = number, .cores = count, .cpus = count});
+    const Clusters clusters = clusters_of(team, machine);
     const Choice choice = default_choice({.ranks = ranks, .cpus = ranks, .pinned = true}, clusters);
     const SlotGroups slot_groups{.groups = choice.groups, .neighbours = choice.neighbours};
     std::vector<Slot> slots(slot_groups.groups == 0 ? 0 : ranks);
@@ -112,18 +109,31 @@ Made make_default(const Team& team, const Machine& machine) {
     return std::make_unique<PlanWords>(lay_out(make_plan(choice.plan, ranks)), slot_of);
 }
 
-/// As leaves_for() has it where cores share caches by eights, or all share one.
-constexpr std::uint32_t places = 8;
+/// As leaves_for() has it.
+std::unique_ptr<Leaves<Sync>> make_leaves(const Team& team, const Machine& machine) {
+    std::map<std::uint32_t, std::uint32_t> cores;
+    for (const Core& core : machine.cores) ++cores[core.cluster];
+    std::uint32_t most_of_one_word = 10;
+    for (const auto& [cluster, count] : cores)
+        if (machine.clusters_cache && count >= 4 && count <= 12) most_of_one_word = count;
+    if (team.size() <= most_of_one_word) return nullptr;
+    const LeafShape shape = leaves_of(team.size(), groups_of(clusters_of(team, machine)));
+    return std::make_unique<Leaves<Sync>>(shape.sizes, shape.groups);
+}
 
 }  // namespace
 
+Clusters clusters_of(const Team& team, const Machine& machine) {
+    std::map<std::uint32_t, std::uint32_t> cores;
+    for (const Core& core : team) ++cores[core.cluster];
+    Clusters clusters{.all = {}, .caches = machine.clusters_cache};
+    for (const auto& [number, count] : cores) clusters.all.push_back({.number = number, .cores = count, .cpus = count});
+    return clusters;
+}
+
 Made make_own(const std::string& spelling, const Team& team, const Machine& machine) {
     constexpr std::string_view combination = "combination";
-    const std::uint32_t most_of_one_word = machine.clusters_cache ? places : 10;
-    if (spelling == "tollbar::barrier") {
-        auto leaves = team.size() <= most_of_one_word ? nullptr : std::make_unique<Leaves<Sync>>(team.size(), places);
-        return std::make_unique<WithoutRanks>(team.size(), std::move(leaves));
-    }
+    if (spelling == "tollbar::barrier") return std::make_unique<WithoutRanks>(team.size(), make_leaves(team, machine));
     if (spelling == "one-word") return std::make_unique<OneWord>(team.size());
     if (spelling == "auto") return make_default(team, machine);
     if (spelling == combination || spelling.rfind("combination/", 0) == 0) {

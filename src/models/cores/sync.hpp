@@ -81,10 +81,7 @@ struct SimulatedSync {
     static void wake(const Atomic<std::uint64_t>&, std::uint32_t, Scope) noexcept { std::abort(); }
     static std::uint32_t spins_worth_a_wake() noexcept { return 1U << 30; }
 
-    static std::uint32_t cluster() noexcept {
-        const Caches& caches = Caches::current();
-        return caches.core_of(caches.self()).cluster;
-    }
+    static std::uint32_t group() noexcept { return Caches::current().group(); }
     static std::uint32_t cpu() noexcept { std::abort(); }  // of several threads
     static bool change_cpu() noexcept { std::abort(); }    // of threads on one
 };
