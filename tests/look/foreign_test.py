@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -103,7 +104,8 @@ def running():
 
     yield run
     for job in begun:
-        os.killpg(job.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended
+            os.killpg(job.pid, signal.SIGKILL)
         job.communicate()
 
 
