@@ -308,13 +308,14 @@ class _Watch:
 
 def _seen(members: Sequence[int], sentences: Sequence[str]) -> list[str]:
     """The sentences that a look at them adds: the conclusions of `tollbar who`, and the threads that are
-    missing in a report that only names those that have arrived."""
+    missing in a report that only names those that have arrived; for these, another look."""
     try:
         table = who.look([str(process) for process in members])
-        threads = sight.read(helper.look(members)).threads
+        of_threads = [sentence for sentence in sentences if hangs.names_the_arrived(sentence)]
+        threads = sight.read(helper.look(members)).threads if of_threads else []
     except (CommandError, helper.LookError) as error:
         return [f"(no look at it: {error})"]
-    absent = (hangs.absent(sentence, threads) for sentence in sentences)
+    absent = (hangs.absent(sentence, threads) for sentence in of_threads)
     return [*filter(None, absent), *(table.notes if table.failed else ())]
 
 

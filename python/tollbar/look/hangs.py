@@ -85,6 +85,11 @@ def _told(text: str, waited: re.Match[str]) -> tuple[str, str]:
 _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")
 
 
+def names_the_arrived(report: str) -> bool:
+    """Whether it is a report of a pthread barrier that names those that have arrived, and not the missing."""
+    return bool(_ARRIVED.search(report))
+
+
 def absent(report: str, threads: Sequence[sight.Thread]) -> str | None:
     """The threads that a report of a pthread barrier misses, when it names those that have arrived."""
     match = _ARRIVED.search(report)

@@ -262,3 +262,16 @@ def test_a_sentence_is_one_write_so_that_no_line_of_the_job_comes_into_it():
     script = "from tollbar.cli import on_hang; on_hang._say('hangs')"
     subprocess.run([sys.executable, "-u", "-c", script], stderr=theirs, check=True)
     assert ours.recv(100) == b"tollbar run: hangs\n"
+
+
+def test_one_look_is_enough_unless_a_report_names_threads_that_have_arrived(monkeypatch):
+    looks = []
+    one = {"looks": [{"processes": [], "groups": []}] * 2}
+    monkeypatch.setattr(helper, "look", lambda processes: looks.append(list(processes)) or one)
+    monkeypatch.setattr(on_hang.who, "look", lambda words: on_hang.who.Table([], on_hang.who.Seen))
+    ranks = "w (4 ranks), MPI_Allreduce 7: rank 0 on n1 has waited 1.0 s: rank 3 has not come"
+    assert on_hang._seen([7], [ranks]) == []
+    assert looks == []
+    threads = "thread 7 has waited 1.0 s in pthread_barrier_wait: 1 of 3 threads have not arrived, threads 7 and 8 have"
+    assert on_hang._seen([7], [threads]) == []
+    assert looks == [[7]]
