@@ -233,6 +233,17 @@ TEST_CASE("a wait for what was begun is at that call, unless all have come to it
     says(host.line(), "MPI_Ibarrier 2 at f+1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0: rank 1 (");
 }
 
+TEST_CASE("a rank that waits for what all have begun is missing in the call after it") {
+    Host host(3);
+    for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Ibarrier");
+    host.at(2).row.seats[0].number = 0;
+    host.enter(2, line_of("MPI_Wait"), 0);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Allreduce");
+    says(host.line(),
+         "world (3 ranks), MPI_Allreduce 2 at f+1: rank 0 on h has waited 2.0 s: rank 2 (host h, process 102) has not "
+         "come: it is in MPI_Wait at f+0, after MPI_Ibarrier 1 of world at f+1");
+}
+
 TEST_CASE("receives in a circle are a cycle, and named once") {
     Host host(3);
     for (const int rank : {0, 1, 2}) host.message(rank, "MPI_Recv", (rank + 1) % 3, 5);

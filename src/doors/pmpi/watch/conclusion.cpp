@@ -266,7 +266,13 @@ private:
         const Wait& speaker = speaks == waits.end() ? waits.front() : *speaks;
         const tollbar_comm& comm = *speaker.comm;
         const bool begun = speaker.seat->number == 0;
-        if (found.empty() && members == comm.size && begun) return;  // it waits for something else
+        if (found.empty() && members == comm.size && begun) {  // it waits for something else; others wait further on
+            std::vector<Wait> further;
+            std::ranges::copy_if(waits, std::back_inserter(further),
+                                 [&](const Wait& wait) { return wait.number > number; });
+            if (!further.empty()) add_meeting(id, further);
+            return;
+        }
         if (members < comm.size)
             found.push_back(std::to_string(comm.size - members) + " of its ranks are not watched on this host");
         else if (found.empty())
