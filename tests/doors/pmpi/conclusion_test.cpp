@@ -244,6 +244,17 @@ TEST_CASE("a rank that waits for what all have begun is missing in the call afte
          "come: it is in MPI_Wait at f+0, after MPI_Ibarrier 1 of world at f+1");
 }
 
+TEST_CASE("of a wait that nothing explains, a stopped rank is named alone") {
+    Host host(4);
+    for (const int rank : {0, 1, 2, 3}) host.enter(rank, line_of("MPI_Wait"), 0);
+    host.leave(3);
+    says(host.line(), "MPI_Wait at f+0: rank 0 on h has waited 2.0 s: ranks 1 and 2 are in MPI_Wait at f+0");
+    says(host.line(), "; rank 3 (host h, process 103) is outside the MPI, running");
+    host.at(1).row.start = stopped;
+    says(host.line(), "has waited 2.0 s: rank 1 (host h, process 101) is stopped, in MPI_Wait at f+0");
+    for (const char* other : {"rank 2", "rank 3"}) CHECK(host.line().find(other) == std::string::npos);
+}
+
 TEST_CASE("receives in a circle are a cycle, and named once") {
     Host host(3);
     for (const int rank : {0, 1, 2}) host.message(rank, "MPI_Recv", (rank + 1) % 3, 5);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -355,12 +356,15 @@ private:
         }
     }
 
-    /// Nothing tells what they wait for: where everybody is has to do.
+    /// Nothing tells what they wait for: where everybody is has to do. Stopped and dead ranks are named alone, as any
+    /// other may be elsewhere because of them.
     void add_everybody() {
         const Wait& first = waits_.front();
         std::vector<const Rank*> others;
         for (const Rank& rank : ranks_)
             if (&rank != first.rank) others.push_back(&rank);
+        const auto is_still = [&](const Rank* rank) { return is_stopped(*rank, asked_); };
+        if (std::ranges::any_of(others, is_still)) std::erase_if(others, std::not_fn(is_still));
         const std::vector<std::string> where = clauses(others);
         const std::string said = where.empty() ? "no other rank is watched on this host" : joined(where, "; ");
         lines_.push_back({opening(first) + said, ""});
