@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that hang in known ways. Of MPI's ranks `tollbar run --on-hang kill` names exactly the one that went astray,
 says where it is, and ends the job; of threads at a barrier `tollbar who` names the one that has not come. A job that
-is merely slow runs to its end."""
+is merely slow runs to its end, and of its ranks only those that are late are named."""
 
 from __future__ import annotations
 
+import bisect
+import contextlib
 import itertools
+import math
+import mmap
 import os
+import random
 import re
 import shutil
+import signal
+import struct
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from looking import BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, names
@@ -92,19 +102,18 @@ class Said:
         return found
 
 
-def run(
-    folder: Path, options: list[str], command: list[object], limit_s: float = 900, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tollbar", "run", *options, "--", *map(str, command)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        timeout=limit_s, env=clean_environment(folder) | variables, check=False,
-    )  # fmt: skip
+def launched(folder: Path, options: list[str], command: list[object], **variables: str) -> dict[str, Any]:
+    return {
+        "args": [sys.executable, "-m", "tollbar", "run", *options, "--", *map(str, command)],
+        "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT,
+        "text": True, "errors": "replace", "env": clean_environment(folder) | variables,
+    }  # fmt: skip
 
 
 def watched(folder: Path, launch: list[str], program: list[object], **variables: str) -> Said:
     options = ["--timeout", "1", "--on-hang", "kill"]
-    done = run(folder, options, [*launch, *program], LIMIT_S, **variables)
+    command = launched(folder, options, [*launch, *program], **variables)
+    done = subprocess.run(**command, timeout=LIMIT_S, check=False)
     return Said(done.returncode, done.stdout)
 
 
@@ -219,24 +228,151 @@ def test_the_reports_of_several_hosts_name_one_rank(compiled, tmp_path, hosts, m
 
 
 def named_in(text: str) -> set[int]:
-    """The ranks that lines of the watch say have not come."""
-    found = re.findall(r"ranks? ([\d, and]+?)(?: \(host [^)]*\))? ha(?:s|ve) not (?:come|arrived)", text)
+    """The ranks that a line of the watch says have not come."""
+    found = re.findall(r"ranks? ([\d, and]+?)(?: \(host [^)]*\))? ha(?:s|ve) not come", text)
     return {int(number) for each in found for number in re.findall(r"\d+", each)}
 
 
-#: Runs that are merely slow, through each MPI.
-SLOW_RUNS = int(os.environ.get("TOLLBAR_SLOW_RUNS", "20"))
+#: Runs that are merely slow, through each MPI: moments in which ranks of a job are late. A job lives through many.
+SLOW_RUNS = int(os.environ.get("TOLLBAR_SLOW_RUNS", "210"))
+SLOW_TIMEOUT_S = 0.1
+#: Crowded: with what CPUs that are full of others leave, which only root gives back.
+WAYS = ("stopped", "computes", "sleeps", *(["crowded"] if os.geteuid() == 0 else []))
+#: Of slow.c: its calls, and its struct page.
+CALLS = ("Allreduce", "Barrier", "Bcast", "Reduce", "Allgather", "Alltoall", "Ibarrier")
+MOST_RANKS, MOST_CALLS = 8, 1 << 20
+WORDS, TIMES = struct.calcsize(f"i{MOST_RANKS}i{MOST_RANKS}i0d"), struct.calcsize("2d")
+
+
+@dataclass(frozen=True)
+class Moment:
+    way: str
+    ranks: list[int]
+    begin: float
+    end: float
+
+
+class Slow:
+    """A job of slow.c that is watched: what its ranks did, and what was said of them."""
+
+    def __init__(self, folder: Path, launch: Sequence[str], ranks: int, program: Path, crowd: Sequence[int]) -> None:
+        self.ranks, self.crowd = ranks, crowd
+        self.lines: list[tuple[float, str]] = []
+        self.moments: list[Moment] = []
+        with (folder / "page").open("w+b") as file:
+            file.truncate(WORDS + MOST_RANKS * MOST_CALLS * TIMES)
+            self.page = mmap.mmap(file.fileno(), 0)
+        options = ["--timeout", str(SLOW_TIMEOUT_S), "--on-hang", "true"]
+        self.job = subprocess.Popen(**launched(folder, options, [*launch, "-n", ranks, program, folder / "page"]))
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self) -> None:
+        for line in self.job.stdout:
+            self.lines.append((time.monotonic(), line))
+
+    def process(self, rank: int) -> int:
+        return struct.unpack_from("i", self.page, 4 + 4 * rank)[0]
+
+    def turn(self, way: str, rank: int, *, slow: bool) -> None:
+        process = self.process(rank)
+        if way == "stopped":
+            os.kill(process, signal.SIGSTOP if slow else signal.SIGCONT)
+        elif way == "crowded":
+            os.sched_setscheduler(process, os.SCHED_IDLE if slow else os.SCHED_OTHER, os.sched_param(0))
+            for each in self.crowd:
+                os.kill(each, signal.SIGCONT if slow else signal.SIGSTOP)
+        else:
+            struct.pack_into("i", self.page, 4 + 4 * (MOST_RANKS + rank), WAYS.index(way) if slow else 0)
+
+    def live_through(self, moments: int, chance: random.Random) -> None:
+        """Moments in which a rank or two are slow for longer than the time-out, and not for two."""
+        while not all(map(self.process, range(self.ranks))):
+            assert self.job.poll() is None, self.lines
+            time.sleep(0.01)
+        while len(self.moments) < moments and self.job.poll() is None:
+            time.sleep(chance.uniform(0.3, 1) * SLOW_TIMEOUT_S)
+            way = chance.choice(WAYS)
+            ranks = chance.sample(range(self.ranks), 2 if self.ranks > 2 and chance.random() < 0.25 else 1)
+            begin = time.monotonic()
+            with contextlib.suppress(ProcessLookupError):  # the job has ended, which its exit code tells
+                for rank in ranks:
+                    self.turn(way, rank, slow=True)
+                time.sleep(chance.uniform(1.4, 1.9) * SLOW_TIMEOUT_S)
+                for rank in ranks:
+                    self.turn(way, rank, slow=False)
+            self.moments.append(Moment(way, ranks, begin, time.monotonic()))
+
+    def end(self) -> int:
+        struct.pack_into("i", self.page, 0, 1)
+        code = self.job.wait(LIMIT_S)
+        self.reader.join()
+        return code
+
+    def times(self, rank: int, call: int) -> tuple[float, float]:
+        """When the rank came to the call, and when it left it."""
+        came, left = struct.unpack_from("2d", self.page, WORDS + TIMES * (rank * MOST_CALLS + call))
+        return came or math.inf, left or math.inf
+
+    def is_late(self, rank: int, call: int, due: float) -> bool:
+        """A rank that was stopped between its look at the clock and the call came when it went on."""
+        came, _ = self.times(rank, call)
+        stops = (each for each in self.moments if each.way == "stopped" and rank in each.ranks)
+        return next((each.end for each in stops if each.begin <= came <= each.end), came) >= due
+
+    def mistake(self, said_at: float, line: str) -> str:
+        """What is wrong about a line; that a wait is a hang is right after two time-outs."""
+        least_s = SLOW_TIMEOUT_S * (2 if "hangs: " in line else 1)
+        line = line.replace("tollbar run: hangs: ", "tollbar: ")
+        if "MPI_Comm_dup" in line or "MPI_Finalize" in line or re.match(r"tollbar: .*; \d+ of \d+ are ", line):
+            return ""
+        if told := re.match(r"tollbar: (\w+) \(\d+ ranks\), MPI_(\w+) (\d+) at .*?: rank (\d+) on .*? waited", line):
+            return self.mistake_at(*told.groups(), least_s, said_at, line)
+        # All have come, and it is not known for what one waits: the line tells where all the others are, or those that
+        # the kernel says are stopped.
+        if not (told := re.match(r"tollbar: MPI_Wait at .*?: rank (\d+) on \S+ has waited \S+ s: (.*)", line)):
+            return "another line"
+        clauses = re.findall(r"(?:^|; )ranks? ([\d, and]+?) (?:\([^)]*\) is|are) (stopped)?", told[2])
+        named = {int(number) for ranks, _ in clauses for number in re.findall(r"\d+", ranks)}
+        right = named == set(range(self.ranks)) - {int(told[1])} or all(stopped for _, stopped in clauses)
+        return "" if right else f"named: {named}"
+
+    def mistake_at(
+        self, comm: str, name: str, number: str, waiter: str, least_s: float, said_at: float, line: str
+    ) -> str:
+        """A line at a collective call is wrong when it names a rank that came within the time-out, or leaves one out
+        that had not come by then and was in no other call."""
+        count = int(number) - 1
+        call = 5 * count + 4 if comm == "again" else (count - 1) // 4 * 5 + (count - 1) % 4
+        due = self.times(int(waiter), call)[0] + least_s
+        named = named_in(line)
+        late = {rank for rank in range(self.ranks) if self.is_late(rank, call, due)}
+        absent = {rank for rank in late if self.times(rank, call)[0] > said_at and self.times(rank, call - 1)[1] < due}
+        right = name == CALLS[call % len(CALLS)] and " called " not in line and absent <= named <= late
+        return "" if right else f"late: {late}, absent: {absent}, named: {named}"
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("ranks", range(2, MOST_RANKS + 1))
 @pytest.mark.parametrize("mpi", LAUNCHERS)
-def test_a_job_that_is_merely_slow_runs_to_its_end_and_no_other_rank_is_named(compiled, tmp_path, mpi):
-    """One rank is stopped for half as long again as the time-out, so that it is reported, but not for two."""
+def test_a_job_that_is_merely_slow_runs_to_its_end_and_only_late_ranks_are_named(
+    compiled, started, tmp_path, mpi, ranks
+):
     program = compiled("slow.c", f"mpicc.{mpi}", "-O2")
-    for number in range(SLOW_RUNS):
-        ranks = 2 + number % 7
-        slow = number % ranks
-        said = watched(tmp_path, [*LAUNCHERS[mpi], "-n", str(ranks)], [program, 100, slow, 1500])
-        assert said.code == 0, said.text
-        assert said.hangs == []
-        assert named_in(said.text) <= {slow}, said.text
+    crowd = [started("sh", "-c", "echo ready; kill -STOP $$; while :; do :; done").pid for _ in range(os.cpu_count())]
+    slow = Slow(tmp_path, LAUNCHERS[mpi], ranks, program, crowd)
+    try:
+        slow.live_through(-(-SLOW_RUNS // (MOST_RANKS - 1)), random.Random(ranks))
+    finally:
+        code = slow.end()
+    said = "".join(line for _, line in slow.lines)
+    assert code == 0, said
+    wrong = [(mistake, line) for at, line in slow.lines if (mistake := slow.mistake(at, line))]
+    begins = [each.begin for each in slow.moments]
+    heard = {bisect.bisect(begins, at) for at, _ in slow.lines} - {0}
+    print(
+        f"{mpi}, {ranks} ranks: {len(slow.moments)} moments, {len(heard)} of them with a report; "
+        f"{len(slow.lines)} reports, {len(wrong)} wrong"
+    )
+    assert wrong == [], "\n".join(map(str, wrong))
+    assert len(heard) >= len(slow.moments) / 10
