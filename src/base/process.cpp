@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc/PID/task/TID/stat and /proc/PID/maps.
+// Reads /proc/PID/task/TID/stat, /proc/PID/maps and /proc/self/cgroup.
 #include "process.hpp"
 
 #include "files.hpp"
+#include "fnv.hpp"
 #include "kept_errno.hpp"
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
+#include <span>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +103,17 @@ std::vector<Region> regions_of(pid_t process) {
 const Region* region_at(const std::vector<Region>& regions, std::uint64_t address) noexcept {
     const auto above = std::ranges::upper_bound(regions, address, {}, &Region::end);
     return above != regions.end() && address >= above->begin ? &*above : nullptr;
+}
+
+std::uint8_t scheduler_group() noexcept {
+    const c_door::KeptErrno kept;
+    std::uint64_t hash = fnv_start;
+    try {
+        const std::string text = std::to_string(getsid(0)) + ' ' + contents_of("/proc/self/cgroup");
+        hash = fnv1a(std::as_bytes(std::span(text)));
+    } catch (const std::exception&) {  // no memory for a line
+    }
+    return static_cast<std::uint8_t>(1 + hash % 255);
 }
 
 }  // namespace tollbar::detail

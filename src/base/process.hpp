@@ -30,6 +30,10 @@ std::uint64_t start_of(pid_t process) noexcept;
 /// here can know: where its number is of another counting than ours.
 bool is_running(pid_t process, std::uint64_t start) noexcept;
 
+/// A number for the session and the control group of this process: the kernel shares CPUs out between such groups, and
+/// a yield gives way inside one only. 1 to 255, so others may have the same by chance.
+std::uint8_t scheduler_group() noexcept;
+
 /// A part of a process's memory.
 struct Region {
     std::uint64_t begin = 0, end = 0;

@@ -3,6 +3,7 @@
 // message, or by a barrier that runs elsewhere.
 #pragma once
 
+#include "base/process.hpp"
 #include "transports/mpi/messages.hpp"
 #include "transports/words/segment.hpp"
 #include "waiting/last_of_cpu.hpp"
@@ -116,7 +117,8 @@ public:
     WaitBudget budget(const Step& step) noexcept {
         if (step.by != Step::By::word) return {.spins = 0, .yields = 0};
         WaitBudget budget = parts_.words.budget(step.word);
-        if (!parts_.counted.empty() && last_of_cpu_ && !Sync::neighbours().here()) budget.spins = Sync::spins_worth_a_wake();
+        const bool spins = !parts_.counted.empty() && last_of_cpu_ && !Sync::neighbours().here();
+        if (spins) budget.spins = Sync::spins_worth_a_wake();
         return budget;
     }
 
@@ -139,7 +141,8 @@ public:
     /// From the next wait on.
     void set_words(const ByWords& words, std::span<RankRecord> counted) noexcept {
         parts_.words = words;
-        parts_.counted = counted;
+        parts_.counted = counted.size() <= LastOfCpu::most ? counted : std::span<RankRecord>();
+        if (!counted.empty()) last_of_cpu_ = LastOfCpu(scheduler_group());
     }
 
 private:

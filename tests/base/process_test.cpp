@@ -163,3 +163,22 @@ TEST_CASE("shared memory without a file is that of /dev/zero") {
 }
 
 TEST_CASE("a process that is not there has no regions") { CHECK(regions_of(1 << 30).empty()); }
+
+TEST_CASE("processes of a session are of one group of the scheduler, those of another are of another") {
+    const std::uint8_t own = scheduler_group();
+    CHECK(own != 0);
+    const auto group_of_child = [](bool new_session) {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (new_session) setsid();
+            _exit(scheduler_group());
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        return WEXITSTATUS(status);
+    };
+    CHECK(group_of_child(false) == own);
+    int others = 0;
+    for (int i = 0; i < 4; ++i) others += group_of_child(true) != own ? 1 : 0;
+    CHECK(others >= 1);  // numbers may coincide
+}

@@ -63,6 +63,14 @@ TEST_CASE("the last of two CPUs that share a word is the last of both") {
     CHECK(party.meet(known + 1) == std::vector{false, false, false, true});
 }
 
+TEST_CASE("nobody is the last where participants of two groups share a CPU") {
+    Party party{.cpus = {0, 1, 0, 1}};
+    for (const std::size_t other : {1U, 2U}) party.views[other] = LastOfCpu(2);
+    party.views[3] = LastOfCpu(2);
+    const Episode known = party.first_with_a_last(1);
+    CHECK(party.meet(known + 1) == std::vector{false, false, false, true});
+}
+
 TEST_CASE("a participant that skips episodes is not the last") {
     Party party{.cpus = {0, 0}};
     const Episode known = party.first_with_a_last(1);

@@ -4,6 +4,8 @@
 
 #include "open_mpi.hpp"
 
+#include "base/process.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <type_traits>
@@ -19,9 +21,10 @@ ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, Signals si
     : block_(block), pes_(pes.begin(), pes.end()), stores_(signals == Signals::stores), shared_(stores_ && shared),
       signature_(signature), budget_(budget), before_(before),
       near_(std::ranges::all_of(pes, [&](int pe) { return shmem_ptr(block.words(), pe) != nullptr; })) {
-    if (shared_ && budget.spins == 0 && learns_from(budget.yields))
-        for (const int pe : pes)
-            arrivals_.push_back(Block(shmem_ptr(block.words(), pe), block.slots()).arrivals());
+    if (!shared_ || budget.spins != 0 || !learns_from(budget.yields) || pes.size() > LastOfCpu::most) return;
+    last_of_cpu_ = LastOfCpu(scheduler_group());
+    for (const int pe : pes)
+        arrivals_.push_back(Block(shmem_ptr(block.words(), pe), block.slots()).arrivals());
 }
 
 ShmemTransport::Step ShmemTransport::located(const shmem::Step& placed) const {
