@@ -32,8 +32,7 @@ public:
         const std::atomic_ref arrivals(word);
         std::uint64_t seen = arrivals.load(std::memory_order_relaxed);
         std::uint64_t counted;
-        do
-            counted = one_more(seen, static_cast<std::uint32_t>(episode), group_);
+        do counted = one_more(seen, static_cast<std::uint32_t>(episode), group_);
         while (!arrivals.compare_exchange_weak(seen, counted, std::memory_order_relaxed));
         const std::uint64_t crowd = before(counted) << 32 | cpu;
         if (crowd != crowd_) {

@@ -53,7 +53,9 @@ public:
     static std::uint64_t identity(std::uint64_t* words) noexcept {
         return at(words, 0).load(std::memory_order_acquire);
     }
-    static Episode entered(std::uint64_t* words) noexcept { return at(words, line + 1).load(std::memory_order_relaxed); }
+    static Episode entered(std::uint64_t* words) noexcept {
+        return at(words, line + 1).load(std::memory_order_relaxed);
+    }
     static Owner owner(std::uint64_t* words) noexcept {
         return {at(words, 1).load(std::memory_order_relaxed), at(words, 2).load(std::memory_order_relaxed)};
     }

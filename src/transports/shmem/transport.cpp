@@ -23,8 +23,7 @@ ShmemTransport::ShmemTransport(Block block, std::span<const int> pes, Signals si
       near_(std::ranges::all_of(pes, [&](int pe) { return shmem_ptr(block.words(), pe) != nullptr; })) {
     if (!shared_ || budget.spins != 0 || !learns_from(budget.yields) || pes.size() > LastOfCpu::most) return;
     last_of_cpu_ = LastOfCpu(scheduler_group());
-    for (const int pe : pes)
-        arrivals_.push_back(Block(shmem_ptr(block.words(), pe), block.slots()).arrivals());
+    for (const int pe : pes) arrivals_.push_back(Block(shmem_ptr(block.words(), pe), block.slots()).arrivals());
 }
 
 ShmemTransport::Step ShmemTransport::located(const shmem::Step& placed) const {

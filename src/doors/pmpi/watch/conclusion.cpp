@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -268,9 +267,8 @@ private:
         const tollbar_comm& comm = *speaker.comm;
         const bool begun = speaker.seat->number == 0;
         if (found.empty() && members == comm.size && begun) {  // it waits for something else; others wait further on
-            std::vector<Wait> further;
-            std::ranges::copy_if(waits, std::back_inserter(further),
-                                 [&](const Wait& wait) { return wait.number > number; });
+            std::vector<Wait> further = waits;
+            std::erase_if(further, [&](const Wait& wait) { return wait.number <= number; });
             if (!further.empty()) add_meeting(id, further);
             return;
         }
