@@ -68,6 +68,7 @@ public:
         std::uint64_t filler = 0;
         for (std::uint32_t tried = 0, at = home;; at = at + 1 == leaves_ ? 0 : at + 1) {
             const std::uint64_t size = leaf_[at].size;
+            if (tried > leaves_) phase = phases_over();  // is another only after more arrivals than were expected
             // Neighbours are known to be full once they have been looked at; the first leaf mostly has a ticket.
             if (tried++ == 0 || leaf_[at].taken.load(std::memory_order_relaxed) < (phase + 1) * size) {
                 const std::uint64_t wanted = std::min(times, size);

@@ -114,15 +114,13 @@ def mpi_words(hosts: Hosts, mpi: Mpi, measuring: Path, setting: Setting, ranks: 
 
 
 def mpi_doors(hosts: Hosts, mpi: Mpi) -> list[Setting]:
-    """The MPI with a door of tollbar's: with the paper's plan by messages (HB) and on the NICs (NB), and on the NICs
-    with the plan that it chooses.
+    """The MPI with a door of tollbar's and the paper's plan, by messages (HB) and on the NICs (NB).
 
     The door is the component, else the preload. Nothing without hosts.
     """
     doors = mpi_settings.door_settings(mpi)[0][:1] if hosts.count > 1 else []
     same = [Setting(door.name, {**door.variables, "TOLLBAR_PLAN": "turnstile/pairwise"}) for door in doors]
-    on_cards = mpi_settings.on_cards(same)
-    return mpi_settings.by_messages(same) + on_cards + mpi_settings.by_choice(on_cards)
+    return mpi_settings.by_messages(same) + mpi_settings.on_cards(same)
 
 
 class Datagrams(Campaign):
@@ -133,7 +131,8 @@ class Datagrams(Campaign):
     def __init__(self, request: Request, hosts: Hosts, mpi: tuple[Mpi, Path] | None) -> None:
         super().__init__(request)
         self._hosts, self._mpi = hosts, mpi
-        self._doors = mpi_doors(hosts, mpi[0]) if mpi and request.nics else []
+        doors = mpi_doors(hosts, mpi[0]) if mpi and request.nics else []
+        self._doors = doors + mpi_settings.by_choice(doors[1:])  # on the NICs, with the plan that it chooses
 
     @property
     def situations(self) -> list[Where]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tollbar.campaigns import mpi as mpi_campaign
+from tollbar.campaigns import mpi_settings
 from tollbar.campaigns import udp as udp_campaign
 from tollbar.campaigns.campaign import Request
 from tollbar.campaigns.udp import Datagrams
@@ -81,7 +82,8 @@ def test_hb_and_nb_are_one_call_of_one_plan_and_differ_in_the_network_alone(monk
     there = Path("/built/lib.so")
     monkeypatch.setattr(doors, "component", lambda _: there if door == "component" else None)
     monkeypatch.setattr(doors, "preload", lambda _: there)
-    by_messages, on_cards, by_choice = udp_campaign.mpi_doors(TwoHosts(2), OPEN_MPI)
+    by_messages, on_cards = udp_campaign.mpi_doors(TwoHosts(2), OPEN_MPI)
+    (by_choice,) = mpi_settings.by_choice([on_cards])
     assert (by_messages.name, on_cards.name) == (f"{door} by messages", f"{door} on cards")
     assert by_messages.variables["TOLLBAR_PLAN"] == "turnstile/pairwise"
     assert by_messages.variables["TOLLBAR_NETWORK"] == "p2p"
