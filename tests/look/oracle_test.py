@@ -321,7 +321,7 @@ class Slow:
         return next((each.end for each in stops if each.begin <= came <= each.end), came) >= due
 
     def mistake(self, said_at: float, line: str) -> str:
-        """What is wrong about a line; that a wait is a hang is right after two time-outs."""
+        """A line's mistake, in words; to call a wait a hang is right after two time-outs."""
         least_s = SLOW_TIMEOUT_S * (2 if "hangs: " in line else 1)
         line = line.replace("tollbar run: hangs: ", "tollbar: ")
         if "MPI_Comm_dup" in line or "MPI_Finalize" in line or re.match(r"tollbar: .*; \d+ of \d+ are ", line):

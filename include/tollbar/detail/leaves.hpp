@@ -149,7 +149,7 @@ private:
 
     struct alignas(line_bytes) Leaf {
         Word<Sync> taken{0};  ///< tickets, in all phases
-        // Whoever releases has this line then, so its look at the sleepers is no miss.
+        // The releasing thread has this line then, so its look at the sleepers is no miss.
         alignas(line_bytes) Word<Sync> over{0};  ///< phases, as far as the release has come
         SleeperCounts<Sync> sleepers;            ///< hardly ever written, as the next
         typename Sync::Backoff spinning;

@@ -138,7 +138,7 @@ private:
     bool found_thread_ = false;
 };
 
-/// Whom a yield has given way to.
+/// The party that a yield has given way to.
 enum class YieldedTo : std::uint8_t { nobody, thread, neighbour };
 
 /// One yield; none beside neighbours, where the caller had better sleep.

@@ -153,4 +153,12 @@ TEST_CASE("few threads, more than there are CPUs but not twice as many, and any 
     CHECK(leaves_for(barrier<>::max()) == nullptr);
 }
 
+TEST_CASE("an arrival that no phase expects is one of the next phase, and nobody looks for its place for ever") {
+    Many leaves(4, 2);
+    leaves.arrive(5, nothing);
+    CHECK(leaves.room() == 3);
+    leaves.arrive(3, nothing);
+    CHECK(leaves.room() == 4);
+}
+
 TEST_CASE("a barrier takes the memory that its page says") { CHECK(sizeof(barrier<>) <= 512); }
