@@ -71,11 +71,7 @@ Look look(const std::vector<std::unique_ptr<Target>>& targets, Place place) {
     Look look;
     for (const auto& target : targets) look.processes.push_back({&target->process, target->process.threads()});
     for (Sight& sight : look.processes)
-        for (Thread& thread : sight.threads)
-            if (thread.call == Thread::runs)
-                copy_stopped(*sight.process, thread, most_stack);
-            else if (thread.stack_pointer != 0)
-                sight.process->copy_stack(thread, most_stack);
+        for (Thread& thread : sight.threads) copy(*sight.process, thread, most_stack);
     for (std::size_t i = 0; i < targets.size(); ++i) {
         Sight& sight = look.processes[i];
         for (Thread& thread : sight.threads)

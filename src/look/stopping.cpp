@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <tuple>
 
 namespace tollbar::look {
 
@@ -127,6 +128,19 @@ bool copy_stopped(const Process& process, Thread& thread, std::size_t most_stack
     const bool copied = stop_and_copy(process, thread, most_stack, Ahead(thread.cpu));
     if (!copied) thread.stack.clear();
     return copied;
+}
+
+void copy(const Process& process, Thread& thread, std::size_t most_stack) {
+    const auto place = [&] { return std::tuple(thread.call, thread.stack_pointer, thread.program_counter); };
+    constexpr int most = 8;
+    for (int attempt = 0; attempt < most; ++attempt) {
+        if (thread.call == Thread::runs && copy_stopped(process, thread, most_stack)) return;
+        const auto before = place();
+        if (thread.call != Thread::runs) process.copy_stack(thread, most_stack);
+        read_call(thread, detail::contents_of(folder_of(thread) + "/syscall"));
+        if (thread.call != Thread::runs && place() == before) return;
+    }
+    thread.stack.clear();
 }
 
 }  // namespace tollbar::look

@@ -12,4 +12,8 @@ namespace tollbar::look {
 /// the kernel lets the thread go.
 bool copy_stopped(const Process& process, Thread& thread, std::size_t most_stack);
 
+/// Copies the stack of a thread, which is stopped for that if it runs; none where it falls asleep and wakes up again
+/// and again meanwhile. Fills what it was in then, as read_call() does.
+void copy(const Process& process, Thread& thread, std::size_t most_stack);
+
 }  // namespace tollbar::look

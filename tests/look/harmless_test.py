@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -58,6 +59,14 @@ def test_a_job_that_goes_on_is_not_accused(compiled, started, mpi):
     launcher, *options = LAUNCHERS[mpi]
     program = compiled("job.c", f"mpicc.{mpi}", "-O2")
     assert accusations(started(launcher, *options, "-n", 4, program, "meet", **AS_ROOT)) == []
+
+
+def test_a_thread_that_naps_again_and_again_is_seen_in_each_look(compiled, started):
+    """As the ranks of Open MPI do in MPI_Init."""
+    job = started(compiled("spinning.c", "gcc", "-O2"), "naps")
+    for _ in range(20):
+        [doing] = [row.doing for row in look(job.pid).rows if row.thread != job.pid]
+        assert re.search(r"\bspin\b", doing), doing
 
 
 def states(process: int) -> set[str]:
