@@ -18,6 +18,8 @@ _COLLECTIVE = re.compile(
     r"|shmem_(init\w*|finalize|(barrier|(team_)?sync|broadcast|f?collect|alltoall|\w+_reduce|\w+_to_all)\w*))$",
     re.IGNORECASE,
 )
+#: A program calls these once, so that a rank that pauses in one and one that runs in it are in the same call.
+_ONCE = re.compile(r"(MPI|shmem)_(init|finalize)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Rank:
             thread is not None
             and thread.before is not None
             and _call(thread.before) == self.call
-            and thread.stayed_in(_CALL)
+            and (bool(_ONCE.match(self.call or "")) or thread.stayed_in(_CALL))
         )
 
     @property
@@ -105,9 +107,12 @@ class Meeting:
     odd: tuple[Rank, ...]
     communicator: Communicator | None = None  #: where another one of the same call is what is odd
     gone: tuple[int, ...] = ()
+    said: str = ""  #: of it, by the ranks themselves
 
     @property
     def sentence(self) -> str:
+        if self.said:
+            return self.said
         places = [f"rank {rank.rank} is in {rank.doing}" for rank in self.odd]
         odd = ", ".join([*places, *(f"rank {rank} has no process with an MPI in its memory" for rank in self.gone)])
         return f"{odd}; {len(self.inside)} of {self.ranks} are in {self.call}" + (

@@ -87,6 +87,11 @@ def test_a_rank_whose_caller_has_moved_between_the_looks_accuses_nobody():
     assert meeting(rank(0, "PMPI_Barrier", before=before), rank(1, None)) is None
 
 
+def test_a_rank_that_pauses_in_a_call_made_once_stays_in_it():
+    before = [thread(0, LIBRARY, f"{LIBRARY}PMPI_Init", "!step", *MAIN, switches=7)]
+    assert meeting(rank(0, "PMPI_Init", before=before), rank(1, None)).odd[0].rank == 1
+
+
 def test_ranks_that_wait_for_messages_accuse_nobody():
     assert meeting(rank(0, "PMPI_Recv"), rank(1, "PMPI_Recv"), rank(2, None)) is None
 
