@@ -260,12 +260,13 @@ class _Watch:
         for line in self._job.lines.new():
             self._hosts.add(line, self._clock)
             again.add(self._reports.add(line, self._clock))
-        return {key for key in again if key}
+        return {key for key in again if key} - self._reports.over
 
     def _judge(self, wait: str) -> bool:
         """Whether the job is over: what is found is suspected, and acted on when it is found again soon."""
         oldest = self._clock - 1.5 * self._timeout_s - _LONGEST_TICK_S
-        self._suspected = {key: state for key, state in self._suspected.items() if state[0] > oldest}
+        kept = self._suspected.keys() - self._reports.over
+        self._suspected = {key: self._suspected[key] for key in kept if self._suspected[key][0] > oldest}
         if wait in self._suspected:
             # Waits for each other are one hang, though some of them began later.
             waits = list(dict.fromkeys([*self._suspected, *self._reports.since(oldest)]))

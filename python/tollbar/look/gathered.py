@@ -35,9 +35,11 @@ class Line:
         return not self.facts.startswith((ACCOUNT, STANDING))
 
     @property
-    def comm(self) -> str:
-        """The communicator of a collective call; empty where it is about something else."""
-        return self.facts.split()[1] if self.facts.startswith("at ") else ""
+    def call(self) -> tuple[str, str, int]:
+        """The communicator of a collective call, the host by its first rank, and the number of the call; empty and 0
+        where it is about something else."""
+        kind, *facts = self.facts.split() or [""]  # a line of a thread has none
+        return (facts[0], facts[2], int(facts[1])) if kind == "at" else ("", "", 0)
 
 
 def _drawn() -> tuple[int, int]:
@@ -103,20 +105,19 @@ class Hosts:
 
     def add(self, line: Line, clock: float) -> None:
         """Takes what a host tells."""
-        kind, *facts = line.facts.split() or [""]  # a line of a thread has none
-        if kind == STANDING:
-            ranks, *newest = facts
+        if line.facts.startswith(STANDING):
+            _, ranks, *newest = line.facts.split()
             calls = {name: (int(count), call) for name, count, call in (one.split(":") for one in newest)}
             standing = _Standing(clock, _brief(line.text), calls)
             for rank in map(int, ranks.split(",")):
                 if rank in self._ranks or len(self._ranks) < _MOST_RANKS:
                     self._ranks[rank] = standing
-        if kind == "at" and (match := _WAITED.search(line.text)):
-            name, number, host = facts
+        name, host, number = line.call
+        if name and (match := _WAITED.search(line.text)):
             at = self._calls.setdefault(name, {})
             if host in at or len(at) < _MOST_HOSTS:
                 since = clock - float(match["seconds"])
-                at[host] = _Host(clock, int(number), since, line.text, match["clauses"])
+                at[host] = _Host(clock, number, since, line.text, match["clauses"])
             self._due.setdefault(name, clock + min(self.timeout_s / 2, 2.0))
 
     def sentences(self, clock: float) -> list[str]:

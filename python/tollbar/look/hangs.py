@@ -28,7 +28,7 @@ class _Wait:
     waited_s: float
     since: float
     newest: float
-    comm: str  #: in which the facts have it; empty where they have none
+    call: tuple[str, str, int]  #: that the line has
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Reports:
     """The report lines of a job."""
 
     timeout_s: float
+    over: set[str] = field(default_factory=set)  #: waits of a host whose ranks have reported a later call since
     _waits: dict[str, _Wait] = field(default_factory=dict)
 
     def add(self, line: gathered.Line, clock: float) -> str | None:
@@ -46,9 +47,15 @@ class Reports:
             return None
         barrier, key = _told(line.text, waited)
         seconds = float(waited[1])
+        comm, host, number = line.call
+        for old, other in list(self._waits.items()):
+            if (comm, host) == other.call[:2] and number > other.call[2]:
+                del self._waits[old]
+                self.over.add(old)
+        self.over.discard(key)
         wait = self._waits.get(key)
         if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
-            self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.comm)
+            self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.call)
             return None
         wait.text, wait.waited_s, wait.newest = line.text, seconds, clock
         begun = [other.since for other in self._waits.values() if other.barrier == barrier]
@@ -68,7 +75,7 @@ class Reports:
         about is its own."""
         barriers = dict.fromkeys(self._waits[key].barrier for key in keys if key in self._waits)
         at = [[wait for wait in self._waits.values() if wait.barrier == barrier] for barrier in barriers]
-        said = [hosts.sentence(waits[0].comm) or " | ".join(one.text for one in waits) for waits in at]
+        said = [hosts.sentence(waits[0].call[0]) or " | ".join(one.text for one in waits) for waits in at]
         return [*said, *(key for key in keys if key not in self._waits)]
 
 
@@ -76,10 +83,15 @@ def _told(text: str, waited: re.Match[str]) -> tuple[str, str]:
     """The barrier of a report, and what stays the same in the reports of one wait with the same missing, whatever
     these do. Each clause begins with the ranks of which it tells something."""
     head = _BARRIER.match(text)
-    matches = map(_CLAUSE.match, text[waited.end() :].lstrip(": ").split("; "))
-    names = sorted({int(number) for match in matches if match for number in re.findall(r"\d+", match["ranks"])})
+    names = sorted(named(text))
     key = f"{head[0]} {names}" if head and names else text[: waited.start(1)] + text[waited.end(1) :]
     return head["barrier"] if head else key, key
+
+
+def named(report: str) -> set[int]:
+    """The ranks of which a report tells something, besides the one that waits."""
+    matches = map(_CLAUSE.match, re.split(r"; |: ", _WAITED.split(report)[-1]))
+    return {int(number) for match in matches if match for number in re.findall(r"\d+", match["ranks"])}
 
 
 _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")

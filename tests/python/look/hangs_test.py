@@ -80,6 +80,24 @@ def test_what_a_missing_rank_does_meanwhile_makes_no_other_wait_of_it():
     assert not believed(*came)
 
 
+def test_a_wait_is_over_when_the_same_host_waits_in_a_later_call_of_the_communicator():
+    line = "MPI_COMM_WORLD (2 ranks), MPI_{} at ./x+0x2: rank 0 on vm has waited {} s: rank 1 has not come: it is dead"
+    reports = hangs.Reports(timeout_s=10)
+
+    def told_at(clock: float, call: str, waited: str, facts: str) -> str | None:
+        return reports.add(gathered.Line(line.format(call, waited), facts), clock)
+
+    told_at(10, "Barrier 3", "10.0", "at a 3 0")
+    again = told_at(20, "Barrier 3", "20.0", "at a 3 0")
+    told_at(20, "Bcast 3", "10.0", "at b 3 0")  # of another communicator
+    told_at(20, "Bcast 4", "10.0", "at a 4 1")  # of another host
+    assert again in reports.since(0)
+    assert reports.over == set()
+    told_at(35, "Reduce 4", "10.0", "at a 4 0")
+    assert again not in reports.since(0)
+    assert reports.over == {again}
+
+
 def test_reports_of_several_waiters_of_a_barrier_stand_beside_each_other():
     line = "MPI_COMM_WORLD (8 ranks), barrier 5 at ./x+0x2: rank {} on {} has waited 10.1 s: rank 3 has not arrived"
     reports = hangs.Reports(timeout_s=10)
