@@ -333,4 +333,5 @@ NB_MODULE(_native, m) {
     bind_environment(m);
     bind_tuning(m);
     bind_nicd(m);
+    bind_watch(m);
 }

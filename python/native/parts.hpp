@@ -13,3 +13,4 @@ void bind_barrier(nanobind::module_& m);      ///< what the Python classes of ba
 void bind_environment(nanobind::module_& m);  ///< the table of variables, and where files lie
 void bind_tuning(nanobind::module_& m);       ///< the tuning file
 void bind_nicd(nanobind::module_& m);         ///< talk with the daemon of a NIC
+void bind_watch(nanobind::module_& m);        ///< the calls that ranks of an MPI are in

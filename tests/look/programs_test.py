@@ -14,7 +14,7 @@ import pytest
 from looking import AS_ROOT, BOOST, LAUNCHERS, LIBCXX, SOURCES, UNNOTICED, has_py_spy, look, names
 from needs import left_out
 from tollbar.cli.table import Table
-from tollbar.look import pythons
+from tollbar.look import answers, processes, pythons
 
 LEVELS = ("-O0", "-O2")
 
@@ -165,6 +165,37 @@ def test_the_rank_outside_the_collective_call_is_named(compiled, started, look_u
     assert sorted((row.rank, row.part) for row in table.rows) == [
         (0, "waits"), (1, "waits"), (2, "missing"), (3, "waits"),
     ]  # fmt: skip
+
+
+#: A hang that only the ranks' own account of their calls explains, not their frames: one has another root.
+ANOTHER_ROOT = (
+    r"MPI_COMM_WORLD \(4 ranks\), MPI_Reduce 5 at \S+: rank \d on \S+ waits: "
+    r"rank 2 \(.*?\) called MPI_Reduce \(root 2\) at \S+ where 3 ranks called MPI_Reduce \(root 3\)$"
+)
+
+
+@pytest.fixture(params=["openmpi", "mpich"])
+def with_another_root(request, compiled, started):
+    """Such a job under `tollbar run --timeout`, long before it would say so itself."""
+    program = compiled("hanging.c", f"mpicc.{request.param}", "-O2")
+    words = [sys.executable, "-m", "tollbar", "run", "--timeout", "600", "--", *LAUNCHERS[request.param]]
+    return started("sh", "-c", 'echo ready; exec "$@"', "sh", *words, "-n", 4, program, "root", 2, **AS_ROOT)
+
+
+def test_a_watched_job_tells_what_no_frame_does(with_another_root, look_until):
+    table = look_until(lambda table: table.failed and len(table.rows) == 4, with_another_root.pid)
+    assert re.match(ANOTHER_ROOT, table.notes[0]), table.notes
+    assert [row.rank for row in table.rows if row.part == "missing"] == [2]
+
+
+def test_a_watched_job_tells_it_where_the_kernel_forbids_looking(with_another_root, look_until, monkeypatch):
+    look_until(lambda table: table.failed and len(table.rows) == 4, with_another_root.pid)
+    why = processes.explain(with_another_root.pid, 2, os.geteuid(), os.geteuid())
+    monkeypatch.setattr(processes, "refusal", lambda number: why)  # as kernels with Yama do
+    monkeypatch.setattr(answers, "ask", lambda numbers, there: None)  # as on a host without `tollbar run`
+    table = look(with_another_root.pid)
+    assert re.match(ANOTHER_ROOT, table.notes[0]), table.notes
+    assert (table.failed, table.notes[1:], table.rows) == (True, [why], [])
 
 
 def test_the_element_outside_the_barrier_of_openshmem_is_named(compiled, started, look_until):

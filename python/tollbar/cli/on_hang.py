@@ -311,7 +311,7 @@ def _seen(members: Sequence[int], sentences: Sequence[str]) -> list[str]:
     """The sentences that a look at them adds: the conclusions of `tollbar who`, and the threads that are
     missing in a report that only names those that have arrived; for these, another look."""
     try:
-        table = who.look([str(process) for process in members])
+        table = who.look([str(process) for process in members], by_frames=True)
         of_threads = [sentence for sentence in sentences if hangs.names_the_arrived(sentence)]
         threads = sight.read(helper.look(members)).threads if of_threads else []
     except (CommandError, helper.LookError) as error:

@@ -7,18 +7,21 @@ import argparse
 import dataclasses
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tollbar import _native
 from tollbar.cli import arguments
 from tollbar.cli.errors import NotPermitted, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.look import answers, conclusions, helper, processes, pythons, ranks, sight
+from tollbar.look import answers, conclusions, hangs, helper, processes, pythons, ranks, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
-thread that runs is stopped for some microseconds. Without PID or NAME: this user's MPI ranks and groups of
-tollbar. Exit code 0: nobody is found missing, 1: somebody is, 3: looking is not permitted."""
+thread that runs is stopped for some microseconds; ranks under `tollbar run --timeout` tell their calls besides.
+Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: nobody is found missing, 1: somebody
+is, 3: looking is not permitted."""
+_APART_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,8 @@ def _missing(table: Table) -> list[str | None]:
     return [row.conclusion for row in table.rows]
 
 
-def look(words: Sequence[str]) -> Table:
-    """The rows that two looks give now, and what is concluded."""
+def look(words: Sequence[str], by_frames: bool = False) -> Table:
+    """The rows that two looks give now, and what is concluded. `by_frames`: ranks are not asked, only looked at."""
     there = processes.everything()
     wanted = [number for word in words for number in _meant(word, there)] if words else processes.of_user(there)
     rank_of = processes.ranks(wanted, there)
@@ -95,12 +98,25 @@ def look(words: Sequence[str]) -> Table:
         answer = answers.ask(numbers, there) if forbidden else (sight.read(helper.look(numbers)), rank_of)
     except helper.LookError as error:
         raise WrongUse(str(error)) from None
+    calls = None if by_frames else _calls(rank_of)  # after the look, so that a wait that it saw has lasted long enough
     if answer is None:
-        raise NotPermitted(refused[0])
+        if calls is None:
+            raise NotPermitted(refused[0])
+        return _table(sight.Sight((), ()), {}, calls, refused[:1], everything=not words)
     seen, rank_of = answer
     if numbers and not seen.threads:
         raise WrongUse("the program has ended meanwhile")
-    return _table(seen, rank_of, [] if forbidden else refused, everything=not words)
+    return _table(seen, rank_of, calls or [], [] if forbidden else refused, everything=not words)
+
+
+def _calls(ranks: Iterable[int]) -> list[str] | None:
+    """The sentences about ranks that wait in calls of an MPI, as they say themselves; None: they are not watched."""
+    files = processes.seats(ranks)
+    try:
+        lines = [line for file in files for line in _native.waits_in(file, _APART_S)]
+    except RuntimeError:  # of another version, or of another user
+        return None
+    return [line for line in lines if hangs.named(line)] if files else None
 
 
 def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:
@@ -111,7 +127,11 @@ def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:
 
 
 def _table(
-    seen: sight.Sight, rank_of: dict[int, tuple[int, int | None]], refused: Sequence[str], everything: bool
+    seen: sight.Sight,
+    rank_of: dict[int, tuple[int, int | None]],
+    calls: Sequence[str],
+    refused: Sequence[str],
+    everything: bool,
 ) -> Table:
     parts: dict[int, _Part] = {}
     notes: list[str] = []
@@ -127,13 +147,16 @@ def _table(
     for worker in conclusions.idle(seen.threads):
         parts.setdefault(worker.thread, _Part("idle", "", None))
     job = ranks.of_threads(rank_of, seen.threads)
-    if meeting := ranks.conclude(job, any(map(processes.all_here, rank_of))):
+    meetings = [hangs.meeting(line, job) for line in calls]
+    if not meetings and (seen_alone := ranks.conclude(job, any(map(processes.all_here, rank_of)))):
+        meetings = [seen_alone]
+    for meeting in meetings:
         failed = True
         notes.append(meeting.sentence)
         for rank in (*meeting.inside, *meeting.odd):
-            inside = rank in meeting.inside
             thread = rank.inside.thread if rank.inside else rank.process
-            parts[thread] = _Part("waits" if inside else "missing", meeting.call, meeting.sentence)
+            part = _Part("missing" if rank in meeting.odd else "waits", meeting.call, meeting.sentence)
+            parts[thread] = part if rank in meeting.odd else parts.get(thread, part)
     names = {rank.process: f"rank {rank.rank}" for rank in job}
     still = conclusions.stopped(seen.threads)
     if still:

@@ -94,6 +94,14 @@ def named(report: str) -> set[int]:
     return {int(number) for match in matches if match for number in re.findall(r"\d+", match["ranks"])}
 
 
+def meeting(report: str, job: Sequence[ranks.Rank]) -> ranks.Meeting:
+    """The meeting that a report is about, of ranks that a look has seen just before."""
+    odd = tuple(rank for rank in job if rank.rank in named(report))
+    waiting = tuple(rank for rank in job if rank.stayed and rank not in odd)
+    said = _WAITED.sub("waits", report.replace(" has waited", " waited"))
+    return ranks.Meeting(report.partition(" at ")[0], len(job), waiting, odd, said=said)
+
+
 _ARRIVED = re.compile(r"(\d+) of \d+ threads have not arrived, threads? ([^:]*?) ha(?:s|ve)$")
 
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 _RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
 _SIZE_HERE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+_SEATS = "/dev/shm/tollbar."
 _MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich", "libmpi-")
 
 
@@ -110,6 +112,15 @@ def all_here(number: int) -> bool:
     variables = _variables(number)
     size = _number(variables, _SIZE)
     return size is not None and size == _number(variables, _SIZE_HERE)
+
+
+def seats(ranks: Iterable[int]) -> set[str]:
+    """The files in which ranks under `tollbar run --timeout` keep account of their calls, one a job."""
+    files = {}
+    for link in (link for rank in ranks for link in Path(f"/proc/{rank}/fd").glob("*")):
+        with contextlib.suppress(OSError):  # it has been closed
+            files[os.readlink(link)] = str(link)
+    return {link for file, link in files.items() if file.startswith(_SEATS) and ".calls." in file}
 
 
 def _number(variables: dict[str, str], names: tuple[str, ...]) -> int | None:

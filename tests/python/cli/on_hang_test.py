@@ -268,7 +268,7 @@ def test_one_look_is_enough_unless_a_report_names_threads_that_have_arrived(monk
     looks = []
     one = {"looks": [{"processes": [], "groups": []}] * 2}
     monkeypatch.setattr(helper, "look", lambda processes: looks.append(list(processes)) or one)
-    monkeypatch.setattr(on_hang.who, "look", lambda words: on_hang.who.Table([], on_hang.who.Seen))
+    monkeypatch.setattr(on_hang.who, "look", lambda words, by_frames: on_hang.who.Table([], on_hang.who.Seen))
     ranks = "w (4 ranks), MPI_Allreduce 7: rank 0 on n1 has waited 1.0 s: rank 3 has not come"
     assert on_hang._seen([7], [ranks]) == []
     assert looks == []

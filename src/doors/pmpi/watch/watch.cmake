@@ -7,23 +7,6 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${watch}/calls.tx
 set(licence 42)  # the first line of a template
 file(STRINGS ${watch}/calls.txt calls REGEX "^[A-Z]")
 
-# Files that know no mpi.h are compiled once.
-set(rows "")
-foreach(call IN LISTS calls)
-    string(REGEX REPLACE " +" ";" fields ${call})
-    list(POP_FRONT fields name arguments kind)
-    list(GET fields 0 1 2 3 4 5 6 places)
-    list(JOIN fields ", " places)
-    string(REPLACE names names_comm kind ${kind})
-    string(APPEND rows "{\"MPI_${name}\", tollbar_${kind}, ${places}},\n")
-endforeach()
-file(CONFIGURE OUTPUT ${made}/calls.inc CONTENT "${rows}" @ONLY)
-add_library(tollbar_watch STATIC ${watch}/account.cpp ${watch}/conclusion.cpp ${watch}/counted.cpp ${watch}/look.cpp
-                                 ${watch}/seats.cpp ${watch}/told.cpp ${watch}/watcher.cpp)
-set_target_properties(tollbar_watch PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN TRUE)
-target_include_directories(tollbar_watch PUBLIC ${PROJECT_SOURCE_DIR}/src ${made})
-target_link_libraries(tollbar_watch PUBLIC tollbar_communicator PRIVATE tollbar_warnings)
-
 # tollbar_arguments(3): sets parameters, types and arguments to "word a1, word a2, word a3", "word, word, word" and
 # "a1, a2, a3".
 function(tollbar_arguments count)

@@ -4,6 +4,9 @@
 
 #include "seats.h"
 
+#include <string>
+#include <vector>
+
 namespace tollbar::detail::watch {
 
 /// This process's own; no file where none can be had, or all rows are taken.
@@ -24,5 +27,9 @@ void begin(const Place& place, double timeout_s) noexcept;
 
 /// Ends the thread. The row stays, as one that has left.
 void end(const Place& place) noexcept;
+
+/// The lines about ranks that have waited between two looks, `apart_s` seconds apart, at such a file of another job of
+/// this user; `path` is /proc/PID/fd/N of one of its ranks. Throws std::system_error where it is no such file.
+std::vector<std::string> waits_in(const std::string& path, double apart_s);
 
 }  // namespace tollbar::detail::watch

@@ -13,7 +13,10 @@
 #include "communicator/facts.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
+#include <optional>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <utility>
 
 namespace tollbar::detail::watch {
@@ -31,6 +34,21 @@ std::string doing(const Rank& rank) {
     if (state == 'R') return "running";
     if (state == 'T' || state == 't') return "stopped";
     return asleep_in.empty() || asleep_in == "0" ? "asleep" : "asleep in the kernel's " + asleep_in;
+}
+
+Asked asked() { return {.host = mpi::host_name(), .site = mpi::call_site_in, .doing = doing}; }
+
+/// The lines of a look; none at all where one has become wrong a little later, or has been wrong.
+std::optional<std::vector<Line>> lines_of(Looking& looking, Clock::time_point now, Seconds timeout,
+                                          const std::stop_token& stop = {}) {
+    std::vector<Rank> ranks = looking.look(now);
+    leave_out_stopped(ranks, timeout.count(), asked());
+    std::vector<Line> lines = conclude(ranks, timeout.count(), asked());
+    if (lines.empty() && !is_gathered()) return std::nullopt;
+    if (!nap(stop, std::min(timeout / 32, Seconds(0.1)))) return std::nullopt;
+    if (leave_out_stopped(ranks, timeout.count(), asked()) || !looking.still_wait(ranks, timeout.count()))
+        return std::nullopt;
+    return lines;
 }
 
 class Watcher {
@@ -59,19 +77,12 @@ private:
     }
 
     void look(Clock::time_point now, const std::stop_token& stop) {
-        std::vector<Rank> ranks = looking_.look(now);
-        leave_out_stopped(ranks, timeout_.count(), asked());
-        const std::vector<Line> lines = conclude(ranks, timeout_.count(), asked());
-        if (lines.empty() && !is_gathered()) return;
-        // A line that has become wrong meanwhile, or has been wrong, is not said.
-        if (!nap(stop, std::min(timeout_ / 32, Seconds(0.1)))) return;
-        if (leave_out_stopped(ranks, timeout_.count(), asked())) return;
-        std::uint64_t& turn = lines.empty() ? file_.stood_ns : file_.reported_ns;
-        if (!looking_.still_wait(ranks, timeout_.count()) || !takes(turn, now)) return;
+        const auto lines = lines_of(looking_, now, timeout_, stop);
+        if (!lines || !takes(lines->empty() ? file_.stood_ns : file_.reported_ns, now)) return;
         __atomic_store_n(&file_.stood_ns, nanoseconds(now.time_since_epoch()), __ATOMIC_RELAXED);
         if (is_gathered())
             for (const Line& line : standings(looking_.look(Clock::now()), asked())) tell(line.text, line.facts);
-        for (const Line& line : lines) tell(line.text, line.facts);
+        for (const Line& line : *lines) tell(line.text, line.facts);
     }
 
     bool is_due(const std::uint64_t& turn, Clock::time_point now) const {
@@ -86,8 +97,6 @@ private:
         return is_due(turn, now) && __atomic_compare_exchange_n(&turn, &last, nanoseconds(now.time_since_epoch()),
                                                                 false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     }
-
-    static Asked asked() { return {.host = mpi::host_name(), .site = mpi::call_site_in, .doing = doing}; }
 
     tollbar_seats_file& file_;
     const Seconds timeout_;
@@ -112,6 +121,23 @@ void begin(const Place& place, double timeout_s) noexcept {
 void end(const Place& place) noexcept {
     __atomic_store_n(&place.row->state, std::uint64_t{tollbar_row_left}, __ATOMIC_RELEASE);  // pairs as above
     delete std::exchange(watcher, nullptr);
+}
+
+std::vector<std::string> waits_in(const std::string& path, double apart_s) {
+    const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat found {};
+    if (!file || fstat(file.number(), &found) != 0) throw_errno(path);
+    if (found.st_uid != geteuid() || found.st_size != sizeof(tollbar_seats_file)) throw_errno(path, EPERM);
+    const Mapping mapping(sizeof(tollbar_seats_file), PROT_READ, MAP_SHARED, file.number(), path);
+    const auto& seats = *reinterpret_cast<const tollbar_seats_file*>(mapping.memory());
+    if (__atomic_load_n(&seats.version, __ATOMIC_RELAXED) != tollbar_seats_version) throw_errno(path, EPROTO);
+    Looking looking(seats);
+    looking.look(Clock::now());
+    nap({}, Seconds(apart_s));
+    std::vector<std::string> texts;
+    if (const auto lines = lines_of(looking, Clock::now(), Seconds(apart_s)))
+        std::ranges::transform(*lines, std::back_inserter(texts), &Line::text);
+    return texts;
 }
 
 }  // namespace tollbar::detail::watch
