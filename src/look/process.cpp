@@ -105,6 +105,11 @@ bool Process::read(Address from, std::span<std::byte> to) const {
     return process_vm_readv(number_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(to.size());
 }
 
+void Process::warm_up() const {
+    const auto stack = std::ranges::find(regions_, "[stack]", &detail::Region::name);
+    if (stack != regions_.end()) get<Address>(stack->end - sizeof(Address));
+}
+
 bool Process::writable(Address at, std::size_t bytes) const {
     const detail::Region* const region = region_at(regions_, at);
     return region != nullptr && region->readable && region->writable && bytes <= region->end - at;

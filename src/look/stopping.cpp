@@ -95,6 +95,7 @@ void keep(Thread& thread, const user_regs_struct& r) {
 
 bool stop_and_copy(const Process& process, Thread& thread, std::size_t most_stack, const Ahead& ahead) {
     if (!may_be_stopped(thread) || ptrace(PTRACE_SEIZE, thread.number, nullptr, nullptr) != 0) return false;
+    process.warm_up();
     const auto begin = Clock::now();
     ptrace(PTRACE_INTERRUPT, thread.number, nullptr, nullptr);
     int status = 0;
