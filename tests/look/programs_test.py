@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -174,12 +175,22 @@ ANOTHER_ROOT = (
 )
 
 
+@pytest.fixture
+def hanging(compiled, started):
+    """hanging(mpi, kind, ...) -> a job under `tollbar run --timeout`, long before it would say so itself; what stands
+    behind the kind starts it."""
+
+    def start(mpi: str, kind: str, *before: str):
+        program = compiled("hanging.c", f"mpicc.{mpi}", "-O2")
+        words = [*before, sys.executable, "-m", "tollbar", "run", "--timeout", "600", "--", *LAUNCHERS[mpi]]
+        return started("sh", "-c", 'echo ready; "$@"', "sh", *words, "-n", 4, program, kind, 2, **AS_ROOT)
+
+    return start
+
+
 @pytest.fixture(params=["openmpi", "mpich"])
-def with_another_root(request, compiled, started):
-    """Such a job under `tollbar run --timeout`, long before it would say so itself."""
-    program = compiled("hanging.c", f"mpicc.{request.param}", "-O2")
-    words = [sys.executable, "-m", "tollbar", "run", "--timeout", "600", "--", *LAUNCHERS[request.param]]
-    return started("sh", "-c", 'echo ready; exec "$@"', "sh", *words, "-n", 4, program, "root", 2, **AS_ROOT)
+def with_another_root(request, hanging):
+    return hanging(request.param, "root")
 
 
 def test_a_watched_job_tells_what_no_frame_does(with_another_root, look_until):
@@ -196,6 +207,16 @@ def test_a_watched_job_tells_it_where_the_kernel_forbids_looking(with_another_ro
     table = look(with_another_root.pid)
     assert re.match(ANOTHER_ROOT, table.notes[0]), table.notes
     assert (table.failed, table.notes[1:], table.rows) == (True, [why], [])
+
+
+def test_a_watched_job_of_another_namespace_is_looked_at_by_its_frames(hanging, look_until):
+    """Its ranks have other numbers there, which are those of strangers here."""
+    elsewhere = ("unshare", "-pf", "--mount-proc")
+    if not shutil.which("unshare") or subprocess.run([*elsewhere, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("namespaces of process numbers are not permitted here")
+    job = hanging("mpich", "sleep", *elsewhere)
+    table = look_until(lambda table: table.failed and len(table.rows) == 4, job.pid)
+    assert table.notes == ["rank 2 is in sleep() under go_astray; 3 of 4 are in MPI_Barrier"]
 
 
 def test_the_element_outside_the_barrier_of_openshmem_is_named(compiled, started, look_until):

@@ -115,11 +115,13 @@ def all_here(number: int) -> bool:
 
 
 def seats(ranks: Iterable[int]) -> set[str]:
-    """The files in which ranks under `tollbar run --timeout` keep account of their calls, one a job."""
-    files = {}
-    for link in (link for rank in ranks for link in Path(f"/proc/{rank}/fd").glob("*")):
-        with contextlib.suppress(OSError):  # it has been closed
-            files[os.readlink(link)] = str(link)
+    """The files in which ranks under `tollbar run --timeout` keep account of their calls, one a job. A file
+    of another namespace of process numbers is left out: its numbers mean others here."""
+    files: dict[str, str] = {}
+    for rank in ranks:
+        with contextlib.suppress(OSError):  # it has ended, or a file has been closed
+            if os.path.samefile(f"/proc/{rank}/ns/pid", "/proc/self/ns/pid"):
+                files |= {os.readlink(link): str(link) for link in Path(f"/proc/{rank}/fd").glob("*")}
     return {link for file, link in files.items() if file.startswith(_SEATS) and ".calls." in file}
 
 
