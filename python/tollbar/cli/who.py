@@ -32,7 +32,7 @@ class Seen:
     rank: int | None = column("in its MPI job, or its group of tollbar")
     thread: int | None = column("the kernel's number")
     name: str | None = column("of the thread")
-    state: str = column("asleep, runs or stopped; of a group's member: running, left, dead, never joined")
+    state: str = column("asleep, runs, stopped or unknown; of a group's member: running, left, dead, never joined")
     part: str | None = column("waits, missing, guess (may be missing), idle (OpenMP worker)")
     doing: str = column("the call it is in, and the function of the program that made it")
     asleep_s: float | None = column("for how long")
@@ -102,7 +102,7 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
     if answer is None:
         if calls is None:
             raise NotPermitted(refused[0])
-        return _table(sight.Sight((), ()), {}, calls, refused[:1], everything=not words)
+        return _table(sight.Sight((), ()), rank_of, calls, refused[:1], everything=not words)
     seen, rank_of = answer
     if numbers and not seen.threads:
         raise WrongUse("the program has ended meanwhile")
@@ -166,6 +166,7 @@ def _table(
         for first in still:
             parts.setdefault(first.thread, _Part("missing", "", said))
     rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts))
+    rows += [_unseen(rank, parts[rank.process]) for rank in job if not rank.threads and rank.process in parts]
     looked_at = {thread.process for thread in seen.threads}
     for group in seen.groups:
         members = {member.process for member in (*group.missing, *group.arrived)}
@@ -175,7 +176,8 @@ def _table(
             notes.append(sentence)
             rows += _members(group, sentence)
     if not notes:
-        notes.append("nobody is found missing" if rows else "there is no MPI rank and no group of tollbar's here")
+        nobody_here = "there is no MPI rank and no group of tollbar's here"
+        notes.append("nobody is found missing" if rows or job else nobody_here)
     return Table(rows, Seen, failed=failed, notes=[*notes, *missed, *refused], digits=4)
 
 
@@ -193,6 +195,13 @@ def _rows(threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: di
             None if asleep is None else asleep / 1e3, part.barrier or None if part else None,
             part.sentence if part else None, thread.now.held_us, " < ".join(map(str, thread.frames)),
         )  # fmt: skip
+
+
+def _unseen(rank: ranks.Rank, part: _Part) -> Seen:
+    """The row of a rank that tells of itself and may not be looked at."""
+    return Seen(
+        rank.process, rank.rank, None, None, "unknown", part.part, "", None, part.barrier, part.sentence, None, ""
+    )
 
 
 def _part_of(thread: sight.Thread, parts: dict[int, _Part]) -> str | None:
