@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import tollbar
+from tollbar import _native
 
 LOGP = tollbar.LogP(L=10, o=5, g=3)
 
@@ -199,3 +200,13 @@ def test_a_daemon_that_is_not_there_is_said(tmp_path):
         tollbar._native.ask_nicd(str(tmp_path / "nobody"), "status")
     with pytest.raises(ValueError, match="'jump' is neither status nor stop"):
         tollbar._native.ask_nicd(str(tmp_path / "nobody"), "jump")
+
+
+def test_a_file_of_another_kind_says_nothing_of_any_rank(tmp_path):
+    other = tmp_path / "calls"
+    for text in ("", "a few words"):
+        other.write_text(text)
+        with pytest.raises(RuntimeError, match="calls"):
+            _native.waits_in(str(other), 0.01)
+    with pytest.raises(RuntimeError, match="nowhere"):
+        _native.waits_in(str(tmp_path / "nowhere"), 0.01)
