@@ -329,13 +329,17 @@ class Slow:
         if told := re.match(r"tollbar: (\w+) \(\d+ ranks\), MPI_(\w+) (\d+) at .*?: rank (\d+) on .*? waited", line):
             return self.mistake_at(*told.groups(), least_s, said_at, line)
         # All have come, and it is not known for what one waits: the line tells where all the others are, or those that
-        # the kernel says are stopped.
+        # are stopped.
         if not (told := re.match(r"tollbar: MPI_Wait at .*?: rank (\d+) on \S+ has waited \S+ s: (.*)", line)):
             return "another line"
-        clauses = re.findall(r"(?:^|; )ranks? ([\d, and]+?) (?:\([^)]*\) is|are) (stopped)?", told[2])
-        named = {int(number) for ranks, _ in clauses for number in re.findall(r"\d+", ranks)}
-        right = named == set(range(self.ranks)) - {int(told[1])} or all(stopped for _, stopped in clauses)
-        return "" if right else f"named: {named}"
+        clauses = re.findall(r"(?:^|; )ranks? ([\d, and]+?) (?:\([^)]*\) is|are) ", told[2])
+        named = {int(number) for ranks in clauses for number in re.findall(r"\d+", ranks)}
+        stopped = {
+            rank for each in self.moments for rank in each.ranks
+            if each.way == "stopped" and each.begin <= said_at <= each.end + SLOW_TIMEOUT_S
+        }  # fmt: skip
+        right = named == set(range(self.ranks)) - {int(told[1])} or named <= stopped
+        return "" if right else f"named: {named}, stopped: {stopped}"
 
     def mistake_at(
         self, comm: str, name: str, number: str, waiter: str, least_s: float, said_at: float, line: str
