@@ -96,7 +96,8 @@ def named(report: str) -> set[int]:
 
 def meeting(report: str, job: Sequence[ranks.Rank]) -> ranks.Meeting:
     """The meeting that a report is about, of ranks that a look has seen just before."""
-    odd = tuple(rank for rank in job if rank.rank in named(report))
+    missing = named(report)
+    odd = tuple(rank for rank in job if rank.rank in missing)
     waiting = tuple(rank for rank in job if rank.stayed and rank not in odd)
     said = _WAITED.sub("waits", report.replace(" has waited", " waited"))
     return ranks.Meeting(report.partition(" at ")[0], len(job), waiting, odd, said=said)
