@@ -27,6 +27,7 @@ public:
     explicit Host(int ranks, std::uint64_t size = 0) {
         for (int rank = 0; rank < ranks; ++rank) {
             Rank& one = ranks_.emplace_back();
+            one.row.comms.resize(tollbar_comms);
             one.row.state = tollbar_row_used;
             one.row.rank = rank;
             one.row.process = 100 + rank;

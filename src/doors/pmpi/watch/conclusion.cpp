@@ -151,8 +151,8 @@ private:
 
     /// The thread that tells most of a rank: one in a call, else the one that was first in the MPI.
     static const tollbar_seat& telling(const Rank& rank) {
-        const auto* const inside = std::ranges::find_if_not(rank.row.seats, is_outside);
-        return inside == std::end(rank.row.seats) ? rank.row.seats[0] : *inside;
+        const auto inside = std::ranges::find_if_not(rank.row.seats, is_outside);
+        return inside == rank.row.seats.end() ? rank.row.seats[0] : *inside;
     }
 
     std::string last_of(const Rank& rank, const tollbar_seat& seat) const {

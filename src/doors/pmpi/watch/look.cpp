@@ -20,14 +20,24 @@ void copy(const void* from, void* to, std::size_t bytes) {
                                                              __ATOMIC_RELAXED);
 }
 
-tollbar_row copied(const tollbar_row& shared) {
-    tollbar_row row{};
+Row copied(const tollbar_row& shared) {
+    Row row;
     std::array<std::uint64_t, tollbar_seats> before{};
     std::ranges::transform(shared.seats, before.begin(), at_of);
-    std::ranges::for_each(shared.comms, [](const tollbar_comm& comm) {
-        return __atomic_load_n(&comm.count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
-    });
-    copy(&shared, &row, sizeof row);
+    std::array<bool, tollbar_comms> used{};
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        used[i] = __atomic_load_n(&shared.comms[i].id, __ATOMIC_ACQUIRE) != 0;         // pairs with add()
+        if (used[i]) (void)__atomic_load_n(&shared.comms[i].count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
+    }
+    row.state = __atomic_load_n(&shared.state, __ATOMIC_RELAXED);
+    row.rank = __atomic_load_n(&shared.rank, __ATOMIC_RELAXED);
+    row.process = __atomic_load_n(&shared.process, __ATOMIC_RELAXED);
+    row.start = __atomic_load_n(&shared.start, __ATOMIC_RELAXED);
+    copy(shared.seats, row.seats.data(), sizeof row.seats);
+    const auto last_used = std::ranges::find(used.rbegin(), used.rend(), true);
+    row.comms.resize(static_cast<std::size_t>(used.rend() - last_used));
+    for (std::size_t i = 0; i < row.comms.size(); ++i)
+        if (used[i]) copy(&shared.comms[i], &row.comms[i], sizeof row.comms[i]);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     for (std::size_t i = 0; i < before.size(); ++i)
         if (at_of(shared.seats[i]) != before[i]) row.seats[i].at &= ~std::uint64_t{3};
@@ -37,12 +47,12 @@ tollbar_row copied(const tollbar_row& shared) {
 }  // namespace
 
 const tollbar_comm* Rank::comm(std::uint64_t index_plus_one) const {
-    return index_plus_one == 0 || index_plus_one > tollbar_comms ? nullptr : &row.comms[index_plus_one - 1];
+    return index_plus_one == 0 || index_plus_one > row.comms.size() ? nullptr : &row.comms[index_plus_one - 1];
 }
 
 const tollbar_comm* Rank::comm_of(std::uint64_t id) const {
-    const auto* const found = std::ranges::find(row.comms, id, &tollbar_comm::id);
-    return found == std::end(row.comms) ? nullptr : found;
+    const auto found = std::ranges::find(row.comms, id, &tollbar_comm::id);
+    return found == row.comms.end() ? nullptr : &*found;
 }
 
 const tollbar_counted* counted_at(const tollbar_comm& comm, std::uint64_t number) {
@@ -55,6 +65,7 @@ std::size_t Looking::rows() const {
 }
 
 double Looking::waited(std::size_t row, std::size_t seat, std::uint64_t at, Clock::time_point now) {
+    if (row >= since_.size()) since_.resize(row + 1);
     Since& since = since_[row];
     if (since.at[seat] != at || since.time[seat] == Clock::time_point()) {
         since.at[seat] = at;
@@ -84,6 +95,7 @@ std::string name_of(const tollbar_comm& comm) {
 
 std::vector<Rank> Looking::look(Clock::time_point now) {
     std::vector<Rank> ranks;
+    ranks.reserve(rows());
     for (std::size_t row = 0; row < rows(); ++row) {
         const tollbar_row& shared = file_.rows[row];
         // Acquire: pairs with begin(); the row's rank is there.

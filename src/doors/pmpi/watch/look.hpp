@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,18 @@ inline std::uint64_t nanoseconds(Clock::duration time) {
 }
 inline std::uint64_t now_ns() { return nanoseconds(Clock::now().time_since_epoch()); }
 
+/// A row as it was when it was looked at. Few of its communicators are in use, and only these are copied.
+struct Row {
+    std::uint64_t state = tollbar_row_free;
+    std::int32_t rank = 0, process = 0;
+    std::uint64_t start = 0;
+    std::array<tollbar_seat, tollbar_seats> seats{};
+    std::vector<tollbar_comm> comms;  ///< up to the last one in use; the id of a free one is 0
+};
+
 /// A rank's row, and for how long each of its seats has been seen in its call; 0 outside.
 struct Rank {
-    tollbar_row row{};
+    Row row;
     std::array<double, tollbar_seats> waited_s{};
 
     /// nullptr for 0, the index of none.
@@ -44,7 +54,7 @@ inline bool is_outside(const tollbar_seat& seat) { return tollbar_state_of(seat.
 /// Looks again and again.
 class Looking {
 public:
-    explicit Looking(const tollbar_seats_file& file) : file_(file), since_(tollbar_rows) {}
+    explicit Looking(const tollbar_seats_file& file) : file_(file) {}
 
     /// The ranks in ascending order. A seat that changes while it is looked at is shown as outside.
     /// Memory order: as seats.h says.
