@@ -31,7 +31,7 @@ LIBCXX = ("clang++-14", "-std=c++20", "-stdlib=libc++", "-O2")
 BOOST = ("g++", "-std=c++20", "-O2", "-DBOOST", "-lboost_thread", "-lboost_system")
 #: The header that a compiler's option needs, and the package that brings it.
 NEEDED = {
-    "-stdlib=libc++": ("/usr/lib/llvm-14/include/c++/v1/barrier", "libc++-dev"),
+    "-stdlib=libc++": ("/usr/lib/llvm-14/lib/libc++abi.so", "libc++abi-dev"),
     "-DBOOST": ("/usr/include/boost/thread/barrier.hpp", "libboost-thread-dev"),
 }
 LIMIT_S = 60  # a program that is not where it belongs by then hangs; nothing else depends on it
