@@ -7,6 +7,7 @@ import argparse
 import json
 from pathlib import Path
 
+from tollbar.cli import output
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, describe_columns, verb
 
@@ -49,6 +50,6 @@ def run(args: argparse.Namespace) -> Table:
         "machine": {key: known[key] for key in ("cpu", "cpus", "kernel") if key in known},
         "rows": [vars(row) for row in measurement.rows],
     }
-    path.write_text(json.dumps(cores.to_json(measurement.machine, measured), indent=1) + "\n", encoding="utf-8")
+    output.write(path, json.dumps(cores.to_json(measurement.machine, measured), indent=1) + "\n")
     notes = [f"the machine is {path}: tollbar simulate cores --machine {path}", *noise.since(seen)]
     return Table(measurement.rows, campaign.Compared, notes=notes)

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tollbar.cli import output
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, verb
 
@@ -52,36 +52,29 @@ def run(args: argparse.Namespace) -> Table:
         raise WrongUse(f"{', '.join(map(str, named))} holds no run; `tollbar bench threads` makes one")
     for empty in (run for run in runs if not run.launches):
         raise WrongUse(f"{empty.folder} holds no launch; run `tollbar bench` again")
-    output = args.output or Path("report.html")
-    if not output.parent.is_dir():
-        raise WrongUse(f"{output}: there is no folder {output.parent}")
-    files, answer = _pages(runs, output)
+    page = args.output or Path("report.html")
+    if not page.parent.is_dir():
+        raise WrongUse(f"{page}: there is no folder {page.parent}")
+    files, answer = _pages(runs, page)
     for path, content in files.items():
-        _write(path, content)
+        output.write(path, content)
     names = " ".join(run.folder.name for run in runs)
     launches = sum(len(run.launches) for run in runs)
-    beside = [f"{path} lies beside it" for path in files if path != output]
+    beside = [f"{path} lies beside it" for path in files if path != page]
     doubts = [f"{run.folder.name} is incomplete" for run in runs if run.environment.get("incomplete")]
     noisy = dict.fromkeys(doubt for run in runs for doubt in run.environment.get("noise", ()))
     doubts += [f"the machine was not quiet: {doubt}" for doubt in noisy]
     notes = [*answer, *doubts, *beside]
-    return Table([Written(str(output), len(files[output]), launches, names)], Written, notes=notes)
+    return Table([Written(str(page), len(files[page]), launches, names)], Written, notes=notes)
 
 
-def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    os.replace(part, path)
-
-
-def _pages(runs: list[Stored], output: Path) -> tuple[dict[Path, bytes], Sequence[str]]:
+def _pages(runs: list[Stored], named: Path) -> tuple[dict[Path, bytes], Sequence[str]]:
     """The report, and what is too big for a page; the answer in words."""
     from tollbar.report import page as report
 
-    made = report.pages(*runs, name=output.name)
-    files = {output: made.report.encode()}
-    folder = output.with_name(made.folder)
+    made = report.pages(*runs, name=named.name)
+    files = {named: made.report.encode()}
+    folder = named.with_name(made.folder)
     if made.beside:
         folder.mkdir(exist_ok=True)
     return files | {folder / name: content for name, content in made.beside.items()}, made.answer

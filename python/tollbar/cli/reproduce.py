@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tollbar import files
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
@@ -110,7 +111,7 @@ def run(args: argparse.Namespace) -> Table:
             progress.advance(0, name)
             written += [write.write(exhibit, folder) for exhibit in MAKERS[name](stored)]
             progress.advance(1)
-    (folder / "index.html").write_text(write.page(written, stored.used), encoding="utf-8")
+    files.write(folder / "index.html", write.page(written, stored.used))
     notes.append(f"the pages, tables and pictures are in {folder}; start at {folder / 'index.html'}")
     return Table([_row(exhibit) for exhibit in written], Shown, notes=notes)
 

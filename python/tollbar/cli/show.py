@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tollbar
-from tollbar.cli import arguments
-from tollbar.cli.errors import WrongUse
+from tollbar.cli import arguments, output
 from tollbar.cli.table import Table, column, describe_columns, verb
 
 
@@ -48,7 +47,7 @@ def run(args: argparse.Namespace) -> Table:
     plan = tollbar.plan(args.plan, args.ranks)
     text = _document(plan, args.kind)
     if args.output:
-        _write(args.output, text)
+        output.write(args.output, text)
         return Table([Document(args.plan, args.ranks, args.kind, str(args.output), None)], text="")
     if args.kind == "text":
         lines = (line.partition(":") for line in text.splitlines())
@@ -61,10 +60,3 @@ def _document(plan: tollbar.Plan, kind: str) -> str:
     if kind == "svg":
         return tollbar.draw_svg(plan, tollbar.LogP(L=10, o=5, g=3))
     return tollbar.to_goal(plan) if kind == "goal" else plan.text
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WrongUse(f"cannot write {path}: {error.strerror}; name another file with -o") from None

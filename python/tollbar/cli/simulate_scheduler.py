@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import tollbar
-from tollbar.cli import arguments, crowds
+from tollbar.cli import arguments, crowds, output
 from tollbar.cli.errors import Interrupted, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
@@ -307,7 +307,7 @@ def _draw(run: Run, args: argparse.Namespace, rows: list[Crowd]) -> None:
         args.kernel["quantum" if paper else "tick"],
         "a quantum ends" if paper else "a tick",
     )
-    args.output.write_text(lanes.svg(picture), encoding="utf-8")
+    output.write(args.output, lanes.svg(picture))
 
 
 def _history(

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tollbar import environment
+from tollbar import environment, files
 from tollbar.data import schema
 from tollbar.data.schema import MalformedRecord
 from tollbar.machine import paths
@@ -69,9 +69,7 @@ def _launch(path: Path) -> Launched:
 def write_launch(folder: Path, group: int, program: str, text: str) -> Path:
     """Stores what a program printed; the file appears under its name only when it is whole."""
     path = folder / f"{group:04d}.{program}.jsonl.gz"
-    with gzip.open(path.with_suffix(".part"), "wt", encoding="utf-8") as file:
-        file.write(text)
-    path.with_suffix(".part").replace(path)
+    files.write(path, gzip.compress(text.encode()))
     return path
 
 
@@ -91,6 +89,9 @@ def new_run(within: Path, kind: str) -> Path:
             (within / name).mkdir(parents=True)
         except FileExistsError:
             continue
+        except OSError as error:
+            remedy = "name another folder with -o or TOLLBAR_RESULTS"
+            raise OSError(error.errno, f"{error.strerror}; {remedy}", error.filename) from None
         return within / name
     raise AssertionError("names never end")
 
@@ -105,9 +106,7 @@ def _numbered(name: str) -> Iterator[str]:
 
 def write_environment(run: Path, environment: Mapping[str, Any]) -> None:
     """Stores the environment of a run, replacing what was known when it began."""
-    part = run / "environment.json.part"
-    part.write_text(json.dumps(environment, indent=2) + "\n", encoding="utf-8")
-    part.replace(run / "environment.json")
+    files.write(run / "environment.json", json.dumps(environment, indent=2) + "\n")
 
 
 def read_environment(run: Path) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from tollbar import files
 from tollbar.papers.exhibit import Exhibit, Point
 from tollbar.papers.published import papers
 from tollbar.report import html, pictures
@@ -35,10 +36,10 @@ def write(exhibit: Exhibit, folder: Path) -> Written:
     within = folder / exhibit.paper
     within.mkdir(parents=True, exist_ok=True)
     table = within / f"{exhibit.slug}.csv"
-    table.write_text(as_csv(exhibit), encoding="utf-8")
+    files.write(table, as_csv(exhibit))
     picture, figure = within / f"{exhibit.slug}.svg", exhibit.figure
     if svg := exhibit.drawing or (figure and pictures.svg(pictures.picture(figure), figure.name)):
-        picture.write_text(svg, encoding="utf-8")
+        files.write(picture, svg)
     else:
         picture.unlink(missing_ok=True)  # of an earlier time
     return Written(exhibit, table, picture if svg else None)

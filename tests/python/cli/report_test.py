@@ -38,6 +38,20 @@ def test_the_page_goes_where_it_is_sent(report, stored, tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_a_link_is_written_through_and_a_folder_is_named(report, stored, tmp_path):
+    stored(ranks=(2,), launches=1)
+    target, link, folder = tmp_path / "target.html", tmp_path / "link.html", tmp_path / "folder"
+    link.symlink_to(target)
+    folder.mkdir()
+    assert report("-o", link).code == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("<!DOCTYPE html>")
+    there = sorted(tmp_path.iterdir())
+    said = report("-o", folder).refusal
+    assert said == f"tollbar report: cannot write {folder}: Is a directory; name another file with -o\n"
+    assert sorted(tmp_path.iterdir()) == there
+
+
 def test_what_is_no_part_of_the_page_lies_beside_it_under_its_name(report, stored, tmp_path):
     run = stored(ranks=(2, 4, 8), launches=6)
     said = report("-o", tmp_path / "here.html")

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar show."""
 
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+
+import pytest
+from tollbar.machine import kernel
 
 MCS_OF_8 = """\
 0: ?1 ?2 ?3 ?4 !1 !2
@@ -65,3 +70,16 @@ def test_a_file_that_cannot_be_written_is_one_line(tollbar, tmp_path):
     said = tollbar("show", "mcs", "--ranks", 8, "-o", file)
     assert said.code == 2
     assert said.err == (f"tollbar show: cannot write {file}: No such file or directory; name another file with -o\n")
+
+
+@pytest.mark.skipif(kernel.lacking(*kernel.NAMESPACES), reason="no file system can be mounted here")
+@pytest.mark.parametrize(
+    "verb", ["show mcs --ranks 4000 -o plan", "simulate scheduler tree --waiting naive --cpus 2 -o run.svg"]
+)
+def test_on_a_full_disk_the_file_is_named_and_nothing_is_left(verb, tmp_path):
+    command = 'mount -t tmpfs -o size=4k none "$1" && cd "$1" && shift && "$@"; code=$?; ls; exit $code'
+    words = ["unshare", "-m", "sh", "-c", command, "sh", tmp_path, sys.executable, "-m", "tollbar", *verb.split()]
+    done = subprocess.run(words, capture_output=True, text=True)
+    name, file = verb.split()[0], verb.split()[-1]
+    problem = f"tollbar {name}: cannot write {file}: No space left on device; name another file with -o\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)

@@ -84,3 +84,10 @@ def test_an_environment_that_is_no_object_is_refused(stored):
     (run / "environment.json").write_text("[]")
     with pytest.raises(MalformedRecord, match=r"environment\.json: not an object"):
         results.read(run)
+
+
+def test_a_folder_that_cannot_be_made_is_named_and_what_names_another(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match="name another folder with -o or TOLLBAR_RESULTS") as failed:
+        results.new_run(tmp_path / "file", "threads")
+    assert str(failed.value.filename).startswith(str(tmp_path / "file"))
