@@ -3,6 +3,7 @@
 #include "conclusion.hpp"
 
 #include "counted.hpp"
+#include "meeting.hpp"
 
 #include "base/report.hpp"
 
@@ -43,6 +44,7 @@ Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
         wait.comm = last;
         wait.number = last->count;
     }
+    if (wait.comm == nullptr || wait.comm->id == 0) return {.rank = &rank, .seat = &seat, .seconds = seconds};
     return wait;
 }
 
@@ -50,18 +52,6 @@ std::string seconds(double seconds) {
     char text[32];
     std::snprintf(text, sizeof text, "%.1f s", seconds);
     return text;
-}
-
-std::string peer_of(const tollbar_seat& seat) {
-    const bool sends = call_of(seat).kind == tollbar_sends;
-    std::string text = sends ? " to " : " from ";
-    text += seat.peer >= 0 ? "rank " + std::to_string(seat.peer) : seat.peer == -1 ? "any rank" : "a rank elsewhere";
-    return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
-}
-
-bool is_stopped(const Rank& rank, const Asked& asked) {
-    const std::string doing = asked.doing(rank);
-    return doing == "stopped" || doing == "dead";
 }
 
 /// "4711" in hexadecimal digits.
@@ -95,7 +85,7 @@ public:
         std::map<std::uint64_t, std::uint64_t> here;
         for (const Rank& rank : ranks_)
             for (const tollbar_comm& comm : rank.row.comms) ++here[comm.id];
-        std::map<std::string, std::vector<const Rank*>> by_calls;
+        std::map<std::string, Ranks> by_calls;
         for (const Rank& rank : ranks_) {
             std::string calls;
             for (const tollbar_comm& comm : rank.row.comms) {
@@ -108,111 +98,34 @@ public:
         }
         std::vector<Line> all;
         for (const auto& [calls, ranks] : by_calls)
-            for (const auto& [place, there] : by_place(ranks))
-                all.push_back({(there.size() > 1 ? "" : home(*there.front()) + ", ") + place,
+            for (const auto& [place, there] : by_place(ranks, asked_))
+                all.push_back({(there.size() > 1 ? "" : home(*there.front(), asked_) + ", ") + place,
                                "ranks " + joined(there, ",", text_of_number) + calls});
         return all;
     }
 
 private:
-    std::string site(const Rank& rank, std::uint64_t address) const { return asked_.site(rank.row.process, address); }
-
-    static int number_of(const Rank& rank) { return rank.row.rank; }
-
     const Rank* rank_of(int number) const {
-        const auto found = std::ranges::find(ranks_, number, number_of);
+        const auto found = std::ranges::find(ranks_, number, [](const Rank& rank) { return rank.row.rank; });
         return found == ranks_.end() ? nullptr : &*found;
-    }
-
-    static std::string text_of_number(const Rank* rank) { return std::to_string(rank->row.rank); }
-
-    /// "host a, process 4711".
-    std::string home(const Rank& rank) const {
-        return "host " + asked_.host + ", process " + std::to_string(rank.row.process);
-    }
-
-    /// "rank 3 (host a, process 4711)", "ranks 3 and 5".
-    std::string named(const std::vector<const Rank*>& ranks) const {
-        const std::string numbers = listed(ranks, text_of_number);
-        if (ranks.size() > 1) return "ranks " + numbers;
-        return "rank " + numbers + " (" + home(*ranks.front()) + ")";
-    }
-
-    std::string in_call(const Rank& rank, const tollbar_seat& seat) const {
-        const tollbar_call& call = call_of(seat);
-        const tollbar_comm* comm = rank.comm(tollbar_comm_of(seat.at));
-        std::string text = tollbar_state_of(seat.at) == tollbar_polling ? "polling by " : "in ";
-        text += call.name;
-        if (seat.number != 0 && comm != nullptr)
-            text.append(" ").append(std::to_string(seat.number)) += " of " + name_of(*comm);
-        if (call.tag != 0) text += peer_of(seat);
-        return text + " at " + site(rank, seat.site);
-    }
-
-    /// The thread that tells most of a rank: one in a call, else the one that was first in the MPI.
-    static const tollbar_seat& telling(const Rank& rank) {
-        const auto inside = std::ranges::find_if_not(rank.row.seats, is_outside);
-        return inside == rank.row.seats.end() ? rank.row.seats[0] : *inside;
-    }
-
-    std::string last_of(const Rank& rank, const tollbar_seat& seat) const {
-        const tollbar_comm* comm = rank.comm(seat.last);
-        const tollbar_counted* last = comm == nullptr ? nullptr : counted_at(*comm, comm->count);
-        if (last == nullptr) return "before any collective call";
-        return std::string("after ") + call_of(*last).name + " " + std::to_string(comm->count) + " of " +
-               name_of(*comm) + " at " + site(rank, last->site);
-    }
-
-    /// Such as "in MPI_Recv from rank 1 (tag 7) at ...", "stopped, in ..." or "outside the MPI, running, after
-    /// MPI_Bcast 4 of MPI_COMM_WORLD at ...".
-    std::string whereabouts(const Rank& rank) const {
-        const std::string doing = asked_.doing(rank);
-        const tollbar_seat& seat = telling(rank);
-        if (rank.row.state == tollbar_row_left) return "past MPI_Finalize";
-        const bool counts = tollbar_counts(call_of(seat).kind) != 0 && !is_outside(seat);
-        const std::string last = counts ? "" : ", " + last_of(rank, seat);
-        if (doing == "dead") return "dead" + last;
-        if (is_outside(seat)) return "outside the MPI, " + doing + last;
-        return std::string(doing == "stopped" ? "stopped, " : "").append(in_call(rank, seat)) + last;
-    }
-
-    /// The ranks at each of their whereabouts.
-    std::vector<std::pair<std::string, std::vector<const Rank*>>> by_place(
-        const std::vector<const Rank*>& ranks) const {
-        std::vector<std::pair<std::string, std::vector<const Rank*>>> places;
-        for (const Rank* rank : ranks) {
-            const std::string place = whereabouts(*rank);
-            auto found = std::ranges::find(places, place, &decltype(places)::value_type::first);
-            if (found == places.end()) found = places.insert(places.end(), {place, {}});
-            found->second.push_back(rank);
-        }
-        return places;
-    }
-
-    /// "rank 2 (host a, process 4711) is ..."; ranks in one place share a clause.
-    std::vector<std::string> clauses(const std::vector<const Rank*>& ranks, const char* is = " is ",
-                                     const char* are = " are ") const {
-        std::vector<std::string> all;
-        for (const auto& [place, there] : by_place(ranks))
-            all.push_back(named(there) + (there.size() == 1 ? is : are) + place);
-        return all;
     }
 
     bool waits(const Rank* rank) const { return std::ranges::find(waits_, rank, &Wait::rank) != waits_.end(); }
 
     /// Ranks whose absence is their own: beside a stopped or dead one, a rank in a call may be waiting for that.
-    std::vector<const Rank*> at_fault(std::vector<const Rank*> missing) const {
-        if (std::ranges::any_of(missing, [&](const Rank* rank) { return is_stopped(*rank, asked_); }))
-            std::erase_if(missing, [&](const Rank* rank) { return waits(rank); });
-        return missing;
+    Ranks at_fault(const Ranks& missing) const {
+        Ranks still = missing;
+        std::erase_if(still, [&](const Rank* rank) { return waits(rank); });
+        const auto stopped = [&](const Rank* rank) { return is_stopped(*rank, asked_); };
+        return std::ranges::any_of(still, stopped) ? still : missing;
     }
 
     /// The line of a wait begins so; `how` it waits where not in the call itself.
     std::string opening(const Wait& wait, const tollbar_comm* comm, const std::string& call, std::uint64_t called_at,
                         const std::string& how = "") const {
         const std::string of = comm == nullptr ? "" : name_of(*comm) + " (" + std::to_string(comm->size) + " ranks), ";
-        return of + call + " at " + site(*wait.rank, called_at) + ": rank " + text_of_number(wait.rank) + " on " +
-               asked_.host + " has waited " + seconds(wait.seconds) + how + ": ";
+        return of + call + " at " + asked_.site(wait.rank->row.process, called_at) + ": rank " +
+               text_of_number(wait.rank) + " on " + asked_.host + " has waited " + seconds(wait.seconds) + how + ": ";
     }
 
     /// At no collective call.
@@ -222,77 +135,58 @@ private:
                        call.name + (call.tag == 0 ? "" : peer_of(*wait.seat)), wait.seat->site);
     }
 
-    void add_meeting(std::uint64_t id, const std::vector<Wait>& waits) {
-        const std::uint64_t number = std::ranges::min(waits, {}, &Wait::number).number;
-        std::vector<const Rank*> missing;
-        std::map<Form, std::vector<const Rank*>> came;
-        std::map<unsigned, std::size_t> by_call;
-        std::size_t members = 0;
-        for (const Rank& rank : ranks_) {
-            const tollbar_comm* comm = rank.comm_of(id);
-            if (comm == nullptr) continue;
-            ++members;
-            if (comm->count < number) missing.push_back(&rank);
-            if (const tollbar_counted* one = counted_at(*comm, number)) {
-                came[form_of(*one)].push_back(&rank);
-                ++by_call[call_in(*one)];
-            }
+    void add_meeting(std::uint64_t id, std::vector<Wait> waits) {
+        while (!waits.empty()) {
+            const std::uint64_t number = std::ranges::min(waits, {}, &Wait::number).number;
+            if (add_call(id, number, waits)) return;
+            std::erase_if(waits, [&](const Wait& wait) { return wait.number <= number; });
         }
-        // The call that most of them came to; of several, the lowest rank's.
-        const auto most = std::ranges::max_element(came, [&](const auto& one, const auto& other) {
-            const auto weight = [&](const auto& all) {
-                return std::tuple(by_call[all.first.first & 0xffff], all.second.size(), -all.second.front()->row.rank);
-            };
-            return weight(one) < weight(other);
-        });
-        const auto counted = [&](const Rank* rank) { return *counted_at(*rank->comm_of(id), number); };
-        const tollbar_counted usual = counted(most->second.front());
-        std::vector<std::string> found;
-        for (const auto& [form, ranks] : came) {
-            if (form == most->first) continue;
-            const tollbar_counted other = counted(ranks.front());
-            const bool same = call_in(other) == call_in(usual);
-            const std::size_t here = by_call[call_in(usual)] - (same ? ranks.size() : 0);
-            found.push_back(named(ranks) + " called " + described(other, usual) + " at " +
-                            site(*ranks.front(), other.site) + " where " + std::to_string(here) +
-                            (here == 1 ? " rank called " : " ranks called ") + described(usual, other));
-        }
-        for (std::string& clause : clauses(at_fault(missing), " has not come: it is ", " have not come: they are "))
-            found.push_back(std::move(clause));
-        const auto& of_usual = most->second;
-        const auto speaks = std::ranges::find_if(waits, [&](const Wait& wait) {
-            return wait.number == number && std::ranges::find(of_usual, wait.rank) != of_usual.end();
-        });
-        const Wait& speaker = speaks == waits.end() ? waits.front() : *speaks;
-        const tollbar_comm& comm = *speaker.comm;
-        const bool begun = speaker.seat->number == 0;
-        if (found.empty() && members == comm.size && begun) {  // it waits for something else; others wait further on
-            std::vector<Wait> further = waits;
-            std::erase_if(further, [&](const Wait& wait) { return wait.number <= number; });
-            if (!further.empty()) add_meeting(id, further);
-            return;
-        }
-        if (members < comm.size)
-            found.push_back(std::to_string(comm.size - members) + " of its ranks are not watched on this host");
-        else if (found.empty())
-            found.emplace_back("all its ranks have come");
-        for (const Rank* rank : missing) explained_.insert(rank->row.rank);
-        for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
-        const tollbar_counted* const own = counted_at(comm, speaker.number);
-        const tollbar_counted& head = own == nullptr ? usual : *own;
-        const std::string call = std::string(call_of(head).name) + " " + std::to_string(speaker.number);
-        const std::string how = begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat)) : "";
-        lines_.push_back(
-            {opening(speaker, &comm, call, head.site, how) + joined(found, "; "),
-             "at " + hex(id) + " " + std::to_string(number) + " " + std::to_string(ranks_.front().row.rank)});
     }
 
-    /// The call for a message of one partner that a rank is in, if none of its threads could be a partner meanwhile.
+    /// False where these ranks wait for something else: they have begun that call, and so have all others.
+    bool add_call(std::uint64_t id, std::uint64_t number, const std::vector<Wait>& waits) {
+        const Meeting meeting = meeting_of(ranks_, id, number);
+        const auto speaks = std::ranges::find_if(waits, [&](const Wait& wait) {
+            return wait.number == number && !meeting.came.empty() &&
+                   std::ranges::find(meeting.came.front().second, wait.rank) != meeting.came.front().second.end();
+        });
+        const Wait& speaker = speaks == waits.end() ? *std::ranges::min_element(waits, {}, &Wait::number) : *speaks;
+        const tollbar_comm& comm = *speaker.comm;
+        const bool begun = speaker.seat->number == 0, races = !meeting.racing.empty();
+        std::vector<std::string> found = races ? numbers_do_not_tell(meeting, ranks_, id, asked_)
+                                               : misfits(meeting, asked_);
+        if (!races)
+            for (std::string& clause :
+                 clauses(at_fault(meeting.missing), asked_, " has not come: it is ", " have not come: they are "))
+                found.push_back(std::move(clause));
+        if (found.empty() && meeting.members >= comm.size && begun) return false;
+        if (meeting.members < comm.size) {
+            found.push_back(the_rest(comm, ranks_, meeting.members, asked_));
+        } else if (found.empty()) {
+            found.push_back(all_have_come(ranks_, id, number, asked_));
+        }
+        for (const Rank* rank : meeting.missing) explained_.insert(rank->row.rank);
+        for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
+        const tollbar_counted* const own = counted_at(comm, number);
+        const tollbar_call& called = own == nullptr ? call_of(*speaker.seat) : call_of(*own);
+        const std::string how = begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat, asked_)) : "";
+        const std::string facts = "at " + hex(id) + " " + std::to_string(number) + " " +
+                                  std::to_string(ranks_.front().row.rank);
+        lines_.push_back({opening(speaker, &comm, std::string(called.name) + " " + std::to_string(number),
+                                  own == nullptr ? speaker.seat->site : own->site, how) +
+                              joined(found, "; "),
+                          races ? "" : facts});
+        return true;
+    }
+
+    /// The call for a message of one partner that a rank is in, if none of its threads could be a partner meanwhile: a
+    /// call that sends and receives may be sending to anybody.
     static const tollbar_seat* message_of(const Rank& rank) {
         const tollbar_seat* only = nullptr;
         for (const tollbar_seat& seat : rank.row.seats) {
             if (seat.at == 0) continue;
-            if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0)
+            if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0 ||
+                std::string_view(call_of(seat).name).starts_with("MPI_Sendrecv"))
                 return nullptr;
             only = &seat;
         }
@@ -300,14 +194,20 @@ private:
     }
 
     /// A message that one sends and the other receives is under way.
-    static bool may_meet(const tollbar_seat& one, const tollbar_seat& other) {
-        const bool opposite = call_of(one).kind != call_of(other).kind;
-        return opposite && (one.tag < 0 || other.tag < 0 || one.tag == other.tag);
+    static bool may_meet(const Rank& one, const Rank& other) {
+        const tollbar_seat &its = *message_of(one), &others = *message_of(other);
+        const auto id_of = [](const Rank& rank, const tollbar_seat& seat) {
+            const tollbar_comm* const comm = rank.comm(tollbar_comm_of(seat.at));
+            return comm == nullptr ? 0 : comm->id;
+        };
+        const std::uint64_t id = id_of(one, its), another = id_of(other, others);
+        return call_of(its).kind != call_of(others).kind && (its.tag < 0 || others.tag < 0 || its.tag == others.tag) &&
+               (id == 0 || another == 0 || id == another);
     }
 
     /// The ranks from this one to itself, each waiting for the next; none where the way does not come back.
-    std::vector<const Rank*> cycle_from(const Rank& first) const {
-        std::vector<const Rank*> way;
+    Ranks cycle_from(const Rank& first) const {
+        Ranks way;
         for (const Rank* rank = &first;;) {
             const tollbar_seat* message = message_of(*rank);
             if (message == nullptr || !waits(rank)) return {};
@@ -316,7 +216,7 @@ private:
             if (rank == &first) break;
             if (rank == nullptr || std::ranges::find(way, rank) != way.end()) return {};
         }
-        if (way.size() == 2 && may_meet(*message_of(*way[0]), *message_of(*way[1]))) return {};
+        if (way.size() == 2 && may_meet(*way[0], *way[1])) return {};
         return way;
     }
 
@@ -324,13 +224,13 @@ private:
         std::set<const Rank*> done;
         for (const Wait& wait : waits_) {
             if (done.contains(wait.rank)) continue;
-            const std::vector<const Rank*> cycle = cycle_from(*wait.rank);
+            const Ranks cycle = cycle_from(*wait.rank);
             if (cycle.empty()) continue;
             std::vector<std::string> clauses;
             for (const Rank* rank : cycle) {
                 done.insert(rank);
                 explained_.insert(rank->row.rank);
-                clauses.push_back(named({rank}) + " is " + in_call(*rank, *message_of(*rank)));
+                clauses.push_back(named({rank}, asked_) + " is " + in_call(*rank, *message_of(*rank), asked_));
             }
             lines_.push_back({opening(wait) + "a cycle: " + joined(clauses, "; "), ""});
         }
@@ -348,7 +248,7 @@ private:
             const Wait& first = waits.front();
             const Rank* partner = rank_of(peer);
             std::string who = "rank " + std::to_string(peer) + " is not watched on this host";
-            if (partner != nullptr) who = clauses({partner}).front();
+            if (partner != nullptr) who = clauses({partner}, asked_).front();
             if (waits.size() > 1) who = std::to_string(waits.size()) + " ranks wait for it: " + who;
             lines_.push_back({opening(first) + who, ""});
         }
@@ -358,12 +258,12 @@ private:
     /// other may be elsewhere because of them.
     void add_everybody() {
         const Wait& first = waits_.front();
-        std::vector<const Rank*> others;
+        Ranks others;
         for (const Rank& rank : ranks_)
             if (&rank != first.rank) others.push_back(&rank);
         const auto is_still = [&](const Rank* rank) { return is_stopped(*rank, asked_); };
         if (std::ranges::any_of(others, is_still)) std::erase_if(others, std::not_fn(is_still));
-        const std::vector<std::string> where = clauses(others);
+        const std::vector<std::string> where = clauses(others, asked_);
         const std::string said = where.empty() ? "no other rank is watched on this host" : joined(where, "; ");
         lines_.push_back({opening(first) + said, ""});
     }

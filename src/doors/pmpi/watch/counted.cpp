@@ -28,7 +28,7 @@ using Parts = std::array<std::string, 3>;
 Parts parts_of(const tollbar_counted& one) {
     return {root_in(one) == 0 ? "" : std::string("root ").append(std::to_string(root_in(one) - 1)),
             call_of(one).op == 0 ? "" : operation_of(one),
-            one.bytes == ~std::uint64_t{0} ? "" : std::to_string(one.bytes) + " bytes"};
+            is_known(one.bytes) ? std::to_string(one.bytes) + (one.bytes == 1 ? " byte" : " bytes") : ""};
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ inline unsigned call_in(const tollbar_counted& one) { return static_cast<unsigne
 inline const tollbar_call& call_of(const tollbar_counted& one) { return call_of(call_in(one)); }
 inline std::uint64_t root_in(const tollbar_counted& one) { return one.what >> 32; }  ///< plus one; 0: none
 
+inline bool is_known(std::uint64_t bytes) { return bytes != ~std::uint64_t{0}; }
+
 /// Calls of one number match where this is equal.
 using Form = std::pair<std::uint64_t, std::uint64_t>;
 

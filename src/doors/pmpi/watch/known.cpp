@@ -136,7 +136,7 @@ const tollbar_known* add(MPI_Comm comm, MPI_Comm like, std::uint64_t parent, std
         tollbar_put(&free->count, 0);
         tollbar_put(&free->size, ranks);
         std::ranges::fill(free->name, '\0');
-        const std::uint64_t id = comm == MPI_COMM_WORLD ? 1 : mixed({parent, number, hash});
+        const std::uint64_t id = comm == MPI_COMM_WORLD ? tollbar_world : mixed({parent, number, hash});
         __atomic_store_n(&free->id, id, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
     }
     lock.unlock();

@@ -16,6 +16,7 @@ enum {
     tollbar_comms = 128,      /* communicators of a rank at a time; calls of further ones go by their names alone */
     tollbar_kept = 4,         /* collective calls of each */
     tollbar_long_ns = 100000, /* a shorter stay in a call is no wait for anybody */
+    tollbar_world = 1,        /* the identity of MPI_COMM_WORLD */
     tollbar_seats_version = 3
 };
 

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective call of a communicator meets the one of the same number of its other ranks.
+#include "meeting.hpp"
+
+#include "counted.hpp"
+
+#include "base/report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tollbar::detail::watch {
+
+namespace {
+
+/// Whether one of the seats is in a call of that communicator, of which `fits` likes the number.
+template <class Fits>
+bool any_seat(const Rank& rank, std::uint64_t id, Fits fits) {
+    return std::ranges::any_of(rank.row.seats, [&](const tollbar_seat& seat) {
+        const tollbar_comm* const comm = rank.comm(tollbar_comm_of(seat.at));
+        return !is_outside(seat) && seat.number != 0 && comm != nullptr && comm->id == id && fits(seat.number);
+    });
+}
+
+using Came = std::map<Form, Ranks>;
+
+/// Calls whose bytes are not known fit to any bytes: they join most of their kind.
+void join_unknown(Came& came) {
+    for (auto unknown = came.begin(); unknown != came.end();) {
+        const auto& [what, bytes] = unknown->first;
+        auto most = came.end();
+        for (auto other = came.begin(); other != came.end(); ++other)
+            if (other != unknown && other->first.first == what &&
+                (most == came.end() || most->second.size() < other->second.size()))
+                most = other;
+        if (is_known(bytes) || most == came.end()) {
+            ++unknown;
+            continue;
+        }
+        Ranks& all = most->second;
+        all.insert(all.end(), unknown->second.begin(), unknown->second.end());
+        std::ranges::sort(all, {}, [](const Rank* rank) { return rank->row.rank; });
+        unknown = came.erase(unknown);
+    }
+}
+
+}  // namespace
+
+Meeting meeting_of(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64_t number) {
+    Meeting meeting;
+    Came came;
+    std::map<unsigned, std::size_t> by_call;
+    for (const Rank& rank : ranks) {
+        const tollbar_comm* comm = rank.comm_of(id);
+        if (comm == nullptr) continue;
+        ++meeting.members;
+        if (comm->count < number) meeting.missing.push_back(&rank);
+        if (any_seat(rank, id, [&](std::uint64_t in) { return in < comm->count; })) meeting.racing.push_back(&rank);
+        if (const tollbar_counted* one = counted_at(*comm, number)) {
+            came[form_of(*one)].push_back(&rank);
+            ++by_call[call_in(*one)];
+        }
+    }
+    join_unknown(came);
+    for (auto& [form, there] : came)
+        meeting.came.emplace_back(*counted_at(*there.front()->comm_of(id), number), std::move(there));
+    const auto weight = [&](const auto& all) {
+        // A complement descends as its number ascends, and none is out of range.
+        return std::tuple(by_call[call_in(all.first)], all.second.size(), ~all.second.front()->row.rank);
+    };
+    const auto usual = std::ranges::max_element(meeting.came, {}, weight);
+    if (usual != meeting.came.end()) std::rotate(meeting.came.begin(), usual, std::next(usual));
+    return meeting;
+}
+
+bool is_in(const Rank& rank, std::uint64_t id, std::uint64_t number) {
+    return any_seat(rank, id, [&](std::uint64_t in) { return in == number; });
+}
+
+std::vector<std::string> misfits(const Meeting& meeting, const Asked& asked) {
+    std::vector<std::string> found;
+    if (meeting.came.empty()) return found;
+    const auto& [usual, most] = meeting.came.front();
+    std::size_t of_its_name = 0;
+    for (const auto& [other, ranks] : meeting.came)
+        if (call_in(other) == call_in(usual)) of_its_name += ranks.size();
+    const auto called = [&](const Ranks& ranks, const tollbar_counted& one, const tollbar_counted& beside) {
+        return named(ranks, asked) + " called " + described(one, beside) + " at " +
+               asked.site(ranks.front()->row.process, one.site);
+    };
+    for (const auto& [other, ranks] : meeting.came) {
+        if (&ranks == &most) continue;
+        const bool same = call_in(other) == call_in(usual);
+        const std::size_t here = of_its_name - (same ? ranks.size() : 0);
+        const std::string where = here == 1 ? "rank " + text_of_number(most.front()) : std::to_string(here) + " ranks";
+        found.push_back(called(ranks, other, usual) + " where " + where + " called " + described(usual, other));
+    }
+    return found;
+}
+
+std::vector<std::string> numbers_do_not_tell(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
+                                             const Asked& asked) {
+    std::map<std::uint64_t, Ranks> by_count;
+    for (const Rank& rank : ranks)
+        if (const tollbar_comm* comm = rank.comm_of(id)) by_count[comm->count].push_back(&rank);
+    const bool one = meeting.racing.size() == 1;
+    std::vector<std::string> found{"cannot tell which of its calls meet, as threads of " +
+                                   std::string(one ? "rank " : "ranks ") + listed(meeting.racing, text_of_number) +
+                                   (one ? " is" : " are") + " in several at once"};
+    const std::uint64_t most = by_count.rbegin()->first;
+    const std::string calls = std::to_string(by_count.begin()->first) + " collective calls there";
+    if (by_count.size() == 1) {
+        found.push_back("all of its ranks on this host have made " + calls);
+    } else {
+        const std::string where = " made " + calls + " where others have made " + std::to_string(most) + ": ";
+        for (std::string& clause : clauses(by_count.begin()->second, asked, (" has" + where + "it is ").c_str(),
+                                           (" have" + where + "they are ").c_str()))
+            found.push_back(std::move(clause));
+    }
+    return found;
+}
+
+std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members,
+                     const Asked& asked) {
+    const std::string rest = std::to_string(comm.size - members) + " of its ranks ";
+    const bool are_here = std::ranges::any_of(ranks, [&](const Rank& rank) {
+        const tollbar_comm* const world = rank.comm_of(tollbar_world);
+        return world != nullptr && world->size <= ranks.size();
+    });
+    if (!are_here) return rest + "are not watched on this host";
+    Ranks without;
+    for (const Rank& rank : ranks)
+        if (rank.comm_of(comm.id) == nullptr) without.push_back(&rank);
+    if (without.size() != comm.size - members) return rest + "have freed it, or not seen it made: cannot tell which";
+    return joined(clauses(without, asked, " has freed it, or not seen it made: it is ",
+                          " have freed it, or not seen it made: they are "),
+                  "; ");
+}
+
+std::string all_have_come(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64_t number, const Asked& asked) {
+    Ranks still, gone;
+    for (const Rank& rank : ranks)
+        if (rank.comm_of(id) != nullptr) (is_in(rank, id, number) ? still : gone).push_back(&rank);
+    if (gone.empty()) return "all its ranks have come and are in it still: cannot tell why it does not end";
+    std::string text = "all its ranks have come: ";
+    if (!still.empty())
+        text += (still.size() == 1 ? "still in it is rank " : "still in it are ranks ") +
+                listed(still, text_of_number) + ", ";
+    text += gone.size() == 1 ? "gone on is " : "gone on are ";
+    return text + joined(by_place(gone, asked), ", ", [](const auto& place) {
+               return (place.second.size() == 1 ? "rank " : "ranks ") + listed(place.second, text_of_number) + " (" +
+                      place.first + ")";
+           });
+}
+
+}  // namespace tollbar::detail::watch

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places are read from a rank's seats, one for each of its threads, and from what the kernel says of its process.
+#include "whereabouts.hpp"
+
+#include "counted.hpp"
+
+#include "base/report.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tollbar::detail::watch {
+
+namespace {
+
+std::string site(const Rank& rank, std::uint64_t address, const Asked& asked) {
+    return asked.site(rank.row.process, address);
+}
+
+/// The thread that tells most of a rank: one in a call, else the one that was first in the MPI.
+const tollbar_seat& telling(const Rank& rank) {
+    const auto inside = std::ranges::find_if_not(rank.row.seats, is_outside);
+    return inside == rank.row.seats.end() ? rank.row.seats[0] : *inside;
+}
+
+std::string last_of(const Rank& rank, const tollbar_seat& seat, const Asked& asked) {
+    const tollbar_comm* comm = rank.comm(seat.last);
+    const tollbar_counted* last = comm == nullptr ? nullptr : counted_at(*comm, comm->count);
+    if (last == nullptr) return "before any collective call";
+    return std::string("after ") + call_of(*last).name + " " + std::to_string(comm->count) + " of " + name_of(*comm) +
+           " at " + site(rank, last->site, asked);
+}
+
+}  // namespace
+
+bool is_stopped(const Rank& rank, const Asked& asked) {
+    if (rank.row.state == tollbar_row_left) return false;
+    const std::string doing = asked.doing(rank);
+    return doing == "stopped" || doing == "dead";
+}
+
+std::string home(const Rank& rank, const Asked& asked) {
+    return "host " + asked.host + ", process " + std::to_string(rank.row.process);
+}
+
+std::string named(const Ranks& ranks, const Asked& asked) {
+    const std::string numbers = listed(ranks, text_of_number);
+    if (ranks.size() > 1) return "ranks " + numbers;
+    return "rank " + numbers + " (" + home(*ranks.front(), asked) + ")";
+}
+
+std::string peer_of(const tollbar_seat& seat) {
+    const bool sends = call_of(seat).kind == tollbar_sends;
+    std::string text = sends ? " to " : " from ";
+    text += seat.peer >= 0 ? "rank " + std::to_string(seat.peer) : seat.peer == -1 ? "any rank" : "a rank elsewhere";
+    return seat.tag < 0 ? text : text + " (tag " + std::to_string(seat.tag) + ")";
+}
+
+std::string in_call(const Rank& rank, const tollbar_seat& seat, const Asked& asked) {
+    const tollbar_call& call = call_of(seat);
+    const tollbar_comm* comm = rank.comm(tollbar_comm_of(seat.at));
+    std::string text = tollbar_state_of(seat.at) == tollbar_polling ? "polling by " : "in ";
+    text += call.name;
+    if (seat.number != 0 && comm != nullptr)
+        text.append(" ").append(std::to_string(seat.number)) += " of " + name_of(*comm);
+    if (call.tag != 0) text += peer_of(seat);
+    return text + " at " + site(rank, seat.site, asked);
+}
+
+std::string whereabouts(const Rank& rank, const Asked& asked) {
+    const std::string doing = asked.doing(rank);
+    const tollbar_seat& seat = telling(rank);
+    if (rank.row.state == tollbar_row_left) return "past MPI_Finalize";
+    const bool counts = tollbar_counts(call_of(seat).kind) != 0 && !is_outside(seat);
+    const std::string last = counts ? "" : ", " + last_of(rank, seat, asked);
+    if (doing == "dead") return "dead" + last;
+    if (is_outside(seat)) return "outside the MPI, " + doing + last;
+    return std::string(doing == "stopped" ? "stopped, " : "").append(in_call(rank, seat, asked)) + last;
+}
+
+std::vector<std::pair<std::string, Ranks>> by_place(const Ranks& ranks, const Asked& asked) {
+    std::vector<std::pair<std::string, Ranks>> places;
+    for (const Rank* rank : ranks) {
+        const std::string place = whereabouts(*rank, asked);
+        auto found = std::ranges::find(places, place, &decltype(places)::value_type::first);
+        if (found == places.end()) found = places.insert(places.end(), {place, {}});
+        found->second.push_back(rank);
+    }
+    return places;
+}
+
+std::vector<std::string> clauses(const Ranks& ranks, const Asked& asked, const char* is, const char* are) {
+    std::vector<std::string> all;
+    for (const auto& [place, there] : by_place(ranks, asked))
+        all.push_back(named(there, asked) + (there.size() == 1 ? is : are) + place);
+    return all;
+}
+
+}  // namespace tollbar::detail::watch

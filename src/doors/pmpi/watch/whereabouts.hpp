@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks of a host in words: who they are, and where.
+#pragma once
+
+#include "conclusion.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tollbar::detail::watch {
+
+using Ranks = std::vector<const Rank*>;
+
+inline std::string text_of_number(const Rank* rank) { return std::to_string(rank->row.rank); }
+
+/// Whether it is stopped or dead. A rank past MPI_Finalize is neither, whatever its process does.
+bool is_stopped(const Rank& rank, const Asked& asked);
+
+/// "host a, process 4711".
+std::string home(const Rank& rank, const Asked& asked);
+
+/// "rank 3 (host a, process 4711)", "ranks 3 and 5".
+std::string named(const Ranks& ranks, const Asked& asked);
+
+/// " from rank 1 (tag 7)".
+std::string peer_of(const tollbar_seat& seat);
+
+/// "in MPI_Recv from rank 1 (tag 7) at ...".
+std::string in_call(const Rank& rank, const tollbar_seat& seat, const Asked& asked);
+
+/// Such as "in MPI_Recv from rank 1 (tag 7) at ...", "stopped, in ..." or "outside the MPI, running, after
+/// MPI_Bcast 4 of MPI_COMM_WORLD at ...".
+std::string whereabouts(const Rank& rank, const Asked& asked);
+
+/// The ranks at each of their whereabouts.
+std::vector<std::pair<std::string, Ranks>> by_place(const Ranks& ranks, const Asked& asked);
+
+/// "rank 2 (host a, process 4711) is ..."; ranks in one place share a clause.
+std::vector<std::string> clauses(const Ranks& ranks, const Asked& asked, const char* is = " is ",
+                                 const char* are = " are ");
+
+}  // namespace tollbar::detail::watch

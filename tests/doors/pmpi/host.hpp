@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a host, as a look at them gives, for tests of what is concluded from them.
+#pragma once
+
+#include "doors/pmpi/watch/conclusion.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollbar::testing {
+
+using namespace tollbar::detail::watch;
+
+inline unsigned line_of(std::string_view name) {
+    for (unsigned line = 0; line < tollbar_number_of_calls; ++line)
+        if (name == tollbar_calls[line].name) return line;
+    FAIL("no such call");
+    return 0;
+}
+
+/// The start of a process that is stopped.
+constexpr std::uint64_t stopped = 1;
+
+/// Ranks of one host, each of which is in communicator 1 of `size` ranks.
+class Host {
+public:
+    explicit Host(int ranks, std::uint64_t size = 0) {
+        for (int rank = 0; rank < ranks; ++rank) {
+            Rank& one = ranks_.emplace_back();
+            one.row.comms.resize(tollbar_comms);
+            one.row.state = tollbar_row_used;
+            one.row.rank = rank;
+            one.row.process = 100 + rank;
+            add(rank, 0, 7, "world", size == 0 ? static_cast<std::uint64_t>(ranks) : size);
+        }
+    }
+
+    void add(int rank, unsigned index, std::uint64_t id, const char* name, std::uint64_t size) {
+        tollbar_comm& comm = at(rank).row.comms[index];
+        comm.id = id;
+        comm.size = size;
+        std::snprintf(comm.name, sizeof comm.name, "%s", name);
+    }
+
+    /// Makes its next collective call, and waits in it.
+    void call(int rank, std::string_view name, std::uint64_t root = 0, std::uint64_t op = 0, std::uint64_t bytes = 8,
+              unsigned index = 0) {
+        tollbar_comm& comm = at(rank).row.comms[index];
+        const unsigned line = line_of(name);
+        comm.last[++comm.count % tollbar_kept] = {
+            .what = root << 32 | op << 16 | line, .bytes = bytes, .site = 1, .entered_ns = 0};
+        tollbar_seat& seat = at(rank).row.seats[0];
+        seat.number = comm.count;
+        seat.last = index + 1;
+        enter(rank, line, index + 1);
+    }
+
+    void message(int rank, std::string_view name, int peer, int tag) {
+        at(rank).row.seats[0].number = 0;
+        at(rank).row.seats[0].peer = peer;
+        at(rank).row.seats[0].tag = tag;
+        enter(rank, line_of(name), 1);
+    }
+
+    void enter(int rank, unsigned line, unsigned comm) {
+        at(rank).row.seats[0].at = tollbar_at(++serial_, comm, line, tollbar_inside);
+        at(rank).waited_s[0] = 2;
+    }
+
+    void leave(int rank) {
+        at(rank).row.seats[0].at &= ~std::uint64_t{3};
+        at(rank).waited_s[0] = 0;
+    }
+
+    Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    static Asked asked() {
+        return {.host = "h",
+                .site = [](pid_t, std::uint64_t address) { return "f+" + std::to_string(address); },
+                .doing =
+                    [](const Rank& rank) {
+                        if (rank.row.start == stopped) return "stopped";
+                        return rank.row.process == 0 ? "dead" : "running";
+                    }};
+    }
+
+    std::vector<Line> said() const {
+        std::vector<Rank> ranks = ranks_;
+        leave_out_stopped(ranks, 1.0, asked());
+        return conclude(ranks, 1.0, asked());
+    }
+
+    std::vector<Line> told() const { return standings(ranks_, asked()); }
+
+    std::vector<std::string> lines() const {
+        std::vector<std::string> all;
+        for (const Line& line : said()) all.push_back(line.text);
+        return all;
+    }
+
+    std::string line() const {
+        const std::vector<std::string> all = lines();
+        REQUIRE(all.size() == 1);
+        return all.front();
+    }
+
+private:
+    std::vector<Rank> ranks_;
+    std::uint64_t serial_ = 0;
+};
+
+inline bool says(const std::string& line, std::string_view what) {
+    CAPTURE(line);
+    CHECK(line.find(what) != std::string::npos);
+    return line.find(what) != std::string::npos;
+}
+
+}  // namespace tollbar::testing
