@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <span>
 
 namespace tollbar::detail::watch {
 
@@ -109,7 +110,11 @@ std::vector<Rank> Looking::look(Clock::time_point now) {
 
 bool Looking::still_wait(const std::vector<Rank>& ranks, double timeout_s) const {
     return std::ranges::all_of(ranks, [&](const Rank& rank) {
-        const auto* const same = std::ranges::find(file_.rows, rank.row.process, &tollbar_row::process);
+        const std::span<const tollbar_row> all(file_.rows, rows());
+        const auto same = std::ranges::find_if(all, [&](const tollbar_row& row) {
+            return row.process == rank.row.process && row.start == rank.row.start && row.rank == rank.row.rank;
+        });
+        if (same == all.end()) return false;
         for (std::size_t i = 0; i < tollbar_seats; ++i)
             if (rank.waited_s[i] >= timeout_s && at_of(same->seats[i]) != rank.row.seats[i].at) return false;
         return true;
