@@ -106,15 +106,16 @@ bool stop_and_copy(const Process& process, Thread& thread, std::size_t most_stac
     } while (waited == 0 || (waited < 0 && errno == EINTR));
     if (waited != thread.number || !WIFSTOPPED(status)) return false;
 
+    // A signal that arrived first is delivered, and its EINTR is the thread's; a stop of this function's making goes
+    // on.
+    const bool own_stop = status >> 16 == PTRACE_EVENT_STOP;
     user_regs_struct values{};
     const bool copied = ptrace(PTRACE_GETREGS, thread.number, nullptr, &values) == 0;
     if (copied) {
         thread.stack_pointer = values.rsp;
         process.copy_stack(thread, most_stack);
-        make_call_again(thread, values);
+        if (own_stop) make_call_again(thread, values);
     }
-    // A signal that arrived first is delivered; a stop of its own making goes on.
-    const bool own_stop = status >> 16 == PTRACE_EVENT_STOP;
     const long signal = own_stop ? 0 : WSTOPSIG(status);
     ptrace(PTRACE_DETACH, thread.number, nullptr, signal);
     thread.held_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
