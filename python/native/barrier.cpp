@@ -3,7 +3,7 @@
 // up only where it has to wait.
 #include "parts.hpp"
 
-#include "meeting.hpp"
+#include "waiting/meeting.hpp"
 
 #include <tollbar/detail/deadline.hpp>
 

@@ -37,6 +37,8 @@ public:
 
     void swap(File& other) noexcept { std::swap(number_, other.number_); }
     int number() const noexcept { return number_; }
+    /// The descriptor, which the caller closes.
+    int release() noexcept { return std::exchange(number_, -1); }
     explicit operator bool() const noexcept { return number_ >= 0; }
 
 private:

@@ -3,6 +3,8 @@
 // with its own checks.
 #include "barriers.hpp"
 
+#include "own_barriers.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <ctime>
@@ -18,9 +20,36 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::int64_t most_members = 1 << 16;
 constexpr std::string_view libcxx = "std::barrier (libc++)";
 
-bool has_frame(const Thread& thread, std::string_view part) {
-    return std::ranges::any_of(thread.frames,
-                               [&](const Frame& frame) { return frame.symbol.find(part) != std::string::npos; });
+/// The qualified name of a function without arguments, those of templates, versions and return type: `void
+/// go<std::barrier<> >(std::barrier<>&)` is `go`.
+std::string name_of(std::string_view symbol) {
+    std::string name;
+    int depth = 0;
+    for (std::size_t i = 0; i < symbol.size(); ++i) {
+        const char c = symbol[i];
+        if (c == '<' || c == '(') ++depth;
+        if (depth == 0 && c == ' ') name.clear();  // what stood before was the return type
+        if (depth == 0 && c == '@') break;
+        if (depth == 0 && c != ' ') name += c;
+        if ((c == '>' || c == ')') && depth > 0) --depth;  // that of operator-> has no other half
+        if (c == ')' && depth == 0 && !name.empty() && !symbol.substr(i + 1).starts_with("::")) break;
+    }
+    return name;
+}
+
+/// Whether a frame is of a function of that name; one that ends so, "std::barrier::", is that of a class or namespace.
+bool has_frame(const Thread& thread, std::string_view name) {
+    return std::ranges::any_of(thread.frames, [&](const Frame& frame) {
+        const std::string own = name_of(frame.symbol);
+        return name.ends_with("::") ? own.starts_with(name) : own == name;
+    });
+}
+
+/// Whether a frame is of a function in such a class or namespace, for such a type or in such a function's body.
+bool has_frame_for(const Thread& thread, std::string_view start, std::string_view type) {
+    return std::ranges::any_of(thread.frames, [&](const Frame& frame) {
+        return name_of(frame.symbol).starts_with(start) && frame.symbol.find(type) != std::string::npos;
+    });
 }
 
 bool begins_in(const Thread& thread, std::string_view module, std::size_t depth) {
@@ -56,7 +85,8 @@ void add_pthread(const Process& process, Thread& thread) {
         std::int32_t shared;
         std::uint32_t out;
     };
-    if (!thread.waits_for_futex() || !has_frame(thread, "pthread_barrier_wait")) return;
+    if (!thread.waits_for_futex()) return;
+    if (!has_frame(thread, "pthread_barrier_wait") && !has_frame(thread, "__pthread_barrier_wait")) return;
     const Address at = thread.arguments[0] - offsetof(Layout, current_round);
     const auto barrier = process.get<Layout>(at);
     if (!barrier || barrier->count == 0 || barrier->count > most_members) return;
@@ -142,7 +172,7 @@ bool add_libstdcxx(const Process& process, Thread& thread, Address at) {
     };
     const auto barrier = object<Layout>(process, at);
     if (!barrier || barrier->expected < 1 || barrier->expected > most_members) return false;
-    if (std::abs(barrier->adjustment) > barrier->expected) return false;
+    if (barrier->adjustment > 0 || barrier->adjustment < -barrier->expected) return false;
     for (const std::size_t phase_at : {1U, 8U}) {  // behind an empty completion, or behind one of eight bytes
         const auto phase = static_cast<std::uint8_t>(barrier->rest[phase_at]);
         const std::int64_t arrived = arrived_in(process, barrier->state, barrier->expected, phase);
@@ -209,16 +239,19 @@ void add_boost(const Process& process, Thread& thread) {
 }
 
 bool in_std_barrier(const Thread& thread) {
-    return thread.waits_for_futex() && (has_frame(thread, "__barrier_phase_t") || has_frame(thread, "std::barrier<") ||
-                                        has_frame(thread, "__tree_barrier"));
+    return thread.waits_for_futex() &&
+           (has_frame(thread, "std::barrier::") || has_frame(thread, "std::__tree_barrier::") ||
+            has_frame(thread, "std::__tree_barrier_base::") ||
+            has_frame_for(thread, "std::__atomic_", "__barrier_phase_t") ||
+            has_frame_for(thread, "std::__detail::__wait", "__barrier_phase_t"));
 }
 
 }  // namespace
 
 bool needs_registers(const Process& process, const Thread& thread) {
-    if (!thread.barriers.empty() || thread.held()) return false;
-    return (thread.waits_for_futex() && (!thread.complete || in_std_barrier(thread))) ||
-           pauses_as_libcxx(process, thread);
+    if (thread.held()) return false;
+    if (thread.waits_for_futex() && !thread.complete) return true;
+    return thread.barriers.empty() && (in_std_barrier(thread) || pauses_as_libcxx(process, thread));
 }
 
 bool lacks_waiters_of_libcxx(const std::vector<Thread>& threads) {
@@ -231,6 +264,7 @@ bool lacks_waiters_of_libcxx(const std::vector<Thread>& threads) {
 
 void find_barriers(const Process& process, Thread& thread) {
     thread.barriers.clear();
+    add_own(process, thread);
     add_pthread(process, thread);
     add_gate(process, thread);
     add_libgomp(process, thread);

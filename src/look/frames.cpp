@@ -10,8 +10,11 @@
 #include <cstring>
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <optional>
 #include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace tollbar::look {
 
@@ -22,7 +25,9 @@ using detail::fnv1a;
 constexpr std::size_t most_frames = 64;
 constexpr std::size_t marked_bytes = 4096;
 
+/// The name as C++ has it. That of a C function may be the code of a type: `f` would be float.
 std::string demangled(const char* name) {
+    if (std::string_view(name).substr(0, 2) != "_Z") return name;
     int status = 0;
     char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
     std::string text = plain != nullptr ? plain : name;
@@ -33,6 +38,20 @@ std::string demangled(const char* name) {
 std::string file_name(const char* path) {
     const std::string_view whole = path == nullptr ? "" : path;
     return std::string(whole.substr(whole.rfind('/') + 1));
+}
+
+using Beginning = std::array<std::byte, 4096>;
+
+/// Whether a file is the one that the process has at that address: the other end of its path may be in another mount
+/// namespace, or have been replaced since. Its beginning says so, with the number that the linker has given.
+bool is_mapped_at(const Process& process, Address base, const detail::File& file) {
+    constexpr std::string_view build_id("\x03\0\0\0GNU\0", 8);
+    Beginning there{}, here{};
+    struct stat status {};
+    if (!file || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    if (pread(file.number(), here.data(), here.size(), 0) <= 0 || !process.read(base, there) || there != here) return false;
+    const std::string_view bytes(reinterpret_cast<const char*>(here.data()), here.size());
+    return bytes.find(build_id) != bytes.npos || process.is_file(base, status.st_ino);
 }
 
 /// The functions in which threads begin.
@@ -63,6 +82,21 @@ struct Unwinder::State {
             const char* const file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
             if (file != nullptr) frame.source = file_name(file) + ":" + std::to_string(number);
         }
+    }
+
+    /// The file of a module, for libdw: in the process's own mount namespace, or the very one that it has mapped.
+    static int find_elf(Dwfl_Module* module, void** self, const char* name, Dwarf_Addr base, char** opened, Elf** elf) {
+        if (*self == nullptr || name[0] != '/') return dwfl_linux_proc_find_elf(module, self, name, base, opened, elf);
+        const Process& process = static_cast<const State*>(*self)->process;
+        const std::string folder = "/proc/" + std::to_string(process.number());
+        for (const std::string& path :
+             {folder + "/root" + name, folder + "/map_files/" + process.bounds(base), folder + "/exe"}) {
+            detail::File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+            if (!is_mapped_at(process, base, file)) continue;
+            *opened = strdup(path.c_str());
+            return file.release();
+        }
+        return -1;
     }
 
     bool read(Address from, Dwarf_Word* to) const {
@@ -137,7 +171,7 @@ struct Unwinder::State {
 
 Unwinder::Unwinder(const Process& process) : state_(new State{process}) {
     static char* no_paths = nullptr;
-    static const Dwfl_Callbacks files = {.find_elf = dwfl_linux_proc_find_elf,
+    static const Dwfl_Callbacks files = {.find_elf = State::find_elf,
                                          .find_debuginfo = dwfl_standard_find_debuginfo,
                                          .section_address = nullptr,
                                          .debuginfo_path = &no_paths};
@@ -156,6 +190,11 @@ Unwinder::Unwinder(const Process& process) : state_(new State{process}) {
     state_->modules = dwfl_begin(&files);
     if (dwfl_linux_proc_report(state_->modules, process.number()) != 0) return;
     dwfl_report_end(state_->modules, nullptr, nullptr);
+    const auto give_state = [](Dwfl_Module*, void** given, const char*, Dwarf_Addr, void* state) -> int {
+        *given = state;
+        return DWARF_CB_OK;
+    };
+    dwfl_getmodules(state_->modules, give_state, state_.get(), 0);
     dwfl_attach_state(state_->modules, nullptr, process.number(), &threads, state_.get());
 }
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
-#include <sys/mman.h>
+#include <span>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +25,10 @@ bool lives(const Segment& segment, Rank rank) {
     return holder > 0 && detail::is_running(holder, record.process_start.load(std::memory_order_relaxed));
 }
 
-Group read(const Segment& segment, const std::string& name) {
-    Group group{name, segment.plan(), segment.ranks(), segment.latest(), {}, {}};
+}  // namespace
+
+Group read_group(const Segment& segment, const std::string& name) {
+    Group group{name, segment.plan(), segment.ranks(), segment.latest(), {}, {}, {}};
     if (group.episode == segment.start()) return group;
     group.missing = segment.missing(group.episode);
     for (Rank rank = 0; rank < group.ranks; ++rank) {
@@ -41,8 +43,6 @@ Group read(const Segment& segment, const std::string& name) {
     return group;
 }
 
-}  // namespace
-
 std::vector<Group> groups() {
     const std::string prefix = "tollbar." + std::to_string(geteuid()) + ".";
     std::vector<Group> found;
@@ -50,16 +50,23 @@ std::vector<Group> groups() {
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", error)) {
         const std::string name = entry.path().filename().string();
         if (!name.starts_with(prefix)) continue;
-        const detail::File file(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        // Anybody may write to this folder: the opening waits for no other end of a pipe, and follows no link.
+        const detail::File file(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
         struct stat status {};
-        if (!file || fstat(file.number(), &status) != 0 || status.st_uid != geteuid() || status.st_size == 0) continue;
-        const detail::Mapping mapping(static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, file.number(),
-                                      "cannot map " + entry.path().string());
-        if (!Segment::is_sound(mapping.memory(), mapping.bytes())) continue;
-        const Segment segment(mapping.memory());
+        if (!file || fstat(file.number(), &status) != 0) continue;
+        if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) continue;
+        std::vector<Line> copy(Segment::beginning / sizeof(Line));
+        const ssize_t begun = pread(file.number(), copy.data(), Segment::beginning, 0);
+        const std::size_t size = begun > 0 ? Segment::bytes_of(std::as_bytes(std::span(copy))) : 0;
+        if (size == 0 || size % sizeof(Line) != 0 || size != static_cast<std::size_t>(status.st_size)) continue;
+        copy.resize(size / sizeof(Line));
+        const std::span<std::byte> bytes = std::as_writable_bytes(std::span(copy));
+        if (pread(file.number(), bytes.data(), size, 0) != static_cast<ssize_t>(size)) continue;
+        if (!Segment::is_sound(bytes.data(), size)) continue;
+        const Segment segment(bytes.data());
         bool alive = false;
         for (Rank rank = 0; rank < segment.ranks() && !alive; ++rank) alive = lives(segment, rank);
-        if (alive) found.push_back(read(segment, name.substr(prefix.size())));
+        if (alive) found.push_back(read_group(segment, name.substr(prefix.size())));
     }
     std::ranges::sort(found, {}, &Group::name);
     return found;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tollbar-look [PID...]: two looks at processes, 100 ms apart, and at this user's groups, as JSON on stdout. Sleepers
-// are read without touching them; what runs is stopped for a copy of its registers and its stack.
+// tollbar-look [PID...]: two looks at processes, 100 ms apart, and at this user's groups, each a JSON document on
+// stdout. Sleepers are read without touching them; what runs is stopped for a copy of its registers and its stack.
 #include "barriers.hpp"
 #include "communicators.hpp"
 #include "frames.hpp"
 #include "groups.hpp"
+#include "own_barriers.hpp"
 #include "report.hpp"
 #include "stopping.hpp"
 
@@ -80,6 +81,9 @@ Look look(const std::vector<std::unique_ptr<Target>>& targets, Place place) {
         measure_sleep(sight.threads);
     }
     look.groups = groups();
+    for (const Sight& sight : look.processes)
+        for (const Thread& thread : sight.threads)
+            if (auto group = group_of(*sight.process, thread, look.groups)) look.groups.push_back(std::move(*group));
     return look;
 }
 
@@ -96,11 +100,12 @@ int run(int words, char** word) {
         }
         targets.push_back(std::make_unique<Target>(static_cast<pid_t>(number)));
     }
-    std::vector<Look> looks;
-    looks.push_back(look(targets, Place::first));
-    poll(nullptr, 0, apart_ms);
-    looks.push_back(look(targets, Place::last));
-    std::fputs(to_json(looks).c_str(), stdout);
+    // Each is written at once: where the second one does not come, who asked has the first.
+    for (const Place place : {Place::first, Place::last}) {
+        if (place == Place::last) poll(nullptr, 0, apart_ms);
+        std::fputs(to_json(look(targets, place)).c_str(), stdout);
+        std::fflush(stdout);
+    }
     return 0;
 }
 

@@ -6,16 +6,20 @@
 #include "base/process.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <linux/futex.h>
 #include <map>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 namespace tollbar::look {
 
@@ -64,7 +68,9 @@ bool Thread::waits_for_futex() const {
     return call == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET);
 }
 
-Process::Process(pid_t number) : number_(number), regions_(detail::regions_of(number)) {}
+Process::Process(pid_t number)
+    : number_(number), regions_(detail::regions_of(number)),
+      memory_(open(("/proc/" + std::to_string(number) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)) {}
 
 std::vector<Thread> Process::threads() const {
     std::vector<Thread> threads;
@@ -102,7 +108,10 @@ void Process::copy_stack(Thread& thread, std::size_t most) const {
 bool Process::read(Address from, std::span<std::byte> to) const {
     const iovec here{to.data(), to.size()};
     const iovec there{std::bit_cast<void*>(from), to.size()};
-    return process_vm_readv(number_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(to.size());
+    const ssize_t got = process_vm_readv(number_, &here, 1, &there, 1, 0);
+    if (got >= 0 || (errno != EPERM && errno != ENOSYS)) return got == static_cast<ssize_t>(to.size());
+    const ssize_t second = pread(memory_.number(), to.data(), to.size(), static_cast<off_t>(from));
+    return second == static_cast<ssize_t>(to.size());
 }
 
 void Process::warm_up() const {
@@ -113,6 +122,23 @@ void Process::warm_up() const {
 bool Process::writable(Address at, std::size_t bytes) const {
     const detail::Region* const region = region_at(regions_, at);
     return region != nullptr && region->readable && region->writable && bytes <= region->end - at;
+}
+
+std::string Process::file(Address at) const {
+    const detail::Region* const region = region_at(regions_, at);
+    return region == nullptr ? "" : region->name;
+}
+
+bool Process::is_file(Address at, std::uint64_t inode) const {
+    const detail::Region* const region = region_at(regions_, at);
+    return region != nullptr && region->file.substr(region->file.rfind(':') + 1) == std::to_string(inode);
+}
+
+std::string Process::bounds(Address at) const {
+    const detail::Region* const region = region_at(regions_, at);
+    std::array<char, 40> text{};
+    if (region != nullptr) std::snprintf(text.data(), text.size(), "%" PRIx64 "-%" PRIx64, region->begin, region->end);
+    return text.data();
 }
 
 std::string Process::key(Address at) const {

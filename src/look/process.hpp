@@ -4,6 +4,7 @@
 
 #include "thread.hpp"
 
+#include "base/files.hpp"
 #include "base/process.hpp"
 
 #include <optional>
@@ -25,7 +26,8 @@ public:
     /// Copies at most that many bytes of the stack from the thread's stack pointer on.
     void copy_stack(Thread& thread, std::size_t most) const;
 
-    /// Whether all bytes could be read.
+    /// Whether all bytes could be read. The file in /proc is read where a filter of system calls forbids to read
+    /// another process's memory.
     bool read(Address from, std::span<std::byte> to) const;
 
     /// Reads a word, for nothing: a read right behind it takes 1 us, any other 13.
@@ -40,6 +42,15 @@ public:
 
     bool writable(Address at, std::size_t bytes) const;
 
+    /// The path of the file behind that address, as the kernel has it; may be empty.
+    std::string file(Address at) const;
+
+    /// Whether the file behind that address has that inode.
+    bool is_file(Address at, std::uint64_t inode) const;
+
+    /// "BEGIN-END" of the region of that address, as /proc/PID/map_files has it.
+    std::string bounds(Address at) const;
+
     /// The same for every process that sees the memory at that address: file and offset of shared memory, else process
     /// and address.
     std::string key(Address at) const;
@@ -47,6 +58,7 @@ public:
 private:
     pid_t number_;
     std::vector<detail::Region> regions_;
+    detail::File memory_;
 };
 
 /// Fills what /proc/PID/task/TID/syscall says, which is that text.

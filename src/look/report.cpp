@@ -85,12 +85,10 @@ std::string of_group(const Group& group) {
            ",\"arrived\":" + list(group.arrived, of_member) + "}";
 }
 
-std::string of_look(const Look& look) {
-    return "{\"processes\":" + list(look.processes, of_process) + ",\"groups\":" + list(look.groups, of_group) + "}";
-}
-
 }  // namespace
 
-std::string to_json(const std::vector<Look>& looks) { return "{\"looks\":" + list(looks, of_look) + "}\n"; }
+std::string to_json(const Look& look) {
+    return "{\"processes\":" + list(look.processes, of_process) + ",\"groups\":" + list(look.groups, of_group) + "}\n";
+}
 
 }  // namespace tollbar::look

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two looks as one JSON document.
+// A look as JSON.
 #pragma once
 
 #include "groups.hpp"
@@ -21,6 +21,6 @@ struct Look {
     std::vector<Group> groups;
 };
 
-std::string to_json(const std::vector<Look>& looks);
+std::string to_json(const Look& look);
 
 }  // namespace tollbar::look

@@ -69,6 +69,32 @@ TEST_CASE("a pthread barrier's count is that of the round under way") {
 
 TEST_CASE("a futex without the frame of a barrier is none") { CHECK(in_pthread({11, 8, 4, 0, 8}, "sem_wait").empty()); }
 
+TEST_CASE("a function that has the name of a barrier in its own is none") {
+    for (const char* symbol : {"my_pthread_barrier_wait", "pthread_barrier_wait_all", "void go<pthread_barrier_wait>()",
+                               "n::pthread_barrier_wait(int)", "f(pthread_barrier_wait*)"})
+        CHECK(in_pthread({11, 8, 4, 0, 8}, symbol).empty());
+    CHECK(in_pthread({11, 8, 4, 0, 8}, "__pthread_barrier_wait").size() == 1);
+}
+
+TEST_CASE("a thread under a function made for std::barrier is not taken for one that waits there") {
+    const int word = 0;
+    Thread joins = waiter(&word, "std::thread::join()", "libstdc++.so.6");
+    joins.complete = true;
+    const auto with = [&](const char* symbol) {
+        joins.frames.resize(1);
+        joins.frames.emplace_back().symbol = symbol;
+        return needs_registers(Process(getpid()), joins);
+    };
+    CHECK(with("std::barrier<std::__empty_completion>::wait(std::barrier<>::arrival_token&&) const"));
+    CHECK(
+        with("void std::__atomic_wait_address<std::__barrier_phase_t, std::__tree_barrier<>::wait()::{lambda()#1}>"
+             "(std::__barrier_phase_t const*, std::__tree_barrier<>::wait()::{lambda()#1})"));
+    CHECK_FALSE(with("void go<std::barrier<std::__empty_completion> >(std::barrier<std::__empty_completion>&)"));
+    CHECK_FALSE(
+        with("std::thread::_State_impl<std::thread::_Invoker<std::tuple<go<std::barrier<std::__empty_completion> "
+             ">(std::barrier<std::__empty_completion>&)::{lambda()#1}> > >::_M_run()"));
+}
+
 TEST_CASE("a pthread barrier with more arrivals than members is none") {
     CHECK(in_pthread({13, 8, 4, 0, 8}).empty());
     CHECK(in_pthread({7, 8, 4, 0, 8}).empty());

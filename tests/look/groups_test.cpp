@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -69,4 +70,15 @@ TEST_CASE("a look leaves the file to the last of its users") {
     }
     CHECK(access(path.c_str(), F_OK) != 0);
     CHECK_FALSE(seen(name));
+}
+
+TEST_CASE("a look waits for nobody at a pipe that has a group's name, and follows no link") {
+    const std::string path = "/dev/shm/tollbar." + std::to_string(geteuid()) + "." + own_name("pipe");
+    const std::string link = path + ".link";
+    REQUIRE(mkfifo(path.c_str(), 0666) == 0);
+    REQUIRE(symlink(path.c_str(), link.c_str()) == 0);
+    CHECK_FALSE(seen(own_name("pipe")));
+    CHECK_FALSE(seen(own_name("pipe") + ".link"));
+    unlink(link.c_str());
+    unlink(path.c_str());
 }

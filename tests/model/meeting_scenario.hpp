@@ -3,7 +3,7 @@
 // phase that was given up, and without that everybody passes.
 #pragma once
 
-#include "native/meeting.hpp"
+#include "waiting/meeting.hpp"
 #include "turnstile_scenario.hpp"
 
 #include <array>

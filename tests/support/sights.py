@@ -24,7 +24,7 @@ def frames(*named: str) -> list[dict[str, Any]]:
     return made
 
 
-def barrier(kind: str, arrived: int, expected: int, key: str = "k", turn: int = 0) -> dict[str, Any]:
+def barrier(kind: str, arrived: int, expected: int, key: str = "1:4096", turn: int = 0) -> dict[str, Any]:
     return {"kind": kind, "at": 4096, "key": key, "arrived": arrived, "expected": expected, "round": turn}
 
 

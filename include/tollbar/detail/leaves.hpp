@@ -45,6 +45,7 @@ public:
           middle_(middles_ == 0 ? nullptr : std::make_unique<Node[]>(middles_)) {
         for (std::uint32_t leaf = 0; leaf < leaves_; ++leaf) {
             leaf_[leaf].size = sizes[leaf];
+            leaf_[leaf].of = this;
             expected_ += sizes[leaf];
         }
     }
@@ -138,6 +139,8 @@ public:
     }
 
 private:
+    friend struct Outside;  // what `tollbar who` reads of it: src/look/own_barriers.cpp
+
     /// A ticket is so many times the phases that have to be over, and the leaf.
     static constexpr std::uint64_t stride = std::uint64_t{1} << 20;
 
@@ -153,7 +156,8 @@ private:
         alignas(line_bytes) Word<Sync> over{0};  ///< phases, as far as the release has come
         SleeperCounts<Sync> sleepers;            ///< hardly ever written, as the next
         typename Sync::Backoff spinning;
-        std::uint64_t size = 0;  ///< tickets in each phase; never written
+        std::uint64_t size = 0;      ///< tickets in each phase; never written
+        const Leaves* of = nullptr;  ///< for a look from outside, which knows a leaf by its sleepers
     };
 
     struct alignas(line_bytes) Node {

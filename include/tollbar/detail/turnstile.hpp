@@ -91,6 +91,8 @@ public:
     }
 
 private:
+    friend struct Outside;  // what `tollbar who` reads of it: src/look/own_barriers.cpp
+
     /// The number of the phase that ends at `target`.
     std::uint64_t turn_of(std::uint64_t target) const noexcept { return target / stride_; }
 

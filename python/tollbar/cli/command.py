@@ -163,7 +163,7 @@ def _ending_in_order() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command. Gives 0, 1 when a check failed, 2 for wrong use."""
+    """Runs the command. Gives 0, 1 when a check failed, 2 for wrong use, 3 where the answer cannot be told."""
     try:
         args = _parse(argv)
     except SystemExit as done:  # argparse has printed help, version or an error
@@ -194,7 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.format == "table":
         for note in table.notes:
             print(note, file=sys.stderr)
-    return 1 if table.failed else 0
+    return 1 if table.failed else 3 if table.unknown else 0
 
 
 def _without_packages() -> str:

@@ -14,6 +14,10 @@ class WrongUse(CommandError):
     exit_code = 2
 
 
+class Ended(WrongUse):
+    """The program that the question is about is there no more."""
+
+
 class CheckFailed(CommandError):
     """The work was tried and failed; exit code 1. With rows to show, use Table(failed=True)."""
 
@@ -21,7 +25,8 @@ class CheckFailed(CommandError):
 
 
 class NotPermitted(CommandError):
-    """The system forbids what was asked for; the line names the setting, and what would help; exit code 3."""
+    """It could not be looked at: the system forbids it, and the line names the setting and what would help, or a
+    program or library is not there; exit code 3. With rows to show, use Table(unknown=True)."""
 
     exit_code = 3
 

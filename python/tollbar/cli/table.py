@@ -35,6 +35,7 @@ class Table:
     row_type: type | None = None
     text: str | None = None  #: printed instead of a table where the rows have a better written form
     failed: bool = False  #: a check failed: exit code 1
+    unknown: bool = False  #: the answer cannot be told: exit code 3, unless a check failed
     notes: Sequence[str] = ()  #: lines for stderr after the table, in the format `table` only
     digits: int = 6  #: significant digits of a number, in the format `table` only
 

@@ -7,20 +7,21 @@ import argparse
 import dataclasses
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tollbar import _native
 from tollbar.cli import arguments
-from tollbar.cli.errors import NotPermitted, WrongUse
+from tollbar.cli.errors import Ended, NotPermitted, WrongUse
 from tollbar.cli.table import Table, column, describe_columns
 from tollbar.look import answers, conclusions, hangs, helper, processes, pythons, ranks, sight
 
 _ABOUT = """
 The program needs no preparation. Two looks, 100 ms apart, and only what did not change between them counts. A
 thread that runs is stopped for some microseconds; ranks under `tollbar run --timeout` tell their calls besides.
-Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: nobody is found missing, 1: somebody
-is, 3: looking is not permitted."""
+Without PID or NAME: this user's MPI ranks and groups of tollbar. Exit code 0: nobody is missing, as far as all that
+waits is understood; 1: somebody is missing; 2: there is no such process; 3: it cannot be looked at, or cannot be told:
+the last line says why."""
 _APART_S = 0.1
 
 
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> Table:
         before = table
         try:
             table = look(args.words)
-        except WrongUse:  # it has ended
+        except Ended:
             return Table([], Seen, notes=["the program has ended"])
         if table.failed and _missing(table) == _missing(before):
             return table
@@ -97,16 +98,22 @@ def look(words: Sequence[str], by_frames: bool = False) -> Table:
     try:
         answer = answers.ask(numbers, there) if forbidden else (sight.read(helper.look(numbers)), rank_of)
     except helper.LookError as error:
-        raise WrongUse(str(error)) from None
+        raise NotPermitted(str(error)) from None
     calls = None if by_frames else _calls(rank_of)  # after the look, so that a wait that it saw has lasted long enough
     if answer is None:
         if calls is None:
             raise NotPermitted(refused[0])
         return _table(sight.Sight((), ()), rank_of, calls, refused[:1], everything=not words)
     seen, rank_of = answer
-    if numbers and not seen.threads:
-        raise WrongUse("the program has ended meanwhile")
-    return _table(seen, rank_of, calls or [], [] if forbidden else refused, everything=not words)
+    if words and numbers and not seen.threads:
+        raise Ended("the program has ended meanwhile")
+    reasons = [] if forbidden else refused
+    if not rank_of:
+        reasons += [
+            f"none of the ranks that {one.name} (process {one.number}) has started is here: look on its job's hosts"
+            for one in processes.launchers(wanted, there)
+        ]
+    return _table(seen, rank_of, calls or [], reasons, everything=not words)
 
 
 def _calls(ranks: Iterable[int]) -> list[str] | None:
@@ -120,9 +127,11 @@ def _calls(ranks: Iterable[int]) -> list[str] | None:
 
 
 def _meant(word: str, there: dict[int, processes.Process]) -> list[int]:
+    if word.startswith("-"):  # which argparse takes for a negative number
+        raise WrongUse(f"{word} is neither the number of a process nor a name")
     numbers = processes.meant(word, there)
     if not numbers:
-        raise WrongUse(f"there is no process {word}" if word.isdigit() else f"no process is called {word}")
+        raise Ended(f"there is no process {word}" if processes.is_number(word) else f"no process is called {word}")
     return numbers
 
 
@@ -165,23 +174,60 @@ def _table(
         notes.append(said)
         for first in still:
             parts.setdefault(first.thread, _Part("missing", "", said))
-    rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts))
-    rows += [_unseen(rank, parts[rank.process]) for rank in job if not rank.threads and rank.process in parts]
     looked_at = {thread.process for thread in seen.threads}
+    own_rank: dict[int, int] = {}  # in a group, by thread
+    rest: list[Seen] = []
     for group in seen.groups:
         members = {member.process for member in (*group.missing, *group.arrived)}
         sentence = conclusions.of_group(group)
         if sentence and (everything or members & looked_at):
             failed = True
             notes.append(sentence)
-            rows += _members(group, sentence)
-    if not notes:
+            for part, members_of in (("missing", group.missing), ("waits", group.arrived)):
+                for member in members_of:
+                    if any(
+                        thread.thread == member.thread and thread.process == member.process for thread in seen.threads
+                    ):
+                        own_rank[member.thread] = member.rank
+                        parts[member.thread] = _Part(part, _named(group), sentence)
+                    else:
+                        rest.append(_member(group, member, part, sentence))
+    rows = list(_rows(seen.threads, {rank.process: rank for rank in job}, parts, own_rank))
+    rows += [_unseen(rank, parts[rank.process]) for rank in job if not rank.threads and rank.process in parts]
+    rows += rest
+    of_lock = {thread.thread for thread in seen.threads if missed and pythons.waits_for_lock(thread)}
+    reasons = [] if failed else _reasons(seen, job, {*parts, *of_lock}, [*missed, *refused])
+    if not notes and not reasons:
         nobody_here = "there is no MPI rank and no group of tollbar's here"
         notes.append("nobody is found missing" if rows or job else nobody_here)
-    return Table(rows, Seen, failed=failed, notes=[*notes, *missed, *refused], digits=4)
+    said = [f"cannot tell: {reason}" for reason in reasons] or [*missed, *refused]
+    return Table(rows, Seen, failed=failed, unknown=bool(reasons), notes=[*notes, *said], digits=4)
 
 
-def _rows(threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part]) -> Iterator[Seen]:
+def _reasons(
+    seen: sight.Sight, job: Sequence[ranks.Rank], explained: Collection[int], known: Sequence[str]
+) -> list[str]:
+    """Why it cannot be told that nobody is missing, besides what is `known` already."""
+    waiting = [rank for rank in job if rank.stayed]
+    explained = {*explained, *(rank.inside.thread for rank in waiting if rank.inside)}
+    explained |= {thread.thread for thread in seen.threads if job and thread.of_runtime}
+    explained |= {thread.thread for thread in conclusions.moving(seen.threads)}
+    reasons = [*known]
+    if seen.threads and not any(thread.before for thread in seen.threads):
+        reasons.append("a second look has not seen the threads of the first")
+    elif unknown := conclusions.unexplained(seen.threads, explained):
+        reasons.append(unknown)
+    if waiting:
+        size = max(len(job), *(rank.size or 0 for rank in job))
+        calls = ", ".join(dict.fromkeys(str(rank.call) for rank in waiting))
+        others = f"; {size - len(job)} are not on this host, or have ended" if size > len(job) else ""
+        reasons.append(f"{len(waiting)} of {size} ranks wait in {calls}, and none is seen that they wait for{others}")
+    return reasons
+
+
+def _rows(
+    threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: dict[int, _Part], own_rank: dict[int, int]
+) -> Iterator[Seen]:
     order = {"missing": 0, "guess": 1, "waits": 2}
     for thread in sorted(threads, key=lambda thread: order.get(_part_of(thread, parts) or "", 3)):
         part = parts.get(thread.thread)
@@ -190,8 +236,8 @@ def _rows(threads: Sequence[sight.Thread], job: dict[int, ranks.Rank], parts: di
             continue  # an MPI's own threads
         asleep = thread.now.asleep_ms
         yield Seen(
-            thread.process, rank.rank if rank else None, thread.thread, thread.name, thread.state,
-            part.part if part else None, thread.doing,
+            thread.process, rank.rank if rank else own_rank.get(thread.thread), thread.thread, thread.name,
+            thread.state, part.part if part else None, thread.doing,
             None if asleep is None else asleep / 1e3, part.barrier or None if part else None,
             part.sentence if part else None, thread.now.held_us, " < ".join(map(str, thread.frames)),
         )  # fmt: skip
@@ -208,11 +254,14 @@ def _part_of(thread: sight.Thread, parts: dict[int, _Part]) -> str | None:
     return parts[thread.thread].part if thread.thread in parts else None
 
 
-def _members(group: sight.Group, sentence: str) -> Iterator[Seen]:
-    for part, members in (("missing", group.missing), ("waits", group.arrived)):
-        for member in members:
-            doing = f"episode {group.episode - member.behind} of group '{group.name}'"
-            yield Seen(
-                member.process if member.process > 0 else None, member.rank, member.thread or None, None, member.state,
-                part, doing, None, f"group {group.name}", sentence, None, "",
-            )  # fmt: skip
+def _named(group: sight.Group) -> str:
+    return f"group {group.name}" if group.name else "a group without a name"
+
+
+def _member(group: sight.Group, member: sight.Member, part: str, sentence: str) -> Seen:
+    """The row of a member whose thread is not looked at."""
+    doing = f"episode {group.episode - member.behind} of {conclusions.name_of(group)}"
+    return Seen(
+        member.process if member.process > 0 else None, member.rank, member.thread or None, None, member.state,
+        part, doing, None, _named(group), sentence, None, "",
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tollbar.look.sight import PYTHON_BARRIER, STD_THREAD, Group, Thread, at_of, is_outlined
@@ -18,6 +18,10 @@ _FORK_CALL = re.compile(r"__kmpc_fork_call$")
 _MICROTASK = r"__kmp_invoke_microtask$"
 
 
+#: The doubt about threads of which no other could be the missing ones, were it not for code outside of threads.
+_OPTIMIZED = "the frames where those who wait began are optimized away"
+
+
 @dataclass(frozen=True)
 class Conclusion:
     """One barrier at which somebody has waited from the first look to the last."""
@@ -28,6 +32,11 @@ class Conclusion:
     waiting: tuple[Thread, ...]
     missing: tuple[Thread, ...] = ()
     doubt: str = ""  #: why nobody is named, or why who is named is a guess
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether somebody is missing who is no worker waiting for work."""
+        return bool(self.missing) and self.doubt in ("", _OPTIMIZED)
 
     @property
     def sentence(self) -> str:
@@ -76,6 +85,12 @@ def idle(threads: Sequence[Thread]) -> list[Thread]:
     ]
 
 
+def moving(threads: Sequence[Thread]) -> list[Thread]:
+    """Threads at barriers to which somebody has come, or which somebody has left, between the looks."""
+    meetings = _meetings(threads).values()
+    return [thread for waiting in meetings if not all(map(_stayed, waiting)) for thread in waiting]
+
+
 def _is_libgomp(waiting: Sequence[Thread]) -> bool:
     return waiting[0].now.barriers[0].kind == _LIBGOMP
 
@@ -94,9 +109,18 @@ def _stayed(thread: Thread) -> bool:
     round, so that only sleep says it."""
     if thread.slept_on:
         return True
-    if thread.before is None or thread.barrier is None or thread.barrier.kind == _STD:
-        return False
-    return thread.now.barriers == thread.before.barriers
+    return bool(thread.barrier) and thread.barrier.kind != _STD and _is_in_its_round(thread)
+
+
+def waits_on(thread: Thread) -> bool:
+    """Whether it has not woken from one look to the other, or only at a barrier of tollbar's whose counts, of 32 bits
+    and more, say that nobody has come or left: Python's main thread wakes there to run handlers of signals."""
+    own = thread.barrier is not None and thread.barrier.kind.startswith("tollbar")
+    return thread.slept_on or (own and _is_in_its_round(thread))
+
+
+def _is_in_its_round(thread: Thread) -> bool:
+    return thread.before is not None and thread.now.barriers == thread.before.barriers
 
 
 def _leaves(thread: Thread) -> bool:
@@ -122,7 +146,8 @@ def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
             doubt = f"{len(waiting)} wait here (the others in processes not looked at, or by `arrive` alone)"
             yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), doubt=doubt)
             continue
-        missing, doubt = not_there(waiting, others, barrier.expected - barrier.arrived)
+        shared = not barrier.key.startswith(f"{waiting[0].process}:")
+        missing, doubt = not_there(waiting, others, barrier.expected - barrier.arrived, everywhere=shared)
         if any(map(_leaves, missing)):
             continue
         yield Conclusion(what, barrier.arrived, barrier.expected, tuple(waiting), missing, doubt)
@@ -147,22 +172,31 @@ def _is_master(thread: Thread) -> bool:
     return bool(outermost) and outermost[-1].ours
 
 
-def not_there(waiting: Sequence[Thread], others: Sequence[Thread], lacking: int) -> tuple[tuple[Thread, ...], str]:
-    """Threads that may be missing, the nearest first, and why that is a guess."""
+def not_there(
+    waiting: Sequence[Thread], others: Sequence[Thread], lacking: int, *, everywhere: bool = False
+) -> tuple[tuple[Thread, ...], str]:
+    """Threads that may be missing, the nearest first, and why that is a guess. `everywhere`: other processes may come
+    as well."""
     processes = {thread.process for thread in waiting}
     origins = frozenset().union(*(thread.origins for thread in waiting))
-    free = [thread for thread in others if thread.process in processes and not thread.joins and not thread.of_runtime]
+    there = [thread for thread in others if everywhere or thread.process in processes]
+    free = [thread for thread in there if not thread.joins and not thread.of_runtime]
     unknown = STD_THREAD in origins
     near = [thread for thread in free if thread.origins & origins or (unknown and thread.of_std_thread)]
     far = [thread for thread in free if thread not in near]
     if len(near) == lacking:
-        return tuple(near), "the frames where those who wait began are optimized away" if unknown else ""
+        return tuple(near), _OPTIMIZED if unknown else ""
     if len(near) > lacking:
         return tuple(near), f"{lacking} of these {len(near)} may be missing"
     if len(near) + len(far) == lacking:
         return (*near, *far), "they began elsewhere than those who wait"
     if not near and not far:
-        return (), f"no thread is left that might come: {lacking} did not start, or have ended"
+        gone = (
+            "did not start, have ended, or are in processes not looked at"
+            if everywhere
+            else "did not start, or have ended"
+        )
+        return (), f"no thread is left that might come: {lacking} {gone}"
     return (*near, *far), f"{lacking} are missing, and {len(near)} began where those who wait did"
 
 
@@ -200,7 +234,7 @@ def _threading(threads: Sequence[Thread]) -> Iterable[Conclusion]:
     """Python's barriers: the frames have the object's address in place of their own, but not its count."""
     meetings: dict[tuple[int, int], list[Thread]] = defaultdict(list)
     for thread in threads:
-        for at in {frame.at for frame in thread.frames if frame.symbol == PYTHON_BARRIER}:
+        for at in {frame.at for frame in thread.frames if frame.symbol == PYTHON_BARRIER and frame.at}:
             meetings[thread.process, at].append(thread)
     for (_, at), waiting in meetings.items():
         others = [thread for thread in threads if not thread.has(PYTHON_BARRIER)]
@@ -216,6 +250,34 @@ def _outlined(thread: Thread) -> frozenset[str]:
     return frozenset(frame.symbol for frame in thread.frames if is_outlined(frame.symbol))
 
 
+#: A sleep until some time has passed, which waits for nobody: nanosleep and clock_nanosleep.
+_SLEEPS = (35, 230)
+_UNREADABLE = -3
+_POLLS = re.compile(r"(\w+ )?tollbar::detail::")
+_MOST_NAMED = 4
+
+
+def unexplained(threads: Sequence[Thread], explained: Collection[int]) -> str | None:
+    """Why it cannot be told that nobody is missing, where nobody was found: threads that wait for something
+    that is not known. `explained`: the numbers of those of which it is known."""
+    rest = [thread for thread in threads if thread.thread not in explained]
+    unread = [thread for thread in rest if thread.now.call == _UNREADABLE and not thread.frames]
+    waiting = [thread for thread in rest if thread not in unread and _waits(thread)]
+    clauses = [
+        f"{what}: " + ", ".join(f"thread {one.thread} ({one.doing or one.name})" for one in which[:_MOST_NAMED])
+        + (f" and {len(which) - _MOST_NAMED} more" if len(which) > _MOST_NAMED else "")
+        for what, which in (("could not be read", unread), ("wait for something unknown", waiting))
+        if which
+    ]  # fmt: skip
+    return "; ".join(clauses) or None
+
+
+def _waits(thread: Thread) -> bool:
+    if thread.state == "runs":
+        return any(_POLLS.match(frame.symbol) for frame in thread.frames)
+    return thread.slept_on and thread.now.call not in _SLEEPS and not thread.joins
+
+
 def of_group(group: Group) -> str | None:
     """The sentence of a group of tollbar's in which somebody is missing."""
     if not group.missing or not group.arrived:
@@ -225,6 +287,10 @@ def of_group(group: Group) -> str | None:
         for member in group.missing
     )
     return (
-        f"group '{group.name}' ({group.plan}), episode {group.episode}: {len(group.arrived)} of "
+        f"{name_of(group)} ({group.plan}), episode {group.episode}: {len(group.arrived)} of "
         f"{group.ranks} have arrived; not there: {names}"
     )
+
+
+def name_of(group: Group) -> str:
+    return f"group '{group.name}'" if group.name else "a group without a name"

@@ -147,11 +147,22 @@ class Looks:
         if self._last is None:
             self._last = look
             return []
-        threads = sight.read({"looks": [self._last, look]}).threads
+        seen = sight.read({"looks": [self._last, look]})
         of_ranks = self.by_launcher or rank_of
-        held = _start(ranks.of_threads(rank_of, threads)) if of_ranks else unmoved(threads, everything)
+        held = _start(ranks.of_threads(rank_of, seen.threads)) if of_ranks else unmoved(seen.threads, everything)
         self._last = look
-        return held
+        return held or _groups(seen)
+
+
+def _groups(seen: sight.Sight) -> list[str]:
+    """The sentences about groups of tollbar's in which somebody is missing, and in which the job has a part."""
+    own = {thread.process for thread in seen.threads}
+    return [
+        sentence
+        for group in seen.groups
+        if own & {member.process for member in (*group.missing, *group.arrived)}
+        and (sentence := conclusions.of_group(group))
+    ]
 
 
 def _start(job: Sequence[ranks.Rank]) -> list[str]:
@@ -168,7 +179,7 @@ def unmoved(threads: Sequence[sight.Thread], everything: dict[int, processes.Pro
     certain = [
         one.sentence
         for one in conclusions.conclude(threads)
-        if one.missing and not one.doubt and all(thread.slept_on for thread in one.waiting)
+        if one.is_certain and all(map(conclusions.waits_on, one.waiting))
     ]
     return certain or _stopped(threads, everything) or _deadlock(threads)
 

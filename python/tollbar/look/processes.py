@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,12 @@ _RANK = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
 _SIZE_HERE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 _SEATS = "/dev/shm/tollbar."
+_PYTHON = re.compile(r"(python|pypy)[\d.]*$")
+_TAKES_WORD = ("-W", "-X", "--check-hash-based-pycs")  #: options of Python
+#: They start ranks on other hosts, some of them, as Slurm's, through a daemon that is nobody's child here.
+_LAUNCHERS = (
+    "srun", "salloc", "sbatch", "mpirun", "mpiexec", "orterun", "oshrun", "prun", "prterun", "hydra_pmi_proxy",
+)  # fmt: skip
 _MPI_LIBRARIES = ("libmpi.", "libmpi_", "libmpich", "libmpi-")
 
 
@@ -24,8 +31,19 @@ class Process:
     words: tuple[str, ...]
 
     def is_called(self, name: str) -> bool:
-        """By the name of its program, or of the script that an interpreter runs."""
-        return name == self.name or name in (os.path.basename(word) for word in self.words[:2])
+        """By the name of its program, of the script or module that an interpreter runs, or of what Python's
+        module is given first: `python -m pytest test_a.py` is called pytest and test_a.py as well."""
+        return name == self.name or name in (os.path.basename(word) for word in (*self.words[:1], *self._scripts()))
+
+    def _scripts(self) -> list[str]:
+        words = list(self.words[1:])
+        if not self.words or not _PYTHON.match(os.path.basename(self.words[0])):
+            return words[:1]
+        while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
+            words = words[2 if words[0] in _TAKES_WORD else 1 :]
+        if words[:1] == ["-m"]:
+            return [*words[1:2], *[word for word in words[2:] if not word.startswith("-")][:1]]
+        return words[:1] if words[:1] != ["-c"] else []
 
 
 def everything() -> dict[int, Process]:
@@ -46,10 +64,19 @@ def _process(folder: Path) -> Process | None:
 
 def meant(word: str, there: dict[int, Process]) -> list[int]:
     """The processes that a word names, by number or name; not this command, nor those that started it."""
-    if word.isdigit():
+    if is_number(word):
         return [int(word)] if int(word) in there else []
     own = set(upwards(os.getpid(), there))
     return [process.number for process in there.values() if process.is_called(word) and process.number not in own]
+
+
+def is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit()
+
+
+def launchers(numbers: Iterable[int], there: dict[int, Process]) -> list[Process]:
+    """The processes among these that start ranks of an MPI."""
+    return [there[number] for number in numbers if there[number].name.partition(".")[0] in _LAUNCHERS]
 
 
 def below(number: int, there: dict[int, Process]) -> list[int]:

@@ -18,14 +18,21 @@ from tollbar.look.sight import PYTHON_BARRIER, Frame, Thread
 _PY_SPY = "py-spy"
 #: A call in which a thread of Python waits for a lock, under which barriers, conditions and queues lie.
 _LOCK = r"PyThread_acquire_lock_timed|_PyMutex_LockTimed|_PySemaphore_Wait"
+#: tollbar's own module, in which threads wait at its barriers.
+_NATIVE = re.compile(r"_native\.(cpython|abi3)")
+_OF_PROCESSES = "tollbar.process_barrier"  #: the missing one is in a process in which nobody waits
+_PYTHON = re.compile(r"(lib)?python\d")
 _BARRIER = re.compile(r"<(?:threading\.)?Barrier at (0x[0-9a-f]+)")
 _LIMIT_S = 20
 
 
 def named(threads: Sequence[Thread]) -> tuple[list[Thread], list[str]]:
     """The threads, those of Python programs with Python's frames; and what is missing for that, in sentences."""
-    waiting = [thread for thread in threads if thread.slept_on and thread.has(_LOCK)]
-    processes = dict.fromkeys(thread.process for thread in waiting)
+    waiting = [thread for thread in threads if waits_for_lock(thread)]
+    of_tollbar = [thread for thread in threads if any(_NATIVE.match(frame.module) for frame in thread.frames)]
+    shares = any(thread.barrier and thread.barrier.kind == _OF_PROCESSES for thread in threads)
+    pythons = [thread for thread in threads if shares and any(_PYTHON.match(frame.module) for frame in thread.frames)]
+    processes = dict.fromkeys(thread.process for thread in [*waiting, *of_tollbar, *pythons])
     stacks: dict[int, tuple[Frame, ...]] = {}
     for process in processes if _program() else ():
         stacks |= _dump(process)
@@ -36,6 +43,11 @@ def named(threads: Sequence[Thread]) -> tuple[list[Thread], list[str]]:
         if len(own := [thread for thread in waiting if thread.process == process]) > 1 and not _program()
     ]
     return [_with(thread, stacks.get(thread.thread)) for thread in threads], notes
+
+
+def waits_for_lock(thread: Thread) -> bool:
+    """Whether it waits for a lock of Python's, by the frames of the interpreter."""
+    return thread.slept_on and thread.has(_LOCK)
 
 
 def _with(thread: Thread, frames: tuple[Frame, ...] | None) -> Thread:

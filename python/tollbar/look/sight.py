@@ -12,14 +12,18 @@ from typing import Any
 #: Libraries whose frames lie between a program's own function and the kernel.
 _SYSTEM = re.compile(
     r"(lib(c|m|pthread|dl|rt|stdc\+\+|gomp|i?omp5?|gcc_s|mpi\w*|mpich\w*|open-\w+|pmix|pmi\d?|uc[pst]|event\w*|hwloc)"
-    r"[.-]|ld-|linux-vdso|\[vdso|lib(omp|iomp|tollbar)|mca_|threading\.py$)"
+    r"[.-]|ld-|linux-vdso|\[vdso|lib(omp|iomp|tollbar)|mca_|threading\.py$|tollbar/barriers\.py$|_native\.)"
 )
 #: Frames outside of which a thread runs nothing of its program's.
 _OUTERMOST = ("_start", "start_thread", "__clone3", "clone3", "clone", "__clone")
-#: Templates of the C++ library and of Boost lie in the program's file, but are not its own; the
+#: Templates of the C++ library, of Boost and of tollbar lie in the program's file, but are not its own; the
 #: start of a std::thread names what it runs.
-_STD = re.compile(r"(\w+ )?(std|boost|__gnu_cxx|__cxxabiv1)::(?!thread::_State_impl<)")
+_STD = re.compile(r"(\w+ )?(std|boost|tollbar|__gnu_cxx|__cxxabiv1)::(?!thread::_State_impl<)|tollbar_")
 _STARTED = re.compile(r"std::thread::_State_impl<.*?tuple<(.*)> ?> ?>::_M_run")
+#: Functions in which threads begin.
+_STARTS = re.compile(r"(_start|start_thread|(__)?clone3?|__libc_start\w*|execute_native_thread_routine|std::thread::_)")
+#: System calls of x86-64 that wait for children: wait4 and waitid.
+_WAITS_FOR_CHILDREN = (61, 247)
 _RUNTIMES = re.compile(r"lib(mpi|mpich|open-|pmix|uc[pst]|event)|mca_")
 
 
@@ -150,7 +154,10 @@ class Thread:
 
     @property
     def joins(self) -> bool:
-        return self.has(r"(__)?pthread_(clock|timed)?join|std::(__1::)?thread::join|Thread\.join")
+        """Whether it waits for the end of a thread, or of a process that it has started."""
+        return self.now.call in _WAITS_FOR_CHILDREN or self.has(
+            r"(__)?pthread_(clock|timed)?join|std::(__1::)?thread::join|Thread\.join"
+        )
 
     @property
     def of_runtime(self) -> bool:
@@ -162,8 +169,9 @@ class Thread:
     def doing(self) -> str:
         """In words: `sleep() under worker (a.c:7)`, `compute() (a.c:9)`."""
         at = next((at for at, frame in enumerate(self.frames) if frame.ours), None)
-        if at is None:
-            return _called(str(self.frames[0])) if self.frames else ""
+        if at is None:  # the outermost call of a library, if not of the thread's own start
+            called = [frame for frame in self.frames if frame.symbol and not _STARTS.match(frame.symbol)]
+            return _called(str((called or self.frames)[-1 if called else 0])) if self.frames else ""
         frame = self.frames[at]
         where = f" ({frame.source})" if frame.source else ""
         if at == 0:
@@ -179,6 +187,7 @@ def shortened(symbol: str) -> str:
     """A demangled name without its return type, its arguments and those of its templates."""
     if started := _STARTED.match(symbol):
         symbol = started[1]
+    symbol = symbol.replace("(anonymous namespace)::", "")
     depth = 0
     kept = ""
     for at, letter in enumerate(symbol):
@@ -211,9 +220,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Group:
-    """A named group of tollbar."""
+    """A group of tollbar."""
 
-    name: str
+    name: str  #: empty: it has none
     plan: str
     ranks: int
     episode: int
@@ -228,8 +237,9 @@ class Sight:
 
 
 def read(document: Mapping[str, Any]) -> Sight:
-    """The threads and barriers that two looks saw."""
-    first, last = document["looks"][0], document["looks"][-1]
+    """The threads and barriers that two looks saw. Nothing is known to have stayed as it was in a single look."""
+    last = document["looks"][-1]
+    first = document["looks"][0] if len(document["looks"]) > 1 else {"processes": (), "groups": ()}
     before = {(process, thread["thread"]): _moment(thread) for process, thread in _threads(first)}
     threads = [
         Thread(process, thread["thread"], thread["name"], before.get((process, thread["thread"])), _moment(thread))

@@ -150,7 +150,7 @@ void Segment::build(const Blueprint& blueprint) {
         words[step.word].store(header.start * step.share, std::memory_order_relaxed);
     std::ranges::copy(layout.first, header.at<std::uint32_t>(header.first()));
     std::ranges::copy(layout.steps, header.at<PlacedStep>(header.program()));
-    if (!name_.empty()) header.checksum = header.sum();  // others open it by name alone
+    header.checksum = header.sum();  // for those who open it by name, and those who look at it from outside
 }
 
 Segment::Segment(const Blueprint& blueprint) {
@@ -179,6 +179,14 @@ Segment::Segment(std::string_view name, const Blueprint& blueprint, bool any_pla
 Segment::Segment(std::byte* memory, const Blueprint& blueprint) : memory_(memory) { build(blueprint); }
 
 Segment::Segment(std::byte* memory) : memory_(memory) {}
+
+std::size_t Segment::bytes_of(std::span<const std::byte> beginning) {
+    static_assert(sizeof(Header) <= Segment::beginning);
+    Header header;
+    if (beginning.size() < sizeof header) return 0;
+    std::memcpy(static_cast<void*>(&header), beginning.data(), sizeof header);
+    return std::string_view(header.signature, sizeof header.signature) == signature ? header.bytes : 0;
+}
 
 bool Segment::is_sound(std::byte* memory, std::size_t bytes) {
     return bytes >= sizeof(Header) && std::launder(reinterpret_cast<Header*>(memory))->sound(bytes);

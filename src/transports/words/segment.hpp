@@ -80,6 +80,12 @@ public:
 
     static std::size_t bytes_for(const Blueprint& blueprint);
 
+    /// The size of the segment that begins so, as it says itself; 0 where none does.
+    static std::size_t bytes_of(std::span<const std::byte> beginning);
+
+    /// How many bytes of a beginning bytes_of() needs.
+    static constexpr std::size_t beginning = 1024;
+
     /// Whether a whole segment of this version lies in those bytes.
     static bool is_sound(std::byte* memory, std::size_t bytes);
 

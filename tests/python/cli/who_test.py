@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import subprocess
 import sys
 
@@ -58,6 +59,75 @@ def test_where_nothing_waits_the_exit_code_is_0(tollbar, sees):
     assert (said.code, said.err) == (0, "nobody is found missing\n")
 
 
+ASLEEP = thread(30, "libc.so.6:read", "reader", *THREAD)
+
+
+def test_a_wait_for_something_unknown_is_exit_code_3_and_named(tollbar, sees):
+    sees(seen(JOIN, ASLEEP))
+    said = tollbar("who", os.getpid())
+    assert (said.code, said.err) == (
+        3, "cannot tell: wait for something unknown: thread 30 (read() under reader)\n",
+    )  # fmt: skip
+
+
+def test_a_thread_that_sleeps_for_some_time_waits_for_nobody(tollbar, sees):
+    sees(seen(JOIN, {**thread(30, "libc.so.6:clock_nanosleep", "worker", *THREAD), "call": 230}))
+    assert tollbar("who", os.getpid()).code == 0
+
+
+def test_a_thread_that_could_not_be_read_is_named(tollbar, sees):
+    sees(seen(JOIN, {**thread(30), "call": -3}))
+    said = tollbar("who", os.getpid())
+    assert (said.code, said.err) == (3, "cannot tell: could not be read: thread 30 (a.out)\n")
+
+
+def test_where_the_second_look_was_not_done_nothing_is_concluded(tollbar, sees):
+    sees({"looks": hung()["looks"][:1]})
+    said = tollbar("who", os.getpid())
+    assert (said.code, said.err) == (3, "cannot tell: a second look has not seen the threads of the first\n")
+
+
+def test_of_a_launcher_without_ranks_here_nothing_can_be_told(tollbar, sees, monkeypatch):
+    sees(seen(JOIN))
+    own = processes.everything()[os.getpid()]
+    monkeypatch.setattr(
+        processes, "everything", lambda: {own.number: processes.Process(own.number, 1, "srun", ("srun", "./a.out"))}
+    )
+    said = tollbar("who", os.getpid())
+    assert said.code == 3
+    assert re.match(rf"cannot tell: none of the ranks that srun \(process {own.number}\) has started is here", said.err)
+
+
+@pytest.mark.parametrize("word", ["-1", "-99"])
+def test_a_negative_number_is_no_process(tollbar, word):
+    assert tollbar("who", word).refusal == f"tollbar who: {word} is neither the number of a process nor a name\n"
+
+
+def test_a_look_that_fails_while_watching_is_no_end_of_the_program(tollbar, sees, monkeypatch):
+    sees(seen(JOIN))
+    looks = iter([helper.look(())])
+
+    def fails(_):
+        for one in looks:
+            return one
+        raise helper.LookError("the helper was killed")
+
+    monkeypatch.setattr(helper, "look", fails)
+    said = tollbar("who", os.getpid(), "--watch", "0.01")
+    assert (said.code, said.err) == (3, "tollbar who: the helper was killed\n")
+
+
+def test_jobs_that_end_meanwhile_are_left_out(tollbar, sees, monkeypatch):
+    monkeypatch.setattr(processes, "of_user", lambda there: [os.getpid()])
+    sees({"looks": [{"processes": [{"process": os.getpid(), "threads": []}], "groups": []}] * 2})
+    assert tollbar("who").code == 0
+
+
+def test_the_help_has_all_exit_codes(tollbar):
+    said = tollbar("who", "--help").out
+    assert all(f"{code}: " in said for code in (0, 1, 2, 3)), said
+
+
 def test_the_columns_are_stable(tollbar, sees):
     sees(hung())
     assert tollbar("who", os.getpid(), "--csv").out.splitlines()[0].split(",") == COLUMNS
@@ -82,7 +152,9 @@ def test_what_is_not_there_is_wrong_use(tollbar, word, why):
 
 def test_without_the_helper_it_says_what_to_install(tollbar, monkeypatch, tmp_path):
     monkeypatch.setattr("tollbar.machine.paths.program_folders", lambda: [tmp_path])
-    assert "sudo apt-get install -y libdw-dev && make" in tollbar("who", os.getpid()).refusal
+    said = tollbar("who", os.getpid())
+    assert (said.code, said.out) == (3, "")
+    assert "sudo apt-get install -y libdw-dev && make" in said.err
 
 
 def test_a_process_that_may_not_be_looked_at_is_exit_code_3(tollbar, monkeypatch):

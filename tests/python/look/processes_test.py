@@ -59,3 +59,19 @@ def test_this_process_is_there_under_its_name():
 )
 def test_a_refusal_names_the_setting_and_what_would_help(yama, owner, user, said):
     assert re.match(said, processes.explain(9, yama, owner, user))
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("python3 -m pytest -x test_a.py", {"pytest", "test_a.py", "python3"}),
+        ("/usr/bin/python3.11 -u -X dev ./train.py data.py", {"train.py", "python3.11"}),
+        ("python3 -c code train.py", {"python3"}),
+        ("sh build.sh", {"sh", "build.sh"}),
+        ("tail -1 build.sh", {"tail", "-1"}),
+    ],
+)
+def test_a_process_is_called_by_its_program_script_or_module(words, names):
+    process = processes.Process(7, 1, "python3" if "python3 " in words else words.split()[0], tuple(words.split()))
+    every = {"pytest", "test_a.py", "python3", "python3.11", "train.py", "data.py", "sh", "build.sh", "tail", "code"}
+    assert {name for name in every if process.is_called(name)} == names & every

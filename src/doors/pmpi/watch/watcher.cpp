@@ -124,7 +124,7 @@ void end(const Place& place) noexcept {
 }
 
 std::vector<std::string> waits_in(const std::string& path, double apart_s) {
-    const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // it may be a pipe
     struct stat found {};
     if (!file || fstat(file.number(), &found) != 0) throw_errno(path);
     if (found.st_uid != geteuid() || found.st_size != sizeof(tollbar_seats_file)) throw_errno(path, EPERM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a barrier that can break, as threading.Barrier has it, in memory of one process or of several.
+// The state of Python's barriers, which can break as threading.Barrier does, in memory of one process or of several.
 #pragma once
 
 #include <tollbar/detail/unranked.hpp>
@@ -138,6 +138,8 @@ public:
     }
 
 private:
+    friend struct Outside;  // what `tollbar who` reads of it: src/look/own_barriers.cpp
+
     static constexpr std::uint64_t broken_bit = std::uint64_t{1} << 20;
     static constexpr std::uint64_t long_ago = (1U << 11) - 1;
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// tollbar's own barriers in the memory of a process, found by the word that a waiter sleeps on.
+#pragma once
+
+#include "groups.hpp"
+#include "process.hpp"
+
+#include <optional>
+
+namespace tollbar::look {
+
+/// Adds the barrier of threads without ranks, in C++, C or Python, that the thread waits at. No frame is needed: a word
+/// that is not part of such an object does not pass for one.
+void add_own(const Process& process, Thread& thread);
+
+/// The group that the thread waits in, where it is none of `known`: one without a name, or of another user.
+std::optional<Group> group_of(const Process& process, const Thread& thread, const std::vector<Group>& known);
+
+}  // namespace tollbar::look

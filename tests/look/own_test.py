@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tollbar who` knows tollbar's own barriers best of all, whichever language they are used from."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from looking import SOURCES, has_py_spy, names
+from needs import left_out
+from tollbar.machine import paths
+
+KINDS = {
+    "barrier": r"tollbar::barrier at 0x\w+: 2 of 3 have arrived; not there: thread \d+ \(asleep, pause",
+    "completion": r"tollbar::barrier at 0x\w+: 2 of 3 have arrived; not there: thread \d+ \(asleep, pause",
+    "leaves": r"tollbar::barrier at 0x\w+: \d+ of \d+ have arrived; 2 wait here",
+    "group": r"a group without a name \(turnstile\), episode 1: 2 of 3 have arrived; not there: rank 1 \(running, ",
+    "c": r"tollbar::barrier at 0x\w+: 2 of 3 have arrived; not there: thread \d+ \(asleep, pause",
+}
+PYTHON = {
+    "Barrier": r"tollbar\.Barrier at 0x\w+: 2 of 3 have arrived; not there: thread \d+ \(asleep, ",
+    "main": r"tollbar\.Barrier at 0x\w+: 2 of 3 have arrived; not there: thread \d+ \(asleep, ",
+    "Group": r"a group without a name \(turnstile\), episode 1: 2 of 3 have arrived; not there: rank 1 \(",
+    "process_barrier": r"tollbar\.process_barrier at 0x\w+: 2 of 3 have arrived; not there: thread \d+ \(asleep, ",
+}
+
+
+@pytest.fixture
+def own(compiled):
+    """own("-O0") -> the program of that level of optimization."""
+    library = paths.find_library("libtollbar.so")
+    root = paths.checkout()
+    if library is None or root is None:
+        left_out("libtollbar.so is not built")
+    place = (f"-I{root / 'include'}", f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", "-ltollbar")
+    return lambda *options: compiled("own_barrier.cpp", "g++", "-std=c++20", *options, "-Wl,--no-as-needed", *place)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_thread_that_does_not_come_is_named(own, started, look_until, kind):
+    job = started(own("-O1"), kind)
+    table = look_until(lambda table: table.failed and len(names(table, "waits")) == 2, job.pid)
+    assert re.match(KINDS[kind], table.notes[0]), table.notes
+    assert kind == "leaves" or names(table, "missing", "guess") == ["pause() under late"]
+
+
+@pytest.mark.parametrize("kind", PYTHON)
+def test_the_member_of_pythons_that_does_not_come_is_named(started, look_until, kind):
+    job = started(sys.executable, SOURCES / "own_barrier.py", kind)
+    table = look_until(lambda table: table.failed and len(names(table, "waits")) == 2, job.pid)
+    assert re.match(PYTHON[kind], table.notes[0]), table.notes
+    if has_py_spy() and kind != "Group":
+        assert names(table, "missing") == ["late() (own_barrier.py:16)"]
+
+
+def test_a_stripped_program_is_seen_as_well(own, started, look_until):
+    job = started(own("-O2", "-s"), "barrier")
+    table = look_until(lambda table: len(names(table, "waits")) == 2, job.pid)
+    assert table.notes[0].startswith("tollbar::barrier at "), table.notes
+
+
+@pytest.mark.parametrize("kind", ["barrier", "group", "c"])
+def test_a_hang_at_one_ends_the_job(own, kind):
+    ends_with_its_name(
+        [own("-O2"), kind], "tollbar::barrier at " if kind != "group" else "the group (3 ranks, turnstile)"
+    )
+
+
+@pytest.mark.parametrize("kind", PYTHON)
+def test_a_hang_of_pythons_ends_the_job(kind):
+    ends_with_its_name([sys.executable, SOURCES / "own_barrier.py", kind], "tollbar")
+
+
+def ends_with_its_name(words, name: str) -> None:
+    run = [sys.executable, "-m", "tollbar", "run", "--timeout", "0.6", "--on-hang", "kill", "--"]
+    done = subprocess.run([*run, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 75, done.stderr
+    assert any(name in line for line in done.stderr.splitlines() if line.startswith("tollbar run: hangs: ")), (
+        done.stderr
+    )

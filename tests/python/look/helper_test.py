@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program that looks has a limit, and what it has said until then is used."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tollbar.look import helper, sight
+
+LOOK = {"processes": [{"process": 1, "threads": []}], "groups": []}
+
+
+@pytest.fixture
+def looks(monkeypatch, tmp_path):
+    """looks(script): the program that looks is that script of the shell."""
+    monkeypatch.setattr("tollbar.machine.paths.program_folders", lambda: [tmp_path])
+    monkeypatch.setattr(helper, "LIMIT_S", 0.5)
+
+    def write(script: str) -> None:
+        (tmp_path / helper.PROGRAM).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / helper.PROGRAM).chmod(0o755)
+
+    return write
+
+
+def test_both_looks_are_read(looks):
+    looks(f"echo '{json.dumps(LOOK)}'; echo '{json.dumps(LOOK)}'")
+    assert helper.look([1]) == {"looks": [LOOK, LOOK]}
+
+
+def test_one_that_does_not_answer_is_ended(looks):
+    looks("exec sleep 600")
+    with pytest.raises(helper.LookError, match="tollbar-look has not answered for"):
+        helper.look([1])
+
+
+def test_a_first_look_is_used_where_the_second_does_not_come(looks):
+    looks(f"echo '{json.dumps(LOOK)}'; printf '{{\"processes\": ['; exec sleep 600")
+    assert helper.look([1]) == {"looks": [LOOK]}
+
+
+def test_of_a_single_look_nothing_has_stayed():
+    thread = {
+        "thread": 1, "name": "a", "state": "S", "call": 202, "arguments": [], "switches": 1, "asleep_ms": 1.0,
+        "held_us": None, "complete": True, "frames": [], "barriers": [],
+    }  # fmt: skip
+    [seen] = sight.read({"looks": [{"processes": [{"process": 1, "threads": [thread]}], "groups": []}]}).threads
+    assert not seen.slept_on
