@@ -54,7 +54,8 @@ class Reports:
                 self.over.add(old)
         self.over.discard(key)
         wait = self._waits.get(key)
-        if wait is None or seconds <= wait.waited_s:  # another wait: they all begin at 0
+        # Another wait, which began at 0; at a numbered call it is the same one, which another rank has seen for less long.
+        if wait is None or (seconds <= wait.waited_s and not (number and wait.call == line.call)):
             self._waits[key] = _Wait(barrier, line.text, seconds, clock, clock, line.call)
             return None
         wait.text, wait.waited_s, wait.newest = line.text, seconds, clock
