@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The barriers that were begun and are not over, for doors whose host has requests: a row for each participant, in the
- * order the barriers were begun in, and one lock over all rows of the process. */
+ * The barriers that were begun and are not over, for doors whose host has requests: a queue for each participant, in
+ * the order the barriers were begun in, and one lock over all queues of the process. */
 #ifndef TOLLBAR_COMMUNICATOR_PENDING_H
 #define TOLLBAR_COMMUNICATOR_PENDING_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-struct tollbar_row;
+struct tollbar_queue;
 
 struct tollbar_pending {
     uint64_t episode;
@@ -22,24 +22,24 @@ struct tollbar_pending {
 };
 
 /* Lives until everything in it has been ended. */
-struct tollbar_row {
-    tollbar_mpi_participant* participant; /* may be NULL as long as nothing is in the row */
+struct tollbar_queue {
+    tollbar_mpi_participant* participant; /* may be NULL as long as nothing is in the queue */
     double timeout_s;                     /* tollbar_pending_advance says after so long who is missing; 0: never */
     uint32_t count;                       /* how many there are */
     int held;                             /* somebody waits in the participant, so nobody else may look at it */
     struct tollbar_pending* first;
     struct tollbar_pending* last;
-    struct tollbar_row* next;
+    struct tollbar_queue* next;
 };
 
-/* Whether anything is in this row; if not, the participant is its user's alone. Memory order: acquire when zero; pairs
- * with the end of the last one. */
-static inline int tollbar_row_is_pending(const struct tollbar_row* row) {
-    return __atomic_load_n(&row->count, __ATOMIC_ACQUIRE) != 0;
+/* Whether anything is in this queue; if not, the participant is its user's alone. Memory order: acquire when zero;
+ * pairs with the end of the last one. */
+static inline int tollbar_queue_is_pending(const struct tollbar_queue* queue) {
+    return __atomic_load_n(&queue->count, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* The lock guards all rows, the participants of rows with anything in them that nobody holds, and what else a door has
- * to guard. A door holds it for a few instructions. Memory order: acquire; pairs with tollbar_release_lock(). */
+/* The lock guards all queues, the participants of queues with anything in them that nobody holds, and what else a door
+ * has to guard. A door holds it for a few instructions. Memory order: acquire; pairs with tollbar_release_lock(). */
 void tollbar_take_lock(void);
 
 /* Memory order: release; pairs with the one above. */
@@ -49,16 +49,16 @@ void tollbar_release_lock(void);
 /* NOLINTNEXTLINE(modernize-redundant-void-arg): C needs it */
 void tollbar_pending_watch(void (*some)(void), void (*none)(void));
 
-/* Under the lock: becomes the last of its row. */
-void tollbar_pending_put_on(struct tollbar_pending* pending, struct tollbar_row* row);
+/* Under the lock: becomes the last of its queue. */
+void tollbar_pending_put_on(struct tollbar_pending* pending, struct tollbar_queue* queue);
 
 /* Takes off and ends all that are over, unless another thread has the lock; returns how many. For whatever makes
  * progress; never blocks. */
 int tollbar_pending_advance(void);
 
-/* Waits for those in the row up to `last`, or for all if it is NULL, and ends each as soon as it is over. Memory
+/* Waits for those in the queue up to `last`, or for all if it is NULL, and ends each as soon as it is over. Memory
  * order: as tollbar_mpi_wait. */
-void tollbar_row_finish(struct tollbar_row* row, const struct tollbar_pending* last);
+void tollbar_queue_finish(struct tollbar_queue* queue, const struct tollbar_pending* last);
 
 #ifdef __cplusplus
 }

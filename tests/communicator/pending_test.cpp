@@ -30,7 +30,7 @@ struct Two {
             const tollbar_mpi_options options{};
             REQUIRE(tollbar_mpi_join_by_messages(&p2p, &options, &participants[rank]) == 0);
         }
-        row.participant = participants[0];
+        queue.participant = participants[0];
         ended = 0;
     }
     ~Two() {
@@ -42,8 +42,8 @@ struct Two {
     void begin(Barrier& barrier) {
         tollbar_take_lock();
         barrier.end = end;
-        barrier.episode = tollbar_mpi_arrive(row.participant, nullptr);
-        tollbar_pending_put_on(&barrier, &row);
+        barrier.episode = tollbar_mpi_arrive(queue.participant, nullptr);
+        tollbar_pending_put_on(&barrier, &queue);
         tollbar_release_lock();
     }
 
@@ -53,7 +53,7 @@ struct Two {
     LocalWorld world{2};
     LocalWorld::Seat seats[2];
     tollbar_mpi_participant* participants[2];
-    tollbar_row row{};
+    tollbar_queue queue{};
     std::uint64_t others = 0;  ///< episodes that rank 1 has entered
 };
 
@@ -64,14 +64,14 @@ TEST_CASE("A barrier is pending until every rank has arrived") {
     Barrier barrier{};
     two.begin(barrier);
     CHECK(tollbar_pending_advance() == 0);
-    CHECK(tollbar_row_is_pending(&two.row) != 0);
+    CHECK(tollbar_queue_is_pending(&two.queue) != 0);
     two.other_arrives();
     CHECK(tollbar_pending_advance() == 1);
-    CHECK(tollbar_row_is_pending(&two.row) == 0);
+    CHECK(tollbar_queue_is_pending(&two.queue) == 0);
     CHECK(barrier.failed == 0);
 }
 
-TEST_CASE("Barriers of a row end in the order they were begun in") {
+TEST_CASE("Barriers of a queue end in the order they were begun in") {
     Two two;
     Barrier first{}, second{}, third{};
     for (Barrier* each : {&first, &second, &third}) two.begin(*each);
@@ -90,9 +90,9 @@ TEST_CASE("Progress does not look into a participant that is held") {
     Barrier barrier{};
     two.begin(barrier);
     two.other_arrives();
-    two.row.held = 1;
+    two.queue.held = 1;
     CHECK(tollbar_pending_advance() == 0);
-    two.row.held = 0;
+    two.queue.held = 0;
     CHECK(tollbar_pending_advance() == 1);
 }
 
@@ -107,18 +107,18 @@ TEST_CASE("Progress passes by while another call has the lock") {
     CHECK(tollbar_pending_advance() == 1);
 }
 
-TEST_CASE("A row is finished up to the barrier that is waited for") {
+TEST_CASE("A queue is finished up to the barrier that is waited for") {
     Two two;
     Barrier first{}, second{}, third{};
     for (Barrier* each : {&first, &second, &third}) two.begin(*each);
     for (int i = 0; i < 3; ++i) two.other_arrives();
-    tollbar_row_finish(&two.row, &second);
+    tollbar_queue_finish(&two.queue, &second);
     CHECK(second.number == 2);
     CHECK(third.number == 0);
     two.other_goes_on();
-    tollbar_row_finish(&two.row, nullptr);
+    tollbar_queue_finish(&two.queue, nullptr);
     CHECK(third.number == 3);
-    CHECK(two.row.held == 0);
+    CHECK(two.queue.held == 0);
 }
 
 TEST_CASE("A watcher is called when the first barrier becomes pending and when the last one is over") {
@@ -150,7 +150,7 @@ TEST_CASE("Several threads may make progress at once") {
     for (Barrier& barrier : barriers) {
         two.begin(barrier);
         two.other_arrives();
-        while (tollbar_row_is_pending(&two.row) != 0) tollbar_pending_advance();
+        while (tollbar_queue_is_pending(&two.queue) != 0) tollbar_pending_advance();
     }
     done = true;
     other.join();

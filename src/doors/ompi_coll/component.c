@@ -42,8 +42,8 @@ static void destruct(tollbar_module* module) {
                     module->comm->c_name, ompi_comm_rank(module->comm), ompi_comm_size(module->comm),
                     (unsigned long long)module->barriers, (unsigned long long)module->requests,
                     (unsigned long long)module->early,
-                    module->stage == TOLLBAR_MET ? tollbar_mpi_plan(module->row.participant) : "messages");
-    tollbar_mpi_leave(module->row.participant);
+                    module->stage == TOLLBAR_MET ? tollbar_mpi_plan(module->queue.participant) : "messages");
+    tollbar_mpi_leave(module->queue.participant);
     free((char*)module->options.plan);
     release(module->barrier_module);
     release(module->barrier_init_module);
@@ -54,15 +54,15 @@ OBJ_CLASS_INSTANCE(tollbar_module, mca_coll_base_module_t, construct, destruct);
 /* Collective: the ranks meet, which is a barrier if it works. The stage afterwards is the same on every rank; where the
  * result is an error, the ranks have not met. */
 static int meet(tollbar_module* module, uint32_t barriers) {
-    tollbar_mpi_leave(module->row.participant);
-    module->row.participant = NULL;
+    tollbar_mpi_leave(module->queue.participant);
+    module->queue.participant = NULL;
     const struct tollbar_p2p p2p = tollbar_pml_p2p(&module->messages, module->comm);
     module->options.name = module->comm->c_name;
     module->options.mpi = running;
     module->options.otherwise = "the MPI's own barrier is used";
     module->options.barriers_before = barriers;
-    module->options.call_site = barriers != 0 && module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
-    const int failed = tollbar_mpi_join(&p2p, &module->options, &module->row.participant);
+    module->options.call_site = barriers != 0 && module->queue.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
+    const int failed = tollbar_mpi_join(&p2p, &module->options, &module->queue.participant);
     module->stage = failed ? TOLLBAR_DECLINED : TOLLBAR_MET;
     return tollbar_result(&module->messages, failed == EIO);
 }
@@ -76,19 +76,19 @@ static int barrier_otherwise(tollbar_module* module) {
     if (module->stage != TOLLBAR_MET) return module->barrier(module->comm, module->barrier_module);
     ++module->barriers;
     if (fresh) return OMPI_SUCCESS;
-    const void* site = module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
-    return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->row.participant, site));
+    const void* site = module->queue.timeout_s > 0 ? tollbar_mpi_call_site() : NULL;
+    return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->queue.participant, site));
 }
 
 /* Memory order: what any rank wrote before it called this is visible to every rank after it returns. */
 static int barrier(struct ompi_communicator_t* comm, mca_coll_base_module_t* super) {
     tollbar_module* module = (tollbar_module*)super;
     (void)comm;
-    const int straight = module->stage == TOLLBAR_MET && module->row.timeout_s == 0 &&
-                         !tollbar_row_is_pending(&module->row);
+    const int straight = module->stage == TOLLBAR_MET && module->queue.timeout_s == 0 &&
+                         !tollbar_queue_is_pending(&module->queue);
     if (OPAL_UNLIKELY(!straight)) return barrier_otherwise(module);
     ++module->barriers;
-    return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->row.participant, NULL));
+    return tollbar_result(&module->messages, tollbar_mpi_arrive_and_wait(module->queue.participant, NULL));
 }
 
 static int ibarrier(struct ompi_communicator_t* comm, struct ompi_request_t** request, mca_coll_base_module_t* super) {
@@ -149,7 +149,7 @@ static mca_coll_base_module_t* query(struct ompi_communicator_t* comm, int* prio
     if (module == NULL) return NULL;
     *priority = tollbar_parameters_priority();
     module->options = tollbar_parameters_options();
-    module->row.timeout_s = module->options.timeout_s;
+    module->queue.timeout_s = module->options.timeout_s;
     module->super.coll_module_enable = enable;
     module->super.coll_barrier = barrier;
     module->super.coll_ibarrier = ibarrier;

@@ -24,7 +24,7 @@ struct tollbar_module {
     struct ompi_communicator_t* comm;
     /* The requests pending. Its participant is that of the ranks that have met. Before that an MPI_Ibarrier, which may
      * not wait for the ranks, makes one that has met nobody. */
-    struct tollbar_row row;
+    struct tollbar_queue queue;
     struct tollbar_pml_state messages; /* of the participant */
     enum tollbar_stage stage;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A request is pending in the row of its communicator, or, for a persistent barrier, in a row of its own: MPI-4.0, 6.13
- * lets each rank start such requests in another order. It keeps the communicator alive, also after MPI_Comm_free. */
+ * A request is pending in the queue of its communicator, or, for a persistent barrier, in a queue of its own:
+ * MPI-4.0, 6.13 lets each rank start such requests in another order. It keeps the communicator alive, also after
+ * MPI_Comm_free. */
 #include "request.h"
 
 #include <opal/runtime/opal_progress.h>
@@ -14,7 +15,7 @@ struct tollbar_request {
     ompi_request_t super;
     struct tollbar_pending pending;
     tollbar_module* module;
-    struct tollbar_row own; /* of a persistent one, else without a participant */
+    struct tollbar_queue own; /* of a persistent one, else without a participant */
     struct tollbar_pml_state messages;
     struct tollbar_request* next_unused;
 };
@@ -23,8 +24,8 @@ typedef struct tollbar_request tollbar_request;
 
 static tollbar_request* unused; /* to use again; under the lock */
 
-static struct tollbar_row* row_of(tollbar_request* request) {
-    return request->own.participant != NULL ? &request->own : &request->module->row;
+static struct tollbar_queue* queue_of(tollbar_request* request) {
+    return request->own.participant != NULL ? &request->own : &request->module->queue;
 }
 
 /* Another thread may find the request complete, and free it at once. */
@@ -36,7 +37,7 @@ static void complete(struct tollbar_pending* pending) {
 }
 
 void tollbar_requests_finish(tollbar_module* module) {
-    if (tollbar_row_is_pending(&module->row)) tollbar_row_finish(&module->row, NULL);
+    if (tollbar_queue_is_pending(&module->queue)) tollbar_queue_finish(&module->queue, NULL);
 }
 
 /* The user's handle is gone. */
@@ -73,7 +74,7 @@ static void construct(tollbar_request* request) {
     request->super.req_free = free_request;
     request->super.req_cancel = cancel_request;
     request->pending = (struct tollbar_pending){.end = complete};
-    request->own = (struct tollbar_row){0};
+    request->own = (struct tollbar_queue){0};
 }
 
 OBJ_CLASS_INSTANCE(tollbar_request, ompi_request_t, construct, NULL);
@@ -93,28 +94,28 @@ static tollbar_request* new_request(tollbar_module* module, bool persistent) {
     return request;
 }
 
-static uint64_t arrive(const tollbar_module* module, struct tollbar_row* row) {
-    return tollbar_mpi_arrive(row->participant, module->row.timeout_s > 0 ? tollbar_mpi_call_site() : NULL);
+static uint64_t arrive(const tollbar_module* module, struct tollbar_queue* queue) {
+    return tollbar_mpi_arrive(queue->participant, module->queue.timeout_s > 0 ? tollbar_mpi_call_site() : NULL);
 }
 
 /* Arrives where nobody else uses the participant, as nothing is pending. Gives the episode's number; 0 where it has not
  * arrived, because something is. Nonzero `over` when there is no more to wait for. */
-static uint64_t arrive_alone(tollbar_module* module, struct tollbar_row* row, int* over) {
+static uint64_t arrive_alone(tollbar_module* module, struct tollbar_queue* queue, int* over) {
     *over = 0;
     ++*(module->stage == TOLLBAR_MET ? &module->requests : &module->early);
-    if (tollbar_row_is_pending(row)) return 0;
-    const uint64_t episode = arrive(module, row);
-    *over = tollbar_mpi_test(row->participant, episode) && !tollbar_mpi_failed(row->participant, episode);
+    if (tollbar_queue_is_pending(queue)) return 0;
+    const uint64_t episode = arrive(module, queue);
+    *over = tollbar_mpi_test(queue->participant, episode) && !tollbar_mpi_failed(queue->participant, episode);
     return episode;
 }
 
-/* Puts an active request into its row; `episode` is 0 when it has not arrived yet. */
+/* Puts an active request into its queue; `episode` is 0 when it has not arrived yet. */
 static void enlist(tollbar_request* request, uint64_t episode) {
-    struct tollbar_row* row = row_of(request);
+    struct tollbar_queue* queue = queue_of(request);
     request->super.req_state = OMPI_REQUEST_ACTIVE;
     tollbar_take_lock();
-    request->pending.episode = episode == 0 ? arrive(request->module, row) : episode;
-    tollbar_pending_put_on(&request->pending, row);
+    request->pending.episode = episode == 0 ? arrive(request->module, queue) : episode;
+    tollbar_pending_put_on(&request->pending, queue);
     tollbar_release_lock();
 }
 
@@ -125,13 +126,13 @@ static int go_by_messages(tollbar_module* module) {
     char name[sizeof module->comm->c_name + 48];
     snprintf(name, sizeof name, "%s, MPI_Ibarrier before the first MPI_Barrier", module->comm->c_name);
     options.name = name;
-    return tollbar_mpi_join_by_messages(&p2p, &options, &module->row.participant);
+    return tollbar_mpi_join_by_messages(&p2p, &options, &module->queue.participant);
 }
 
 int tollbar_request_start_one(tollbar_module* module, ompi_request_t** handle) {
     int over;
-    if (module->row.participant == NULL && go_by_messages(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
-    const uint64_t episode = arrive_alone(module, &module->row, &over);
+    if (module->queue.participant == NULL && go_by_messages(module) != 0) return OMPI_ERR_OUT_OF_RESOURCE;
+    const uint64_t episode = arrive_alone(module, &module->queue, &over);
     if (over) {
         *handle = &ompi_request_empty;
         return OMPI_SUCCESS;
@@ -149,7 +150,7 @@ static int start(size_t count, ompi_request_t** handles) {
         tollbar_request* request = (tollbar_request*)handles[i];
         int over;
         request->super.req_status = ompi_status_empty;
-        const uint64_t episode = arrive_alone(request->module, row_of(request), &over);
+        const uint64_t episode = arrive_alone(request->module, queue_of(request), &over);
         if (over) { /* complete since its last time, and still so */
             request->super.req_state = OMPI_REQUEST_ACTIVE;
             continue;
@@ -169,10 +170,10 @@ static int join_again(tollbar_request* request) {
     char name[sizeof module->comm->c_name + 16];
     snprintf(name, sizeof name, "%s, persistent", module->comm->c_name);
     options.name = name;
-    options.plan = tollbar_mpi_plan(module->row.participant);
+    options.plan = tollbar_mpi_plan(module->queue.participant);
     options.barriers_before = 0;
     options.call_site = NULL;
-    request->own = (struct tollbar_row){.timeout_s = module->row.timeout_s};
+    request->own = (struct tollbar_queue){.timeout_s = module->queue.timeout_s};
     const int failed = tollbar_mpi_join(&p2p, &options, &request->own.participant);
     if (failed) request->own.participant = NULL;
     if (failed || tollbar_mpi_needs_no_calls(request->own.participant)) return failed;
@@ -183,7 +184,7 @@ static int join_again(tollbar_request* request) {
 
 int tollbar_request_persistent(tollbar_module* module, ompi_request_t** handle, int* ours) {
     *ours = 1;
-    if (!tollbar_mpi_needs_no_calls(module->row.participant)) return *ours = 0;
+    if (!tollbar_mpi_needs_no_calls(module->queue.participant)) return *ours = 0;
     tollbar_request* request = new_request(module, true);
     if (request == NULL) return OMPI_ERR_OUT_OF_RESOURCE;
     const int failed = join_again(request);
@@ -228,7 +229,7 @@ static ompi_request_fns_t before;
 
 static void finish(ompi_request_t* handle) {
     tollbar_request* request = (tollbar_request*)handle;
-    if (is_pending(handle) && !row_of(request)->held) tollbar_row_finish(row_of(request), &request->pending);
+    if (is_pending(handle) && !queue_of(request)->held) tollbar_queue_finish(queue_of(request), &request->pending);
 }
 
 static int wait_one(ompi_request_t** handle, ompi_status_public_t* status) {
