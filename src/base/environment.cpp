@@ -277,6 +277,8 @@ int tollbar_first_of_job(void) {
     return 1;
 }
 
+int tollbar_is_bound_at_start(void) { return environment::value_of("LD_BIND_NOW") != nullptr ? 1 : 0; }
+
 int tollbar_name_of_job(char* text, size_t size) {
     const char* own = environment::value_of("PMIX_NAMESPACE");
     std::string name = own == nullptr ? "" : own;

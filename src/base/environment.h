@@ -35,6 +35,9 @@ int tollbar_first_of_job(void);
  * it. */
 int tollbar_name_of_job(char* text, size_t size);
 
+/* Whether LD_BIND_NOW has the loader bind every name of a library when it is loaded. */
+int tollbar_is_bound_at_start(void);
+
 /* Read the settings of a door's host, which have the same values as the variable. 0 for any other value. */
 int tollbar_to_level(const char* text, int* level);
 int tollbar_to_network(const char* text, enum tollbar_network* network);

@@ -7,35 +7,14 @@ import itertools
 import os
 import re
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
-from mpi_jobs import Door, open_door, through
+from mpi_jobs import open_door, through
 from needs import left_out
 from tollbar.machine import doors, paths
-
-RANKS = 4
-ODD = 2
-HOST = re.escape(socket.gethostname())
-REPORT = re.compile(
-    r"tollbar: (?P<name>.+?) \((?P<ranks>\d+) ranks\), (?P<call>MPI_\w+)(?P<number> \d+)?"
-    r"(?: from rank \d+ \(tag 9\))? at (?P<site>\S+): "
-    rf"rank (?P<teller>\d+) on {HOST} has waited (?P<waited>\d+\.\d) s(?P<how>[^:]*): (?P<who>.*)\n"
-)
-MISSING = rf"rank {ODD} \(host {HOST}, process (\d+)\) has not come: it is "
-
-
-def library(door: Door) -> Path:
-    interface_of = {preload: interface for interface, preload in doors.PRELOADS.items()}
-    name = doors.WATCHES[interface_of.get(door.library.name, door.mpi.interface)]
-    return paths.find_library(name) or left_out(f"{name} is not built")
-
-
-def opened(door: Door, *others: Path, before: tuple[Path, ...] = ()) -> list[str]:
-    own = [] if door.name == "component" else [door.library]
-    return ["env", "LD_PRELOAD=" + ":".join(map(str, [*before, library(door), *own, *others]))]
+from watching import HOST, MISSING, ODD, RANKS, first_report, library, opened, reports
 
 
 @pytest.fixture
@@ -47,15 +26,6 @@ def watch(start):
         return start(door, RANKS, program, *how, **settings)
 
     return watch
-
-
-def reports(job) -> list[dict[str, str]]:
-    return [found.groupdict() for found in REPORT.finditer(job.said())]
-
-
-def first_report(job) -> dict[str, str]:
-    job.await_that(lambda: reports(job), "the report")
-    return reports(job)[0]
 
 
 def line_at(site: str) -> str:

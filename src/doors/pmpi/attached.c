@@ -3,6 +3,7 @@
 #include "attached.h"
 
 #include "everybody.h"
+#include "names.h"
 
 #include "base/environment.h"
 #include "base/say.h"
@@ -112,8 +113,12 @@ void tollbar_open(void) {
     int level = MPI_THREAD_SINGLE;
     if (tried || !tollbar_fits()) return;
     tried = 1;
-    const int able = PMPI_Query_thread(&level) == MPI_SUCCESS && make_keys();
-    if (!tollbar_everybody_is_here(able)) return;
+    static char letters[tollbar_letters_size];
+    static struct tollbar_question question = {
+        .name = "tollbar", .letters = letters, .otherwise = "MPI's own barriers are used everywhere", .said_from = 1};
+    tollbar_names_that_come_here(letters);
+    question.able = PMPI_Query_thread(&level) == MPI_SUCCESS && make_keys();
+    if (!tollbar_everybody_is_here(&question)) return;
     tollbar_open_private_comm(level);
     tollbar_everybody_knows();
     ready = 1;

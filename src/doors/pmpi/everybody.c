@@ -8,11 +8,10 @@
  * rank 0 finds the objection, or the rank finds rank 0 and does what that says. */
 #include "everybody.h"
 
-#include "names.h"
-
 #include "communicator/participant.h"
 #include "base/environment.h"
 #include "base/say.h"
+#include "transports/mpi/family.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +19,8 @@
 #include <time.h>
 
 enum { patience_s = 5 }; /* ranks leave MPI_Init at about the same time */
+
+static const struct tollbar_question* question;
 
 static const char* const decision = "decision";
 static const char* const objection = "objection";
@@ -40,7 +41,7 @@ static struct notice notice_of(const char* what) {
     struct notice notice;
     char job[200];
     tollbar_name_of_job(job, sizeof job);
-    snprintf(notice.name, sizeof notice.name, "tollbar:%s:%s", job, what);
+    snprintf(notice.name, sizeof notice.name, "%s:%s:%s", question->name, job, what);
     return notice;
 }
 
@@ -91,11 +92,9 @@ static int await(struct notice notice, const char* that, int* says) {
 }
 
 static void say_that_is_not_here(const char* who) {
-    if (tollbar_verbosity() >= 1)
-        tollbar_say(
-            "%s has no libtollbar_mpi_%s.so, another one, or a tool that takes other calls: MPI's own barriers are "
-            "used everywhere",
-            who, tollbar_family);
+    if (tollbar_verbosity() >= question->said_from)
+        tollbar_say("%s has no " TOLLBAR_LIBRARY "%s.so, another one, or a tool that takes other calls: %s", who,
+                    tollbar_family, question->otherwise);
 }
 
 /* Rank 0. */
@@ -129,18 +128,16 @@ static char mine[80]; /* what this rank publishes: the same on all ranks that do
 
 static int ask(int able) {
     int rank = 0, ranks = 1;
-    char letters[tollbar_letters_size];
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks < 2 || !able || !job_has_a_name()) return 0;
-    tollbar_names_that_come_here(letters);
-    snprintf(mine, sizeof mine, "%s-%s:%s", tollbar_family, TOLLBAR_VERSION, letters);
+    snprintf(mine, sizeof mine, "%s-%s:%s", tollbar_family, TOLLBAR_VERSION, question->letters);
     if (!publish(name_of(rank), mine)) {
         if (rank == 0)
             tollbar_say(
-                "the launcher keeps no names (MPI_Publish_name), so it is not known whether every rank has "
-                "libtollbar_mpi_%s.so: MPI's own barriers are used",
-                tollbar_family);
+                "the launcher keeps no names (MPI_Publish_name), so it is not known whether every rank "
+                "has " TOLLBAR_LIBRARY "%s.so: %s",
+                tollbar_family, question->otherwise);
         return 0;
     }
     return rank == 0 ? decide(ranks, mine) : learn();
@@ -162,9 +159,10 @@ static void leave_errors(void) {
     PMPI_Errhandler_free(&handlers.ours);
 }
 
-int tollbar_everybody_is_here(int able) {
+int tollbar_everybody_is_here(const struct tollbar_question* asked) {
+    question = asked;
     if (!note_errors()) return 0;
-    const int all = ask(able);
+    const int all = ask(asked->able);
     leave_errors();
     return all;
 }

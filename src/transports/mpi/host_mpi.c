@@ -63,12 +63,26 @@ static const char* find_family(char* called, size_t size) {
     return NULL;
 }
 
+/* The loader has bound every name at the start, as LD_BIND_NOW asks for, and there was no MPI then: calls of ours by
+ * name would go nowhere, though the program has opened one since. */
+static int is_bound_to_none;
+
+__attribute__((constructor)) static void note_binding(void) {
+    is_bound_to_none = tollbar_is_bound_at_start() && dlsym(RTLD_DEFAULT, "PMPI_Barrier") == NULL;
+}
+
 static void find_once(void) {
     char called[128] = "an MPI that is not known";
     if (dlsym(RTLD_DEFAULT, "PMPI_Barrier") == NULL) dl_iterate_phdr(share_library, NULL);
     const char* family = find_family(called, sizeof called);
-    const int fits = family != NULL && strcmp(family, tollbar_family) == 0 && tollbar_find_constants();
-    if (!fits && tollbar_first_of_job()) {
+    const int same = family != NULL && strcmp(family, tollbar_family) == 0;
+    const int fits = same && !is_bound_to_none && tollbar_find_constants();
+    if (!fits && same && is_bound_to_none && tollbar_first_of_job()) {
+        tollbar_say(
+            TOLLBAR_LIBRARY
+            "%s.so does not serve an MPI that is opened later where LD_BIND_NOW is set; " TOLLBAR_LEFT_UNCHANGED,
+            tollbar_family);
+    } else if (!fits && tollbar_first_of_job()) {
         const int another = family != NULL && strcmp(family, tollbar_family) != 0;
         tollbar_say(TOLLBAR_LIBRARY "%s.so does not serve %s%s%s%s; " TOLLBAR_LEFT_UNCHANGED, tollbar_family, called,
                     another ? ": preload " TOLLBAR_LIBRARY : "", another ? family : "", another ? ".so" : "");

@@ -47,6 +47,39 @@ TEST_CASE("where a rank is stopped or dead, one that waits in another call is no
     CHECK(line.find("rank 0") == std::string::npos);
 }
 
+TEST_CASE("a wait after a call on a communicator that is gone accuses nobody who never had it") {
+    Host host(3);
+    host.add(0, 1, 9, "gone", 2);
+    host.call(0, "MPI_Ibarrier", 0, 0, 8, 1);
+    host.message(0, "MPI_Wait", -2, -1);
+    says(host.line(), "gone (2 ranks), MPI_Ibarrier 1 at f+1: ");
+    host.at(0).row.comms[1].id = 0;  // as every place that no rank has ever used
+    CHECK(host.line().find("MPI_Ibarrier 1 at f+1: ") == std::string::npos);
+    host.at(0).row.comms[1] = host.at(0).row.comms[0];  // another has the place
+    CHECK(host.line().find("MPI_Ibarrier 1 at f+1: ") == std::string::npos);
+}
+
+TEST_CASE("of a rank whose thread has ended the last call is that thread's") {
+    Host host(2);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Barrier");
+    Row& row = host.at(1).row;
+    row.last = row.seats[0].last;
+    row.last_number = row.seats[0].last_number;
+    row.seats[0] = {};
+    host.at(1).waited_s[0] = 0;
+    host.call(0, "MPI_Allreduce");
+    says(host.line(), "it is outside the MPI, running, after MPI_Barrier 1 of world at f+1");
+}
+
+TEST_CASE("of a rank with more threads than are seen that is said") {
+    Host host(2);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Barrier");
+    host.leave(1);
+    host.at(1).row.unseen = 3;
+    host.call(0, "MPI_Allreduce");
+    says(host.line(), "after MPI_Barrier 1 of world at f+1, 3 of its threads not seen");
+}
+
 TEST_CASE("of a wait that nothing explains, a stopped rank is named alone") {
     Host host(4);
     for (const int rank : {0, 1, 2, 3}) host.enter(rank, line_of("MPI_Wait"), 0);

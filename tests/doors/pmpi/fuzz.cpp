@@ -79,7 +79,8 @@ void call(tollbar_row& row, Input& input) {
         seat.number = ++comm.count;
         comm.last[comm.count % tollbar_kept] = {
             .what = more % 3 << 32 | line, .bytes = more % 5 == 0 ? ~std::uint64_t{0} : 8, .site = 1, .entered_ns = 1};
-        seat.last = index + 1;
+        seat.last = comm.id;
+        seat.last_number = comm.count;
     }
     seat.peer = static_cast<std::int32_t>(more % 10) - 2;
     seat.tag = static_cast<std::int32_t>(more % 3) - 1;

@@ -55,7 +55,8 @@ public:
             .what = root << 32 | op << 16 | line, .bytes = bytes, .site = 1, .entered_ns = 0};
         tollbar_seat& seat = at(rank).row.seats[0];
         seat.number = comm.count;
-        seat.last = index + 1;
+        seat.last = comm.id;
+        seat.last_number = comm.count;
         enter(rank, line, index + 1);
     }
 

@@ -140,7 +140,8 @@ private:
             seat.number = comm.count + 1;
             comm.last[seat.number % tollbar_kept] = {.what = root << 32 | line, .bytes = 8, .site = 1, .entered_ns = 0};
             comm.count = seat.number;
-            seat.last = call.comm + 1;
+            seat.last = comm.id;
+            seat.last_number = comm.count;
         }
         seat.at = tollbar_at(tollbar_serial_of(seat.at) + 1, call.comm + 1, line, tollbar_inside);
         state(rank).inside = true;

@@ -34,17 +34,16 @@ struct Wait {
 Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
     const std::string_view name = call_of(seat).name;
     Wait wait{.rank = &rank, .seat = &seat, .seconds = seconds};
-    const tollbar_comm* const last = rank.comm(seat.last);
+    const tollbar_comm* const last = rank.comm_of(seat.last);
     if (seat.number != 0) {
-        wait.comm = rank.comm(tollbar_comm_of(seat.at));
+        wait.comm = last;
         wait.number = seat.number;
     } else if (last != nullptr && (name.starts_with("MPI_Wait") || name.starts_with("MPI_Test"))) {
-        const tollbar_counted* const begun = counted_at(*last, last->count);
+        const tollbar_counted* const begun = counted_at(*last, seat.last_number);
         if (begun == nullptr || call_of(*begun).kind != tollbar_begun) return wait;
         wait.comm = last;
-        wait.number = last->count;
+        wait.number = seat.last_number;
     }
-    if (wait.comm == nullptr || wait.comm->id == 0) return {.rank = &rank, .seat = &seat, .seconds = seconds};
     return wait;
 }
 
@@ -89,7 +88,7 @@ public:
         for (const Rank& rank : ranks_) {
             std::string calls;
             for (const tollbar_comm& comm : rank.row.comms) {
-                if (comm.id == 0 || here[comm.id] >= comm.size) continue;
+                if (comm.id == 0 || comm.freed != 0 || here[comm.id] >= comm.size) continue;
                 const tollbar_counted* const last = counted_at(comm, comm.count);
                 calls.append(" ").append(hex(comm.id)).append(":").append(std::to_string(comm.count));
                 calls.append(":").append(last == nullptr ? "" : fact_of(*last));
@@ -183,6 +182,7 @@ private:
     /// call that sends and receives may be sending to anybody.
     static const tollbar_seat* message_of(const Rank& rank) {
         const tollbar_seat* only = nullptr;
+        if (rank.row.unseen != 0) return nullptr;
         for (const tollbar_seat& seat : rank.row.seats) {
             if (seat.at == 0) continue;
             if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0 ||

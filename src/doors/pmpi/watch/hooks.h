@@ -41,12 +41,13 @@ tollbar_in_each_hook int number_at(enum language language, const word* arguments
 
 /* `large`: the counts of C are of 64 bits. */
 tollbar_in_each_hook struct tollbar_given given_in(unsigned line, enum language language, const word* arguments,
-                                                   int large, const void* site) {
+                                                   int large, const void* site, const void* frame) {
     const struct tollbar_call* const call = &tollbar_calls[line];
     struct tollbar_given given = {.peer = number_at(language, arguments, call->peer),
                                   .tag = number_at(language, arguments, call->tag),
                                   .count = number_at(language, arguments, call->count),
-                                  .site = site};
+                                  .site = site,
+                                  .frame = frame};
     if (large) given.count = (int64_t)arguments[call->count];
     if (language == in_c) {
         given.comm = (MPI_Comm)arguments[call->comm];

@@ -5,13 +5,14 @@
 #include "watched.h"
 
 #include "account.hpp"
+#include "gathered.hpp"
 #include "operations.h"
+#include "threads.hpp"
 #include "told.hpp"
 #include "watch.hpp"
 
 #include "base/environment.h"
 #include "base/fnv.hpp"
-#include "communicator/call_site.hpp"
 #include "transports/mpi/host_mpi.h"
 
 #include <algorithm>
@@ -22,14 +23,10 @@
 #include <mutex>
 #include <numeric>
 #include <span>
-#include <sstream>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
-__thread struct tollbar_here tollbar_here;
 uint64_t tollbar_age;
-int tollbar_accounts;
 
 using namespace tollbar::detail::watch;
 
@@ -48,8 +45,7 @@ struct State {
     Place place;
     bool is_wanted = false;
     int keyval = MPI_KEYVAL_INVALID;
-    MPI_Comm accounts = MPI_COMM_NULL;  ///< of all ranks, to gather their accounts; none where these are not wanted
-    unsigned seats = 0;
+    std::uint64_t freed = 0;  ///< communicators so far
     std::map<MPI_Comm, std::unique_ptr<Known>> all;
     std::map<std::uint64_t, std::uint64_t> used_before;
 };
@@ -67,10 +63,12 @@ std::uint64_t mixed(std::initializer_list<std::uint64_t> numbers) {
 }
 
 /// In MPI_COMM_WORLD; empty where one is of another job.
-std::vector<int> world_ranks_of(MPI_Comm comm, int (*group_of)(MPI_Comm, MPI_Group*)) {
+std::vector<int> world_ranks_of(MPI_Comm comm, bool remote = false) {
     MPI_Group group, world;
     int ranks = 0;
-    if (group_of(comm, &group) != MPI_SUCCESS) return {};
+    // Calls by name: an address would be looked up where this library is loaded, before a program that opens its MPI
+    // later has one.
+    if ((remote ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group)) != MPI_SUCCESS) return {};
     PMPI_Group_size(group, &ranks);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     std::vector<int> own(static_cast<std::size_t>(ranks)), there(own.size());
@@ -87,12 +85,22 @@ int forget(MPI_Comm comm, int, void*, void*) {
     const std::lock_guard lock(self.mutex);
     const auto found = self.all.find(comm);
     if (found == self.all.end()) return MPI_SUCCESS;
-    if (found->second->shared != nullptr)
-        __atomic_store_n(&found->second->shared->id, std::uint64_t{0}, __ATOMIC_RELEASE);  // pairs as in add()
+    if (found->second->shared != nullptr) tollbar_put(&found->second->shared->freed, ++self.freed);
     self.all.erase(found);
     // Relaxed: a thread that gets the handle anew gets it after this in the MPI's own order.
     __atomic_fetch_add(&tollbar_age, 1, __ATOMIC_RELAXED);
     return MPI_SUCCESS;
+}
+
+/// The place of one that nobody had, or was freed long ago; nullptr where all are in use.
+tollbar_comm* room_in(tollbar_row& row) {
+    constexpr std::ptrdiff_t stay = 16;  // looks copy those that have been freed as well
+    const auto is_freed = [](const tollbar_comm& one) { return one.freed != 0; };
+    const auto order = [](const tollbar_comm& one) { return one.freed != 0 ? one.freed : ~std::uint64_t{0}; };
+    const auto first = std::ranges::min_element(row.comms, {}, order);
+    const auto unused = std::ranges::find(row.comms, 0U, &tollbar_comm::id);
+    if (unused != std::end(row.comms) && std::ranges::count_if(row.comms, is_freed) < stay) return unused;
+    return is_freed(*first) ? first : nullptr;
 }
 
 /// When it has been made; nullptr where the MPI would not tell of its end.
@@ -114,10 +122,10 @@ const tollbar_known* add(MPI_Comm comm, MPI_Comm like, std::uint64_t parent, std
     auto made = std::make_unique<Known>();
     made->comm = comm;
     made->is_begun = comm != like;
-    made->world_ranks = world_ranks_of(like, between != 0 ? PMPI_Comm_remote_group : PMPI_Comm_group);
+    made->world_ranks = world_ranks_of(like, between != 0);
     std::uint64_t ranks = made->world_ranks.size(), hash = hash_of(made->world_ranks);
     if (between != 0) {
-        const std::vector<int> own = world_ranks_of(like, PMPI_Comm_group);
+        const std::vector<int> own = world_ranks_of(like);
         ranks += own.size();
         hash += hash_of(own);  // the same on both sides
     }
@@ -127,16 +135,18 @@ const tollbar_known* add(MPI_Comm comm, MPI_Comm like, std::uint64_t parent, std
     std::unique_lock lock(self.mutex);
     if (const auto found = self.all.find(comm); found != self.all.end()) return found->second.get();  // by a thread
     Known* const known = (self.all[comm] = std::move(made)).get();
-    const std::span comms(self.place.row->comms);
-    const auto free = std::ranges::find(comms, 0U, &tollbar_comm::id);
-    if (free != comms.end() && known->peers != 0) {
-        known->shared = &*free;
-        known->index = static_cast<unsigned>(free - comms.begin()) + 1;
+    tollbar_comm* const free = room_in(*self.place.row);
+    if (free != nullptr && known->peers != 0) {
+        known->shared = free;
+        known->index = static_cast<unsigned>(free - self.place.row->comms) + 1;
         if (parent == 0) number = ++self.used_before[hash];
+        __atomic_store_n(&free->id, std::uint64_t{0}, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_RELEASE);  // pairs with the acquire of a second look in look.cpp
+        tollbar_put(&free->freed, 0);
         tollbar_put(&free->count, 0);
         tollbar_put(&free->size, ranks);
         std::ranges::fill(free->name, '\0');
-        const std::uint64_t id = comm == MPI_COMM_WORLD ? tollbar_world : mixed({parent, number, hash});
+        const std::uint64_t id = comm == MPI_COMM_WORLD ? std::uint64_t{tollbar_world} : mixed({parent, number, hash});
         __atomic_store_n(&free->id, id, __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
     }
     lock.unlock();
@@ -189,20 +199,6 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
 
 }  // namespace
 
-int tollbar_begin_anew() {
-    struct tollbar_here& here = ::tollbar_here;
-    if (here.asked == 0) {
-        here.asked = 1;
-        State& self = state();
-        const std::lock_guard lock(self.mutex);
-        if (self.seats < tollbar_seats) here.seat = &self.place.row->seats[self.seats++];
-    }
-    if (here.seat == nullptr) return 0;
-    here.age = __atomic_load_n(&tollbar_age, __ATOMIC_RELAXED);
-    for (tollbar_kept_comm& kept : here.comms) kept = {};
-    return 1;
-}
-
 void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Datatype type, MPI_Op op) {
     struct tollbar_here& here = ::tollbar_here;
     tollbar_kept_comm& kept = *tollbar_kept_of(comm);
@@ -223,43 +219,45 @@ void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Datatype 
 void tollbar_before_init() {
     State& self = state();
     self.is_wanted = (tollbar_timeout() > 0 || is_accounted()) && tollbar_find_fit() != 0;
-    if (self.place.row == nullptr && self.is_wanted) self.place = take_place();
+    if (self.place.row != nullptr || !self.is_wanted) return;
+    self.place = take_place();
+    if (self.place.row != nullptr && !comes_here("MPI_Finalize")) refuse_account(self.place);
 }
 
 void tollbar_after_init() {
     State& self = state();
     int is_there = 0;
+    if (!self.is_wanted) return;  // a Fortran name may have called the C name
     PMPI_Initialized(&is_there);
-    if (is_there == 0 || !std::exchange(self.is_wanted, false)) return;  // a Fortran name may have called the C name
-    if (self.place.row != nullptr) take_name_away();
+    if (is_there == 0) return;
+    self.is_wanted = false;
+    take_name_away();
     MPI_Comm parent = MPI_COMM_NULL;
-    int ranks = 1, rank = 0, unwatched = self.place.row == nullptr;
+    int ranks = 1, rank = 0, level = MPI_THREAD_MULTIPLE;
     char job[200];
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_get_parent(&parent);
     // The rows of a spawned job whose launcher gives it no name would be taken for those of the job that spawned it.
     const bool is_alone = ranks < 2 || (parent != MPI_COMM_NULL && tollbar_name_of_job(job, sizeof job) == 0);
-    // All ranks give their accounts, or none does.
-    if (!is_alone && is_accounted()) {
-        const int here = unwatched;
-        PMPI_Allreduce(&here, &unwatched, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-        if (unwatched == 0) PMPI_Comm_dup(MPI_COMM_WORLD, &self.accounts);
-    }
-    if (is_alone || self.place.row == nullptr ||
-        PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr) != MPI_SUCCESS) {
+    const bool accounts = !is_alone && is_accounted() && begin_to_gather(self.place);
+    if (is_alone || self.place.row == nullptr) {
         self.place = {};
         return;
     }
+    // Without such a key communicators but MPI_COMM_WORLD are not counted.
+    PMPI_Comm_create_keyval(copy_nothing, forget, &self.keyval, nullptr);
     self.place.row->rank = rank;
+    begin_seats(*self.place.row);
     find_known(MPI_COMM_WORLD);
     begin(self.place, tollbar_timeout());
-    if (self.accounts != MPI_COMM_NULL) begin_account();
-    __atomic_store_n(&tollbar_accounts, self.accounts != MPI_COMM_NULL, __ATOMIC_RELAXED);
+    if (accounts) begin_account();
+    PMPI_Query_thread(&level);
+    const int several = level == MPI_THREAD_MULTIPLE ? tollbar_several : 0;
+    __atomic_store_n(&tollbar_besides, several | (accounts ? tollbar_accounts : 0), __ATOMIC_RELAXED);
     __atomic_store_n(&tollbar_age, 1, __ATOMIC_RELAXED);
+    tollbar_begin_anew();  // the first seat is that of the thread that has begun
 }
-
-void tollbar_entered_now(tollbar_counted* counted) { tollbar_put(&counted->entered_ns, now_ns()); }
 
 void tollbar_stayed(const tollbar_seat* seat) {
     const std::uint64_t left_ns = now_ns();
@@ -272,31 +270,13 @@ void tollbar_stayed(const tollbar_seat* seat) {
 }
 
 void tollbar_before_finalize() {
-    State& self = state();
-    if (self.accounts == MPI_COMM_NULL) return;
-    __atomic_store_n(&tollbar_accounts, 0, __ATOMIC_RELAXED);
-    int ranks = 1;
-    PMPI_Comm_size(self.accounts, &ranks);
-    const std::size_t most = std::clamp<std::size_t>(16384 / static_cast<std::size_t>(ranks), 16, 1024);
-    const auto site = [](std::uint64_t address) { return tollbar::detail::mpi::call_site_in(getpid(), address); };
-    const std::string own = account(self.place.row->rank, most, site);
-    const int bytes = static_cast<int>(own.size());
-    const bool gathers = self.place.row->rank == 0;
-    std::vector<int> sizes(gathers ? static_cast<std::size_t>(ranks) : 0), begins(sizes.size());
-    PMPI_Gather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, self.accounts);
-    std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
-    std::string all(gathers ? static_cast<std::size_t>(begins.back() + sizes.back()) : 0, '\0');
-    PMPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE, 0, self.accounts);
-    std::istringstream lines(all);
-    for (std::string line; std::getline(lines, line);) tell(line, "account");
-    // All go on together: MPICH over UCX may wait in MPI_Finalize for ever for a rank that is far ahead there.
-    int together = 0;
-    PMPI_Allreduce(MPI_IN_PLACE, &together, 1, MPI_INT, MPI_MAX, self.accounts);
-    PMPI_Comm_free(&self.accounts);
+    __atomic_fetch_and(&tollbar_besides, ~tollbar_accounts, __ATOMIC_RELAXED);
+    gather_accounts();
 }
 
 void tollbar_after_finalize() {
-    __atomic_store_n(&tollbar_age, 0, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&tollbar_age, 0, __ATOMIC_RELAXED) == 0) return;
+
     end(state().place);
 }
 

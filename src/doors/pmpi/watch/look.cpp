@@ -21,39 +21,55 @@ void copy(const void* from, void* to, std::size_t bytes) {
                                                              __ATOMIC_RELAXED);
 }
 
+bool is_vacant(const tollbar_seat& seat) { return tollbar_state_of(seat.at) == tollbar_vacant; }
+
+/// Without what changes meanwhile: such a seat is shown as outside, such a communicator as nobody's.
 Row copied(const tollbar_row& shared) {
     Row row;
     std::array<std::uint64_t, tollbar_seats> before{};
+    std::array<std::uint64_t, tollbar_comms> ids{};
     std::ranges::transform(shared.seats, before.begin(), at_of);
-    std::array<bool, tollbar_comms> used{};
-    for (std::size_t i = 0; i < used.size(); ++i) {
-        used[i] = __atomic_load_n(&shared.comms[i].id, __ATOMIC_ACQUIRE) != 0;         // pairs with add()
-        if (used[i]) (void)__atomic_load_n(&shared.comms[i].count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        ids[i] = __atomic_load_n(&shared.comms[i].id, __ATOMIC_ACQUIRE);                   // pairs with add()
+        if (ids[i] != 0) (void)__atomic_load_n(&shared.comms[i].count, __ATOMIC_ACQUIRE);  // pairs with tollbar_count()
     }
     row.state = __atomic_load_n(&shared.state, __ATOMIC_RELAXED);
     row.rank = __atomic_load_n(&shared.rank, __ATOMIC_RELAXED);
     row.process = __atomic_load_n(&shared.process, __ATOMIC_RELAXED);
     row.start = __atomic_load_n(&shared.start, __ATOMIC_RELAXED);
+    row.unseen = __atomic_load_n(&shared.unseen, __ATOMIC_RELAXED);
+    row.last = __atomic_load_n(&shared.last, __ATOMIC_RELAXED);
+    row.last_number = __atomic_load_n(&shared.last_number, __ATOMIC_RELAXED);
     copy(shared.seats, row.seats.data(), sizeof row.seats);
-    const auto last_used = std::ranges::find(used.rbegin(), used.rend(), true);
-    row.comms.resize(static_cast<std::size_t>(used.rend() - last_used));
+    const auto last_used = std::find_if(ids.rbegin(), ids.rend(), [](std::uint64_t id) { return id != 0; });
+    row.comms.resize(static_cast<std::size_t>(ids.rend() - last_used));
     for (std::size_t i = 0; i < row.comms.size(); ++i)
-        if (used[i]) copy(&shared.comms[i], &row.comms[i], sizeof row.comms[i]);
+        if (ids[i] != 0) copy(&shared.comms[i], &row.comms[i], sizeof row.comms[i]);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     for (std::size_t i = 0; i < before.size(); ++i)
         if (at_of(shared.seats[i]) != before[i]) row.seats[i].at &= ~std::uint64_t{3};
+    for (std::size_t i = 0; i < row.comms.size(); ++i)
+        if (__atomic_load_n(&shared.comms[i].id, __ATOMIC_RELAXED) != ids[i]) row.comms[i].id = 0;
+    std::ranges::replace_if(row.seats, is_vacant, tollbar_seat{});
     return row;
 }
 
 }  // namespace
 
 const tollbar_comm* Rank::comm(std::uint64_t index_plus_one) const {
-    return index_plus_one == 0 || index_plus_one > row.comms.size() ? nullptr : &row.comms[index_plus_one - 1];
+    if (index_plus_one == 0 || index_plus_one > row.comms.size()) return nullptr;
+    const tollbar_comm& found = row.comms[index_plus_one - 1];
+    return found.id == 0 ? nullptr : &found;
 }
 
 const tollbar_comm* Rank::comm_of(std::uint64_t id) const {
     const auto found = std::ranges::find(row.comms, id, &tollbar_comm::id);
-    return found == row.comms.end() ? nullptr : &*found;
+    return id == 0 || found == row.comms.end() ? nullptr : &*found;
+}
+
+const tollbar_seat& Rank::telling() const {
+    const auto inside = std::ranges::find_if_not(row.seats, is_outside);
+    return inside == row.seats.end() ? row.seats[0] : *inside;
 }
 
 const tollbar_counted* counted_at(const tollbar_comm& comm, std::uint64_t number) {
@@ -66,13 +82,13 @@ std::size_t Looking::rows() const {
 }
 
 double Looking::waited(std::size_t row, std::size_t seat, std::uint64_t at, Clock::time_point now) {
-    if (row >= since_.size()) since_.resize(row + 1);
+    if (since_.size() <= row) since_.resize(row + 1);
     Since& since = since_[row];
     if (since.at[seat] != at || since.time[seat] == Clock::time_point()) {
         since.at[seat] = at;
         since.time[seat] = now;
     }
-    if (tollbar_state_of(at) == tollbar_outside) return 0;
+    if (tollbar_state_of(at) == tollbar_outside || tollbar_state_of(at) == tollbar_vacant) return 0;
     return std::chrono::duration<double>(now - since.time[seat]).count();
 }
 
@@ -80,9 +96,13 @@ Looking::Longest Looking::longest(Clock::time_point now) {
     Longest longest;
     for (std::size_t row = 0; row < rows(); ++row) {
         const tollbar_row& shared = file_.rows[row];
-        for (std::size_t i = 0; i < tollbar_seats; ++i)
+        // Acquire: pairs with begin(). One that has left may have threads that wait for ever.
+        const std::uint64_t state = __atomic_load_n(&shared.state, __ATOMIC_ACQUIRE);
+        if (state == tollbar_row_free) continue;
+        const auto used = std::clamp<std::uint64_t>(__atomic_load_n(&shared.used, __ATOMIC_RELAXED), 1, tollbar_seats);
+        for (std::size_t i = 0; i < used; ++i)
             longest.waited_s = std::max(longest.waited_s, waited(row, i, at_of(shared.seats[i]), now));
-        if (__atomic_load_n(&shared.state, __ATOMIC_RELAXED) != tollbar_row_used) continue;
+        if (state != tollbar_row_used) continue;
         const Clock::time_point moved = *std::ranges::max_element(since_[row].time);
         longest.stood_s = std::max(longest.stood_s, std::chrono::duration<double>(now - moved).count());
     }

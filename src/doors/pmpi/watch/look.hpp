@@ -26,8 +26,9 @@ struct Row {
     std::uint64_t state = tollbar_row_free;
     std::int32_t rank = 0, process = 0;
     std::uint64_t start = 0;
+    std::uint64_t unseen = 0, last = 0, last_number = 0;
     std::array<tollbar_seat, tollbar_seats> seats{};
-    std::vector<tollbar_comm> comms;  ///< up to the last one in use; the id of a free one is 0
+    std::vector<tollbar_comm> comms;  ///< up to the last one in use; the id of nobody's is 0
 };
 
 /// A rank's row, and for how long each of its seats has been seen in its call; 0 outside.
@@ -35,10 +36,12 @@ struct Rank {
     Row row;
     std::array<double, tollbar_seats> waited_s{};
 
-    /// nullptr for 0, the index of none.
+    /// nullptr for 0, the index of none, and where it is nobody's.
     const tollbar_comm* comm(std::uint64_t index_plus_one) const;
-    /// nullptr where this rank does not have that one.
+    /// nullptr where this rank does not have that one, and for 0, the identity of none.
     const tollbar_comm* comm_of(std::uint64_t id) const;
+    /// The thread that tells most of it: one in a call, else the one that was first in the MPI.
+    const tollbar_seat& telling() const;
 };
 
 /// The call of that number; nullptr where it has not been made, or is forgotten.
@@ -71,7 +74,7 @@ public:
     bool still_wait(const std::vector<Rank>& ranks, double timeout_s) const;
 
     /// Earlier looks count no more: this process was stopped meanwhile, and perhaps all of them.
-    void forget() { since_.assign(since_.size(), {}); }
+    void forget() { since_.clear(); }
 
 private:
     struct Since {

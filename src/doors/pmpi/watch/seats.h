@@ -12,18 +12,20 @@
 
 enum {
     tollbar_rows = 1024,      /* ranks of a host; further ones are not watched */
-    tollbar_seats = 8,        /* threads of a rank that have called the MPI; further ones are not seen */
+    tollbar_seats = 64,       /* threads of a rank that are alive and have called the MPI; of further ones only the
+                                 collective calls are counted */
     tollbar_comms = 128,      /* communicators of a rank at a time; calls of further ones go by their names alone */
     tollbar_kept = 4,         /* collective calls of each */
     tollbar_long_ns = 100000, /* a shorter stay in a call is no wait for anybody */
     tollbar_world = 1,        /* the identity of MPI_COMM_WORLD */
-    tollbar_seats_version = 3
+    tollbar_seats_version = 4
 };
 
 enum tollbar_state {
     tollbar_outside, /* of the MPI */
     tollbar_inside,  /* of the call */
-    tollbar_polling  /* the call has found nothing, and is the last one that was made */
+    tollbar_polling, /* the call has found nothing, and is the last one that was made */
+    tollbar_vacant   /* the seat's thread has ended */
 };
 
 /* The call a thread is in, or was in last; a cache line of its own. */
@@ -34,8 +36,11 @@ struct tollbar_seat {
     uint64_t number; /* of the collective call on its communicator; 0: no collective call */
     int32_t peer;    /* the partner's rank in MPI_COMM_WORLD; -1: any; -2: not known */
     int32_t tag;     /* -1: any */
-    uint64_t last;   /* the index plus one of the communicator of this thread's last collective call */
-    uint64_t unused[3];
+    uint64_t last;   /* the identity of the communicator of this thread's last collective call; 0: it has made none */
+    uint64_t last_number; /* of that call */
+    int32_t thread;       /* as the kernel numbers them */
+    int32_t unused;
+    uint64_t unused_too;
 };
 
 /* A collective call on a communicator. */
@@ -47,21 +52,25 @@ struct tollbar_counted {
 };
 
 struct tollbar_comm {
-    uint64_t id;    /* the same on all its ranks; 0: this index is free */
+    uint64_t id;    /* the same on all its ranks; 0: nobody's */
     uint64_t count; /* of collective calls so far */
     uint64_t size;
-    uint64_t unused;
+    uint64_t freed; /* 0: it is in use; else the place in the order of those that were freed. Such a one stays until its
+                       index is needed, for others may still be in a call that this rank has left */
     struct tollbar_counted last[tollbar_kept]; /* number n is in n % tollbar_kept */
     char name[64];
-    uint64_t unused_too[4];
+    uint64_t unused[4];
 };
 
 struct tollbar_row {
     uint64_t state; /* below */
     int32_t rank;   /* in MPI_COMM_WORLD */
     int32_t process;
-    uint64_t start; /* of the process: detail::start_of() */
-    uint64_t unused[5];
+    uint64_t start;             /* of the process: detail::start_of() */
+    uint64_t used;              /* seats that threads have had so far: the first ones */
+    uint64_t unseen;            /* threads that are alive and found no seat */
+    uint64_t last, last_number; /* those of the thread that ended last */
+    uint64_t unused;
     struct tollbar_seat seats[tollbar_seats];
     struct tollbar_comm comms[tollbar_comms];
 };
@@ -73,7 +82,9 @@ struct tollbar_seats_file {
     uint64_t taken;       /* rows so far */
     uint64_t reported_ns; /* of CLOCK_MONOTONIC: when a rank of this host has reported last */
     uint64_t stood_ns;    /* the same, or has told for other hosts where the ranks stand */
-    uint64_t unused[4];
+    uint64_t refused;     /* a rank found no room for its row, and has said so */
+    uint64_t account;     /* whether its ranks give one: see seats.cpp */
+    uint64_t unused[2];
     struct tollbar_row rows[tollbar_rows];
 };
 

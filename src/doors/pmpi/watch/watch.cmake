@@ -91,7 +91,8 @@ function(tollbar_watch family)
     file(CONFIGURE OUTPUT ${made}/names_${family} CONTENT "${names}\n" @ONLY)
 
     set(target tollbar_mpi_watch_${family})
-    add_library(${target} SHARED ${made}/hooks_${family}.c ${watch}/known.cpp ${preload_SOURCES}
+    add_library(${target} SHARED ${made}/hooks_${family}.c ${watch}/gathered.cpp ${watch}/known.cpp
+                                 ${watch}/threads.cpp everybody.c ${preload_SOURCES}
                                  ${PROJECT_SOURCE_DIR}/src/transports/mpi/host_mpi.c)
     set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                           LINKER_LANGUAGE CXX LINK_DEPENDS "${watch}/exports.map;${made}/names_${family}")

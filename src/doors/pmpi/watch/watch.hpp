@@ -18,8 +18,17 @@ struct Place {
 /// To be called before MPI_Init goes on, for its end takes the file's name away.
 Place take_place() noexcept;
 
-/// Once MPI_Init is over on this rank, and so begun on all.
+/// Once MPI_Init is over on this rank, and so begun on all: takes the file's name away.
 void take_name_away() noexcept;
+
+/// At the same time: whether all of so many ranks have a row in this file. All ranks that have one get the same answer.
+bool all_are_here(const Place& place, int ranks) noexcept;
+
+/// Before MPI_Init goes on: this rank will not come to where accounts are gathered.
+void refuse_account(const Place& place) noexcept;
+
+/// With all_are_here(): whether each of them comes to where accounts are gathered. The same answer on each.
+bool gives_account(const Place& place, int ranks) noexcept;
 
 /// Shows the row, and begins to watch: every `timeout_s` seconds in which some rank of this host has waited, one of
 /// their watchers says for whom (0: never).

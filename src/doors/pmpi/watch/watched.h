@@ -42,9 +42,10 @@ struct tollbar_kept_comm {
 
 /* The thread's own, so that a call finds its communicator, its type's size and its operation without asking. */
 struct tollbar_here {
-    struct tollbar_seat* seat; /* NULL: not asked for yet, or none */
-    int asked;
-    uint64_t age; /* the handles below hold as long as it is tollbar_age; before the seat is there, it is not */
+    struct tollbar_seat* seat; /* NULL: not asked for yet */
+    struct tollbar_seat own;   /* where the row has none left: nobody else looks at it */
+    uint64_t age;      /* the handles below hold as long as it is tollbar_age; before the seat is there, it is not */
+    const void* frame; /* of the call that the seat is in */
     struct tollbar_kept_comm comms[8];
     struct {
         MPI_Datatype type; /* a named one, whose handle stays */
@@ -59,10 +60,18 @@ extern tollbar_hidden __thread struct tollbar_here tollbar_here;
 
 extern tollbar_hidden uint64_t tollbar_age; /* grows with each end of a communicator between MPI_Init and MPI_Finalize;
                                                0 outside of these, and where there is no row; atomic */
-extern tollbar_hidden int tollbar_accounts; /* collective calls are timed; atomic */
 
-/* The slow halves. At a thread's first call and at another age; whether there is a seat for it. */
-tollbar_slow int tollbar_begin_anew(void);
+enum {
+    tollbar_accounts = 1, /* collective calls are timed */
+    tollbar_several = 2   /* threads may make collective calls at once */
+};
+extern tollbar_hidden int tollbar_besides; /* some of these; atomic */
+
+/* The slow halves. At a thread's first call and at another age. */
+tollbar_slow void tollbar_begin_anew(void);
+/* A call begins in a seat that is in another one: whether an error handler, or another function of the program's, has
+ * jumped out of that one, so that the new one is none of the MPI's own. */
+tollbar_slow int tollbar_was_jumped_out_of(const void* frame);
 /* Another communicator, type or operation than tollbar_here has: then it has what those of this call are. */
 tollbar_slow void tollbar_find_handles(const struct tollbar_call* call, MPI_Comm comm, MPI_Datatype type, MPI_Op op);
 
@@ -74,8 +83,9 @@ void tollbar_after_init(void);
 void tollbar_before_finalize(void);
 void tollbar_after_finalize(void);
 
-/* A collective call that is accounted for begins, and ends. */
-tollbar_slow void tollbar_entered_now(struct tollbar_counted* counted);
+/* tollbar_count() where threads may do so at once, or where calls are timed. */
+tollbar_slow uint64_t tollbar_count_besides(const struct tollbar_known* known, struct tollbar_counted what);
+/* A collective call that is accounted for ends. */
 tollbar_slow void tollbar_stayed(const struct tollbar_seat* seat);
 
 /* The arguments of a call that count, by their kinds. */
@@ -86,6 +96,7 @@ struct tollbar_given {
     int64_t count;
     int peer, tag;
     const void* site;
+    const void* frame; /* the caller's, of which the stack goes on from here */
 };
 
 /* A call's end needs these. */
@@ -102,7 +113,9 @@ void tollbar_was_named(const struct tollbar_known* known);
 static inline void tollbar_put(uint64_t* word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline uint64_t tollbar_own(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
-static inline int tollbar_is_set(const int* word) { return tollbar_rare(__atomic_load_n(word, __ATOMIC_RELAXED)); }
+static inline int tollbar_has_besides(int what) {
+    return tollbar_rare((__atomic_load_n(&tollbar_besides, __ATOMIC_RELAXED) & what) != 0);
+}
 
 static inline struct tollbar_kept_comm* tollbar_kept_of(MPI_Comm comm) {
     const uintptr_t handle = (uintptr_t)comm;
@@ -120,23 +133,27 @@ tollbar_in_each_hook const struct tollbar_known* tollbar_known_of(const struct t
     return kept->known;
 }
 
+static inline uint64_t tollbar_put_counted(struct tollbar_comm* comm, const struct tollbar_counted* what) {
+    const uint64_t number = tollbar_own(&comm->count) + 1;
+    struct tollbar_counted* counted = &comm->last[number % tollbar_kept];
+    tollbar_put(&counted->what, what->what);
+    tollbar_put(&counted->bytes, what->bytes);
+    tollbar_put(&counted->site, what->site);
+    if (what->entered_ns != 0) tollbar_put(&counted->entered_ns, what->entered_ns);
+    __atomic_store_n(&comm->count, number, __ATOMIC_RELEASE); /* pairs with the acquire in look.cpp */
+    return number;
+}
+
 /* The next number of the communicator, with what all its ranks have to agree on. */
 tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, const struct tollbar_call* call,
                                             unsigned line, const struct tollbar_given* given) {
-    struct tollbar_comm* comm = known->shared;
-    const uint64_t number = tollbar_own(&comm->count) + 1;
-    struct tollbar_counted* counted = &comm->last[number % tollbar_kept];
     const int compared = !tollbar_rare(known->between_groups);
     const uint64_t root = call->peer != 0 && compared ? (uint32_t)given->peer + 1U : 0;
     const uint64_t op = call->op != 0 ? tollbar_here.op.number : 0;
-    uint64_t bytes = ~(uint64_t)0;
-    if (call->count != 0 && compared) bytes = (uint64_t)given->count * tollbar_here.type.bytes;
-    tollbar_put(&counted->what, root << 32 | op << 16 | line);
-    tollbar_put(&counted->bytes, bytes);
-    tollbar_put(&counted->site, (uint64_t)(uintptr_t)given->site);
-    if (tollbar_is_set(&tollbar_accounts)) tollbar_entered_now(counted);
-    __atomic_store_n(&comm->count, number, __ATOMIC_RELEASE); /* pairs with the acquire in look.cpp */
-    return number;
+    struct tollbar_counted what = {root << 32 | op << 16 | line, ~(uint64_t)0, (uint64_t)(uintptr_t)given->site, 0};
+    if (call->count != 0 && compared) what.bytes = (uint64_t)given->count * tollbar_here.type.bytes;
+    if (tollbar_has_besides(~0)) return tollbar_count_besides(known, what);
+    return tollbar_put_counted(known->shared, &what);
 }
 
 static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int peer) {
@@ -148,11 +165,12 @@ static inline int32_t tollbar_world_peer(const struct tollbar_known* known, int 
 tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_call* call, unsigned line, uint64_t age,
                                                           const struct tollbar_given* given) {
     struct tollbar_entered entered = {0, 0, 0};
-    if (tollbar_rare(tollbar_here.age != age) && !tollbar_begin_anew()) return entered;
+    if (tollbar_rare(tollbar_here.age != age)) tollbar_begin_anew();
     struct tollbar_seat* const seat = tollbar_here.seat;
     if (seat == 0) __builtin_unreachable(); /* a thread of that age has one */
     const uint64_t at = tollbar_own(&seat->at);
-    if (tollbar_rare(tollbar_state_of(at) == tollbar_inside)) return entered;
+    if (tollbar_rare(tollbar_state_of(at) == tollbar_inside) && !tollbar_was_jumped_out_of(given->frame))
+        return entered;
     entered.seat = seat;
     entered.at = at;
     if (call->comm != 0 || call->kind == tollbar_ends) entered.known = tollbar_known_of(call, given);
@@ -163,7 +181,8 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
     uint64_t number = 0;
     if (tollbar_counts(call->kind) && entered.known != 0) {
         number = tollbar_count(entered.known, call, line, given);
-        tollbar_put(&seat->last, index);
+        tollbar_put(&seat->last, tollbar_own(&entered.known->shared->id));
+        tollbar_put(&seat->last_number, number);
     }
     tollbar_put(&seat->site, (uint64_t)(uintptr_t)given->site);
     tollbar_put(&seat->number, number);
@@ -172,6 +191,7 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
         __atomic_store_n(&seat->peer, tollbar_world_peer(entered.known, given->peer), __ATOMIC_RELAXED);
         __atomic_store_n(&seat->tag, any ? -1 : given->tag, __ATOMIC_RELAXED);
     }
+    tollbar_here.frame = given->frame;
     entered.at = tollbar_at(tollbar_serial_of(at) + 1, index, line, tollbar_inside);
     __atomic_store_n(&seat->at, entered.at, __ATOMIC_RELEASE); /* pairs with the acquire in look.cpp */
     return entered;
@@ -181,7 +201,7 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
 tollbar_in_each_hook void tollbar_leave_call(const struct tollbar_call* call, struct tollbar_entered entered,
                                              int found) {
     if (tollbar_rare(entered.seat == 0)) return;
-    if (call->kind == tollbar_collective && tollbar_is_set(&tollbar_accounts)) tollbar_stayed(entered.seat);
+    if (call->kind == tollbar_collective && tollbar_has_besides(tollbar_accounts)) tollbar_stayed(entered.seat);
     const enum tollbar_state state = call->kind == tollbar_polls && !found ? tollbar_polling : tollbar_outside;
     if (call->kind == tollbar_polls && tollbar_state_of(entered.at) == state) return;
     __atomic_store_n(&entered.seat->at, (entered.at & ~(uint64_t)3) | (uint64_t)state, __ATOMIC_RELEASE); /* as above */

@@ -17,17 +17,13 @@ std::string site(const Rank& rank, std::uint64_t address, const Asked& asked) {
     return asked.site(rank.row.process, address);
 }
 
-/// The thread that tells most of a rank: one in a call, else the one that was first in the MPI.
-const tollbar_seat& telling(const Rank& rank) {
-    const auto inside = std::ranges::find_if_not(rank.row.seats, is_outside);
-    return inside == rank.row.seats.end() ? rank.row.seats[0] : *inside;
-}
-
+/// The last collective call of that thread; without any, of a thread that has ended.
 std::string last_of(const Rank& rank, const tollbar_seat& seat, const Asked& asked) {
-    const tollbar_comm* comm = rank.comm(seat.last);
-    const tollbar_counted* last = comm == nullptr ? nullptr : counted_at(*comm, comm->count);
-    if (last == nullptr) return "before any collective call";
-    return std::string("after ") + call_of(*last).name + " " + std::to_string(comm->count) + " of " + name_of(*comm) +
+    const tollbar_comm* comm = rank.comm_of(seat.last != 0 ? seat.last : rank.row.last);
+    const std::uint64_t number = seat.last != 0 ? seat.last_number : rank.row.last_number;
+    const tollbar_counted* last = comm == nullptr ? nullptr : counted_at(*comm, number);
+    if (last == nullptr) return number == 0 ? "before any collective call" : "after other collective calls";
+    return std::string("after ") + call_of(*last).name + " " + std::to_string(number) + " of " + name_of(*comm) +
            " at " + site(rank, last->site, asked);
 }
 
@@ -69,10 +65,12 @@ std::string in_call(const Rank& rank, const tollbar_seat& seat, const Asked& ask
 
 std::string whereabouts(const Rank& rank, const Asked& asked) {
     const std::string doing = asked.doing(rank);
-    const tollbar_seat& seat = telling(rank);
+    const tollbar_seat& seat = rank.telling();
     if (rank.row.state == tollbar_row_left) return "past MPI_Finalize";
     const bool counts = tollbar_counts(call_of(seat).kind) != 0 && !is_outside(seat);
-    const std::string last = counts ? "" : ", " + last_of(rank, seat, asked);
+    std::string last = counts ? "" : ", " + last_of(rank, seat, asked);
+    if (rank.row.unseen != 0)
+        last.append(", ").append(std::to_string(rank.row.unseen)).append(" of its threads not seen");
     if (doing == "dead") return "dead" + last;
     if (is_outside(seat)) return "outside the MPI, " + doing + last;
     return std::string(doing == "stopped" ? "stopped, " : "").append(in_call(rank, seat, asked)) + last;

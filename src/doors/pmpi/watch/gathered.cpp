@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks of one host know of each other by their file, ranks of several ask by everybody.h: one that has not this
+// library would never come to a collective call of ours.
+#include "gathered.hpp"
+
+#include "account.hpp"
+#include "told.hpp"
+
+#include "base/report.hpp"
+#include "base/say.h"
+#include "communicator/call_site.hpp"
+#include "doors/pmpi/everybody.h"
+#include "transports/mpi/family.h"
+
+#include <algorithm>
+#include <limits>
+#include <mpi.h>
+#include <numeric>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace tollbar::detail::watch {
+
+namespace {
+
+bool all_give_theirs = false;
+MPI_Comm accounts;  ///< of all ranks, then
+
+/// `all_know`: whether tollbar_everybody_knows() is to be called when they do.
+bool all_give(const Place& place, int ranks, bool& all_know) noexcept {
+    if (place.row != nullptr && all_are_here(place, ranks)) return gives_account(place, ranks);
+    static tollbar_question question{.name = "tollbar-watch",
+                                     .letters = "",
+                                     .otherwise = "no rank tells how long it has waited",
+                                     .said_from = 0,
+                                     .able = 0};
+    question.able = place.row != nullptr && comes_here("MPI_Finalize");
+    if (tollbar_everybody_is_here(&question) == 0) return false;
+    return all_know = true;
+}
+
+/// This rank's, of so many bytes at most: without its longest waits where they are too many.
+std::string own_account(int rank, std::size_t most, std::size_t bytes) {
+    const auto site = [](std::uint64_t address) { return mpi::call_site_in(getpid(), address); };
+    std::string own = account(rank, most, site);
+    if (own.size() > bytes) own = account(rank, 0, site);
+    if (own.size() > bytes) own.resize(own.rfind('\n', bytes) + 1);
+    return own;
+}
+
+/// Sends nothing where it finds no memory: all ranks make the same calls of the MPI.
+void gather(int rank, int ranks) noexcept {
+    // The offsets of MPI_Gatherv are of 31 bits.
+    const std::size_t room = std::numeric_limits<int>::max() / static_cast<std::size_t>(ranks);
+    const std::size_t most = std::clamp<std::size_t>(16384 / static_cast<std::size_t>(ranks), 16, 1024);
+    std::string own, all;
+    std::vector<int> sizes, begins;
+    report_if_possible([&] { own = own_account(rank, most, room); });
+    int bytes = static_cast<int>(own.size()), failed = 0;
+    report_if_possible([&] {
+        failed = 1;
+        if (rank == 0) sizes.resize(static_cast<std::size_t>(ranks));
+        begins.resize(sizes.size());
+        failed = 0;
+    });
+    int any = 0;
+    PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, accounts);
+    if (any != 0) return;
+    PMPI_Gather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, accounts);
+    report_if_possible([&] {
+        failed = 1;
+        std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
+        if (rank == 0) all.resize(static_cast<std::size_t>(begins.back() + sizes.back()));
+        failed = 0;
+    });
+    PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, accounts);
+    if (any != 0) return;
+    PMPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE, 0, accounts);
+    report_if_possible([&] {
+        for (std::size_t at = 0, end = 0; (end = all.find('\n', at)) != std::string::npos; at = end + 1)
+            tell(all.substr(at, end - at), "account");
+    });
+    // All go on together: MPICH over UCX may wait in MPI_Finalize for ever for a rank that is far ahead there.
+    PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, accounts);
+}
+
+}  // namespace
+
+bool comes_here(const char* name) noexcept {
+    Dl_info first, own;
+    void* const found = dlsym(RTLD_DEFAULT, name);
+    return found != nullptr && dladdr(found, &first) != 0 && dladdr(&all_give_theirs, &own) != 0 &&
+           first.dli_fbase == own.dli_fbase;
+}
+
+bool begin_to_gather(const Place& place) noexcept {
+    int ranks = 1;
+    bool all_know = false;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!all_give(place, ranks, all_know)) return false;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &accounts);
+    if (all_know) tollbar_everybody_knows();
+    return all_give_theirs = true;
+}
+
+void gather_accounts() noexcept {
+    if (!std::exchange(all_give_theirs, false)) return;
+    int ranks = 1, rank = 0;
+    PMPI_Comm_size(accounts, &ranks);
+    PMPI_Comm_rank(accounts, &rank);
+    gather(rank, ranks);
+    PMPI_Comm_free(&accounts);
+}
+
+}  // namespace tollbar::detail::watch

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread has a seat from its first call on until it ends, and the next thread gets it then.
+#include "threads.hpp"
+
+#include "look.hpp"
+#include "watched.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <pthread.h>
+#include <unistd.h>
+#include <unwind.h>
+
+__thread struct tollbar_here tollbar_here;
+int tollbar_besides;
+
+using namespace tollbar::detail::watch;
+
+namespace {
+
+/// Never destroyed: threads may be in calls until the process ends.
+struct Seats {
+    std::mutex mutex;
+    tollbar_row* row = nullptr;
+    pthread_key_t at_end{};  ///< of a thread
+    bool gives_back = false;
+    std::array<std::mutex, tollbar_comms> counting;  ///< of each communicator: two threads may count at once
+};
+
+Seats& seats() {
+    static auto* const only = new Seats;
+    return *only;
+}
+
+bool is_vacant(const tollbar_seat& seat) {
+    return seat.at == 0 || tollbar_state_of(tollbar_own(&seat.at)) == tollbar_vacant;
+}
+
+/// The next state of a seat in which no call is.
+void put_state(tollbar_seat& seat, tollbar_state state) {
+    const std::uint64_t serial = tollbar_serial_of(tollbar_own(&seat.at)) + 1;
+    __atomic_store_n(&seat.at, tollbar_at(serial, 0, 0, state),
+                     __ATOMIC_RELEASE);  // pairs with the acquire in look.cpp
+}
+
+/// A thread for which the row has none left gets one that nobody sees: its collective calls are counted all the same.
+void take_seat(struct tollbar_here& here) {
+    Seats& self = seats();
+    const std::lock_guard lock(self.mutex);
+    tollbar_row& row = *self.row;
+    tollbar_seat* const vacant = std::ranges::find_if(row.seats, is_vacant);
+    const bool is_seen = vacant != std::end(row.seats);
+    const bool was_unseen = here.seat != nullptr;
+    if (was_unseen && !is_seen) return;
+    here.seat = is_seen ? vacant : &here.own;
+    tollbar_put(&here.seat->site, 0);
+    tollbar_put(&here.seat->number, 0);
+    tollbar_put(&here.seat->last, was_unseen ? here.own.last : 0);
+    tollbar_put(&here.seat->last_number, was_unseen ? here.own.last_number : 0);
+    __atomic_store_n(&here.seat->thread, static_cast<std::int32_t>(gettid()), __ATOMIC_RELAXED);
+    put_state(*here.seat, tollbar_outside);
+    if (is_seen) tollbar_put(&row.used, std::max<std::uint64_t>(row.used, vacant - row.seats + 1));
+    if (is_seen == was_unseen) tollbar_put(&row.unseen, row.unseen + (was_unseen ? -1 : 1));
+    if (self.gives_back) pthread_setspecific(self.at_end, &here);
+}
+
+/// At the end of a thread. The row stays until the process ends, and so does this library.
+void give_back(void* of_thread) {
+    auto& here = *static_cast<struct tollbar_here*>(of_thread);
+    Seats& self = seats();
+    const std::lock_guard lock(self.mutex);
+    tollbar_row& row = *self.row;
+    if (here.seat->last != 0) {
+        tollbar_put(&row.last, here.seat->last);
+        tollbar_put(&row.last_number, here.seat->last_number);
+    }
+    if (here.seat == &here.own)
+        tollbar_put(&row.unseen, row.unseen - 1);
+    else
+        put_state(*here.seat, tollbar_vacant);
+    here.seat = nullptr;  // another destructor of the thread may call the MPI
+    here.age = 0;
+}
+
+/// The frame and the return address of a hook that may be on this stack still.
+struct Outer {
+    std::uintptr_t frame;
+    std::uint64_t site;
+    bool is_there = false;
+    bool is_past = false;  ///< frames above it are on the stack
+};
+
+_Unwind_Reason_Code look_for(_Unwind_Context* context, void* of) {
+    Outer& outer = *static_cast<Outer*>(of);
+    const std::uintptr_t frame = _Unwind_GetCFA(context);
+    outer.is_there = frame == outer.frame && _Unwind_GetIP(context) == outer.site;
+    outer.is_past = frame >= outer.frame;
+    return outer.is_past ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+}  // namespace
+
+namespace tollbar::detail::watch {
+
+void begin_seats(tollbar_row& row) noexcept {
+    Seats& self = seats();
+    self.row = &row;
+    self.gives_back = pthread_key_create(&self.at_end, give_back) == 0;
+}
+
+}  // namespace tollbar::detail::watch
+
+void tollbar_begin_anew() {
+    struct tollbar_here& here = ::tollbar_here;
+    if (here.seat == nullptr || here.seat == &here.own) take_seat(here);
+    here.age = __atomic_load_n(&tollbar_age, __ATOMIC_RELAXED);
+    for (tollbar_kept_comm& kept : here.comms) kept = {};
+}
+
+int tollbar_was_jumped_out_of(const void* frame) {
+    // The stack grows downwards, and a call of the MPI's own has its frame below the one that it belongs to.
+    if (reinterpret_cast<std::uintptr_t>(frame) >= reinterpret_cast<std::uintptr_t>(::tollbar_here.frame)) return 1;
+    Outer outer{.frame = reinterpret_cast<std::uintptr_t>(::tollbar_here.frame),
+                .site = tollbar_own(&::tollbar_here.seat->site)};
+    _Unwind_Backtrace(look_for, &outer);
+    return outer.is_past && !outer.is_there;
+}
+
+std::uint64_t tollbar_count_besides(const tollbar_known* known, tollbar_counted what) {
+    const int besides = __atomic_load_n(&tollbar_besides, __ATOMIC_RELAXED);
+    if ((besides & tollbar_accounts) != 0) what.entered_ns = now_ns();
+    if ((besides & tollbar_several) == 0) return tollbar_put_counted(known->shared, &what);
+    const std::lock_guard lock(seats().counting[known->index - 1]);
+    return tollbar_put_counted(known->shared, &what);
+}
