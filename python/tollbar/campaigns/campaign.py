@@ -151,8 +151,3 @@ def listed(program: Path, *flags: str) -> set[str]:
     answer = subprocess.run([str(program), *flags, "--list"], capture_output=True, text=True, check=False)
     records = map(json.loads, answer.stdout.splitlines()) if answer.returncode == 0 else ()
     return {record["name"] for record in records if "name" in record}
-
-
-def until(limit_s: float, command: Sequence[str]) -> list[str]:
-    """A launcher that is asked to end takes its ranks with it; one that is killed may leave them."""
-    return ["timeout", "-k", "5", f"{limit_s:.0f}", *command]

@@ -7,13 +7,13 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import tollbar
+from tollbar import children
 from tollbar.campaigns import hybrid, mpi_settings, shmem, threads, udp
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.machine import paths
@@ -94,21 +94,13 @@ class Outcome:
 
 def launched(launch: Launch) -> Outcome:
     """Runs it to its end. It ends by itself: ranks that are stuck are its business."""
-    done = subprocess.run(
-        launch.command,
-        env={**environment(), **launch.environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"record"')]
+    done = children.run(launch.command, environment={**environment(), **launch.environment})
+    records = [json.loads(line) for line in done.output.splitlines() if line.startswith('{"record"')]
     outcome = Outcome(launch, records, "")
-    if done.returncode == 0 or outcome.fault:
+    if done.exit_code == 0 or outcome.fault:
         return outcome
-    lines = [line for line in done.stderr.splitlines() if line.strip(" -*")]
-    return Outcome(launch, records, lines[0].strip() if lines else f"it ended with status {done.returncode}")
+    lines = [line for line in done.errors.splitlines() if line.strip(" -*")]
+    return Outcome(launch, records, lines[0].strip() if lines else f"it ended with status {done.exit_code}")
 
 
 def fault_in_words(fault: dict[str, Any], stuck_s: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import Campaign, Request, until
+from tollbar.campaigns.campaign import Campaign, Request
 from tollbar.machine.mpis import Mpi
 
 #: Barriers that users write themselves.
@@ -19,8 +19,6 @@ PEERS = ("omp barrier around MPI_Barrier", "pthread_barrier around MPI_Barrier")
 FEW = ("turnstile/dissemination", "turnstile/mcs", "turnstile/turnstile", "mcs/mcs")
 #: MPICH's ranks spin: with more than that it takes seconds to have anything measured.
 MOST_SPINNING = 4
-
-_LIMIT_S = 100
 
 
 class Where(NamedTuple):
@@ -80,8 +78,7 @@ class Threads(Campaign):
         return [f"{situation.mpi.key}.threads"]
 
     def command(self, program: str, situation: Where, rounds: int, seed: int) -> list[str]:
-        command = until(_LIMIT_S, mpi_settings.job(situation.mpi, situation.ranks))
-        command += [str(self._programs[situation.mpi])]
+        command = [*mpi_settings.job(situation.mpi, situation.ranks), str(self._programs[situation.mpi])]
         command += ["--threads", str(situation.threads), "--level", self.request.level]
         command += ["--rounds", str(rounds), "--seed", str(seed), "--placement", "free"]
         if not self.request.full:

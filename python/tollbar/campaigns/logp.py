@@ -25,7 +25,7 @@ import numpy as np
 import tollbar
 from tollbar import InvalidArgument
 from tollbar.campaigns import mpi_settings, passes
-from tollbar.campaigns.campaign import Campaign, Request, until
+from tollbar.campaigns.campaign import Campaign, Request
 from tollbar.campaigns.passes import Outcome, Report
 from tollbar.data import results, schema, statistics
 from tollbar.data.results import Stored
@@ -99,7 +99,7 @@ class _RoundTrips(Campaign):
         return [situation.name]
 
     def command(self, program: str, situation: Target, rounds: int, seed: int) -> list[str]:
-        return [*until(60, situation.command), "--rounds", str(rounds), "--placement", "pinned"]
+        return [*situation.command, "--rounds", str(rounds), "--placement", "pinned"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import Campaign, Request, Start, until
+from tollbar.campaigns.campaign import Campaign, Request, Start
 from tollbar.campaigns.mpi_settings import BASIC, COMPONENT, DOORS, ON_CARDS, PRELOAD, STOCK, WATCHED, Setting
 from tollbar.machine import mpi_hosts, mpis, nic_daemons, paths
 from tollbar.machine.mpi_hosts import Hosts
@@ -190,14 +190,14 @@ class Mpis(Campaign):
         flags += ["--setting", setting.name, "--session-nice", str(self._session_nice)]
         flags += ["--apart", situation.apart, *self._extent(situation, setting)]
         limit_s = _LIMIT_OF_FULL_S if self.request.full else _LIMIT_S
-        command = until(limit_s, self._launcher(situation))
+        command = self._launcher(situation)
         # The launcher itself must not load what its ranks are to load.
         command += ["env", *(f"{name}={value}" for name, value in variables.items())]
         words = [str(self._runnable[situation.mpi]), *flags]
         if setting.name not in ON_CARDS:
-            return Start([*command, *words], self.environment())
+            return Start([*command, *words], self.environment(), limit_s)
         command += [*nic_daemons.OWN_NIC, *words]
-        return Start(nic_daemons.words(list(self.hosts.addresses()), command), self.environment())
+        return Start(nic_daemons.words(list(self.hosts.addresses()), command), self.environment(), limit_s)
 
     def _launcher(self, where: Where) -> list[str]:
         if where.hosts == 1:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 
+from tollbar import children
 from tollbar.campaigns import mpi_settings
 from tollbar.data import tuning
 from tollbar.data.tuning import Entry
@@ -33,13 +33,9 @@ def choose(mpi: Mpi, program: Path, ranks: int, budget_ms: int) -> list[Entry]:
 
 
 def _run(command: list[str], environment: dict[str, str], limit_s: float) -> None:
-    # `timeout` also ends the ranks, which a launcher that is killed would leave behind.
-    command = ["timeout", "-k", "5", f"{limit_s:.0f}", *command]
-    done = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
-    if done.returncode == 124:
+    done = children.run(command, limit_s, environment)
+    if done.exit_code is None:
         raise Failure(f"nothing was chosen within {limit_s:.0f} s")
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip(" -*")]
-        raise Failure(lines[0].strip() if lines else f"it ended with status {done.returncode}")
+    if done.exit_code:
+        lines = [line for line in done.errors.splitlines() if line.strip(" -*")]
+        raise Failure(lines[0].strip() if lines else f"it ended with status {done.exit_code}")

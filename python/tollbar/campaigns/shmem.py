@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import Campaign, NotHere, Request, until
+from tollbar.campaigns.campaign import Campaign, NotHere, Request
 from tollbar.machine import paths
 
 #: Name of a stored launch, and the program.
@@ -19,8 +19,6 @@ LAUNCHER = "oshrun"
 NAMES = ("default", "one-shot", "counter", "MPI_Ibarrier", "shmem_barrier_all", "MPI NBX")
 AWAY_PES, AWAY_MS = 4, 50
 OVERLAP_PES, SKEW_US = 8, 100
-
-_LIMIT_S = 110
 
 
 def why_not() -> str | None:
@@ -72,7 +70,7 @@ class Pes(Campaign):
         return list(PROGRAMS)
 
     def command(self, program: str, situation: int, rounds: int, seed: int) -> list[str]:
-        command = [*until(_LIMIT_S, launcher(situation)), str(paths.program(PROGRAMS[program]))]
+        command = [*launcher(situation), str(paths.program(PROGRAMS[program]))]
         command += ["--rounds", str(rounds), "--seed", str(seed)]
         command += ["--placement", "pinned" if situation <= 2 else "free"]
         if program == "exchange":

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings
-from tollbar.campaigns.campaign import LIMIT_S, Campaign, Request, Start, listed, until
+from tollbar.campaigns.campaign import LIMIT_S, Campaign, Request, Start, listed
 from tollbar.campaigns.mpi_settings import ON_CARDS, STOCK, Setting
 from tollbar.machine import nic_daemons, paths
 from tollbar.machine.failure import Failure
@@ -34,7 +34,7 @@ PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
 #: Without --full: the MPI as it comes, and the settings that are the best somewhere.
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
-_LIMIT_S, _FULL_LIMIT_S = 110, 600
+_FULL_LIMIT_S = 600
 #: By TCP, as between hosts, where all ranks are on this machine.
 _TCP = ("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "mpi_yield_when_idle", "1")
 
@@ -166,8 +166,8 @@ class Datagrams(Campaign):
         flags = ["--rounds", str(rounds), "--seed", str(seed), "--placement", situation.placement]
         flags += ["--batch-us", str(self.request.batch_us)]
         command = self._udp(situation) if program == "udp" else self._of_mpi(program, situation)
-        limit_s = _FULL_LIMIT_S if self.request.full else _LIMIT_S
-        return Start(until(limit_s, [*command, *flags]), self.environment(), limit_s + LIMIT_S - _LIMIT_S)
+        limit_s = _FULL_LIMIT_S if self.request.full else LIMIT_S
+        return Start([*command, *flags], self.environment(), limit_s)
 
     def _udp(self, situation: Where) -> list[str]:
         command = program_words(self._hosts, situation.ranks, self.request.nics)

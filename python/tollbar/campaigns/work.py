@@ -11,7 +11,7 @@ from tollbar.campaigns import mpi as mpi_campaign
 from tollbar.campaigns import mpi_settings, work_over
 from tollbar.campaigns import shmem as shmem_campaign
 from tollbar.campaigns import udp as udp_campaign
-from tollbar.campaigns.campaign import Campaign, NotHere, Request, Start, until
+from tollbar.campaigns.campaign import LIMIT_S, Campaign, NotHere, Request, Start
 from tollbar.campaigns.work_over import Over
 
 #: The workloads of Buntinas et al., sections 4.3 (fine loops), 4.4 (varying arrival) and 4.5 (applications).
@@ -29,8 +29,8 @@ QUICK = (
     *(f"{us}{share}" for us in (64, 256, 1024, 4096) for share in ("", "~0.1", "~0.2")), *APPLICATIONS,
 )  # fmt: skip
 
-#: So long a launch may take, by how much is computed in a batch.
-_LIMIT_S, _LONG_LIMIT_S = 110, 7200
+#: Seconds that a launch may take in which much is computed.
+_LONG_LIMIT_S = 7200
 
 
 class Where(NamedTuple):
@@ -93,8 +93,8 @@ class Working(Campaign):
 
     def start(self, program: str, situation: Where, rounds: int, seed: int) -> Start:
         over = next(one for one in self._over if (one.name, one.program) == (situation.over, program))
-        limit_s = _LONG_LIMIT_S if self.request.full or self.request.runs else _LIMIT_S
-        command = until(limit_s, over.command(situation.ranks))
+        limit_s = _LONG_LIMIT_S if self.request.full or self.request.runs else LIMIT_S
+        command = [*over.command(situation.ranks)]
         command += ["--placement", situation.placement, "--rounds", str(rounds), "--seed", str(seed)]
         names = (over.takes_names and self.request.only) or over.usual
         command += ["--only", ",".join(names)]
@@ -103,7 +103,7 @@ class Working(Campaign):
             command += ["--runs", str(-(-self.request.runs // self.request.launches))]
         elif self.request.batch_us:
             command += ["--batch-us", str(self.request.batch_us)]
-        return Start(command, self.environment(), limit_s + 10)
+        return Start(command, self.environment(), limit_s)
 
     def _workloads(self, hosts: int) -> list[str]:
         return [workload for workload in self.request.workloads if self._is_shown(workload, hosts)]

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-from tollbar import InvalidArgument, __version__, environment
+from tollbar import InvalidArgument, __version__, children, environment
 from tollbar.cli import suggest
 from tollbar.cli.errors import CommandError
 from tollbar.cli.table import Table, add_format, write
@@ -144,10 +144,10 @@ class _Ended(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Meanwhile SIGTERM and SIGHUP are interrupts: hosts and programs that a verb has made end before it."""
+    """Meanwhile SIGTERM and SIGHUP are interrupts: hosts and programs that a verb has made end before it. Another one
+    cuts short what the first one has begun."""
 
     def end(number: int, _: FrameType | None) -> NoReturn:
-        signal.signal(number, signal.SIG_DFL)  # whoever insists is obeyed
         raise _Ended(number)
 
     usual = [ending for ending in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(ending) is signal.SIG_DFL]
@@ -172,7 +172,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if args.command in _OF_SAMPLES and (problem := _without_packages()):
             return _fail(args.command, problem, 2)  # before anything is measured or written
-        with _ending_in_order():
+        # The program that `run` becomes inherits nothing of it.
+        with _ending_in_order(), contextlib.nullcontext() if args.command == "run" else children.none_left():
             table = args.run(args)
         if problem := _write(table, args.format):
             return _fail(args.command, problem, 2)

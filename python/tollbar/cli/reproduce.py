@@ -9,13 +9,12 @@ al.), split-shmem (Raymond) and nic (Buntinas et al.). Models are computed; meas
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tollbar import files
+from tollbar import children, files
 from tollbar.cli.errors import CheckFailed, WrongUse
 from tollbar.cli.progress import Progress
 from tollbar.cli.table import Table, column, describe_columns
@@ -127,13 +126,11 @@ def _measure(stored: Stored, names: list[str]) -> list[str]:
         for kind in wanted:
             progress.advance(0, COMMANDS[kind])
             words = [*COMMANDS[kind].split()[1:], "--effort", "quick"]
-            finished = subprocess.run(
-                [sys.executable, "-m", "tollbar", *words], capture_output=True, text=True, check=False
-            )
-            if finished.returncode == 1 and "NOT A BARRIER" in finished.stderr:
-                raise CheckFailed(finished.stderr.strip().splitlines()[-1])
+            finished = children.run([sys.executable, "-m", "tollbar", *words])
+            if finished.exit_code == 1 and "NOT A BARRIER" in finished.errors:
+                raise CheckFailed(finished.errors.strip().splitlines()[-1])
             if stored.missing(kind):
-                last = (finished.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+                last = (finished.errors.strip().splitlines() or ["it printed nothing"])[-1]
                 notes.append(f"{COMMANDS[kind]} --effort quick measured nothing: {last}")
             progress.advance(1)
     return notes

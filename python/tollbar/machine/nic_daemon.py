@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from tollbar import _native
+from tollbar import _native, children
 from tollbar.machine import paths
 
 
@@ -62,7 +62,8 @@ def start(interface: str, mode: str, path: str, options: list[str]) -> int:
         raise DaemonError(complaint.removeprefix("tollbar-nicd: ") or "the daemon ended at once")
     process.stdout.close()
     process.stderr.close()
-    process.returncode = 0  # it outlives this program; nobody waits for it
+    process.returncode = 0  # nobody waits for it
+    children.release(process.pid)
     return process.pid
 
 

@@ -85,7 +85,7 @@ def test_the_loops_of_the_paper_are_those_of_all_launches_together():
     work = campaign([work_over.of_threads()], batch_us=20_000, runs=10_000, launches=6)
     start = work.start("threads", work.situations[0], 1, 7)
     assert " ".join(start.command).endswith("--runs 1667")
-    assert start.command[3] == "7200"
+    assert start.limit_s == 7200
 
 
 def test_workloads_of_the_paper_are_between_as_many_hosts_as_in_its_figures():
@@ -121,8 +121,7 @@ def test_pes_do_nothing_but_the_workload():
 def test_ten_thousand_runs_of_the_longest_application_may_take_hours():
     work = campaign([work_over.of_threads()], batch_us=100_000_000, full=True)
     start = work.start("threads", work.situations[0], 1, 7)
-    assert start.command[3] == "7200"
-    assert start.limit_s > 7200
+    assert start.limit_s == 7200
     assert " ".join(start.command).endswith("--batch-us 100000000")
 
 

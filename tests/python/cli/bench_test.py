@@ -83,7 +83,8 @@ def test_results_go_where_they_are_sent(bench, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_named_in_one_line(bench):
     said = bench(*FAST, "turnstile", "--ranks", "2", "-o", "/proc/nowhere")
-    assert (said.code, said.err.splitlines()[-1]) == (2, "tollbar bench: /proc/nowhere: No such file or directory")
+    problem = "/proc/nowhere: No such file or directory; name another folder with -o or TOLLBAR_RESULTS"
+    assert (said.code, said.err.splitlines()[-1]) == (2, f"tollbar bench: {problem}")
 
 
 def test_a_missing_measuring_program_is_one_line_that_says_how_to_get_it(bench, programs):

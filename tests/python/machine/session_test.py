@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tollbar.machine import session
+from tollbar.machine import session_leader
 from tollbar.machine.session import Session, SessionEnded
 
 ASK = [sys.executable, "-c", "import os; print(os.getsid(0))"]
@@ -104,8 +104,48 @@ def test_the_session_says_whether_it_was_put_first(tmp_path):
     on, off, own = tmp_path / "on", tmp_path / "off", tmp_path / "autogroup"
     on.write_text("1\n")
     off.write_text("0\n")
-    assert session.put_first(tmp_path / "nothing", own) == "this kernel has no autogroups"
-    assert session.put_first(off, own) == "autogroups are off"
-    assert "put before the others" in session.put_first(on, own)
+    assert session_leader.put_first(tmp_path / "nothing", own) == "this kernel has no autogroups"
+    assert session_leader.put_first(off, own) == "autogroups are off"
+    assert "put before the others" in session_leader.put_first(on, own)
     assert own.read_text() == "-20"
-    assert "not put before the others" in session.put_first(on, tmp_path / "no" / "autogroup")
+    assert "not put before the others" in session_leader.put_first(on, tmp_path / "no" / "autogroup")
+
+
+class Told(Exception):
+    pass
+
+
+@pytest.fixture
+def told_soon():
+    """A signal comes whose handler has calls of the kernel go on, as libraries install them."""
+
+    def tell(*_):
+        raise Told
+
+    former = signal.signal(signal.SIGALRM, tell)
+    signal.siginterrupt(signal.SIGALRM, False)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    yield
+    signal.signal(signal.SIGALRM, former)
+
+
+def test_a_signal_is_heard_while_a_command_runs(tmp_path, told_soon):
+    began = time.monotonic()
+    with pytest.raises(Told), Session(tmp_path) as own:
+        own.run(["sleep", "600"], limit_s=300)
+    assert time.monotonic() - began < 100
+
+
+def test_what_a_command_leaves_behind_is_ended_with_it(tmp_path):
+    with Session(tmp_path) as own:
+        done = own.run(["sh", "-c", "setsid sleep 600 & echo $!"], limit_s=60)
+        assert not runs(int(done.output))
+        assert own.run(["true"], limit_s=60).exit_code == 0
+
+
+def test_what_a_command_that_runs_too_long_has_started_ends_too(tmp_path):
+    with Session(tmp_path) as own:
+        script = "setsid sleep 600 & echo $!; wait"
+        done = own.run(["timeout", "600", "sh", "-c", script], limit_s=0.5)
+        assert done.exit_code is None
+        assert not runs(int(done.output))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever was started is ended, whoever stood in between."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from tollbar import children
+
+#: Starts one that starts one in a session of its own, ends, and leaves it behind; says who it is.
+LEAVES = ["sh", "-c", "setsid sleep 600 & echo $!"]
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+
+
+def runs(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_who_was_left_behind_is_ended():
+    with children.none_left():
+        words = [*LEAVES[:2], LEAVES[2].replace("&", ">/dev/null &", 1)]
+        left = int(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        assert left in children.living(os.getpid())
+    assert not runs(left)
+
+
+def test_who_does_not_listen_is_killed_and_who_was_here_before_is_not():
+    before = subprocess.Popen(["sleep", "600"])
+    with children.none_left():
+        deaf = subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE)
+        assert deaf.stdout
+        deaf.stdout.readline()
+    assert deaf.wait(60) == -signal.SIGKILL
+    assert before.poll() is None
+    before.kill()
+    before.wait()
+
+
+def test_who_was_released_goes_on():
+    with children.none_left():
+        daemon = subprocess.Popen(["sleep", "600"])
+        children.release(daemon.pid)
+    assert daemon.poll() is None
+    daemon.kill()
+    daemon.wait()
+
+
+def test_a_command_gives_its_output_though_somebody_keeps_it_open():
+    done = children.run(LEAVES)
+    assert done.exit_code == 0
+    assert not runs(int(done.output))
+
+
+def test_a_command_has_a_limit():
+    done = children.run(["sh", "-c", "echo said; echo wrong >&2; exec sleep 600"], limit_s=0.5)
+    assert done == (None, "said\n", "wrong\n")
+
+
+def test_a_signal_that_comes_while_others_end_is_heard_afterwards():
+    deaf = subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE)
+    assert deaf.stdout
+    deaf.stdout.readline()
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        children.end(os.getpid())
+    assert deaf.wait(60) == -signal.SIGKILL
