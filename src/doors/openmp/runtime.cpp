@@ -2,6 +2,7 @@
 // Finds runtimes by asking the loader for what the caller's own object would have found without the door.
 #include "runtime.hpp"
 
+#include "base/checkers.hpp"
 #include "base/environment.hpp"
 #include "base/kept_errno.hpp"
 #include "base/say.h"
@@ -156,7 +157,7 @@ std::string Runtime::why_not() const {
         if (lacks(name)) return "it has no " + std::string(name);
     const std::string_view unknown = unknown_entry(*Object(begin_).map());
     if (!unknown.empty()) return "tollbar does not know its " + std::string(unknown);
-    if (dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) return "the program runs under the thread sanitizer";
+    if (const char* const tool = checker()) return std::string("the program runs under ") + tool;
     void* const tool = dlsym(RTLD_DEFAULT, "ompt_start_tool");
     if (tool != nullptr && tool != real<"ompt_start_tool", void>()) return "a tool follows its events";
     if (real<"ompt_start_tool", void>() != nullptr && environment::names_openmp_tools())

@@ -31,15 +31,20 @@ NativeGate<scope>& gate_in(pthread_barrier_t* object) noexcept {
     return *std::launder(reinterpret_cast<NativeGate<scope>*>(object));
 }
 
-/// Calls the C library's function in whose place ours is; EINVAL in a program that has none.
-template <auto* function, class... Arguments>
-int call_real(const char* name, Arguments... arguments) noexcept {
+/// The C library's function in whose place ours is; null in a program that has none.
+template <auto* function>
+auto* real(const char* name) noexcept {
     static constinit Once<void*> found;
-    void* const real = found.get([name] {
+    return reinterpret_cast<decltype(function)>(found.get([name] {
         const c_door::KeptErrno kept;
         return dlsym(RTLD_NEXT, name);
-    });
-    return real == nullptr ? EINVAL : reinterpret_cast<int (*)(Arguments...)>(real)(arguments...);
+    }));
+}
+
+template <auto* function, class... Arguments>
+int call_real(const char* name, Arguments... arguments) noexcept {
+    auto* const found = real<function>(name);
+    return found == nullptr ? EINVAL : found(arguments...);
 }
 
 /// Whether spinning pays at a gate. Gates whose addresses share an entry share what they learn, which costs time and
@@ -126,6 +131,16 @@ int clear(pthread_barrier_t* object) noexcept {
 
 }  // namespace
 
+void find_glibc() noexcept {
+    real<&pthread_barrier_init>("pthread_barrier_init");
+    real<&pthread_barrier_wait>("pthread_barrier_wait");
+    real<&pthread_barrier_destroy>("pthread_barrier_destroy");
+}
+
+int init_of_glibc(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, unsigned count) noexcept {
+    return call_real<&pthread_barrier_init>("pthread_barrier_init", object, attributes, count);
+}
+
 int init(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, unsigned count) noexcept {
     if (count == 0 || count > NativeGate<Scope::process>::max_expected) return EINVAL;
     int shared = PTHREAD_PROCESS_PRIVATE;
@@ -141,7 +156,7 @@ int init(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, uns
     if (environment::verbosity() >= 1)
         tollbar_say_once("pthread shared",
                          "a process-shared pthread barrier that is not in anonymous memory is glibc's");
-    return call_real<&pthread_barrier_init>("pthread_barrier_init", object, attributes, count);
+    return init_of_glibc(object, attributes, count);
 }
 
 int wait(pthread_barrier_t* object, const void* caller) noexcept {

@@ -11,6 +11,12 @@ namespace tollbar::detail::pthread_door {
 /// anonymous memory becomes glibc's: programs without this library may map it, too.
 int init(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, unsigned count) noexcept;
 
+/// Makes it glibc's barrier, which wait() and destroy() know as such.
+int init_of_glibc(pthread_barrier_t* object, const pthread_barrierattr_t* attributes, unsigned count) noexcept;
+
+/// Looks for glibc's functions now, and not at their first call.
+void find_glibc() noexcept;
+
 /// 0, or PTHREAD_BARRIER_SERIAL_THREAD for one thread of each phase, the last. `caller` is named where TOLLBAR_TIMEOUT
 /// asks who is missing. No cancellation point; leaves errno as it is.
 /// Memory order: what every thread did before its call is visible to every thread after.

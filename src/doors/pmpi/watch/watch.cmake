@@ -93,7 +93,8 @@ function(tollbar_watch family)
     set(target tollbar_mpi_watch_${family})
     add_library(${target} SHARED ${made}/hooks_${family}.c ${watch}/gathered.cpp ${watch}/known.cpp
                                  ${watch}/threads.cpp everybody.c ${preload_SOURCES}
-                                 ${PROJECT_SOURCE_DIR}/src/transports/mpi/host_mpi.c)
+                                 ${PROJECT_SOURCE_DIR}/src/transports/mpi/host_mpi.c
+                                 ${PROJECT_SOURCE_DIR}/src/base/sanitizers.c)
     set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                           LINKER_LANGUAGE CXX LINK_DEPENDS "${watch}/exports.map;${made}/names_${family}")
     tollbar_compile_preload(${target} tollbar_mpi_watch_ "its calls are not watched")
