@@ -7,14 +7,18 @@
 #include "kept_errno.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 
 namespace {
@@ -40,6 +44,18 @@ void write_to_stderr(const std::string& line) { std::fputs(line.c_str(), stderr)
 bool append_to(const std::string& path, const std::string& line) {
     const tollbar::detail::File file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
     return file && write(file.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
+}
+
+/// The file of `tollbar run`, which the job has by a descriptor and which has no name, so that a job reaches it
+/// whoever it runs as. None for any other path; -1 where the program has closed it, and perhaps opened another file.
+std::optional<int> descriptor_of_run(std::string_view path) {
+    constexpr std::string_view before = "/proc/self/fd/", behind = "/tollbar-reports";
+    if (!path.starts_with(before) || !path.ends_with(behind)) return std::nullopt;
+    const std::string link(path.substr(0, path.size() - behind.size()));
+    std::array<char, 64> file{};
+    if (readlink(link.c_str(), file.data(), file.size() - 1) < 0) return -1;
+    return std::string_view(file.data()) == "/memfd:tollbar-reports (deleted)" ? std::atoi(link.c_str() + before.size())
+                                                                               : -1;
 }
 
 template <class Use>
@@ -85,8 +101,12 @@ void tollbar_report(const char* format, ...) {
     va_start(arguments, format);
     with_line(format, arguments, [](const std::string& line) {
         const std::string path = tollbar::detail::environment::report_file();
-        if (!path.empty() && append_to(path, line)) return;
-        if (!path.empty()) tollbar::detail::environment::refuse_report_file(std::strerror(errno));
+        const std::optional<int> of_run = descriptor_of_run(path);
+        if (of_run && write(*of_run, line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;
+        if (!path.empty() && !of_run) {
+            if (append_to(path, line)) return;
+            tollbar::detail::environment::refuse_report_file(std::strerror(errno));
+        }
         write_to_stderr(line);
     });
     va_end(arguments);

@@ -5,14 +5,15 @@ job is ended or somebody is called."""
 from __future__ import annotations
 
 import contextlib
-import ctypes
+import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,20 +21,21 @@ from tollbar import environment
 from tollbar.cli import who
 from tollbar.cli.errors import CommandError, WrongUse
 from tollbar.look import answers, gathered, hangs, helper, processes, sight
+from tollbar.machine import programs
+from tollbar.machine.child import Child
 
 #: EX_TEMPFAIL of sysexits.h: a batch system may try again.
 HUNG = 75
 KILL = "kill"
 
-_PASSED_ON = (
-    signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2,
-)  # fmt: skip
 _TICK_S = 0.05
 _LONGEST_TICK_S = 1.0  #: longer ones: this process was stopped, and perhaps the job with it
 _GRACE_S = 10.0
+_LONGEST_CALL_S = 600.0
 _LONGEST_LINE = 65536
 _MOST_LINES = 100_000  #: kept at a time: who writes more cannot use up the memory
-_PR_SET_CHILD_SUBREAPER = 36
+_REPORTS = "tollbar-reports"  #: src/base/say.cpp knows it
+_HIGHEST_DESCRIPTOR = 1000  #: below which nobody misses one
 
 
 def supervise(
@@ -44,66 +46,59 @@ def supervise(
     by_launcher: bool,
     secret: gathered.Secret | None = None,
 ) -> tuple[int, list[str]]:
-    """Runs the command as a child, with `given` in its environment; gives its exit code, or HUNG, and the lines of its
-    account. `secret`: of the ranks of an MPI that are watched; only what these seal is believed then."""
+    """Runs the command as a child, with `given` in its environment; gives its exit code, negative for a signal, or
+    HUNG, and the lines of its account. `secret`: of the ranks of an MPI that are watched; only what these seal is
+    believed then."""
     with _Job(command, dict(given), by_launcher, secret) as job, answers.Answering():
-        code = _Watch(job, timeout_s, wanted, by_launcher).until_the_end()
+        try:
+            code = _Watch(job, timeout_s, wanted, by_launcher).until_the_end()
+        except Exception:  # a fault of ours is no reason to leave the job
+            _say("the job is watched no more:")
+            _write(traceback.format_exc().encode())
+            while job.wait(_LONGEST_TICK_S):
+                job.lines.new()
+            code = job.code or 0
         return code, job.account
 
 
 class _Job:
-    """The command, and all that it has started on this host: what loses its parent becomes our child."""
+    """The command, what it reports, and all that it has started on this host."""
 
     def __init__(
         self, command: Sequence[str], given: dict[str, str], by_launcher: bool, secret: gathered.Secret | None
     ) -> None:
-        self.code: int | None = None
         self.account: list[str] = []
-        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*_PASSED_ON, signal.SIGCHLD})
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-        self._folder = tempfile.TemporaryDirectory(prefix="tollbar-run-")
         file = environment.value("TOLLBAR_REPORT") or "-"
+        file = "-" if file.endswith(f"/{_REPORTS}") else file  # of a run around this one
         if secret or (file == "-" and by_launcher):
             ours, theirs = os.pipe()  # as ranks of other hosts write through the launcher
-            self.process = self._start(command, given, [(os.POSIX_SPAWN_DUP2, theirs, 2)])
+            self._child = _child(command, given, stderr=theirs)
             os.close(theirs)
             copied = _CopiedLines(ours, secret, None if file == "-" else Path(file), self.account)
             self.lines: _CopiedLines | _AppendedLines = copied
+        elif file == "-":
+            reports = _made_for_reports()
+            given |= {"TOLLBAR_REPORT": f"/proc/self/fd/{reports}/{_REPORTS}"}
+            self.lines = _AppendedLines(Path(f"/proc/self/fd/{reports}"), True)
+            self._child = _child(command, given, kept=[reports])
         else:
-            shown = file == "-"
-            path = Path(self._folder.name, "reports") if shown else Path(file)
-            given |= {"TOLLBAR_REPORT": str(path)} if shown else {}
-            self.lines = _AppendedLines(path, shown)
-            self.process = self._start(command, given, [])
-
-    def _start(self, command: Sequence[str], given: Mapping[str, str], actions: list) -> int:
-        try:
-            return os.posix_spawnp(
-                command[0], list(command), {**os.environ, **given}, file_actions=actions,
-                setsigmask=self._mask, setsigdef=[signal.SIGPIPE],
-            )  # fmt: skip
-        except OSError as error:
-            self.__exit__()
-            raise WrongUse(f"{command[0]}: {error.strerror}") from None
+            self.lines = _AppendedLines(Path(file), False)
+            self._child = _child(command, given)
+        self.process = self._child.process
 
     def __enter__(self) -> _Job:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        self._child.__exit__()
+
+    @property
+    def code(self) -> int | None:
+        return self._child.code
 
     def wait(self, seconds: float) -> bool:
         """Waits for a signal so long, passes on what was sent to us alone; whether the command goes on."""
-        got = signal.sigtimedwait([*_PASSED_ON, signal.SIGCHLD], seconds)
-        with contextlib.suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                if ended[0] == self.process:
-                    code = os.waitstatus_to_exitcode(ended[1])
-                    self.code = code if code >= 0 else 128 - code
-        if got and got.si_signo in _PASSED_ON and got.si_code <= 0 and self.code is None:
-            os.kill(self.process, got.si_signo)  # a terminal's has reached the whole foreground
-        return self.code is None
+        return self._child.wait(seconds)
 
     def members(self) -> list[int]:
         return processes.below(os.getpid(), processes.everything())
@@ -115,7 +110,7 @@ class _Job:
         self._wait_while(lambda: self.code is None)
         for number in (signal.SIGTERM, signal.SIGKILL):
             for process in self.members():
-                with contextlib.suppress(ProcessLookupError):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(process, number)
             self._wait_while(lambda: bool(self.members()))
         self.wait(0)  # for the last of them, which nobody else would do
@@ -126,12 +121,56 @@ class _Job:
             self.wait(_TICK_S)
 
     def call(self, words: str, sentences: Sequence[str]) -> None:
-        """Runs a command of the shell, with the sentences as its input and the job's process as $1."""
-        subprocess.run(
-            ["/bin/sh", "-c", words, "tollbar", str(self.process)],
-            input="\n".join(sentences) + "\n", text=True,
-            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, self._mask), check=False,
+        """Runs a command of the shell, with the sentences as its input and the job's process as $1. It ends with the
+        job that was told to end, and after a while."""
+        mask = self._child.mask
+        called = subprocess.Popen(
+            ["/bin/sh", "-c", words, "tollbar", str(self.process)], stdin=subprocess.PIPE, start_new_session=True,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask),
         )  # fmt: skip
+        self._child.waited_for.add(called.pid)
+        threading.Thread(target=_give, args=(called, sentences), daemon=True).start()
+        end = time.monotonic() + _LONGEST_CALL_S
+        while called.poll() is None:
+            self.wait(_TICK_S)
+            is_over = self.code is not None and self._child.passed_on
+            if is_over or time.monotonic() > end:
+                _say(f"`{words}` was ended{'' if is_over else f' after {_LONGEST_CALL_S:.0f} s'}")
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(called.pid, signal.SIGTERM)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    called.wait(_GRACE_S if self.code is None else 1.0)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(called.pid, signal.SIGKILL)
+                called.wait()
+        self._child.waited_for.discard(called.pid)
+
+
+def _child(
+    command: Sequence[str], given: Mapping[str, str], stderr: int | None = None, kept: Sequence[int] = ()
+) -> Child:
+    try:
+        return Child(command, given, stderr, kept)
+    except OSError as error:
+        raise WrongUse(programs.refusal(command[0], error.strerror or "")) from None
+
+
+def _made_for_reports() -> int:
+    """A file without a name to which the job appends, whoever it runs as by then; what it writes cannot hold it up,
+    nor end it when we are gone. Its number is one that programs do not come to."""
+    made = os.memfd_create(_REPORTS)
+    fcntl.fcntl(made, fcntl.F_SETFL, os.O_APPEND | os.O_RDWR)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    most = _HIGHEST_DESCRIPTOR if most < 0 else min(most, _HIGHEST_DESCRIPTOR)
+    high = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, max(3, most - 8))
+    os.close(made)
+    return high
+
+
+def _give(called: subprocess.Popen[bytes], sentences: Sequence[str]) -> None:
+    if called.stdin:
+        with contextlib.suppress(OSError), called.stdin as to:
+            to.write("".join(f"{sentence}\n" for sentence in sentences).encode())
 
 
 class _CopiedLines:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import re
 import shlex
@@ -15,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollbar import environment
-from tollbar.cli import arguments, on_hang, table
+from tollbar.cli import accounting, arguments, on_hang
+from tollbar.cli.accounting import Waited
 from tollbar.cli.errors import WrongUse
 from tollbar.cli.table import Table, column, describe_columns
-from tollbar.data import accounts
 from tollbar.look import gathered
-from tollbar.machine import cpus, doors, extras, launching, mpis, openmp, paths
+from tollbar.machine import child, commands, cpus, doors, extras, launching, mpis, openmp, paths, programs
 
 _ABOUT = """
 An MPI program gets the Open MPI component where it fits, else a preload. Any other gets that of its OpenMP
@@ -33,10 +32,10 @@ unless you have (TOLLBAR_VERBOSE=1 says it). All ranks have each TOLLBAR_ variab
 #: The name for programs without an MPI.
 THREADS = "threads"
 
-#: The endings of files of reports that are more than lines.
-_FORMS = (".html", ".json", ".csv")
-
-_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|srun)(\.\w+)?")
+#: The runtimes of sanitizers, which want to be the first libraries of a process.
+_SANITIZER = re.compile(r"lib(?:a|t|l|ub|hwa)san\.so|libclang_rt\.\w+san")
+#: The root folder, behind the folder of glibc itself: its loader finds it, and musl's knows no $LIB.
+_FOR_GLIBC_ALONE = "/$LIB/../../.."
 
 
 @dataclass(frozen=True)
@@ -44,24 +43,9 @@ class Opened:
     mpi: str = column(
         "whose programs are served: openmpi, mpich (Intel MPI too), abi (the standard's); threads: no MPI"
     )
-    door: str = column("component or preload")
+    door: str = column("component or preload; none where none fits the program")
     library: str = column("the file that is loaded, several with a colon between")
     command: str = column("what is run, as a shell takes it")
-
-
-@dataclass(frozen=True)
-class Waited:
-    """All waits for one rank, at one call in one place."""
-
-    call: str = column("the collective call")
-    communicator: str = column("on which, and its ranks")
-    at: str = column("where it was called: FILE+OFFSET, as addr2line takes it")
-    late: str = column("who came last")
-    ranks: int = column("how many waited for it there")
-    waits: int = column("how often, all of them together")
-    waited_s: float = column("for how long, all together")
-    longest_s: float | None = column("the longest of these waits")
-    by: str = column("the ranks that waited", detail=True)
 
 
 def add_parser(commands) -> None:
@@ -104,33 +88,47 @@ def run(args: argparse.Namespace) -> Table:
     if not words:
         raise WrongUse("a command is missing, such as: tollbar run -- mpirun -n 4 ./program")
     report = args.report or environment.value("TOLLBAR_REPORT") or ""
-    launcher = find_launcher(words)
+    parts = commands.parse(words)
+    launcher = parts.launcher
     mpi = mpis.of_launcher(words[launcher]) if launcher is not None else None
-    named = args.door if args.door in doors.PRELOADS else None
-    is_threads = args.door in doors.THREADS or (launcher is None and named is None and has_no_mpi(words))
-    interface = THREADS if is_threads else named or interface_of(words[0 if launcher is None else launcher + 1 :], mpi)
-    if is_threads:
-        door, library, variables = "preload", *open_for_threads(words, args.door)
+    interface = interface_of(parts, mpi, args.door)
+    shut = next(filter(None, (programs.shut(word, bool(args.door)) for word in [words[0], *parts.names])), "")
+    libraries: list[Path] = []
+    door, library = "none", ""
+    variables: dict[str, str] = {}
+    if shut:
+        tell(shut)
+    elif interface == THREADS:
+        door = "preload"
+        libraries, variables = open_for_threads(parts.names, args.door)
+        library = ":".join(map(str, libraries))
     else:
         door, library, variables = open_door(interface, mpi, args.door)
-        if report or _timeout(args):
-            library, variables = watched(interface, library, variables)
+        libraries = [Path(library)] if door == "preload" else []
+        if (report or _timeout(args)) and (watch := watched(interface)):
+            libraries.insert(0, watch)
+            library = f"{watch}:{library}"
+    variables = preloaded(libraries, interface != THREADS) | variables
     is_watched = launcher is not None and interface in doors.WATCHES and doors.WATCHES[interface] in library
     if args.report and not is_watched:
         raise WrongUse("--report is about the ranks of an MPI, which a launcher starts")
+    if args.report and (problem := accounting.unwritable(args.report)):
+        raise WrongUse(problem)
     if report.endswith(".html") and (lacking := extras.missing()):
         raise WrongUse(f"a page needs {', '.join(lacking)}; remedy: {extras.remedy(lacking)}")
-    if is_watched and (environment.value("TOLLBAR_REPORT") or "").endswith(_FORMS):
+    if is_watched and (environment.value("TOLLBAR_REPORT") or "").endswith(accounting.FORMS):
         os.environ.update(TOLLBAR_REPORT="-")  # lines of missing ranks would spoil it
-    say(variables)
+    tell(" ".join(f"{name}={value}" for name, value in variables.items()))
+    if _timeout(args) and args.on_hang is None:
+        tell(scope_of(interface, library))
     if args.timeout is not None:
         variables["TOLLBAR_TIMEOUT"] = f"{args.timeout:g}"
-    command, given = pass_on(variables, words, launcher, mpi)
+    command, given = pass_on(variables, parts, mpi)
     if args.dry_run:
         shown = shlex.join([*(f"{name}={value}" for name, value in given.items()), *command])
         return Table([Opened(interface, door, library, shown)], text=shown)
-    if launcher is not None and mpi is not None and mpi.family == "openmpi":
-        explain(words[launcher + 1 :])
+    if mpi is not None and mpi.family == "openmpi":
+        explain(parts.options)
     sys.stdout.flush()
     timeout_s = _timeout(args)
     if args.on_hang is not None and not timeout_s:
@@ -140,53 +138,20 @@ def run(args: argparse.Namespace) -> Table:
         secret = gathered.Secret(accounts=bool(report))
         given[secret.VARIABLE] = secret.value
         if mpi is not None and mpi.family == "openmpi":  # by its name alone: others may read a command
-            command[launcher + 1 : launcher + 1] = ["-x", secret.VARIABLE]
+            command = commands.parse(command).with_options(["-x", secret.VARIABLE])
     if args.on_hang is not None or secret:
         code, lines = on_hang.supervise(command, given, timeout_s, args.on_hang, launcher is not None, secret)
         if report:
-            write_account(lines, report, args.format, shlex.join(words))
-        raise SystemExit(code)
+            accounting.write(lines, report, args.format, shlex.join(words))
+        child.end_as(code)
     try:
-        os.execvpe(command[0], command, {**os.environ, **given})
+        child.execute(command, given)
     except OSError as error:
-        raise WrongUse(f"{command[0]}: {error.strerror}") from None
+        raise WrongUse(programs.refusal(command[0], error.strerror or "")) from None
 
 
 def _timeout(args: argparse.Namespace) -> float:
     return args.timeout or float(environment.value("TOLLBAR_TIMEOUT") or 0)
-
-
-def write_account(lines: Sequence[str], file: str, form: str, command: str) -> None:
-    """Writes what the ranks have told at their end, in the form that the file's name asks for, else in this one."""
-    account = accounts.read(lines)
-    if account is None:
-        print("tollbar run: nothing to report: the ranks have not come to MPI_Finalize", file=sys.stderr)
-        return
-    rows = [
-        Waited(
-            *total.place, accounts.name_of(total.late), len(total.by), total.waits, total.waited_s, total.longest_s,
-            " ".join(map(str, total.by)),
-        )
-        for total in account.sums
-    ]  # fmt: skip
-    if file.endswith(_FORMS):
-        form = Path(file).suffix.removeprefix(".")
-    text = io.StringIO()
-    if form == "html":
-        from tollbar.report import waits
-
-        text.write(waits.of(account, command))
-    else:
-        table.write(Table(rows, Waited, digits=3), form, text)
-    if file == "-":
-        print(text.getvalue(), end="", file=sys.stderr)
-    else:
-        with Path(file).open("w" if file.endswith(_FORMS) else "a", encoding="utf-8") as out:
-            out.write(text.getvalue())
-    worst = next(iter(account.late().items()), None)
-    said = f"{account.waited_s:.3g} s of all ranks in waiting for others"
-    said += f", {worst[1]:.3g} s of it for {accounts.name_of(worst[0])}" if worst else ""
-    print(f"tollbar run: {said}", file=sys.stderr)
 
 
 def explain(options: Sequence[str]) -> None:
@@ -197,24 +162,22 @@ def explain(options: Sequence[str]) -> None:
         print(f"tollbar run: {hint}", file=sys.stderr)
 
 
-def find_launcher(words: Sequence[str]) -> int | None:
-    """The place of the launcher in the command, perhaps behind `timeout 60`; None without any."""
-    return next((at for at, word in enumerate(words) if _LAUNCHER.fullmatch(Path(word).name)), None)
-
-
-def has_no_mpi(words: Sequence[str]) -> bool:
-    """Whether the command is there and none of its words is a program that is linked with an MPI."""
-    return shutil.which(words[0]) is not None and not any(map(mpis.interface_of, words))
-
-
-def interface_of(words: Sequence[str], mpi: mpis.Mpi | None) -> str:
-    """The binary interface of the first of the words that is linked with an MPI, else the launcher's."""
-    known = ((word, interface) for word in words if (interface := mpis.interface_of(word)))
+def interface_of(parts: commands.Command, mpi: mpis.Mpi | None, wanted: str | None) -> str:
+    """The binary interface of the door that the user wants, else of the first program that is linked with an MPI, else
+    the launcher's; THREADS where there is none."""
+    if wanted in doors.THREADS:
+        return THREADS
+    if wanted in doors.PRELOADS:
+        return wanted
+    known = ((word, interface) for word in parts.names if (interface := mpis.interface_of(word)))
     program, linked = next(known, (None, None))
+    first = parts.words[0]
     if linked is None and mpi is not None:
         return mpi.interface
-    if linked is None and shutil.which(words[0]) is None:
-        raise WrongUse(f"there is no program {words[0]}")
+    if linked is None and shutil.which(first) is None:
+        raise WrongUse(programs.refusal(first))
+    if linked is None and parts.launcher is None:
+        return THREADS
     if linked is None:
         raise WrongUse(
             f"which MPI? no program in the command is linked with one; give --door {'|'.join(doors.PRELOADS)}"
@@ -227,34 +190,46 @@ def interface_of(words: Sequence[str], mpi: mpis.Mpi | None) -> str:
     return linked
 
 
-def open_for_threads(words: Sequence[str], wanted: str | None) -> tuple[str, dict[str, str]]:
-    """The libraries for a program's threads, and the variables that make it load them and suit the CPUs."""
-    linked = next((runtimes for word in words if (runtimes := openmp.of_program(word))), [])
-    for word in words:
-        if why := openmp.out_of_reach(word):
-            print(f"tollbar run: {word} keeps its own barriers: {why}", file=sys.stderr)
+def open_for_threads(names: Sequence[str], wanted: str | None) -> tuple[list[Path], dict[str, str]]:
+    """The libraries for a program's threads, and the variables that suit the CPUs."""
+    linked = next((runtimes for name in names if (runtimes := openmp.of_program(name))), [])
+    for name in names:
+        if why := openmp.out_of_reach(name):
+            tell(f"{name} keeps its own barriers: {why}")
     ways = [wanted] if wanted in doors.THREADS else linked or list(doors.THREADS)
     libraries = doors.of_threads(ways)
     if not libraries:
-        names = " and ".join(doors.THREADS["pthread" if way == "pthread" else "openmp"] for way in ways)
-        raise WrongUse(f"{names} is not built; remedy: {paths.mend()}")
-    variables = preloaded(libraries)
-    if ways != ["pthread"]:
-        variables |= openmp.settings(os.environ, cpus.usable())
-    return ":".join(map(str, libraries)), variables
+        missing = " and ".join(doors.THREADS["pthread" if way == "pthread" else "openmp"] for way in ways)
+        raise WrongUse(f"{missing} is not built; remedy: {paths.mend()}")
+    return libraries, openmp.settings(os.environ, cpus.usable()) if ways != ["pthread"] else {}
 
 
-def preloaded(libraries: Sequence[Path]) -> dict[str, str]:
-    """The variable that loads them in front of what the user has loaded."""
-    others = os.environ.get("LD_PRELOAD")
-    return {"LD_PRELOAD": ":".join([*map(str, libraries), *([others] if others else [])])}
+def preloaded(libraries: Sequence[Path], are_first: bool) -> dict[str, str]:
+    """The variable that loads them beside what the user has loaded: behind it, so that a tool of the user's sees all
+    calls and passes them on to us. Tools for MPI pass them on to the MPI, so those of an MPI are first; a sanitizer's
+    runtime is in front of everything."""
+    if not libraries:
+        return {}
+    others = [word for word in re.split(r"[: ]", os.environ.get("LD_PRELOAD", "")) if word]
+    ours = [f"{_FOR_GLIBC_ALONE}{path}" if programs.has_musl() else str(path) for path in libraries]
+    front = [word for word in others if not are_first or _SANITIZER.search(word)]
+    return {"LD_PRELOAD": ":".join([*front, *ours, *(word for word in others if word not in front)])}
 
 
-def say(variables: Mapping[str, str]) -> None:
-    """Tells what the program's environment gets, where TOLLBAR_VERBOSE asks for it."""
-    if variables and environment.value("TOLLBAR_VERBOSE") in ("1", "2"):
-        set_ = " ".join(f"{name}={value}" for name, value in variables.items())
-        print(f"tollbar run: {set_}", file=sys.stderr)
+def tell(text: str) -> None:
+    """Tells it where TOLLBAR_VERBOSE asks for that: the output of a program is its own."""
+    if text and environment.value("TOLLBAR_VERBOSE") in ("1", "2"):
+        print(f"tollbar run: {text}", file=sys.stderr)
+
+
+def scope_of(interface: str, library: str) -> str:
+    """The waits that a time-out is about."""
+    seen = {"pthread": "pthread_barrier_wait", "openmp": "OpenMP's barriers inside of regions"}
+    called = [what for way, what in seen.items() if doors.THREADS[way] in library]
+    if interface != THREADS:
+        called = ["the calls of the MPI" if "_watch_" in library else "MPI_Barrier"] if library else []
+    what = ", ".join([*called, "barriers of tollbar"])
+    return f"the time-out is for {what}; `tollbar who` looks at any other wait"
 
 
 def open_door(interface: str, mpi: mpis.Mpi | None, wanted: str | None) -> tuple[str, str, dict[str, str]]:
@@ -269,28 +244,27 @@ def open_door(interface: str, mpi: mpis.Mpi | None, wanted: str | None) -> tuple
     library = doors.preload(interface)
     if library is None:
         raise WrongUse(f"{doors.PRELOADS[interface]} is not built; remedy: {paths.mend()}")
-    return "preload", str(library), preloaded([library])
+    return "preload", str(library), {}
 
 
-def watched(interface: str, library: str, variables: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The same with the library in front that watches every collective call, where it is built."""
+def watched(interface: str) -> Path | None:
+    """The library that watches every collective call, where it is built."""
     watch = doors.watch(interface)
     if watch is None:
         print(f"tollbar run: {doors.WATCHES[interface]} is not built: only barriers are watched", file=sys.stderr)
-        return library, dict(variables)
-    others = variables.get("LD_PRELOAD") or os.environ.get("LD_PRELOAD")
-    loaded = ":".join([str(watch), *([others] if others else [])])
-    return f"{watch}:{library}", {**variables, "LD_PRELOAD": loaded}
+    return watch
 
 
 def pass_on(
-    variables: Mapping[str, str], words: Sequence[str], launcher: int | None, mpi: mpis.Mpi | None
+    variables: Mapping[str, str], parts: commands.Command, mpi: mpis.Mpi | None
 ) -> tuple[list[str], dict[str, str]]:
     """The command and what its environment has besides ours, so that the ranks get the variables."""
-    if launcher is None or mpi is None:  # srun gives its own environment to the ranks
-        return list(words), dict(variables)
+    if parts.launcher is None or mpi is None:  # srun gives its own environment to the ranks
+        return list(parts.words), dict(variables)
     ours = {name: value for name, value in sorted(os.environ.items()) if name.startswith("TOLLBAR_")}
-    options = []
-    for name, value in {**ours, **variables}.items():
-        options += ["-x", f"{name}={value}"] if mpi.family == "openmpi" else ["-genv", name, value]
-    return [*words[: launcher + 1], *options, *words[launcher + 1 :]], {}
+    every = {**ours, **variables}
+    if mpi.family == "openmpi":
+        return parts.with_options([word for name, value in every.items() for word in ("-x", f"{name}={value}")]), {}
+    options = [word for name, value in every.items() for word in ("-genv", name, value)]
+    behind = parts.launcher + 1
+    return [*parts.words[:behind], *options, *parts.words[behind:]], {}

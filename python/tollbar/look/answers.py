@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tollbar.look import helper, processes, sight
+from tollbar.machine import child
 
 _LIMIT_S = 60.0
-_MOST_BYTES = 1 << 16
+_MOST_BYTES = 1 << 24
 _CREDENTIALS = struct.Struct("3i")  #: process, user, group
 
 
@@ -56,17 +57,30 @@ class Answering:
             with connection, contextlib.suppress(OSError, ValueError):
                 connection.settimeout(_LIMIT_S)
                 if _peer(connection)[1] in (0, os.geteuid()):
-                    connection.sendall(json.dumps(_answer(json.loads(connection.recv(_MOST_BYTES)))).encode())
+                    connection.sendall(json.dumps(_answer(json.loads(_request(connection)))).encode())
+
+
+def _request(connection: socket.socket) -> bytes:
+    """The whole list that somebody sends, in however many parts it comes."""
+    request = b""
+    while not request.endswith(b"]") and len(request) < _MOST_BYTES:
+        part = connection.recv(65536)
+        if not part:
+            break
+        request += part
+    return request
 
 
 def _answer(numbers: Sequence[Any]) -> Mapping[str, Any]:
     there = processes.everything()
-    own = [process for process in processes.below(os.getpid(), there) if process in numbers]
+    wanted = set(numbers)
+    own = [process for process in processes.below(os.getpid(), there) if process in wanted]
     if all(map(processes.refusal, own)):
         return {}
     rank_of = processes.ranks(own, there)
     try:
-        return {"document": helper.look(list(rank_of) or own), "ranks": list(rank_of.items())}
+        with child.others:
+            return {"document": helper.look(list(rank_of) or own), "ranks": list(rank_of.items())}
     except helper.LookError as error:
         return {"error": str(error)}
 

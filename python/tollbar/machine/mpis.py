@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollbar.machine import paths
+from tollbar.machine import paths, programs
 
 #: How each family is written.
 WRITTEN = {"openmpi": "Open MPI", "mpich": "MPICH", "impi": "Intel MPI"}
@@ -69,19 +68,17 @@ def of_launcher(word: str | Path) -> Mpi | None:
     path = shutil.which(word)
     if path is None:
         return None
-    version_text = _output([path, "--version"])
+    version_text = programs.output([path, "--version"])
     for family, pattern in _SAYS.items():
         if version := pattern.search(version_text):
             return Mpi(family, version[1], Path(path))
     return None
 
 
-def interface_of(program: str | Path) -> str | None:
+def interface_of(word: str | Path) -> str | None:
     """The binary interface of the MPI a program is linked with: openmpi, mpich or abi; None without any."""
-    path = shutil.which(program)
-    if path is None or not _is_elf(Path(path)):
-        return None
-    linked = _output(["ldd", path])
+    program = programs.read(word)
+    linked = program.linked if program else ""
     return next((name for name, pattern in _LIBRARIES.items() if pattern.search(linked)), None)
 
 
@@ -124,21 +121,3 @@ def _launchers() -> Iterator[Path]:
         if path.exists() and (real := path.resolve()) not in seen:
             seen.add(real)
             yield path
-
-
-def _output(command: list[str]) -> str:
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=20
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout
-
-
-def _is_elf(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == b"\x7fELF"
-    except OSError:
-        return False

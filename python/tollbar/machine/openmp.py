@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
+import contextlib
 import re
-import shutil
+import signal
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tollbar.machine import programs
 from tollbar.machine.cpus import Usable
 
 #: The OpenMP runtime that a program is linked with, also under the names that wheels give their own copies.
@@ -19,46 +20,56 @@ _RUNTIMES = {"libgomp": re.compile(r"\blibgomp[-\w]*\.so"), "libomp": re.compile
 #: A variable that each of them reads, by which a copy inside of a program is known.
 _MARKS = {"libgomp": b"\0GOMP_CPU_AFFINITY\0", "libomp": b"\0KMP_AFFINITY\0"}
 
+_LIMIT_S = 20.0
+_ASKING = """
+import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+library.tollbar_openmp_refusal.restype = ctypes.c_char_p
+os.write(1, library.tollbar_openmp_refusal(os.fsencode(sys.argv[2])))
+"""
 
-def of_program(program: str | Path) -> list[str]:
+
+def of_program(word: str | Path) -> list[str]:
     """libgomp, libomp, pthread: what that program's threads meet by, as far as its file tells."""
-    path = shutil.which(program)
-    if path is None or not is_elf(Path(path)):
+    program = programs.read(word)
+    if program is None or not program.is_elf:
         return []
-    linked = _linked(path)
-    ways = [name for name, pattern in _RUNTIMES.items() if pattern.search(linked)]
-    if b"\0pthread_barrier_wait\0" in Path(path).read_bytes():
+    ways = [name for name, pattern in _RUNTIMES.items() if pattern.search(program.linked)]
+    if program.holds(b"\0pthread_barrier_wait\0"):
         ways.append("pthread")
     return ways
 
 
-def out_of_reach(program: str | Path) -> str:
+def out_of_reach(word: str | Path) -> str:
     """Why no preload gets hold of that program's barriers; empty where one may."""
-    path = shutil.which(program)
-    if path is None or not is_elf(Path(path)):
+    if why := programs.without_effect(word):
+        return why
+    program = programs.read(word)
+    if program is None or not program.is_elf:
         return ""
-    linked, content = _linked(path), Path(path).read_bytes()
-    if not linked or "statically linked" in linked:
-        return "it is linked statically"
-    kept = [name for name, mark in _MARKS.items() if mark in content and not _RUNTIMES[name].search(linked)]
+    kept = [name for name, mark in _MARKS.items() if program.holds(mark) and not _RUNTIMES[name].search(program.linked)]
     return f"{kept[0]} is linked into it statically" if kept else ""
 
 
-def _linked(path: str) -> str:
-    return subprocess.run(["ldd", path], capture_output=True, text=True, errors="replace").stdout
-
-
 def refusal(door: Path, runtime: Path) -> str:
-    """Why the runtime of that file would keep its barriers with the preload; empty where it would not."""
-    library = ctypes.CDLL(str(door))
-    library.tollbar_openmp_refusal.restype = ctypes.c_char_p
-    answer: bytes = library.tollbar_openmp_refusal(os.fsencode(runtime))
-    return answer.decode()
-
-
-def is_elf(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
+    """Why the runtime of that file would keep its barriers with the preload; empty where it would not. A process of
+    its own asks: a runtime that is loaded may end it."""
+    words = [sys.executable, "-I", "-S", "-c", _ASKING, str(door), str(runtime)]
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            answer = process.communicate(timeout=_LIMIT_S)[0].decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return f"it does not answer in {_LIMIT_S:.0f} s"
+    if process.returncode == 0:
+        return answer
+    for left in Path("/dev/shm").glob(f"__KMP_REGISTERED_LIB_{process.pid}_*"):
+        with contextlib.suppress(OSError):
+            left.unlink()
+    how = signal.Signals(-process.returncode).name if process.returncode < 0 else f"exit code {process.returncode}"
+    return f"loading it ended in {how}"
 
 
 def settings(environment: Mapping[str, str], usable: Usable) -> dict[str, str]:

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from through_run import real as real
 from tollbar.cli import main
 
 

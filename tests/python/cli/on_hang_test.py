@@ -90,7 +90,10 @@ def run(*words: object, timeout: object = 1, wanted: str = "kill", **variables: 
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
+ENDS = [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -9), ("kill -USR1 $$", -signal.SIGUSR1)]
+
+
+@pytest.mark.parametrize(("script", "code"), ENDS)
 def test_the_exit_code_and_the_output_are_the_commands(script, code, needs_look):
     done = run("sh", "-c", f"echo said; echo complained >&2; {script}", timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (code, "said\n", "complained\n")
@@ -169,6 +172,64 @@ def test_a_program_that_waits_for_the_outside_is_not_ended(needs_look):
         time.sleep(3)  # so that there are several looks; the verdict is the same after none
         running.communicate("\n", LIMIT_S)
         assert running.returncode == 0
+
+
+def test_a_job_that_has_become_somebody_else_is_ended_too(late, tmp_path):
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root and setpriv, to become somebody else")
+    program = shutil.copy(late, tmp_path / "late")
+    for folder in [tmp_path, *tmp_path.parents[:3]]:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    done = run("setpriv", "--reuid", 65534, "--regid", 65534, "--clear-groups", program)
+    assert done.returncode == 75, done.stderr
+    assert re.search(r"tollbar run: hangs: thread \d+ has waited .* 1 of 3 threads have not arrived", done.stderr)
+
+
+def test_a_job_that_has_closed_the_descriptor_of_its_reports_reports_on_stderr(late, tmp_path):
+    """What has its number by then gets none of them."""
+    mine = tmp_path / "mine"
+    closes = "for at in /proc/self/fd/*; do case $(readlink $at) in *tollbar-reports*) fd=${at##*/}; esac; done; "
+    script = closes + f'eval "exec $fd>{mine}"; {late} & sleep 3; kill -USR1 $!; wait $!'
+    done = subprocess.run(
+        command("--timeout", 1, "--on-hang", "kill", "--", "bash", "-c", script), capture_output=True, text=True,
+        timeout=LIMIT_S, check=False,
+    )  # fmt: skip
+    assert (done.returncode, mine.read_text()) == (5, ""), done.stderr
+    assert re.search(r"^tollbar: thread \d+ has waited", done.stderr, re.MULTILINE)
+
+
+def test_a_signal_reaches_the_job_while_a_command_is_called(late, tmp_path):
+    called = tmp_path / "called"
+    words = ["--timeout", "0.5", "--on-hang", f"echo $$ >{called}; sleep 1000", "--", late]
+    with subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        end = time.monotonic() + LIMIT_S
+        while not (called.exists() and called.read_text()):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        running.send_signal(signal.SIGTERM)
+        said = running.communicate(timeout=LIMIT_S)[1]
+        assert running.returncode == 75, said
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(called.read_text()), 0)
+
+
+def test_a_command_that_does_not_end_is_ended():
+    script = "from tollbar.cli import on_hang; on_hang._LONGEST_CALL_S, on_hang._GRACE_S = 0.2, 1.0; "
+    script += "job = on_hang._Job(['sleep', '1000'], {}, False, None); "
+    script += "job.call(\"trap '' TERM; while :; do sleep 0.1; done\", []); job.end(); print(job.code)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.stdout == f"{-signal.SIGTERM}\n", done.stderr
+    assert "was ended after 0 s" in done.stderr
+
+
+def test_a_fault_of_the_watching_leaves_the_job_and_its_exit_code():
+    script = "from tollbar.cli import on_hang\n"
+    script += "on_hang._Watch.until_the_end = lambda self: 1 / 0\n"
+    script += "print(on_hang.supervise(['sh', '-c', 'sleep 0.3; exit 7'], {}, 1.0, 'kill', False)[0])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.stdout == "7\n"
+    assert "the job is watched no more" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
 
 
 @pytest.mark.deep

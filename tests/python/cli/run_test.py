@@ -1,35 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """tollbar run: the right door is opened, the variables reach the ranks, the exit code is the command's."""
 
-import json
 import os
-import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from needs import left_out
-from tollbar.cli import run
-from tollbar.machine import cpus, doors, launching, mpi_hosts, mpis, openmp, paths
+from through_run import run_tollbar
+from tollbar.machine import child, cpus, doors, launching, mpis, openmp, paths, programs
 
 FOUR = mpis.Mpi("openmpi", "4.1.4", Path("/usr/bin/mpirun"))
 MPICH = mpis.Mpi("mpich", "4.0.2", Path("/usr/bin/mpiexec"))
-
-BARRIERS = r"""
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char** argv) {
-    int rank;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int episode = 0; episode < 10; ++episode) MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) printf("%d arguments\n", argc);
-    MPI_Finalize();
-    return argc > 1 ? 7 : 0;
-}
-"""
 
 
 @pytest.fixture
@@ -44,6 +25,7 @@ def here(monkeypatch, tmp_path):
         monkeypatch.setattr(doors, "component_path", lambda mpi, path: f"{path.parent}:/system")
         monkeypatch.setattr(doors, "preload", lambda interface: Path("/lib", doors.PRELOADS[interface]))
         monkeypatch.setattr(doors, "watch", lambda interface: Path("/lib", doors.WATCHES[interface]))
+        monkeypatch.setattr(programs, "has_musl", lambda: False)
         monkeypatch.delenv("LD_PRELOAD", raising=False)
 
     return place
@@ -117,8 +99,9 @@ def test_under_slurm_the_environment_is_what_ranks_get(here, shown):
     )
 
 
-def test_a_program_that_is_no_mpis_needs_to_be_told(here, shown, tollbar):
+def test_a_program_that_is_no_mpis_needs_to_be_told(here, shown, tollbar, monkeypatch):
     here()
+    monkeypatch.setattr(shutil, "which", lambda word: f"/bin/{word}")
     said = tollbar("run", "--", "srun", "python3", "program.py")
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert "--door openmpi|mpich|abi" in said.err
@@ -161,9 +144,12 @@ def test_a_door_for_threads_that_is_not_built_says_how_to_get_it(threads, tollba
     assert (said.code, said.err) == (2, f"tollbar run: libtollbar_pthread.so is not built; remedy: {paths.mend()}\n")
 
 
-def test_a_program_that_no_preload_reaches_is_named(threads, tollbar):
+def test_a_program_that_no_preload_reaches_is_named_where_that_is_asked_for(threads, tollbar, monkeypatch):
+    assert tollbar("run", "--dry-run", "--", "nice", "static").err == ""
+    monkeypatch.setenv("TOLLBAR_VERBOSE", "1")
     said = tollbar("run", "--dry-run", "--", "nice", "static")
-    assert (said.code, said.err) == (0, "tollbar run: static keeps its own barriers: it is linked statically\n")
+    assert said.code == 0
+    assert said.err.startswith("tollbar run: static keeps its own barriers: it is linked statically\n")
 
 
 def test_what_is_set_is_told_where_it_is_asked_for(threads, tollbar, monkeypatch):
@@ -194,11 +180,12 @@ def test_the_variables_of_tollbar_reach_other_hosts(here, shown, monkeypatch, to
     assert " -x TOLLBAR_PLAN=mcs " in shown("--", "mpirun", "./program")["command"]
 
 
-def test_what_else_is_preloaded_stays(here, shown, monkeypatch):
-    here()
-    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
-    command = shown("--", "mpirun", "./program")["command"]
-    assert "LD_PRELOAD=/lib/libtollbar_mpi_openmpi.so:/lib/other.so" in command
+def test_what_else_is_preloaded_stays_in_front_of_doors_for_threads_and_a_sanitizer_of_all(threads, shown, monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so /lib/libasan.so.8")
+    ours = "/lib/libtollbar_mpi_openmpi.so"
+    assert f"LD_PRELOAD=/lib/libasan.so.8:{ours}:/lib/other.so " in shown("--", "mpirun", "./program")["command"]
+    command = shown("--", "posix")["command"]
+    assert command == "LD_PRELOAD=/lib/other.so:/lib/libasan.so.8:/lib/libtollbar_pthread.so posix"
 
 
 def test_a_door_that_is_not_built_says_how_to_get_it(here, tollbar, monkeypatch):
@@ -215,33 +202,28 @@ def test_a_component_that_is_asked_for_is_not_replaced_in_silence(here, tollbar)
     assert "no mca_coll_tollbar.so for Open MPI 4.1.4" in said.err
 
 
-def test_the_launchers_name_is_looked_for_not_a_part_of_it():
-    assert run.find_launcher(["/opt/bin/mpiexec.hydra", "-n", "2"]) == 0
-    assert run.find_launcher(["nice", "mpirun"]) == 1
-    assert run.find_launcher(["./my_mpirun_test", "input"]) is None
+def test_the_arguments_of_a_program_are_its_own(threads, shown):
+    words = ["python3", "train.py", "--launcher", "mpirun", "-n", "4"]
+    command = shown("--", *words)["command"]
+    assert command.partition(" ")[2] == " ".join(words)
 
 
-@pytest.fixture(scope="module", params=["openmpi", "mpich"])
-def real(request, tmp_path_factory):
-    """(launcher's words, program) of an MPI of Debian whose preload is built."""
-    family = request.param
-    if not (shutil.which(f"mpicc.{family}") and shutil.which(f"mpirun.{family}")):
-        left_out(f"Debian's {family} is not installed")
-    if doors.preload(family) is None:
-        left_out(f"{doors.PRELOADS[family]} is not built")
-    folder = tmp_path_factory.mktemp(family)
-    (folder / "barriers.c").write_text(BARRIERS)
-    compile_it = [f"mpicc.{family}", folder / "barriers.c", "-o", folder / "barriers"]
-    subprocess.run(compile_it, check=True, capture_output=True)
-    options = ["--allow-run-as-root", "--oversubscribe"] if family == "openmpi" else []
-    return [f"mpirun.{family}", *options, "-n", "3"], folder / "barriers"
+def test_a_library_has_a_path_that_programs_of_musl_do_not_find(threads, shown, monkeypatch):
+    monkeypatch.setattr(programs, "has_musl", lambda: True)
+    assert shown("--", "posix")["command"] == "'LD_PRELOAD=/$LIB/../../../lib/libtollbar_pthread.so' posix"
 
 
-def run_tollbar(*words, **variables):
-    command = [sys.executable, "-m", "tollbar", "run", *map(str, words)]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env={**os.environ, **variables}, check=False
-    )
+def test_what_has_no_program_is_said_before_anything_runs(tollbar, tmp_path):
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    for word, why in (
+        (script, f"{script} cannot be run: no permission (chmod +x {script})"),
+        (tmp_path, "is a folder"),
+    ):
+        for options in ([], ["--timeout", "1", "--on-hang", "kill"]):
+            said = tollbar("run", *options, "--", str(word))
+            assert said.code == 2
+            assert why in said.refusal
 
 
 @pytest.mark.parametrize("door", [[], ["--door", "preload"]])
@@ -257,102 +239,6 @@ def test_the_exit_code_is_that_of_the_command(real):
     assert run_tollbar("--", *launcher, program, "argument").returncode == 7
 
 
-#: Rank 1 comes to every second call 20 ms after it knows that the others are about to.
-UNEVEN = r"""
-#include <mpi.h>
-#include <unistd.h>
-int main(int argc, char** argv) {
-    int rank, ranks, came;
-    double part = 1, sum;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int step = 0; step < 20; ++step) {
-        if (rank != 1) MPI_Send(&rank, 1, MPI_INT, 1, step, MPI_COMM_WORLD);
-        for (int other = 1; rank == 1 && other < ranks; ++other)
-            MPI_Recv(&came, 1, MPI_INT, MPI_ANY_SOURCE, step, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (rank == 1 && step % 2 == 1) usleep(20000);
-        MPI_Allreduce(&part, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    }
-    MPI_Finalize();
-    return argc > 1 ? 7 : 0;
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def uneven(real):
-    launcher, program = real
-    family = launcher[0].rpartition(".")[2]
-    if doors.watch(family) is None:
-        left_out(f"{doors.WATCHES[family]} is not built")
-    program = program.with_name("uneven")
-    program.with_suffix(".c").write_text(UNEVEN)
-    subprocess.run([f"mpicc.{family}", program.with_suffix(".c"), "-o", program], check=True, capture_output=True)
-    return [*launcher, program]
-
-
-@pytest.mark.parametrize("way", ["option", "variable"])
-def test_a_report_says_who_waited_how_long_for_whom_and_the_exit_code_stays(uneven, tmp_path, way):
-    file = tmp_path / "waits.json"
-    if way == "option":
-        done = run_tollbar("--report", file, "--", *uneven, "argument")
-    else:
-        done = run_tollbar("--", *uneven, "argument", TOLLBAR_REPORT=str(file))
-    assert done.returncode == 7, done.stderr
-    worst = json.loads(file.read_text())[0]
-    assert (worst["call"], worst["communicator"], worst["late"]) == (
-        "MPI_Allreduce",
-        "MPI_COMM_WORLD (3 ranks)",
-        "rank 1",
-    )
-    assert (worst["ranks"], worst["by"]) == (2, "0 2")
-    assert worst["waits"] >= 20
-    assert worst["waited_s"] >= 20 * 0.015
-    assert 0.015 <= worst["longest_s"] <= worst["waited_s"]
-    assert worst["at"].rpartition("+0x")[0].endswith("uneven")
-    assert re.search(
-        r"tollbar run: [\d.]+ s of all ranks in waiting for others, [\d.]+ s of it for rank 1\n", done.stderr
-    )
-    assert not any(word in done.stderr for word in ("[~", "_TOLLBAR_RUN", "sum\t"))
-
-
-def test_a_report_beside_a_time_out_is_a_table_on_stderr_or_a_page(uneven, tmp_path):
-    done = run_tollbar("--timeout", 30, "--report", "-", "--", *uneven)
-    assert done.returncode == 0
-    # A path that is too long for its column stands below the row.
-    assert re.search(r"MPI_Allreduce +MPI_COMM_WORLD \(3 .*rank 1 +2 ", done.stderr), done.stderr
-    assert re.search(r"\S+uneven\+0x\w+", done.stderr), done.stderr
-    page = tmp_path / "waits.html"
-    assert run_tollbar("--report", page, "--", *uneven).returncode == 0
-    assert "waiting for rank 1" in page.read_text()
-
-
-def test_a_job_that_ends_before_its_ranks_do_has_no_report(uneven, tmp_path):
-    done = run_tollbar("--report", tmp_path / "waits.json", "--", *uneven[:-1], "true")
-    assert done.returncode == 0
-    assert "nothing to report: the ranks have not come to MPI_Finalize" in done.stderr
-
-
-@pytest.mark.deep
-def test_a_report_of_several_hosts_names_the_late_rank_on_its_own_host(uneven, tmp_path):
-    if os.geteuid() != 0 or not shutil.which("ip"):
-        pytest.skip("no hosts: not root, or no command ip")
-    if "mpich" in uneven[0]:
-        pytest.skip("MPICH over UCX waits in MPI_Finalize for ever now and then, without tollbar too")
-    file = tmp_path / "waits.json"
-    with mpi_hosts.Hosts(2) as hosts:
-        placed = hosts.options(mpis.of_launcher(shutil.which(uneven[0])), 2)
-        done = run_tollbar(
-            "--report", file, "--", uneven[0], *placed, "-n", 4, uneven[-1], UCX_NET_DEVICES="eth0", FI_PROVIDER="tcp"
-        )
-    assert done.returncode == 0, done.stderr
-    rows = {row["late"]: row for row in json.loads(file.read_text())}
-    assert rows["rank 1"]["by"] == "0"
-    assert rows["rank 1"]["waited_s"] >= 5 * 0.015
-    assert {"2", "3"} <= set(rows["a rank of another host"]["by"].split())
-
-
 def test_a_report_is_of_ranks_alone(threads, tollbar):
     said = tollbar("run", "--report", "waits.json", "--", "posix")
     assert said.code == 2
@@ -362,7 +248,7 @@ def test_a_report_is_of_ranks_alone(threads, tollbar):
 def test_what_open_mpi_will_refuse_is_told_before_it_is_started(here, tollbar, monkeypatch):
     here()
     started = []
-    monkeypatch.setattr(os, "execvpe", lambda *words: started.append(words[1]) or exec_is_over())
+    monkeypatch.setattr(child, "execute", lambda *words: started.append(words[0]) or exec_is_over())
     for name in [name for name in os.environ if name.startswith(("OMPI_", "PRTE_", "SLURM_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
@@ -384,3 +270,13 @@ def exec_is_over():
 def test_a_command_that_is_not_there_is_one_line():
     done = run_tollbar("--door", "mpich", "--", "no-such-command")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_job_starts(here, tollbar, tmp_path, monkeypatch):
+    here()
+    monkeypatch.setattr(child, "execute", lambda *_: pytest.fail("it has started"))
+    for file in (tmp_path / "none" / "waits.html", tmp_path):
+        said = tollbar("run", "--report", str(file), "--", "mpirun", "-n", "2", "./program")
+        assert said.code == 2
+        assert f"cannot write {file}: " in said.refusal
+    assert list(tmp_path.iterdir()) == []

@@ -80,3 +80,14 @@ def test_a_library_that_is_no_runtime_is_refused():
         left_out("libtollbar_openmp.so is not built")
     assert openmp.refusal(door, Path("libc.so.6")) == "it is no OpenMP runtime"
     assert openmp.refusal(door, Path("/nowhere/libgomp.so")) == "it cannot be loaded"
+
+
+def test_a_runtime_that_ends_the_process_ends_only_the_one_that_asks_it(tmp_path, monkeypatch):
+    """As LLVM's does where /dev/shm is full."""
+    door, compiler = paths.find_library(doors.THREADS["openmp"]), shutil.which("gcc")
+    if door is None or compiler is None:
+        left_out("libtollbar_openmp.so is not built, or no gcc")
+    source, runtime = tmp_path / "runtime.c", tmp_path / "runtime.so"
+    source.write_text("#include <signal.h>\n__attribute__((constructor)) static void end(void) { raise(SIGBUS); }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", runtime], check=True)
+    assert openmp.refusal(door, runtime) == "loading it ended in SIGBUS"
