@@ -71,8 +71,7 @@ def run(args: argparse.Namespace) -> Table:
         _hosts(),
         *nic_checks.findings(_native.found_nicd_socket(), nic_checks.default_interface()),
         *answers,
-        _cache(environment.cache_folder()),
-        _tuning(environment.tuning_file()),
+        *_stored(),
         *_variables(),
     ]
     failed = any(row.state == BROKEN for row in rows) or any(row.state != OK for row in answers)
@@ -214,6 +213,15 @@ def _hosts() -> Finding:
         why = "no permission to create them: messages between hosts are not measured"
         return Finding(name, ABSENT, why, "run it as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN")
     return Finding(name, OK, "can be created", None)
+
+
+def _stored() -> Iterator[Finding]:
+    """The folder and the file in which choices are stored."""
+    try:
+        yield _cache(environment.cache_folder())
+        yield _tuning(environment.tuning_file())
+    except _native.InvalidArgument as error:
+        yield Finding("cache folder", WRONG, str(error), "export HOME=FOLDER, or TOLLBAR_TUNING=FILE")
 
 
 def _cache(folder: Path) -> Finding:

@@ -130,6 +130,13 @@ def test_a_tuning_file_that_is_not_text_is_wrong(findings, own_cache):
     assert findings()["tuning file"]["state"] == "wrong"
 
 
+def test_without_a_home_there_is_a_row_that_says_so(findings, monkeypatch):
+    for name in ("HOME", "XDG_CACHE_HOME", "TOLLBAR_TUNING"):
+        monkeypatch.delenv(name, raising=False)
+    row = findings()["cache folder"]
+    assert (row["state"], row["why"]) == ("wrong", "there is no folder for what is stored: set HOME")
+
+
 def test_a_sound_tuning_file_is_ok(findings, own_cache):
     own_cache.mkdir()
     (own_cache / "tuning").write_text(
