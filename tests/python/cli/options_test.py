@@ -15,6 +15,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 import tollbar as library
+from tollbar import children
 from tollbar.cli import build_parser
 from tollbar.data import tuning
 from tollbar.data.tuning import Entry
@@ -171,6 +172,7 @@ def started(monkeypatch, tmp_path):
         (nic_daemon, "status", lambda path: {"interface": "lo", "mode": "generic", "counts": {}, "groups": [],
                                              "held": 0, "departed": 0, "most": 4}),
         (mpi_tuning, "choose", lambda mpi, program, ranks, ms: starts("choose", mpi, program, ranks, ms) or []),
+        (children, "run", lambda words, **_: starts("measure", *words) or children.Ended(0, "", "")),
         (nic_daemon, "stop", lambda path: starts("stop", path)),
         (nic_daemon, "echo_us", lambda address: 5.0),
         (doctor_mpi, "findings", lambda: ()),
@@ -187,10 +189,6 @@ def started(monkeypatch, tmp_path):
     monkeypatch.setattr("time.time_ns", lambda: 0)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.setitem(matplotlib.rcParams, "svg.hashsalt", "the same pictures have the same names inside")
-    monkeypatch.setattr(
-        "tollbar.cli.reproduce.subprocess.run",
-        lambda words, **_: starts("measure", tuple(words)) or argparse.Namespace(returncode=0, stderr=""),
-    )
     monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path / "results"))
     return seen
 
