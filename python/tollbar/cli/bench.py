@@ -356,4 +356,4 @@ def measure_briefly() -> Path:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "bench", __doc__, "WHAT", {**BENCHES, "cores": bench_cores})
+    ways.add_parser(commands, "bench", __doc__, "WHAT", {**BENCHES, "cores": bench_cores}, "threads")

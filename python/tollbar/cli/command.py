@@ -102,6 +102,7 @@ class Parser(argparse.ArgumentParser):
         words = [self.prog]
         for action in self._get_positional_actions():
             name = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest)
+            name = name if action.required else f"[{name}]" if action.nargs == argparse.PARSER else name
             forms = {"*": "[{} ...]", "?": "[{}]", argparse.PARSER: "{} ...", argparse.REMAINDER: "{}"}
             words.append(forms.get(str(action.nargs), "{}").format(name))
         words += [
@@ -263,6 +264,9 @@ def _in_order(parser: Parser, words: Sequence[str]) -> list[str]:
             return [*options, word, *left]
         else:
             positionals.append(word)
+    usual = parser.get_default("usual")
+    if usual and not {"-h", "--help"} & {*options}:
+        return [*options, usual, *_in_order(_ways_of(parser)[usual], early)]
     if early:
         _no_option(parser, early[0])
     return [*options, *positionals]

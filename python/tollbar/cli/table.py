@@ -68,8 +68,8 @@ def describe_columns(row_type: type) -> str:
 def verb(
     commands: argparse._SubParsersAction, name: str, doc: str, columns: type | str | Callable[[], str]
 ) -> argparse.ArgumentParser:
-    """A verb whose module has that `doc`, `tollbar NAME: what it does` first, and prints these columns; a
-    function says what they are when help is asked for, so that nothing heavy is loaded before."""
+    """A verb whose module has that `doc`, which begins with the line of `--help`, and prints these columns; a function
+    says what they are when help is asked for, so that nothing heavy is loaded before."""
     about = doc.partition(": ")[2].partition("\n")[0]
     epilog = describe_columns(columns) if isinstance(columns, type) else columns
     return commands.add_parser(name, help=about, description=doc, epilog=epilog)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(commands: argparse._SubParsersAction) -> None:
-    ways.add_parser(commands, "tune", __doc__, "WHAT", {kind.name: kind for kind in (_THREADS, _MPI)})
+    ways.add_parser(commands, "tune", __doc__, "WHAT", {kind.name: kind for kind in (_THREADS, _MPI)}, "threads")
 
 
 @dataclass(frozen=True)

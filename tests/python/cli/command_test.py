@@ -66,6 +66,16 @@ def test_every_verb_explains_its_columns_and_can_be_run(tollbar, words):
     assert callable(LEAVES[words].get_default("run") or LEAVES[words[:1]].get_default("run"))
 
 
+def test_threads_are_meant_where_what_to_measure_is_not_said(tollbar, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOLLBAR_RESULTS", str(tmp_path))
+    for words in (("bench", "--ranks", "0"), ("tune", "--without", "nosuch"), ("tune", "--budget-ms", "5")):
+        threads = tollbar(words[0], "threads", *words[1:])
+        assert tollbar(*words) == threads
+        assert threads.code == 2
+    assert "usage: tollbar bench [WHAT] ..." in tollbar("bench", "--help").out
+    assert "invalid choice: 'thread'" in tollbar("bench", "thread").refusal
+
+
 def test_a_format_may_be_asked_for_by_its_name(tollbar):
     for form in ("csv", "json"):
         assert tollbar("plans", f"--{form}").out == tollbar("plans", "--format", form).out

@@ -47,7 +47,9 @@ def test_a_wait_that_begins_again_is_another_wait_where_episodes_have_no_number(
 
 def test_a_wait_at_a_numbered_call_is_the_same_whoever_has_seen_it_for_how_long():
     """On a busy machine a watcher forgets what it saw before it was not run for a while."""
-    line = "c1 (4 ranks), MPI_Barrier 7 at ./x+0x1: rank 0 on vm has waited {} s: rank 1 (process 7) has not come: it is"
+    line = (
+        "c1 (4 ranks), MPI_Barrier 7 at ./x+0x1: rank 0 on vm has waited {} s: rank 1 (process 7) has not come: it is"
+    )
     reports = hangs.Reports(timeout_s=10)
     told = [(line.format("20.0"), "at 5 7 0"), (line.format("12.0"), "at 5 7 0"), (line.format("10.0"), "at 6 7 0")]
     again = [reports.add(gathered.Line(*each), 10.0 * turn) for turn, each in enumerate(told)]
