@@ -8,6 +8,7 @@ import csv
 import dataclasses
 import io
 import json
+import math
 import shutil
 import textwrap
 from collections.abc import Callable, Sequence
@@ -117,8 +118,14 @@ def _csv_cell(cell: Any) -> Any:
 
 def _as_json(table: Table) -> str:
     columns = table.columns
-    lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in table.cells(columns)]
+    rows = (dict(zip(columns, map(_json_cell, row), strict=True)) for row in table.cells(columns))
+    lines = [json.dumps(row, allow_nan=False) for row in rows]
     return "[\n" + ",\n".join("  " + line for line in lines) + "\n]\n" if lines else "[]\n"
+
+
+def _json_cell(cell: Any) -> Any:
+    """JSON has neither infinity nor what is no number: there is no value."""
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _shown(cell: Any, digits: int) -> str:

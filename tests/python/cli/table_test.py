@@ -134,3 +134,10 @@ def test_every_column_is_described():
         "  time_us  how long it took",
         "  ready    whether it may start",
     ]
+
+
+def test_json_has_no_value_where_a_number_is_infinite_or_none():
+    rows = [Row("a", 1, float("inf"), True), Row("b", 2, float("nan"), True)]
+    told = printed(Table(rows), "json")
+    parsed = json.loads(told, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert [row["time_us"] for row in parsed] == [None, None]
