@@ -144,12 +144,22 @@ def all_chosen(named: Path | None, kind: str) -> list[Path]:
 def by_age(within: Path, kind: str) -> list[Path]:
     """The runs of that kind that hold a launch, the newest last."""
     runs = [run.parent for run in within.glob(f"{kind}-*/environment.json") if any(run.parent.glob("*.jsonl.gz"))]
-    return sorted(runs, key=lambda run: (run / "environment.json").stat().st_mtime_ns)
+    return sorted(runs, key=lambda run: (_began(run), (run / "environment.json").stat().st_mtime_ns))
+
+
+def _began(run: Path) -> str:
+    """When it was measured; files that are copied have another time."""
+    began = _known(run).get("began")
+    return began if isinstance(began, str) else ""
+
+
+def _known(run: Path) -> Mapping[str, Any]:
+    try:
+        return read_environment(run)
+    except MalformedRecord:
+        return {}  # whoever reads the run says what is wrong with it
 
 
 def _hosts(run: Path) -> int:
-    try:
-        hosts = json.loads((run / "environment.json").read_text(encoding="utf-8")).get("hosts")
-    except (ValueError, AttributeError):
-        return 1  # whoever reads the run says what is wrong with it
+    hosts = _known(run).get("hosts")
     return hosts if isinstance(hosts, int) and hosts > 1 else 1

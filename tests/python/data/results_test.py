@@ -2,6 +2,7 @@
 """Stored runs: what was written comes back, and a damaged file is named."""
 
 import gzip
+import os
 
 import pytest
 from tollbar.data import results
@@ -35,7 +36,7 @@ def test_the_newest_run_with_a_launch_is_found(tmp_path, stored):
     empty = results.new_run(tmp_path / "results", "threads")
     results.write_environment(empty, {})
     assert results.newest(tmp_path / "results", "threads") == newer
-    results.write_environment(older, {})
+    results.write_environment(older, {"began": "2026-01-01T00:00:00Z"})
     assert results.newest(tmp_path / "results", "threads") == older
 
 
@@ -91,3 +92,11 @@ def test_a_folder_that_cannot_be_made_is_named_and_what_names_another(tmp_path):
     with pytest.raises(NotADirectoryError, match="name another folder with -o or TOLLBAR_RESULTS") as failed:
         results.new_run(tmp_path / "file", "threads")
     assert str(failed.value.filename).startswith(str(tmp_path / "file"))
+
+
+def test_the_newest_run_is_the_one_that_began_last_whenever_its_files_were_copied(tmp_path, stored):
+    runs = [stored(ranks=(2,), launches=1) for _ in range(3)]
+    for run, day, copied in zip(runs, (2, 3, 1), (30, 10, 20), strict=True):
+        results.write_environment(run, {**results.read_environment(run), "began": f"2025-01-0{day}T00:00:00Z"})
+        os.utime(run / "environment.json", (copied, copied))
+    assert results.by_age(tmp_path / "results", "threads") == [runs[2], runs[0], runs[1]]
