@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
+import string
 from pathlib import Path
 
+from tollbar import children
 from tollbar.machine import paths
 from tollbar.machine.failure import Failure
 from tollbar.machine.mpis import Mpi
+
+#: Seconds that making, asking or ending hosts may take.
+_LIMIT_S = 120.0
 
 
 class Hosts:
@@ -23,7 +27,7 @@ class Hosts:
         self.count = count
         root = paths.checkout()
         self._script = root / "scripts" / "hosts" if root else None
-        self._id = f"b{os.getpid() % 16**5:x}"
+        self._id = f"b{_in_letters(os.getpid())}"
 
     def __enter__(self) -> Hosts:
         if self.count > 1:
@@ -54,10 +58,18 @@ class Hosts:
     def _call(self, *words: str) -> str:
         if self._script is None or not self._script.exists():
             raise FileNotFoundError("hosts are made by scripts/hosts, which only a checkout has")
-        done = subprocess.run([self._script, "--id", self._id, *words], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Failure(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no hosts")
-        return done.stdout
+        done = children.run([str(self._script), "--id", self._id, *words], _LIMIT_S)
+        if done.exit_code is None:
+            raise Failure(f"scripts/hosts {words[0]} has not ended within {_LIMIT_S:g} s")
+        if done.exit_code:
+            raise Failure(done.errors.strip().splitlines()[-1] if done.errors.strip() else "no hosts")
+        return done.output
+
+
+def _in_letters(number: int) -> str:
+    """It in at most five digits and letters, for numbers of processes: no two that live share one."""
+    rest, digit = divmod(number, 36)
+    return (_in_letters(rest) if rest else "") + (string.digits + string.ascii_lowercase)[digit]
 
 
 def why_no_groups(top: Path = Path("/sys/fs/cgroup")) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import tollbar as library
 from tollbar.cli import COMMANDS, build_parser
-from tollbar.machine import kernel
+from tollbar.machine import kernel, mpi_hosts
 from tollbar.machine.session import SessionEnded
 
 
@@ -114,6 +114,11 @@ def test_interrupted_at_any_moment_it_says_so_in_one_line(after_ms):
     assert done.stderr in ("tollbar: interrupted\n", "tollbar verify: interrupted\n")
 
 
+def hosts_of(process: int) -> str:
+    """The first letters of the names of hosts that it makes."""
+    return f"b{mpi_hosts._in_letters(process)}"
+
+
 @pytest.mark.skipif(kernel.lacking(*kernel.NAMESPACES), reason="network namespaces cannot be made here")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_it_takes_down_what_it_has_made(number, tmp_path):
@@ -123,7 +128,7 @@ def test_told_to_end_it_takes_down_what_it_has_made(number, tmp_path):
 
     def hosts() -> list[str]:
         listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
-        return [line for line in listed.splitlines() if line.startswith(f"tbb{command.pid % 16**5:x}h")]
+        return [line for line in listed.splitlines() if line.startswith(f"tb{hosts_of(command.pid)}h")]
 
     while len(hosts()) < 2:
         assert command.poll() is None, command.communicate()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts for a measurement, and whether ranks can have control groups."""
 
-import subprocess
-
 import pytest
+from tollbar import children
 from tollbar.machine import mpi_hosts, mpis, paths
 from tollbar.machine.mpi_hosts import Hosts, why_no_groups
 
@@ -28,15 +27,15 @@ def test_hosts_are_up_for_as_long_as_they_are_needed(script):
 
 
 def test_hosts_that_are_being_made_when_an_interrupt_comes_are_taken_down(script, monkeypatch):
-    run = subprocess.run
+    run = children.run
 
-    def interrupted(command, **options):
-        done = run(command, **options)
+    def interrupted(command, *limit):
+        done = run(command, *limit)
         if "up" in command:
             raise KeyboardInterrupt
         return done
 
-    monkeypatch.setattr(subprocess, "run", interrupted)
+    monkeypatch.setattr(children, "run", interrupted)
     with pytest.raises(KeyboardInterrupt), Hosts(4):
         pass
     assert script.read_text().splitlines() == ["up 4", "down"]
@@ -69,3 +68,21 @@ def test_groups_need_a_cpu_controller(tmp_path):
     (tmp_path / "cpu").mkdir()
     (tmp_path / "cpu" / "cpu.shares").touch()
     assert why_no_groups(tmp_path) is None
+
+
+def test_no_two_processes_that_live_make_hosts_of_one_name(monkeypatch):
+    numbers = (1, 35, 36, 16**4, 16**5 + 1, 2**22)
+    monkeypatch.setattr(mpi_hosts.paths, "checkout", lambda: None)
+    names = []
+    for number in numbers:
+        monkeypatch.setattr("os.getpid", lambda number=number: number)
+        names.append(Hosts(2)._id)
+    assert len({*names}) == len(numbers)
+    assert all(len(name) <= 6 for name in names)
+
+
+def test_hosts_that_do_not_come_up_in_time_are_no_hosts(script, monkeypatch):
+    (script.parent / "scripts" / "hosts").write_text("#!/bin/sh\nexec sleep 600\n")
+    monkeypatch.setattr(mpi_hosts, "_LIMIT_S", 0.3)
+    with pytest.raises(RuntimeError, match="scripts/hosts up has not ended within"), Hosts(2):
+        pass
