@@ -88,15 +88,15 @@ def _waited(process: subprocess.Popen[bytes], limit_s: float | None) -> int | No
     return process.poll()
 
 
-def readable(file: int, limit_s: float | None = None) -> None:
-    """Returns when something can be read there, or when the limit is over.
+def readable(file: int, limit_s: float | None = None) -> bool:
+    """Waits until something can be read there; False when the limit is over.
 
     Every signal is heard meanwhile. A read or waitpid would go on after one whose handler restarts calls, as that
     for SIGINT does which polars installs.
     """
     waiting = select.poll()
     waiting.register(file, select.POLLIN)
-    waiting.poll(None if limit_s is None else 1e3 * limit_s)
+    return bool(waiting.poll(None if limit_s is None else 1e3 * limit_s))
 
 
 def _text(file: IO[bytes]) -> str:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import tomllib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tollbar import children
 from tollbar.data.schema import Launch
 from tollbar.machine import neutral
 from tollbar.machine.session import Session
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # statistics are loaded when something is compared
     from tollbar.campaigns.evidence import Evidence
 
 LIMIT_S = 120.0
+ASKING_S = 30.0  #: for a program that is asked what it has
 
 
 class NotHere(FileNotFoundError):
@@ -148,6 +149,6 @@ class Campaign:
 
 def listed(program: Path, *flags: str) -> set[str]:
     """The names of all barriers that a measuring program has."""
-    answer = subprocess.run([str(program), *flags, "--list"], capture_output=True, text=True, check=False)
-    records = map(json.loads, answer.stdout.splitlines()) if answer.returncode == 0 else ()
+    answer = children.run([str(program), *flags, "--list"], ASKING_S)
+    records = map(json.loads, answer.output.splitlines()) if answer.exit_code == 0 else ()
     return {record["name"] for record in records if "name" in record}

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import tollbar
-from tollbar import InvalidArgument
+from tollbar import InvalidArgument, children
 from tollbar.columns import column
 from tollbar.machine import facts, paths, topology
+from tollbar.machine.failure import Failure
 from tollbar.models import cores
+
+_LIMIT_S = 120.0  #: for each measurement
 
 #: ns that the program says for a kind and CPUs.
 Measure = Callable[[str, Sequence[int]], float]
@@ -35,10 +37,22 @@ class Calibration:
 
 
 def by_program(kind: str, cpus: Sequence[int]) -> float:
-    """Raises FileNotFoundError when the program is not built."""
+    """Raises FileNotFoundError when the program is not built, Failure when it does not measure."""
     command = [str(paths.program("tollbar-bench-cores")), kind, *map(str, cpus)]
-    answer = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
-    return float(answer.stdout)
+    done = children.run(command, _LIMIT_S)
+    if done.exit_code is None:
+        raise Failure(f"{_words(command)} has not ended within {_LIMIT_S:g} s")
+    if done.exit_code:
+        last = done.errors.strip().splitlines()[-1:] or [f"ended with {done.exit_code}"]
+        raise Failure(f"{_words(command)}: {last[0]}")
+    try:
+        return float(done.output)
+    except ValueError:
+        raise Failure(f"{_words(command)} printed no number") from None
+
+
+def _words(command: Sequence[str]) -> str:
+    return " ".join([os.path.basename(command[0]), *command[1:]])
 
 
 def measure(ask: Measure = by_program, places: topology.Cpus | None = None) -> Calibration:

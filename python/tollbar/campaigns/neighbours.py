@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tollbar import environment
+from tollbar import children, environment
 from tollbar.campaigns import threads
-from tollbar.campaigns.campaign import Campaign, Request, Start
+from tollbar.campaigns.campaign import ASKING_S, Campaign, Request, Start
 from tollbar.machine import cpus
 from tollbar.machine.session import Session
 
@@ -74,9 +73,11 @@ def why_not(neighbours: str, program: Path) -> str:
     """Why this machine or user cannot have those neighbours; empty where it can."""
     if neighbours not in ("cgroup", "quota"):
         return ""
-    tried = subprocess.run([program, "--beside", neighbours, "--list"], capture_output=True, text=True, check=False)
-    lines = tried.stderr.strip().splitlines()[-1:] or ["the measuring program failed"]
-    return lines[0].partition(": ")[2] or lines[0] if tried.returncode else ""
+    tried = children.run([str(program), "--beside", neighbours, "--list"], ASKING_S)
+    if tried.exit_code is None:
+        return f"the measuring program has not answered within {ASKING_S:g} s"
+    lines = tried.errors.strip().splitlines()[-1:] or ["the measuring program failed"]
+    return lines[0].partition(": ")[2] or lines[0] if tried.exit_code else ""
 
 
 class Beside(Campaign):

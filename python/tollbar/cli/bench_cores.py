@@ -36,6 +36,7 @@ def _columns() -> str:
 def run(args: argparse.Namespace) -> Table:
     from tollbar.campaigns import cores as campaign
     from tollbar.machine import facts, noise
+    from tollbar.machine.failure import Failure
     from tollbar.models import cores
 
     seen, path = noise.look(), args.output
@@ -43,11 +44,11 @@ def run(args: argparse.Namespace) -> Table:
         path = path / FILE
     try:
         measurement = campaign.measure()
-    except (FileNotFoundError, ValueError) as error:
+    except (FileNotFoundError, Failure, ValueError) as error:
         raise WrongUse(error) from None
     known = facts.facts()
     measured = {
-        "machine": {key: known[key] for key in ("cpu", "cpus", "kernel") if key in known},
+        "machine": {key: known[key] for key in ("model", "cpus", "kernel")},
         "rows": [vars(row) for row in measurement.rows],
     }
     output.write(path, json.dumps(cores.to_json(measurement.machine, measured), indent=1) + "\n")

@@ -5,10 +5,10 @@ where they lie."""
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from tollbar import children
 from tollbar.machine import paths
 from tollbar.machine.mpis import Mpi
 
@@ -22,6 +22,8 @@ WATCHES = {interface: name.replace("_mpi_", "_mpi_watch_") for interface, name i
 
 #: The preloads for threads, by what they meet at.
 THREADS = {"pthread": "libtollbar_pthread.so", "openmp": "libtollbar_openmp.so"}
+
+_ASKING_S = 20.0  #: for ompi_info
 
 #: The environment variable by which an Open MPI finds components.
 COMPONENT_PATH = "OMPI_MCA_mca_base_component_path"
@@ -73,7 +75,4 @@ def _ompi_info(mpi: Mpi, *arguments: str, environment: dict[str, str] | None = N
     tool = next((place / "ompi_info" for place in places if (place / "ompi_info").is_file()), None)
     if tool is None:
         return ""
-    done = subprocess.run(
-        [tool, "--parsable", *arguments], env=environment, capture_output=True, text=True, errors="replace"
-    )
-    return done.stdout
+    return children.run([str(tool), "--parsable", *arguments], _ASKING_S, environment).output

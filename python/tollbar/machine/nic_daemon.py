@@ -13,6 +13,8 @@ from typing import Any, Literal
 from tollbar import _native, children
 from tollbar.machine import paths
 
+_STARTING_S = 30.0  #: for the daemon to be ready, and for a NIC to answer
+
 
 class DaemonError(Exception):
     """One line that says what is wrong."""
@@ -56,6 +58,10 @@ def start(interface: str, mode: str, path: str, options: list[str]) -> int:
     )
     assert process.stdout is not None  # both are pipes, asked for above
     assert process.stderr is not None
+    if not children.readable(process.stdout.fileno(), _STARTING_S):
+        process.kill()
+        process.wait()
+        raise DaemonError(f"the daemon was not ready within {_STARTING_S:g} s and was ended")
     if process.stdout.readline().strip() != "ready":
         complaint = process.stderr.read().strip()
         process.wait()
@@ -73,7 +79,7 @@ def echo_us(address: str) -> float | None:
         command = [str(paths.program("tollbar-nicd")), "--echo", address]
     except FileNotFoundError as error:
         raise DaemonError(str(error)) from None
-    echo = subprocess.run(command, capture_output=True, text=True, check=False)
-    if complaint := echo.stderr.strip():
+    echo = children.run(command, _STARTING_S)
+    if complaint := echo.errors.strip():
         raise DaemonError(complaint.removeprefix("tollbar-nicd: "))
-    return float(echo.stdout) if echo.returncode == 0 else None
+    return float(echo.output) if echo.exit_code == 0 else None

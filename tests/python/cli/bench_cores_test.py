@@ -47,3 +47,33 @@ def test_without_the_program_one_line_says_so(tollbar, tmp_path, monkeypatch):
     )
     said = tollbar("bench", "cores", "--output", tmp_path)
     assert (said.code, said.err.count("\n")) == (2, 1)
+
+
+def test_the_machine_has_the_name_of_its_processor(tollbar, tmp_path, icelake):
+    from tollbar.machine import facts
+
+    tollbar("bench", "cores", "--output", tmp_path)
+    machine = json.loads((tmp_path / "cores.json").read_text())["measured"]["machine"]
+    known = facts.facts()
+    assert machine == {key: known[key] for key in ("model", "cpus", "kernel")}
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("echo no counter >&2; exit 3", "tollbar-bench-cores pause 0: no counter"),
+        ("exit 3", "tollbar-bench-cores pause 0: ended with 3"),
+        ("echo fast", "tollbar-bench-cores pause 0 printed no number"),
+        ("exec sleep 600", "tollbar-bench-cores pause 0 has not ended within 0.5 s"),
+    ],
+)
+def test_a_program_that_does_not_measure_is_one_line(tollbar, tmp_path, monkeypatch, script, problem):
+    program = tmp_path / "bin" / "tollbar-bench-cores"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("TOLLBAR_BUILD", str(tmp_path))
+    monkeypatch.setattr(campaign, "_LIMIT_S", 0.5 if "sleep" in script else 60)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    said = tollbar("bench", "cores", "--output", tmp_path)
+    assert said.refusal == f"tollbar bench: {problem}\n"
