@@ -6,12 +6,12 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/fnv.hpp"
 #include "membership/local_nic.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
-#include <functional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,19 +21,20 @@ namespace {
 
 /// Equal for processes that can share memory by a file in /dev/shm: same kernel, host name, mount and user.
 std::uint64_t node_identity(const std::string& host) {
-    static const std::string kernel = [] {
+    static const std::uint64_t kernel = [] {
         struct stat shm {};
         const bool mounted = stat("/dev/shm", &shm) == 0;
-        return kernel_boot() + '/' + std::to_string(mounted ? shm.st_dev : 0) + '/' + std::to_string(getuid()) + '/';
+        return fnv1a(kernel_boot() + '/' + std::to_string(mounted ? shm.st_dev : 0) + '/' + std::to_string(getuid()) +
+                     '/');
     }();
-    return std::max<std::uint64_t>(std::hash<std::string>{}(kernel + host), 1);
+    return std::max<std::uint64_t>(fnv1a(host, kernel), 1);
 }
 
 /// The host is asked for a NIC once a process, and not at all where none is wanted.
 NetworkFacts own_network(tollbar_network asked) {
     if (asked == TOLLBAR_NETWORK_P2P) return {.asked = asked, .address = 0, .error = 0};
-    static const nic::Found nic = nic::find_nic();
-    return {.asked = asked, .address = nic.address, .error = nic.error};
+    static const auto* const nic = new nic::Found(nic::find_nic());
+    return {.asked = asked, .address = nic->address, .error = nic->error};
 }
 
 }  // namespace
@@ -63,20 +64,20 @@ tollbar_mpi_options completed(const tollbar_mpi_options& options) {
 }
 
 const std::string& host_name() {
-    static const std::string own = [] {
+    static const auto* const own = [] {
         std::array<char, 256> name{};
         gethostname(name.data(), name.size() - 1);
-        return std::string(name.data());
+        return new std::string(name.data());
     }();
-    return own;
+    return *own;
 }
 
 const std::string& kernel_boot() {
-    static const std::string own = [] {
+    static const auto* const own = [] {
         const std::string id = contents_of("/proc/sys/kernel/random/boot_id");
-        return id.substr(0, id.find('\n'));
+        return new std::string(id.substr(0, id.find('\n')));
     }();
-    return own;
+    return *own;
 }
 
 }  // namespace tollbar::detail::mpi

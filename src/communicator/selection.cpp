@@ -3,6 +3,7 @@
 #include "selection.hpp"
 
 #include "base/environment.hpp"
+#include "base/fnv.hpp"
 #include "base/say.h"
 #include "transports/mpi/messages.hpp"
 #include "tuner/contest.hpp"
@@ -34,8 +35,8 @@ struct Candidates {
 
 /// Whether the ranks read one clock: that of one kernel.
 bool one_clock(const SetUp& set_up) {
-    const auto boots = set_up.gather(std::hash<std::string>{}(kernel_boot()));
-    return std::ranges::all_of(boots, [&](std::size_t other) { return other == boots.front(); });
+    const auto boots = set_up.gather(fnv1a(kernel_boot()));
+    return std::ranges::all_of(boots, [&](std::uint64_t other) { return other == boots.front(); });
 }
 
 Candidates draw_up(const Selection& selection, const LogP& messages) {
