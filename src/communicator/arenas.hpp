@@ -54,10 +54,10 @@ private:
     Held arenas_;
 };
 
-/// The arenas of this process.
+/// The arenas of this process. Never destroyed: threads may be in barriers while the process ends.
 inline Arenas& arenas() {
-    static Arenas all;
-    return all;
+    static auto* const all = new Arenas;
+    return *all;
 }
 
 }  // namespace tollbar::detail::mpi

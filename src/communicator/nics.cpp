@@ -44,8 +44,8 @@ private:
 };
 
 Unused& unused() {
-    static Unused all;
-    return all;
+    static auto* const all = new Unused;  // never destroyed: as arenas()
+    return *all;
 }
 
 /// A leader's unused memberships, to be sent.

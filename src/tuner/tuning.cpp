@@ -40,9 +40,9 @@ std::vector<Tuned> read_tuning(std::istream& file) {
 }
 
 std::optional<Choice> tuned_choice(const Situation& situation) {
-    static const std::vector<Tuned> all = read_tuning_once();
-    const auto found = std::ranges::find(all, situation, &Tuned::situation);
-    return found == all.end() ? std::nullopt : std::optional(found->choice);
+    static const auto* const all = new std::vector<Tuned>(read_tuning_once());  // never destroyed: as in tuning_mpi.cpp
+    const auto found = std::ranges::find(*all, situation, &Tuned::situation);
+    return found == all->end() ? std::nullopt : std::optional(found->choice);
 }
 
 namespace {

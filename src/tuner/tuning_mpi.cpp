@@ -73,8 +73,8 @@ private:
 };
 
 Memory& memory() {
-    static Memory one;
-    return one;
+    static auto* const one = new Memory;  // never destroyed: threads may ask while the process ends
+    return *one;
 }
 
 }  // namespace

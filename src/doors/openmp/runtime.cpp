@@ -168,7 +168,7 @@ std::string Runtime::why_not() const {
 }
 
 extern "C" const char* tollbar_openmp_refusal(const char* file) {
-    static std::string answer;
+    static auto& answer = *new std::string;
     void* const handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
     if (handle == nullptr) return "it cannot be loaded";
     void* definition = dlsym(handle, "GOMP_barrier");

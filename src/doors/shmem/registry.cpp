@@ -18,18 +18,22 @@ namespace {
 struct Registry {
     std::atomic_flag in_use;
     std::vector<tollbar_shmem_barrier*> barriers;
-
-    /// The program ends; the OpenSHMEM is gone already, nothing of it may be asked.
-    ~Registry() {
-        for (const tollbar_shmem_barrier* barrier : barriers)
-            if (barrier->open && barrier->fault == 0)
-                tollbar_say("PE %d has ended inside episode %llu of a barrier (%s, %u PEs): wait before shmem_finalize",
-                            barrier->members.pes[*barrier->members.self],
-                            static_cast<unsigned long long>(barrier->runner->episode()), barrier->spelling.c_str(),
-                            static_cast<unsigned>(barrier->members.size()));
-    }
 };
-Registry registry;
+
+/// Never destroyed: threads may advance barriers while the process ends.
+Registry& registry = *new Registry;
+
+/// The program ends; the OpenSHMEM is gone already, nothing of it may be asked.
+[[gnu::destructor]] void name_open_barriers() {
+    if (registry.in_use.test_and_set(std::memory_order_acquire)) return;
+    for (const tollbar_shmem_barrier* barrier : registry.barriers)
+        if (barrier->open && barrier->fault == 0)
+            tollbar_say("PE %d has ended inside episode %llu of a barrier (%s, %u PEs): wait before shmem_finalize",
+                        barrier->members.pes[*barrier->members.self],
+                        static_cast<unsigned long long>(barrier->runner->episode()), barrier->spelling.c_str(),
+                        static_cast<unsigned>(barrier->members.size()));
+    registry.in_use.clear(std::memory_order_release);
+}
 
 bool has_engine(const tollbar_shmem_barrier* barrier) { return barrier->engine; }
 bool needs_calls(const tollbar_shmem_barrier* barrier) { return !barrier->one_shot; }
