@@ -308,6 +308,11 @@ def test_no_wait_takes_a_guard_that_a_child_of_fork_may_find_taken():
     assert naming(guarded, *on_the_way) == set()
 
 
+def test_a_hash_that_processes_compare_is_the_same_in_every_program():
+    """std::hash promises that only within one: src/base/fnv.hpp."""
+    assert naming(r"std::hash\b", "src/", "include/") == set()
+
+
 def test_the_environment_is_read_in_one_file():
     """Besides, the component asks what Open MPI does not tell of its own parameters."""
     parameters = "src/doors/ompi_coll/parameters.c"
@@ -364,6 +369,7 @@ def test_algorithms_are_spelled_in_the_catalogue_and_where_plans_are_chosen():
 PASSES_TIME = {
     "src/communicator/pending.cpp": "a lock of a few instructions",
     "src/doors/openmp/missing.cpp": "a thread of its own, which waits for nobody",
+    "src/doors/pmpi/watch/threads.cpp": "a lock of a few instructions",
     "src/doors/pthread/visits.cpp": "memory for a slot",
     "src/doors/shmem/caller_lock.hpp": "a lock of a few instructions",
     "src/doors/shmem/registry.cpp": "a lock of a few instructions",

@@ -1,29 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program whose calls are watched is the same program: however it finds its MPI, however it ends."""
 
+import ctypes.util
 import random
 import re
 import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
-from mpi_jobs import open_door
-from tollbar.machine import doors, paths
-from watching import opened
+from mpi_jobs import clean_environment, open_door
+from needs import left_out
+from watching import MISSING, RANKS, end_well, opened, reports, seats
 
-#: Nothing of an MPI may be bound where the library is loaded: a program may open its MPI long after that.
-OF_AN_MPI = re.compile(r"\s(P?MPI_\w+|ompi_\w+|p?mpi_\w+)(@\S+)?( \+ \w+)?$")
-
-
-@pytest.mark.parametrize("name", [*doors.PRELOADS.values(), *doors.WATCHES.values()])
-def test_a_preload_binds_no_name_of_an_mpi_when_it_is_loaded(name):
-    path = paths.find_library(name) or pytest.skip(f"{name} is not built")
-    words = ["readelf", "-rW", path]
-    table = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    assert "JUMP_SLO" in table
-    early = [line for line in table.splitlines() if OF_AN_MPI.search(line) and "JUMP_SLO" not in line]
-    assert early == []
-    flags = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True).stdout
-    assert not re.search(r"BIND_NOW|FLAGS.*\bNOW\b", flags)
+#: As Debian calls the libraries.
+FILES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
 
 
 @pytest.mark.parametrize("now", ["", "1"])
@@ -33,9 +25,8 @@ def test_a_preload_binds_no_name_of_an_mpi_when_it_is_loaded(name):
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_a_program_that_opens_its_mpi_runs_as_ever(start, name, how, where, now):
     door = open_door(name)
-    file = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}[name]
     opening = [*opened(door), f"LD_BIND_NOW={now}"]
-    job = start(door, 2, "loading", file, how, where, opened=opening, TOLLBAR_TIMEOUT="1")
+    job = start(door, 2, "loading", FILES[name], how, where, opened=opening, TOLLBAR_TIMEOUT="1")
     job.await_that(lambda: job.told() == 1, "the late rank")
     if where == "names" and not now:
         job.await_that(lambda: "MPI_Finalize 1" in job.said(), "the report")
@@ -79,3 +70,95 @@ def test_whenever_it_ends_it_ends_so(ends_as_ever, name, how):
     luck = random.Random(how)
     for _ in range(25):
         ends_as_ever(open_door(name), how, luck.randrange(300000))
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_calls_after_a_jump_out_of_a_call_are_counted(start, name):
+    door = open_door(name)
+    job = start(door, RANKS, "jumping", opened=opened(door), TOLLBAR_TIMEOUT="1")
+    job.await_that(lambda: any(one["number"] == " 17" for one in reports(job)), "the report")
+    report = reports(job)[-1]
+    assert re.match(MISSING + "outside the MPI, .*, after MPI_Barrier 16 of MPI_COMM_WORLD", report["who"]), report
+    end_well(job)
+
+
+def file_of_seats(job) -> str:
+    return next(file for process in job.processes() for file in seats(process))
+
+
+def test_two_jobs_of_one_batch_script_have_a_file_each(start):
+    """Their environment is like a rank's already, so that the launcher is taken for one, and the script for it."""
+    door = open_door("mpich")
+    files = []
+    for secret in ("a", "b", "b"):
+        job = start(
+            door, RANKS, "watched", "allreduce", opened=opened(door), SLURM_PROCID="0", TOLLBAR_TIMEOUT="1",
+            _TOLLBAR_RUN=32 * secret,
+        )  # fmt: skip
+        job.await_that(lambda job=job: job.told() == 1, "the late rank")
+        files.append(file_of_seats(job).removesuffix(" (deleted)"))
+        end_well(job)
+    assert files[0] != files[1] == files[2]
+
+
+#: It has room for the first rank's part of the file alone.
+SMALL = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64k none /dev/shm && exec "$@"', "sh"]
+
+
+def test_where_shared_memory_is_full_the_job_goes_on_unwatched_and_says_so_once(start):
+    if subprocess.run([*SMALL, "true"], capture_output=True, check=False).returncode:
+        left_out("no mount namespace can be made: no shared memory is full")
+    door = open_door("component")
+    few = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "OMPI_MCA_coll": "^tollbar,sm"}
+    job = start(door, RANKS, "watched", "allreduce", first=SMALL, opened=opened(door), TOLLBAR_TIMEOUT="0.2", **few)
+    job.await_that(lambda: job.told() == 1, "the late rank")
+    time.sleep(1)  # the watcher of the one rank that has a place looks
+    job.tell(1)
+    outcome = job.finish()
+    assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
+    assert outcome.said.count("No space left on device; calls of ranks of this host are not watched") == 1, outcome.said
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+@pytest.mark.parametrize("without", [0, 1])
+def test_a_report_waits_for_no_rank_that_is_not_watched(start, name, without):
+    door = open_door(name)
+    words = [word for word in opened(door) if word != "env"]
+    rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+    mixed = ["sh", "-c", f'[ {rank} = {without} ] || export {" ".join(words)}; exec "$@"', "sh"]
+    settings = {"TOLLBAR_TIMEOUT": "1", "_TOLLBAR_RUN": 32 * "c" + "a"}
+    outcome = start(door, 2, "jumping", opened=mixed, **settings).finish()
+    assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
+    assert "no rank tells how long it has waited" in outcome.said
+
+
+LATE_IN_PYTHON = """
+import time
+from mpi4py import MPI
+if MPI.COMM_WORLD.rank == 1: time.sleep(3)
+MPI.COMM_WORLD.Barrier()
+"""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_a_wheel_of_mpi4py_is_watched(tmp_path, name):
+    """It is linked with no MPI: its extension modules open one."""
+    words = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--only-binary", ":all:", "--target", tmp_path]
+    done = subprocess.run([*words, "mpi4py==4.1.2"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        left_out(f"mpi4py's wheel is not there: {done.stderr.strip().splitlines()[-1]}")
+    door = open_door(name)
+    if name == "mpich":  # by the name that MPICH itself gives it
+        library = ctypes.util.find_library("mpich")
+        (tmp_path / "libmpi.so.12").symlink_to(next(Path("/usr/lib").glob(f"*/{library}")))
+    settings = {"PYTHONPATH": str(tmp_path), "LD_LIBRARY_PATH": str(tmp_path), "MPI4PY_MPIABI": name}
+    done = subprocess.run(
+        [*door.launcher, "-n", "2", *opened(door), sys.executable, "-c", LATE_IN_PYTHON],
+        env=clean_environment(tmp_path) | door.environment() | settings | {"TOLLBAR_TIMEOUT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search("MPI_Barrier 1 at .* rank 1 .* has not come: it is outside the MPI, asleep", done.stderr)

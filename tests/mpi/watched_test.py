@@ -14,7 +14,7 @@ import pytest
 from mpi_jobs import open_door, through
 from needs import left_out
 from tollbar.machine import doors, paths
-from watching import HOST, MISSING, ODD, RANKS, first_report, library, opened, reports
+from watching import HOST, MISSING, ODD, RANKS, end_well, first_report, library, opened, reports, seats
 
 
 @pytest.fixture
@@ -33,15 +33,6 @@ def line_at(site: str) -> str:
     file, offset = site.rsplit("+", 1)
     words = ["addr2line", "-e", file, hex(int(offset, 16) - 1)]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
-
-
-def end_well(job) -> None:
-    job.tell(1)
-    outcome = job.finish()
-    assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
-    lines = [line for line in outcome.said.splitlines() if "tollbar: " in line]
-    assert all(" has waited " in line for line in lines), lines  # nothing else was amiss
-    assert not any("), barrier " in line for line in lines), lines  # the barrier itself reports where nothing watches
 
 
 @pytest.mark.parametrize(
@@ -149,6 +140,7 @@ def test_a_message_that_nobody_sends_names_the_partner(watch, door):
         ("stopped", "outside the MPI, stopped"),
         ("asleep", "outside the MPI, asleep"),
         ("computes", "outside the MPI, running"),
+        ("has it computed", "outside the MPI, running"),
         ("recv", r"in MPI_Recv from rank 3 \(tag 7\) at "),
     ],
 )
@@ -193,12 +185,6 @@ def test_slow_calls_name_nobody(watch, door):
     waited = [int(seconds) for seconds in re.findall(r"waited (\d+) s at most", outcome.said)]
     if max(waited) < 3:  # more on a machine that is too busy, and then a line is right
         assert outcome.lines_of_tollbar() == [], outcome.said
-
-
-def seats(process: int) -> list[str]:
-    """The files of seats that it has, without their folder."""
-    files = [os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir() if file.is_symlink()]
-    return [file.rpartition("/")[2] for file in files if ".calls." in file]
 
 
 def has_watcher(process: int) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from pathlib import Path
@@ -40,3 +41,18 @@ def reports(job) -> list[dict[str, str]]:
 def first_report(job) -> dict[str, str]:
     job.await_that(lambda: reports(job), "the report")
     return reports(job)[0]
+
+
+def end_well(job) -> None:
+    job.tell(1)
+    outcome = job.finish()
+    assert (outcome.code, "passed: " in outcome.said) == (0, True), outcome.said
+    lines = [line for line in outcome.said.splitlines() if "tollbar: " in line]
+    assert all(" has waited " in line for line in lines), lines  # nothing else was amiss
+    assert not any("), barrier " in line for line in lines), lines  # the barrier itself reports where nothing watches
+
+
+def seats(process: int) -> list[str]:
+    """The files of seats that it has, without their folder."""
+    files = [os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir() if file.is_symlink()]
+    return [file.rpartition("/")[2] for file in files if ".calls." in file]

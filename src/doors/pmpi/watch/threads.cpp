@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -25,7 +27,7 @@ struct Seats {
     tollbar_row* row = nullptr;
     pthread_key_t at_end{};  ///< of a thread
     bool gives_back = false;
-    std::array<std::mutex, tollbar_comms> counting;  ///< of each communicator: two threads may count at once
+    std::array<std::atomic_flag, tollbar_comms> counts;  ///< a thread counts in that communicator
 };
 
 Seats& seats() {
@@ -131,6 +133,9 @@ std::uint64_t tollbar_count_besides(const tollbar_known* known, tollbar_counted 
     const int besides = __atomic_load_n(&tollbar_besides, __ATOMIC_RELAXED);
     if ((besides & tollbar_accounts) != 0) what.entered_ns = now_ns();
     if ((besides & tollbar_several) == 0) return tollbar_put_counted(known->shared, &what);
-    const std::lock_guard lock(seats().counting[known->index - 1]);
-    return tollbar_put_counted(known->shared, &what);
+    std::atomic_flag& counts = seats().counts[known->index - 1];
+    while (counts.test_and_set(std::memory_order_acquire)) sched_yield();
+    const std::uint64_t number = tollbar_put_counted(known->shared, &what);
+    counts.clear(std::memory_order_release);  // pairs with the acquire above
+    return number;
 }

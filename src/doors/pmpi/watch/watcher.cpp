@@ -13,7 +13,10 @@
 #include "communicator/facts.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
 #include <optional>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -25,14 +28,37 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// The state is that of its first thread. The kernel shows every user's own processes where they sleep, without the
-/// right to trace them.
+const char* const name = "tollbar-watch";
+
+std::string of_task(pid_t process, pid_t thread, const char* file) {
+    return contents_of("/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + file);
+}
+
+/// Any thread of the program's does: the one that is late may be another than the one that is asked about.
+bool any_runs(pid_t process) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir(("/proc/" + std::to_string(process) + "/task").c_str()),
+                                                    closedir);
+    if (tasks == nullptr) return false;
+    while (const dirent* const task = readdir(tasks.get())) {
+        const pid_t thread = std::atoi(task->d_name);
+        if (thread != 0 && stat_of(process, thread).state == 'R' &&
+            of_task(process, thread, "/comm") != std::string(name) + "\n")
+            return true;
+    }
+    return false;
+}
+
+/// The state is that of the thread which tells most of it. The kernel shows every user's own processes where they
+/// sleep, without the right to trace them.
 std::string doing(const Rank& rank) {
-    if (!is_running(rank.row.process, rank.row.start)) return "dead";
-    const char state = stat_of(rank.row.process).state;
-    const std::string asleep_in = contents_of("/proc/" + std::to_string(rank.row.process) + "/wchan");
-    if (state == 'R') return "running";
+    const pid_t process = rank.row.process;
+    if (!is_running(process, rank.row.start)) return "dead";
+    const pid_t telling = rank.telling().thread;
+    const pid_t thread = telling == 0 || stat_of(process, telling).state == '?' ? process : telling;
+    const char state = stat_of(process, thread).state;
     if (state == 'T' || state == 't') return "stopped";
+    if (state == 'R' || any_runs(process)) return "running";
+    const std::string asleep_in = of_task(process, thread, "/wchan");
     return asleep_in.empty() || asleep_in == "0" ? "asleep" : "asleep in the kernel's " + asleep_in;
 }
 
@@ -59,7 +85,7 @@ public:
 
 private:
     void watch(const std::stop_token& stop) {
-        pthread_setname_np(pthread_self(), "tollbar-watch");
+        pthread_setname_np(pthread_self(), name);
         const Seconds longest_pause = std::clamp(timeout_ / 16, Seconds(0.01), Seconds(1));
         Clock::time_point before = Clock::now();
         for (Seconds pause = longest_pause; nap(stop, pause);) {
