@@ -34,6 +34,8 @@ def ranks_launch(ranks: int, hosts: int, seed: int, door: str = "none", setting:
         made.append(fake_program.floor(number, 30, 1400))
         kind = "mpi" if door == "none" else "door"
         made += _measured(chance, number, "MPI_Barrier", kind, "auto", far * behind(door, ranks))
+        if setting == "by turns":
+            made += _measured(chance, number, "PMPI_Barrier", "mpi", "auto", far * behind("none", ranks))
         for name in ("MPI_Bcast", "PMPI_Bcast") if setting == "watched" else ():
             made += _measured(chance, number, name, "mpi", "auto", 2 * latency_ns(name, ranks))
         for name in PLANS if door == "none" and setting == "stock" else ():

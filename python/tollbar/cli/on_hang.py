@@ -283,7 +283,7 @@ class _Watch:
             if self._looks and not waits and self._clock >= next_look:
                 next_look = self._clock + self._timeout_s
                 waits = set(self._look(self._looks))
-            if any(self._judge(wait) for wait in waits - self._known):
+            if self._judge(waits - self._known):
                 return HUNG
         self._job.lines.close()
         return HUNG if self._known and self._job.code else self._job.code or 0
@@ -301,25 +301,30 @@ class _Watch:
             again.add(self._reports.add(line, self._clock))
         return {key for key in again if key} - self._reports.over
 
-    def _judge(self, wait: str) -> bool:
+    def _judge(self, waits: set[str]) -> bool:
         """Whether the job is over: what is found is suspected, and acted on when it is found again soon."""
         oldest = self._clock - 1.5 * self._timeout_s - _LONGEST_TICK_S
         kept = self._suspected.keys() - self._reports.over
         self._suspected = {key: self._suspected[key] for key in kept if self._suspected[key][0] > oldest}
-        if wait in self._suspected:
+        if waits & self._suspected.keys():
             # Waits for each other are one hang, though some of them began later.
-            waits = list(dict.fromkeys([*self._suspected, *self._reports.since(oldest)]))
-            self._known.update(waits)
+            known = list(dict.fromkeys([*self._suspected, *self._reports.since(oldest)]))
+            self._known.update(known)
             seen = [one for _, said in self._suspected.values() for one in said]
-            return self._act(list(dict.fromkeys([*self._reports.sentences(waits, self._hosts), *seen])))
-        beside = [said for key, (_, said) in self._suspected.items() if self._reports.are_of_one(key, wait)]
-        if beside:  # looked at already: a look for each host would outlast the suspicion of the first
-            self._suspected[wait] = self._clock, beside[0]
-            return False
-        said = _seen(self._job.members(), self._reports.sentences([wait], self._hosts))
-        self._reported()  # what was reported meanwhile may be over
-        self._tick()
-        self._suspected[wait] = self._clock, said
+            return self._act(list(dict.fromkeys([*self._reports.sentences(known, self._hosts), *seen])))
+        looked_at = {
+            wait: said
+            for wait in waits
+            for key, (_, said) in self._suspected.items()
+            if self._reports.are_of_one(key, wait)
+        }
+        # One look for all the others: a look for each would outlast the suspicion of the first.
+        if others := sorted(waits - looked_at.keys()):
+            said = _seen(self._job.members(), self._reports.sentences(others, self._hosts))
+            self._reported()  # what was reported meanwhile may be over
+            self._tick()
+            looked_at |= dict.fromkeys(others, said)
+        self._suspected |= {wait: (self._clock, said) for wait, said in looked_at.items()}
         return False
 
     def _look(self, looks: hangs.Looks) -> list[str]:

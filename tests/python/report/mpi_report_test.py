@@ -11,7 +11,7 @@ from tollbar.data import places, results, samples
 from tollbar.models import prediction
 from tollbar.papers import stored
 from tollbar.report import page as report
-from tollbar.report import sections
+from tollbar.report import sections, today
 
 ROOT = Path(__file__).resolve().parents[3]
 RANKS = (2, 4, 8, 16)
@@ -124,3 +124,19 @@ def test_one_number_of_ranks_makes_no_curve_but_a_table(tmp_path):
     assert section.figures == []
     assert len(section.rows) == 1
     assert 'id="mpi"' in report.page(run)
+
+
+def test_the_first_chart_has_the_own_barrier_of_an_mpi_that_was_measured_by_turns_with_ours(tmp_path):
+    """As `tollbar bench mpi` measures it for `make demo`: both in one process, in which tollbar is preloaded."""
+    results.write_environment(tmp_path, {"kind": "mpi", "usable": [0, 1]})
+    for launch in range(6):
+        for ranks in (2, 4):
+            text = replay.ranks_launch(ranks, 1, launch, "preload", "by turns")
+            results.write_launch(tmp_path, 2 * launch + ranks // 4, "p", text)
+    of_mpi = samples.gather([results.read(tmp_path)])
+    made = today.first(of_mpi, of_mpi, [])
+    drawn = {line.label: line.y for line in made.mpi.figure.lines}
+    ours = drawn["MPI_Barrier [preload]"]
+    assert drawn.keys() == {"MPI_Barrier", "MPI_Barrier [preload]"}
+    assert len(ours) == 2
+    assert drawn["MPI_Barrier"] == pytest.approx([2 * ns for ns in ours], rel=0.1)
