@@ -154,8 +154,8 @@ def _right_aligned(table: Table) -> list[bool]:
 def _as_text(table: Table, width: int) -> str:
     """The table in that many letters a line.
 
-    Cells break between words, never inside one; columns that have no room stand below their row, with their
-    names.
+    Cells break between words, never inside one, and short ones only where no path could stand below; columns that
+    have no room stand below their row, with their names.
     """
     right = _right_aligned(table)
     names = table.shown_columns
@@ -167,7 +167,10 @@ def _as_text(table: Table, width: int) -> str:
         for column, size, numbers in zip(columns, widest, right, strict=True)
     ]
     least[0] = min(least[0], width // 3)  # a longer name makes its own row longer, not the others
+    unbroken = [size if size <= _LONG_WORD else words for size, words in zip(widest, least, strict=True)]
     beside = list(range(len(names)))
+    while _together(unbroken, beside) > width and (paths := [at for at in beside[1:] if least[at] > _LONG_WORD]):
+        beside.remove(max(paths, key=least.__getitem__))
     while len(beside) > 1 and _together(least, beside) > width:
         odd = max(beside[1:], key=least.__getitem__)
         beside.remove(odd if least[odd] > _LONG_WORD else beside[-1])

@@ -141,3 +141,21 @@ def test_json_has_no_value_where_a_number_is_infinite_or_none():
     told = printed(Table(rows), "json")
     parsed = json.loads(told, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert [row["time_us"] for row in parsed] == [None, None]
+
+
+@dataclass(frozen=True)
+class Late:
+    place: str = column("where")
+    path: str = column("a file")
+    late: str = column("who")
+    seconds: float = column("how long")
+    what: str = column("on what")
+
+
+def test_short_cells_stay_whole_where_a_path_can_stand_below(monkeypatch):
+    path = "/a/folder/that/has/a/long/name/program.c+0x1234"
+    rows = [Late("MPI_Barrier in main of the program", path, "rank 2", 1.5, "communicator 0")]
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = printed(Table(rows), "table").splitlines()
+    assert [line for line in lines if "rank 2  " in line and "1.5" in line and "communicator 0" in line]
+    assert lines[-1] == f"    path: {path}"
