@@ -154,8 +154,8 @@ class Late:
 
 def test_short_cells_stay_whole_where_a_path_can_stand_below(monkeypatch):
     path = "/a/folder/that/has/a/long/name/program.c+0x1234"
-    rows = [Late("MPI_Barrier in main of the program", path, "rank 2", 1.5, "communicator 0")]
-    monkeypatch.setenv("COLUMNS", "100")
+    rows = [Late("main", path, "rank 2", 1.5, "communicator 0")]
+    monkeypatch.setenv("COLUMNS", "85")
     lines = printed(Table(rows), "table").splitlines()
     assert [line for line in lines if "rank 2  " in line and "1.5" in line and "communicator 0" in line]
     assert lines[-1] == f"    path: {path}"
