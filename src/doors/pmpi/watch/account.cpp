@@ -15,7 +15,7 @@ namespace tollbar::detail::watch {
 
 namespace {
 
-constexpr std::size_t most_sums = 4096, most_longest = 1024;
+constexpr std::size_t most_sums = 4096, most_longest = 1024, most_bytes_of_others = 128;
 
 /// Communicators of one name and size are one: a program may make such ones without end.
 struct Call {
@@ -27,6 +27,9 @@ struct Call {
 
     auto operator<=>(const Call&) const = default;
 };
+
+/// The place of sums that find no room.
+Call others_of_all() { return {.comm = "others"}; }
 
 struct Sum {
     std::uint64_t waits = 0, ns = 0;
@@ -49,7 +52,7 @@ struct Account {
     void add(Stay stay) {
         const std::lock_guard lock(mutex);
         const bool room = sums.size() < most_sums || sums.contains(stay.call);
-        Sum& sum = sums[room ? stay.call : Call{.comm = "others"}];
+        Sum& sum = sums[room ? stay.call : others_of_all()];
         ++sum.waits;
         sum.ns += stay.ns;
         longest.push_back(std::move(stay));
@@ -85,13 +88,15 @@ std::string line(std::vector<std::string> fields) {
 Late late_of(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint64_t number, std::uint64_t entered_ns,
              std::uint64_t left_ns) noexcept {
     Late late;
-    int gone_on = unknown;
-    std::uint64_t here = 0, forgotten = 0;
+    std::uint64_t rows = 0, here = 0, forgotten = 0, world = 0;
     const std::uint64_t taken = std::min<std::uint64_t>(__atomic_load_n(&file.taken, __ATOMIC_RELAXED), tollbar_rows);
     for (std::uint64_t index = 0; index < taken; ++index) {
         const tollbar_row& row = file.rows[index];
         // Acquire: pairs with begin(); the row's rank is there.
         if (__atomic_load_n(&row.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
+        ++rows;
+        const tollbar_comm& first = row.comms[0];  // each rank's first one, as long as it is in the MPI
+        if (__atomic_load_n(&first.id, __ATOMIC_RELAXED) == tollbar_world) world = first.size;
         const auto* const theirs = std::ranges::find_if(
             row.comms, [&](const tollbar_comm& one) { return __atomic_load_n(&one.id, __ATOMIC_RELAXED) == comm.id; });
         if (theirs == std::end(row.comms)) continue;
@@ -103,15 +108,15 @@ Late late_of(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint
         // One less than are kept: the next call may be being written over this one.
         if (__atomic_load_n(&theirs->count, __ATOMIC_RELAXED) >= number + tollbar_kept - 1) {
             ++forgotten;
-            gone_on = row.rank;
         } else if (came <= left_ns && came >= late.ns) {
             late = {.rank = row.rank, .ns = came};
         }
     }
-    if (forgotten == 1 && late.ns < entered_ns + tollbar_long_ns) return {.rank = gone_on, .ns = left_ns};
+    if (forgotten > 0 && late.ns < entered_ns + tollbar_long_ns) return {.rank = unknown, .ns = left_ns};
     // The larger part of the stay: what a call takes between hosts is no wait for a rank of them.
     const std::uint64_t for_here = std::max<std::uint64_t>(late.ns - std::min(late.ns, entered_ns), tollbar_long_ns);
-    if (here < comm.size && late.ns + for_here < left_ns) return {.rank = elsewhere, .ns = left_ns};
+    if (here < comm.size && late.ns + for_here < left_ns)
+        return {.rank = world != 0 && world <= rows ? unknown : elsewhere, .ns = left_ns};
     return late;
 }
 
@@ -136,7 +141,8 @@ void begin_account() noexcept {
     report_if_possible([] { own(); });
 }
 
-std::string account(int rank, std::size_t most, const std::function<std::string(std::uint64_t)>& site) {
+std::string account(int rank, std::size_t most, std::size_t bytes,
+                    const std::function<std::string(std::uint64_t)>& site) {
     Account& all = own();
     const std::lock_guard lock(all.mutex);
     // Times are those of the clock that hosts have in common.
@@ -146,7 +152,7 @@ std::string account(int rank, std::size_t most, const std::function<std::string(
     std::string text = line(
         {"rank", by, mpi::host_name(), seconds_of(all.began_ns + since), seconds_of(ended_ns + since)});
     std::map<std::uint64_t, std::string> places;
-    const auto add = [&](const char* what, const Call& call, std::initializer_list<std::string> more) {
+    const auto line_of = [&](const char* what, const Call& call, std::initializer_list<std::string> more) {
         std::string& place = places[call.site];
         if (place.empty()) place = call.site == 0 ? "many places" : site(call.site);
         std::vector<std::string> fields{what,
@@ -157,14 +163,31 @@ std::string account(int rank, std::size_t most, const std::function<std::string(
                                         place,
                                         std::to_string(call.late)};
         fields.insert(fields.end(), more);
-        text += line(std::move(fields));
+        return line(std::move(fields));
     };
-    for (const auto& [call, sum] : all.sums) add("sum", call, {std::to_string(sum.waits), seconds_of(sum.ns)});
+    std::vector<std::pair<Call, Sum>> sums(all.sums.begin(), all.sums.end());
+    std::ranges::sort(sums, [](const auto& one, const auto& other) { return one.second.ns > other.second.ns; });
+    const std::size_t room = bytes - std::min(bytes, most_bytes_of_others);
+    Sum others;
+    for (const auto& [call, sum] : sums) {
+        const std::string own = line_of("sum", call, {std::to_string(sum.waits), seconds_of(sum.ns)});
+        if (call != others_of_all() && text.size() + own.size() <= room) {
+            text += own;
+        } else {
+            others.waits += sum.waits;
+            others.ns += sum.ns;
+        }
+    }
+    if (others.waits != 0)
+        text += line_of("sum", others_of_all(), {std::to_string(others.waits), seconds_of(others.ns)});
     std::ranges::sort(all.longest, is_longer);
     for (std::size_t i = 0; i < std::min(most, all.longest.size()); ++i) {
         const Stay& stay = all.longest[i];
         const std::uint64_t from = stay.entered_ns + since;
-        add("wait", stay.call, {std::to_string(stay.number), seconds_of(from), seconds_of(from + stay.ns)});
+        const std::string own = line_of("wait", stay.call,
+                                        {std::to_string(stay.number), seconds_of(from), seconds_of(from + stay.ns)});
+        if (text.size() + own.size() > bytes) break;
+        text += own;
     }
     return text;
 }

@@ -18,9 +18,10 @@ struct Late {
     std::uint64_t ns = 0;  ///< until when it was waited for
 };
 
-/// The last of the ranks of this host that came to that call while a rank was in it. A rank that has gone on by so many
-/// calls that this one is forgotten is taken for the last where no other is and it is the only one; ranks of other
-/// hosts are where the call went on after all of this host had come, for longer than these were waited for.
+/// The last of the ranks of this host that came to that call while a rank was in it. Nobody is known where a rank has
+/// gone on by so many calls that this one is forgotten: it may have come first or last. A rank of another host is late
+/// where the call went on after all of this host had come, for longer than these were waited for; nobody is known where
+/// all ranks are on this host, and one has freed the communicator since.
 Late late_of(const tollbar_seats_file& file, const tollbar_comm& comm, std::uint64_t number, std::uint64_t entered_ns,
              std::uint64_t left_ns) noexcept;
 
@@ -34,7 +35,16 @@ void add_stay(const tollbar_seats_file& file, const tollbar_comm& comm, std::uin
 /// Gives what has been added, in lines of fields with tabs between, times in seconds of the host's clock: "rank", the
 /// rank, its host, when it began and ended; "sum", the rank, a call, its communicator and the ranks of that, where it
 /// was called, who was late, how often that was so and how long together; for each of the longest waits, `most` at
-/// most, "wait", the same six, the number of the call, from when and until when.
-std::string account(int rank, std::size_t most, const std::function<std::string(std::uint64_t)>& site);
+/// most, "wait", the same six, the number of the call, from when and until when. Sums without room in `bytes` become
+/// one of several calls, waits without room are left out; the first line and that sum are there in any case.
+std::string account(int rank, std::size_t most, std::size_t bytes,
+                    const std::function<std::string(std::uint64_t)>& site);
+
+/// The bytes that each of so many ranks may give, so that all together are few enough for the MPI's counts, and for the
+/// memory of the one that gets them.
+constexpr std::size_t account_bytes(std::size_t ranks) noexcept {
+    constexpr std::size_t all = std::size_t{1} << 28, least = 512;
+    return all / (ranks == 0 ? 1 : ranks) < least ? least : all / (ranks == 0 ? 1 : ranks);
+}
 
 }  // namespace tollbar::detail::watch

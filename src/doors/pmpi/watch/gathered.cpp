@@ -13,7 +13,6 @@
 #include "transports/mpi/family.h"
 
 #include <algorithm>
-#include <limits>
 #include <mpi.h>
 #include <numeric>
 #include <string>
@@ -41,23 +40,14 @@ bool all_give(const Place& place, int ranks, bool& all_know) noexcept {
     return all_know = true;
 }
 
-/// This rank's, of so many bytes at most: without its longest waits where they are too many.
-std::string own_account(int rank, std::size_t most, std::size_t bytes) {
-    const auto site = [](std::uint64_t address) { return mpi::call_site_in(getpid(), address); };
-    std::string own = account(rank, most, site);
-    if (own.size() > bytes) own = account(rank, 0, site);
-    if (own.size() > bytes) own.resize(own.rfind('\n', bytes) + 1);
-    return own;
-}
-
 /// Sends nothing where it finds no memory: all ranks make the same calls of the MPI.
 void gather(int rank, int ranks) noexcept {
-    // The offsets of MPI_Gatherv are of 31 bits.
-    const std::size_t room = std::numeric_limits<int>::max() / static_cast<std::size_t>(ranks);
+    const auto site = [](std::uint64_t address) { return mpi::call_site_in(getpid(), address); };
+    const std::size_t room = account_bytes(static_cast<std::size_t>(ranks));
     const std::size_t most = std::clamp<std::size_t>(16384 / static_cast<std::size_t>(ranks), 16, 1024);
     std::string own, all;
     std::vector<int> sizes, begins;
-    report_if_possible([&] { own = own_account(rank, most, room); });
+    report_if_possible([&] { own = account(rank, most, room, site); });
     int bytes = static_cast<int>(own.size()), failed = 0;
     report_if_possible([&] {
         failed = 1;
