@@ -45,6 +45,18 @@ static void collective(const char* name, MPI_Comm comm) {
     if (strcmp(name, "barrier") == 0) MPI_Barrier(comm);
     if (strcmp(name, "allreduce") == 0) MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, comm);
     if (strcmp(name, "bcast") == 0) MPI_Bcast(in, 1, MPI_DOUBLE, odd, comm);
+    /* The root's own part is in place, and no type is given that does not count. */
+    const int root = toll_rank == 0, is_unlike = is("unlike") && toll_rank == 3;
+    const MPI_Datatype type = is_unlike ? MPI_FLOAT : MPI_DOUBLE, own = root ? MPI_DATATYPE_NULL : type;
+    const MPI_Datatype roots = root ? MPI_DOUBLE : MPI_DATATYPE_NULL;
+    if (strcmp(name, "gather") == 0) MPI_Gather(root ? MPI_IN_PLACE : in, 1, own, out, 1, roots, 0, comm);
+    if (strcmp(name, "scatter") == 0) MPI_Scatter(out, 1, roots, root ? MPI_IN_PLACE : in, 1, own, 0, comm);
+    if (strcmp(name, "allgather") == 0) {
+        if (is_unlike)
+            MPI_Allgather(in, 0, type, out, 1, MPI_DOUBLE, comm);
+        else
+            MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 1, MPI_DOUBLE, comm);
+    }
     if (strcmp(name, "alltoall") == 0) MPI_Alltoall(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, comm);
     if (strcmp(name, "alltoallv") == 0) {
         const int counts[] = {1, 1, 1, 1}, at[] = {0, 1, 2, 3};

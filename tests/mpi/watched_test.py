@@ -41,6 +41,9 @@ def line_at(site: str) -> str:
         ("barrier", "MPI_Barrier"),
         ("allreduce", "MPI_Allreduce"),
         ("bcast", "MPI_Bcast"),
+        ("gather", "MPI_Gather"),
+        ("scatter", "MPI_Scatter"),
+        ("allgather", "MPI_Allgather"),
         ("alltoall", "MPI_Alltoall"),
         ("alltoallv", "MPI_Alltoallv"),
         ("split", "MPI_Comm_split"),
@@ -104,6 +107,23 @@ def test_another_root_is_named_beside_the_one_of_the_others(watch, door):
     assert re.fullmatch(
         rf"rank {ODD} \(host {HOST}, process \d+\) called MPI_Bcast \(root 3\) at \S+ "
         rf"where 3 ranks called MPI_Bcast \(root {ODD}\)",
+        report["who"],
+    ), report
+
+
+@pytest.mark.parametrize(
+    ("call", "bytes_", "others"),
+    [
+        ("Gather", "4 bytes", "8 bytes"),
+        ("Scatter", "4 bytes", "8 bytes"),
+        ("Allgather", "0 bytes given and 8 bytes expected", "8 bytes"),
+    ],
+)
+def test_bytes_that_do_not_meet_are_named(watch, door, call, bytes_, others):
+    report = first_report(watch(door, "unlike", call.lower()))
+    assert re.match(
+        rf"rank 3 \(host {HOST}, process \d+\) called MPI_{call} \({bytes_}\) at \S+ "
+        rf"where 2 ranks called MPI_{call} \({others}\); " + MISSING,
         report["who"],
     ), report
 

@@ -147,6 +147,7 @@ class Hosts:
                 missing.setdefault(standing.doing, []).append(rank)
             elif count == number:
                 came.setdefault(call, []).append(rank)
+        came = _joined(came)
         names = [f"{_listed(there)} ({doing})" for doing, there in missing.items() if _at_fault(doing, missing)]
         silent = int(head["size"]) - len(ranks)
         names += [f"{silent} on hosts that say nothing"] if silent > 0 else []
@@ -180,6 +181,16 @@ def _listed(ranks: Sequence[int]) -> str:
 def _named(ranks: Sequence[int], standings: Mapping[int, _Standing]) -> str:
     """ "rank 3 (host a, process 4711, in MPI_Barrier 4 of ...)", "ranks 3 and 5"."""
     return f"ranks {_listed(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]} ({standings[ranks[0]].doing})"
+
+
+def _joined(came: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """Calls of which the bytes are not known with those that fit: most of their kind."""
+    joined = {call: list(ranks) for call, ranks in came.items()}
+    for call in [call for call in joined if call.endswith(",")]:
+        fit = [other for other in joined if other != call and other.rpartition(",")[0] == call[:-1]]
+        if fit:
+            joined[max(fit, key=lambda other: len(joined[other]))] += joined.pop(call)
+    return joined
 
 
 def _usual(came: Mapping[str, Sequence[int]]) -> str:

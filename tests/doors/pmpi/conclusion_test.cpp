@@ -204,6 +204,13 @@ TEST_CASE("calls that send and receive are no cycle: each may be sending to the 
          "MPI_Sendrecv from rank 1 (tag 5) at f+0: rank 0 on h has waited 2.0 s: rank 1 (host h, process 101) is");
 }
 
+TEST_CASE("a call that sends and receives may be waiting for another rank than it receives from") {
+    Host host(3);
+    host.message(0, "MPI_Sendrecv", 1, 5);
+    says(host.line(),
+         "MPI_Sendrecv from rank 1 (tag 5) at f+0: rank 0 on h has waited 2.0 s: ranks 1 and 2 are outside");
+}
+
 TEST_CASE("a send and a receive of two communicators never meet") {
     Host host(2);
     for (const int rank : {0, 1}) host.add(rank, 1, 9, "other", 2);

@@ -77,8 +77,11 @@ void call(tollbar_row& row, Input& input) {
     seat.number = 0;
     if (tollbar_counts(call_of(line).kind) != 0) {
         seat.number = ++comm.count;
-        comm.last[comm.count % tollbar_kept] = {
-            .what = more % 3 << 32 | line, .bytes = more % 5 == 0 ? ~std::uint64_t{0} : 8, .site = 1, .entered_ns = 1};
+        comm.last[comm.count % tollbar_kept] = {.what = more % 3 << 32 | line,
+                                                .gives = more % 5 == 0 ? ~std::uint64_t{0} : 8,
+                                                .gets = more % 7 == 0 ? std::uint64_t{4} : std::uint64_t{8},
+                                                .site = 1,
+                                                .entered_ns = 1};
         seat.last = comm.id;
         seat.last_number = comm.count;
     }

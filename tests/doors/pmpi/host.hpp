@@ -51,13 +51,23 @@ public:
               unsigned index = 0) {
         tollbar_comm& comm = at(rank).row.comms[index];
         const unsigned line = line_of(name);
-        comm.last[++comm.count % tollbar_kept] = {
-            .what = root << 32 | op << 16 | line, .bytes = bytes, .site = 1, .entered_ns = 0};
+        comm.last[++comm.count % tollbar_kept] = {.what = root << 32 | op << 16 | line,
+                                                  .gives = bytes,
+                                                  .gets = ~std::uint64_t{0},
+                                                  .site = 1,
+                                                  .entered_ns = 0};
         tollbar_seat& seat = at(rank).row.seats[0];
         seat.number = comm.count;
         seat.last = comm.id;
         seat.last_number = comm.count;
         enter(rank, line, index + 1);
+    }
+
+    /// Sets the bytes that its newest call gives to each and gets of each.
+    void of_bytes(int rank, std::uint64_t gives, std::uint64_t gets) {
+        tollbar_comm& comm = at(rank).row.comms[0];
+        comm.last[comm.count % tollbar_kept].gives = gives;
+        comm.last[comm.count % tollbar_kept].gets = gets;
     }
 
     void message(int rank, std::string_view name, int peer, int tag) {

@@ -80,7 +80,8 @@ TEST_CASE("a wait for what was begun is at that call, unless all have come to it
     host.at(0).row.seats[0].number = 0;
     host.enter(0, line_of("MPI_Wait"), 0);
     host.leave(1);
-    says(host.line(), "MPI_Ibarrier 2 at f+1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0: rank 1 (");
+    says(host.line(),
+         "MPI_Ibarrier 2 at f+1: rank 0 on h has waited 2.0 s in MPI_Wait at f+0, perhaps for this call: rank 1 (");
 }
 
 TEST_CASE("a rank that waits for what all have begun is missing in the call after it") {
@@ -136,7 +137,9 @@ TEST_CASE("a call that no rank remembers is named by who is in it") {
 TEST_CASE("where all have come, those that are in the call still are told from those that have gone on") {
     Host host(3);
     for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allgatherv", 0, 0, ~std::uint64_t{0});
-    says(host.line(), "has waited 2.0 s: all its ranks have come and are in it still: cannot tell why it does not end");
+    says(host.line(),
+         "has waited 2.0 s: all its ranks have come and are in it still: cannot tell why it does not end, as counts "
+         "that may differ");
     host.leave(2);
     says(host.line(),
          "all its ranks have come: still in it are ranks 0 and 1, gone on is rank 2 (outside the MPI, running, after "
@@ -169,4 +172,51 @@ TEST_CASE("a rank whose threads all wait is not said to have come because it is 
     const std::vector<Line> lines = conclude(ranks, 1.0, Host::asked());
     REQUIRE(lines.size() == 1);
     says(lines[0].text, "rank 1 (host h, process 101) has not come: it is stopped, in MPI_Recv");
+}
+
+constexpr std::uint64_t nothing = ~std::uint64_t{0};
+
+TEST_CASE("what a root gets of each is what each gives it") {
+    Host host(3, 6);
+    for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Gather", 1);
+    host.of_bytes(0, 8, 8);
+    SUBCASE("in place too") { host.of_bytes(0, nothing, 8); }
+    for (const int rank : {1, 2}) host.of_bytes(rank, 8, nothing);
+    says(host.line(), "has waited 2.0 s: 3 of its ranks are not watched on this host");
+    REQUIRE(host.told().size() == 1);  // to other hosts they tell the same
+    CHECK(host.told().front().facts == "ranks 0,1,2 7:1:MPI_Gather,root.0,,8.bytes");
+    host.of_bytes(0, nothing, 4);
+    says(host.line(),
+         "2.0 s: rank 0 (host h, process 100) called MPI_Gather (4 bytes) at f+1 where 2 ranks called MPI_Gather "
+         "(8 bytes); 3 of");
+}
+
+TEST_CASE("of two ranks whose bytes do not meet both are named") {
+    Host host(2);
+    for (const int rank : {0, 1}) host.call(rank, "MPI_Scatter", 1);
+    host.of_bytes(0, 4, nothing);
+    host.of_bytes(1, nothing, 1);
+    says(host.line(),
+         "2.0 s: rank 1 (host h, process 101) called MPI_Scatter (1 byte) at f+1 where rank 0 called MPI_Scatter "
+         "(4 bytes)");
+}
+
+TEST_CASE("a rank that gives something else than it expects is named, also where all do") {
+    Host host(3);
+    for (const int rank : {0, 1, 2}) host.call(rank, "MPI_Allgather");
+    for (const int rank : {0, 1, 2}) host.of_bytes(rank, rank == 1 ? 4 : 8, 8);
+    says(host.line(),
+         "rank 1 (host h, process 101) called MPI_Allgather (4 bytes given and 8 bytes expected) at f+1 where 2 ranks "
+         "called MPI_Allgather (8 bytes)");
+    for (const int rank : {0, 2}) host.of_bytes(rank, 4, 8);
+    says(host.line(),
+         "2.0 s: ranks 0, 1 and 2 called MPI_Allgather (4 bytes given and 8 bytes expected) at f+1, which do not meet");
+}
+
+TEST_CASE("of a call that waits for neighbours alone, not all that have not come are waited for") {
+    Host host(3);
+    host.call(0, "MPI_Neighbor_allgather");
+    says(host.line(),
+         "ranks 1 and 2 have not come: they are outside the MPI, running, before any collective call; "
+         "cannot tell which of them are neighbours of the ranks that wait");
 }

@@ -138,7 +138,8 @@ private:
             const bool rooted = call.name == "MPI_Bcast" || call.name == "MPI_Reduce";
             const auto root = rooted ? static_cast<std::uint64_t>(call.root) + 1 : 0;
             seat.number = comm.count + 1;
-            comm.last[seat.number % tollbar_kept] = {.what = root << 32 | line, .bytes = 8, .site = 1, .entered_ns = 0};
+            comm.last[seat.number % tollbar_kept] = {
+                .what = root << 32 | line, .gives = 8, .gets = ~std::uint64_t{0}, .site = 1, .entered_ns = 0};
             comm.count = seat.number;
             seat.last = comm.id;
             seat.last_number = comm.count;

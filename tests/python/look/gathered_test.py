@@ -200,6 +200,18 @@ def test_ranks_of_two_hosts_with_another_root_or_operation_are_named():
     )
 
 
+def test_bytes_that_are_not_known_fit_to_any():
+    one = Line(CALL.format("w", 4, 7, 0, "n1", FAR.format(2)), "at 1 7 0")
+    (sentence,) = said(
+        standing([0, 1], "in MPI_Bcast 7 of w", "1:7", "MPI_Bcast,root.0,,8.bytes"),
+        standing([2], "host n2, process 5, in MPI_Bcast 7 of w", "1:7", "MPI_Bcast,root.0,,"),
+        standing([3], "host n2, process 6, outside the MPI, running", "1:6", "MPI_Barrier,,,"),
+        one,
+    )
+    missing = "missing: 3 (host n2, process 6, outside the MPI, running)"
+    assert sentence == f"3 of 4 wait in MPI_Bcast number 7 of w; {missing}"
+
+
 def test_a_job_of_one_host_has_its_own_line_alone():
     assert said(Line(CALL.format("w", 2, 7, 0, "n1", "rank 1 (host n1, process 5) has not come: it is x"),
                      "at 1 7 0")) == []  # fmt: skip

@@ -19,7 +19,7 @@ enum tollbar_kind {
 struct tollbar_call {
     const char* name;
     enum tollbar_kind kind;
-    unsigned char comm, peer, tag, count, type, op, out;
+    unsigned char comm, peer, tag, count, type, op, out, gets, of, own;
 };
 
 static const struct tollbar_call tollbar_calls[] = {

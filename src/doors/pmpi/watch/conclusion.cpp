@@ -30,7 +30,8 @@ struct Wait {
     std::uint64_t number = 0;
 };
 
-/// MPI_Wait and its like are taken to wait for the thread's last collective call, where that one has only been begun.
+/// MPI_Wait and its like may wait for the thread's last collective call, where that one has only been begun: requests
+/// are not known.
 Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
     const std::string_view name = call_of(seat).name;
     Wait wait{.rank = &rank, .seat = &seat, .seconds = seconds};
@@ -45,6 +46,16 @@ Wait wait_of(const Rank& rank, const tollbar_seat& seat, double seconds) {
         wait.number = seat.last_number;
     }
     return wait;
+}
+
+/// It waits for the rank that it names, or for another one to which it sends.
+bool sends_too(const tollbar_seat& seat) { return std::string_view(call_of(seat).name).starts_with("MPI_Sendrecv"); }
+
+/// A call that waits for its neighbours alone.
+bool is_among_neighbours(const tollbar_seat& seat, const tollbar_comm& comm, std::uint64_t number) {
+    const tollbar_counted* const counted = counted_at(comm, number);
+    const std::string_view name = counted == nullptr ? call_of(seat).name : call_of(*counted).name;
+    return name.starts_with("MPI_Neighbor") || name.starts_with("MPI_Ineighbor");
 }
 
 std::string seconds(double seconds) {
@@ -159,16 +170,19 @@ private:
                  clauses(at_fault(meeting.missing), asked_, " has not come: it is ", " have not come: they are "))
                 found.push_back(std::move(clause));
         if (found.empty() && meeting.members >= comm.size && begun) return false;
+        if (!races && !meeting.missing.empty() && is_among_neighbours(*speaker.seat, comm, number))
+            found.emplace_back("cannot tell which of them are neighbours of the ranks that wait");
         if (meeting.members < comm.size) {
             found.push_back(the_rest(comm, ranks_, meeting.members, asked_));
         } else if (found.empty()) {
-            found.push_back(all_have_come(ranks_, id, number, asked_));
+            found.push_back(all_have_come(meeting, ranks_, id, number, asked_));
         }
         for (const Rank* rank : meeting.missing) explained_.insert(rank->row.rank);
         for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);
         const tollbar_counted* const own = counted_at(comm, number);
         const tollbar_call& called = own == nullptr ? call_of(*speaker.seat) : call_of(*own);
-        const std::string how = begun ? std::string(" ").append(in_call(*speaker.rank, *speaker.seat, asked_)) : "";
+        const std::string how = begun ? " " + in_call(*speaker.rank, *speaker.seat, asked_) + ", perhaps for this call"
+                                      : "";
         const std::string facts = "at " + hex(id) + " " + std::to_string(number) + " " +
                                   std::to_string(ranks_.front().row.rank);
         lines_.push_back({opening(speaker, &comm, std::string(called.name) + " " + std::to_string(number),
@@ -186,7 +200,7 @@ private:
         for (const tollbar_seat& seat : rank.row.seats) {
             if (seat.at == 0) continue;
             if (only != nullptr || tollbar_state_of(seat.at) != tollbar_inside || call_of(seat).tag == 0 ||
-                std::string_view(call_of(seat).name).starts_with("MPI_Sendrecv"))
+                sends_too(seat))
                 return nullptr;
             only = &seat;
         }
@@ -239,7 +253,8 @@ private:
     void add_messages() {
         std::map<int, std::vector<Wait>> by_peer;
         for (const Wait& wait : waits_)
-            if (call_of(*wait.seat).tag != 0 && wait.seat->peer >= 0 && !explained_.contains(wait.rank->row.rank))
+            if (call_of(*wait.seat).tag != 0 && wait.seat->peer >= 0 && !sends_too(*wait.seat) &&
+                !explained_.contains(wait.rank->row.rank))
                 by_peer[wait.seat->peer].push_back(wait);
         for (const auto& [peer, waits] : by_peer)
             for (const Wait& wait : waits) explained_.insert(wait.rank->row.rank);

@@ -22,13 +22,21 @@ std::string operation_of(const tollbar_counted& one) {
     return names[operation < std::size(names) ? operation : 0];
 }
 
+std::string of_bytes(std::uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
+
+/// "8 bytes", or "8 bytes given and 4 bytes expected".
+std::string bytes_of(const tollbar_counted& one) {
+    const auto [what, gives, gets] = form_of(one);
+    if (!is_known(gives)) return "";
+    return gives == gets ? of_bytes(gives) : of_bytes(gives) + " given and " + of_bytes(gets) + " expected";
+}
+
 /// The root, the operation and the bytes in words; empty where the call has none.
 using Parts = std::array<std::string, 3>;
 
 Parts parts_of(const tollbar_counted& one) {
     return {root_in(one) == 0 ? "" : std::string("root ").append(std::to_string(root_in(one) - 1)),
-            call_of(one).op == 0 ? "" : operation_of(one),
-            is_known(one.bytes) ? std::to_string(one.bytes) + (one.bytes == 1 ? " byte" : " bytes") : ""};
+            call_of(one).op == 0 ? "" : operation_of(one), bytes_of(one)};
 }
 
 }  // namespace

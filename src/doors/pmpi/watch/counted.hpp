@@ -6,7 +6,7 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <tuple>
 
 namespace tollbar::detail::watch {
 
@@ -16,10 +16,19 @@ inline std::uint64_t root_in(const tollbar_counted& one) { return one.what >> 32
 
 inline bool is_known(std::uint64_t bytes) { return bytes != ~std::uint64_t{0}; }
 
-/// Calls of one number match where this is equal.
-using Form = std::pair<std::uint64_t, std::uint64_t>;
+/// The call with its root and operation, and what the rank gives and gets.
+using Form = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 
-inline Form form_of(const tollbar_counted& one) { return {one.what, one.bytes}; }
+/// Calls of one number match where this is equal. A rank that only gives or only gets is as one that does both.
+inline Form form_of(const tollbar_counted& one) {
+    return {one.what, is_known(one.gives) ? one.gives : one.gets, is_known(one.gets) ? one.gets : one.gives};
+}
+
+/// Whether the rank expects of each what it gives to each: it is one of them.
+inline bool fits_itself(const tollbar_counted& one) {
+    const auto [what, gives, gets] = form_of(one);
+    return gives == gets;
+}
 
 /// A call with what of it differs from `other`; of another call, with its root.
 std::string described(const tollbar_counted& one, const tollbar_counted& other);

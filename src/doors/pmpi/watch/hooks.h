@@ -39,23 +39,32 @@ tollbar_in_each_hook int number_at(enum language language, const word* arguments
     return language == in_c || place == 0 ? (int)arguments[place] : *(const int*)arguments[place];
 }
 
-/* `large`: the counts of C are of 64 bits. */
+/* `large`: the counts of C are of 64 bits. Fortran's MPI_IN_PLACE is an address of each MPI's own: any buffer may be in
+ * place there. */
 tollbar_in_each_hook struct tollbar_given given_in(unsigned line, enum language language, const word* arguments,
                                                    int large, const void* site, const void* frame) {
     const struct tollbar_call* const call = &tollbar_calls[line];
     struct tollbar_given given = {.peer = number_at(language, arguments, call->peer),
                                   .tag = number_at(language, arguments, call->tag),
                                   .count = number_at(language, arguments, call->count),
+                                  .gets = number_at(language, arguments, call->gets),
+                                  .in_place = call->own != 0,
                                   .site = site,
                                   .frame = frame};
-    if (large) given.count = (int64_t)arguments[call->count];
+    if (large) {
+        given.count = (int64_t)arguments[call->count];
+        given.gets = (int64_t)arguments[call->gets];
+    }
     if (language == in_c) {
         given.comm = (MPI_Comm)arguments[call->comm];
         given.type = (MPI_Datatype)arguments[call->type];
+        given.gets_type = (MPI_Datatype)arguments[call->of];
+        given.in_place = call->own != 0 && (const void*)arguments[call->own] == MPI_IN_PLACE;
         given.op = (MPI_Op)arguments[call->op];
     } else {
         if (call->comm != 0) given.comm = PMPI_Comm_f2c(number_at(language, arguments, call->comm));
         if (call->type != 0) given.type = PMPI_Type_f2c(number_at(language, arguments, call->type));
+        if (call->of != 0) given.gets_type = PMPI_Type_f2c(number_at(language, arguments, call->of));
         if (call->op != 0) given.op = PMPI_Op_f2c(number_at(language, arguments, call->op));
     }
     if (call->kind == tollbar_ends) given.comm = MPI_COMM_WORLD;

@@ -130,6 +130,7 @@ const tollbar_known* add(MPI_Comm comm, MPI_Comm like, std::uint64_t parent, std
         hash += hash_of(own);  // the same on both sides
     }
     made->between_groups = between;
+    PMPI_Comm_rank(like, &made->rank);
     made->peers = static_cast<int>(made->world_ranks.size());
     made->in_world = made->world_ranks.data();
     std::unique_lock lock(self.mutex);
@@ -172,10 +173,20 @@ const tollbar_known* find_known(MPI_Comm comm) {
     return known == nullptr || known->shared == nullptr ? nullptr : known;
 }
 
+MPI_Datatype no_type() {
+#ifdef OPEN_MPI  // as its operations below
+    return static_cast<MPI_Datatype>(dlsym(RTLD_DEFAULT, "ompi_mpi_datatype_null"));
+#else
+    return MPI_DATATYPE_NULL;
+#endif
+}
+
 /// And whether the type has a name, so that its handle stays.
 std::pair<std::uint64_t, bool> bytes_of(MPI_Datatype type) {
     int bytes = 0, integers, addresses, types, combiner = MPI_COMBINER_DUP;
-    if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0) bytes = 0;
+    if (type == no_type()) return {tollbar_not_compared, false};  // the call itself says what is wrong with it
+    if (PMPI_Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0)
+        bytes = tollbar_not_compared;  // more than an int counts
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
     return {static_cast<std::uint64_t>(bytes), combiner == MPI_COMBINER_NAMED};
 }
@@ -199,21 +210,23 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
 
 }  // namespace
 
-void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Datatype type, MPI_Op op) {
+void tollbar_find_handles(const tollbar_call* call, MPI_Comm comm, MPI_Op op) {
     struct tollbar_here& here = ::tollbar_here;
     tollbar_kept_comm& kept = *tollbar_kept_of(comm);
     if (kept.comm != comm) {
         const tollbar_known* const known = find_known(comm);
         kept = {known == nullptr ? MPI_Comm{} : comm, known};
     }
-    if (call->type != 0 && here.type.type != type) {
-        const auto [bytes, stays] = bytes_of(type);
-        here.type = {stays ? type : MPI_Datatype{}, bytes};
-    }
     if (call->op != 0 && here.op.op != op) {
         const unsigned number = number_of(op);
         here.op = {number == 0 ? MPI_Op{} : op, number};
     }
+}
+
+std::uint64_t tollbar_find_type(int which, MPI_Datatype type) {
+    const auto [bytes, stays] = bytes_of(type);
+    ::tollbar_here.types[which] = {stays ? type : MPI_Datatype{}, bytes};
+    return bytes;
 }
 
 void tollbar_before_init() {

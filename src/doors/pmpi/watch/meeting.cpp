@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 namespace tollbar::detail::watch {
@@ -28,13 +29,13 @@ using Came = std::map<Form, Ranks>;
 /// Calls whose bytes are not known fit to any bytes: they join most of their kind.
 void join_unknown(Came& came) {
     for (auto unknown = came.begin(); unknown != came.end();) {
-        const auto& [what, bytes] = unknown->first;
+        const auto [what, gives, gets] = unknown->first;
         auto most = came.end();
         for (auto other = came.begin(); other != came.end(); ++other)
-            if (other != unknown && other->first.first == what &&
+            if (other != unknown && std::get<0>(other->first) == what &&
                 (most == came.end() || most->second.size() < other->second.size()))
                 most = other;
-        if (is_known(bytes) || most == came.end()) {
+        if (is_known(gives) || most == came.end()) {
             ++unknown;
             continue;
         }
@@ -96,6 +97,11 @@ std::vector<std::string> misfits(const Meeting& meeting, const Asked& asked) {
         const std::string where = here == 1 ? "rank " + text_of_number(most.front()) : std::to_string(here) + " ranks";
         found.push_back(called(ranks, other, usual) + " where " + where + " called " + described(usual, other));
     }
+    if (!fits_itself(usual)) {
+        tollbar_counted of_none = usual;
+        of_none.gives = of_none.gets = ~std::uint64_t{0};
+        found.push_back(called(most, usual, of_none) + ", which do not meet");
+    }
     return found;
 }
 
@@ -138,11 +144,17 @@ std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, s
                   "; ");
 }
 
-std::string all_have_come(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64_t number, const Asked& asked) {
+std::string all_have_come(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
+                          std::uint64_t number, const Asked& asked) {
     Ranks still, gone;
     for (const Rank& rank : ranks)
         if (rank.comm_of(id) != nullptr) (is_in(rank, id, number) ? still : gone).push_back(&rank);
-    if (gone.empty()) return "all its ranks have come and are in it still: cannot tell why it does not end";
+    if (gone.empty()) {
+        const std::string text = "all its ranks have come and are in it still: cannot tell why it does not end";
+        const std::string_view name = meeting.came.empty() ? "" : call_of(meeting.came.front().first).name;
+        const bool varies = name.ends_with("v") || name.ends_with("w");
+        return text + (varies ? ", as counts that may differ from rank to rank are not compared" : "");
+    }
     std::string text = "all its ranks have come: ";
     if (!still.empty())
         text += (still.size() == 1 ? "still in it is rank " : "still in it are ranks ") +

@@ -37,6 +37,7 @@ std::vector<std::string> numbers_do_not_tell(const Meeting& meeting, const std::
 std::string the_rest(const tollbar_comm& comm, const std::vector<Rank>& ranks, std::size_t members, const Asked& asked);
 
 /// A clause that says which ranks are in the call still.
-std::string all_have_come(const std::vector<Rank>& ranks, std::uint64_t id, std::uint64_t number, const Asked& asked);
+std::string all_have_come(const Meeting& meeting, const std::vector<Rank>& ranks, std::uint64_t id,
+                          std::uint64_t number, const Asked& asked);
 
 }  // namespace tollbar::detail::watch

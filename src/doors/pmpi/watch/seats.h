@@ -18,13 +18,13 @@ enum {
     tollbar_kept = 4,         /* collective calls of each */
     tollbar_long_ns = 100000, /* a shorter stay in a call is no wait for anybody */
     tollbar_world = 1,        /* the identity of MPI_COMM_WORLD */
-    tollbar_seats_version = 4
+    tollbar_seats_version = 5
 };
 
 enum tollbar_state {
     tollbar_outside, /* of the MPI */
     tollbar_inside,  /* of the call */
-    tollbar_polling, /* the call has found nothing, and is the last one that was made */
+    tollbar_polling, /* the call has found nothing, and is the last one that was made; see `polls` */
     tollbar_vacant   /* the seat's thread has ended */
 };
 
@@ -40,13 +40,15 @@ struct tollbar_seat {
     uint64_t last_number; /* of that call */
     int32_t thread;       /* as the kernel numbers them */
     int32_t unused;
-    uint64_t unused_too;
+    uint64_t polls; /* repeated ones of the call that it polls by */
 };
 
 /* A collective call on a communicator. */
 struct tollbar_counted {
     uint64_t what;  /* 16 bits of the call's line, 16 of the operation, 32 of the root plus one (0: none) */
-    uint64_t bytes; /* that each rank gives or gets; all ones: may differ from rank to rank */
+    uint64_t gives; /* bytes, to each rank or to the root; where a rank only gives or only gets, those; all ones: not
+                       known, or may differ from rank to rank */
+    uint64_t gets;  /* of each rank or of the root, where that is another buffer; all ones as above */
     uint64_t site;
     uint64_t entered_ns; /* of CLOCK_MONOTONIC, where waits are accounted for */
 };
@@ -59,7 +61,6 @@ struct tollbar_comm {
                        index is needed, for others may still be in a call that this rank has left */
     struct tollbar_counted last[tollbar_kept]; /* number n is in n % tollbar_kept */
     char name[64];
-    uint64_t unused[4];
 };
 
 struct tollbar_row {

@@ -29,6 +29,7 @@ struct tollbar_known {
     MPI_Comm comm;
     struct tollbar_comm* shared; /* NULL: not counted */
     unsigned index;              /* plus one */
+    int rank;                    /* of this process */
     int between_groups;          /* roots and counts of the two groups differ */
     int peers;                   /* how many ranks a partner may be */
     const int* in_world;         /* of each of them */
@@ -40,7 +41,7 @@ struct tollbar_kept_comm {
     const struct tollbar_known* known; /* NULL where there are too many, or it is no communicator */
 };
 
-/* The thread's own, so that a call finds its communicator, its type's size and its operation without asking. */
+/* The thread's own, so that a call finds its communicator, its types' sizes and its operation without asking. */
 struct tollbar_here {
     struct tollbar_seat* seat; /* NULL: not asked for yet */
     struct tollbar_seat own;   /* where the row has none left: nobody else looks at it */
@@ -49,8 +50,8 @@ struct tollbar_here {
     struct tollbar_kept_comm comms[8];
     struct {
         MPI_Datatype type; /* a named one, whose handle stays */
-        uint64_t bytes;
-    } type;
+        uint64_t bytes;    /* all ones: not known */
+    } types[2];            /* of what a rank gives, and of what it gets into another buffer */
     struct {
         MPI_Op op; /* of the MPI's own, for the same reason */
         uint64_t number;
@@ -72,8 +73,10 @@ tollbar_slow void tollbar_begin_anew(void);
 /* A call begins in a seat that is in another one: whether an error handler, or another function of the program's, has
  * jumped out of that one, so that the new one is none of the MPI's own. */
 tollbar_slow int tollbar_was_jumped_out_of(const void* frame);
-/* Another communicator, type or operation than tollbar_here has: then it has what those of this call are. */
-tollbar_slow void tollbar_find_handles(const struct tollbar_call* call, MPI_Comm comm, MPI_Datatype type, MPI_Op op);
+/* Another communicator or operation than tollbar_here has: then it has what those of this call are. */
+tollbar_slow void tollbar_find_handles(const struct tollbar_call* call, MPI_Comm comm, MPI_Op op);
+/* The same for one of its types: the size. */
+tollbar_slow uint64_t tollbar_find_type(int which, MPI_Datatype type);
 
 /* Around MPI_Init: takes a row, and begins to watch. */
 void tollbar_before_init(void);
@@ -91,10 +94,11 @@ tollbar_slow void tollbar_stayed(const struct tollbar_seat* seat);
 /* The arguments of a call that count, by their kinds. */
 struct tollbar_given {
     MPI_Comm comm;
-    MPI_Datatype type;
+    MPI_Datatype type, gets_type;
     MPI_Op op;
-    int64_t count;
+    int64_t count, gets;
     int peer, tag;
+    int in_place; /* there is, or may be, no buffer beside the one that a root or each rank has alone */
     const void* site;
     const void* frame; /* the caller's, of which the stack goes on from here */
 };
@@ -126,10 +130,8 @@ static inline struct tollbar_kept_comm* tollbar_kept_of(MPI_Comm comm) {
 tollbar_in_each_hook const struct tollbar_known* tollbar_known_of(const struct tollbar_call* call,
                                                                   const struct tollbar_given* given) {
     const struct tollbar_kept_comm* kept = tollbar_kept_of(given->comm);
-    if (tollbar_rare(kept->comm != given->comm) ||
-        tollbar_rare(call->type != 0 && tollbar_here.type.type != given->type) ||
-        tollbar_rare(call->op != 0 && tollbar_here.op.op != given->op))
-        tollbar_find_handles(call, given->comm, given->type, given->op);
+    if (tollbar_rare(kept->comm != given->comm) || tollbar_rare(call->op != 0 && tollbar_here.op.op != given->op))
+        tollbar_find_handles(call, given->comm, given->op);
     return kept->known;
 }
 
@@ -137,11 +139,40 @@ static inline uint64_t tollbar_put_counted(struct tollbar_comm* comm, const stru
     const uint64_t number = tollbar_own(&comm->count) + 1;
     struct tollbar_counted* counted = &comm->last[number % tollbar_kept];
     tollbar_put(&counted->what, what->what);
-    tollbar_put(&counted->bytes, what->bytes);
+    tollbar_put(&counted->gives, what->gives);
+    tollbar_put(&counted->gets, what->gets);
     tollbar_put(&counted->site, what->site);
     if (what->entered_ns != 0) tollbar_put(&counted->entered_ns, what->entered_ns);
     __atomic_store_n(&comm->count, number, __ATOMIC_RELEASE); /* pairs with the acquire in look.cpp */
     return number;
+}
+
+enum { tollbar_not_compared = -1 };
+
+/* A type is not asked for where it does not count: the program may give none there. */
+tollbar_in_each_hook uint64_t tollbar_bytes(int which, MPI_Datatype type, int64_t count) {
+    uint64_t bytes = tollbar_here.types[which].bytes;
+    if (tollbar_rare(tollbar_here.types[which].type != type)) bytes = tollbar_find_type(which, type);
+    return tollbar_rare(count < 0) || tollbar_rare(bytes == (uint64_t)tollbar_not_compared)
+               ? (uint64_t)tollbar_not_compared
+               : (uint64_t)count * bytes;
+}
+
+/* Stores what this rank gives, and what it gets into another buffer. Without a root each rank has both buffers, and so
+ * has a root, unless one of them is in place; another rank has the one of them that may be in place. */
+tollbar_in_each_hook void tollbar_put_bytes(const struct tollbar_known* known, const struct tollbar_call* call,
+                                            const struct tollbar_given* given, struct tollbar_counted* counted) {
+    const int own_is_given = call->own < call->count; /* the buffer that may be in place */
+    const int both = call->peer == 0 || given->peer == known->rank;
+    const int is_own = call->gets == 0 || !(both && given->in_place), is_other = call->gets != 0 && both;
+    uint64_t gives = (uint64_t)tollbar_not_compared, gets = gives;
+    if (!tollbar_rare(known->between_groups) && call->count != 0) {
+        if (call->gets == 0 || own_is_given ? is_own : is_other) gives = tollbar_bytes(0, given->type, given->count);
+        if (call->gets != 0 && (own_is_given ? is_other : is_own))
+            gets = tollbar_bytes(1, given->gets_type, given->gets);
+    }
+    counted->gives = gives;
+    counted->gets = gets;
 }
 
 /* The next number of the communicator, with what all its ranks have to agree on. */
@@ -150,8 +181,8 @@ tollbar_in_each_hook uint64_t tollbar_count(const struct tollbar_known* known, c
     const int compared = !tollbar_rare(known->between_groups);
     const uint64_t root = call->peer != 0 && compared ? (uint32_t)given->peer + 1U : 0;
     const uint64_t op = call->op != 0 ? tollbar_here.op.number : 0;
-    struct tollbar_counted what = {root << 32 | op << 16 | line, ~(uint64_t)0, (uint64_t)(uintptr_t)given->site, 0};
-    if (call->count != 0 && compared) what.bytes = (uint64_t)given->count * tollbar_here.type.bytes;
+    struct tollbar_counted what = {root << 32 | op << 16 | line, 0, 0, (uint64_t)(uintptr_t)given->site, 0};
+    tollbar_put_bytes(known, call, given, &what);
     if (tollbar_has_besides(~0)) return tollbar_count_besides(known, what);
     return tollbar_put_counted(known->shared, &what);
 }
@@ -176,8 +207,10 @@ tollbar_in_each_hook struct tollbar_entered tollbar_enter(const struct tollbar_c
     if (call->comm != 0 || call->kind == tollbar_ends) entered.known = tollbar_known_of(call, given);
     const unsigned index = entered.known == 0 ? 0 : entered.known->index;
     if (call->kind == tollbar_polls && tollbar_own(&seat->site) == (uint64_t)(uintptr_t)given->site &&
-        (at & 0xffffff) == tollbar_at(0, index, line, tollbar_polling))
+        (at & 0xffffff) == tollbar_at(0, index, line, tollbar_polling)) {
+        tollbar_put(&seat->polls, tollbar_own(&seat->polls) + 1);
         return entered;
+    }
     uint64_t number = 0;
     if (tollbar_counts(call->kind) && entered.known != 0) {
         number = tollbar_count(entered.known, call, line, given);
