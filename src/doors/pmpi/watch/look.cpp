@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <utility>
 
 namespace tollbar::detail::watch {
 
@@ -86,9 +87,14 @@ double Looking::waited(std::size_t row, std::size_t seat, std::uint64_t at, Cloc
     Since& since = since_[row];
     if (since.at[seat] != at || since.time[seat] == Clock::time_point()) {
         since.at[seat] = at;
-        since.time[seat] = now;
+        since.time[seat] = since.polled[seat] = now;
     }
     if (tollbar_state_of(at) == tollbar_outside || tollbar_state_of(at) == tollbar_vacant) return 0;
+    if (tollbar_state_of(at) == tollbar_polling) {
+        const std::uint64_t polls = __atomic_load_n(&file_.rows[row].seats[seat].polls, __ATOMIC_RELAXED);
+        if (std::exchange(since.polls[seat], polls) != polls) since.polled[seat] = now;
+        if (now - since.polled[seat] > since.polled[seat] - since.time[seat]) return 0;
+    }
     return std::chrono::duration<double>(now - since.time[seat]).count();
 }
 
@@ -122,7 +128,12 @@ std::vector<Rank> Looking::look(Clock::time_point now) {
         // Acquire: pairs with begin(); the row's rank is there.
         if (__atomic_load_n(&shared.state, __ATOMIC_ACQUIRE) == tollbar_row_free) continue;
         Rank& rank = ranks.emplace_back(Rank{.row = copied(shared)});
-        for (std::size_t i = 0; i < tollbar_seats; ++i) rank.waited_s[i] = waited(row, i, rank.row.seats[i].at, now);
+        for (std::size_t i = 0; i < tollbar_seats; ++i) {
+            std::uint64_t& at = rank.row.seats[i].at;
+            rank.waited_s[i] = waited(row, i, at, now);
+            const bool polls = tollbar_state_of(at) == tollbar_polling && since_[row].time[i] != now;
+            if (polls && rank.waited_s[i] == 0) at &= ~std::uint64_t{3};
+        }
     }
     std::ranges::sort(ranks, {}, [](const Rank& rank) { return rank.row.rank; });
     return ranks;

@@ -59,7 +59,8 @@ class Looking {
 public:
     explicit Looking(const tollbar_seats_file& file) : file_(file) {}
 
-    /// The ranks in ascending order. A seat that changes while it is looked at is shown as outside.
+    /// The ranks in ascending order. A seat that changes while it is looked at is shown as outside, and so is one that
+    /// polled, and has not for half of the time since: its thread computes.
     /// Memory order: as seats.h says.
     std::vector<Rank> look(Clock::time_point now);
 
@@ -78,8 +79,8 @@ public:
 
 private:
     struct Since {
-        std::array<std::uint64_t, tollbar_seats> at{};
-        std::array<Clock::time_point, tollbar_seats> time{};
+        std::array<std::uint64_t, tollbar_seats> at{}, polls{};
+        std::array<Clock::time_point, tollbar_seats> time{}, polled{};
     };
 
     std::size_t rows() const;
