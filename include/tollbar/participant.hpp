@@ -22,7 +22,8 @@ namespace tollbar {
 
 namespace detail {
 class Segment;
-}
+struct Reporting;  // names the missing for waits that are made of many short ones: Python's
+}  // namespace detail
 
 /// A rank that has not arrived in the episode asked about, or that arrived and then died or left before the episode was
 /// over, so that the others may wait for its signals in vain.
@@ -187,6 +188,7 @@ public:
 
 private:
     friend group;
+    friend struct detail::Reporting;
 
     /// Kept by every file, for those that are checked.
     enum class Stage : std::uint8_t { outside, entered, tested };

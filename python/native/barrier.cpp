@@ -3,6 +3,7 @@
 // up only where it has to wait.
 #include "parts.hpp"
 
+#include "base/report.hpp"
 #include "waiting/meeting.hpp"
 
 #include <tollbar/detail/deadline.hpp>
@@ -10,6 +11,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -162,17 +164,48 @@ private:
     /// False when the deadline passed. Signal handlers run meanwhile, in the main thread; they may throw. Another
     /// thread does not come back for them: a daemon that asks for the lock of an interpreter that ends is ended there.
     bool wait_for_end(const Meeting::Arrival& arrival, Deadline deadline) {
+        const Clock::time_point begun = Clock::now();
+        // The first to arrive has waited longest, and speaks for all.
+        const double report_s = arrival.index == 0 && own_timeout() ? own_timeout()->count() : 0;
+        double report_at = report_s;
         const bool runs_handlers = Numbers::mine().process == Numbers::mine().thread;
         for (;;) {
             const Deadline until = runs_handlers ? sooner(deadline, slice) : deadline;
-            const bool done = without_lock([&] {
-                return manner_.wait(LearnedElsewhere<NativeSync, Meeting>{*meeting_, backoff_}, arrival.target,
-                                    meeting_->parties(), until);
-            });
+            const bool done = without_lock(
+                [&] { return wait_with_reports(arrival, until, begun, report_s, report_at); });
             if (done) return true;
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (deadline.passed()) return false;
         }
+    }
+
+    /// False when the deadline passed. Meanwhile it says every `report_s` seconds (0: never), first at `report_at`, who
+    /// has arrived; in the thread's own manner to wait, and without the interpreter's lock.
+    bool wait_with_reports(const Meeting::Arrival& arrival, Deadline until, Clock::time_point begun, double report_s,
+                           double& report_at) noexcept {
+        const LearnedElsewhere<NativeSync, Meeting> phase{*meeting_, backoff_};
+        for (;;) {
+            double waited_s = Seconds(Clock::now() - begun).count();
+            const Deadline due = report_s > 0 ? deadline_after(Seconds(report_at - waited_s)) : until;
+            const Deadline next{std::min(until.at, due.at)};
+            if (manner_.wait(phase, arrival.target, meeting_->parties(), next)) return true;
+            waited_s = Seconds(Clock::now() - begun).count();
+            if (report_is_due(waited_s, report_s, report_at)) report_if_possible([&] { report(waited_s); });
+            if (until.passed()) return false;
+        }
+    }
+
+    /// The same words as of a pthread barrier, of threads or of processes.
+    void report(double waited_s) const {
+        const std::vector<pid_t> present = meeting_->present();
+        if (present.empty() || present.size() >= parties()) return;  // meanwhile
+        const char* const who = shared_ ? "process" : "thread";
+        const char* const all = shared_ ? "processes" : "threads";
+        tollbar_report("%s %d has waited %.1f s in tollbar.%s: %zu of %u %s have not arrived, %s %s %s", who,
+                       present.front(), waited_s, shared_ ? "process_barrier" : "Barrier", parties() - present.size(),
+                       parties(), all, present.size() == 1 ? who : all,
+                       listed(present, [](pid_t one) { return std::to_string(one); }).c_str(),
+                       present.size() == 1 ? "has" : "have");
     }
 
     std::unique_ptr<void, Freed> own_;

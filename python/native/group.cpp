@@ -3,6 +3,8 @@
 #include "parts.hpp"
 
 #include "base/environment.hpp"
+#include "base/report.hpp"
+#include "transports/words/segment.hpp"
 
 #include <tollbar/participant.hpp>
 
@@ -21,6 +23,12 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace tollbar;
 using namespace tollbar::detail;
+
+struct tollbar::detail::Reporting {
+    static void report(const participant& self, std::chrono::duration<double> waited) {
+        self.segment_->report_missing(self.rank(), self.episode(), waited);
+    }
+};
 
 namespace {
 
@@ -76,8 +84,9 @@ public:
     }
 
     void wait() {
-        while (!wait_for(century.count())) {
-        }
+        const Timeout& timeout = own_timeout();
+        for (auto waited = timeout.value_or(century); !wait_for(timeout.value_or(century).count()); waited += *timeout)
+            if (timeout) report_if_possible([&] { Reporting::report(*self_, waited); });
     }
 
     void arrive_and_wait() {

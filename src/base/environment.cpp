@@ -70,12 +70,12 @@ constexpr std::array table{
     Variable{"TOLLBAR_TIMEOUT", "seconds, 0 or more (0: never)", "0",
              "How long a wait lasts before it names the missing ranks; it repeats that at the same interval and goes "
              "on waiting. `tollbar check` gives up on a barrier then (after 10 seconds, unless it is set).",
-             "C++, C, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card, the command"},
+             "C++, C, Python, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card, the command"},
     Variable{
         "TOLLBAR_REPORT", "a file, or - for stderr", "-",
         "Where missing ranks are reported: one line each, appended to the file. `tollbar run` also writes there, at "
         "the end of an MPI job, who waited how long for whom.",
-        "C++, C, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card"},
+        "C++, C, Python, pthread, OpenMP, MPI, threads inside ranks, OpenSHMEM, UDP, network card"},
     Variable{"TOLLBAR_VERBOSE", "0, 1, 2", "0",
              "What is printed on stderr: with `0` only errors; with `1` also the choices made and, once each, the "
              "fallbacks; with `2` also how often each barrier was used.",
