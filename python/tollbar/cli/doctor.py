@@ -185,6 +185,8 @@ def _looking() -> Finding:
     if os.geteuid() != 0 and scope:
         why = f"kernel.yama.ptrace_scope is {scope}: tollbar who sees programs only as root"
         return Finding(name, ABSENT, why, "sudo sysctl kernel.yama.ptrace_scope=0")
+    if refused := helper.trial():
+        return Finding(name, ABSENT, refused, None)
     whose = "of all users" if os.geteuid() == 0 else "of this user"
     return Finding(name, OK, f"tollbar who may look at programs {whose}", None)
 

@@ -269,6 +269,9 @@ class _Watch:
         if wanted and (remedy := helper.available()):
             _say(f"only barriers through tollbar are watched, as {helper.PROGRAM} is not built: {remedy}")
             self._looks = None
+        elif wanted and (refused := processes.refusal(job.process)):
+            _say(f"only barriers through tollbar are watched: {refused}")
+            self._looks = None
 
     def until_the_end(self) -> int:
         next_look = self._timeout_s

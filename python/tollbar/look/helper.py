@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tollbar.look import processes
 from tollbar.machine import paths
 
 PROGRAM = "tollbar-look"
@@ -29,11 +30,11 @@ def available() -> str | None:
     return None
 
 
-def look(processes: Sequence[int]) -> dict[str, Any]:
+def look(numbers: Sequence[int]) -> dict[str, Any]:
     """Two looks at those processes and at the groups of this user; one where the second was not done in time."""
     if remedy := available():
         raise LookError(f"the program {PROGRAM} is not built: {remedy}")
-    command = [str(paths.program(PROGRAM)), *map(str, processes)]
+    command = [str(paths.program(PROGRAM)), *map(str, numbers)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     except subprocess.TimeoutExpired as late:
@@ -46,6 +47,20 @@ def look(processes: Sequence[int]) -> dict[str, Any]:
         hint = "; sudo apt-get install -y libdw1" if "libdw" in done.stderr else ""
         raise LookError((done.stderr.strip() or f"{PROGRAM} ended with {done.returncode}") + hint)
     return {"looks": list(_looks(done.stdout))}
+
+
+def trial() -> str | None:
+    """Why a look at a process that this one starts sees nothing; None: it sees its frames."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
+        if refused := processes.refusal(child.pid):
+            return refused
+        try:
+            seen = look([child.pid])["looks"][-1]["processes"]
+        except LookError as error:
+            return str(error)
+        if any(thread["frames"] for process in seen for thread in process["threads"]):
+            return None
+    return f"{PROGRAM} sees no frame of a process of one's own"
 
 
 def _looks(said: str) -> Iterator[Mapping[str, Any]]:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -173,7 +175,42 @@ def refusal(number: int) -> str | None:
         return explain(number, scope(), _owner(number), os.geteuid())
     except OSError:
         return None
-    return None
+    if any(may_read(number) for may_read in (_may_read_file, _may_call)):
+        return None
+    return (
+        f"the memory of process {number} may not be read: a filter of system calls or a security module forbids "
+        "process_vm_readv and /proc/PID/mem; look from outside of the container"
+    )
+
+
+def _may_read_file(number: int) -> bool:
+    """Whether its memory can be read by its file; also where it has none any more."""
+    try:
+        with Path(f"/proc/{number}/mem").open("rb", buffering=0) as memory:
+            memory.seek(_readable(number))
+            return bool(memory.read(8))
+    except (PermissionError, NotImplementedError):
+        return False
+    except OSError:
+        return True
+
+
+def _may_call(number: int) -> bool:
+    """Whether process_vm_readv is permitted."""
+    word = ctypes.create_string_buffer(8)
+    here = (ctypes.c_size_t * 2)(ctypes.addressof(word), 8)
+    there = (ctypes.c_size_t * 2)(_readable(number), 8)
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.process_vm_readv(number, here, 1, there, 1, 0) == 8 or ctypes.get_errno() == errno.ESRCH
+
+
+def _readable(number: int) -> int:
+    """The first address that can be read; 0: none."""
+    for line in Path(f"/proc/{number}/maps").read_text(errors="replace").splitlines():
+        area, rights = line.split()[:2]
+        if rights.startswith("r"):
+            return int(area.partition("-")[0], 16)
+    return 0
 
 
 def scope() -> int | None:

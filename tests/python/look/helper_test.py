@@ -15,9 +15,9 @@ LOOK = {"processes": [{"process": 1, "threads": []}], "groups": []}
 def looks(monkeypatch, tmp_path):
     """looks(script): the program that looks is that script of the shell."""
     monkeypatch.setattr("tollbar.machine.paths.program_folders", lambda: [tmp_path])
-    monkeypatch.setattr(helper, "LIMIT_S", 0.5)
 
-    def write(script: str) -> None:
+    def write(script: str, limit_s: float = 60) -> None:
+        monkeypatch.setattr(helper, "LIMIT_S", limit_s)
         (tmp_path / helper.PROGRAM).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / helper.PROGRAM).chmod(0o755)
 
@@ -30,13 +30,13 @@ def test_both_looks_are_read(looks):
 
 
 def test_one_that_does_not_answer_is_ended(looks):
-    looks("exec sleep 600")
+    looks("exec sleep 600", limit_s=0.1)
     with pytest.raises(helper.LookError, match="tollbar-look has not answered for"):
         helper.look([1])
 
 
 def test_a_first_look_is_used_where_the_second_does_not_come(looks):
-    looks(f"echo '{json.dumps(LOOK)}'; printf '{{\"processes\": ['; exec sleep 600")
+    looks(f"echo '{json.dumps(LOOK)}'; printf '{{\"processes\": ['; exec sleep 600", limit_s=5)
     assert helper.look([1]) == {"looks": [LOOK]}
 
 
