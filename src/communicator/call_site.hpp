@@ -8,8 +8,9 @@
 
 namespace tollbar::detail::mpi {
 
-/// "FILE+0xOFFSET" for an address in that process, from /proc/PID/maps; "0xADDRESS" when that cannot be read.
-std::string call_site_in(pid_t process, std::uint64_t address);
+/// "FILE+0xADDRESS" of the call in that process that returns there: the address as the file was linked, from
+/// /proc/PID/maps and the file's program headers; "0xADDRESS", as in the process's memory, when these cannot be read.
+std::string call_site_in(pid_t process, std::uint64_t returns_to);
 
 /// The innermost caller of the calling thread that is neither in an MPI library nor in tollbar; "an unknown place".
 std::string own_call_site();

@@ -25,11 +25,9 @@ def reports(job, name="the solvers") -> list[dict[str, str]]:
 
 
 def lines_at(site: str) -> str:
-    """FILE:LINE of what a report calls FILE+0xOFFSET."""
+    """FILE:LINE of what a report calls FILE+0xADDRESS."""
     file, offset = site.rsplit("+", 1)
-    return subprocess.run(
-        ["addr2line", "-e", file, hex(int(offset, 16) - 1)], capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(["addr2line", "-e", file, offset], capture_output=True, text=True, check=True).stdout
 
 
 def begin(start, door, kind, how, **settings):

@@ -29,9 +29,9 @@ def watch(start):
 
 
 def line_at(site: str) -> str:
-    """FILE:LINE of what a report calls FILE+0xOFFSET."""
+    """FILE:LINE of what a report calls FILE+0xADDRESS."""
     file, offset = site.rsplit("+", 1)
-    words = ["addr2line", "-e", file, hex(int(offset, 16) - 1)]
+    words = ["addr2line", "-e", file, offset]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 

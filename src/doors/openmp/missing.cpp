@@ -33,7 +33,9 @@ std::string text_of(const void* place, const void* body) {
     const bool is_end = place == nullptr && body != nullptr;
     if (!is_end && dladdr(place, &about) == 0) return "an unknown place";
     if (is_end || about.dli_fbase == own.dli_fbase) return "the end of " + text_of(body, nullptr);
-    return place_in_file(place) + (about.dli_sname == nullptr ? "" : " (" + std::string(about.dli_sname) + ")");
+    // A body is a function; any other place is where a call returns to.
+    return (body == nullptr ? place_in_file(place) : place_of_call(place)) +
+           (about.dli_sname == nullptr ? "" : " (" + std::string(about.dli_sname) + ")");
 }
 
 std::string place_of(const Member& member) {
