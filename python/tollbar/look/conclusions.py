@@ -137,8 +137,15 @@ def _counted(threads: Sequence[Thread]) -> Iterable[Conclusion]:
     others = [thread for thread in threads if thread.thread not in at_barriers and not thread.has("__kmpc_barrier")]
     for waiting in meetings.values():
         barrier = waiting[0].now.barriers[0]
-        if barrier.arrived == barrier.expected or not all(map(_stayed, waiting)):
+        if not 0 < barrier.arrived < barrier.expected or not all(map(_stayed, waiting)):
             continue
+        if (
+            len(
+                {(one.now.barriers[0].kind, one.now.barriers[0].expected, one.now.barriers[0].round) for one in waiting}
+            )
+            > 1
+        ):
+            continue  # they contradict each other
         if _is_libgomp(waiting) and not _in_region(waiting, threads):
             continue
         what = f"{barrier.kind} at {barrier.at:#x}"
@@ -179,7 +186,10 @@ def not_there(
     as well."""
     processes = {thread.process for thread in waiting}
     origins = frozenset().union(*(thread.origins for thread in waiting))
-    there = [thread for thread in others if everywhere or thread.process in processes]
+    there = [
+        thread for thread in others
+        if thread.process in processes or (everywhere and not thread.waits_for_child)
+    ]  # fmt: skip
     free = [thread for thread in there if not thread.joins and not thread.of_runtime]
     unknown = STD_THREAD in origins
     near = [thread for thread in free if thread.origins & origins or (unknown and thread.of_std_thread)]
@@ -275,7 +285,7 @@ def unexplained(threads: Sequence[Thread], explained: Collection[int]) -> str | 
 def _waits(thread: Thread) -> bool:
     if thread.state == "runs":
         return any(_POLLS.match(frame.symbol) for frame in thread.frames)
-    return thread.slept_on and thread.now.call not in _SLEEPS and not thread.joins
+    return thread.slept_on and thread.now.call not in _SLEEPS and not (thread.joins or thread.waits_for_child)
 
 
 def of_group(group: Group) -> str | None:

@@ -198,10 +198,10 @@ def _may_read_file(number: int) -> bool:
 def _may_call(number: int) -> bool:
     """Whether process_vm_readv is permitted."""
     word = ctypes.create_string_buffer(8)
-    here = (ctypes.c_size_t * 2)(ctypes.addressof(word), 8)
-    there = (ctypes.c_size_t * 2)(_readable(number), 8)
+    local = (ctypes.c_size_t * 2)(ctypes.addressof(word), 8)
+    remote = (ctypes.c_size_t * 2)(_readable(number), 8)
     libc = ctypes.CDLL(None, use_errno=True)
-    return libc.process_vm_readv(number, here, 1, there, 1, 0) == 8 or ctypes.get_errno() == errno.ESRCH
+    return libc.process_vm_readv(number, local, 1, remote, 1, 0) == 8 or ctypes.get_errno() == errno.ESRCH
 
 
 def _readable(number: int) -> int:

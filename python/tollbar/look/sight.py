@@ -154,10 +154,12 @@ class Thread:
 
     @property
     def joins(self) -> bool:
-        """Whether it waits for the end of a thread, or of a process that it has started."""
-        return self.now.call in _WAITS_FOR_CHILDREN or self.has(
-            r"(__)?pthread_(clock|timed)?join|std::(__1::)?thread::join|Thread\.join"
-        )
+        return self.has(r"(__)?pthread_(clock|timed)?join|std::(__1::)?thread::join|Thread\.join")
+
+    @property
+    def waits_for_child(self) -> bool:
+        """Whether it waits for the end of a process that it has started."""
+        return self.now.call in _WAITS_FOR_CHILDREN
 
     @property
     def of_runtime(self) -> bool:
