@@ -134,7 +134,13 @@ def as_without(words, *options, **settings):
     return without
 
 
-ALL = [(name, how) for name in BUILT for how in STARTED if (name, how) not in LIMITS]
+QUICK = ("by its name", "below a shell")
+ALL = [
+    pytest.param(name, how, marks=() if how in QUICK else pytest.mark.deep)
+    for name in BUILT
+    for how in STARTED
+    if (name, how) not in LIMITS
+]
 
 
 @pytest.mark.parametrize(("name", "started"), ALL)

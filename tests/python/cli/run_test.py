@@ -234,6 +234,14 @@ def test_barriers_of_a_real_program_are_tollbars(real, door):
     assert "tollbar: MPI_COMM_WORLD (3 ranks): mcs\n" in done.stderr
 
 
+def test_all_programs_of_a_job_get_the_door(real):
+    launcher, program = real
+    words = [*launcher[:-1], 1, program, ":", "-n", 2, "env", "A=1", program]
+    done = run_tollbar("--door", "preload", "--", *words, TOLLBAR_VERBOSE="1", TOLLBAR_PLAN="mcs")
+    assert done.returncode == 0, done.stderr
+    assert "tollbar: MPI_COMM_WORLD (3 ranks): mcs\n" in done.stderr
+
+
 def test_the_exit_code_is_that_of_the_command(real):
     launcher, program = real
     assert run_tollbar("--", *launcher, program, "argument").returncode == 7
