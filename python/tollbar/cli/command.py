@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from tollbar import InvalidArgument, __version__, children, environment
 from tollbar.cli import suggest
 from tollbar.cli.errors import CommandError
-from tollbar.cli.table import Table, add_format, write
+from tollbar.cli.table import add_format, write
 
 #: Every verb, in the order of `--help`, with its line there: a module with add_parser(commands), which sets
 #: run(args) -> Table. It is imported when it is asked for, and what is heavy (numpy) inside run().
@@ -168,7 +168,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _parse(argv)
     except SystemExit as done:  # argparse has printed help, version or an error
-        return int(done.code or 0)
+        return int(done.code or 0) or _helped()
+    except OSError as error:
+        return _helped(error)
     environment.warn_about_unknown_values(sys.stderr)
     try:
         if args.command in _OF_SAMPLES and (problem := _without_packages()):
@@ -176,7 +178,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The program that `run` becomes inherits nothing of it.
         with _ending_in_order(), contextlib.nullcontext() if args.command == "run" else children.none_left():
             table = args.run(args)
-        if problem := _write(table, args.format):
+        if sys.stdout is None:
+            return _fail(args.command, "the output is closed", 2)
+        if problem := _printed(lambda: write(table, args.format, sys.stdout)):
             return _fail(args.command, problem, 2)
     except CommandError as error:
         return _fail(args.command, error, error.exit_code)
@@ -207,11 +211,24 @@ def _without_packages() -> str:
     return f"this verb needs {', '.join(lacking)}; remedy: {extras.remedy(lacking)}" if lacking else ""
 
 
-def _write(table: Table, form: str) -> str:
-    """Prints the rows; gives what keeps them from being printed. A reader that has seen enough, as in
+def _helped(error: OSError | None = None) -> int:
+    """The exit code after help was printed, or was kept from it."""
+
+    def end() -> None:
+        if error:
+            raise error
+
+    problem = _printed(end) if sys.stdout else ""
+    if problem:
+        print(f"tollbar: {problem}", file=sys.stderr)
+    return 2 if problem else 0
+
+
+def _printed(tell: Callable[[], object]) -> str:
+    """Gives what keeps from being printed what is told there. A reader that has seen enough, as in
     `tollbar plans | head -1`, does not."""
     try:
-        write(table, form, sys.stdout)
+        tell()
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()

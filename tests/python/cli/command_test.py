@@ -182,6 +182,27 @@ def test_an_output_that_is_full_is_one_line():
     assert done.stderr == "tollbar plans: the output: No space left on device\n"
 
 
+@pytest.mark.parametrize("words", ["--help", "bench threads --help", "--version"])
+def test_help_that_finds_no_room_is_one_line(words):
+    with open("/dev/full", "w") as full:
+        done = python("-m", "tollbar", *words.split(), stdout=full)
+    assert (done.returncode, done.stderr) == (2, "tollbar: the output: No space left on device\n")
+
+
+def test_help_whose_reader_has_seen_enough_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = python("-m", "tollbar", "bench", "threads", "--help", stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_output_that_is_closed_is_one_line():
+    words = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "tollbar", "plans"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "tollbar plans: the output is closed\n")
+
+
 @pytest.mark.parametrize("error", [SessionEnded(), BrokenPipeError(errno.EPIPE, "Broken pipe")])
 def test_a_measurement_whose_session_has_ended_fails_in_one_line(tollbar, monkeypatch, tmp_path, error):
     """Such as a leader that the kernel has ended for want of memory: the rows are not there."""
