@@ -31,6 +31,9 @@ try:
     from tollbar._native import *  # noqa: F403  # its public names are this package's
     from tollbar._native import __version__
     from tollbar.barriers import Barrier, BarrierTimeout, process_barrier
+    from tollbar.pickling import register as _register
+
+    _register()
 
     __all__ = [*vars(_native)["__all__"], "Barrier", "BarrierTimeout", "__version__", "process_barrier"]
 except ImportError as error:
