@@ -66,7 +66,7 @@ def prepared(request: Request) -> Iterator[tuple[Crowds, list[str]]]:
     """
     work, combinations = Crowds(request, paths.program(PROGRAM)), wanted(request)
     if not combinations:
-        raise InvalidArgument("nothing is left to measure: every number in --ranks fits on its --processors")
+        raise InvalidArgument("nothing is left to measure: every number in --ranks fits on its --cpus")
     if not work.situations:
         raise InvalidArgument(
             f"nothing is left to measure: computing alone takes more than {request.longest_ms:g} ms an episode"

@@ -15,7 +15,7 @@ from tollbar.machine.mpis import Mpi
 
 #: Barriers that users write themselves.
 PEERS = ("omp barrier around MPI_Barrier", "pthread_barrier around MPI_Barrier")
-#: Without --full: the two that the paper names, the same among words only, and trees at both levels.
+#: Without --effort full: the two that the paper names, the same among words only, and trees at both levels.
 FEW = ("turnstile/dissemination", "turnstile/mcs", "turnstile/turnstile", "mcs/mcs")
 #: MPICH's ranks spin: with more than that it takes seconds to have anything measured.
 MOST_SPINNING = 4

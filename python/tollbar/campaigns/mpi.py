@@ -16,7 +16,7 @@ from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 from tollbar.machine.session import Session
 
-#: Without --full: the settings and plans that the targets are about, and what is closest to them.
+#: Without --effort full: the settings and plans that the targets are about, and what is closest to them.
 FEW_SETTINGS = (STOCK, "linear", BASIC, *DOORS, *ON_CARDS)
 CALLS = ("MPI_Barrier", "MPI_Ibarrier")
 _COLLECTIVE = ("MPI_Barrier", "MPI_Allreduce", "MPI_Bcast")

@@ -22,7 +22,7 @@ from tollbar.machine.mpi_hosts import Hosts
 from tollbar.machine.mpis import Mpi
 
 PROGRAM = "tollbar-bench-udp"
-#: Without --full: the paper's plan, its rival and two trees; with a processor for each rank also busy.
+#: Without --effort full: the paper's plan, its rival and two trees; with a processor for each rank also busy.
 FEW = ("pairwise+auto", "dissemination+auto", "mcs+auto", "central+auto", "pairwise+park")
 SPINNING = ("pairwise+spin", "dissemination+spin")
 #: Beside them, where NICs are measured.
@@ -31,7 +31,7 @@ SPINNING_CARDS = ("card:pairwise+spin",)
 #: The plans that the paper compares below MPI, and what it does not have: a count in the switch.
 PAPER = ("pairwise+auto",)
 PAPER_CARDS = ("card:pairwise+auto", "card:switch+auto")
-#: Without --full: the MPI as it comes, and the settings that are the best somewhere.
+#: Without --effort full: the MPI as it comes, and the settings that are the best somewhere.
 FEW_SETTINGS = (STOCK, "recursive doubling", "bruck", "two-proc")
 
 _FULL_LIMIT_S = 600
