@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tollbar import environment
 from tollbar.cli import tune_mpi, tune_threads, ways
 from tollbar.cli.errors import CheckFailed
-from tollbar.cli.table import Table, describe_columns
+from tollbar.cli.table import Table, verb
 
 if TYPE_CHECKING:
     from tollbar.data.tuning import Entry
@@ -32,8 +32,7 @@ class _Tune:
     row: type
 
     def add_parser(self, kinds: argparse._SubParsersAction) -> None:
-        text = (self.module.__doc__ or "").partition(": ")[2].partition("\n")[0]
-        parser = kinds.add_parser(self.name, help=text, description=text, epilog=describe_columns(self.row))
+        parser = verb(kinds, self.name, self.module.__doc__ or "", self.row)
         self.module.add_arguments(parser)
 
     def run(self, args: argparse.Namespace) -> Table:

@@ -46,7 +46,10 @@ def start(interface: str, mode: str, path: str, options: list[str]) -> int:
         program = paths.program("tollbar-nicd")
     except FileNotFoundError as error:
         raise DaemonError(str(error)) from None
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    except PermissionError as error:
+        raise DaemonError(f"{error.filename}: {error.strerror}; run it as root, or set TOLLBAR_NICD") from None
     command = [str(program), "--interface", interface, "--mode", mode, "--socket", path, *options]
     process = subprocess.Popen(
         command,

@@ -35,3 +35,13 @@ def test_a_nic_that_does_not_answer_has_no_time(daemon, monkeypatch):
     monkeypatch.setattr(nic_daemon, "_STARTING_S", 0.3)
     daemon("exec sleep 600")
     assert nic_daemon.echo_us("10.0.0.1") is None
+
+
+def test_who_may_not_make_the_folder_of_the_socket_is_told_who_may(daemon, monkeypatch):
+    def refuse(path, **_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    daemon("exit 1")
+    monkeypatch.setattr("pathlib.Path.mkdir", refuse)
+    with pytest.raises(nic_daemon.DaemonError, match="^/run/x: Permission denied; run it as root, or set TOLLBAR_NICD"):
+        nic_daemon.start("eth0", "auto", "/run/x/socket", [])
