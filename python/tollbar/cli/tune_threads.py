@@ -2,7 +2,7 @@
 """tollbar tune threads: picks the fastest safe barrier for each situation of a stored run.
 
 A choice rests on a run that measured the usual candidates often enough. One that is stored and rests on more
-launches stays. A barrier that is faster alone and loses beside others is not stored (tune_beside).
+launches stays. A barrier that is faster alone and loses beside others is not stored.
 """
 
 from __future__ import annotations
