@@ -43,7 +43,7 @@ struct Stay {
 bool is_longer(const Stay& one, const Stay& other) { return one.ns > other.ns; }
 
 /// The process's own. Never destroyed: threads may be in calls until it ends.
-struct Account {
+struct Totals {
     std::mutex mutex;
     std::map<Call, Sum> sums;
     std::vector<Stay> longest;  ///< a heap, the shortest at its front
@@ -63,8 +63,8 @@ struct Account {
     }
 };
 
-Account& own() {
-    static auto* const only = new Account;
+Totals& own() {
+    static auto* const only = new Totals;
     return *only;
 }
 
@@ -143,7 +143,7 @@ void begin_account() noexcept {
 
 std::string account(int rank, std::size_t most, std::size_t bytes,
                     const std::function<std::string(std::uint64_t)>& site) {
-    Account& all = own();
+    Totals& all = own();
     const std::lock_guard lock(all.mutex);
     // Times are those of the clock that hosts have in common.
     const std::uint64_t ended_ns = now_ns();
