@@ -56,9 +56,14 @@ def none_left() -> Iterator[None]:
         _be_subreaper(former)
 
 
-def run(command: Sequence[str], limit_s: float | None = None, environment: Mapping[str, str] | None = None) -> Ended:
-    """Runs a command to its end, or ends it when `limit_s` seconds are over; nothing that it started stays. Raises
-    OSError where it cannot be started."""
+def run(
+    command: Sequence[str],
+    limit_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    silent_s: float | None = None,
+) -> Ended:
+    """Runs a command to its end, or ends it when `limit_s` seconds are over, or `silent_s` in which it has printed
+    nothing at all; nothing that it started stays. Raises OSError where it cannot be started."""
     import subprocess
     import tempfile
 
@@ -66,7 +71,9 @@ def run(command: Sequence[str], limit_s: float | None = None, environment: Mappi
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         with none_left():
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
-            exit_code = _waited(process, limit_s)
+            exit_code = _waited(process, limit_s if silent_s is None else silent_s)
+            if exit_code is None and silent_s is not None and os.fstat(output.fileno()).st_size:
+                exit_code = _waited(process, limit_s)
         process.poll()
         return Ended(exit_code, _text(output), _text(errors))
 

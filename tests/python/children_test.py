@@ -71,3 +71,8 @@ def test_a_signal_that_comes_while_others_end_is_heard_afterwards():
     with pytest.raises(KeyboardInterrupt):
         children.end(os.getpid())
     assert deaf.wait(60) == -signal.SIGKILL
+
+
+def test_a_command_that_is_silent_has_another_limit_than_one_that_has_spoken():
+    assert children.run(["sleep", "600"], silent_s=0.3).exit_code is None
+    assert children.run(["sh", "-c", "echo said; sleep 1"], silent_s=0.3) == (0, "said\n", "")

@@ -28,6 +28,7 @@ _THREADS = ("tollbar::barrier", "std::barrier", "pthread_barrier")
 _MPI = ("MPI_Barrier", "MPI_Ibarrier")
 _SHMEM = ("default", "dissemination", "one-shot", "counter", "shmem_barrier_all")
 LOADED = "loaded"
+_STARTING_S = 180.0  #: for the first line of a program, which says where it runs
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,15 @@ class Outcome:
 
 
 def launched(launch: Launch) -> Outcome:
-    """Runs it to its end. It ends by itself: ranks that are stuck are its business."""
-    done = children.run(launch.command, environment={**environment(), **launch.environment})
+    """Runs it to its end. It ends by itself: ranks that are stuck are its business, once they have started."""
+    variables = {**environment(), **launch.environment}
+    done = children.run(launch.command, environment=variables, silent_s=_STARTING_S)
     records = [json.loads(line) for line in done.output.splitlines() if line.startswith('{"record"')]
     outcome = Outcome(launch, records, "")
     if done.exit_code == 0 or outcome.fault:
         return outcome
+    if done.exit_code is None:
+        return Outcome(launch, records, f"its ranks have not started within {_STARTING_S:g} s")
     lines = [line for line in done.errors.splitlines() if line.strip(" -*")]
     return Outcome(launch, records, lines[0].strip() if lines else f"it ended with status {done.exit_code}")
 

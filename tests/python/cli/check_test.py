@@ -158,3 +158,17 @@ def test_variables_that_would_steer_tollbar_do_not_reach_what_is_checked(monkeyp
     monkeypatch.setenv("OMPI_MCA_coll", "basic")
     script = 'test "$OMPI_MCA_coll" = basic && test -z "$TOLLBAR_WAIT$TOLLBAR_PLAN$LD_PRELOAD"'
     assert checks.launched(checks.Launch("", ["sh", "-c", script])).trouble == ""
+
+
+def test_ranks_that_never_start_end_the_check(tollbar, tmp_path, monkeypatch):
+    from tollbar.campaigns import checks
+
+    program = tmp_path / "bin" / "tollbar-bench-processes"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("TOLLBAR_BUILD", str(tmp_path))
+    monkeypatch.setattr(checks, "_STARTING_S", 0.5)
+    said = tollbar("check", "processes", "mcs")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == "tollbar check: its ranks have not started within 0.5 s\n"
