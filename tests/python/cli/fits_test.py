@@ -153,6 +153,11 @@ def test_a_program_of_threads_is_as_without(built, name, started):
     assert "too early" not in printed
 
 
+@pytest.mark.parametrize("name", ["plain", "asan", "tsan", "musl", "static", "32 bits"])
+def test_a_program_beside_which_we_stay_is_as_without(built, name):
+    as_without([str(built(name)), "a"], "--timeout", "100", "--on-hang", "kill")
+
+
 @pytest.mark.parametrize("name", ["plain", "asan"])
 def test_a_program_of_openmp_is_as_without(built, name):
     as_without([str(built(name, TEAMS, "-fopenmp"))])
