@@ -162,3 +162,20 @@ def test_a_wheel_of_mpi4py_is_watched(tmp_path, name):
     )
     assert done.returncode == 0, done.stderr
     assert re.search("MPI_Barrier 1 at .* rank 1 .* has not come: it is outside the MPI, asleep", done.stderr)
+
+
+#: Rank 1 has shared memory of its own, as if it were on another host.
+APART = '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exec unshare -m sh -c \'mount -t tmpfs none /dev/shm && exec "$@"\' sh "$@"'
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_all_ranks_give_an_account_on_one_host_or_on_several(start, apart):
+    if subprocess.run([*SMALL, "true"], capture_output=True, check=False).returncode:
+        left_out("no mount namespace can be made: no rank is apart")
+    door = open_door("component")
+    settings = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "_TOLLBAR_RUN": 32 * "d" + "a"}
+    before = ["sh", "-c", f'{APART}; exec "$@"', "sh"] if apart else []
+    outcome = start(door, 2, "jumping", opened=[*before, *opened(door)], **settings).finish()
+    assert outcome.code == 0, outcome.said
+    ranks = re.findall(r"^tollbar: rank\t(\d)\t.* \[~account \w{16}\]$", outcome.said, re.MULTILINE)
+    assert sorted(ranks) == ["0", "1"], outcome.said

@@ -10,9 +10,9 @@
 #include "base/say.h"
 #include "communicator/call_site.hpp"
 #include "doors/pmpi/everybody.h"
-#include "transports/mpi/family.h"
 
 #include <algorithm>
+#include <dlfcn.h>
 #include <mpi.h>
 #include <numeric>
 #include <string>
@@ -62,7 +62,7 @@ void gather(int rank, int ranks) noexcept {
     report_if_possible([&] {
         failed = 1;
         std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), 0);
-        if (rank == 0) all.resize(static_cast<std::size_t>(begins.back() + sizes.back()));
+        if (rank == 0) all.resize(static_cast<std::size_t>(begins.back()) + static_cast<std::size_t>(sizes.back()));
         failed = 0;
     });
     PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, accounts);
