@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <sys/mman.h>
@@ -33,11 +32,14 @@ std::size_t in_lines(std::size_t bytes) { return (bytes + line_bytes - 1) / line
 
 /// start_of() this process, which is asked of the kernel once.
 std::uint64_t own_start() {
-    static std::mutex mutex;
-    static std::pair<pid_t, std::uint64_t> known{0, 0};
-    const std::lock_guard lock(mutex);
-    if (known.first != getpid()) known = {getpid(), start_of(getpid())};
-    return known.second;
+    static constinit std::atomic<pid_t> of{0};
+    static constinit std::atomic<std::uint64_t> known{0};
+    const pid_t self = getpid();  // a child after fork(2) is another process
+    if (of.load(std::memory_order_acquire) != self) {
+        known.store(start_of(self), std::memory_order_relaxed);
+        of.store(self, std::memory_order_release);  // pairs with the load: threads at the same time store the same
+    }
+    return known.load(std::memory_order_relaxed);
 }
 
 }  // namespace

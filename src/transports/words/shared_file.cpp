@@ -72,7 +72,6 @@ bool lock(int descriptor, int operation) noexcept {
 class Forking {
 public:
     static void add(SharedFile& file) {
-        static const int registered = pthread_atfork(before, in_parent, in_child);
         if (registered != 0) throw_errno("cannot watch for fork(2)", registered);
         const std::lock_guard lock(mutex());
         files().push_back(&file);
@@ -84,15 +83,14 @@ public:
     }
 
 private:
-    // Never destroyed: a program may fork while it ends.
-    static std::mutex& mutex() {
-        static auto* const one = new std::mutex;
-        return *one;
-    }
-    static std::vector<SharedFile*>& files() {
-        static auto* const all = new std::vector<SharedFile*>;
-        return *all;
-    }
+    // Never destroyed, because a program may fork while it ends; and made when this is loaded, because a child has no
+    // thread that would finish making them.
+    static std::mutex& mutex() { return *one; }
+    static std::vector<SharedFile*>& files() { return *all; }
+
+    static std::mutex* const one;
+    static std::vector<SharedFile*>* const all;
+    static const int registered;
 
     /// Without a descriptor to be had the child shares its parent's lock.
     static void before() {
@@ -124,6 +122,10 @@ private:
         mutex().unlock();
     }
 };
+
+std::mutex* const Forking::one = new std::mutex;
+std::vector<SharedFile*>* const Forking::all = new std::vector<SharedFile*>;
+const int Forking::registered = pthread_atfork(before, in_parent, in_child);
 
 SharedFile::~SharedFile() {
     if (holder_ == 0) return;

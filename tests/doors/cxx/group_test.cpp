@@ -11,11 +11,15 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -202,4 +206,29 @@ TEST_CASE("a rank can be joined once at a time, and only if it exists") {
         CHECK_THROWS_WITH_AS(pair.join(2), doctest::Contains("ranks 0..1, no rank 2"), std::invalid_argument);
     }
     CHECK(pair.join(0).rank() == 0);  // given up above
+}
+
+TEST_CASE("a child after fork joins a group of its own while threads of its parent join others") {
+    std::atomic<bool> over = false;
+    std::vector<std::jthread> busy;
+    for (int thread = 0; thread < 2; ++thread)
+        busy.emplace_back([&] {
+            group alone(1);
+            while (!over) const participant self = alone.join(0);
+        });
+    int hung = 0;
+    for (int i = 0; i < 150; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);  // a child that waited would be ended
+            group alone(1);
+            alone.join(0).arrive_and_wait();
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status)) ++hung;
+    }
+    over = true;
+    CHECK(hung == 0);
 }
