@@ -65,7 +65,7 @@ void begin(Body* body, void* data, Rest... rest) {
 /// The team's barrier, or the runtime's of that name, of which some say whether the region was cancelled, which none is
 /// that is served.
 template <Name barrier, class Result = void>
-Result meet_or_call(const void* place) noexcept {
+Result meet_or_call(const void* place) {
     Member* const self = serving(place, Family::gomp);
     if (self == nullptr || !meet(*self, place)) return wait_in_runtime<Family::gomp, barrier, Result()>(place, place);
     return Result();
@@ -73,7 +73,7 @@ Result meet_or_call(const void* place) noexcept {
 
 /// The end of a construct: the runtime's end that does not wait, then the barrier.
 template <Name end, Name nowait, Name barrier = "GOMP_barrier", class Result = void>
-Result meet_at_end(const void* place) noexcept {
+Result meet_at_end(const void* place) {
     Member* const self = serving(place, Family::gomp);
     if (self == nullptr) return wait_in_runtime<Family::gomp, end, Result()>(place, place);
     self->home->runtime->real<nowait, void()>()();

@@ -44,6 +44,7 @@ struct Watched {
     std::atomic<const NativeTeam*> team{nullptr};
     std::atomic<std::uint64_t> region{0};      ///< `ended` of the team while this region lasts
     std::atomic<int> threads{0};               ///< of the team
+    std::atomic<std::uint64_t> notes{0};       ///< arrivals of this region at what waits in the runtime
     std::atomic<std::int64_t> waits_since{0};  ///< nanoseconds of the steady clock; 0: it does not wait
 };
 
@@ -51,7 +52,7 @@ struct Watched {
 /// thread are kept, and taken over by another thread after its end, so that any thread may read any record at any time.
 struct alignas(line_bytes) Member {
     std::atomic<NativeTeam*> team{nullptr};   ///< none: the runtime's own barriers are called
-    std::atomic<std::uint64_t> barriers{0};   ///< at which it has arrived in this region
+    std::atomic<std::uint64_t> barriers{0};   ///< at which it has met the team in this region
     std::atomic<const void*> place{nullptr};  ///< of the last of them
     std::atomic<const void*> body{nullptr};   ///< the region's code, where the missing are named
     std::atomic<pid_t> thread{0};

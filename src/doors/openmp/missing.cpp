@@ -42,6 +42,11 @@ std::string place_of(const Member& member) {
     return text_of(member.place.load(std::memory_order_relaxed), member.body.load(std::memory_order_relaxed));
 }
 
+/// The barriers of the region at which it has arrived, whosever they are.
+std::uint64_t arrivals_of(const Member& member) noexcept {
+    return member.barriers.load(std::memory_order_relaxed) + member.watched.notes.load(std::memory_order_relaxed);
+}
+
 /// Calls `look(record)` for every record of every thread.
 template <class Look>
 void for_each_record(Look look) {
@@ -55,7 +60,7 @@ struct Waiting {
         : member(&looked_at), team(looked_at.watched.team.load(std::memory_order_acquire)),  // pairs with note_begin()
           region(looked_at.watched.region.load(std::memory_order_relaxed)),
           since_ns(looked_at.watched.waits_since.load(std::memory_order_acquire)),  // pairs with note_wait()
-          barriers(looked_at.barriers.load(std::memory_order_relaxed)) {}
+          arrivals(arrivals_of(looked_at)) {}
 
     bool still_waits() const noexcept {
         return team != nullptr && since_ns != 0 && team->ended.load(std::memory_order_acquire) == region &&
@@ -67,14 +72,14 @@ struct Waiting {
     const NativeTeam* team;
     std::uint64_t region;
     std::int64_t since_ns;
-    std::uint64_t barriers;
+    std::uint64_t arrivals;
 };
 
 std::string text_of(int number, const Member* member) {
     const std::string text = "thread " + std::to_string(number);
     if (member == nullptr) return text + ", which has not begun";
     const std::string thread = text + " (thread id " + std::to_string(member->thread.load(std::memory_order_relaxed));
-    if (member->barriers.load(std::memory_order_relaxed) == 0) return thread + ", at no barrier yet)";
+    if (arrivals_of(*member) == 0) return thread + ", at no barrier yet)";
     return thread + ", last at the barrier at " + place_of(*member) + ")";
 }
 
@@ -92,7 +97,7 @@ std::vector<std::string> missing_of(const Waiting& waiting, int threads) {
     std::vector<std::string> missing;
     for (int number = 0; number < threads; ++number) {
         const Member* const member = members[static_cast<std::size_t>(number)];
-        if (member == nullptr ? !is_end : member->barriers.load(std::memory_order_relaxed) < waiting.barriers)
+        if (member == nullptr ? !is_end : arrivals_of(*member) < waiting.arrivals)
             missing.push_back(text_of(number, member));
     }
     return missing;
@@ -155,6 +160,7 @@ void note_begin(Member& self, const NativeTeam& team) noexcept {
     noted.region.store(team.ended.load(std::memory_order_relaxed), std::memory_order_relaxed);
     noted.threads.store(static_cast<int>(self.threads), std::memory_order_relaxed);
     noted.waits_since.store(0, std::memory_order_relaxed);
+    noted.notes.store(0, std::memory_order_relaxed);
     noted.team.store(&team, std::memory_order_release);  // pairs with Waiting and missing_of()
 }
 
@@ -164,7 +170,7 @@ void note_wait(Member& self) noexcept {
 
 void note_runtimes_wait(Member& self, const void* place) noexcept {
     self.place.store(place, std::memory_order_relaxed);
-    self.barriers.store(self.barriers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    self.watched.notes.store(self.watched.notes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     note_wait(self);
 }
 

@@ -13,7 +13,8 @@ void note_begin(Member& self, const NativeTeam& team) noexcept;
 /// The thread waits at the barrier at which it has arrived.
 void note_wait(Member& self) noexcept;
 
-/// The thread arrives at a barrier that is the runtime's, and waits there. No place: the end of its region.
+/// The thread arrives at a barrier that is the runtime's, and waits there, which says nothing of where the team meets
+/// next. No place: the end of its region.
 void note_runtimes_wait(Member& self, const void* place) noexcept;
 
 /// The thread waits for the end of its region.
@@ -25,8 +26,12 @@ inline void note_end(Member& self) noexcept {
 class NotedWait {
 public:
     explicit NotedWait(Member& self) noexcept : self_(&self) { note_wait(self); }
-    explicit NotedWait(const void* place) noexcept : self_(innermost) {
-        if (self_ != nullptr && self_->watched.team.load(std::memory_order_relaxed) != nullptr)
+
+    /// In a function of that runtime. One of another runtime than the region's waits for nobody of the region, which a
+    /// part of its threads may call.
+    NotedWait(const Runtime& runtime, const void* place) noexcept : self_(innermost) {
+        if (self_ != nullptr && self_->watched.team.load(std::memory_order_relaxed) != nullptr &&
+            self_->home->runtime == &runtime)
             note_runtimes_wait(*self_, place);
     }
     ~NotedWait() {
@@ -39,11 +44,13 @@ private:
     Member* const self_;
 };
 
-/// A wait in the runtime's function of that name, which the code at `place` would have called.
+/// A wait in the runtime's function of that name, which the code at `place` would have called. Tasks run there, and may
+/// end their thread.
 template <Family family, Name name, class Function, class... Arguments>
-auto wait_in_runtime(const void* place, const void* caller, Arguments... arguments) noexcept {
-    const NotedWait noted(caller);
-    return real_of<family, name, Function>(place)(arguments...);
+auto wait_in_runtime(const void* place, const void* caller, Arguments... arguments) {
+    const Runtime& runtime = runtime_of(place, family);
+    const NotedWait noted(runtime, caller);
+    return runtime.real<name, Function>()(arguments...);
 }
 
 }  // namespace tollbar::detail::openmp

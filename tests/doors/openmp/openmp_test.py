@@ -224,6 +224,24 @@ def test_both_runtimes_are_served_in_one_process(gomp, plugins_of_two_compilers)
             assert re.search(rf"{runtime}\S* inside parallel regions are tollbar's", lines)
 
 
+def test_code_of_another_runtime_inside_a_region_keeps_nobody_who_is_watched(gomp, plugins_of_two_compilers):
+    host = gomp.made("host.cpp", "-ldl", name="host")
+    for words in (plugins_of_two_compilers, plugins_of_two_compilers[::-1]):
+        for inside in ("master", "all"):
+            assert result(DOOR, host, *words, inside, TOLLBAR_TIMEOUT="30") == (0, "0 missing\n")
+
+
+def test_the_missing_are_told_from_those_who_have_called_another_runtime(gomp, plugins_of_two_compilers):
+    late = subprocess.Popen(
+        [gomp.made("host.cpp", "-ldl", name="host"), *plugins_of_two_compilers, "late"], stdin=subprocess.PIPE,
+        env=variables(DOOR, TOLLBAR_TIMEOUT="0.2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    line = late.stderr.readline()
+    out, rest = late.communicate()
+    assert (late.returncode, out) == (0, "0 missing\n"), rest
+    assert re.search(r"for thread 2 \(thread id \d+, [^)]*(\([^)]*\))?\)\n", line), line
+
+
 def test_plugins_that_are_bound_to_their_own_libraries_first_go_round_the_door(gomp, plugins_of_two_compilers):
     host = gomp.made("host.cpp", "-ldl", name="host")
     assert result(DOOR, host, *plugins_of_two_compilers, "deep") == (0, "0 missing\n")
