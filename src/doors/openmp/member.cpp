@@ -55,9 +55,9 @@ void leave_teams() noexcept {
     if (holder.first != nullptr) note_thread(*holder.first);
 }
 
+[[maybe_unused]] const int prepared = pthread_atfork(nullptr, nullptr, leave_teams);
+
 Member& take() {
-    static const int prepared = pthread_atfork(nullptr, nullptr, leave_teams);
-    static_cast<void>(prepared);
     for (Member* one = first_of_all(); one != nullptr; one = one->next_thread) {
         bool taken = false;
         if (one->is_taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) return *one;

@@ -5,15 +5,13 @@
 #include "base/checkers.hpp"
 #include "base/environment.hpp"
 #include "base/kept_errno.hpp"
+#include "base/once.hpp"
+#include "base/only_added.hpp"
 #include "base/say.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <link.h>
-#include <memory>
-#include <mutex>
-#include <utility>
 #include <vector>
 
 namespace tollbar::detail::openmp {
@@ -36,8 +34,8 @@ struct Object {
 };
 
 bool is_door(const link_map* object) noexcept {
-    static const link_map* const own = Object(reinterpret_cast<const void*>(&is_door)).map();
-    return object == own;
+    static constinit Once<const link_map*> own;
+    return object == own.get([] { return Object(reinterpret_cast<const void*>(&is_door)).map(); });
 }
 
 void* unless_door(void* definition) noexcept {
@@ -74,56 +72,50 @@ void* definition_for(const link_map* object, const char* name) {
     return definition == nullptr ? found_anywhere(name) : definition;
 }
 
-/// The runtime that an object calls, as far as was asked. Entries are only added.
+/// The runtime that an object calls. Another object may be loaded later where one has been, so its file counts as well.
 struct Binding {
-    std::atomic<const Runtime*> runtime{nullptr};
-    const link_map* object = nullptr;
-    const std::byte* begin = nullptr;
-    Family family = Family::gomp;
-    bool is_door = false;
+    bool is_of(const Object& other, Family called) const noexcept {
+        return object == other.map() && begin == other.begin() && family == called && file == file_of(other);
+    }
+    static std::string_view file_of(const Object& object) noexcept {
+        return object.map() == nullptr ? std::string_view() : object.map()->l_name;
+    }
+
+    const link_map* object;
+    const std::byte* begin;
+    Family family;
+    std::string file;
+    bool is_door;
+    const Runtime* runtime;
 };
 
-std::array<Binding, 256> bindings;
+constinit OnlyAdded<Binding> bindings;
 
-const Binding* bound(const Object& object, Family family) noexcept {
-    for (const Binding& one : bindings) {
-        if (one.runtime.load(std::memory_order_acquire) == nullptr) return nullptr;  // pairs with bind()
-        if (one.object == object.map() && one.begin == object.begin() && one.family == family) return &one;
-    }
-    return nullptr;
+const Runtime& runtime_with(void* definition) {
+    static constinit OnlyAdded<Runtime> all;
+    const auto [runtime, is_new] = all.find_or_add([&](const Runtime& one) { return one.contains(definition); },
+                                                   [&] { return Runtime(definition); });
+    if (is_new) runtime.say();
+    return runtime;
 }
 
-/// The runtime that is known already by that range, else the one that is given, which is known from now on.
-const Runtime* unique(std::unique_ptr<Runtime> made) {
-    static std::vector<const Runtime*>* const all =
-        new std::vector<const Runtime*>;  // for ever: code at exit calls too
-    const auto same = std::ranges::find_if(*all, [&](const Runtime* one) { return one->is_same_as(*made); });
-    if (same != all->end()) return *same;
-    made->say();
-    all->push_back(made.release());
-    return all->back();
-}
-
-/// The loader is asked before the lock is taken: constructors of libraries run regions under the loader's own lock.
+/// Takes no lock: constructors of libraries run regions under the loader's own.
 const Binding& bind(const Object& object, Family family) noexcept {
-    static std::mutex binding;
     const c_door::KeptErrno kept;
     void* const definition = definition_for(object.map(), family == Family::gomp ? "GOMP_barrier" : "__kmpc_barrier");
-    auto made = definition == nullptr ? nullptr : std::make_unique<Runtime>(definition);
-    const std::lock_guard lock(binding);
-    if (const Binding* const known = bound(object, family)) return *known;
-    const auto free = std::ranges::find(bindings, nullptr, [](const Binding& one) { return one.runtime.load(); });
-    if (made == nullptr || free == bindings.end()) {
-        tollbar_say(made == nullptr ? "a function of OpenMP is called, and no loaded library has it"
-                                    : "more libraries than tollbar can serve call OpenMP");
+    if (definition == nullptr) {
+        tollbar_say("a function of OpenMP is called, and no loaded library has it");
         std::abort();
     }
-    free->object = object.map();
-    free->begin = object.begin();
-    free->family = family;
-    free->is_door = is_door(object.map());
-    free->runtime.store(unique(std::move(made)), std::memory_order_release);  // pairs with bound()
-    return *free;
+    const auto make = [&] {
+        return Binding{.object = object.map(),
+                       .begin = object.begin(),
+                       .family = family,
+                       .file = std::string(Binding::file_of(object)),
+                       .is_door = is_door(object.map()),
+                       .runtime = &runtime_with(definition)};
+    };
+    return bindings.find_or_add([&](const Binding& one) { return one.is_of(object, family); }, make).first;
 }
 
 }  // namespace
@@ -179,10 +171,10 @@ extern "C" const char* tollbar_openmp_refusal(const char* file) {
 
 Site site_of(const void* address, Family family) noexcept {
     const Object object(address);
-    const Binding* one = bound(object, family);
+    const Binding* one = bindings.find([&](const Binding& known) { return known.is_of(object, family); });
     if (one == nullptr) [[unlikely]]
         one = &bind(object, family);
-    return {object.begin(), object.size(), one->runtime.load(std::memory_order_relaxed), family, one->is_door};
+    return {object.begin(), object.size(), one->runtime, family, one->is_door};
 }
 
 }  // namespace tollbar::detail::openmp

@@ -83,7 +83,6 @@ public:
     bool contains(const void* address) const noexcept {
         return static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin_) < size_;
     }
-    bool is_same_as(const Runtime& other) const noexcept { return begin_ == other.begin_; }
 
     /// One line with TOLLBAR_VERBOSE.
     void say() const;

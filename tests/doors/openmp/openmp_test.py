@@ -185,7 +185,8 @@ def plugins(gomp) -> list[Path]:
     """Each with a copy of libgomp that has another name, as wheels bring it."""
     if LIBGOMP is None:
         left_out("libgomp.so.1 is not installed")
-    part = gomp.made("plugin.cpp", "-fopenmp", "-fPIC", "-c", name="plugin.o")
+    words = ("-fopenmp", "-fPIC", "-fno-gnu-unique", "-c")  # or else a plugin could not be unloaded
+    part = gomp.made("plugin.cpp", *words, name="plugin.o")
     made = []
     for name in (b"libg0mp.so.1", b"libg1mp.so.1"):
         copy = gomp.folder / name.decode()
@@ -213,6 +214,20 @@ def test_plugins_of_a_program_with_a_runtime_are_served_by_that_one(gomp, plugin
 def plugins_of_two_compilers(gomp, llvm) -> list[Path]:
     words = ("-fopenmp", "-fPIC", "-shared")
     return [programs.made("plugin.cpp", *words, name="own_plugin") for programs in (gomp, llvm)]
+
+
+def test_a_plugin_that_takes_the_place_of_another_is_served_by_its_own_runtime(gomp, plugins):
+    program = gomp.made("many.cpp", "-ldl", name="many")
+    assert result(DOOR, program, "closed", *plugins * 3) == (0, "0 missing\n")
+
+
+def test_three_hundred_plugins_are_served(gomp, plugins):
+    copies = [gomp.folder / f"plugin_{number}" for number in range(300)]
+    for copy in copies:
+        if not copy.exists():
+            shutil.copy(plugins[0], copy)
+    program = gomp.made("many.cpp", "-ldl", name="many")
+    assert result(DOOR, program, "kept", *copies) == (0, "0 missing\n")
 
 
 def test_both_runtimes_are_served_in_one_process(gomp, plugins_of_two_compilers):
