@@ -37,18 +37,47 @@ struct Region {
     }
 };
 
-void run_many(int* thread, int* bound, Microtask* body, NativeTeam* lent, long count, void** arguments) {
-    const Visit visit(*lent, reinterpret_cast<const void*>(body));
+void invoke(const Runtime& runtime, Microtask* body, int thread, int bound, long count, void** arguments) {
     void* frame = nullptr;  // where a tool would find the stack; older runtimes do not take it
     using Invoke = int(Microtask*, int, int, int, void**, void**);
-    lent->home.runtime->real<"__kmp_invoke_microtask", Invoke>()(body, *thread, *bound, static_cast<int>(count),
-                                                                 arguments, &frame);
+    runtime.real<"__kmp_invoke_microtask", Invoke>()(body, thread, bound, static_cast<int>(count), arguments, &frame);
+}
+
+void run_many(int* thread, int* bound, Microtask* body, NativeTeam* lent, long count, void** arguments) {
+    const Visit visit(*lent, reinterpret_cast<const void*>(body));
+    invoke(*lent->home.runtime, body, *thread, *bound, count, arguments);
     note_end(visit.inner());
 }
 
+void run_many_of_league(int* thread, int* bound, Microtask* body, const Runtime* runtime, long count,
+                        void** arguments) {
+    invoke(*runtime, body, *thread, *bound, count, arguments);
+}
+
+template <class Run>
+Microtask* as_microtask(Run* run) noexcept {
+    return reinterpret_cast<Microtask*>(reinterpret_cast<void*>(run));
+}
+
+/// The arguments of a microtask, as a function with dots is given them.
+class Arguments {
+public:
+    Arguments(int count, va_list given) : many_(count <= static_cast<int>(few_.size()) ? 0 : count) {
+        for (int i = 0; i < count; ++i) all()[i] = va_arg(given, void*);
+    }
+
+    bool are_few() const noexcept { return many_.empty(); }
+    auto& few() noexcept { return few_; }
+    void** all() noexcept { return are_few() ? few_.data() : many_.data(); }
+
+private:
+    std::array<void*, most_plain> few_{};
+    std::vector<void*> many_;
+};
+
 template <std::size_t number, std::size_t... position>
 Microtask* region_of(std::index_sequence<position...>) noexcept {
-    return reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&Region<number, position...>::run));
+    return as_microtask(&Region<number, position...>::run);
 }
 
 /// That for a body of that number with so many arguments.
@@ -72,7 +101,7 @@ Result make(const void* caller, void* location, More... more) {
 }
 
 template <Name name, class Result = void>
-[[gnu::always_inline]] inline Result meet_or_call(void* location, int thread, const void* caller) noexcept {
+[[gnu::always_inline]] inline Result meet_or_call(void* location, int thread, const void* caller) {
     const void* const place = place_of(location, caller);
     Member* const self = serving(place, Family::kmpc);
     if (self == nullptr || !meet(*self, caller))
@@ -122,22 +151,18 @@ void __kmpc_fork_call(void* location, int count, Microtask* body, ...) {
     const auto* const code = reinterpret_cast<const void*>(body);
     const Site home = site_of(code, Family::kmpc);
     auto* const real = home.runtime->real<"__kmpc_fork_call", void(void*, int, Microtask*, ...)>();
-    std::array<void*, most_plain> a{};
-    std::vector<void*> many(count <= static_cast<int>(a.size()) ? 0 : static_cast<std::size_t>(count));
-    void** const arguments = many.empty() ? a.data() : many.data();
     va_list given;
     va_start(given, body);
-    for (int i = 0; i < count; ++i) arguments[i] = va_arg(given, void*);
+    Arguments arguments(count, given);
     va_end(given);
 
     NativeTeam* const team = &lend(home);
-    if (many.empty()) {
+    if (arguments.are_few()) {
         Microtask* const region = region_of(team->number_of(code), static_cast<std::size_t>(count),
                                             std::make_index_sequence<NativeTeam::most_bodies*(most_plain + 1)>());
-        std::apply([&](auto... one) { real(location, count + 1, region, team, one...); }, a);
+        std::apply([&](auto... one) { real(location, count + 1, region, team, one...); }, arguments.few());
     } else {
-        real(location, 4, reinterpret_cast<Microtask*>(reinterpret_cast<void*>(&run_many)), body, team, long{count},
-             arguments);
+        real(location, 4, as_microtask(&run_many), body, team, long{count}, arguments.all());
     }
     end_loan();
 }
@@ -153,13 +178,15 @@ void __kmpc_fork_call_if(void* location, int count, Microtask* body, int conditi
 void __kmpc_fork_teams(void* location, int count, Microtask* body, ...) {
     const Site home = site_of(reinterpret_cast<const void*>(body), Family::kmpc);
     auto* const real = home.runtime->real<"__kmpc_fork_teams", void(void*, int, Microtask*, ...)>();
-    std::array<void*, 64> a{};
     va_list given;
     va_start(given, body);
-    for (int i = 0; i < count && i < static_cast<int>(a.size()); ++i) a[i] = va_arg(given, void*);
+    Arguments arguments(count, given);
     va_end(given);
     const Visit outside(own_member(), home);
-    std::apply([&](auto... one) { real(location, count, body, one...); }, a);
+    if (arguments.are_few())
+        std::apply([&](auto... one) { real(location, count, body, one...); }, arguments.few());
+    else
+        real(location, 4, as_microtask(&run_many_of_league), body, home.runtime, long{count}, arguments.all());
 }
 
 void __kmpc_serialized_parallel(void* location, int thread) {

@@ -230,6 +230,11 @@ def test_three_hundred_plugins_are_served(gomp, plugins):
     assert result(DOOR, program, "kept", *copies) == (0, "0 missing\n")
 
 
+def test_a_league_gets_all_that_its_teams_have_captured(llvm):
+    program = llvm.made("leagues.cpp")
+    assert result(DOOR, program) == result(None, program) == (0, "0 wrong\n")
+
+
 def test_both_runtimes_are_served_in_one_process(gomp, plugins_of_two_compilers):
     host = gomp.made("host.cpp", "-ldl", name="host")
     for words in (plugins_of_two_compilers, plugins_of_two_compilers[::-1]):
