@@ -14,9 +14,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <tuple>
 #include <unistd.h>
 
 namespace tollbar::detail {
@@ -93,20 +91,6 @@ Pace measure_pace() noexcept {
 
 std::array<Neighbours, 1024> neighbours_of_cpu;  // one a CPU
 
-Moves moves;
-
-bool set_affinity(const CpuSet& cpus) noexcept {
-    return sched_setaffinity(0, sizeof cpus.bits, reinterpret_cast<const cpu_set_t*>(cpus.bits.data())) == 0;
-}
-
-/// The next CPU of a set after `cpu`, in turn.
-std::uint32_t next_after(std::uint32_t cpu, const CpuSet& cpus) noexcept {
-    constexpr std::uint32_t most = 64 * std::tuple_size_v<decltype(cpus.bits)>;
-    do cpu = (cpu + 1) % most;
-    while ((cpus.bits[cpu / 64] >> cpu % 64 & 1) == 0);
-    return cpu;
-}
-
 }  // namespace
 
 const Pace& NativeSync::pace() noexcept {
@@ -121,26 +105,10 @@ NativeSync::Neighbours& NativeSync::neighbours() noexcept {
 
 void NativeSync::yield() noexcept { sched_yield(); }
 
-bool NativeSync::change_cpu() noexcept {
-    const c_door::KeptErrno kept;
-    const CpuSet own = affinity();
-    const int here = sched_getcpu();
-    if (here < 0 || own.count() < 2 || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0 || !moves.due(ticks(), pace()))
-        return false;
-    CpuSet next;
-    const std::uint32_t to = next_after(static_cast<std::uint32_t>(here), own);
-    next.bits[to / 64] = std::uint64_t{1} << to % 64;
-    if (!set_affinity(next)) return false;
-    // A thread with all CPUs of its cpuset asks for every CPU there is, lest a cpuset that grows leaves it out.
-    CpuSet all;
-    all.bits.fill(~std::uint64_t{0});
-    if (!set_affinity(all) || affinity() != own) set_affinity(own);
-    return true;
-}
-
 void NativeSync::nap_until(Deadline deadline) noexcept {
+    const c_door::KeptErrno kept;
     const timespec until = to_timespec(deadline.at);
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);  // clock_nanosleep(3) is cancelled
 }
 
 bool NativeSync::register_for_heavy_fence() noexcept {

@@ -82,7 +82,6 @@ struct RelacySync {
     /// Threads run anywhere.
     static std::uint32_t group() noexcept { return rl::rand(2); }
     static std::uint32_t cpu() noexcept { return rl::rand(2); }
-    static bool change_cpu() noexcept { return rl::rand(2) == 0; }
 
     static void full_fence() noexcept {
         if (!machine.weakening.full_fence) fence();

@@ -24,8 +24,6 @@ struct Machine {
     std::uint64_t yields = 0;
     std::uint64_t sleeps = 0;
     std::uint64_t naps = 0;
-    std::uint64_t moves = 0;
-    bool can_move = true;
     std::function<std::uint64_t()> yield_takes = [] { return 1 * us; };
     Neighbours neighbours;
 };
@@ -47,7 +45,6 @@ struct ScriptedSync {
         return pace;
     }
     static Neighbours& neighbours() noexcept { return machine->neighbours; }
-    static bool change_cpu() noexcept { return ++machine->moves, machine->can_move; }
     static void nap_until(Deadline) noexcept { ++machine->naps; }
     static std::uint32_t spins_worth_a_wake() noexcept { return 1000; }
 };
@@ -276,40 +273,4 @@ TEST_CASE("spins that pay go on, and those that fail are given up and tried agai
     const std::uint64_t yields = self->yields;
     CHECK(self.wait_for(500 * ms, soon).slept == 0);
     CHECK(self->yields == yields);
-}
-
-TEST_CASE("who finds the awaited thread on its own CPU, where all have one, goes elsewhere and spins again") {
-    Participant self(Occupancy::exclusive);
-    while (self->moves == 0) self.wait(30 * us);  // longer than a spin
-    const std::uint64_t yields = self->yields;
-    self.wait(soon);
-    CHECK(self->yields == yields);
-
-    Participant crowded(Occupancy::oversubscribed);
-    crowded.wait_for(10 * ms, soon);
-    CHECK(crowded->yields > 0);
-    CHECK(crowded->moves == 0);
-}
-
-TEST_CASE("who cannot go elsewhere yields on") {
-    Participant self(Occupancy::exclusive);
-    self->can_move = false;
-    self.wait_for(10 * ms, 30 * us);
-    const std::uint64_t yields = self->yields, pauses = self->pauses;
-    self.wait(soon);
-    CHECK(self->yields > yields);
-    CHECK(self->pauses == pauses);
-}
-
-TEST_CASE("moves are a millisecond apart, get rarer while they go on, and are as before after a rest") {
-    constexpr Pace pace{.ticks_per_us = us, .fruitless = 500};
-    Moves moves;
-    const auto within = [&](std::uint64_t begin, std::uint64_t long_time) {
-        int made = 0;
-        for (std::uint64_t now = begin; now < begin + long_time; now += 10 * us) made += moves.due(now, pace) ? 1 : 0;
-        return made;
-    };
-    CHECK(within(1000 * ms, 2 * ms) == 2);
-    CHECK(within(1002 * ms, 2000 * ms) < 40);
-    CHECK(within(4000 * ms, 2 * ms) == 2);
 }

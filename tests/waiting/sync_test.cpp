@@ -2,6 +2,7 @@
 // Deadlines on every clock, however far away, the futex they end, and the fence that the kernel may refuse.
 #include <tollbar/detail/cpus.hpp>
 #include <tollbar/detail/sync.hpp>
+#include <tollbar/detail/unranked.hpp>
 #include <tollbar/detail/waiting.hpp>
 
 #include "child.hpp"
@@ -11,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <fstream>
+#include <limits>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -19,6 +21,7 @@
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace tollbar;
 using namespace tollbar::detail;
@@ -48,11 +51,15 @@ struct ScriptedClock {
 
 }  // namespace
 
-TEST_CASE("a deadline in the past has passed, however far in the past") {
+TEST_CASE("a deadline in the past has passed, however far in the past, and so has one that is no number") {
     CHECK(deadline_after(nanoseconds(-1)).passed());
     CHECK(deadline_after(nanoseconds::min()).passed());
     CHECK(deadline_after(hours::min()).passed());
     CHECK(deadline_after(duration<double>(-1e300)).passed());
+    CHECK(deadline_after(duration<double>(std::numeric_limits<double>::quiet_NaN())).passed());
+    CHECK(Deadline{on_steady_clock(time_point<steady_clock, duration<double>>(
+                       duration<double>(std::numeric_limits<double>::quiet_NaN())))}
+              .passed());
     CHECK(Deadline{on_steady_clock(steady_clock::time_point::min())}.passed());
     CHECK(Deadline{on_steady_clock(system_clock::time_point::min())}.passed());
     CHECK(Deadline{on_steady_clock(time_point<system_clock, hours>::min())}.passed());
@@ -185,24 +192,68 @@ TEST_CASE("a wake-up reaches those whom its mask names") {
     }
 }
 
-TEST_CASE("a thread that is pinned, or filtered, does not change its CPU") {
-    std::thread([] {
-        CpuSet one;
-        const auto here = static_cast<std::size_t>(sched_getcpu());
-        one.bits[here / 64] = std::uint64_t{1} << here % 64;
-        REQUIRE(sched_setaffinity(0, sizeof one.bits, reinterpret_cast<cpu_set_t*>(one.bits.data())) == 0);
-        CHECK_FALSE(NativeSync::change_cpu());
-        CHECK(affinity() == one);
-    }).join();
-    CHECK(testing::in_child([] {
-              if (!refuse_membarrier() || NativeSync::change_cpu()) _exit(1);
-          }).succeeded());
+namespace {
+
+std::atomic<int> masks_set{0};
+
+void give_mask(pid_t thread, const CpuSet& mask) {
+    REQUIRE(syscall(SYS_sched_setaffinity, thread, sizeof mask.bits, mask.bits.data()) == 0);
 }
 
-TEST_CASE("a thread that changes its CPU keeps its affinity") {
-    std::thread([] {
-        const CpuSet before = affinity();
-        CHECK(NativeSync::change_cpu() == (before.count() > 1));
-        CHECK(affinity() == before);
-    }).join();
+CpuSet mask_of(pid_t thread) {
+    CpuSet mask;
+    REQUIRE(sched_getaffinity(thread, sizeof mask.bits, reinterpret_cast<cpu_set_t*>(mask.bits.data())) == 0);
+    return mask;
+}
+
+std::uint32_t first_of(const CpuSet& mask) {
+    std::uint32_t cpu = 0;
+    while ((mask.bits[cpu / 64] >> cpu % 64 & 1) == 0) ++cpu;
+    return cpu;
+}
+
+std::uint32_t last_of(const CpuSet& mask) {
+    std::uint32_t cpu = 64 * static_cast<std::uint32_t>(mask.bits.size()) - 1;
+    while ((mask.bits[cpu / 64] >> cpu % 64 & 1) == 0) --cpu;
+    return cpu;
+}
+
+}  // namespace
+
+/// In place of the C library's, for all of this program.
+extern "C" int sched_setaffinity(pid_t thread, std::size_t size, const cpu_set_t* mask) noexcept {
+    ++masks_set;
+    return static_cast<int>(syscall(SYS_sched_setaffinity, thread, size, mask));
+}
+
+TEST_CASE("threads that wait keep the masks that they are given meanwhile") {
+    const CpuSet all = affinity();
+    Unranked<NativeSync> meeting(2, nullptr);
+    std::array<std::atomic<pid_t>, 2> numbers{};
+    std::atomic<bool> over{false};
+    std::vector<std::jthread> threads;
+    for (std::atomic<pid_t>& number : numbers)
+        threads.emplace_back([&] {
+            number = gettid();
+            number.notify_one();
+            while (!over) meeting.arrive_and_wait([] {});
+            meeting.arrive_and_drop([] {});
+        });
+    for (std::atomic<pid_t>& number : numbers) number.wait(0);
+    int lost = 0;
+    for (std::uint32_t pin = 0; pin < 400; ++pin) {
+        CpuSet wanted = all;
+        if (pin % 2 == 0) {
+            wanted = {};
+            const std::uint32_t cpu = pin % 4 == 0 ? first_of(all) : last_of(all);
+            wanted.bits[cpu / 64] = std::uint64_t{1} << cpu % 64;
+        }
+        for (const pid_t number : numbers) give_mask(number, wanted);
+        std::this_thread::sleep_for(500us);
+        for (const pid_t number : numbers)
+            if (mask_of(number) != wanted) ++lost;
+    }
+    over = true;
+    CHECK(lost == 0);
+    CHECK(masks_set == 0);
 }

@@ -27,12 +27,13 @@ struct Never {
 /// Waits longer than this are for ever. Clocks count in 64-bit nanoseconds and would overflow at three of them.
 inline constexpr std::chrono::duration<double> century{3.2e9};
 
-/// The deadline that far from now; the last instant of the clock when that is more than a century.
+/// The deadline that far from now; the last instant of the clock when that is more than a century, and now for what is
+/// no number.
 template <class Rep, class Period>
 Deadline deadline_after(std::chrono::duration<Rep, Period> wait) noexcept {
     using Clock = std::chrono::steady_clock;
-    if (!(std::chrono::duration<double>(wait) <= century)) return {Clock::time_point::max()};
-    if (wait <= wait.zero()) return {Clock::now()};
+    if (std::chrono::duration<double>(wait) > century) return {Clock::time_point::max()};
+    if (!(wait > wait.zero())) return {Clock::now()};
     return {Clock::now() + std::chrono::ceil<Clock::duration>(wait)};
 }
 

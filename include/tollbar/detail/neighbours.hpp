@@ -175,29 +175,5 @@ private:
     Backoff yields_;
 };
 
-/// The times at which a thread of the process may change its CPU: 1 ms after the one before, and twice as long each
-/// time, up to 64 ms, while that is asked for again soon after.
-class Moves {
-public:
-    /// True for one of the threads that ask, which then moves.
-    bool due(std::uint64_t now, const Pace& pace) noexcept {
-        const std::uint64_t next = next_.get();
-        if (now < next) return false;
-        const bool again = now - next < pace.ticks(most_us);
-        const std::uint64_t wanted = again ? 2 * pause_.get() : 0;
-        const std::uint64_t pause = std::clamp(wanted, pace.ticks(least_us), pace.ticks(most_us));
-        if (!next_.replace(next, now + pause)) return false;
-        pause_.set(pause);
-        return true;
-    }
-
-private:
-    static constexpr std::uint64_t least_us = 1'000;
-    static constexpr std::uint64_t most_us = 64'000;
-
-    Loose next_;
-    Loose pause_;
-};
-
 }  // namespace tollbar::detail
 #pragma GCC visibility pop

@@ -68,10 +68,6 @@ struct NativeSync {
     /// sched_yield(2): gives way to other threads of the caller's scheduler group, if any can run.
     static void yield() noexcept;
 
-    /// Moves the caller to another of its CPUs, and leaves its affinity as it was. False where it has one CPU, or a
-    /// filter of system calls, or has been moved a moment ago: trials get rarer, up to one in 64 ms, while they go on.
-    static bool change_cpu() noexcept;
-
     /// Sleeps until then, or a signal handler has run.
     static void nap_until(Deadline deadline) noexcept;
 

@@ -106,8 +106,6 @@ public:
     /// Whether the yields that found no thread to give way to have taken as long as a wake-up.
     bool alone() const noexcept { return fruitless_ >= pace_.ticks(wake_us); }
 
-    /// Whether a yield has let another thread run here for a while, as threads of ours do.
-    bool found_thread() const noexcept { return found_thread_; }
     bool found_nobody() const noexcept { return !found_thread_ && !late_; }
 
     /// After a yield; false where neighbours made it late: then the caller had better sleep.
@@ -135,7 +133,7 @@ private:
     Advice advice_;
     std::uint64_t fruitless_ = 0;
     bool late_ = false;
-    bool found_thread_ = false;
+    bool found_thread_ = false;  ///< a yield has let another thread run here for a while, as threads of ours do
 };
 
 /// The party that a yield has given way to.
@@ -198,25 +196,20 @@ Polled yield(Awaited& awaited, std::uint32_t times, Deadline deadline, GoesOn&& 
     return Polled::in_vain;
 }
 
-/// Yields as long as it pays, as far as the process knows, `times` at most; and learns. `spinning`: where all are to
-/// have a CPU. If the awaited thread has been here all the same, one of them goes elsewhere, and spins are tried again.
+/// Yields as long as it pays, as far as the process knows, `times` at most; and learns.
 template <class Sync, class Awaited, class Deadline>
-Polled yield_while_it_pays(Awaited& awaited, std::uint32_t times, Deadline deadline,
-                           typename Sync::Backoff* spinning) noexcept {
+Polled yield_while_it_pays(Awaited& awaited, std::uint32_t times, Deadline deadline) noexcept {
     Observation<Sync> seen;
     if (seen.sleeps_at_once()) return Polled::in_vain;
     const Polled polled = yield<Sync>(awaited, times, deadline, [&] { return seen.yielded() && !seen.alone(); });
     seen.finish(polled);
-    if (spinning != nullptr && polled == Polled::happened && seen.found_thread() && Sync::change_cpu())
-        spinning->paid();
     return polled;
 }
 
-/// The second half of wait(): yields, `yields` times at most, and then sleeps. `spinning`: as yield_while_it_pays().
+/// The second half of wait(): yields, `yields` times at most, and then sleeps.
 template <class Sync, class Awaited, class Deadline>
-[[gnu::noinline]] bool give_way(Awaited awaited, std::uint32_t yields, Deadline deadline,
-                                typename Sync::Backoff* spinning = nullptr) noexcept {
-    const Polled polled = learns_from(yields) ? yield_while_it_pays<Sync>(awaited, yields, deadline, spinning)
+[[gnu::noinline]] bool give_way(Awaited awaited, std::uint32_t yields, Deadline deadline) noexcept {
+    const Polled polled = learns_from(yields) ? yield_while_it_pays<Sync>(awaited, yields, deadline)
                                               : yield<Sync>(awaited, yields, deadline, [] { return true; });
     if (polled != Polled::in_vain) return polled == Polled::happened || awaited.happened();
     for (Stopwatch asleep; !awaited.happened();) {
@@ -255,7 +248,7 @@ bool wait(Awaited&& awaited, BasicWaitBudget<typename Sync::Backoff> budget, Dea
     if (budget.spins == 0 || !trusted) {
         if (awaited.happened()) return true;
         if (budget.spins == 0 || !spinning->pays(Sync::ticks()))
-            return give_way<Sync>(awaited, budget.yields, deadline, budget.spins == 0 ? nullptr : spinning);
+            return give_way<Sync>(awaited, budget.yields, deadline);
     }
     return spin_and_sleep<Sync>(awaited, budget.spins, spinning, trusted, deadline);
 }

@@ -83,7 +83,6 @@ struct SimulatedSync {
 
     static std::uint32_t group() noexcept { return Caches::current().group(); }
     static std::uint32_t cpu() noexcept { std::abort(); }  // of several threads
-    static bool change_cpu() noexcept { std::abort(); }    // of threads on one
 };
 
 /// Everybody has a core.
